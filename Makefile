@@ -1,0 +1,46 @@
+# karat: `make demo` and `make test` work on a machine with Python 3.11 and nothing else done first.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+
+.PHONY: help demo test check bench format clean
+help:
+	@echo "make demo    score a small example from end to end"
+	@echo "make test    run the tests"
+	@echo "make check   formatting, lint, types, layers"
+	@echo "make bench   race karat against other tools (minutes)"
+	@echo "make format  let ruff format the code"
+
+$(VENV)/.dev: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "karat needs Python 3.11 or newer; name one: make PYTHON=python3.12 test"; exit 1; }
+	@echo "Making $(VENV) and installing karat with what its tests use ..."
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+$(VENV)/.bench: $(VENV)/.dev
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
+	@touch $@
+
+demo: $(VENV)/.dev
+	@$(BIN)/python -m karat.cli.demo
+
+test: $(VENV)/.dev
+	$(BIN)/python -m pytest
+
+check: $(VENV)/.dev
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(VENV)/.dev
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(VENV)/.bench
+	$(BIN)/python benchmarks/score.py
+
+clean:
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis

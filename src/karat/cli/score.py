@@ -1,0 +1,184 @@
+"""`karat score`: how good are these rankings?"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from karat.cli import app
+
+if TYPE_CHECKING:
+    from karat.estimate import Scores
+
+DEFAULT = ["nDCG@10", "AP", "RR", "P@10", "Judged@10"]
+
+EXAMPLE = """\b
+Examples:
+  karat score qrels.txt bm25.run neural.run -m nDCG@10 -m AP
+  karat score qrels.txt runs/*.run.gz -m nDCG@10,P@5 --tsv > scores.tsv
+  karat score diversity.qrels my.run -m alpha_nDCG@10 --profile ndeval
+  zcat my.run.gz | karat score labels.csv - --by-query --json
+`karat measures` lists the measures."""
+
+
+@app.command(epilog=EXAMPLE)
+def score(
+    labels: Annotated[str, typer.Argument(help="Labels: qrels, CSV, JSON lines, Parquet or a Quepid book.", metavar="LABELS")],
+    runs: Annotated[list[str], typer.Argument(help="Runs: TREC's six columns, CSV, JSON lines, Parquet.", metavar="RUN...")],
+    measure: Annotated[
+        list[str] | None, typer.Option("--measure", "-m", help="A measure, or several with commas; may be repeated.")
+    ] = None,
+    by_query: Annotated[bool, typer.Option("--by-query", "-q", help="Show every query's score.")] = False,
+    profile: Annotated[
+        str, typer.Option(help="Do as this tool where tools differ: trec_eval, trec_eval9, ndeval, gdeval.")
+    ] = "trec_eval",
+    complete: Annotated[
+        bool, typer.Option("--complete", "-c", help="Count judged queries that a run misses as 0.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON document, full precision.")] = False,
+    as_tsv: Annotated[bool, typer.Option("--tsv", help="Tab-separated lines, full precision.")] = False,
+    level: Annotated[float, typer.Option(help="The level of the intervals.")] = 0.95,
+    draws: Annotated[int, typer.Option(help="Bootstrap draws for the intervals; 0 for none.")] = 1000,
+    seed: Annotated[int, typer.Option(help="The seed of the draws.")] = 0,
+    scale: Annotated[str | None, typer.Option(help="The scale of the labels: 0..3, or bad,fair,good.")] = None,
+    drop_bad_labels: Annotated[
+        bool, typer.Option("--drop-bad-labels", help="Drop labels outside the scale, and say how many.")
+    ] = False,
+    topics: Annotated[
+        str | None, typer.Option(help="Subtopics with weights: CSV of query, subtopic, weight.", metavar="FILE")
+    ] = None,
+) -> None:
+    """Score runs against labels, with intervals over queries."""
+    from karat.estimate import Scores
+
+    files, asked = _measures_among(runs, measure or [])
+    parts = list(
+        _score_each(labels, files, asked, profile, complete, level, draws, seed, scale, drop_bad_labels, topics)
+    )
+    scores = Scores.joined(_told_apart(parts, files))
+    if as_json:
+        typer.echo(json.dumps(scores.to_dict(by_query=by_query), ensure_ascii=False))
+    elif as_tsv:
+        _print_tsv(scores, by_query)
+    else:
+        from karat.cli.tables import print_scores
+
+        print_scores(scores, by_query)
+
+
+def _measures_among(runs: list[str], given: list[str]) -> tuple[list[str], list[str]]:
+    """Runs and measures apart: `-m nDCG@10 AP` leaves AP among the runs, though no such file exists."""
+    from karat.errors import BadInput
+    from karat.measures import parse_measure
+
+    names = [name for text in given for name in _split(text)]
+    files = []
+    for word in runs:
+        if word != "-" and given and not Path(word).exists():
+            try:
+                parse_measure(word)
+            except BadInput:
+                pass
+            else:
+                names.append(word)
+                continue
+        files.append(word)
+    if not files:
+        raise BadInput("no run to score; the labels come first, then the runs")
+    if files.count("-") > 1:
+        raise BadInput("standard input (-) can be read once only")
+    return files, names or DEFAULT
+
+
+def _split(text: str) -> list[str]:
+    """Measures separated by commas or spaces that are not inside brackets.
+
+    >>> _split("nDCG(gains={0:0,1:3})@10,AP P@5")
+    ['nDCG(gains={0:0,1:3})@10', 'AP', 'P@5']
+    """
+    parts, depth = [""], 0
+    for letter in text:
+        depth += letter in "([{"
+        depth -= letter in ")]}"
+        if letter in ", " and not depth:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return [part for part in parts if part]
+
+
+def _score_each(
+    labels: str,
+    files: list[str],
+    measures: list[str],
+    profile: str,
+    complete: bool,
+    level: float,
+    draws: int,
+    seed: int,
+    scale: str | None,
+    drop_bad_labels: bool,
+    topics: str | None,
+) -> Iterator[Scores]:
+    from karat.cli.progress import progress
+    from karat.estimate import Scorer
+    from karat.formats import read_judgments, read_runs, read_subtopics
+    from karat.formats.files import File
+    from karat.measures import as_measures, profile_named
+
+    wanted, tool = as_measures(measures), profile_named(profile)
+    for path in [labels, *files]:  # a name mistyped at the end should not cost the work on the others
+        if path != "-":
+            _ = File(path).head
+    scorer = Scorer(
+        read_judgments(labels, scale=scale, drop_bad_labels=drop_bad_labels),
+        wanted,
+        profile=tool,
+        complete=complete,
+        level=level,
+        draws=draws,
+        seed=seed,
+        weights=None if topics is None else read_subtopics(topics),
+    )
+    for path in progress(files, "Scoring"):
+        yield scorer.score(read_runs(path, ranks=tool.order == "rank"))
+
+
+def _told_apart(parts: list[Scores], files: list[str]) -> list[Scores]:
+    """Systems of the same name from different files, named by their files instead."""
+    from karat.formats.files import File
+
+    used = Counter(name for part in parts for name in part.systems)
+    stems = Counter(File(path).stem for path in files)
+    renamed = []
+    for part, path in zip(parts, files, strict=True):
+        file = File(path)
+        stem = file.stem if stems[file.stem] == 1 else path
+        clash = {
+            name: stem if len(part.systems) == 1 else f"{stem}:{name}" for name in part.systems if used[name] > 1
+        }
+        renamed.append(part.renamed(clash) if clash else part)
+    return renamed
+
+
+def _print_tsv(scores: Scores, by_query: bool) -> None:
+    import polars as pl
+
+    means = scores.means.select("system", pl.lit("all").alias("query"), "measure", "value", "low", "high", "n")
+    order = pl.DataFrame({"system": scores.best_first()}).with_row_index("place")
+    rows = means.join(order, on="system", maintain_order="left").sort("place", maintain_order=True).drop("place")
+    if by_query:
+        each = scores.queries.unpivot(index=["system", "query"], variable_name="measure", value_name="value")
+        none = [pl.lit(None, dtype=pl.Float64).alias("low"), pl.lit(None, dtype=pl.Float64).alias("high")]
+        each = each.with_columns(*none, pl.lit(1, dtype=pl.Int64).alias("n"))
+        rows = pl.concat([each.select(rows.columns), rows])
+    rows = rows.with_columns(pl.col("value", "low", "high").fill_nan(None))
+    sys.stdout.write(rows.write_csv(separator="\t"))
+    for note in scores.notes:
+        typer.echo(f"note: {note}", err=True)

@@ -1,0 +1,207 @@
+"""Plain scores: the mean over queries, labels taken as they are, with a bootstrap interval over queries."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from karat.errors import BadInput
+from karat.estimate.scores import Scores
+from karat.labels import majority
+from karat.measures import ERR, Judged, Lists, Measure, Profile, Topics, as_measures, match, profile_named
+from karat.measures.graded import CCG, CG
+from karat.records import Judgments, Queries, Runs
+from karat.records.base import count
+from karat.stats import mean_intervals
+
+Floats = npt.NDArray[np.float64]
+
+
+class Scorer:
+    """Scores runs one after another against the same labels, which are laid out once.
+
+    >>> labels = Judgments.of({"q1": {"d1": 1, "d2": 0}, "q2": {"d1": 1}})
+    >>> scorer = Scorer(labels, ["P@1", "RR"])
+    >>> scorer.score(Runs.of({"q1": {"d1": 2.0, "d2": 1.0}, "q2": {"d2": 1.0}}, system="mine"))
+    mine has P@1 0.50 (95 % interval 0.00 to 1.00) over 2 queries.
+    - mine: 50 % of the documents looked at (top 1) have no judgment and count as not relevant
+    """
+
+    def __init__(
+        self,
+        labels: Judgments,
+        measures: object,
+        *,
+        profile: str | Profile = "trec_eval",
+        complete: bool = False,
+        level: float = 0.95,
+        draws: int = 1000,
+        seed: int = 0,
+        weights: Queries | None = None,
+    ) -> None:
+        self.measures = as_measures(measures)
+        if not self.measures:
+            raise BadInput.at("the measures", expected="at least one, such as nDCG@10", found="none")
+        if not 0 < level < 1:
+            raise BadInput.at("the interval's level", expected="a share such as 0.95", found=str(level))
+        if draws < 0:
+            raise BadInput.at("the bootstrap", expected="0 draws or more", found=str(draws))
+        self.profile = profile_named(profile)
+        self.complete, self.level, self.draws, self.seed = complete, level, draws, seed
+        self.labels = majority(labels)
+        if not len(self.labels):
+            raise BadInput.at("the labels", expected="at least one label", found="none")
+        self.topics = Topics.of(self.labels, weights)
+
+    def score(self, runs: Runs) -> Scores:
+        """The scores of every system in these runs."""
+        lists = match(runs, self.topics, self.profile, self.complete)
+        values = np.column_stack([measure.score(lists) for measure in self.measures])
+        names = [str(measure) for measure in self.measures]
+        counted = lists.has_relevant if self.profile.leaves_out_empty else np.ones(len(lists), bool)
+        means = []
+        for system in lists.keys["system"].unique(maintain_order=True):
+            mine = (lists.keys["system"] == system).to_numpy() & counted
+            means += self._means(system, values[mine])
+        notes = [*self.labels.notes, *self.topics_notes(), *_notes(lists, self.measures, self.complete)]
+        return Scores(
+            means=pl.DataFrame(
+                means,
+                schema={
+                    "system": pl.String,
+                    "measure": pl.String,
+                    "value": pl.Float64,
+                    "low": pl.Float64,
+                    "high": pl.Float64,
+                    "n": pl.Int64,
+                },
+                orient="row",
+            ),
+            queries=lists.keys.with_columns(pl.Series(name, values[:, i]) for i, name in enumerate(names)),
+            measures=tuple(names),
+            profile=self.profile.name,
+            level=self.level,
+            draws=self.draws,
+            seed=self.seed,
+            notes=tuple(notes),
+        )
+
+    def topics_notes(self) -> list[str]:
+        """What there is to say about the labels for these measures."""
+        notes = []
+        if any(not measure.diverse for measure in self.measures):
+            notes += self.topics.notes
+        if any(isinstance(m, ERR) and m.max_rel is None for m in self.measures):
+            if self.profile.max_rel is None and self.labels.scale is None and self.topics.top is not None:
+                notes.append(f"ERR takes {self.topics.top:g}, the highest label, for the top grade; ERR(max_rel=...) sets it")
+        return notes
+
+    def _means(self, system: str, values: Floats) -> list[tuple[str, str, float, float, float, int]]:
+        rows = []
+        low = high = np.full(len(self.measures), np.nan)
+        defined = ~np.isnan(values)
+        if self.draws and defined.all():
+            low, high = mean_intervals(values, level=self.level, draws=self.draws, seed=self.seed)
+        for i, measure in enumerate(self.measures):
+            kept = values[defined[:, i], i]
+            if self.draws and not defined.all():
+                low[i], high[i] = (
+                    end[0] for end in mean_intervals(kept[:, None], level=self.level, draws=self.draws, seed=self.seed)
+                )
+            value = float(kept.mean()) if len(kept) else np.nan
+            rows.append((system, str(measure), value, float(low[i]), float(high[i]), len(kept)))
+        return rows
+
+
+def score(
+    runs: Any,
+    labels: Any,
+    measures: object = ("nDCG@10", "AP", "RR", "P@10"),
+    *,
+    profile: str | Profile = "trec_eval",
+    complete: bool = False,
+    level: float = 0.95,
+    draws: int = 1000,
+    seed: int = 0,
+    weights: Queries | None = None,
+) -> Scores:
+    """How good the rankings of these runs are, by these measures, with intervals over queries.
+
+    >>> import karat as kt
+    >>> labels = {"q1": {"d1": 2, "d2": 0}, "q2": {"d3": 1}}
+    >>> run = {"q1": {"d2": 0.9, "d1": 0.8}, "q2": {"d3": 0.7}}
+    >>> kt.score(run, labels, [kt.nDCG @ 10, "P@1"], draws=0)
+    run has nDCG@10 0.8155 over 2 queries.
+
+    Labels and runs may be records that karat read, frames, or dictionaries as pytrec_eval takes them. `profile`
+    reproduces another tool where tools differ; `complete` counts a judged query that a system misses as an empty
+    list (trec_eval's -c); otherwise means are over the queries that labels and run share. Intervals are bootstrap
+    intervals over `draws` resamples of the queries; `weights` gives the subtopics' weights.
+    """
+    scorer = Scorer(
+        Judgments.of(labels),
+        measures,
+        profile=profile,
+        complete=complete,
+        level=level,
+        draws=draws,
+        seed=seed,
+        weights=weights,
+    )
+    several = runs if isinstance(runs, list | tuple) and all(isinstance(run, Runs) for run in runs) else [runs]
+    return Scores.joined([scorer.score(Runs.of(run)) for run in several])
+
+
+def _notes(lists: Lists, measures: list[Measure], complete: bool) -> list[str]:
+    """What a reader of the figures should know: missing queries, ties, unjudged documents."""
+    notes = []
+    systems = lists.keys["system"].unique(maintain_order=True).to_list()
+    whose = f"{systems[0]}: " if len(systems) == 1 else ""
+    queries = len(lists.topics)
+    for system in systems:
+        mine = (lists.keys["system"] == system).to_numpy() & (lists.size > 0)
+        missing = queries - int(mine.sum())
+        if missing:
+            what = "they count as 0" if complete else "they are left out of the means (--complete counts them as 0)"
+            notes.append(f"{system}: {count(missing, 'judged query', 'judged queries')} of {queries:,} not in the run; {what}")
+    if lists.extra_queries:
+        notes.append(f"{whose}{count(lists.extra_queries, 'query', 'queries')} of the run without labels left aside")
+    barren = len(lists) - int(lists.has_relevant.sum())
+    if barren:
+        what = "left out of the means" if lists.profile.leaves_out_empty else "counted as 0"
+        notes.append(f"{whose}{count(barren, 'list')} of queries without a relevant document: {what}")
+    notes += [whose + note for note in _tie_notes(lists, measures)]
+    depth = max((m.cutoff or 0 for m in measures if not isinstance(m, Judged)), default=0)
+    if depth:
+        judged = Judged(cutoff=depth).score(lists)
+        unjudged = 1 - float(np.nanmean(judged)) if np.isfinite(judged).any() else 0.0
+        if unjudged > 0.0005:
+            share = f"{unjudged:.0%}".replace("%", " %") if unjudged >= 0.01 else "under 1 %"
+            notes.append(
+                f"{whose}{share} of the documents looked at (top {depth}) have no judgment and count as not relevant"
+            )
+    wants_context = [m for m in measures if isinstance(m, CG | CCG | ERR) and m.context > 0]
+    if wants_context:
+        deepest = max(m.cutoff or 0 for m in wants_context)
+        seen = lists.cut(deepest) if deepest else lists
+        known = 0 if seen.conditional is None else int((~np.isnan(seen.conditional) & (seen.rank > 1)).sum())
+        below = int((seen.rank > 1).sum())
+        if known < below:
+            notes.append(f"{whose}{below - known:,} of {below:,} documents have no label given the one above and keep their own")
+    return notes
+
+
+def _tie_notes(lists: Lists, measures: list[Measure]) -> list[str]:
+    """Lists where documents of equal score stand on both sides of a cutoff."""
+    notes = []
+    for cutoff in sorted({measure.cutoff for measure in measures if measure.cutoff is not None}):
+        tied = len(np.unique(lists.tie_list[lists.tie_rank == cutoff + 1]))
+        if tied:
+            notes.append(f"ties in score at rank {cutoff} in {count(tied, 'list')} of {len(lists):,}: doc ids decided")
+    if not notes and len(lists.tie_list):
+        tied = len(np.unique(lists.tie_list))
+        notes.append(f"ties in score in {count(tied, 'list')} of {len(lists):,}, none at a cutoff: doc ids decided")
+    return notes

@@ -1,0 +1,179 @@
+"""Scores: what each system got on each measure, with intervals, and how the figures came about."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from karat.errors import BadInput
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Scores:
+    """Mean scores with intervals over queries.
+
+    `means` has the columns system, measure, value, low, high, n; `queries` has system, query and one column per
+    measure. Values that are undefined are NaN.
+    """
+
+    means: pl.DataFrame
+    queries: pl.DataFrame
+    measures: tuple[str, ...]
+    profile: str
+    level: float
+    draws: int
+    seed: int
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def joined(cls, parts: Sequence[Scores]) -> Scores:
+        """The scores of several runs as one, systems in the order given."""
+        first = parts[0]
+        systems = [name for part in parts for name in part.systems]
+        again = next((name for name in systems if systems.count(name) > 1), None)
+        if again is not None:
+            raise BadInput.at("the runs", expected="a different name for each system", found=f"two called {again}")
+        return cls(
+            pl.concat([part.means for part in parts]),
+            pl.concat([part.queries for part in parts]),
+            first.measures,
+            first.profile,
+            first.level,
+            first.draws,
+            first.seed,
+            tuple(dict.fromkeys(note for part in parts for note in part.notes)),
+        )
+
+    @property
+    def systems(self) -> list[str]:
+        """The systems, in the order given."""
+        names: list[str] = self.means["system"].unique(maintain_order=True).to_list()
+        return names
+
+    def renamed(self, names: dict[str, str]) -> Scores:
+        """The same scores under other system names."""
+        other = pl.col("system").replace(names)
+        notes = tuple(_rename_note(note, names) for note in self.notes)
+        return Scores(
+            self.means.with_columns(other),
+            self.queries.with_columns(other),
+            self.measures,
+            self.profile,
+            self.level,
+            self.draws,
+            self.seed,
+            notes,
+        )
+
+    def best_first(self) -> list[str]:
+        """The systems by the first measure, highest first, undefined ones last."""
+        first = self.means.filter(pl.col("measure") == self.measures[0])
+        names: list[str] = first.with_columns(pl.col("value").fill_nan(None)).sort(
+            "value", descending=True, nulls_last=True, maintain_order=True
+        )["system"].to_list()
+        return names
+
+    def to_frame(self) -> pl.DataFrame:
+        """The mean scores: system, measure, value, low, high, n."""
+        return self.means
+
+    def to_dict(self, by_query: bool = False) -> dict[str, Any]:
+        """The scores as one document; with `by_query` each query's values too."""
+        systems = []
+        for name in self.best_first():
+            rows = self.means.filter(pl.col("system") == name).iter_rows(named=True)
+            entry: dict[str, Any] = {
+                "system": name,
+                "scores": {
+                    row["measure"]: {
+                        "value": _number(row["value"]),
+                        "low": _number(row["low"]),
+                        "high": _number(row["high"]),
+                        "n": row["n"],
+                    }
+                    for row in rows
+                },
+            }
+            if by_query:
+                mine = self.queries.filter(pl.col("system") == name)
+                entry["queries"] = {
+                    row["query"]: {measure: _number(row[measure]) for measure in self.measures}
+                    for row in mine.iter_rows(named=True)
+                }
+            systems.append(entry)
+        return {
+            "systems": systems,
+            "profile": self.profile,
+            "interval": {"level": self.level, "draws": self.draws, "seed": self.seed},
+            "notes": list(self.notes),
+        }
+
+    def sentence(self) -> str:
+        """The finding in words."""
+        first, best = self.measures[0], self.best_first()[0]
+        row = self.means.filter((pl.col("system") == best) & (pl.col("measure") == first)).row(0, named=True)
+        value, low, high = row["value"], row["low"], row["high"]
+        if math.isnan(value):
+            return f"{first} is undefined for every query."
+        places = decimals(low, high)
+        said = f"{value:.{places}f}"
+        if not math.isnan(low):
+            said += f" ({self.level * 100:g} % interval {low:.{places}f} to {high:.{places}f})"
+        queries = f"{row['n']:,} {'query' if row['n'] == 1 else 'queries'}"
+        if len(self.systems) == 1:
+            return f"{best} has {first} {said} over {queries}."
+        return f"Of {len(self.systems)} systems, {best} has the highest {first}: {said} over {queries}."
+
+    def __repr__(self) -> str:
+        return self.sentence() + "".join(f"\n- {note}" for note in self.notes)
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        order = self.best_first()
+        head = "".join(f"<th>{escape(measure)}</th>" for measure in self.measures)
+        cells = {(row["system"], row["measure"]): row for row in self.means.iter_rows(named=True)}
+        body = "".join(
+            f"<tr><td>{escape(name)}</td>"
+            + "".join(f"<td>{_cell(cells[name, measure])}</td>" for measure in self.measures)
+            + "</tr>"
+            for name in order
+        )
+        notes = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
+        return (
+            f"<p>{escape(self.sentence())}</p><table><tr><th>system</th>{head}</tr>{body}</table>"
+            f"{f'<ul>{notes}</ul>' if notes else ''}"
+        )
+
+
+def decimals(low: float, high: float) -> int:
+    """As many decimals as the interval supports: two digits of half its width, four where there is none.
+
+    >>> decimals(0.31, 0.45), decimals(0.412, 0.418), decimals(math.nan, math.nan)
+    (3, 4, 4)
+    """
+    half = (high - low) / 2
+    if math.isnan(half) or half <= 0:
+        return 4
+    return min(max(1 - math.floor(math.log10(half)), 2), 6)
+
+
+def _cell(row: dict[str, Any]) -> str:
+    places = decimals(row["low"], row["high"])
+    value = "undefined" if math.isnan(row["value"]) else f"{row['value']:.{places}f}"
+    return value if math.isnan(row["low"]) else f"{value} [{row['low']:.{places}f}, {row['high']:.{places}f}]"
+
+
+def _number(value: float | None) -> float | None:
+    return None if value is None or math.isnan(value) else value
+
+
+def _rename_note(note: str, names: dict[str, str]) -> str:
+    for old, new in names.items():
+        if note.startswith(f"{old}: "):
+            return f"{new}: {note.removeprefix(f'{old}: ')}"
+    return note

@@ -1,0 +1,25 @@
+"""Files: TREC's, CSV, JSON lines, Parquet and Quepid's, in and out, plain or packed."""
+
+from karat.formats.read import (
+    FORMATS,
+    read_clicks,
+    read_documents,
+    read_judgments,
+    read_preferences,
+    read_queries,
+    read_runs,
+    read_subtopics,
+)
+from karat.formats.write import write
+
+__all__ = [
+    "FORMATS",
+    "read_clicks",
+    "read_documents",
+    "read_judgments",
+    "read_preferences",
+    "read_queries",
+    "read_runs",
+    "read_subtopics",
+    "write",
+]

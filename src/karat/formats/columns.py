@@ -1,0 +1,112 @@
+"""Files of white-space separated columns, as TREC has them.
+
+Most files are clean: one kind of separator, the same number of columns in every line. Those go through Polars' CSV
+reader at full speed. Anything else (mixed tabs and spaces, blank lines, a short line) goes through the careful
+reader, which knows line numbers and either understands the file or says what is wrong with which line.
+"""
+
+from __future__ import annotations
+
+import mmap
+from pathlib import Path
+
+import polars as pl
+
+from karat.errors import BadInput
+from karat.formats.files import File
+from karat.records import Source
+
+
+def read_columns(
+    file: File, names: list[str], keep: list[str], numbers: tuple[str, ...] = (), hint: str = ""
+) -> tuple[pl.DataFrame, Source]:
+    """The columns to keep of a file with these columns, and where each row stands in it.
+
+    `hint` ends the error for a line with another number of columns.
+    """
+    frame = _read_fast(file, names, keep, numbers)
+    if frame is not None:
+        # A clean file has a row in every line; the row's place is made only if an error asks for it.
+        return frame, Source(file.name, pl.int_range(1, frame.height + 1, eager=True))
+    return _read_careful(file, names, keep, numbers, hint)
+
+
+def _read_fast(file: File, names: list[str], keep: list[str], numbers: tuple[str, ...]) -> pl.DataFrame | None:
+    """All rows, or None where the file is not clean."""
+    first_line = file.head.partition(b"\n")[0]
+    separator, other = ("\t", b" ") if b"\t" in first_line else (" ", b"\t")
+    if not first_line.strip() or _contains(file, other):
+        return None
+    types = {name: pl.Float64 if name in numbers else pl.String for name in names}
+    spare = [name for name in names if name not in keep]
+    # An empty field is a null: none anywhere means single separators and the right number of columns.
+    clean = pl.all_horizontal(pl.col(name).is_not_null() for name in spare) if spare else pl.lit(True)
+    try:
+        frame = (
+            pl.scan_csv(file.for_polars, separator=separator, has_header=False, quote_char=None, schema=types)
+            .select(*keep, clean.alias("\0clean"))
+            .collect()
+        )
+    except pl.exceptions.PolarsError:
+        return None
+    if not frame["\0clean"].all() or any(frame[name].null_count() for name in keep):
+        return None
+    return frame.drop("\0clean")
+
+
+def _contains(file: File, what: bytes) -> bool:
+    if not file.on_disk:
+        return what in file.content
+    with Path(file.path).open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as view:
+        return view.find(what) >= 0
+
+
+def _read_careful(
+    file: File, names: list[str], keep: list[str], numbers: tuple[str, ...], hint: str
+) -> tuple[pl.DataFrame, Source]:
+    lines = _lines(file)
+    lines = lines.filter(pl.col("text") != "")
+    if not lines.height:
+        raise BadInput.at(file.name, expected=f"lines of {len(names)} columns", found="an empty file")
+    fields = lines.with_columns(pl.col("text").str.extract_all(r"\S+").alias("fields"))
+    width = fields["fields"].list.len()
+    wrong = width != len(names)
+    if wrong.any():
+        row = int(wrong.arg_max() or 0)
+        more = int(wrong.sum()) - 1
+        raise BadInput.at(
+            f"{file.name} line {fields['line'][row]}",
+            expected=f"{len(names)} columns ({' '.join(names)})",
+            found=f'{width[row]}: "{_shorten(fields["text"][row])}"' + (f" ({more:,} more lines)" if more else ""),
+            remedy=hint,
+        )
+    source = Source(file.name, fields["line"])
+    frame = fields.select(pl.col("fields").list.get(names.index(name)).alias(name) for name in keep)
+    for name in numbers:
+        values = frame[name].cast(pl.Float64, strict=False)
+        if values.null_count():
+            row = int(values.is_null().arg_max() or 0)
+            raise BadInput.at(source.at(row), expected=f"a number as {name}", found=f'"{frame[name][row]}"')
+        frame = frame.with_columns(values)
+    return frame, source
+
+
+def _lines(file: File) -> pl.DataFrame:
+    """The lines of a text file without the white space around them, numbered from 1."""
+    data = file.content.removeprefix(b"\xef\xbb\xbf")
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise BadInput.at(
+            f"{file.name} line {line}",
+            expected="text in UTF-8",
+            found=f"the byte 0x{data[error.start]:02x}",
+            remedy="convert the file, for example with iconv -f latin1 -t utf-8",
+        ) from None
+    lines = pl.Series("text", text.split("\n"), dtype=pl.String).str.strip_chars()
+    return lines.to_frame().with_row_index("line", offset=1)
+
+
+def _shorten(text: str) -> str:
+    return text if len(text) <= 60 else text[:57] + "..."

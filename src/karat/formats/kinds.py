@@ -1,0 +1,62 @@
+"""What a file holds: judgments, runs, preferences, clicks, queries or documents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from karat.errors import BadInput
+from karat.formats import read, tables
+from karat.formats.files import File
+from karat.records import ClickLog, Clicks, Documents, Judgments, Preferences, Queries, Records, Runs
+from karat.records.schema import Schema
+
+#: The reader of each kind of records, by the name that `--kind` takes.
+READERS: dict[str, Callable[..., Records]] = {
+    "judgments": read.read_judgments,
+    "runs": read.read_runs,
+    "preferences": read.read_preferences,
+    "clicks": read.read_clicks,
+    "queries": read.read_queries,
+    "documents": read.read_documents,
+}
+
+_SCHEMAS: list[tuple[str, Schema]] = [
+    ("judgments", Judgments.schema),
+    ("preferences", Preferences.schema),
+    ("clicks", ClickLog.schema),
+    ("clicks", Clicks.schema),
+    ("runs", Runs.schema),
+    ("queries", Queries.schema),
+    ("documents", Documents.schema),
+]
+
+
+def kind_of(path: str, format: str | None = None) -> str:  # noqa: A002
+    """What a file holds, told from its columns.
+
+    A table is of the first kind whose required columns it has, the most demanding kinds first; a TREC file with
+    four columns holds judgments, with six a run.
+    """
+    file = File(path)
+    kind = format or read.format_of(file, Judgments.schema)
+    if kind in ("quepid", "quepid-csv"):
+        return "judgments"
+    if kind == "xml":
+        return "queries"
+    if kind == "trec":
+        width = len(file.head.partition(b"\n")[0].split())
+        if width in (4, 6) and tables.separator_of(file.head.partition(b"\n")[0]) != ",":
+            return "judgments" if width == 4 else "runs"
+    headers = tables.read_table(file, "csv" if kind in ("trec", "tsv") else kind)[0].columns
+    for name, schema in _SCHEMAS:
+        found = {*headers, *schema.rename(headers).values()}
+        if set(schema.required) <= found and (name != "runs" or {"score", "rank"} & found):
+            return name
+    raise BadInput.at(
+        file.name,
+        expected="columns that tell what it holds",
+        found=", ".join(headers),
+        remedy=f"say it with --kind ({', '.join(READERS)})",
+    )
+
+

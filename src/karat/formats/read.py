@@ -1,0 +1,141 @@
+"""Reading any file: the format is told from the name's ending and the first line, or named."""
+
+from __future__ import annotations
+
+from karat.errors import BadInput
+from karat.formats import quepid, tables, trec
+from karat.formats.files import File
+from karat.records import ClickLog, Clicks, Documents, Judgments, Preferences, Queries, Runs, Scale, Source
+from karat.records.queries import SUBTOPICS
+from karat.records.schema import Schema
+
+#: The formats by the names that `--from` and `--to` take.
+FORMATS = ("trec", "csv", "tsv", "jsonl", "parquet", "quepid", "quepid-csv", "xml")
+
+ENDINGS = {
+    ".csv": "csv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".json": "quepid",
+    ".xml": "xml",
+}
+
+
+def format_of(file: File, schema: Schema) -> str:
+    """The format of a file that should hold these records."""
+    if file.ending == ".csv" and _names(file) == quepid.BASIC:
+        return "quepid-csv"
+    if file.ending in ENDINGS:
+        known = ENDINGS[file.ending]
+        return "jsonl" if known == "quepid" and not quepid.is_book(file) else known
+    head = file.head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if head.startswith(b"PAR1"):
+        return "parquet"
+    if head.startswith(b"{"):
+        return "quepid" if quepid.is_book(file) else "jsonl"
+    if head.startswith(b"<"):
+        return "xml"
+    names = _names(file)
+    header = {*names, *schema.rename(names).values()}
+    return "csv" if sum(name in header for name in schema.required) > len(schema.required) / 2 else "trec"
+
+
+def read_judgments(
+    path: str, *, scale: Scale | str | None = None, drop_bad_labels: bool = False, format: str | None = None  # noqa: A002
+) -> Judgments:
+    """Judgments from a file: TREC qrels, CSV, TSV, JSON lines, Parquet, or Quepid's; `-` is standard input.
+
+    Labels outside the scale are an error that names the line; `drop_bad_labels` drops them with a note instead.
+    """
+    file = File(str(path))
+    scale = Scale.parse(scale) if isinstance(scale, str) else scale
+    kind = _known(format) or format_of(file, Judgments.schema)
+    if kind == "trec":
+        return trec.read_qrels(file, scale, drop_bad_labels)
+    if kind == "quepid":
+        return quepid.read_book(file, scale, drop_bad_labels)
+    if kind == "quepid-csv":
+        return quepid.read_basic(file, scale, drop_bad_labels)
+    _refuse_xml(kind, file, "judgments")
+    frame, source = tables.read_table(file, kind)
+    return Judgments.check(frame, scale=scale, source=source, drop_bad_labels=drop_bad_labels)
+
+
+def read_runs(path: str, *, ranks: bool = True, format: str | None = None) -> Runs:  # noqa: A002
+    """Runs from a file: TREC's six columns, CSV, TSV, JSON lines or Parquet; `-` is standard input."""
+    file = File(str(path))
+    kind = _known(format) or format_of(file, Runs.schema)
+    if kind == "trec":
+        return trec.read_run(file, ranks)
+    _refuse_xml(kind, file, "runs")
+    frame, source = tables.read_table(file, kind)
+    return Runs.check(frame, system=file.stem, source=source)
+
+
+def read_preferences(path: str, *, format: str | None = None) -> Preferences:  # noqa: A002
+    """Side-by-side preferences from CSV, TSV, JSON lines or Parquet."""
+    file = File(str(path))
+    frame, source = tables.read_table(file, _table(format, file, Preferences.schema))
+    return Preferences.check(frame, source=source)
+
+
+def read_clicks(path: str, *, format: str | None = None) -> Clicks | ClickLog:  # noqa: A002
+    """Click counts, or a log with a column `clicked`, from CSV, TSV, JSON lines or Parquet."""
+    file = File(str(path))
+    frame, source = tables.read_table(file, _table(format, file, Clicks.schema))
+    if {"clicked", "click"} & {name.strip().lower() for name in frame.columns}:
+        return ClickLog.check(frame, source=source)
+    return Clicks.check(frame, source=source)
+
+
+def read_queries(path: str, *, format: str | None = None) -> Queries:  # noqa: A002
+    """Queries from the Web Track's XML (with subtopics), CSV, TSV, JSON lines or Parquet."""
+    file = File(str(path))
+    kind = _known(format) or format_of(file, Queries.schema)
+    if kind == "xml":
+        return trec.read_topics(file)
+    frame, source = tables.read_table(file, _table(format, file, Queries.schema))
+    return Queries.check(frame, source=source)
+
+
+def read_subtopics(path: str, *, format: str | None = None) -> Queries:  # noqa: A002
+    """Subtopics with weights: the Web Track's XML, or a table of query, subtopic, weight."""
+    file = File(str(path))
+    kind = _known(format) or format_of(file, SUBTOPICS)
+    if kind == "xml":
+        return trec.read_topics(file)
+    frame, _ = tables.read_table(file, _table(format, file, SUBTOPICS))
+    renamed = SUBTOPICS.conform(frame, Source(file.name))
+    return Queries.check(renamed.select("query").unique(maintain_order=True), renamed, source=Source(file.name))
+
+
+def read_documents(path: str, *, format: str | None = None) -> Documents:  # noqa: A002
+    """Documents from CSV, TSV, JSON lines or Parquet."""
+    file = File(str(path))
+    frame, source = tables.read_table(file, _table(format, file, Documents.schema))
+    return Documents.check(frame, source=source)
+
+
+def _table(format: str | None, file: File, schema: Schema) -> str:  # noqa: A002
+    kind = _known(format) or format_of(file, schema)
+    _refuse_xml(kind, file, schema.name)
+    # These records have no TREC format: what is not recognised is taken for a table and says what it lacks.
+    return {"trec": "csv", "quepid": "jsonl", "quepid-csv": "csv"}.get(kind, kind)
+
+
+def _known(format: str | None) -> str | None:  # noqa: A002
+    if format is None or format in FORMATS:
+        return "csv" if format == "tsv" else format
+    raise BadInput.at("the format", expected=" or ".join(FORMATS), found=f'"{format}"')
+
+
+def _refuse_xml(kind: str, file: File, what: str) -> None:
+    if kind == "xml":
+        raise BadInput.at(file.name, expected=f"{what}", found="XML", remedy="only topics are read from XML")
+
+
+def _names(file: File) -> list[str]:
+    first = file.head.removeprefix(b"\xef\xbb\xbf").partition(b"\n")[0].decode(errors="replace")
+    return [part.strip().strip('"').lower() for part in first.split(tables.separator_of(first.encode()))]

@@ -1,0 +1,131 @@
+"""Tables with named columns: CSV, TSV, JSON lines, Parquet."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable
+
+import polars as pl
+
+from karat.errors import BadInput
+from karat.formats.files import File
+from karat.records import Source
+
+#: A spreadsheet takes a cell that starts so for a formula; written with a quote before it, it stays a text.
+FORMULA = r"^[=+\-@\t\r]"
+
+
+def read_table(file: File, format: str) -> tuple[pl.DataFrame, Source]:  # noqa: A002
+    """The rows of a table, texts as they stand (CSV) or typed (JSON lines, Parquet), and their lines."""
+    if format == "parquet":
+        return _trouble(file, "a Parquet file", lambda: pl.read_parquet(file.for_polars)), Source(file.name)
+    if not file.head.strip():
+        raise BadInput.at(file.name, expected="a first line with the columns' names", found="an empty file")
+    if format == "jsonl":
+        return _read_jsonl(file)
+    return _read_csv(file)
+
+
+def separator_of(first_line: bytes) -> str:
+    """The separator that a header line uses.
+
+    >>> separator_of(b"query;doc;label"), separator_of(b"query,doc,label")
+    (';', ',')
+    """
+    return max("\t;,", key=lambda s: (first_line.count(s.encode()), s == ","))
+
+
+def write_csv(frame: pl.DataFrame, separator: str = ",") -> bytes:
+    """A table as CSV; texts that a spreadsheet would run as a formula are written with a quote before them."""
+    guarded = [
+        pl.when(pl.col(name).str.contains(FORMULA) & pl.col(name).cast(pl.Float64, strict=False).is_null())
+        .then("'" + pl.col(name))
+        .otherwise(pl.col(name))
+        .alias(name)
+        for name, dtype in frame.schema.items()
+        if dtype == pl.String
+    ]
+    return frame.with_columns(guarded).write_csv(separator=separator).encode()
+
+
+def write_jsonl(frame: pl.DataFrame) -> bytes:
+    """A table as JSON lines."""
+    return frame.write_ndjson().encode()
+
+
+def write_parquet(frame: pl.DataFrame) -> bytes:
+    """A table as Parquet."""
+    stream = io.BytesIO()
+    frame.write_parquet(stream)
+    return stream.getvalue()
+
+
+def _read_csv(file: File) -> tuple[pl.DataFrame, Source]:
+    separator = separator_of(file.head.partition(b"\n")[0])
+    try:
+        frame = pl.read_csv(file.for_polars, separator=separator, infer_schema=False)
+    except pl.exceptions.PolarsError as error:
+        raise _blame(file, separator, str(error)) from None
+    frame = frame.rename({name: name.strip() for name in frame.columns})
+    # A quoted text may run over several lines: the lines below it stand lower by as many.
+    extra = frame.select(pl.sum_horizontal(pl.all().str.count_matches("\n").fill_null(0))).to_series()
+    lines = pl.int_range(2, frame.height + 2, eager=True) + extra.cum_sum().shift(1, fill_value=0)
+    filled = frame.select(pl.any_horizontal(pl.all().is_not_null())).to_series()
+    unguarded = [
+        pl.when(pl.col(name).str.contains(r"^'[=+\-@\t\r]")).then(pl.col(name).str.slice(1)).otherwise(pl.col(name)).alias(name)
+        for name in frame.columns
+    ]
+    return frame.with_columns(unguarded).filter(filled), Source(file.name, lines.filter(filled))
+
+
+def _read_jsonl(file: File) -> tuple[pl.DataFrame, Source]:
+    data = file.content.removeprefix(b"\xef\xbb\xbf")
+    lines = [number for number, line in enumerate(data.split(b"\n"), 1) if line.strip()]
+    try:
+        frame = pl.read_ndjson(data, infer_schema_length=None)
+    except pl.exceptions.PolarsError as error:
+        raise _blame_json(file, data, str(error)) from None
+    return frame, Source(file.name, pl.Series(lines) if len(lines) == frame.height else None)
+
+
+def _blame(file: File, separator: str, error: str) -> BadInput:
+    """The line of a CSV file that has too many cells, or the reader's own complaint."""
+    try:
+        text = file.content.decode("utf-8-sig")
+    except UnicodeDecodeError as wrong:
+        line = file.content.count(b"\n", 0, wrong.start) + 1
+        return BadInput.at(
+            f"{file.name} line {line}", expected="text in UTF-8", found=f"the byte 0x{file.content[wrong.start]:02x}"
+        )
+    reader = csv.reader(io.StringIO(text), delimiter=separator)
+    header = next(reader, [])
+    for row in reader:
+        if len(row) > len(header):
+            return BadInput.at(
+                f"{file.name} line {reader.line_num}",
+                expected=f"{len(header)} cells ({', '.join(header)})",
+                found=str(len(row)),
+                remedy="put a text that holds the separator in quotes",
+            )
+    return BadInput.at(file.name, expected="a table", found=error.splitlines()[0])
+
+
+def _blame_json(file: File, data: bytes, error: str) -> BadInput:
+    import json
+
+    for number, line in enumerate(data.split(b"\n"), 1):
+        try:
+            row = json.loads(line) if line.strip() else {}
+        except ValueError as wrong:
+            return BadInput.at(f"{file.name} line {number}", expected="a JSON object", found=str(wrong))
+        if not isinstance(row, dict):
+            return BadInput.at(f"{file.name} line {number}", expected="a JSON object", found=type(row).__name__)
+    return BadInput.at(file.name, expected="JSON lines", found=error.splitlines()[0])
+
+
+def _trouble(file: File, expected: str, read: Callable[[], pl.DataFrame]) -> pl.DataFrame:
+    try:
+        return read()
+    except pl.exceptions.PolarsError as error:
+        raise BadInput.at(file.name, expected=expected, found=str(error).splitlines()[0]) from None

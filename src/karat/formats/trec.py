@@ -1,0 +1,114 @@
+"""TREC's files: qrels, runs, and the Web Track's topics."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree
+
+import polars as pl
+
+from karat.errors import BadInput
+from karat.formats.columns import read_columns
+from karat.formats.files import File
+from karat.records import Judgments, Queries, Runs, Scale
+
+QRELS = ["query", "subtopic", "doc", "label"]
+RUN = ["query", "Q0", "doc", "rank", "score", "system"]
+KINDS = {"nav": "navigational", "inf": "informational"}
+
+
+def read_qrels(file: File, scale: Scale | None = None, drop_bad_labels: bool = False) -> Judgments:
+    """Judgments from lines of `query iteration doc label`.
+
+    The second column is ignored when it is the same in all lines, as in ad hoc qrels; when it differs, it is the
+    subtopic, as in the Web Track's diversity qrels.
+    """
+    hint = "is this a run? The labels come first, then the runs" if _width(file) == len(RUN) else ""
+    frame, source = read_columns(file, QRELS, QRELS, hint=hint)
+    if frame["subtopic"].n_unique() < 2:
+        frame = frame.drop("subtopic")
+    return Judgments.check(frame, scale=scale, source=source, drop_bad_labels=drop_bad_labels)
+
+
+def read_run(file: File, ranks: bool = True) -> Runs:
+    """Runs from lines of `query Q0 doc rank score system`; a file with several systems gives several.
+
+    Without `ranks` the rank column is not kept, which saves time and memory: trec_eval does not look at it either.
+    """
+    hint = "is this a qrels file? The labels come first, then the runs" if _width(file) == len(QRELS) else ""
+    keep = ["query", "doc", "score", "system"] + (["rank"] if ranks else [])
+    frame, source = read_columns(file, RUN, keep, numbers=("score",), hint=hint)
+    if (frame["system"] == frame["system"][0]).all():
+        frame = frame.with_columns(pl.lit(frame["system"][0]).alias("system"))
+    if ranks:
+        rank = frame["rank"].cast(pl.Int64, strict=False)
+        frame = frame.with_columns(rank) if not rank.null_count() else frame.drop("rank")
+    return Runs.check(frame, system=file.stem, source=source)
+
+
+def read_topics(file: File) -> Queries:
+    """Queries with subtopics from the Web Track's XML."""
+    try:
+        root = ElementTree.fromstring(file.content)
+    except ElementTree.ParseError as error:
+        raise BadInput.at(file.name, expected="topics in XML", found=str(error)) from None
+    topics = root.findall(".//topic")
+    if not topics:
+        raise BadInput.at(file.name, expected="<topic> elements", found=f"<{root.tag}> without any")
+    queries, subtopics = [], []
+    for topic in topics:
+        number = topic.get("number", "")
+        queries.append((number, _text(topic, "query"), _text(topic, "description"), topic.get("type")))
+        for part in topic.findall("subtopic"):
+            kind = part.get("type", "")
+            subtopics.append((number, part.get("number", ""), " ".join((part.text or "").split()), KINDS.get(kind, kind)))
+    return Queries.check(
+        pl.DataFrame(queries, schema=["query", "text", "description", "kind"], orient="row"),
+        pl.DataFrame(
+            subtopics,
+            schema={name: pl.String for name in ("query", "subtopic", "description", "kind")},
+            orient="row",
+        ),
+    )
+
+
+def write_qrels(judgments: Judgments) -> bytes:
+    """Judgments as qrels lines."""
+    frame = judgments.frame.drop_nulls("label")
+    subtopic = pl.col("subtopic") if judgments.has("subtopic") else pl.lit("0")
+    return _lines(frame.select("query", subtopic, "doc", plain_number("label")))
+
+
+def write_run(runs: Runs) -> bytes:
+    """Runs as TREC lines, each list in its order."""
+    place = pl.col("score").rank("ordinal", descending=True).over("system", "query")
+    rank = pl.col("rank") if runs.has("rank") else place
+    return _lines(runs.frame.select("query", pl.lit("Q0"), "doc", rank, "score", "system"))
+
+
+def plain_number(name: str) -> pl.Expr:
+    """A column of numbers as text: whole ones without a point."""
+    value = pl.col(name)
+    whole = value == value.round(0)
+    return pl.when(whole).then(value.cast(pl.Int64, strict=False).cast(pl.String)).otherwise(value.cast(pl.String))
+
+
+def _lines(frame: pl.DataFrame) -> bytes:
+    text = [pl.col(name).cast(pl.String) for name in frame.columns]
+    for name in frame.columns:
+        spaced = frame[name].cast(pl.String).str.contains(r"\s|^$")
+        if spaced.any():
+            value = frame[name][int(spaced.arg_max() or 0)]
+            raise BadInput.at(
+                "TREC's format", expected="ids without white space", found=f'{name} "{value}"', remedy="write CSV instead"
+            )
+    lines = frame.select(pl.concat_str(text, separator=" "))
+    return ("\n".join(lines.to_series().to_list()) + "\n").encode() if frame.height else b""
+
+
+def _width(file: File) -> int:
+    return len(file.head.partition(b"\n")[0].split())
+
+
+def _text(topic: ElementTree.Element, tag: str) -> str | None:
+    found = topic.find(tag)
+    return None if found is None or found.text is None else " ".join(found.text.split())

@@ -1,0 +1,95 @@
+"""Writing records: what a format cannot hold is named, never dropped in silence."""
+
+from __future__ import annotations
+
+
+from karat.errors import BadInput
+from karat.formats import quepid, tables, trec
+from karat.formats.files import File, write_bytes
+from karat.formats.read import ENDINGS, FORMATS
+from karat.records import Judgments, Queries, Records, Runs
+from karat.records.base import count
+
+#: The columns that each narrow format can hold; tables hold all.
+HOLDS = {
+    (Judgments, "trec"): {"query", "doc", "label", "subtopic"},
+    (Judgments, "quepid"): {"query", "doc", "label", "judge", "comment"},
+    (Judgments, "quepid-csv"): {"query", "doc", "label"},
+    (Runs, "trec"): {"system", "query", "doc", "rank", "score"},
+}
+
+
+def write(records: Records, path: str, format: str | None = None) -> list[str]:  # noqa: A002
+    """Write records to a file; returns what the format could not hold, in words.
+
+    The format follows the name's ending (.csv, .tsv, .jsonl, .parquet, .json for a Quepid book; anything else
+    is TREC's) unless it is named; .gz or .zst at the end packs the file.
+    """
+    kind = format or _by_name(path)
+    if kind not in FORMATS or kind == "xml":
+        raise BadInput.at("the format to write", expected=" or ".join(FORMATS[:-1]), found=f'"{kind}"')
+    lost = _lost(records, kind)
+    write_bytes(path, _content(records, kind, path))
+    return lost
+
+
+def _by_name(path: str) -> str:
+    ending = File(path).ending
+    return "tsv" if ending == ".tsv" else ENDINGS.get(ending, "trec")
+
+
+def _content(records: Records, kind: str, path: str) -> bytes:
+    if kind in ("csv", "tsv"):
+        return tables.write_csv(records.frame, "," if kind == "csv" else "\t")
+    if kind == "jsonl":
+        return tables.write_jsonl(records.frame)
+    if kind == "parquet":
+        return tables.write_parquet(records.frame)
+    if isinstance(records, Runs) and kind == "trec":
+        return trec.write_run(records)
+    if isinstance(records, Judgments):
+        if kind == "quepid-csv":
+            _refuse_several(records, kind)
+            return quepid.write_basic(records)
+        if kind == "quepid":
+            return quepid.write_book(records, File(path).stem)
+        _refuse_several(records, kind)
+        return trec.write_qrels(records)
+    raise BadInput.at(
+        f"writing {records.schema.name}",
+        expected="a table",
+        found=f"the format {kind}",
+        remedy="write .csv, .jsonl or .parquet",
+    )
+
+
+def _lost(records: Records, kind: str) -> list[str]:
+    notes = []
+    holds = HOLDS.get((type(records), kind))  # type: ignore[arg-type]
+    if holds is not None:
+        gone = [name for name in records.frame.columns if name not in holds and records.has(name)]
+        if gone:
+            notes.append(f"{kind} has no place for {', '.join(gone)}: left out")
+    if isinstance(records, Judgments) and kind in ("trec", "quepid-csv"):
+        silent = records.frame["label"].null_count()
+        if silent:
+            notes.append(f"{kind} has no place for {count(silent, 'answer')} without a label: left out")
+    if isinstance(records, Queries) and records.subtopics.height:
+        notes.append(f"{count(records.subtopics.height, 'subtopic')} are not part of the table: left out")
+    return notes
+
+
+def _refuse_several(judgments: Judgments, kind: str) -> None:
+    key = ["query", "doc"] + (["subtopic"] if kind == "trec" and judgments.has("subtopic") else [])
+    pairs = judgments.frame.drop_nulls("label").select(key)
+    again = pairs.is_duplicated() & ~pairs.is_first_distinct()
+    if again.any():
+        row = pairs.filter(again).row(0, named=True)
+        raise BadInput.at(
+            f"writing {kind}",
+            expected="one label for a document",
+            found=f"several for {row['doc']} of query {row['query']}",
+            remedy="reduce them first with --majority, or write .csv, .jsonl or .parquet",
+        )
+
+

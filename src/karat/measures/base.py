@@ -1,0 +1,135 @@
+"""What a measure is: a frozen value that prints as it is parsed, and scores all lists at once."""
+
+from __future__ import annotations
+
+from abc import ABCMeta, abstractmethod
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from karat.errors import BadInput
+
+if TYPE_CHECKING:
+    from karat.measures.lists import Lists
+
+Floats = npt.NDArray[np.float64]
+
+
+class MeasureType(ABCMeta):
+    """Lets a measure's bare name stand for its defaults: `nDCG @ 10` is `nDCG() @ 10`."""
+
+    def __matmul__(cls, cutoff: int) -> Measure:
+        measure = cls()
+        assert isinstance(measure, Measure)
+        return measure @ cutoff
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Measure(metaclass=MeasureType):
+    """How good one ranked list is, as a number.
+
+    A measure is spelled as in ir_measures and prints as it is parsed:
+
+    >>> from karat.measures import P, parse_measure
+    >>> P(rel=2) @ 5
+    P(rel=2)@5
+    >>> parse_measure("P(rel=2)@5") == P(rel=2) @ 5
+    True
+
+    What was written is what is printed, also where it is the default:
+
+    >>> parse_measure("P(rel=1)@5"), P @ 5, P(rel=1) @ 5 == P @ 5
+    (P(rel=1)@5, P@5, True)
+    """
+
+    cutoff: int | None = None
+
+    #: Whether the measure means nothing without a cutoff, as P does.
+    needs_cutoff: ClassVar[bool] = False
+    #: Whether the measure has no cutoff at all, as Bpref does.
+    never_cut: ClassVar[bool] = False
+    #: Whether the measure looks at subtopics.
+    diverse: ClassVar[bool] = False
+    if TYPE_CHECKING:
+        _given: ClassVar[frozenset[str]]
+
+    def __new__(cls, **given: object) -> Self:
+        """Remember which parameters were written, so that they are printed."""
+        self = super().__new__(cls)
+        object.__setattr__(self, "_given", frozenset(given))
+        return self
+
+    def __post_init__(self) -> None:
+        if self.cutoff is None:
+            return
+        if self.never_cut:
+            raise BadInput(f"{type(self).__name__} looks at the whole list and takes no cutoff")
+        if not isinstance(self.cutoff, int) or isinstance(self.cutoff, bool) or self.cutoff < 1:
+            raise BadInput.at(
+                f"the cutoff of {type(self).__name__}", expected="a whole number from 1", found=str(self.cutoff)
+            )
+
+    def __matmul__(self, cutoff: int) -> Self:
+        given = {name: getattr(self, name) for name in self._given if name != "cutoff"}
+        return type(self)(**given, cutoff=cutoff)
+
+    @property
+    def depth(self) -> int:
+        """The cutoff of a measure that needs one."""
+        if self.cutoff is None:
+            name = type(self).__name__
+            raise BadInput.at("the measure", expected=f"a cutoff, such as {name}@10", found=str(self))
+        return self.cutoff
+
+    @abstractmethod
+    def score(self, lists: Lists) -> Floats:
+        """The value of each list; NaN where the measure is undefined."""
+
+    def _check(self, name: str, low: float, high: float) -> None:
+        """Refuse a parameter outside its range."""
+        value = getattr(self, name)
+        if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
+            raise BadInput.at(
+                f"{name} of {type(self).__name__}", expected=f"a number from {low:g} to {high:g}", found=str(value)
+            )
+
+    def __str__(self) -> str:
+        shown = [
+            f"{field.name}={getattr(self, field.name)!r}"
+            for field in fields(self)
+            if field.name != "cutoff" and field.name in self._given
+        ]
+        text = type(self).__name__ + (f"({','.join(shown)})" if shown else "")
+        return text if self.cutoff is None else f"{text}@{self.cutoff}"
+
+    __repr__ = __str__
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Ranked(Measure):
+    """A measure of one graded list: documents at or above `rel` are relevant.
+
+    With `judged_only`, documents that nobody judged are taken out of the list first.
+    """
+
+    rel: float = 1
+    judged_only: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._check("rel", -1e9, 1e9)
+        if not isinstance(self.judged_only, bool):
+            raise BadInput.at("judged_only", expected="True or False", found=str(self.judged_only))
+
+    def view(self, lists: Lists) -> Lists:
+        """The part of the lists that the measure looks at."""
+        if self.judged_only:
+            lists = lists.condensed
+        return lists if self.cutoff is None else lists.cut(self.cutoff)
+
+
+def share(part: Floats, whole: Floats) -> Floats:
+    """Part by whole; 0 where the whole is 0, as trec_eval has it for a query without relevant documents."""
+    return np.divide(part, whole, out=np.zeros_like(part, dtype=np.float64), where=whole != 0)

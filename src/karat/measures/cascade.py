@@ -1,0 +1,121 @@
+"""Measures with a user who goes down the list and may stop: expected reciprocal rank, rank-biased precision."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from karat.errors import BadInput
+from karat.measures.base import Floats, Measure, Ranked
+from karat.measures.gains import Gains
+from karat.measures.graded import GainsLike
+from karat.measures.lists import Lists
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class ERR(Measure):
+    """The expected value of 1 / rank at which a user is content, better documents contenting more.
+
+    >>> str(ERR @ 20), str(ERR(max_rel=4) @ 20)
+    ('ERR@20', 'ERR(max_rel=4)@20')
+
+    A document of grade g contents with probability (2^g - 1) / 2^max_rel. `max_rel` is the highest grade there
+    could be; by default the scale's, or the highest label seen (gdeval always takes 4).
+    Reference: Chapelle, Metzler, Zhang and Grinspan (CIKM 2009).
+    """
+
+    max_rel: float | None = None
+    context: float = 0.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._check("context", 0, 1)
+        if self.max_rel is not None:
+            self._check("max_rel", 0, 1000)
+
+    def score(self, lists: Lists) -> Floats:
+        """Sum over ranks of 1/rank times the chance to be content there and not before."""
+        top = self.max_rel if self.max_rel is not None else lists.profile.max_rel
+        top = lists.topics.top if top is None else top
+        lists = lists if self.cutoff is None else lists.cut(self.cutoff)
+        grade = lists.utility(self.context)
+        if top is not None and len(grade) and grade.max() > top:
+            raise BadInput.at(str(self), expected=f"grades up to {top:g}", found=f"{grade.max():g}", remedy="set max_rel")
+        lists = lists.where(grade > 0)
+        content = (np.exp2(grade[grade > 0]) - 1.0) / 2.0 ** (top or 0.0)
+        return lists.total(content * _still_looking(lists, content) / lists.rank)
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class RBP(Ranked):
+    """Rank-biased precision: a user goes from each document to the next with probability p.
+
+    >>> str(RBP(p=0.95))
+    'RBP(p=0.95)'
+
+    Relevance is at or above `rel`; with `gains` (values up to 1) it is graded. See RBP_residual for how much
+    the unjudged documents could add.
+    Reference: Moffat and Zobel (TOIS 2008).
+    """
+
+    p: float = 0.8
+    gains: GainsLike = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _check_persistence(self)
+        if self.gains is not None:
+            object.__setattr__(self, "gains", Gains.of(self.gains))
+
+    def score(self, lists: Lists) -> Floats:
+        """(1 - p) times the sum of gain p^(rank - 1)."""
+        lists = self.view(lists)
+        gain = (lists.label >= self.rel).astype(np.float64)
+        if self.gains is not None:
+            gain = Gains.of(self.gains).apply(lists.label)
+            if len(gain) and gain.max() > 1:
+                raise BadInput.at("gains of RBP", expected="values from 0 to 1", found=f"{gain.max():g}")
+        return (1 - self.p) * lists.total(gain * self.p ** (lists.rank - 1))
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class RBP_residual(Measure):
+    """How much RBP could grow if every document without a judgment were relevant.
+
+    >>> str(RBP_residual(p=0.95))
+    'RBP_residual(p=0.95)'
+
+    The true RBP lies between RBP and RBP + residual.
+    Reference: Moffat and Zobel (TOIS 2008).
+    """
+
+    p: float = 0.8
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _check_persistence(self)
+
+    def score(self, lists: Lists) -> Floats:
+        """1 less the weight of all judged ranks."""
+        lists = lists if self.cutoff is None else lists.cut(self.cutoff)
+        return 1.0 - (1 - self.p) * lists.total((lists.label >= 0) * self.p ** (lists.rank - 1))
+
+
+def _check_persistence(measure: RBP | RBP_residual) -> None:
+    measure._check("p", 0, 1)
+    if measure.p == 1:
+        raise BadInput.at(f"p of {type(measure).__name__}", expected="a number below 1", found="1")
+
+
+def _still_looking(lists: Lists, content: Floats) -> Floats:
+    """The chance that the user was content with none of the rows above, for each row of its list."""
+    place = lists.seen(np.ones(len(content), bool)) - 1
+    looking = np.ones(len(content))
+    by_place = np.argsort(place, kind="stable")
+    ends = np.cumsum(np.bincount(place)) if len(place) else []
+    # The first rows of all lists, then all second rows, and so on: each depends on the row just above it.
+    for start, end in zip(ends[:-1], ends[1:], strict=True):
+        rows = by_place[start:end]
+        looking[rows] = looking[rows - 1] * (1.0 - content[rows - 1])
+    return looking

@@ -1,0 +1,240 @@
+"""Measures of diversity: how well a list serves the several things a query may mean.
+
+All follow ndeval, the Web Track's tool: a document covers a subtopic or not (grade at or above `rel`), only subtopics
+with at least one relevant document count, and they count alike unless weights are given. A query where none has one
+scores 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from karat.measures.base import Floats, Measure, share
+from karat.measures.graded import log2, zipf
+from karat.measures.lists import Ints, Lists
+from karat.measures.subtopics import Coverage, coverage, ideal_gains, importance, open_subtopics
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Diverse(Measure):
+    """A measure over subtopics."""
+
+    rel: float = 1
+    diverse: ClassVar[bool] = True
+
+    def covered(self, lists: Lists) -> Coverage:
+        """The subtopics that the documents of the lists cover, down to the cutoff."""
+        return coverage(lists if self.cutoff is None else lists.cut(self.cutoff), self.rel)
+
+    def wanted(self, lists: Lists) -> Floats:
+        """How many subtopics of each list's query have a relevant document."""
+        return open_subtopics(lists.topics, self.rel)[lists.topic]
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class StRecall(Diverse):
+    """The share of the subtopics that the first k documents cover (subtopic or cluster recall).
+
+    >>> str(StRecall @ 10)
+    'StRecall@10'
+
+    Reference: Zhai, Cohen and Lafferty (SIGIR 2003); ndeval's `strec`.
+    """
+
+    needs_cutoff: ClassVar[bool] = True
+
+    def score(self, lists: Lists) -> Floats:
+        """Subtopics covered, by subtopics that can be."""
+        _ = self.depth
+        rows = self.covered(lists)
+        first = rows.seen == 0
+        worth = importance(lists.topics, self.rel)[rows.subtopic]
+        return share(np.bincount(rows.row_list[first], worth[first], len(lists)), self.wanted(lists))
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class P_IA(Diverse):
+    """Intent-aware precision: the mean over subtopics of P at k.
+
+    >>> str(P_IA @ 10)
+    'P_IA@10'
+
+    Reference: Agrawal et al. (WSDM 2009); ndeval's `P-IA`.
+    """
+
+    needs_cutoff: ClassVar[bool] = True
+
+    def score(self, lists: Lists) -> Floats:
+        """Pairs of document and subtopic in the top k, by k times the subtopics."""
+        k = self.depth
+        rows = self.covered(lists)
+        worth = importance(lists.topics, self.rel)[rows.subtopic]
+        return share(np.bincount(rows.row_list, worth, len(lists)), k * self.wanted(lists))
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class AP_IA(Diverse):
+    """Intent-aware average precision: the mean over subtopics of AP.
+
+    >>> str(AP_IA())
+    'AP_IA'
+
+    Reference: Agrawal et al. (WSDM 2009); ndeval's `MAP-IA`.
+    """
+
+    def score(self, lists: Lists) -> Floats:
+        """Mean over subtopics of the mean precision at their documents."""
+        rows = self.covered(lists)
+        worth = importance(lists.topics, self.rel)[rows.subtopic] / rows.relevant
+        precision = (rows.seen + 1) / rows.rank
+        return share(np.bincount(rows.row_list, worth * precision, len(lists)), self.wanted(lists))
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Novel(Diverse):
+    """A measure in which each further document on a subtopic is worth 1 - alpha of the one before."""
+
+    alpha: float = 0.5
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._check("alpha", 0, 1)
+
+    def gained(self, lists: Lists, discount: Callable[[Ints], Floats]) -> Floats:
+        """The discounted gain of each list, repeated subtopics worth less and less."""
+        rows = self.covered(lists)
+        worth = importance(lists.topics, self.rel)[rows.subtopic] * (1.0 - self.alpha) ** rows.seen
+        return np.bincount(rows.row_list, worth * discount(rows.rank), len(lists))
+
+    def best(self, lists: Lists, discount: Callable[[Ints], Floats], depth: int) -> Floats:
+        """The same for the best list that a greedy choice finds."""
+        gains = ideal_gains(lists.topics, self.alpha, self.rel, depth)
+        ranks = np.arange(1, gains.shape[1] + 1)
+        found: Floats = (gains @ discount(ranks))[lists.topic]
+        return found
+
+    def bound(self, lists: Lists, discount: Callable[[Ints], Floats], depth: int) -> Floats:
+        """The same for a list whose documents all cover all subtopics: what ndeval divides by."""
+        if depth == 1 and lists.profile.first_rank_not_divided:
+            return np.ones(len(lists))
+        ranks = np.arange(1, depth + 1)
+        ceiling = float((1.0 - self.alpha) ** (ranks - 1.0) @ discount(ranks))
+        return self.wanted(lists) * ceiling
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class alpha_DCG(Novel):
+    """Discounted gain over subtopics, by that of a list whose documents all cover everything.
+
+    >>> str(alpha_DCG(alpha=0.3) @ 10)
+    'alpha_DCG(alpha=0.3)@10'
+
+    Reference: Clarke et al. (SIGIR 2008); ndeval's `alpha-DCG`.
+    """
+
+    needs_cutoff: ClassVar[bool] = True
+
+    def score(self, lists: Lists) -> Floats:
+        """Discounted novel gain, by its bound."""
+        return share(self.gained(lists, log2), self.bound(lists, log2, self.depth))
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class alpha_nDCG(Novel):
+    """Discounted gain over subtopics, as a share of the best ranking's.
+
+    >>> str(alpha_nDCG @ 10), str(alpha_nDCG(alpha=0.5) @ 10)
+    ('alpha_nDCG@10', 'alpha_nDCG(alpha=0.5)@10')
+
+    The best ranking is chosen greedily, ties to the larger doc id: finding the true best is intractable.
+    Reference: Clarke et al. (SIGIR 2008); ndeval's `alpha-nDCG`.
+    """
+
+    needs_cutoff: ClassVar[bool] = True
+
+    def score(self, lists: Lists) -> Floats:
+        """Discounted novel gain, by the greedy ideal."""
+        return share(self.gained(lists, log2), self.best(lists, log2, self.depth))
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class ERR_IA(Novel):
+    """Intent-aware expected reciprocal rank, by that of a list whose documents all cover everything.
+
+    >>> str(ERR_IA @ 20)
+    'ERR_IA@20'
+
+    Reference: Chapelle et al. (CIKM 2009); ndeval's `ERR-IA`.
+    """
+
+    needs_cutoff: ClassVar[bool] = True
+
+    def score(self, lists: Lists) -> Floats:
+        """Novel gain by rank, by its bound."""
+        return share(self.gained(lists, zipf), self.bound(lists, zipf, self.depth))
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class nERR_IA(Novel):
+    """Intent-aware expected reciprocal rank, as a share of the best ranking's.
+
+    >>> str(nERR_IA @ 20)
+    'nERR_IA@20'
+
+    Reference: Clarke et al. (WSDM 2011); ndeval's `nERR-IA`.
+    """
+
+    needs_cutoff: ClassVar[bool] = True
+
+    def score(self, lists: Lists) -> Floats:
+        """Novel gain by rank, by the greedy ideal."""
+        return share(self.gained(lists, zipf), self.best(lists, zipf, self.depth))
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class NRBP(Novel):
+    """Novelty- and rank-biased precision: the user goes on with probability beta.
+
+    >>> str(NRBP(beta=0.8))
+    'NRBP(beta=0.8)'
+
+    Reference: Clarke, Kolla and Vechtomova (ICTIR 2009); ndeval's `NRBP`.
+    """
+
+    beta: float = 0.5
+    never_cut: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._check("beta", 0, 1)
+
+    def patience(self, rank: Ints) -> Floats:
+        """beta^(rank - 1)."""
+        weight: Floats = self.beta ** (rank - 1.0)
+        return weight
+
+    def score(self, lists: Lists) -> Floats:
+        """(1 - (1 - alpha) beta) / subtopics times the novel gain."""
+        scale = 1.0 - (1.0 - self.alpha) * self.beta
+        return scale * share(self.gained(lists, self.patience), self.wanted(lists))
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class nNRBP(NRBP):
+    """NRBP as a share of the best ranking's; undefined where no subtopic has a relevant document.
+
+    >>> str(nNRBP())
+    'nNRBP'
+
+    Reference: ndeval's `nNRBP`.
+    """
+
+    def score(self, lists: Lists) -> Floats:
+        """Novel gain by patience, by the greedy ideal's."""
+        best = self.best(lists, self.patience, -1)
+        gained = self.gained(lists, self.patience)
+        return np.divide(gained, best, out=np.full(len(lists), np.nan), where=best > 0)

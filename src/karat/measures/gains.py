@@ -1,0 +1,71 @@
+"""Gains: what a grade is worth."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from karat.errors import BadInput
+
+Floats = npt.NDArray[np.float64]
+
+#: How a user may write gains: a name, a value per grade, or the values of grades 0, 1, 2, ...
+GainsLike = "str | Mapping[float, float] | Sequence[float] | Gains | None"
+
+
+@dataclass(frozen=True)
+class Gains:
+    """The worth of each grade: the grade itself, 2^grade - 1, or a table.
+
+    >>> Gains.of("exp").apply(np.array([0.0, 1.0, 2.0, -2.0, np.nan])).tolist()
+    [0.0, 1.0, 3.0, 0.0, 0.0]
+    >>> Gains.of({0: 0, 1: 0.3, 2: 1}).apply(np.array([2.0, 1.0])).tolist()
+    [1.0, 0.3]
+    """
+
+    name: str
+    table: tuple[tuple[float, float], ...] = ()
+
+    @classmethod
+    def of(cls, gains: str | Mapping[float, float] | Sequence[float] | Gains) -> Gains:
+        """Gains from what a user writes."""
+        if isinstance(gains, Gains):
+            return gains
+        if isinstance(gains, str):
+            if gains not in ("identity", "exp"):
+                raise BadInput.at("gains", expected="identity, exp, or a value per grade", found=f'"{gains}"')
+            return cls(gains)
+        pairs = gains.items() if isinstance(gains, Mapping) else enumerate(gains)
+        table = tuple(sorted((float(grade), float(gain)) for grade, gain in pairs))
+        if not table or not np.isfinite(table).all():
+            raise BadInput.at("gains", expected="a number per grade", found=str(gains))
+        return cls("table", table)
+
+    def apply(self, grades: Floats) -> Floats:
+        """The gain of each grade; no label, or one below 0 that the table does not name, is worth nothing."""
+        if self.name != "table":
+            known = np.where(grades > 0, grades, 0.0)
+            return np.exp2(known) - 1.0 if self.name == "exp" else known
+        levels, gains = np.array(self.table).T
+        place = np.searchsorted(levels, grades).clip(max=len(levels) - 1)
+        named = levels[place] == grades
+        strange = ~named & (grades > 0)
+        if strange.any():
+            raise BadInput.at(
+                "gains", expected=f"a gain for the grade {grades[strange][0]:g}", found=f"gains for {self} alone"
+            )
+        return np.where(named, gains[place], 0.0)
+
+    def __str__(self) -> str:
+        if self.name != "table":
+            return f"'{self.name}'"
+        return "{" + ",".join(f"{grade:g}:{_short(gain)}" for grade, gain in self.table) + "}"
+
+    __repr__ = __str__
+
+
+def _short(value: float) -> str:
+    return repr(int(value)) if value == int(value) else repr(value)

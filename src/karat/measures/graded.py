@@ -1,0 +1,221 @@
+"""Measures of graded gain: cumulated, discounted, normalised; and graded average precision."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from karat.errors import BadInput
+from karat.measures.base import Floats, Measure, share
+from karat.measures.gains import Gains
+from karat.measures.lists import Ints, Lists
+
+GainsLike = str | Mapping[float, float] | Sequence[float] | Gains | None
+
+
+def log2(rank: Ints) -> Floats:
+    """The discount 1 / log2(rank + 1)."""
+    weight: Floats = 1.0 / np.log2(rank + 1.0)
+    return weight
+
+
+def zipf(rank: Ints) -> Floats:
+    """The discount 1 / rank."""
+    weight: Floats = 1.0 / rank
+    return weight
+
+
+DISCOUNTS: dict[str, Callable[[Ints], Floats]] = {"log2": log2, "zipf": zipf}
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Gained(Measure):
+    """A measure that adds up gains: the grade (identity), 2^grade - 1 (exp), or a value per grade."""
+
+    gains: GainsLike = None
+    judged_only: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.gains is not None:
+            object.__setattr__(self, "gains", Gains.of(self.gains))
+
+    def view(self, lists: Lists) -> Lists:
+        """The part of the lists that the measure looks at."""
+        if self.judged_only:
+            lists = lists.condensed
+        return lists if self.cutoff is None else lists.cut(self.cutoff)
+
+    def gains_in(self, lists: Lists) -> Gains:
+        """The measure's gains, or the profile's where it names none."""
+        return Gains.of(lists.profile.gains if self.gains is None else self.gains)
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class CG(Gained):
+    """The sum of the gains of the first k documents, whatever their order.
+
+    >>> str(CG @ 5)
+    'CG@5'
+
+    With `context` the gain of a document is (1 - context) g(d) + context g(d | the one above it).
+    Reference: Jarvelin and Kekalainen (TOIS 2002).
+    """
+
+    context: float = 0.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._check("context", 0, 1)
+
+    def score(self, lists: Lists) -> Floats:
+        """Sum of gains."""
+        lists = self.view(lists)
+        return lists.total(self.gains_in(lists).apply(lists.utility(self.context)))
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class DCG(CG):
+    """The sum of gains, each divided by log2(rank + 1), or by the rank (`discount='zipf'`).
+
+    >>> str(DCG(gains='exp', discount='zipf') @ 10)
+    "DCG(gains='exp',discount='zipf')@10"
+
+    Not comparable between queries with few and with many good documents: nDCG is.
+    Reference: Jarvelin and Kekalainen (TOIS 2002); `gains='exp'`: Burges et al. (ICML 2005).
+    """
+
+    discount: Literal["log2", "zipf"] = "log2"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _check_discount(self.discount)
+
+    def score(self, lists: Lists) -> Floats:
+        """Sum of discounted gains."""
+        lists = self.view(lists)
+        gain = self.gains_in(lists).apply(lists.utility(self.context))
+        return lists.total(gain * DISCOUNTS[self.discount](lists.rank))
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class nDCG(Gained):
+    """Discounted gain of a ranking, as a share of the best ranking's.
+
+    >>> str(nDCG @ 10)
+    'nDCG@10'
+    >>> str(nDCG(gains={0: 0, 1: 0.5, 2: 1}) @ 10)
+    'nDCG(gains={0:0,1:0.5,2:1})@10'
+
+    The best ranking holds all judged documents of the query, down to the cutoff. The measure to start with when
+    labels are graded and users read from the top.
+    Reference: Jarvelin and Kekalainen (TOIS 2002); trec_eval's `ndcg` and `ndcg_cut_k`.
+    """
+
+    discount: Literal["log2", "zipf"] = "log2"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _check_discount(self.discount)
+
+    def score(self, lists: Lists) -> Floats:
+        """Sum of discounted gains, by the ideal sum."""
+        lists = self.view(lists)
+        gains, discount = self.gains_in(lists), DISCOUNTS[self.discount]
+        gained = lists.total(gains.apply(lists.label) * discount(lists.rank))
+        return share(gained, lists.topics.ideal(gains, discount, self.cutoff)[lists.topic])
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class GAP(Gained):
+    """Graded average precision: average precision for users who differ in what they call relevant.
+
+    >>> str(GAP(gains={0: 0, 1: 0.3, 2: 1}))
+    'GAP(gains={0:0,1:0.3,2:1})'
+
+    The gain of a grade is the share of users content with it; by default grade / highest grade. With the gains
+    0 and 1 it is AP. `within='list'` counts only the relevant documents retrieved, as in user disagreement studies.
+    Reference: Robertson, Kanoulas and Yilmaz (SIGIR 2010).
+    """
+
+    within: Literal["judged", "list"] = "judged"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.within not in ("judged", "list"):
+            raise BadInput.at("within of GAP", expected="'judged' or 'list'", found=repr(self.within))
+
+    def score(self, lists: Lists) -> Floats:
+        """A mean of average precisions, one for each grade as threshold."""
+        lists = self.view(lists)
+        topics = lists.topics
+        grades = np.unique(topics.label[topics.label > 0])
+        if not len(grades):
+            return np.zeros(len(lists))
+        content = grades / (topics.top or grades[-1]) if self.gains is None else Gains.of(self.gains).apply(grades)
+        # q(min(a, b)) is a sum of steps over the grades up to both, so the double sum over pairs of documents
+        # becomes one average precision per step.
+        step = np.diff(content, prepend=0.0)
+        if (step < 0).any() or content[-1] > 1:
+            raise BadInput.at("gains of GAP", expected="values from 0 to 1 that rise with the grade", found=str(self.gains))
+        found, best = np.zeros(len(lists)), np.zeros(len(lists))
+        for grade, more in zip(grades, step, strict=True):
+            hits = lists.where(lists.label >= grade)
+            found += more * hits.total(hits.seen(np.ones(len(hits.rank), bool)) / hits.rank)
+            count = hits.total(np.ones(len(hits.rank))) if self.within == "list" else topics.relevant(grade)[lists.topic]
+            best += more * count
+        return share(found, best)
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class CCG(Measure):
+    """Cumulated contextual gain: each document's worth after the one above it, summed for every stopping rank.
+
+    >>> str(CCG(context=0.5) @ 5)
+    'CCG(context=0.5)@5'
+
+    With u(1) = g(d1) and u(i) = (1 - context) g(di) + context g(di | di-1): the sum over i up to k of
+    (u(1) + ... + u(i)) / log2(i + 1). A document without a conditional label keeps its own.
+    """
+
+    context: float = 0.5
+    needs_cutoff: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._check("context", 0, 1)
+
+    def weights(self) -> Floats:
+        """The weight of the document at each rank: it is counted at its own rank and at all below."""
+        discounts = log2(np.arange(1, self.depth + 1))
+        return np.cumsum(discounts[::-1])[::-1]
+
+    def score(self, lists: Lists) -> Floats:
+        """Sum of utilities, each with the weight of its rank."""
+        weights = self.weights()
+        lists = lists.cut(self.depth)
+        return lists.total(lists.utility(self.context) * weights[lists.rank - 1])
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class CCG_single(CCG):
+    """The single sum that is printed as equal to CCG but is not: (k - i + 1) u(i) / log2(i + 1).
+
+    >>> str(CCG_single(context=0.3) @ 5)
+    'CCG_single(context=0.3)@5'
+
+    For comparison with figures computed that way; use CCG otherwise.
+    """
+
+    def weights(self) -> Floats:
+        """(k - i + 1) / log2(i + 1)."""
+        rank = np.arange(1, self.depth + 1)
+        return (self.depth - rank + 1) * log2(rank)
+
+
+def _check_discount(discount: str) -> None:
+    if discount not in DISCOUNTS:
+        raise BadInput.at("the discount", expected=" or ".join(DISCOUNTS), found=repr(discount))

@@ -1,0 +1,181 @@
+"""Ranked lists with their labels: what every measure is computed from, all systems and queries at once.
+
+Only documents with a label are kept, each with its list and rank. The others matter to no measure but through the
+length of the list, so seven million retrieved documents may come down to a few thousand rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from karat.errors import BadInput
+from karat.measures.order import Ordered, order
+from karat.measures.profile import PROFILES, Profile
+from karat.measures.topics import Topics
+from karat.records import Runs
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Lists:
+    """Every ranked list of some systems: rows are labelled documents, sorted by list, then rank."""
+
+    keys: pl.DataFrame  # system, query of each list
+    topic: Ints  # of each list
+    size: Ints  # documents retrieved in each list
+    row_list: Ints
+    rank: Ints
+    doc: Ints  # the document's number in the topics
+    label: Floats
+    conditional: Floats | None  # the label given the document above; NaN where there is none
+    topics: Topics
+    profile: Profile = PROFILES["trec_eval"]
+    tie_list: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
+    tie_rank: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
+    extra_queries: int = 0
+    _cuts: dict[int, Lists] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.topic)
+
+    def total(self, values: Floats | Bools) -> Floats:
+        """The sum of the rows' values, for each list."""
+        return np.bincount(self.row_list, weights=values, minlength=len(self))
+
+    def where(self, rows: Bools) -> Lists:
+        """The same lists with fewer rows."""
+        return replace(
+            self,
+            row_list=self.row_list[rows],
+            rank=self.rank[rows],
+            doc=self.doc[rows],
+            label=self.label[rows],
+            conditional=None if self.conditional is None else self.conditional[rows],
+            _cuts={},
+        )
+
+    def cut(self, cutoff: int) -> Lists:
+        """The lists down to a rank."""
+        if cutoff not in self._cuts:
+            self._cuts[cutoff] = self.where(self.rank <= cutoff)
+        return self._cuts[cutoff]
+
+    def seen(self, which: Bools) -> Ints:
+        """How many of these rows stand in the list down to each row, itself included."""
+        running = np.cumsum(which)
+        before = np.concatenate([[0], running])[np.searchsorted(self.row_list, np.arange(len(self)))]
+        counted: Ints = running - before[self.row_list]
+        return counted
+
+    @cached_property
+    def condensed(self) -> Lists:
+        """The lists without the documents that nobody judged."""
+        judged = self.where(self.label >= 0)
+        size = np.bincount(judged.row_list, minlength=len(self))
+        return replace(judged, rank=judged.seen(np.ones(len(judged.rank), bool)), size=size, _cuts={})
+
+    def utility(self, context: float) -> Floats:
+        """The worth of each row's document after the one above it: (1 - context) g(d) + context g(d | above).
+
+        The first document has nothing above it, and a document without a conditional label keeps its own.
+        """
+        label = np.where(self.label > 0, self.label, 0.0)
+        if context == 0 or self.conditional is None:
+            return label
+        known = ~np.isnan(self.conditional) & (self.rank > 1)
+        given = np.where(self.conditional > 0, self.conditional, 0.0)
+        return np.where(known, (1 - context) * label + context * given, label)
+
+    @cached_property
+    def has_relevant(self) -> Bools:
+        """Whether the list's topic has a document above grade 0."""
+        positive = np.zeros(len(self.topics), bool)
+        positive[self.topics.topic[self.topics.label > 0]] = True
+        return positive[self.topic]
+
+
+def match(runs: Runs, topics: Topics, profile: Profile, complete: bool = False) -> Lists:
+    """The lists of the judged queries, with labels; `complete` adds an empty list for a query a system misses."""
+    keys = runs.blocks.keys.join(topics.queries, on="query", how="left", maintain_order="left")
+    wanted = keys["topic"].is_not_null().to_numpy()
+    if not wanted.any():
+        some, other = runs.blocks.keys["query"].head(1).to_list(), topics.queries["query"].head(1).to_list()
+        raise BadInput.at(
+            "the run and the labels",
+            expected="queries in common",
+            found=f"none (the run has {', '.join(some) or 'no query'}, the labels {', '.join(other) or 'none'})",
+        )
+    ordered = order(runs, wanted, profile)
+    known = keys.filter(pl.col("topic").is_not_null())
+    topic = known["topic"].to_numpy().astype(np.int64)
+    place, number = _labelled(ordered, topic, topics)
+    row_list = ordered.lists[place].astype(np.int64)
+    lists = Lists(
+        keys=known.select("system", "query"),
+        topic=topic,
+        size=ordered.size,
+        row_list=row_list,
+        rank=place - ordered.start[row_list] + 1,
+        doc=number,
+        label=topics.label[number],
+        conditional=_conditional(ordered, place, row_list, topic, topics),
+        topics=topics,
+        profile=profile,
+        tie_list=ordered.tie_list,
+        tie_rank=ordered.tie_rank,
+        extra_queries=keys.filter(pl.col("topic").is_null())["query"].n_unique(),
+    )
+    return _completed(lists) if complete else lists
+
+
+def _labelled(ordered: Ordered, topic: Ints, topics: Topics) -> tuple[Ints, Ints]:
+    """The places of the labelled documents among the ordered rows, and the documents' numbers."""
+    # Whether a document was labelled for any query at all is one cheap look; the few that were are joined.
+    place = ordered.docs.is_in(topics.docs["doc"].unique().implode()).arg_true()
+    at = place.to_numpy()
+    candidates = pl.DataFrame(
+        {
+            "place": place,
+            "topic": pl.Series(topic[ordered.lists[at]], dtype=topics.docs.schema["topic"]),
+            "doc": ordered.docs[place],
+        }
+    )
+    found = candidates.join(topics.docs, on=["topic", "doc"]).sort("place")
+    return found["place"].to_numpy().astype(np.int64), found["number"].to_numpy().astype(np.int64)
+
+
+def _conditional(ordered: Ordered, place: Ints, row_list: Ints, topic: Ints, topics: Topics) -> Floats | None:
+    """The label of each document given the one just above it."""
+    if topics.conditional is None:
+        return None
+    above = np.where(place > ordered.start[row_list], place - 1, place)
+    rows = pl.DataFrame(
+        {
+            "topic": pl.Series(topic[row_list], dtype=topics.conditional.schema["topic"]),
+            "doc": ordered.docs[pl.Series(place)],
+            "context": ordered.docs[pl.Series(above)],
+        }
+    )
+    found = rows.join(topics.conditional, on=["topic", "doc", "context"], how="left", maintain_order="left")
+    return found["conditional"].to_numpy().astype(np.float64)
+
+
+def _completed(lists: Lists) -> Lists:
+    systems = lists.keys.select(pl.col("system").unique(maintain_order=True))
+    every = systems.join(lists.topics.queries, how="cross")
+    missing = every.join(lists.keys, on=["system", "query"], how="anti", maintain_order="left")
+    return replace(
+        lists,
+        keys=pl.concat([lists.keys, missing.select("system", "query")]),
+        topic=np.concatenate([lists.topic, missing["topic"].to_numpy().astype(np.int64)]),
+        size=np.concatenate([lists.size, np.zeros(missing.height, np.int64)]),
+        _cuts={},
+    )

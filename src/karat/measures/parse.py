@@ -1,0 +1,172 @@
+"""Reading a measure's name: ir_measures' spelling, and trec_eval's names for those who have them in their fingers."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import inspect
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import fields
+from typing import Any
+
+from karat.errors import BadInput
+from karat.measures import binary, cascade, diverse, graded, pooled
+from karat.measures.base import Measure, MeasureType
+
+MEASURES: dict[str, type[Measure]] = {
+    cls.__name__: cls
+    for cls in (
+        *(graded.nDCG, graded.DCG, graded.CG, graded.GAP, graded.CCG, graded.CCG_single),
+        *(binary.P, binary.R, binary.RR, binary.AP, binary.Rprec, binary.Success, binary.Judged),
+        *(pooled.Bpref, pooled.infAP),
+        *(cascade.ERR, cascade.RBP, cascade.RBP_residual),
+        *(diverse.alpha_nDCG, diverse.alpha_DCG, diverse.ERR_IA, diverse.nERR_IA, diverse.NRBP, diverse.nNRBP),
+        *(diverse.StRecall, diverse.P_IA, diverse.AP_IA),
+    )
+}
+
+#: Other names for the same measures, here and in ir_measures.
+ALIASES = {
+    "NDCG": "nDCG",
+    "MAP": "AP",
+    "MRR": "RR",
+    "Precision": "P",
+    "Recall": "R",
+    "RPrec": "Rprec",
+    "BPref": "Bpref",
+    "bpref": "Bpref",
+    "MAP_IA": "AP_IA",
+    "\u03b1_nDCG": "alpha_nDCG",
+    "\u03b1_DCG": "alpha_DCG",
+    "ndcg": "nDCG",
+    "map": "AP",
+    "recip_rank": "RR",
+}
+
+#: trec_eval's names with a cutoff, such as ndcg_cut_10.
+TREC_EVAL = {"ndcg_cut": "nDCG", "map_cut": "AP", "P": "P", "recall": "R", "success": "Success"}
+
+
+def parse_measure(text: str) -> Measure:
+    """The measure that a name means.
+
+    >>> parse_measure("nDCG(gains='exp')@10")
+    nDCG(gains='exp')@10
+    >>> parse_measure("ndcg_cut_10"), parse_measure("recip_rank"), parse_measure("MAP@100")
+    (nDCG@10, RR, AP@100)
+    """
+    spelled = text.strip()
+    trec = re.fullmatch(rf"({'|'.join(TREC_EVAL)})_(\d+)", spelled)
+    if trec:
+        spelled = f"{TREC_EVAL[trec[1]]}@{trec[2]}"
+    try:
+        node: ast.expr = ast.parse(spelled, mode="eval").body
+    except SyntaxError:
+        raise _unreadable(text) from None
+    cutoff: Any = None
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
+        cutoff, node = _value(node.right, text), node.left
+    keywords: list[ast.keyword] = []
+    if isinstance(node, ast.Call):
+        if node.args:
+            raise _unreadable(text)
+        keywords, node = node.keywords, node.func
+    if not isinstance(node, ast.Name):
+        raise _unreadable(text)
+    cls = _named(node.id)
+    known = [field.name for field in fields(cls) if field.name != "cutoff"]
+    given: dict[str, Any] = {}
+    for keyword in keywords:
+        name, value = keyword.arg or "", _value(keyword.value, text)
+        if name == "dcg" and "gains" in known and value in ("log2", "exp-log2"):
+            # ir_measures' way to say it: log2 is the plain gain, exp-log2 the exponential one.
+            name, value = "gains", "exp" if value == "exp-log2" else "identity"
+        if name not in known:
+            raise BadInput.at(
+                f'the measure "{text}"',
+                expected=f"a parameter of {cls.__name__} ({', '.join(known) or 'it has none'})",
+                found=f'"{name}"',
+            )
+        given[name] = value
+    measure = cls(**given)
+    if cutoff is not None:
+        measure = measure @ cutoff
+    if cls.needs_cutoff:
+        _ = measure.depth
+    return measure
+
+
+def as_measures(measures: object) -> list[Measure]:
+    """Measures from one or many names or values, each once, in the order given."""
+    several: Iterable[object]
+    if isinstance(measures, str | Measure | MeasureType):
+        several = [measures]
+    elif isinstance(measures, Iterable):
+        several = measures
+    else:
+        raise BadInput.at("the measures", expected="names such as nDCG@10", found=repr(measures))
+    return list(dict.fromkeys(_as_measure(measure) for measure in several))
+
+
+def _as_measure(measure: object) -> Measure:
+    if isinstance(measure, MeasureType):
+        measure = measure()
+    if isinstance(measure, Measure):
+        if measure.needs_cutoff:
+            _ = measure.depth
+        return measure
+    if isinstance(measure, str):
+        return parse_measure(measure)
+    raise BadInput.at("the measures", expected="names such as nDCG@10", found=repr(measure))
+
+
+def _named(name: str) -> type[Measure]:
+    known = ALIASES.get(name, name)
+    if known in MEASURES:
+        return MEASURES[known]
+    lower = {spelling.lower(): spelling for spelling in [*MEASURES, *ALIASES]}
+    near = difflib.get_close_matches(name.lower(), lower, n=1, cutoff=0.6)
+    hint = f"did you mean {lower[near[0]]}?" if near else f"known: {', '.join(MEASURES)}"
+    raise BadInput(f'there is no measure "{name}"; {hint}')
+
+
+def _value(node: ast.expr, text: str) -> Any:
+    """A parameter's value: a number, a fraction, a word, a list or a mapping."""
+    make: dict[type, Callable[[Any], Any]] = {
+        ast.Constant: lambda n: n.value,
+        ast.Name: lambda n: {"true": True, "false": False}.get(n.id, n.id),
+        ast.List: lambda n: tuple(_value(item, text) for item in n.elts),
+        ast.Tuple: lambda n: tuple(_value(item, text) for item in n.elts),
+    }
+    if type(node) in make:
+        return make[type(node)](node)
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        return -_number(_value(node.operand, text), text)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
+        below = _number(_value(node.right, text), text)
+        if below == 0:
+            raise _unreadable(text)
+        return _number(_value(node.left, text), text) / below
+    if isinstance(node, ast.Dict) and all(key is not None for key in node.keys):
+        return {
+            _number(_value(k, text), text): _number(_value(v, text), text)
+            for k, v in zip(node.keys, node.values, strict=True)
+            if k is not None
+        }
+    raise _unreadable(text)
+
+
+def _number(value: Any, text: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise _unreadable(text)
+    return value
+
+
+def _unreadable(text: str) -> BadInput:
+    return BadInput.at("the measure", expected="a name such as nDCG@10 or P(rel=2)@5", found=f'"{text}"')
+
+
+def about(measure: type[Measure]) -> str:
+    """A measure's one-sentence meaning: the first line of its docstring."""
+    return (inspect.getdoc(measure) or "").partition("\n")[0]

@@ -1,0 +1,107 @@
+"""Which subtopics a list covers, and the best list there could be: the arithmetic under the diversity measures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from karat.measures.lists import Floats, Ints, Lists
+from karat.measures.topics import Topics
+
+
+@dataclass(frozen=True, eq=False)
+class Coverage:
+    """One row per document and subtopic it covers, all lists at once."""
+
+    row_list: Ints
+    rank: Ints
+    subtopic: Ints
+    seen: Ints  # how many documents above in the list cover the subtopic
+    relevant: Ints  # how many documents of the query cover the subtopic
+
+
+def coverage(lists: Lists, rel: float) -> Coverage:
+    """The subtopics that the documents of each list cover."""
+    topics = lists.topics
+    positive = topics.pair_label >= rel
+    docs, subtopics = topics.pair_doc[positive], topics.pair_subtopic[positive]
+    # The pairs are sorted by document, so those of one document are a slice.
+    first = np.searchsorted(docs, lists.doc, side="left")
+    many = np.searchsorted(docs, lists.doc, side="right") - first
+    row = np.repeat(np.arange(len(lists.doc)), many)
+    within = np.arange(len(row)) - np.repeat(np.cumsum(many) - many, many)
+    subtopic = subtopics[first[row] + within]
+    row_list, rank = lists.row_list[row], lists.rank[row]
+    return Coverage(
+        row_list,
+        rank,
+        subtopic,
+        _seen(row_list, subtopic),
+        np.bincount(subtopics, minlength=len(topics.subtopic_topic))[subtopic],
+    )
+
+
+def _seen(row_list: Ints, subtopic: Ints) -> Ints:
+    """How many earlier rows have the same list and subtopic; rows come by list, then rank."""
+    together = np.lexsort((np.arange(len(subtopic)), subtopic, row_list))
+    new = np.ones(len(together), bool)
+    new[1:] = (np.diff(row_list[together]) != 0) | (np.diff(subtopic[together]) != 0)
+    start = np.maximum.accumulate(np.where(new, np.arange(len(together)), 0))
+    seen = np.empty(len(together), np.int64)
+    seen[together] = np.arange(len(together)) - start
+    return seen
+
+
+def open_subtopics(topics: Topics, rel: float) -> Floats:
+    """How many subtopics of each topic have a relevant document."""
+    return np.bincount(topics.subtopic_topic[_is_open(topics, rel)], minlength=len(topics)).astype(np.float64)
+
+
+def importance(topics: Topics, rel: float) -> Floats:
+    """What each subtopic counts: 1, or its weight scaled so that a topic's open subtopics count 1 on average."""
+    if np.isnan(topics.subtopic_weight).all():
+        return np.ones(len(topics.subtopic_weight))
+    weight = np.where(_is_open(topics, rel), topics.subtopic_weight, 0.0)
+    of_topic = np.bincount(topics.subtopic_topic, weight, len(topics))[topics.subtopic_topic]
+    number = open_subtopics(topics, rel)[topics.subtopic_topic]
+    return np.divide(weight * number, of_topic, out=np.zeros_like(weight), where=of_topic > 0)
+
+
+def _is_open(topics: Topics, rel: float) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    found = np.zeros(len(topics.subtopic_topic), bool)
+    found[topics.pair_subtopic[topics.pair_label >= rel]] = True
+    return found
+
+
+def ideal_gains(topics: Topics, alpha: float, rel: float, depth: int) -> Floats:
+    """The gain at each rank of the greedy best list of each topic; depth -1 is the whole list."""
+    positive = topics.pair_label >= rel
+    docs, doc = np.unique(topics.pair_doc[positive], return_inverse=True)
+    topic = topics.topic[docs]
+    longest = int(np.bincount(topic, minlength=1).max()) if len(docs) else 0
+    depth = longest if depth < 0 else min(depth, longest)
+    gains: Floats = topics.memo(
+        ("greedy", alpha, rel, depth),
+        lambda: _greedy(len(topics), topic, doc, topics.pair_subtopic[positive], importance(topics, rel), alpha, depth),
+    )
+    return gains
+
+
+def _greedy(n_topics: int, topic: Ints, doc: Ints, subtopic: Ints, worth: Floats, alpha: float, depth: int) -> Floats:
+    """Step by step, every topic's document of highest gain; of equal ones the last, whose id is the largest."""
+    gains = np.zeros((n_topics, depth))
+    left = worth.copy()  # what one more document on each subtopic is worth
+    taken = np.zeros(len(topic), bool)
+    for rank in range(depth):
+        gain = np.bincount(doc, left[subtopic], len(topic))
+        gain[taken] = -1.0
+        best = np.full(n_topics, -1.0)
+        np.maximum.at(best, topic, gain)
+        ties = np.flatnonzero((gain == best[topic]) & ~taken)
+        chosen = np.full(n_topics, -1)
+        chosen[topic[ties]] = ties  # the last assignment stays
+        gains[:, rank] = np.maximum(best, 0.0)
+        taken[chosen[chosen >= 0]] = True
+        left[subtopic[chosen[topic[doc]] == doc]] *= 1.0 - alpha
+    return gains

@@ -1,0 +1,28 @@
+"""What is one fact? Typed frames for judgments, runs, preferences, clicks, queries and documents."""
+
+from karat.records.base import Records
+from karat.records.clicks import ClickLog, Clicks
+from karat.records.documents import Documents
+from karat.records.judgments import Judgments
+from karat.records.preferences import Preferences
+from karat.records.queries import Queries
+from karat.records.runs import Runs
+from karat.records.scale import Level, Scale
+from karat.records.schema import Column, Schema
+from karat.records.source import Source
+
+__all__ = [
+    "ClickLog",
+    "Clicks",
+    "Column",
+    "Documents",
+    "Judgments",
+    "Level",
+    "Preferences",
+    "Queries",
+    "Records",
+    "Runs",
+    "Scale",
+    "Schema",
+    "Source",
+]

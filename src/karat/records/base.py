@@ -1,0 +1,79 @@
+"""What all record types share: a checked frame, what was noticed on entry, and how they show themselves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import polars as pl
+
+from karat.errors import BadInput
+from karat.records.source import Source
+
+if TYPE_CHECKING:
+    from karat.records.schema import Schema
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Records:
+    """A frame whose columns were checked once, on entry. Nothing later checks it again or changes it."""
+
+    frame: pl.DataFrame
+    notes: tuple[str, ...] = ()
+
+    schema: ClassVar[Schema]
+
+    def __len__(self) -> int:
+        return self.frame.height
+
+    def to_frame(self) -> pl.DataFrame:
+        """The rows as a Polars frame."""
+        return self.frame
+
+    def has(self, column: str) -> bool:
+        """Whether the data brought this column, with something in it."""
+        return column in self.frame.columns and self.frame[column].null_count() < self.frame.height
+
+    def need(self, column: str, purpose: str) -> pl.Series:
+        """The column, or an error that says what it would have been for."""
+        if not self.has(column):
+            raise BadInput.at(
+                f"these {self.schema.name}",
+                expected=f"the column {column} for {purpose}",
+                found=", ".join(self.frame.columns),
+            )
+        return self.frame[column]
+
+    def _repr_html_(self) -> str:
+        notes = "".join(f"<li>{note}</li>" for note in self.notes)
+        return f"<p>{self!r}</p>{f'<ul>{notes}</ul>' if notes else ''}{self.frame.head(10)._repr_html_()}"
+
+
+def frame_of(data: Any, name: str) -> pl.DataFrame:
+    """A Polars frame from what people have at hand: Polars, pandas, Arrow, a list of rows, columns."""
+    if isinstance(data, pl.DataFrame):
+        return data
+    if isinstance(data, pl.LazyFrame):
+        return data.collect()
+    try:
+        if type(data).__module__.partition(".")[0] == "pandas":
+            return pl.from_pandas(data)
+        return pl.DataFrame(data)
+    except (TypeError, ValueError, pl.exceptions.PolarsError) as error:
+        raise BadInput.at(
+            name, expected="a frame, rows or columns", found=f"{type(data).__name__} ({error})"
+        ) from None
+
+
+def count(number: int, thing: str, things: str | None = None) -> str:
+    """A number with its noun, as people write it.
+
+    >>> count(1, "query", "queries"), count(12000, "label")
+    ('1 query', '12,000 labels')
+    """
+    return f"{number:,} {thing if number == 1 else things or thing + 's'}"
+
+
+def source_or(source: Source | None, name: str) -> Source:
+    """The given source, or one that names data made in memory."""
+    return Source(name) if source is None else source

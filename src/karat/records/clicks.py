@@ -1,0 +1,125 @@
+"""Clicks: what users did with the results they were shown, as counts or as the log behind them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import polars as pl
+
+from karat.errors import BadInput
+from karat.records.base import Records, count, frame_of, source_or
+from karat.records.schema import Column, Schema
+from karat.records.source import Source
+
+#: A click counts as satisfied when the user stayed this long (seconds).
+SATISFIED_AFTER = 30.0
+
+_QUERY = Column("query", pl.String, "the query's id or text", True, ("query_id", "qid"))
+_DOC = Column("doc", pl.String, "the document's id", True, ("doc_id", "docid", "url"))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Clicks(Records):
+    """How often each result was shown, clicked, and clicked with satisfaction.
+
+    >>> Clicks.of([{"query": "q1", "doc": "d1", "impressions": 10, "clicks": 4, "satisfied": 1}])
+    4 clicks in 10 impressions of 1 result for 1 query
+    """
+
+    schema: ClassVar[Schema] = Schema(
+        "clicks",
+        (
+            _QUERY,
+            _DOC,
+            Column("impressions", pl.Int64, "how often the result was shown", aliases=("views", "shown")),
+            Column("clicks", pl.Int64, "how often it was clicked", True),
+            Column("satisfied", pl.Int64, "how many clicks had a dwell of 30 s or more"),
+        ),
+    )
+
+    @classmethod
+    def of(cls, data: Any) -> Clicks:
+        """Click counts from a frame or rows; a log is counted."""
+        if isinstance(data, Clicks):
+            return data
+        if isinstance(data, ClickLog):
+            return data.counts()
+        return cls.check(frame_of(data, "the clicks"))
+
+    @classmethod
+    def check(cls, frame: pl.DataFrame, *, source: Source | None = None) -> Clicks:
+        """Click counts from a frame; `BadInput` names the first row that breaks a rule."""
+        source = source_or(source, "the clicks")
+        frame = cls.schema.conform(frame, source)
+        for few, many in (("clicks", "impressions"), ("satisfied", "clicks")):
+            if few not in frame.columns or many not in frame.columns:
+                continue
+            wrong = ((frame[few] > frame[many]) | (frame[few] < 0)).fill_null(False)
+            if wrong.any():
+                row = int(wrong.arg_max() or 0)
+                raise BadInput.at(
+                    source.at(row),
+                    expected=f"at most as many {few} as {many}, and none below 0",
+                    found=f"{frame[few][row]} {few} in {frame[many][row]} {many}",
+                )
+        pairs = frame.select("query", "doc")
+        if pairs.is_duplicated().any():
+            row = int((pairs.is_duplicated() & ~pairs.is_first_distinct()).arg_max() or 0)
+            raise BadInput.at(
+                source.at(row),
+                expected="one row of counts for a result",
+                found=f"{frame['doc'][row]} of query {frame['query'][row]} again",
+                remedy="add the counts up, or give the log with a row per impression",
+            )
+        return cls(frame)
+
+    def __repr__(self) -> str:
+        shown = f" in {count(self.frame['impressions'].sum(), 'impression')}" if self.has("impressions") else ""
+        return (
+            f"{count(self.frame['clicks'].sum(), 'click')}{shown} of {count(len(self), 'result')} for "
+            f"{count(self.frame['query'].n_unique(), 'query', 'queries')}"
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ClickLog(Records):
+    """One row per result shown to a user: was it clicked, and how long did the user stay?"""
+
+    schema: ClassVar[Schema] = Schema(
+        "click log",
+        (
+            _QUERY,
+            _DOC,
+            Column("clicked", pl.Boolean, "whether the user clicked the result", True, ("click",)),
+            Column("dwell", pl.Float64, "seconds until the user came back", aliases=("dwell_time", "dwell_seconds")),
+            Column("rank", pl.Int64, "where the result stood", aliases=("position",)),
+            Column("session", pl.String, "the user's session", aliases=("session_id",)),
+            Column("time", pl.String, "when, as ISO 8601"),
+        ),
+    )
+
+    @classmethod
+    def check(cls, frame: pl.DataFrame, *, source: Source | None = None) -> ClickLog:
+        """A click log from a frame; `BadInput` names the first row that breaks a rule."""
+        return cls(cls.schema.conform(frame, source_or(source, "the click log")))
+
+    def counts(self, satisfied_after: float = SATISFIED_AFTER) -> Clicks:
+        """The counts per query and document; a satisfied click has a dwell of `satisfied_after` seconds.
+
+        >>> log = ClickLog.check(pl.DataFrame({"query": ["q"] * 3, "doc": ["d"] * 3,
+        ...     "clicked": [True, True, False], "dwell": [31.0, 5.0, None]}))
+        >>> log.counts().frame.row(0)
+        ('q', 'd', 3, 2, 1)
+        """
+        totals = [pl.len().cast(pl.Int64).alias("impressions"), pl.col("clicked").sum().cast(pl.Int64).alias("clicks")]
+        if "dwell" in self.frame.columns:
+            stayed = pl.col("clicked") & (pl.col("dwell") >= satisfied_after).fill_null(False)
+            totals.append(stayed.sum().cast(pl.Int64).alias("satisfied"))
+        return Clicks(self.frame.group_by("query", "doc", maintain_order=True).agg(totals))
+
+    def __repr__(self) -> str:
+        return (
+            f"{count(self.frame['clicked'].sum(), 'click')} in {count(len(self), 'impression')} for "
+            f"{count(self.frame['query'].n_unique(), 'query', 'queries')}"
+        )

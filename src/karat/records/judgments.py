@@ -1,0 +1,190 @@
+"""Judgments: what a judge said about a document for a query."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import polars as pl
+
+from karat.errors import BadInput
+from karat.records.base import Records, count, frame_of, source_or
+from karat.records.scale import Scale
+from karat.records.schema import Column, Schema
+from karat.records.source import Source
+
+#: What people write for "can't tell".
+NO_ANSWER = ("", "n/a", "na", "null", "none", "can't tell", "cant tell", "-")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Judgments(Records):
+    """What judges said: `query, doc, label`, and whatever else is known (who, when, in which context).
+
+    A label is a number, also a real one; none (null) means that the judge could not tell. A TREC qrels file is
+    the special case of one nameless judge.
+
+    >>> Judgments.of({"q1": {"d1": 2, "d2": 0}})
+    2 judgments of 2 documents for 1 query, labels 0 and 2
+    """
+
+    scale: Scale | None = None
+
+    schema: ClassVar[Schema] = Schema(
+        "judgments",
+        (
+            Column("query", pl.String, "the query's id", True, ("query_id", "qid", "topic", "topic_id", "topicid")),
+            Column(
+                "doc",
+                pl.String,
+                "the document's id",
+                True,
+                ("doc_id", "docid", "docno", "document", "pid", "passage_id"),
+            ),
+            Column(
+                "label", pl.Float64, "the grade given", True, ("relevance", "rel", "rating", "grade", "judgment")
+            ),
+            Column("judge", pl.String, "who judged", aliases=("worker", "worker_id", "workerid", "assessor")),
+            Column("group", pl.String, "the kind of judge: gold, professional, crowd, llm, ..."),
+            Column("aspect", pl.String, "the aspect of relevance; overall when absent"),
+            Column("context", pl.String, "the document read just before; none when judged alone"),
+            Column("subtopic", pl.String, "the subtopic of the query that was judged"),
+            Column("surface", pl.String, "what was shown: page or snippet"),
+            Column("time", pl.String, "when, as ISO 8601"),
+            Column("seconds", pl.Float64, "how long the judge took"),
+            Column("comment", pl.String, "what the judge added"),
+            Column("probability", pl.Float64, "the chance with which the pair was drawn for judging"),
+        ),
+    )
+
+    @classmethod
+    def of(cls, data: Any, scale: Scale | None = None) -> Judgments:
+        """Judgments from a frame, or from `{query: {doc: label}}` as pytrec_eval takes them."""
+        if isinstance(data, Judgments):
+            return data
+        if isinstance(data, Mapping) and all(isinstance(docs, Mapping) for docs in data.values()):
+            rows = [(query, doc, label) for query, docs in data.items() for doc, label in docs.items()]
+            data = pl.DataFrame(rows, schema=["query", "doc", "label"], orient="row", strict=False)
+        return cls.check(frame_of(data, "the judgments"), scale=scale)
+
+    @classmethod
+    def check(
+        cls,
+        frame: pl.DataFrame,
+        *,
+        scale: Scale | None = None,
+        source: Source | None = None,
+        drop_bad_labels: bool = False,
+    ) -> Judgments:
+        """Judgments from a frame; `BadInput` names the first row that breaks a rule.
+
+        With `drop_bad_labels`, labels that are none are dropped, counted, and noted.
+        """
+        source = source_or(source, "the judgments")
+        frame = frame.rename(cls.schema.rename(frame.columns))
+        notes: list[str] = []
+        if "label" in frame.columns:
+            labels, bad = _read_labels(frame["label"], scale)
+            if bad.any():
+                row = int(bad.arg_max() or 0)
+                if not drop_bad_labels:
+                    raise _bad_label(frame["label"], bad, row, scale, source)
+                notes.append(
+                    f"{source.name}: dropped {count(int(bad.sum()), 'bad label')}, the first "
+                    f'"{frame["label"][row]}" ({source.at(row)})'
+                )
+            frame = frame.with_columns(labels.alias("label")).filter(~bad)
+            source = source.keep(~bad)
+        # A missing label is an answer ("can't tell"), so only the other columns must be filled.
+        known = Schema(cls.schema.name, tuple(_may_be_empty(c) for c in cls.schema.columns))
+        frame = known.conform(frame, source)
+        return cls(_one_each(frame, source, notes), tuple(notes), scale)
+
+    @property
+    def top(self) -> float | None:
+        """The highest grade there is: the scale's, or the highest label seen."""
+        if self.scale is not None:
+            return self.scale.top.grade
+        highest = self.frame["label"].max()
+        return None if highest is None else float(highest)  # type: ignore[arg-type]
+
+    def __repr__(self) -> str:
+        pairs = self.frame.select("query", "doc").unique()
+        grades = self.frame["label"].drop_nulls().unique().sort().to_list()
+        shown = [f"{grade:g}" for grade in grades]
+        if len(shown) > 6:
+            said = f"labels {shown[0]} to {shown[-1]}"
+        elif len(shown) > 1:
+            said = f"labels {', '.join(shown[:-1])} and {shown[-1]}"
+        else:
+            said = f"label {shown[0]}" if shown else "no label"
+        text = (
+            f"{count(len(self), 'judgment')} of {count(pairs.height, 'document')} for "
+            f"{count(pairs['query'].n_unique(), 'query', 'queries')}, {said}"
+        )
+        if self.has("judge"):
+            text += f", by {count(self.frame['judge'].n_unique(), 'judge')}"
+        return text
+
+
+def _may_be_empty(column: Column) -> Column:
+    return Column(column.name, column.dtype, column.about, column.required and column.name != "label")
+
+
+def _read_labels(labels: pl.Series, scale: Scale | None) -> tuple[pl.Series, pl.Series]:
+    """The labels as numbers, and which of them are none."""
+    if labels.dtype == pl.String:
+        silent = labels.is_null() | labels.str.strip_chars().str.to_lowercase().is_in(list(NO_ANSWER))
+        grades = labels.str.strip_chars().cast(pl.Float64, strict=False) if scale is None else scale.read(labels)
+    else:
+        numbers = labels.cast(pl.Float64, strict=False)
+        silent = labels.is_null() | numbers.is_nan().fill_null(False)
+        grades = numbers if scale is None else scale.read(numbers)
+    bad = ~silent & ~grades.is_finite().fill_null(False)
+    return grades.set(silent | bad, None), bad
+
+
+def _bad_label(
+    labels: pl.Series, bad: pl.Series, row: int, scale: Scale | None, source: Source
+) -> BadInput:
+    more = int(bad.sum()) - 1
+    return BadInput.at(
+        source.at(row),
+        expected="a number as label" if scale is None else f"a grade of the scale {scale}",
+        found=f'"{labels[row]}"' + (f" ({count(more, 'more row')} like it)" if more else ""),
+        remedy="drop it with --drop-bad-labels or "
+        + ("name the levels with --scale" if scale is None else "extend the scale"),
+    )
+
+
+def _one_each(frame: pl.DataFrame, source: Source, notes: list[str]) -> pl.DataFrame:
+    """One label per document from a nameless judge: said twice is noted, said differently is an error."""
+    if "judge" in frame.columns or "group" in frame.columns:
+        return frame
+    key = [c for c in ("query", "doc", "subtopic", "aspect", "context", "surface", "time") if c in frame.columns]
+    if not frame.select(key).is_duplicated().any():
+        return frame
+    keyed = frame.select(*key, "label").with_row_index("row")
+    first = keyed.group_by(key, maintain_order=True).agg(
+        pl.col("label").n_unique().alias("labels"), pl.col("row").first().alias("first")
+    )
+    keyed = keyed.join(first, on=key, how="left", nulls_equal=True, maintain_order="left")
+    clash = keyed.filter((pl.col("labels") > 1) & (pl.col("row") != pl.col("first")))
+    if clash.height:
+        row, one = clash.row(0, named=True), clash["first"][0]
+        raise BadInput.at(
+            source.at(row["row"]),
+            expected=f"one label for document {row['doc']} of query {row['query']}",
+            found=f'"{_grade(row["label"])}" after "{_grade(frame["label"][one])}" ({source.at(one)})',
+            remedy="remove one, or add a column judge when two people said it",
+        )
+    again = keyed["row"] != keyed["first"]
+    notes.append(
+        f"{source.name}: {count(int(again.sum()), 'row')} repeated an earlier one word for word and counted once"
+    )
+    return frame.filter(~again)
+
+
+def _grade(label: float | None) -> str:
+    return "no answer" if label is None else f"{label:g}"

@@ -1,0 +1,158 @@
+"""Runs: the documents that systems returned for queries, best first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from karat.errors import BadInput
+from karat.records.base import Records, count, frame_of, source_or
+from karat.records.schema import Column, Schema
+from karat.records.source import Source
+
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """Stretches of rows of one system and query: a run file is made of them, so seven million rows have
+    seven thousand keys. `keys` has a row per ranked list; `row_list` says to which list each row belongs.
+    """
+
+    keys: pl.DataFrame
+    row_list: npt.NDArray[np.int32]
+    #: Whether the rows of each list stand together, in the order of `keys`.
+    together: bool
+
+    @cached_property
+    def sizes(self) -> Ints:
+        """How many documents each list has."""
+        return np.bincount(self.row_list, minlength=self.keys.height)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Runs(Records):
+    """What systems returned: `system, query, doc` with `score` (higher is better) or `rank` (1 is best).
+
+    >>> Runs.of({"q1": {"d1": 1.5, "d2": 0.5}}, system="mine")
+    2 documents for 1 query by mine
+    """
+
+    schema: ClassVar[Schema] = Schema(
+        "runs",
+        (
+            Column("system", pl.String, "the system's name", aliases=("run", "run_id", "runid", "tag")),
+            Column("query", pl.String, "the query's id", True, ("query_id", "qid", "topic", "topic_id")),
+            Column("doc", pl.String, "the document's id", True, ("doc_id", "docid", "docno", "document", "pid")),
+            Column("rank", pl.Int64, "the place in the list, 1 the best", aliases=("position",)),
+            Column("score", pl.Float64, "the system's score, higher is better", aliases=("sim", "similarity")),
+            Column("team", pl.String, "who submitted the system"),
+        ),
+    )
+
+    @classmethod
+    def of(cls, data: Any, system: str = "run") -> Runs:
+        """Runs from a frame, or from `{query: {doc: score}}` as pytrec_eval takes them."""
+        if isinstance(data, Runs):
+            return data
+        if isinstance(data, Mapping) and all(isinstance(docs, Mapping) for docs in data.values()):
+            rows = [(query, doc, score) for query, docs in data.items() for doc, score in docs.items()]
+            data = pl.DataFrame(rows, schema=["query", "doc", "score"], orient="row", strict=False)
+        return cls.check(frame_of(data, "the run"), system=system)
+
+    @classmethod
+    def check(cls, frame: pl.DataFrame, *, system: str = "run", source: Source | None = None) -> Runs:
+        """Runs from a frame; `BadInput` names the first row that breaks a rule."""
+        source = source_or(source, "the run")
+        frame = cls.schema.conform(frame, source)
+        if "system" not in frame.columns:
+            frame = frame.select(pl.lit(system).alias("system"), pl.all())
+        if "score" not in frame.columns:
+            if "rank" not in frame.columns:
+                raise BadInput.at(
+                    source.name,
+                    expected="a column score or rank",
+                    found=", ".join(frame.columns),
+                    remedy="say by which number the documents are ordered",
+                )
+            frame = frame.with_columns(score=-pl.col("rank").cast(pl.Float64))
+        wrong = frame["score"].is_null() | frame["score"].is_nan().fill_null(True)
+        if wrong.any():
+            row = int(wrong.arg_max() or 0)
+            raise BadInput.at(
+                source.at(row),
+                expected="a number as score",
+                found="NaN" if frame["score"][row] is not None else "nothing",
+                remedy="a list without scores cannot be ordered; give ranks or scores to all of it",
+            )
+        runs = cls(frame)
+        runs._refuse_duplicates(source)
+        return runs
+
+    @cached_property
+    def systems(self) -> list[str]:
+        """The systems, in the order in which they come."""
+        names: list[str] = self.blocks.keys["system"].unique(maintain_order=True).to_list()
+        return names
+
+    @cached_property
+    def blocks(self) -> Blocks:
+        """The ranked lists that the rows form."""
+        system, query = self.frame["system"], self.frame["query"]
+        if not len(query):
+            return Blocks(self.frame.select("system", "query"), np.zeros(0, np.int32), True)
+        starts_here = query.ne_missing(query.shift(1))
+        if (system != system[0]).any():
+            starts_here |= system.ne_missing(system.shift(1))
+        new = starts_here.to_numpy().copy()
+        new[0] = True
+        starts = np.flatnonzero(new)
+        sizes = np.diff(np.append(starts, len(query)))
+        blocks = self.frame.select("system", "query")[starts]
+        keys = blocks.unique(maintain_order=True)
+        if keys.height == blocks.height:
+            of_block = np.arange(blocks.height, dtype=np.int32)
+        else:
+            number = keys.with_row_index("list")
+            joined = blocks.join(number, on=["system", "query"], how="left", maintain_order="left")
+            of_block = joined["list"].to_numpy().astype(np.int32)
+        return Blocks(keys, np.repeat(of_block, sizes), keys.height == blocks.height)
+
+    def _refuse_duplicates(self, source: Source) -> None:
+        # Equal pairs have equal hashes, so a set of hashes as large as the run clears it; only when it
+        # is smaller are the pairs themselves compared.
+        spread = self.blocks.row_list.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+        hashes = pl.Series(self.frame["doc"].hash().to_numpy() ^ spread)
+        if hashes.n_unique() == len(self):
+            return
+        suspects = self.frame.select("system", "query", "doc").with_row_index("row").filter(hashes.is_duplicated())
+        pairs = suspects.select("system", "query", "doc")
+        again = suspects.filter(pairs.is_duplicated() & ~pairs.is_first_distinct())
+        if not again.height:
+            return
+        row = again.row(0, named=True)
+        same = suspects.filter(
+            (pl.col("system") == row["system"]) & (pl.col("query") == row["query"]) & (pl.col("doc") == row["doc"])
+        )
+        more = again.height - 1
+        raise BadInput.at(
+            source.at(row["row"]),
+            expected=f"document {row['doc']} once in the list of query {row['query']}",
+            found=f"it again (first at {source.at(same['row'][0])})"
+            + (f", and {count(more, 'more repeat')} in the run" if more else ""),
+            remedy="remove the repeats: a document that stands twice is counted twice",
+        )
+
+    def __repr__(self) -> str:
+        keys, systems = self.blocks.keys, self.systems
+        who = systems[0] if len(systems) == 1 else count(len(systems), "system")
+        return (
+            f"{count(len(self), 'document')} for {count(keys['query'].n_unique(), 'query', 'queries')} "
+            f"by {who if systems else 'nobody'}"
+        )

@@ -1,0 +1,119 @@
+"""The columns of a record type, and the one check that every frame passes on entry.
+
+A record type is a Polars frame with a checked schema: required columns are there and filled, known columns have
+their type, names that other tools use for them are understood, and whatever else the user brought is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import polars as pl
+
+from karat.errors import BadInput
+from karat.records.source import Source
+
+
+@dataclass(frozen=True)
+class Column:
+    """One known column: its type, its meaning in a line, and what other tools call it."""
+
+    name: str
+    dtype: type[pl.DataType]
+    about: str
+    required: bool = False
+    aliases: tuple[str, ...] = ()
+
+    @property
+    def kind(self) -> str:
+        """What a value of this column is, in words for an error."""
+        if self.dtype == pl.Float64:
+            return "a number"
+        if self.dtype == pl.Int64:
+            return "a whole number"
+        if self.dtype == pl.Boolean:
+            return "true or false"
+        return "a text"
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The known columns of one record type, in the order in which they are shown."""
+
+    name: str
+    columns: tuple[Column, ...]
+
+    @property
+    def names(self) -> list[str]:
+        """The known names, in order."""
+        return [column.name for column in self.columns]
+
+    @property
+    def required(self) -> list[str]:
+        """The names without which there is no record."""
+        return [column.name for column in self.columns if column.required]
+
+    def rename(self, headers: Iterable[str]) -> dict[str, str]:
+        """Which of these headers mean a known column under another name.
+
+        >>> from karat.records import Judgments
+        >>> Judgments.schema.rename(["query_id", "Doc", "relevance", "colour"])
+        {'query_id': 'query', 'Doc': 'doc', 'relevance': 'label'}
+        """
+        headers = list(headers)
+        taken = set(headers)
+        renamed: dict[str, str] = {}
+        for column in self.columns:
+            if column.name in taken:
+                continue
+            spellings = (column.name, *column.aliases)
+            match = next((h for h in headers if h.strip().lower() in spellings and h not in renamed), None)
+            if match is not None:
+                renamed[match] = column.name
+                taken.add(column.name)
+        return renamed
+
+    def conform(self, frame: pl.DataFrame, source: Source) -> pl.DataFrame:
+        """The frame with known names, types and order; `BadInput` at the first cell that cannot be read."""
+        frame = frame.rename(self.rename(frame.columns))
+        missing = [name for name in self.required if name not in frame.columns]
+        if missing:
+            raise BadInput.at(
+                source.name,
+                expected=f"{self.name} with the columns {', '.join(self.required)}",
+                found=f"{', '.join(frame.columns) or 'no columns'} (no {', '.join(missing)})",
+                remedy="name the columns so in the first line",
+            )
+        casts = [self._cast(frame[c.name], c, source) for c in self.columns if c.name in frame.columns]
+        frame = frame.with_columns(casts)
+        known = [name for name in self.names if name in frame.columns]
+        return frame.select([*known, *(name for name in frame.columns if name not in known)])
+
+    @staticmethod
+    def _cast(values: pl.Series, column: Column, source: Source) -> pl.Series:
+        if column.dtype == pl.Boolean and values.dtype == pl.String:
+            words = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
+            typed = values.str.to_lowercase().replace_strict(words, default=None, return_dtype=pl.Boolean)
+        elif values.dtype == pl.Null or values.dtype.is_nested():
+            typed = pl.Series(values.name, [None] * len(values), dtype=column.dtype)
+        else:
+            if values.dtype == pl.String and column.dtype != pl.String:
+                values = values.str.strip_chars()
+                values = values.set(values == "", None)
+            typed = values.cast(column.dtype, strict=False)
+        lost = typed.is_null() & values.is_not_null()
+        if column.required:
+            lost |= typed.is_null()
+            if typed.dtype == pl.String:
+                lost |= (typed == "").fill_null(True)
+        if lost.any():
+            row = int(lost.arg_max() or 0)
+            found = values[row]
+            raise BadInput.at(
+                source.at(row),
+                expected=f"{column.kind} as {column.name}",
+                found="nothing" if found is None or found == "" else f'"{found}"',
+                remedy=f"{column.name} is {column.about}",
+            )
+        return typed

@@ -1,0 +1,5 @@
+"""Numbers only: resampling, intervals and tests that know nothing of queries or judges."""
+
+from karat.stats.bootstrap import mean_intervals
+
+__all__ = ["mean_intervals"]

@@ -1,0 +1,77 @@
+"""Small diversity studies scored by karat and by ndeval itself (pyndeval 0.0.8): equal to 1e-6."""
+
+from __future__ import annotations
+
+import polars as pl
+import pyndeval
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import karat as kt
+
+NAMES = {
+    "ERR-IA": "ERR_IA",
+    "nERR-IA": "nERR_IA",
+    "alpha-DCG": "alpha_DCG",
+    "alpha-nDCG": "alpha_nDCG",
+    "P-IA": "P_IA",
+    "strec": "StRecall",
+}
+CUTOFFS = (1, 2, 5, 10, 20)
+
+JUDGED = st.dictionaries(
+    st.tuples(st.sampled_from("qr"), st.sampled_from("1234"), st.sampled_from("abcdefghijkl")),
+    st.integers(-1, 2),
+    min_size=1,
+    max_size=40,
+)
+RETURNED = st.dictionaries(
+    st.sampled_from("qr"), st.lists(st.sampled_from("abcdefghijklmnop"), min_size=1, unique=True), min_size=1
+)
+
+
+@settings(max_examples=1200)
+@given(JUDGED, RETURNED, st.sampled_from([0.5, 0.25, 0.75, 0.0]), st.sampled_from([0.5, 0.25]))
+def test_karat_scores_as_ndeval_does(
+    judged: dict[tuple[str, str, str], int], returned: dict[str, list[str]], alpha: float, beta: float
+) -> None:
+    if not {query for query, _, _ in judged} & set(returned):
+        return
+    qrels = [(query, subtopic, doc, label) for (query, subtopic, doc), label in judged.items()]
+    run = [(query, doc, float(-rank)) for query, docs in returned.items() for rank, doc in enumerate(docs, 1)]
+    with_alpha = {"ERR-IA", "nERR-IA", "alpha-DCG", "alpha-nDCG"}
+    names = {f"{t}@{k}": f"{o}(alpha={alpha})@{k}" if t in with_alpha else f"{o}@{k}" for t, o in NAMES.items() for k in CUTOFFS}
+    names |= {"MAP-IA": "AP_IA", "NRBP": f"NRBP(alpha={alpha},beta={beta})", "nNRBP": f"nNRBP(alpha={alpha},beta={beta})"}
+    theirs = pyndeval.ndeval(qrels, run, list(names), alpha=alpha, beta=beta)
+    frame = pl.DataFrame(run, schema=["query", "doc", "score"], orient="row")
+    frame = frame.with_columns(rank=(-pl.col("score")).cast(pl.Int64))
+    labels = pl.DataFrame(qrels, schema=["query", "subtopic", "doc", "label"], orient="row")
+    document = kt.score(kt.Runs.of(frame), labels, list(names.values()), profile="ndeval", draws=0).to_dict(by_query=True)
+    ours = document["systems"][0]["queries"]
+    assert set(theirs) == set(ours)
+    for query, values in theirs.items():
+        positive = any(q == query and label > 0 for (q, _, _), label in judged.items())
+        for their_name, our_name in names.items():
+            if our_name.startswith("nNRBP") and not positive:
+                assert ours[query][our_name] is None  # undefined, where ndeval prints NaN
+                continue
+            assert ours[query][our_name] == pytest.approx(values[their_name], abs=1e-6), (query, our_name)
+
+
+def test_only_the_ndeval_profile_forgets_to_divide_at_rank_one() -> None:
+    labels = [{"query": "q", "doc": "a", "subtopic": s, "label": 1} for s in "123"]
+    run = kt.Runs.of([{"query": "q", "doc": "a", "rank": 1}])
+    quirk = kt.score(run, labels, "alpha_DCG@1", profile="ndeval", draws=0)
+    plain = kt.score(run, labels, "alpha_DCG@1", draws=0)
+    assert quirk.means["value"][0] == pytest.approx(3.0)
+    assert plain.means["value"][0] == pytest.approx(1.0)
+
+
+def test_two_alphas_in_one_call_are_both_computed() -> None:
+    labels = [{"query": "q", "doc": d, "subtopic": s, "label": 1} for d, s in ["a1", "b1", "c2"]]
+    run = {"q": {"a": 3.0, "b": 2.0, "c": 1.0}}
+    both = kt.score(run, labels, ["alpha_nDCG(alpha=0.5)@3", "alpha_nDCG(alpha=0.9)@3"], draws=0)
+    alone = kt.score(run, labels, "alpha_nDCG(alpha=0.9)@3", draws=0)
+    assert both.means["value"][1] == alone.means["value"][0]
+    assert both.means["value"][0] > both.means["value"][1] > 0
