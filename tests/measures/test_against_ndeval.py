@@ -21,17 +21,17 @@ NAMES = {
 CUTOFFS = (1, 2, 5, 10, 20)
 
 JUDGED = st.dictionaries(
-    st.tuples(st.sampled_from("qr"), st.sampled_from("1234"), st.sampled_from("abcdefghijkl")),
+    st.tuples(st.sampled_from("qrstuvwx"), st.sampled_from("1234"), st.sampled_from("abcdefghijkl")),
     st.integers(-1, 2),
-    min_size=1,
-    max_size=40,
+    min_size=20,
+    max_size=120,
 )
 RETURNED = st.dictionaries(
-    st.sampled_from("qr"), st.lists(st.sampled_from("abcdefghijklmnop"), min_size=1, unique=True), min_size=1
+    st.sampled_from("qrstuvwx"), st.lists(st.sampled_from("abcdefghijklmnop"), min_size=1, unique=True), min_size=5
 )
 
 
-@settings(max_examples=1200)
+@settings(max_examples=300)
 @given(JUDGED, RETURNED, st.sampled_from([0.5, 0.25, 0.75, 0.0]), st.sampled_from([0.5, 0.25]))
 def test_karat_scores_as_ndeval_does(
     judged: dict[tuple[str, str, str], int], returned: dict[str, list[str]], alpha: float, beta: float

@@ -37,12 +37,13 @@ def read_run(file: File, ranks: bool = True) -> Runs:
     hint = "is this a qrels file? The labels come first, then the runs" if _width(file) == len(QRELS) else ""
     keep = ["query", "doc", "score", "system"] + (["rank"] if ranks else [])
     frame, source = read_columns(file, RUN, keep, numbers=("score",), hint=hint)
-    if (frame["system"] == frame["system"][0]).all():
-        frame = frame.with_columns(pl.lit(frame["system"][0]).alias("system"))
+    system = frame["system"][0]
+    if (frame["system"] == system).all():
+        frame = frame.drop("system")
     if ranks:
         rank = frame["rank"].cast(pl.Int64, strict=False)
         frame = frame.with_columns(rank) if not rank.null_count() else frame.drop("rank")
-    return Runs.check(frame, system=file.stem, source=source)
+    return Runs.check(frame, system=system, source=source)
 
 
 def read_topics(file: File) -> Queries:

@@ -6,7 +6,7 @@ import polars as pl
 
 from karat.errors import BadInput
 from karat.records import Judgments
-from karat.records.base import count
+from karat.records.base import count, repeats
 
 #: What a label belongs to; whatever else a judgment has is about who gave it, and how.
 ITEM = ("query", "doc", "subtopic", "context")
@@ -29,7 +29,7 @@ def majority(judgments: Judgments) -> Judgments:
     key = [name for name in ITEM if name in frame.columns]
     given = frame.drop_nulls("label")
     silent = frame.height - given.height
-    if not given.select(key).is_duplicated().any():
+    if not repeats(given, key):
         labels, tied = given.select(*key, "label"), 0
     else:
         votes = given.group_by(*key, "label").len("votes")

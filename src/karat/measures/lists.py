@@ -16,7 +16,7 @@ import polars as pl
 from karat.errors import BadInput
 from karat.measures.order import Ordered, order
 from karat.measures.profile import PROFILES, Profile
-from karat.measures.topics import Topics
+from karat.measures.topics import Topics, pair_keys
 from karat.records import Runs
 
 Floats = npt.NDArray[np.float64]
@@ -113,55 +113,55 @@ def match(runs: Runs, topics: Topics, profile: Profile, complete: bool = False) 
             expected="queries in common",
             found=f"none (the run has {', '.join(some) or 'no query'}, the labels {', '.join(other) or 'none'})",
         )
-    ordered = order(runs, wanted, profile)
-    known = keys.filter(pl.col("topic").is_not_null())
-    topic = known["topic"].to_numpy().astype(np.int64)
-    place, number = _labelled(ordered, topic, topics)
-    row_list = ordered.lists[place].astype(np.int64)
+    ordered = order(runs, profile)
+    # The unjudged queries' lists fall away; the others are counted from 0.
+    topic = keys["topic"].fill_null(0).to_numpy().astype(np.int64)
+    number = np.cumsum(wanted) - 1
+    place, doc = _labelled(ordered, topic, wanted, topics)
+    old_list = ordered.row_list[ordered.row(place)]
+    tie = wanted[ordered.tie_list]
     lists = Lists(
-        keys=known.select("system", "query"),
-        topic=topic,
-        size=ordered.size,
-        row_list=row_list,
-        rank=place - ordered.start[row_list] + 1,
-        doc=number,
-        label=topics.label[number],
-        conditional=_conditional(ordered, place, row_list, topic, topics),
+        keys=keys.filter(pl.col("topic").is_not_null()).select("system", "query"),
+        topic=topic[wanted],
+        size=ordered.size[wanted],
+        row_list=number[old_list],
+        rank=place - ordered.start[old_list] + 1,
+        doc=doc,
+        label=topics.label[doc],
+        conditional=_conditional(ordered, place, ordered.start[old_list], topic[old_list], topics),
         topics=topics,
         profile=profile,
-        tie_list=ordered.tie_list,
-        tie_rank=ordered.tie_rank,
+        tie_list=number[ordered.tie_list[tie]],
+        tie_rank=ordered.tie_rank[tie],
         extra_queries=keys.filter(pl.col("topic").is_null())["query"].n_unique(),
     )
     return _completed(lists) if complete else lists
 
 
-def _labelled(ordered: Ordered, topic: Ints, topics: Topics) -> tuple[Ints, Ints]:
-    """The places of the labelled documents among the ordered rows, and the documents' numbers."""
-    # Whether a document was labelled for any query at all is one cheap look; the few that were are joined.
-    place = ordered.docs.is_in(topics.docs["doc"].unique().implode()).arg_true()
-    at = place.to_numpy()
-    candidates = pl.DataFrame(
-        {
-            "place": place,
-            "topic": pl.Series(topic[ordered.lists[at]], dtype=topics.docs.schema["topic"]),
-            "doc": ordered.docs[place],
-        }
-    )
-    found = candidates.join(topics.docs, on=["topic", "doc"]).sort("place")
-    return found["place"].to_numpy().astype(np.int64), found["number"].to_numpy().astype(np.int64)
+def _labelled(ordered: Ordered, topic: Ints, wanted: Bools, topics: Topics) -> tuple[Ints, Ints]:
+    """The places of the labelled documents in the ordered lists, and the documents' numbers."""
+    # Rows are joined by one number for each pair, and the few that match compared by name.
+    keys = pl.DataFrame({"key": pair_keys(topic[ordered.row_list], ordered.docs)}).with_row_index("row")
+    found = keys.join(topics.docs, on="key")
+    row = found["row"].to_numpy().astype(np.int64)
+    its_list = ordered.row_list[row]
+    same = (found["doc"] == ordered.docs[found["row"]]).to_numpy()
+    same = same & (found["topic"].to_numpy() == topic[its_list]) & wanted[its_list]
+    place, doc = ordered.place(row[same]), found["number"].to_numpy().astype(np.int64)[same]
+    best_first = np.argsort(place)
+    return place[best_first], doc[best_first]
 
 
-def _conditional(ordered: Ordered, place: Ints, row_list: Ints, topic: Ints, topics: Topics) -> Floats | None:
+def _conditional(ordered: Ordered, place: Ints, start: Ints, topic: Ints, topics: Topics) -> Floats | None:
     """The label of each document given the one just above it."""
     if topics.conditional is None:
         return None
-    above = np.where(place > ordered.start[row_list], place - 1, place)
+    above = np.where(place > start, place - 1, place)
     rows = pl.DataFrame(
         {
-            "topic": pl.Series(topic[row_list], dtype=topics.conditional.schema["topic"]),
-            "doc": ordered.docs[pl.Series(place)],
-            "context": ordered.docs[pl.Series(above)],
+            "topic": pl.Series(topic, dtype=topics.conditional.schema["topic"]),
+            "doc": ordered.docs[pl.Series(ordered.row(place))],
+            "context": ordered.docs[pl.Series(ordered.row(above))],
         }
     )
     found = rows.join(topics.conditional, on=["topic", "doc", "context"], how="left", maintain_order="left")

@@ -1,6 +1,7 @@
 """The order of a ranked list: by score, then doc id, both descending (or by the rank column).
 
-Most runs come in order already, so rows are sorted only in the lists that need it.
+Most runs come in order already, so rows are sorted only in the lists that need it, and moved never: what counts is
+the place of each row.
 """
 
 from __future__ import annotations
@@ -17,48 +18,53 @@ from karat.records import Runs
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
+Keys = npt.NDArray[np.floating]
 
 
 @dataclass(frozen=True, eq=False)
 class Ordered:
-    """Documents in the order of their lists: `lists` counts the wanted lists from 0."""
+    """Where the rows of a run stand, list after list, best document first."""
 
     docs: pl.Series
-    lists: npt.NDArray[np.int32]
-    start: Ints  # the first row of each list
+    row_list: npt.NDArray[np.int32]  # of each row
+    rows: Ints | None  # the row at each place; None: each row stands where it is
+    start: Ints  # the place of each list's first document
     size: Ints  # the number of documents of each list
     #: Where a document has the same score as the one before it: its list and its rank.
     tie_list: Ints
     tie_rank: Ints
 
+    def place(self, rows: Ints) -> Ints:
+        """The places of these rows."""
+        if self.rows is None:
+            return rows
+        place = np.empty(len(self.rows), np.int64)
+        place[self.rows] = np.arange(len(place))
+        return place[rows]
 
-def order(runs: Runs, wanted: Bools, profile: Profile) -> Ordered:
-    """The wanted lists of these runs, each in its order."""
-    blocks, frame = runs.blocks, runs.frame
-    rows: Ints | None = None  # None: all rows as they stand
-    if not wanted.all():
-        rows = np.flatnonzero(wanted[blocks.row_list])
-    if not blocks.together:
-        held = np.arange(len(runs)) if rows is None else rows
-        rows = held[np.argsort(blocks.row_list[held], kind="stable")]
-    number = (np.cumsum(wanted) - 1).astype(np.int32)
-    lists = blocks.row_list if rows is None else blocks.row_list[rows]
-    lists = lists if wanted.all() else number[lists]
+    def row(self, place: Ints) -> Ints:
+        """The rows at these places."""
+        return place if self.rows is None else self.rows[place]
+
+
+def order(runs: Runs, profile: Profile) -> Ordered:
+    """Each list of these runs in its order."""
+    blocks, docs = runs.blocks, runs.frame["doc"]
     key = _key(runs, profile)
-    docs = frame["doc"]
-    if rows is not None:
-        key, docs = key[rows], docs[pl.Series(rows)]
-
-    key, docs = _sort_where_needed(lists, key, docs, int(wanted.sum()))
-
-    size = blocks.sizes[wanted]
-    start = np.cumsum(size) - size
-    tied = np.flatnonzero((lists[1:] == lists[:-1]) & (key[1:] == key[:-1])) + 1
+    rows = None if blocks.together else np.argsort(blocks.row_list, kind="stable")
+    lists = blocks.row_list if rows is None else blocks.row_list[rows]
+    key = key if rows is None else key[rows]
+    moved = _sorted_where_needed(lists, key, docs, rows, blocks.keys.height)
+    if moved is not None:
+        key = key[moved]
+        rows = moved if rows is None else rows[moved]
+    start = np.cumsum(blocks.sizes) - blocks.sizes
+    tied = _tied(lists, key)
     tie_list = lists[tied].astype(np.int64)
-    return Ordered(docs, lists, start, size, tie_list, tied - start[tie_list] + 1)
+    return Ordered(docs, blocks.row_list, rows, start, blocks.sizes, tie_list, tied - start[tie_list] + 1)
 
 
-def _key(runs: Runs, profile: Profile) -> npt.NDArray[np.floating]:
+def _key(runs: Runs, profile: Profile) -> Keys:
     """The number by which documents are ordered, higher first."""
     if profile.order == "rank":
         if not runs.has("rank"):
@@ -73,21 +79,31 @@ def _key(runs: Runs, profile: Profile) -> npt.NDArray[np.floating]:
     return score.astype(np.float32) if profile.single_precision else score
 
 
-def _sort_where_needed(
-    lists: npt.NDArray[np.int32], key: npt.NDArray[np.floating], docs: pl.Series, n_lists: int
-) -> tuple[npt.NDArray[np.floating], pl.Series]:
-    same = lists[1:] == lists[:-1]
+def _tied(lists: npt.NDArray[np.int32], key: Keys) -> Ints:
+    """The places with the same list and key as the place before."""
+    return np.flatnonzero((key[1:] == key[:-1]) & (lists[1:] == lists[:-1])) + 1
+
+
+def _sorted_where_needed(
+    lists: npt.NDArray[np.int32], key: Keys, docs: pl.Series, rows: Ints | None, n_lists: int
+) -> Ints | None:
+    """The places in their right order; None where all are right already."""
+
+    def docs_at(places: Ints) -> pl.Series:
+        return docs[pl.Series(places if rows is None else rows[places])]
+
+    rising = np.flatnonzero((key[1:] > key[:-1]) & (lists[1:] == lists[:-1])) + 1
+    tied = _tied(lists, key)
     unsorted = np.zeros(n_lists, dtype=bool)
-    unsorted[lists[1:][same & (key[1:] > key[:-1])]] = True
-    tied = np.flatnonzero(same & (key[1:] == key[:-1])) + 1
+    unsorted[lists[rising]] = True
     if len(tied):
-        rising = (docs[pl.Series(tied)] > docs[pl.Series(tied - 1)]).to_numpy()
-        unsorted[lists[tied[rising]]] = True
+        wrong = (docs_at(tied) > docs_at(tied - 1)).to_numpy()
+        unsorted[lists[tied[wrong]]] = True
     if not unsorted.any():
-        return key, docs
-    rows = np.flatnonzero(unsorted[lists])
-    part = pl.DataFrame({"list": lists[rows], "key": key[rows], "doc": docs[pl.Series(rows)]})
+        return None
+    places = np.flatnonzero(unsorted[lists])
+    part = pl.DataFrame({"list": lists[places], "key": key[places], "doc": docs_at(places)})
     best_first = part.select(pl.arg_sort_by("list", "key", "doc", descending=[False, True, True])).to_series()
     moved = np.arange(len(key))
-    moved[rows] = rows[best_first.to_numpy()]
-    return key[moved], docs[pl.Series(moved)]
+    moved[places] = places[best_first.to_numpy()]
+    return moved

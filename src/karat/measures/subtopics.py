@@ -23,9 +23,9 @@ class Coverage:
 
 def coverage(lists: Lists, rel: float) -> Coverage:
     """The subtopics that the documents of each list cover."""
-    topics = lists.topics
-    positive = topics.pair_label >= rel
-    docs, subtopics = topics.pair_doc[positive], topics.pair_subtopic[positive]
+    pairs = lists.topics.pairs
+    positive = pairs.label >= rel
+    docs, subtopics = pairs.doc[positive], pairs.subtopic[positive]
     # The pairs are sorted by document, so those of one document are a slice.
     first = np.searchsorted(docs, lists.doc, side="left")
     many = np.searchsorted(docs, lists.doc, side="right") - first
@@ -38,7 +38,7 @@ def coverage(lists: Lists, rel: float) -> Coverage:
         rank,
         subtopic,
         _seen(row_list, subtopic),
-        np.bincount(subtopics, minlength=len(topics.subtopic_topic))[subtopic],
+        np.bincount(subtopics, minlength=len(pairs.topic))[subtopic],
     )
 
 
@@ -55,35 +55,38 @@ def _seen(row_list: Ints, subtopic: Ints) -> Ints:
 
 def open_subtopics(topics: Topics, rel: float) -> Floats:
     """How many subtopics of each topic have a relevant document."""
-    return np.bincount(topics.subtopic_topic[_is_open(topics, rel)], minlength=len(topics)).astype(np.float64)
+    return np.bincount(topics.pairs.topic[_is_open(topics, rel)], minlength=len(topics)).astype(np.float64)
 
 
 def importance(topics: Topics, rel: float) -> Floats:
     """What each subtopic counts: 1, or its weight scaled so that a topic's open subtopics count 1 on average."""
-    if np.isnan(topics.subtopic_weight).all():
-        return np.ones(len(topics.subtopic_weight))
-    weight = np.where(_is_open(topics, rel), topics.subtopic_weight, 0.0)
-    of_topic = np.bincount(topics.subtopic_topic, weight, len(topics))[topics.subtopic_topic]
-    number = open_subtopics(topics, rel)[topics.subtopic_topic]
+    pairs = topics.pairs
+    if np.isnan(pairs.weight).all():
+        return np.ones(len(pairs.weight))
+    weight = np.where(_is_open(topics, rel), pairs.weight, 0.0)
+    of_topic = np.bincount(pairs.topic, weight, len(topics))[pairs.topic]
+    number = open_subtopics(topics, rel)[pairs.topic]
     return np.divide(weight * number, of_topic, out=np.zeros_like(weight), where=of_topic > 0)
 
 
 def _is_open(topics: Topics, rel: float) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    found = np.zeros(len(topics.subtopic_topic), bool)
-    found[topics.pair_subtopic[topics.pair_label >= rel]] = True
+    found = np.zeros(len(topics.pairs.topic), bool)
+    found[topics.pairs.subtopic[topics.pairs.label >= rel]] = True
     return found
 
 
 def ideal_gains(topics: Topics, alpha: float, rel: float, depth: int) -> Floats:
     """The gain at each rank of the greedy best list of each topic; depth -1 is the whole list."""
-    positive = topics.pair_label >= rel
-    docs, doc = np.unique(topics.pair_doc[positive], return_inverse=True)
+    pairs = topics.pairs
+    positive = pairs.label >= rel
+    ids, doc = np.unique(pairs.by_id[pairs.doc[positive]], return_inverse=True)  # in the order of doc ids
+    docs = np.argsort(pairs.by_id)[ids]
     topic = topics.topic[docs]
     longest = int(np.bincount(topic, minlength=1).max()) if len(docs) else 0
     depth = longest if depth < 0 else min(depth, longest)
     gains: Floats = topics.memo(
         ("greedy", alpha, rel, depth),
-        lambda: _greedy(len(topics), topic, doc, topics.pair_subtopic[positive], importance(topics, rel), alpha, depth),
+        lambda: _greedy(len(topics), topic, doc, pairs.subtopic[positive], importance(topics, rel), alpha, depth),
     )
     return gains
 

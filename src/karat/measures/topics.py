@@ -15,72 +15,91 @@ from karat.errors import BadInput
 from karat.measures.gains import Gains
 from karat.records import Judgments, Queries
 from karat.records.base import count
+from karat.records.runs import SPREAD
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
+class Pairs:
+    """Which document was judged for which subtopic: one row for each, sorted by document."""
+
+    doc: Ints
+    subtopic: Ints
+    label: Floats
+    topic: Ints  # of each subtopic
+    weight: Floats  # of each subtopic; NaN where the user gave none
+    by_id: Ints  # each document's place by topic, then doc id
+
+
+@dataclass(frozen=True, eq=False)
 class Topics:
-    """One label per document of each query (and per subtopic), by number instead of by name.
+    """One label per document of each query, by number instead of by name; documents are numbered by query."""
 
-    Documents are numbered by query, then id, so that "the larger doc id" is "the larger number".
-    """
-
-    queries: pl.DataFrame  # query, topic
-    docs: pl.DataFrame  # topic, doc, number
+    queries: pl.DataFrame  # topic, query
+    docs: pl.DataFrame  # topic, doc, number, key
     topic: Ints  # of each document
     label: Floats  # of each document; NaN where it was never judged alone
-    subtopic_topic: Ints  # of each subtopic
-    subtopic_weight: Floats  # of each subtopic; NaN where the user gave none
-    pair_doc: Ints  # (document, subtopic) pairs with ...
-    pair_subtopic: Ints
-    pair_label: Floats  # ... their labels
     conditional: pl.DataFrame | None  # topic, doc, context, conditional
     top: float | None
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...]
+    _labels: pl.DataFrame
+    _weights: Queries | None
     _memo: dict[Any, Any] = field(default_factory=dict)
 
     @classmethod
     def of(cls, labels: Judgments, weights: Queries | None = None) -> Topics:
         """Topics from labels with one label for a document, and the subtopics' weights if they are known."""
-        frame = labels.frame.drop_nulls("label")
         queries = labels.frame.select(pl.col("query").unique(maintain_order=True)).with_row_index("topic")
-        frame = frame.join(queries, on="query", how="left")
+        frame = labels.frame.drop_nulls("label").join(queries, on="query", how="left", maintain_order="left")
+        given, notes = None, []
+        docs = frame.select("topic", "doc", "label")
+        if labels.has("context"):
+            alone = pl.when(pl.col("context").is_null()).then(pl.col("label")).alias("label")
+            docs = frame.select("topic", "doc", alone)
+            given = frame.filter(pl.col("context").is_not_null())
+            given = given.select("topic", "doc", "context", pl.col("label").alias("conditional"))
+        if labels.has("subtopic"):
+            notes.append("measures without subtopics take a document's highest label over the subtopics")
+        if labels.has("context") or labels.has("subtopic"):
+            docs = docs.group_by("topic", "doc", maintain_order=True).agg(pl.col("label").max())
+        if not docs["topic"].is_sorted():
+            docs = docs.sort("topic", maintain_order=True)
+        topic = docs["topic"].to_numpy().astype(np.int64)
+        return cls(
+            queries=queries,
+            docs=docs.select("topic", "doc", number=pl.int_range(pl.len()), key=pl.Series(pair_keys(topic, docs["doc"]))),
+            topic=topic,
+            label=docs["label"].to_numpy().astype(np.float64),
+            conditional=given,
+            top=labels.top,
+            notes=tuple(notes),
+            _labels=frame,
+            _weights=weights,
+        )
+
+    @cached_property
+    def pairs(self) -> Pairs:
+        """The judgments of subtopics; labels without any are of one nameless subtopic."""
+        frame = self._labels
         for column in ("subtopic", "context"):
             if column not in frame.columns:
                 frame = frame.with_columns(pl.lit(None, dtype=pl.String).alias(column))
-        alone = pl.when(pl.col("context").is_null()).then(pl.col("label"))
-        docs = frame.group_by("topic", "doc").agg(alone.max().alias("label")).sort("topic", "doc")
-        docs = docs.with_row_index("number")
-        numbered = docs.select("topic", "doc", "number")
-        pairs = (
-            frame.filter(pl.col("context").is_null())
-            .with_columns(pl.col("subtopic").fill_null("0"))
-            .join(numbered, on=["topic", "doc"])
-        )
-        subtopics = pairs.select("query", "topic", "subtopic").unique().sort("topic", "subtopic")
+        frame = frame.filter(pl.col("context").is_null()).with_columns(pl.col("subtopic").fill_null("0"))
+        frame = frame.join(self.docs, on=["topic", "doc"])
+        subtopics = frame.select("query", "topic", "subtopic").unique().sort("topic", "subtopic")
         subtopics = subtopics.with_row_index("place")
-        pairs = pairs.join(subtopics, on=["topic", "subtopic"]).sort("number", "place")
-        given = frame.filter(pl.col("context").is_not_null())
-        notes = []
-        if frame["subtopic"].null_count() < frame.height:
-            notes.append("measures without subtopics take a document's highest label over the subtopics")
-        return cls(
-            queries=queries,
-            docs=numbered,
-            topic=docs["topic"].to_numpy().astype(np.int64),
-            label=docs["label"].to_numpy().astype(np.float64),
-            subtopic_topic=subtopics["topic"].to_numpy().astype(np.int64),
-            subtopic_weight=_weights(subtopics, weights),
-            pair_doc=pairs["number"].to_numpy().astype(np.int64),
-            pair_subtopic=pairs["place"].to_numpy().astype(np.int64),
-            pair_label=pairs["label"].to_numpy().astype(np.float64),
-            conditional=given.select("topic", "doc", "context", pl.col("label").alias("conditional"))
-            if given.height
-            else None,
-            top=labels.top,
-            notes=tuple(notes),
+        pairs = frame.join(subtopics, on=["topic", "subtopic"]).sort("number", "place")
+        by_id = np.empty(len(self.label), np.int64)
+        by_id[self.docs.select(pl.arg_sort_by("topic", "doc")).to_series().to_numpy()] = np.arange(len(by_id))
+        return Pairs(
+            doc=pairs["number"].to_numpy().astype(np.int64),
+            subtopic=pairs["place"].to_numpy().astype(np.int64),
+            label=pairs["label"].to_numpy().astype(np.float64),
+            topic=subtopics["topic"].to_numpy().astype(np.int64),
+            weight=_weights(subtopics, self._weights),
+            by_id=by_id,
         )
 
     def __len__(self) -> int:
@@ -126,6 +145,14 @@ class Topics:
 
     def _count(self, which: npt.NDArray[np.bool_]) -> Floats:
         return np.bincount(self.topic[which], minlength=len(self)).astype(np.float64)
+
+
+def pair_keys(topic: Ints, docs: pl.Series) -> npt.NDArray[np.uint64]:
+    """A number for each topic and document: equal pairs have equal numbers, others hardly ever."""
+    keys = topic.astype(np.uint64)
+    keys *= SPREAD
+    keys ^= docs.hash().to_numpy()
+    return keys
 
 
 def _weights(subtopics: pl.DataFrame, queries: Queries | None) -> Floats:

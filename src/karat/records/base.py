@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import polars as pl
@@ -63,6 +64,19 @@ def frame_of(data: Any, name: str) -> pl.DataFrame:
         raise BadInput.at(
             name, expected="a frame, rows or columns", found=f"{type(data).__name__} ({error})"
         ) from None
+
+
+def repeats(frame: pl.DataFrame, key: list[str]) -> bool:
+    """Whether any two rows have the same key.
+
+    Equal keys have equal hashes, so as many hashes as rows clear the frame at once; only otherwise are the keys
+    themselves compared.
+    """
+    spread = [pl.col(name).hash(seed=place) for place, name in enumerate(key)]
+    hashes = frame.select(reduce(pl.Expr.xor, spread)).to_series()
+    if hashes.n_unique() == frame.height:
+        return False
+    return bool(frame.filter(hashes.is_duplicated()).select(key).is_duplicated().any())
 
 
 def count(number: int, thing: str, things: str | None = None) -> str:

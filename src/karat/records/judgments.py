@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import polars as pl
 
 from karat.errors import BadInput
-from karat.records.base import Records, count, frame_of, source_or
+from karat.records.base import Records, count, frame_of, repeats, source_or
 from karat.records.scale import Scale
 from karat.records.schema import Column, Schema
 from karat.records.source import Source
@@ -163,7 +163,7 @@ def _one_each(frame: pl.DataFrame, source: Source, notes: list[str]) -> pl.DataF
     if "judge" in frame.columns or "group" in frame.columns:
         return frame
     key = [c for c in ("query", "doc", "subtopic", "aspect", "context", "surface", "time") if c in frame.columns]
-    if not frame.select(key).is_duplicated().any():
+    if not repeats(frame, key):
         return frame
     keyed = frame.select(*key, "label").with_row_index("row")
     first = keyed.group_by(key, maintain_order=True).agg(

@@ -18,6 +18,9 @@ from karat.records.source import Source
 
 Ints = npt.NDArray[np.int64]
 
+#: An odd number that spreads small numbers over 64 bits, so that they mix with hashes.
+SPREAD = np.uint64(0x9E3779B97F4A7C15)
+
 
 @dataclass(frozen=True)
 class Blocks:
@@ -43,6 +46,9 @@ class Runs(Records):
     >>> Runs.of({"q1": {"d1": 1.5, "d2": 0.5}}, system="mine")
     2 documents for 1 query by mine
     """
+
+    #: Whether all rows are known to be of one system.
+    one_system: bool = False
 
     schema: ClassVar[Schema] = Schema(
         "runs",
@@ -71,7 +77,8 @@ class Runs(Records):
         """Runs from a frame; `BadInput` names the first row that breaks a rule."""
         source = source_or(source, "the run")
         frame = cls.schema.conform(frame, source)
-        if "system" not in frame.columns:
+        one_system = "system" not in frame.columns
+        if one_system:
             frame = frame.select(pl.lit(system).alias("system"), pl.all())
         if "score" not in frame.columns:
             if "rank" not in frame.columns:
@@ -91,7 +98,7 @@ class Runs(Records):
                 found="NaN" if frame["score"][row] is not None else "nothing",
                 remedy="a list without scores cannot be ordered; give ranks or scores to all of it",
             )
-        runs = cls(frame)
+        runs = cls(frame, one_system=one_system)
         runs._refuse_duplicates(source)
         return runs
 
@@ -104,15 +111,14 @@ class Runs(Records):
     @cached_property
     def blocks(self) -> Blocks:
         """The ranked lists that the rows form."""
-        system, query = self.frame["system"], self.frame["query"]
+        query = self.frame["query"]
         if not len(query):
             return Blocks(self.frame.select("system", "query"), np.zeros(0, np.int32), True)
-        starts_here = query.ne_missing(query.shift(1))
-        if (system != system[0]).any():
-            starts_here |= system.ne_missing(system.shift(1))
-        new = starts_here.to_numpy().copy()
-        new[0] = True
-        starts = np.flatnonzero(new)
+        differs = query[1:] != query[:-1]
+        if not self.one_system:
+            system = self.frame["system"]
+            differs |= system[1:] != system[:-1]
+        starts = np.append(0, differs.arg_true().to_numpy().astype(np.int64) + 1)
         sizes = np.diff(np.append(starts, len(query)))
         blocks = self.frame.select("system", "query")[starts]
         keys = blocks.unique(maintain_order=True)
@@ -127,8 +133,10 @@ class Runs(Records):
     def _refuse_duplicates(self, source: Source) -> None:
         # Equal pairs have equal hashes, so a set of hashes as large as the run clears it; only when it
         # is smaller are the pairs themselves compared.
-        spread = self.blocks.row_list.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-        hashes = pl.Series(self.frame["doc"].hash().to_numpy() ^ spread)
+        keys = self.blocks.row_list.astype(np.uint64)
+        keys *= SPREAD
+        keys ^= self.frame["doc"].hash().to_numpy()
+        hashes = pl.Series(keys)
         if hashes.n_unique() == len(self):
             return
         suspects = self.frame.select("system", "query", "doc").with_row_index("row").filter(hashes.is_duplicated())

@@ -92,7 +92,9 @@ class Schema:
 
     @staticmethod
     def _cast(values: pl.Series, column: Column, source: Source) -> pl.Series:
-        if column.dtype == pl.Boolean and values.dtype == pl.String:
+        if values.dtype == column.dtype and not values.null_count():
+            typed = values
+        elif column.dtype == pl.Boolean and values.dtype == pl.String:
             words = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
             typed = values.str.to_lowercase().replace_strict(words, default=None, return_dtype=pl.Boolean)
         elif values.dtype == pl.Null or values.dtype.is_nested():
@@ -102,11 +104,9 @@ class Schema:
                 values = values.str.strip_chars()
                 values = values.set(values == "", None)
             typed = values.cast(column.dtype, strict=False)
-        lost = typed.is_null() & values.is_not_null()
-        if column.required:
-            lost |= typed.is_null()
-            if typed.dtype == pl.String:
-                lost |= (typed == "").fill_null(True)
+        lost = typed.is_null() if column.required else typed.is_null() & values.is_not_null()
+        if column.required and typed.dtype == pl.String:
+            lost = lost | (typed == "").fill_null(True)
         if lost.any():
             row = int(lost.arg_max() or 0)
             found = values[row]

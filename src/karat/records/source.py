@@ -9,23 +9,31 @@ import polars as pl
 
 @dataclass(frozen=True)
 class Source:
-    """The name of some rows' origin and, for a file, the line of each row.
+    """The name of some rows' origin and, for a file, the line of each row: listed, or counted from the first.
 
     >>> Source("the judgments").at(2)
     'the judgments row 3'
+    >>> Source("run.txt", first_line=1).at(2)
+    'run.txt line 3'
     >>> Source("crowd.csv", lines=pl.Series([2, 3, 5])).at(2)
     'crowd.csv line 5'
     """
 
     name: str
     lines: pl.Series | None = None
+    first_line: int | None = None
 
     def at(self, row: int) -> str:
         """The place of a row, as a reader would look it up."""
-        if self.lines is None:
-            return f"{self.name} row {row + 1}"
-        return f"{self.name} line {self.lines[row]}"
+        if self.lines is not None:
+            return f"{self.name} line {self.lines[row]}"
+        if self.first_line is not None:
+            return f"{self.name} line {self.first_line + row}"
+        return f"{self.name} row {row + 1}"
 
     def keep(self, mask: pl.Series) -> Source:
         """The source of the rows that a filter leaves."""
-        return self if self.lines is None else Source(self.name, self.lines.filter(mask))
+        lines = self.lines
+        if lines is None and self.first_line is not None:
+            lines = pl.int_range(self.first_line, self.first_line + len(mask), eager=True)
+        return self if lines is None else Source(self.name, lines.filter(mask))

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from math import sqrt
+from statistics import NormalDist
+
 import numpy as np
 import numpy.typing as npt
+
+from karat.stats.quantiles import t_quantile
 
 Floats = npt.NDArray[np.float64]
 
@@ -25,9 +30,7 @@ def mean_intervals(values: Floats, *, level: float = 0.95, draws: int = 1000, se
     nothing = np.full(columns, np.nan)
     if n < 2:
         return nothing, nothing.copy()
-    from scipy.special import ndtr, stdtrit
-
-    outside = float(ndtr(np.sqrt(n / (n - 1)) * stdtrit(n - 1, (1 - level) / 2)))
+    outside = NormalDist().cdf(sqrt(n / (n - 1)) * t_quantile((1 - level) / 2, n - 1))
     means = _resampled_means(values, draws, np.random.default_rng(seed))
     low, high = np.quantile(means, [outside, 1 - outside], axis=0)
     alike = values.min(axis=0) == values.max(axis=0)

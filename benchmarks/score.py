@@ -1,0 +1,158 @@
+"""Race `karat score` against other tools, from files to scores, each in a process of its own.
+
+    make bench                      or: python benchmarks/score.py [--repeat 3] [--only large]
+
+Wall time includes the start of the process; memory is its peak. What counts are the ratios within one run: machines
+differ. Every tool must print the same scores, or the race is void.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+DATA = Path(__file__).parent / "data"
+KARAT = str(Path(sys.executable).parent / "karat")
+
+PYTREC_EVAL = """
+import json, sys, pytrec_eval
+with open(sys.argv[1]) as f: qrels = pytrec_eval.parse_qrel(f)
+with open(sys.argv[2]) as f: run = pytrec_eval.parse_run(f)
+names = ["ndcg_cut_10", "map", "recip_rank", "P_10"]
+asked = {"ndcg_cut.10", "map", "recip_rank", "P.10"}
+found = pytrec_eval.RelevanceEvaluator(qrels, asked).evaluate(run)
+print(json.dumps([sum(q[name] for q in found.values()) / len(found) for name in names]))
+"""
+IR_MEASURES = """
+import json, sys, ir_measures
+from ir_measures import nDCG, AP, RR, P
+asked = [nDCG @ 10, AP, RR, P @ 10]
+found = ir_measures.calc_aggregate(asked, ir_measures.read_trec_qrels(sys.argv[1]), ir_measures.read_trec_run(sys.argv[2]))
+print(json.dumps([found[m] for m in asked]))
+"""
+RANX = """
+import json, sys, ranx
+found = ranx.evaluate(ranx.Qrels.from_file(sys.argv[1], kind="trec"), ranx.Run.from_file(sys.argv[2], kind="trec"),
+                      ["ndcg@10", "map", "mrr", "precision@10"])
+print(json.dumps(list(found.values())))
+"""
+MEASURES = "nDCG@10,AP,RR,P@10"
+
+
+@dataclass(frozen=True)
+class Took:
+    """What one run of a command cost."""
+
+    seconds: float
+    megabytes: float
+    output: str
+
+
+def run(command: list[str]) -> Took:
+    """Run a command to its end and measure it."""
+    start = time.perf_counter()
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    assert process.stdout is not None
+    output = process.stdout.read()
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise SystemExit(f"{' '.join(command[:2])} ended with {process.returncode}")
+    return Took(time.perf_counter() - start, usage.ru_maxrss / 1024, output)
+
+
+def best(command: list[str], repeat: int) -> Took:
+    """The fastest of some runs: what the machine can do when nothing else disturbs it."""
+    return min((run(command) for _ in range(repeat)), key=lambda took: took.seconds)
+
+
+def make_data(name: str, queries: int, docs: int, judged: int, corpus: int, seed: int) -> tuple[str, str]:
+    """A run of `queries` lists of `docs` documents and labels for `judged` documents of each, half of them found."""
+    DATA.mkdir(exist_ok=True)
+    labels, results = DATA / f"{name}.qrels", DATA / f"{name}.run"
+    if labels.exists() and results.exists():
+        return str(labels), str(results)
+    rng = np.random.default_rng(seed)
+    with labels.open("w") as qrels, results.open("w") as lists:
+        for query in np.sort(rng.choice(1_200_000, queries, replace=False)):
+            found = rng.choice(corpus, docs, replace=False)
+            scores = np.sort(rng.normal(20, 5, docs))[::-1]
+            lists.writelines(
+                f"{query} Q0 {d} {rank} {s:.6f} bench\n"
+                for rank, (d, s) in enumerate(zip(found, scores, strict=True), 1)
+            )
+            pool = np.unique(np.append(rng.choice(found, (judged + 1) // 2, replace=False), rng.choice(corpus, judged // 2)))
+            grades = rng.integers(0, 4, len(pool)) if judged > 1 else np.ones(len(pool), int)
+            qrels.writelines(f"{query} 0 {d} {g}\n" for d, g in zip(pool, grades, strict=True))
+    return str(labels), str(results)
+
+
+def race(title: str, labels: str, results: str, repeat: int) -> None:
+    """All tools on the same files."""
+    python = [sys.executable, "-c"]
+    tools = {
+        "karat": [KARAT, "score", labels, results, "-m", MEASURES, "--json"],
+        "karat, no intervals": [KARAT, "score", labels, results, "-m", MEASURES, "--json", "--draws", "0"],
+        "pytrec_eval": [*python, PYTREC_EVAL, labels, results],
+        "ir_measures": [*python, IR_MEASURES, labels, results],
+        "ranx": [*python, RANX, labels, results],
+    }
+    took = {name: best(command, repeat) for name, command in tools.items()}
+    scores = {name: values(name, t.output) for name, t in took.items()}
+    base = took["pytrec_eval"]
+    print(f"\n{title}: from files to {MEASURES}, best of {repeat}")
+    print(f"{'tool':<22}{'seconds':>9}{'pytrec_eval takes':>20}{'peak MB':>9}{'of its memory':>15}  scores")
+    for name, t in took.items():
+        faster, memory = base.seconds / t.seconds, t.megabytes / base.megabytes
+        same = np.allclose(scores[name], scores["pytrec_eval"], atol=1e-6)
+        shown = " ".join(f"{v:.4f}" for v in scores[name]) + ("" if same else "  DIFFERENT")
+        print(f"{name:<22}{t.seconds:>9.2f}{f'{faster:.1f} x as long':>20}{t.megabytes:>9.0f}{f'{memory:.2f} x':>15}  {shown}")
+
+
+def values(name: str, output: str) -> list[float]:
+    """The scores that a tool printed."""
+    document = json.loads(output)
+    if not name.startswith("karat"):
+        return [float(value) for value in document]
+    return [entry["value"] for entry in document["systems"][0]["scores"].values()]
+
+
+def starting(repeat: int) -> None:
+    """How long until karat answers, against starting Python alone."""
+    bare = best([sys.executable, "-c", "pass"], repeat)
+    print("\nStarting up")
+    for name, command in {
+        "python -c pass": [sys.executable, "-c", "pass"],
+        "import karat": [sys.executable, "-c", "import karat"],
+        "karat --help": [KARAT, "--help"],
+        "import pytrec_eval": [sys.executable, "-c", "import pytrec_eval"],
+        "import ir_measures": [sys.executable, "-c", "import ir_measures"],
+        "import ranx": [sys.executable, "-c", "import ranx"],
+    }.items():
+        t = best(command, repeat)
+        print(f"{name:<22}{t.seconds:>9.3f} s{t.seconds / bare.seconds:>8.1f} x starting Python")
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("--repeat", type=int, default=3)
+    arguments.add_argument("--only", choices=["large", "small", "start"])
+    asked = arguments.parse_args()
+    if asked.only in (None, "large"):
+        race("6,980 queries x 1,000 documents, 1 judged each", *make_data("large", 6980, 1000, 1, 8_841_823, 1), asked.repeat)
+    if asked.only in (None, "small"):
+        race("250 queries x 1,000 documents, about 1,000 judged each", *make_data("small", 250, 1000, 1000, 500_000, 2), asked.repeat)
+    if asked.only in (None, "start"):
+        starting(max(asked.repeat, 5))
+
+
+if __name__ == "__main__":
+    main()
