@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import click
 
-import typer
+from karat.cli import options
 
-from karat.cli import app
-
-EXAMPLE = """\b
+EXAMPLES = """\b
 Examples:
   karat convert qrels.txt labels.parquet
   karat convert book.json labels.csv            (a Quepid book)
@@ -16,22 +14,30 @@ Examples:
   karat convert labels.jsonl - --to trec | head"""
 
 
-@app.command(epilog=EXAMPLE)
+@click.command(epilog=EXAMPLES)
+@click.argument("source", metavar="FROM")
+@click.argument("target", metavar="TO")
+@click.option("--kind", metavar="KIND", help="What it holds: judgments, runs, preferences, clicks, queries or documents.")
+@click.option("--from", "from_format", metavar="FORMAT", help="trec, csv, tsv, jsonl, parquet, quepid, quepid-csv or xml.")
+@click.option("--to", "to_format", metavar="FORMAT", help="trec, csv, tsv, jsonl, parquet, quepid or quepid-csv.")
+@click.option("--majority", is_flag=True, help="Reduce to one label per document: what most judges said.")
+@options.scale
+@options.drop_bad_labels
 def convert(
-    source: Annotated[str, typer.Argument(help="The file to read; - is standard input.", metavar="FROM")],
-    target: Annotated[str, typer.Argument(help="The file to write; its ending tells the format; - is standard output.", metavar="TO")],
-    kind: Annotated[
-        str | None, typer.Option(help="What it holds: judgments, runs, preferences, clicks, queries, documents.")
-    ] = None,
-    from_format: Annotated[str | None, typer.Option("--from", help="trec, csv, tsv, jsonl, parquet, quepid, quepid-csv, xml.")] = None,
-    to_format: Annotated[str | None, typer.Option("--to", help="trec, csv, tsv, jsonl, parquet, quepid, quepid-csv.")] = None,
-    majority: Annotated[bool, typer.Option("--majority", help="One label per document: the majority of the judges.")] = False,
-    scale: Annotated[str | None, typer.Option(help="The scale of the labels: 0..3, or bad,fair,good.")] = None,
-    drop_bad_labels: Annotated[
-        bool, typer.Option("--drop-bad-labels", help="Drop labels outside the scale, and say how many.")
-    ] = False,
+    source: str,
+    target: str,
+    kind: str | None,
+    from_format: str | None,
+    to_format: str | None,
+    majority: bool,
+    scale: str | None,
+    drop_bad_labels: bool,
 ) -> None:
-    """Convert judgments, runs and other records between formats; what a format cannot hold is named."""
+    """Convert judgments, runs and other records between formats.
+
+    The formats are told from the files' endings and first lines, or named. What a format cannot hold is named, not
+    dropped in silence. Files may be packed (.gz, .zst); - is standard input or output.
+    """
     from karat.errors import BadInput
     from karat.formats import read_judgments, write
     from karat.formats.kinds import READERS, kind_of
@@ -52,6 +58,6 @@ def convert(
         records = by_majority(records)
     lost = write(records, target, to_format)
     for note in [*records.notes, *lost]:
-        typer.echo(f"note: {note}", err=True)
+        click.echo(f"note: {note}", err=True)
     if target != "-":
-        typer.echo(f"Wrote {records!r} to {target}.", err=True)
+        click.echo(f"Wrote {records!r} to {target}.", err=True)

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from dataclasses import fields
 
-import typer
-
-from karat.cli import app
+import click
 
 
-@app.command(epilog="\b\nExample:\n  karat measures")
+@click.command(epilog="\b\nExample:\n  karat measures")
 def measures() -> None:
     """List the measures, their parameters and what they mean."""
     from rich.table import Table
@@ -17,7 +15,7 @@ def measures() -> None:
     from karat.cli.tables import console
     from karat.measures import MEASURES, about
 
-    typer.echo("Measures, with their parameters and defaults; a cutoff follows as @10.")
+    click.echo("Measures, with their parameters and defaults; a cutoff follows as @10.")
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     table.add_column("measure", no_wrap=True)
     table.add_column("parameters")

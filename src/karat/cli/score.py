@@ -7,63 +7,78 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
+import click
 
-from karat.cli import app
+from karat.cli import options
 
 if TYPE_CHECKING:
     from karat.estimate import Scores
 
 DEFAULT = ["nDCG@10", "AP", "RR", "P@10", "Judged@10"]
 
-EXAMPLE = """\b
+EXAMPLES = """\b
 Examples:
   karat score qrels.txt bm25.run neural.run -m nDCG@10 -m AP
   karat score qrels.txt runs/*.run.gz -m nDCG@10,P@5 --tsv > scores.tsv
   karat score diversity.qrels my.run -m alpha_nDCG@10 --profile ndeval
   zcat my.run.gz | karat score labels.csv - --by-query --json
+
 `karat measures` lists the measures."""
 
 
-@app.command(epilog=EXAMPLE)
+@click.command(epilog=EXAMPLES)
+@click.argument("labels")
+@click.argument("runs", metavar="RUN...", nargs=-1, required=True)
+@click.option("-m", "--measure", multiple=True, metavar="MEASURE...", help="Measures, with commas or repeated.")
+@click.option("-q", "--by-query", is_flag=True, help="Show every query's score.")
+@click.option(
+    "--profile",
+    default="trec_eval",
+    show_default=True,
+    metavar="TOOL",
+    help="Where tools differ, do as trec_eval, trec_eval9, ndeval or gdeval.",
+)
+@click.option("-c", "--complete", is_flag=True, help="Count judged queries that a run misses as 0.")
+@options.as_json
+@click.option("--tsv", "as_tsv", is_flag=True, help="Print tab-separated lines with full precision.")
+@click.option("--level", default=0.95, show_default=True, help="The level of the intervals.")
+@click.option("--draws", default=1000, show_default=True, help="Bootstrap draws for the intervals; 0 for none.")
+@click.option("--seed", default=0, show_default=True, help="The seed of the draws.")
+@options.scale
+@options.drop_bad_labels
+@click.option("--subtopics", metavar="FILE", help="Weights of subtopics: a table of query, subtopic, weight.")
 def score(
-    labels: Annotated[str, typer.Argument(help="Labels: qrels, CSV, JSON lines, Parquet or a Quepid book.", metavar="LABELS")],
-    runs: Annotated[list[str], typer.Argument(help="Runs: TREC's six columns, CSV, JSON lines, Parquet.", metavar="RUN...")],
-    measure: Annotated[
-        list[str] | None, typer.Option("--measure", "-m", help="A measure, or several with commas; may be repeated.")
-    ] = None,
-    by_query: Annotated[bool, typer.Option("--by-query", "-q", help="Show every query's score.")] = False,
-    profile: Annotated[
-        str, typer.Option(help="Do as this tool where tools differ: trec_eval, trec_eval9, ndeval, gdeval.")
-    ] = "trec_eval",
-    complete: Annotated[
-        bool, typer.Option("--complete", "-c", help="Count judged queries that a run misses as 0.")
-    ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON document, full precision.")] = False,
-    as_tsv: Annotated[bool, typer.Option("--tsv", help="Tab-separated lines, full precision.")] = False,
-    level: Annotated[float, typer.Option(help="The level of the intervals.")] = 0.95,
-    draws: Annotated[int, typer.Option(help="Bootstrap draws for the intervals; 0 for none.")] = 1000,
-    seed: Annotated[int, typer.Option(help="The seed of the draws.")] = 0,
-    scale: Annotated[str | None, typer.Option(help="The scale of the labels: 0..3, or bad,fair,good.")] = None,
-    drop_bad_labels: Annotated[
-        bool, typer.Option("--drop-bad-labels", help="Drop labels outside the scale, and say how many.")
-    ] = False,
-    topics: Annotated[
-        str | None, typer.Option(help="Subtopics with weights: CSV of query, subtopic, weight.", metavar="FILE")
-    ] = None,
+    labels: str,
+    runs: tuple[str, ...],
+    measure: tuple[str, ...],
+    by_query: bool,
+    profile: str,
+    complete: bool,
+    as_json: bool,
+    as_tsv: bool,
+    level: float,
+    draws: int,
+    seed: int,
+    scale: str | None,
+    drop_bad_labels: bool,
+    subtopics: str | None,
 ) -> None:
-    """Score runs against labels, with intervals over queries."""
+    """Score runs against labels, with intervals over queries.
+
+    LABELS are qrels, CSV, JSON lines, Parquet or a Quepid book; each RUN has TREC's six columns, or is CSV, JSON
+    lines or Parquet. Files may be packed (.gz, .zst); - is standard input.
+    """
     from karat.estimate import Scores
 
-    files, asked = _measures_among(runs, measure or [])
+    files, asked = _measures_among(runs, measure)
     parts = list(
-        _score_each(labels, files, asked, profile, complete, level, draws, seed, scale, drop_bad_labels, topics)
+        _score_each(labels, files, asked, profile, complete, level, draws, seed, scale, drop_bad_labels, subtopics)
     )
     scores = Scores.joined(_told_apart(parts, files))
     if as_json:
-        typer.echo(json.dumps(scores.to_dict(by_query=by_query), ensure_ascii=False))
+        click.echo(json.dumps(scores.to_dict(by_query=by_query), ensure_ascii=False))
     elif as_tsv:
         _print_tsv(scores, by_query)
     else:
@@ -72,7 +87,7 @@ def score(
         print_scores(scores, by_query)
 
 
-def _measures_among(runs: list[str], given: list[str]) -> tuple[list[str], list[str]]:
+def _measures_among(runs: tuple[str, ...], given: tuple[str, ...]) -> tuple[list[str], list[str]]:
     """Runs and measures apart: `-m nDCG@10 AP` leaves AP among the runs, though no such file exists."""
     from karat.errors import BadInput
     from karat.measures import parse_measure
@@ -124,7 +139,7 @@ def _score_each(
     seed: int,
     scale: str | None,
     drop_bad_labels: bool,
-    topics: str | None,
+    subtopics: str | None,
 ) -> Iterator[Scores]:
     from karat.cli.progress import progress
     from karat.estimate import Scorer
@@ -144,7 +159,7 @@ def _score_each(
         level=level,
         draws=draws,
         seed=seed,
-        weights=None if topics is None else read_subtopics(topics),
+        weights=None if subtopics is None else read_subtopics(subtopics),
     )
     for path in progress(files, "Scoring"):
         yield scorer.score(read_runs(path, ranks=tool.order == "rank"))
@@ -181,4 +196,4 @@ def _print_tsv(scores: Scores, by_query: bool) -> None:
     rows = rows.with_columns(pl.col("value", "low", "high").fill_nan(None))
     sys.stdout.write(rows.write_csv(separator="\t"))
     for note in scores.notes:
-        typer.echo(f"note: {note}", err=True)
+        click.echo(f"note: {note}", err=True)

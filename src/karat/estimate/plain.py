@@ -198,10 +198,10 @@ def _tie_notes(lists: Lists, measures: list[Measure]) -> list[str]:
     """Lists where documents of equal score stand on both sides of a cutoff."""
     notes = []
     for cutoff in sorted({measure.cutoff for measure in measures if measure.cutoff is not None}):
-        tied = len(np.unique(lists.tie_list[lists.tie_rank == cutoff + 1]))
+        tied = np.count_nonzero(np.bincount(lists.tie_list[lists.tie_rank == cutoff + 1]))
         if tied:
             notes.append(f"ties in score at rank {cutoff} in {count(tied, 'list')} of {len(lists):,}: doc ids decided")
     if not notes and len(lists.tie_list):
-        tied = len(np.unique(lists.tie_list))
+        tied = np.count_nonzero(np.bincount(lists.tie_list))
         notes.append(f"ties in score in {count(tied, 'list')} of {len(lists):,}, none at a cutoff: doc ids decided")
     return notes

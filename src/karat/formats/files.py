@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gzip
 import io
 import sys
-import zlib
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -49,6 +47,8 @@ class File:
             return self.content[:65536]
         raw = self._raw_head
         if raw.startswith(GZIP):
+            import zlib
+
             try:
                 return zlib.decompressobj(wbits=31).decompress(raw, 65536)
             except zlib.error:
@@ -93,6 +93,8 @@ class File:
 def _unpack(data: bytes, name: str) -> bytes:
     try:
         if data.startswith(GZIP):
+            import gzip
+
             return gzip.decompress(data)
         if data.startswith(ZSTD):
             import zstandard
@@ -106,6 +108,8 @@ def _unpack(data: bytes, name: str) -> bytes:
 def write_bytes(path: str, data: bytes) -> None:
     """Write a file, packed when its name ends in .gz or .zst; `-` is standard output."""
     if path.endswith(".gz"):
+        import gzip
+
         data = gzip.compress(data, mtime=0)
     elif path.endswith(".zst"):
         import zstandard

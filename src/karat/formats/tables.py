@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 from collections.abc import Callable
 
@@ -91,6 +90,8 @@ def _read_jsonl(file: File) -> tuple[pl.DataFrame, Source]:
 
 def _blame(file: File, separator: str, error: str) -> BadInput:
     """The line of a CSV file that has too many cells, or the reader's own complaint."""
+    import csv
+
     try:
         text = file.content.decode("utf-8-sig")
     except UnicodeDecodeError as wrong:

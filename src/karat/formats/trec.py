@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xml.etree import ElementTree
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -10,6 +10,9 @@ from karat.errors import BadInput
 from karat.formats.columns import read_columns
 from karat.formats.files import File
 from karat.records import Judgments, Queries, Runs, Scale
+
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
 
 QRELS = ["query", "subtopic", "doc", "label"]
 RUN = ["query", "Q0", "doc", "rank", "score", "system"]
@@ -24,7 +27,7 @@ def read_qrels(file: File, scale: Scale | None = None, drop_bad_labels: bool = F
     """
     hint = "is this a run? The labels come first, then the runs" if _width(file) == len(RUN) else ""
     frame, source = read_columns(file, QRELS, QRELS, hint=hint)
-    if frame["subtopic"].n_unique() < 2:
+    if (frame["subtopic"] == frame["subtopic"][0]).all():
         frame = frame.drop("subtopic")
     return Judgments.check(frame, scale=scale, source=source, drop_bad_labels=drop_bad_labels)
 
@@ -48,6 +51,8 @@ def read_run(file: File, ranks: bool = True) -> Runs:
 
 def read_topics(file: File) -> Queries:
     """Queries with subtopics from the Web Track's XML."""
+    from xml.etree import ElementTree
+
     try:
         root = ElementTree.fromstring(file.content)
     except ElementTree.ParseError as error:
@@ -110,6 +115,6 @@ def _width(file: File) -> int:
     return len(file.head.partition(b"\n")[0].split())
 
 
-def _text(topic: ElementTree.Element, tag: str) -> str | None:
+def _text(topic: Element, tag: str) -> str | None:
     found = topic.find(tag)
     return None if found is None or found.text is None else " ".join(found.text.split())

@@ -89,9 +89,9 @@ class RR(Ranked):
         """1 / rank of the first relevant document."""
         lists = self.view(lists)
         lists = lists.where(lists.label >= self.rel)
-        found, first = np.unique(lists.row_list, return_index=True)
+        first = np.flatnonzero(np.diff(lists.row_list, prepend=-1))
         values = np.zeros(len(lists))
-        values[found] = 1.0 / lists.rank[first]
+        values[lists.row_list[first]] = 1.0 / lists.rank[first]
         return values
 
 

@@ -51,8 +51,8 @@ def order(runs: Runs, profile: Profile) -> Ordered:
     """Each list of these runs in its order."""
     blocks, docs = runs.blocks, runs.frame["doc"]
     key = _key(runs, profile)
-    rows = None if blocks.together else np.argsort(blocks.row_list, kind="stable")
-    lists = blocks.row_list if rows is None else blocks.row_list[rows]
+    rows = None if blocks.together else np.argsort(blocks.of_row, kind="stable")
+    lists = blocks.of_row if rows is None else blocks.of_row[rows]
     key = key if rows is None else key[rows]
     moved = _sorted_where_needed(lists, key, docs, rows, blocks.keys.height)
     if moved is not None:
@@ -61,7 +61,7 @@ def order(runs: Runs, profile: Profile) -> Ordered:
     start = np.cumsum(blocks.sizes) - blocks.sizes
     tied = _tied(lists, key)
     tie_list = lists[tied].astype(np.int64)
-    return Ordered(docs, blocks.row_list, rows, start, blocks.sizes, tie_list, tied - start[tie_list] + 1)
+    return Ordered(docs, blocks.of_row, rows, start, blocks.sizes, tie_list, tied - start[tie_list] + 1)
 
 
 def _key(runs: Runs, profile: Profile) -> Keys:

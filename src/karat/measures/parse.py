@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import difflib
 import inspect
 import re
 from collections.abc import Callable, Iterable
@@ -125,6 +124,8 @@ def _named(name: str) -> type[Measure]:
     known = ALIASES.get(name, name)
     if known in MEASURES:
         return MEASURES[known]
+    import difflib
+
     lower = {spelling.lower(): spelling for spelling in [*MEASURES, *ALIASES]}
     near = difflib.get_close_matches(name.lower(), lower, n=1, cutoff=0.6)
     hint = f"did you mean {lower[near[0]]}?" if near else f"known: {', '.join(MEASURES)}"

@@ -15,6 +15,7 @@ from karat.errors import BadInput
 from karat.measures.gains import Gains
 from karat.records import Judgments, Queries
 from karat.records.base import count
+from karat.records.blocks import Blocks
 from karat.records.runs import SPREAD
 
 Floats = npt.NDArray[np.float64]
@@ -51,8 +52,9 @@ class Topics:
     @classmethod
     def of(cls, labels: Judgments, weights: Queries | None = None) -> Topics:
         """Topics from labels with one label for a document, and the subtopics' weights if they are known."""
-        queries = labels.frame.select(pl.col("query").unique(maintain_order=True)).with_row_index("topic")
-        frame = labels.frame.drop_nulls("label").join(queries, on="query", how="left", maintain_order="left")
+        blocks = Blocks.of(labels.frame, ["query"])
+        queries = blocks.keys.with_row_index("topic")
+        frame = labels.frame.with_columns(topic=pl.Series(blocks.of_row)).drop_nulls("label")
         given, notes = None, []
         docs = frame.select("topic", "doc", "label")
         if labels.has("context"):
@@ -132,10 +134,13 @@ class Topics:
 
     def _ideal(self, gains: Gains, discount: Callable[[Ints], Floats], cutoff: int | None) -> Floats:
         gain = gains.apply(self.label)
-        best = np.lexsort((-gain, self.topic))
+        # Gains are few, so sorting whole numbers made of topic and place of the gain sorts the documents.
+        levels = pl.Series(gain).unique().sort().to_numpy()
+        place = len(levels) - 1 - np.searchsorted(levels, gain)
+        best = levels[len(levels) - 1 - np.sort(self.topic * len(levels) + place) % max(len(levels), 1)]
         rank = np.arange(len(gain)) - self.start[self.topic] + 1  # the topics stay together in this order
         kept = slice(None) if cutoff is None else rank <= cutoff
-        worth = (gain[best] * discount(rank))[kept]
+        worth = best[kept] * discount(rank[kept])
         return np.bincount(self.topic[kept], weights=worth, minlength=len(self))
 
     @cached_property

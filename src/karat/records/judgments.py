@@ -94,8 +94,8 @@ class Judgments(Records):
                     f"{source.name}: dropped {count(int(bad.sum()), 'bad label')}, the first "
                     f'"{frame["label"][row]}" ({source.at(row)})'
                 )
-            frame = frame.with_columns(labels.alias("label")).filter(~bad)
-            source = source.keep(~bad)
+                frame, labels, source = frame.filter(~bad), labels.filter(~bad), source.keep(~bad)
+            frame = frame.with_columns(labels.alias("label"))
         # A missing label is an answer ("can't tell"), so only the other columns must be filled.
         known = Schema(cls.schema.name, tuple(_may_be_empty(c) for c in cls.schema.columns))
         frame = known.conform(frame, source)
@@ -134,6 +134,10 @@ def _may_be_empty(column: Column) -> Column:
 
 def _read_labels(labels: pl.Series, scale: Scale | None) -> tuple[pl.Series, pl.Series]:
     """The labels as numbers, and which of them are none."""
+    if scale is None:
+        numbers = labels.cast(pl.Float64, strict=False)
+        if not numbers.null_count() and numbers.is_finite().all():
+            return numbers, pl.repeat(False, len(labels), eager=True)
     if labels.dtype == pl.String:
         silent = labels.is_null() | labels.str.strip_chars().str.to_lowercase().is_in(list(NO_ANSWER))
         grades = labels.str.strip_chars().cast(pl.Float64, strict=False) if scale is None else scale.read(labels)

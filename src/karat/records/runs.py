@@ -8,35 +8,16 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from karat.errors import BadInput
 from karat.records.base import Records, count, frame_of, source_or
+from karat.records.blocks import Blocks
 from karat.records.schema import Column, Schema
 from karat.records.source import Source
 
-Ints = npt.NDArray[np.int64]
-
 #: An odd number that spreads small numbers over 64 bits, so that they mix with hashes.
 SPREAD = np.uint64(0x9E3779B97F4A7C15)
-
-
-@dataclass(frozen=True)
-class Blocks:
-    """Stretches of rows of one system and query: a run file is made of them, so seven million rows have
-    seven thousand keys. `keys` has a row per ranked list; `row_list` says to which list each row belongs.
-    """
-
-    keys: pl.DataFrame
-    row_list: npt.NDArray[np.int32]
-    #: Whether the rows of each list stand together, in the order of `keys`.
-    together: bool
-
-    @cached_property
-    def sizes(self) -> Ints:
-        """How many documents each list has."""
-        return np.bincount(self.row_list, minlength=self.keys.height)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -110,30 +91,17 @@ class Runs(Records):
 
     @cached_property
     def blocks(self) -> Blocks:
-        """The ranked lists that the rows form."""
-        query = self.frame["query"]
-        if not len(query):
-            return Blocks(self.frame.select("system", "query"), np.zeros(0, np.int32), True)
-        differs = query[1:] != query[:-1]
+        """The ranked lists that the rows form: one for each system and query."""
         if not self.one_system:
-            system = self.frame["system"]
-            differs |= system[1:] != system[:-1]
-        starts = np.append(0, differs.arg_true().to_numpy().astype(np.int64) + 1)
-        sizes = np.diff(np.append(starts, len(query)))
-        blocks = self.frame.select("system", "query")[starts]
-        keys = blocks.unique(maintain_order=True)
-        if keys.height == blocks.height:
-            of_block = np.arange(blocks.height, dtype=np.int32)
-        else:
-            number = keys.with_row_index("list")
-            joined = blocks.join(number, on=["system", "query"], how="left", maintain_order="left")
-            of_block = joined["list"].to_numpy().astype(np.int32)
-        return Blocks(keys, np.repeat(of_block, sizes), keys.height == blocks.height)
+            return Blocks.of(self.frame, ["system", "query"])
+        blocks = Blocks.of(self.frame, ["query"])
+        system = pl.lit(self.frame["system"][0] if len(self) else None, dtype=pl.String)
+        return Blocks(blocks.keys.select(system.alias("system"), "query"), blocks.of_row, blocks.together)
 
     def _refuse_duplicates(self, source: Source) -> None:
         # Equal pairs have equal hashes, so a set of hashes as large as the run clears it; only when it
         # is smaller are the pairs themselves compared.
-        keys = self.blocks.row_list.astype(np.uint64)
+        keys = self.blocks.of_row.astype(np.uint64)
         keys *= SPREAD
         keys ^= self.frame["doc"].hash().to_numpy()
         hashes = pl.Series(keys)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from math import sqrt
-from statistics import NormalDist
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +29,8 @@ def mean_intervals(values: Floats, *, level: float = 0.95, draws: int = 1000, se
     nothing = np.full(columns, np.nan)
     if n < 2:
         return nothing, nothing.copy()
+    from statistics import NormalDist
+
     outside = NormalDist().cdf(sqrt(n / (n - 1)) * t_quantile((1 - level) / 2, n - 1))
     means = _resampled_means(values, draws, np.random.default_rng(seed))
     low, high = np.quantile(means, [outside, 1 - outside], axis=0)

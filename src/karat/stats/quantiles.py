@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from math import sqrt, tan, pi
-from statistics import NormalDist
+from math import pi, sqrt, tan
 
 
 def t_quantile(p: float, df: int) -> float:
@@ -19,6 +18,8 @@ def t_quantile(p: float, df: int) -> float:
         return tan(pi * (p - 0.5))
     if df == 2:
         return (2 * p - 1) / sqrt(2 * p * (1 - p))
+    from statistics import NormalDist
+
     z = NormalDist().inv_cdf(p)
     return (
         z
