@@ -27,7 +27,9 @@ JUDGED = st.dictionaries(
     max_size=120,
 )
 RETURNED = st.dictionaries(
-    st.sampled_from("qrstuvwx"), st.lists(st.sampled_from("abcdefghijklmnop"), min_size=1, unique=True), min_size=5
+    st.sampled_from("qrstuvwx"),
+    st.lists(st.sampled_from("abcdefghijklmnop"), min_size=1, unique=True),
+    min_size=5,
 )
 
 
@@ -41,13 +43,23 @@ def test_karat_scores_as_ndeval_does(
     qrels = [(query, subtopic, doc, label) for (query, subtopic, doc), label in judged.items()]
     run = [(query, doc, float(-rank)) for query, docs in returned.items() for rank, doc in enumerate(docs, 1)]
     with_alpha = {"ERR-IA", "nERR-IA", "alpha-DCG", "alpha-nDCG"}
-    names = {f"{t}@{k}": f"{o}(alpha={alpha})@{k}" if t in with_alpha else f"{o}@{k}" for t, o in NAMES.items() for k in CUTOFFS}
-    names |= {"MAP-IA": "AP_IA", "NRBP": f"NRBP(alpha={alpha},beta={beta})", "nNRBP": f"nNRBP(alpha={alpha},beta={beta})"}
+    names = {
+        f"{t}@{k}": f"{o}(alpha={alpha})@{k}" if t in with_alpha else f"{o}@{k}"
+        for t, o in NAMES.items()
+        for k in CUTOFFS
+    }
+    names |= {
+        "MAP-IA": "AP_IA",
+        "NRBP": f"NRBP(alpha={alpha},beta={beta})",
+        "nNRBP": f"nNRBP(alpha={alpha},beta={beta})",
+    }
     theirs = pyndeval.ndeval(qrels, run, list(names), alpha=alpha, beta=beta)
     frame = pl.DataFrame(run, schema=["query", "doc", "score"], orient="row")
     frame = frame.with_columns(rank=(-pl.col("score")).cast(pl.Int64))
     labels = pl.DataFrame(qrels, schema=["query", "subtopic", "doc", "label"], orient="row")
-    document = kt.score(kt.Runs.of(frame), labels, list(names.values()), profile="ndeval", draws=0).to_dict(by_query=True)
+    document = kt.score(kt.Runs.of(frame), labels, list(names.values()), profile="ndeval", draws=0).to_dict(
+        by_query=True
+    )
     ours = document["systems"][0]["queries"]
     assert set(theirs) == set(ours)
     for query, values in theirs.items():

@@ -1,7 +1,7 @@
 """Thousands of ranked lists scored by karat and by trec_eval itself (pytrec_eval 0.5): equal to 1e-9.
 
-They come in studies of up to eight queries and have ties in score, labels below 0, queries without relevant documents, queries that only one side
-knows, and lists shorter than every cutoff.
+They come in studies of up to eight queries, with ties in score, labels below 0, queries without relevant documents,
+queries that only one side knows, and lists shorter than every cutoff.
 """
 
 from __future__ import annotations
@@ -146,7 +146,9 @@ def test_deep_lists_of_many_queries_score_alike() -> None:
 
 
 def test_a_query_with_only_negative_labels_scores_zero_where_pytrec_eval_ends_the_interpreter() -> None:
-    values = per_query({"q1": {"d1": -1}, "q2": {"d1": 1}}, {"q1": {"d1": 1.0}, "q2": {"d1": 1.0}}, list(NAMES.values()))
+    values = per_query(
+        {"q1": {"d1": -1}, "q2": {"d1": 1}}, {"q1": {"d1": 1.0}, "q2": {"d1": 1.0}}, list(NAMES.values())
+    )
     assert set(values["q1"].values()) == {0.0}
     assert values["q2"]["AP"] == 1.0
 

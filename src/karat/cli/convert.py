@@ -17,8 +17,17 @@ Examples:
 @click.command(epilog=EXAMPLES)
 @click.argument("source", metavar="FROM")
 @click.argument("target", metavar="TO")
-@click.option("--kind", metavar="KIND", help="What it holds: judgments, runs, preferences, clicks, queries or documents.")
-@click.option("--from", "from_format", metavar="FORMAT", help="trec, csv, tsv, jsonl, parquet, quepid, quepid-csv or xml.")
+@click.option(
+    "--kind",
+    metavar="KIND",
+    help="What it holds: judgments, runs, preferences, clicks, queries or documents.",
+)
+@click.option(
+    "--from",
+    "from_format",
+    metavar="FORMAT",
+    help="trec, csv, tsv, jsonl, parquet, quepid, quepid-csv or xml.",
+)
 @click.option("--to", "to_format", metavar="FORMAT", help="trec, csv, tsv, jsonl, parquet, quepid or quepid-csv.")
 @click.option("--majority", is_flag=True, help="Reduce to one label per document: what most judges said.")
 @options.scale

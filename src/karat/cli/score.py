@@ -175,9 +175,7 @@ def _told_apart(parts: list[Scores], files: list[str]) -> list[Scores]:
     for part, path in zip(parts, files, strict=True):
         file = File(path)
         stem = file.stem if stems[file.stem] == 1 else path
-        clash = {
-            name: stem if len(part.systems) == 1 else f"{stem}:{name}" for name in part.systems if used[name] > 1
-        }
+        clash = {name: stem if len(part.systems) == 1 else f"{stem}:{name}" for name in part.systems if used[name] > 1}
         renamed.append(part.renamed(clash) if clash else part)
     return renamed
 

@@ -91,12 +91,13 @@ class Scorer:
 
     def topics_notes(self) -> list[str]:
         """What there is to say about the labels for these measures."""
-        notes = []
+        notes: list[str] = []
         if any(not measure.diverse for measure in self.measures):
             notes += self.topics.notes
-        if any(isinstance(m, ERR) and m.max_rel is None for m in self.measures):
-            if self.profile.max_rel is None and self.labels.scale is None and self.topics.top is not None:
-                notes.append(f"ERR takes {self.topics.top:g}, the highest label, for the top grade; ERR(max_rel=...) sets it")
+        guessed = self.profile.max_rel is None and self.labels.scale is None
+        if guessed and any(isinstance(m, ERR) and m.max_rel is None for m in self.measures):
+            top = "none" if self.topics.top is None else f"{self.topics.top:g}"
+            notes.append(f"ERR takes {top}, the highest label, for the top grade; ERR(max_rel=...) sets it")
         return notes
 
     def _means(self, system: str, values: Floats) -> list[tuple[str, str, float, float, float, int]]:
@@ -166,7 +167,9 @@ def _notes(lists: Lists, measures: list[Measure], complete: bool) -> list[str]:
         missing = queries - int(mine.sum())
         if missing:
             what = "they count as 0" if complete else "they are left out of the means (--complete counts them as 0)"
-            notes.append(f"{system}: {count(missing, 'judged query', 'judged queries')} of {queries:,} not in the run; {what}")
+            notes.append(
+                f"{system}: {count(missing, 'judged query', 'judged queries')} of {queries:,} not in the run; {what}"
+            )
     if lists.extra_queries:
         notes.append(f"{whose}{count(lists.extra_queries, 'query', 'queries')} of the run without labels left aside")
     barren = len(lists) - int(lists.has_relevant.sum())
@@ -190,7 +193,9 @@ def _notes(lists: Lists, measures: list[Measure], complete: bool) -> list[str]:
         known = 0 if seen.conditional is None else int((~np.isnan(seen.conditional) & (seen.rank > 1)).sum())
         below = int((seen.rank > 1).sum())
         if known < below:
-            notes.append(f"{whose}{below - known:,} of {below:,} documents have no label given the one above and keep their own")
+            notes.append(
+                f"{whose}{below - known:,} of {below:,} documents have no label given the one above and keep their own"
+            )
     return notes
 
 
@@ -198,10 +203,10 @@ def _tie_notes(lists: Lists, measures: list[Measure]) -> list[str]:
     """Lists where documents of equal score stand on both sides of a cutoff."""
     notes = []
     for cutoff in sorted({measure.cutoff for measure in measures if measure.cutoff is not None}):
-        tied = np.count_nonzero(np.bincount(lists.tie_list[lists.tie_rank == cutoff + 1]))
+        tied = int(np.count_nonzero(np.bincount(lists.tie_list[lists.tie_rank == cutoff + 1])))
         if tied:
             notes.append(f"ties in score at rank {cutoff} in {count(tied, 'list')} of {len(lists):,}: doc ids decided")
     if not notes and len(lists.tie_list):
-        tied = np.count_nonzero(np.bincount(lists.tie_list))
+        tied = int(np.count_nonzero(np.bincount(lists.tie_list)))
         notes.append(f"ties in score in {count(tied, 'list')} of {len(lists):,}, none at a cutoff: doc ids decided")
     return notes

@@ -72,9 +72,11 @@ class Scores:
     def best_first(self) -> list[str]:
         """The systems by the first measure, highest first, undefined ones last."""
         first = self.means.filter(pl.col("measure") == self.measures[0])
-        names: list[str] = first.with_columns(pl.col("value").fill_nan(None)).sort(
-            "value", descending=True, nulls_last=True, maintain_order=True
-        )["system"].to_list()
+        names: list[str] = (
+            first.with_columns(pl.col("value").fill_nan(None))
+            .sort("value", descending=True, nulls_last=True, maintain_order=True)["system"]
+            .to_list()
+        )
         return names
 
     def to_frame(self) -> pl.DataFrame:

@@ -44,8 +44,9 @@ def kind_of(path: str, format: str | None = None) -> str:  # noqa: A002
     if kind == "xml":
         return "queries"
     if kind == "trec":
-        width = len(file.head.partition(b"\n")[0].split())
-        if width in (4, 6) and tables.separator_of(file.head.partition(b"\n")[0]) != ",":
+        first_line = file.head.partition(b"\n")[0]
+        width = len(first_line.split())
+        if width in (4, 6) and b"," not in first_line:
             return "judgments" if width == 4 else "runs"
     headers = tables.read_table(file, "csv" if kind in ("trec", "tsv") else kind)[0].columns
     for name, schema in _SCHEMAS:
@@ -58,5 +59,3 @@ def kind_of(path: str, format: str | None = None) -> str:  # noqa: A002
         found=", ".join(headers),
         remedy=f"say it with --kind ({', '.join(READERS)})",
     )
-
-

@@ -38,7 +38,13 @@ def read_book(file: File, scale: Scale | None = None, drop_bad_labels: bool = Fa
         raise BadInput.at(file.name, expected="a Quepid book (query_doc_pairs)", found=repr(error)) from None
     frame = pl.DataFrame(
         rows,
-        schema={"query": pl.String, "doc": pl.String, "label": pl.String, "judge": pl.String, "comment": pl.String},
+        schema={
+            "query": pl.String,
+            "doc": pl.String,
+            "label": pl.String,
+            "judge": pl.String,
+            "comment": pl.String,
+        },
         orient="row",
         strict=False,
     )
@@ -80,7 +86,12 @@ def write_book(judgments: Judgments, name: str) -> bytes:
     scale = sorted({label for label in frame["label"].to_list() if label is not None})
     if judgments.scale is not None:
         scale = list(judgments.scale.grades)
-    book: dict[str, Any] = {"name": name, "show_rank": False, "support_implicit_judgements": True, "scale": scale}
+    book: dict[str, Any] = {
+        "name": name,
+        "show_rank": False,
+        "support_implicit_judgements": True,
+        "scale": scale,
+    }
     if judgments.scale is not None:
         book["scale_with_labels"] = {f"{level.grade:g}": level.name for level in judgments.scale}
     book["query_doc_pairs"] = [

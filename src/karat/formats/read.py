@@ -43,7 +43,11 @@ def format_of(file: File, schema: Schema) -> str:
 
 
 def read_judgments(
-    path: str, *, scale: Scale | str | None = None, drop_bad_labels: bool = False, format: str | None = None  # noqa: A002
+    path: str,
+    *,
+    scale: Scale | str | None = None,
+    drop_bad_labels: bool = False,
+    format: str | None = None,  # noqa: A002
 ) -> Judgments:
     """Judgments from a file: TREC qrels, CSV, TSV, JSON lines, Parquet, or Quepid's; `-` is standard input.
 

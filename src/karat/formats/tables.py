@@ -72,7 +72,10 @@ def _read_csv(file: File) -> tuple[pl.DataFrame, Source]:
     lines = pl.int_range(2, frame.height + 2, eager=True) + extra.cum_sum().shift(1, fill_value=0)
     filled = frame.select(pl.any_horizontal(pl.all().is_not_null())).to_series()
     unguarded = [
-        pl.when(pl.col(name).str.contains(r"^'[=+\-@\t\r]")).then(pl.col(name).str.slice(1)).otherwise(pl.col(name)).alias(name)
+        pl.when(pl.col(name).str.contains(r"^'[=+\-@\t\r]"))
+        .then(pl.col(name).str.slice(1))
+        .otherwise(pl.col(name))
+        .alias(name)
         for name in frame.columns
     ]
     return frame.with_columns(unguarded).filter(filled), Source(file.name, lines.filter(filled))
@@ -97,7 +100,9 @@ def _blame(file: File, separator: str, error: str) -> BadInput:
     except UnicodeDecodeError as wrong:
         line = file.content.count(b"\n", 0, wrong.start) + 1
         return BadInput.at(
-            f"{file.name} line {line}", expected="text in UTF-8", found=f"the byte 0x{file.content[wrong.start]:02x}"
+            f"{file.name} line {line}",
+            expected="text in UTF-8",
+            found=f"the byte 0x{file.content[wrong.start]:02x}",
         )
     reader = csv.reader(io.StringIO(text), delimiter=separator)
     header = next(reader, [])

@@ -66,12 +66,14 @@ def read_topics(file: File) -> Queries:
         queries.append((number, _text(topic, "query"), _text(topic, "description"), topic.get("type")))
         for part in topic.findall("subtopic"):
             kind = part.get("type", "")
-            subtopics.append((number, part.get("number", ""), " ".join((part.text or "").split()), KINDS.get(kind, kind)))
+            subtopics.append(
+                (number, part.get("number", ""), " ".join((part.text or "").split()), KINDS.get(kind, kind))
+            )
     return Queries.check(
         pl.DataFrame(queries, schema=["query", "text", "description", "kind"], orient="row"),
         pl.DataFrame(
             subtopics,
-            schema={name: pl.String for name in ("query", "subtopic", "description", "kind")},
+            schema=dict.fromkeys(("query", "subtopic", "description", "kind"), pl.String),
             orient="row",
         ),
     )
@@ -105,7 +107,10 @@ def _lines(frame: pl.DataFrame) -> bytes:
         if spaced.any():
             value = frame[name][int(spaced.arg_max() or 0)]
             raise BadInput.at(
-                "TREC's format", expected="ids without white space", found=f'{name} "{value}"', remedy="write CSV instead"
+                "TREC's format",
+                expected="ids without white space",
+                found=f'{name} "{value}"',
+                remedy="write CSV instead",
             )
     lines = frame.select(pl.concat_str(text, separator=" "))
     return ("\n".join(lines.to_series().to_list()) + "\n").encode() if frame.height else b""

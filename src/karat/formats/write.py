@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-
 from karat.errors import BadInput
 from karat.formats import quepid, tables, trec
 from karat.formats.files import File, write_bytes
 from karat.formats.read import ENDINGS, FORMATS
 from karat.records import Judgments, Queries, Records, Runs
-from karat.records.base import count
+from karat.records.base import count, repeats
 
 #: The columns that each narrow format can hold; tables hold all.
 HOLDS = {
@@ -65,7 +64,7 @@ def _content(records: Records, kind: str, path: str) -> bytes:
 
 def _lost(records: Records, kind: str) -> list[str]:
     notes = []
-    holds = HOLDS.get((type(records), kind))  # type: ignore[arg-type]
+    holds = HOLDS.get((type(records), kind))
     if holds is not None:
         gone = [name for name in records.frame.columns if name not in holds and records.has(name)]
         if gone:
@@ -82,7 +81,7 @@ def _lost(records: Records, kind: str) -> list[str]:
 def _refuse_several(judgments: Judgments, kind: str) -> None:
     key = ["query", "doc"] + (["subtopic"] if kind == "trec" and judgments.has("subtopic") else [])
     pairs = judgments.frame.drop_nulls("label").select(key)
-    again = pairs.is_duplicated() & ~pairs.is_first_distinct()
+    again = repeats(pairs, key)
     if again.any():
         row = pairs.filter(again).row(0, named=True)
         raise BadInput.at(
@@ -91,5 +90,3 @@ def _refuse_several(judgments: Judgments, kind: str) -> None:
             found=f"several for {row['doc']} of query {row['query']}",
             remedy="reduce them first with --majority, or write .csv, .jsonl or .parquet",
         )
-
-

@@ -30,7 +30,7 @@ def majority(judgments: Judgments) -> Judgments:
     given = frame.drop_nulls("label")
     silent = frame.height - given.height
     # Without a column that tells judgments of one document apart, the check on entry left one each.
-    if not {"judge", "group", "aspect", "surface", "time"} & {*frame.columns} or not repeats(given, key):
+    if not {"judge", "group", "aspect", "surface", "time"} & {*frame.columns} or not repeats(given, key).any():
         labels, tied = given.select(*key, "label"), 0
     else:
         votes = given.group_by(*key, "label").len("votes")

@@ -68,7 +68,9 @@ class Measure(metaclass=MeasureType):
             raise BadInput(f"{type(self).__name__} looks at the whole list and takes no cutoff")
         if not isinstance(self.cutoff, int) or isinstance(self.cutoff, bool) or self.cutoff < 1:
             raise BadInput.at(
-                f"the cutoff of {type(self).__name__}", expected="a whole number from 1", found=str(self.cutoff)
+                f"the cutoff of {type(self).__name__}",
+                expected="a whole number from 1",
+                found=str(self.cutoff),
             )
 
     def __matmul__(self, cutoff: int) -> Self:
@@ -92,7 +94,9 @@ class Measure(metaclass=MeasureType):
         value = getattr(self, name)
         if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
             raise BadInput.at(
-                f"{name} of {type(self).__name__}", expected=f"a number from {low:g} to {high:g}", found=str(value)
+                f"{name} of {type(self).__name__}",
+                expected=f"a number from {low:g} to {high:g}",
+                found=str(value),
             )
 
     def __str__(self) -> str:
@@ -130,6 +134,8 @@ class Ranked(Measure):
         return lists if self.cutoff is None else lists.cut(self.cutoff)
 
 
-def share(part: Floats, whole: Floats) -> Floats:
-    """Part by whole; 0 where the whole is 0, as trec_eval has it for a query without relevant documents."""
-    return np.divide(part, whole, out=np.zeros_like(part, dtype=np.float64), where=whole != 0)
+def share(part: Floats, whole: Floats, undefined: float = 0.0) -> Floats:
+    """Part by whole; where the whole is 0, by default 0, as trec_eval has it for a query without relevant documents."""
+    out = np.full(len(part), undefined)
+    np.divide(part, whole, out=out, where=whole != 0)
+    return out

@@ -150,5 +150,4 @@ class Judged(Measure):
         retrieved = lists.size.astype(np.float64)
         if self.cutoff is not None:
             lists, retrieved = lists.cut(self.cutoff), np.minimum(retrieved, self.cutoff)
-        judged = lists.total(lists.label >= 0)
-        return np.divide(judged, retrieved, out=np.full(len(lists), np.nan), where=retrieved > 0)
+        return share(lists.total(lists.label >= 0), retrieved, undefined=np.nan)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -41,7 +42,9 @@ class ERR(Measure):
         lists = lists if self.cutoff is None else lists.cut(self.cutoff)
         grade = lists.utility(self.context)
         if top is not None and len(grade) and grade.max() > top:
-            raise BadInput.at(str(self), expected=f"grades up to {top:g}", found=f"{grade.max():g}", remedy="set max_rel")
+            raise BadInput.at(
+                str(self), expected=f"grades up to {top:g}", found=f"{grade.max():g}", remedy="set max_rel"
+            )
         lists = lists.where(grade > 0)
         content = (np.exp2(grade[grade > 0]) - 1.0) / 2.0 ** (top or 0.0)
         return lists.total(content * _still_looking(lists, content) / lists.rank)
@@ -113,9 +116,9 @@ def _still_looking(lists: Lists, content: Floats) -> Floats:
     place = lists.seen(np.ones(len(content), bool)) - 1
     looking = np.ones(len(content))
     by_place = np.argsort(place, kind="stable")
-    ends = np.cumsum(np.bincount(place)) if len(place) else []
+    ends = np.cumsum(np.bincount(place, minlength=1))
     # The first rows of all lists, then all second rows, and so on: each depends on the row just above it.
-    for start, end in zip(ends[:-1], ends[1:], strict=True):
+    for start, end in pairwise(ends):
         rows = by_place[start:end]
         looking[rows] = looking[rows - 1] * (1.0 - content[rows - 1])
     return looking

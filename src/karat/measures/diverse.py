@@ -17,6 +17,7 @@ from karat.measures.base import Floats, Measure, share
 from karat.measures.graded import log2, zipf
 from karat.measures.lists import Ints, Lists
 from karat.measures.subtopics import Coverage, coverage, ideal_gains, importance, open_subtopics
+from karat.stats import totals
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -53,7 +54,7 @@ class StRecall(Diverse):
         rows = self.covered(lists)
         first = rows.seen == 0
         worth = importance(lists.topics, self.rel)[rows.subtopic]
-        return share(np.bincount(rows.row_list[first], worth[first], len(lists)), self.wanted(lists))
+        return share(totals(rows.row_list[first], worth[first], len(lists)), self.wanted(lists))
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -73,7 +74,7 @@ class P_IA(Diverse):
         k = self.depth
         rows = self.covered(lists)
         worth = importance(lists.topics, self.rel)[rows.subtopic]
-        return share(np.bincount(rows.row_list, worth, len(lists)), k * self.wanted(lists))
+        return share(totals(rows.row_list, worth, len(lists)), k * self.wanted(lists))
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -91,7 +92,7 @@ class AP_IA(Diverse):
         rows = self.covered(lists)
         worth = importance(lists.topics, self.rel)[rows.subtopic] / rows.relevant
         precision = (rows.seen + 1) / rows.rank
-        return share(np.bincount(rows.row_list, worth * precision, len(lists)), self.wanted(lists))
+        return share(totals(rows.row_list, worth * precision, len(lists)), self.wanted(lists))
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -108,7 +109,7 @@ class Novel(Diverse):
         """The discounted gain of each list, repeated subtopics worth less and less."""
         rows = self.covered(lists)
         worth = importance(lists.topics, self.rel)[rows.subtopic] * (1.0 - self.alpha) ** rows.seen
-        return np.bincount(rows.row_list, worth * discount(rows.rank), len(lists))
+        return totals(rows.row_list, worth * discount(rows.rank), len(lists))
 
     def best(self, lists: Lists, discount: Callable[[Ints], Floats], depth: int) -> Floats:
         """The same for the best list that a greedy choice finds."""
@@ -214,7 +215,7 @@ class NRBP(Novel):
 
     def patience(self, rank: Ints) -> Floats:
         """beta^(rank - 1)."""
-        weight: Floats = self.beta ** (rank - 1.0)
+        weight: Floats = np.power(self.beta, rank - 1.0)
         return weight
 
     def score(self, lists: Lists) -> Floats:
@@ -237,4 +238,4 @@ class nNRBP(NRBP):
         """Novel gain by patience, by the greedy ideal's."""
         best = self.best(lists, self.patience, -1)
         gained = self.gained(lists, self.patience)
-        return np.divide(gained, best, out=np.full(len(lists), np.nan), where=best > 0)
+        return share(gained, best, undefined=np.nan)

@@ -55,7 +55,9 @@ class Gains:
         strange = ~named & (grades > 0)
         if strange.any():
             raise BadInput.at(
-                "gains", expected=f"a gain for the grade {grades[strange][0]:g}", found=f"gains for {self} alone"
+                "gains",
+                expected=f"a gain for the grade {grades[strange][0]:g}",
+                found=f"gains for {self} alone",
             )
         return np.where(named, gains[place], 0.0)
 

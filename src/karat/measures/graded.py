@@ -17,13 +17,13 @@ GainsLike = str | Mapping[float, float] | Sequence[float] | Gains | None
 
 
 def log2(rank: Ints) -> Floats:
-    """The discount 1 / log2(rank + 1)."""
+    """One by the logarithm of rank + 1."""
     weight: Floats = 1.0 / np.log2(rank + 1.0)
     return weight
 
 
 def zipf(rank: Ints) -> Floats:
-    """The discount 1 / rank."""
+    """One by the rank."""
     weight: Floats = 1.0 / rank
     return weight
 
@@ -160,12 +160,16 @@ class GAP(Gained):
         # becomes one average precision per step.
         step = np.diff(content, prepend=0.0)
         if (step < 0).any() or content[-1] > 1:
-            raise BadInput.at("gains of GAP", expected="values from 0 to 1 that rise with the grade", found=str(self.gains))
+            raise BadInput.at(
+                "gains of GAP", expected="values from 0 to 1 that rise with the grade", found=str(self.gains)
+            )
         found, best = np.zeros(len(lists)), np.zeros(len(lists))
         for grade, more in zip(grades, step, strict=True):
             hits = lists.where(lists.label >= grade)
             found += more * hits.total(hits.seen(np.ones(len(hits.rank), bool)) / hits.rank)
-            count = hits.total(np.ones(len(hits.rank))) if self.within == "list" else topics.relevant(grade)[lists.topic]
+            count = (
+                hits.total(np.ones(len(hits.rank))) if self.within == "list" else topics.relevant(grade)[lists.topic]
+            )
             best += more * count
         return share(found, best)
 

@@ -18,6 +18,7 @@ from karat.measures.order import Ordered, order
 from karat.measures.profile import PROFILES, Profile
 from karat.measures.topics import Topics, pair_keys
 from karat.records import Runs
+from karat.stats import totals
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -48,7 +49,7 @@ class Lists:
 
     def total(self, values: Floats | Bools) -> Floats:
         """The sum of the rows' values, for each list."""
-        return np.bincount(self.row_list, weights=values, minlength=len(self))
+        return totals(self.row_list, values, len(self))
 
     def where(self, rows: Bools) -> Lists:
         """The same lists with fewer rows."""

@@ -20,7 +20,14 @@ MEASURES: dict[str, type[Measure]] = {
         *(binary.P, binary.R, binary.RR, binary.AP, binary.Rprec, binary.Success, binary.Judged),
         *(pooled.Bpref, pooled.infAP),
         *(cascade.ERR, cascade.RBP, cascade.RBP_residual),
-        *(diverse.alpha_nDCG, diverse.alpha_DCG, diverse.ERR_IA, diverse.nERR_IA, diverse.NRBP, diverse.nNRBP),
+        *(
+            diverse.alpha_nDCG,
+            diverse.alpha_DCG,
+            diverse.ERR_IA,
+            diverse.nERR_IA,
+            diverse.NRBP,
+            diverse.nNRBP,
+        ),
         *(diverse.StRecall, diverse.P_IA, diverse.AP_IA),
     )
 }

@@ -8,6 +8,7 @@ import numpy as np
 
 from karat.measures.lists import Floats, Ints, Lists
 from karat.measures.topics import Topics
+from karat.stats import totals
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +65,7 @@ def importance(topics: Topics, rel: float) -> Floats:
     if np.isnan(pairs.weight).all():
         return np.ones(len(pairs.weight))
     weight = np.where(_is_open(topics, rel), pairs.weight, 0.0)
-    of_topic = np.bincount(pairs.topic, weight, len(topics))[pairs.topic]
+    of_topic = totals(pairs.topic, weight, len(topics))[pairs.topic]
     number = open_subtopics(topics, rel)[pairs.topic]
     return np.divide(weight * number, of_topic, out=np.zeros_like(weight), where=of_topic > 0)
 
@@ -97,7 +98,7 @@ def _greedy(n_topics: int, topic: Ints, doc: Ints, subtopic: Ints, worth: Floats
     left = worth.copy()  # what one more document on each subtopic is worth
     taken = np.zeros(len(topic), bool)
     for rank in range(depth):
-        gain = np.bincount(doc, left[subtopic], len(topic))
+        gain = totals(doc, left[subtopic], len(topic))
         gain[taken] = -1.0
         best = np.full(n_topics, -1.0)
         np.maximum.at(best, topic, gain)

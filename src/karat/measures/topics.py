@@ -17,6 +17,7 @@ from karat.records import Judgments, Queries
 from karat.records.base import count
 from karat.records.blocks import Blocks
 from karat.records.runs import SPREAD
+from karat.stats import totals
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -71,7 +72,9 @@ class Topics:
         topic = docs["topic"].to_numpy().astype(np.int64)
         return cls(
             queries=queries,
-            docs=docs.select("topic", "doc", number=pl.int_range(pl.len()), key=pl.Series(pair_keys(topic, docs["doc"]))),
+            docs=docs.select(
+                "topic", "doc", number=pl.int_range(pl.len()), key=pl.Series(pair_keys(topic, docs["doc"]))
+            ),
             topic=topic,
             label=docs["label"].to_numpy().astype(np.float64),
             conditional=given,
@@ -120,16 +123,12 @@ class Topics:
 
     def nonrelevant(self, rel: float) -> Floats:
         """How many documents of each topic were judged and are below a grade."""
-        found: Floats = self.memo(
-            ("nonrelevant", rel), lambda: self._count((self.label >= 0) & (self.label < rel))
-        )
+        found: Floats = self.memo(("nonrelevant", rel), lambda: self._count((self.label >= 0) & (self.label < rel)))
         return found
 
     def ideal(self, gains: Gains, discount: Callable[[Ints], Floats], cutoff: int | None) -> Floats:
         """The discounted gain of each topic's best possible list."""
-        found: Floats = self.memo(
-            ("ideal", gains, discount, cutoff), lambda: self._ideal(gains, discount, cutoff)
-        )
+        found: Floats = self.memo(("ideal", gains, discount, cutoff), lambda: self._ideal(gains, discount, cutoff))
         return found
 
     def _ideal(self, gains: Gains, discount: Callable[[Ints], Floats], cutoff: int | None) -> Floats:
@@ -141,7 +140,7 @@ class Topics:
         rank = np.arange(len(gain)) - self.start[self.topic] + 1  # the topics stay together in this order
         kept = slice(None) if cutoff is None else rank <= cutoff
         worth = best[kept] * discount(rank[kept])
-        return np.bincount(self.topic[kept], weights=worth, minlength=len(self))
+        return totals(self.topic[kept], worth, len(self))
 
     @cached_property
     def start(self) -> Ints:

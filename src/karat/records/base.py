@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -61,22 +62,22 @@ def frame_of(data: Any, name: str) -> pl.DataFrame:
             return pl.from_pandas(data)
         return pl.DataFrame(data)
     except (TypeError, ValueError, pl.exceptions.PolarsError) as error:
-        raise BadInput.at(
-            name, expected="a frame, rows or columns", found=f"{type(data).__name__} ({error})"
-        ) from None
+        raise BadInput.at(name, expected="a frame, rows or columns", found=f"{type(data).__name__} ({error})") from None
 
 
-def repeats(frame: pl.DataFrame, key: list[str]) -> bool:
-    """Whether any two rows have the same key.
+def repeats(frame: pl.DataFrame, key: Sequence[str]) -> pl.Series:
+    """Which rows have the key of an earlier row.
 
     Equal keys have equal hashes, so as many hashes as rows clear the frame at once; only otherwise are the keys
     themselves compared.
+
+    >>> repeats(pl.DataFrame({"query": ["q", "q", "q"], "doc": ["a", "b", "a"]}), ["query", "doc"]).to_list()
+    [False, False, True]
     """
-    spread = [pl.col(name).hash(seed=place) for place, name in enumerate(key)]
-    hashes = frame.select(reduce(pl.Expr.xor, spread)).to_series()
-    if hashes.n_unique() == frame.height:
-        return False
-    return bool(frame.filter(hashes.is_duplicated()).select(key).is_duplicated().any())
+    hashes = frame.select(reduce(pl.Expr.xor, (pl.col(name).hash(seed=n) for n, name in enumerate(key))))
+    if hashes.to_series().n_unique() == frame.height:
+        return pl.repeat(False, frame.height, eager=True)
+    return frame.select(~pl.struct(key).is_first_distinct()).to_series()
 
 
 def count(number: int, thing: str, things: str | None = None) -> str:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import polars as pl
 
 from karat.errors import BadInput
-from karat.records.base import Records, count, frame_of, source_or
+from karat.records.base import Records, count, frame_of, repeats, source_or
 from karat.records.schema import Column, Schema
 from karat.records.source import Source
 
@@ -63,9 +63,9 @@ class Clicks(Records):
                     expected=f"at most as many {few} as {many}, and none below 0",
                     found=f"{frame[few][row]} {few} in {frame[many][row]} {many}",
                 )
-        pairs = frame.select("query", "doc")
-        if pairs.is_duplicated().any():
-            row = int((pairs.is_duplicated() & ~pairs.is_first_distinct()).arg_max() or 0)
+        again = repeats(frame, ["query", "doc"])
+        if again.any():
+            row = int(again.arg_max() or 0)
             raise BadInput.at(
                 source.at(row),
                 expected="one row of counts for a result",
@@ -75,9 +75,9 @@ class Clicks(Records):
         return cls(frame)
 
     def __repr__(self) -> str:
-        shown = f" in {count(self.frame['impressions'].sum(), 'impression')}" if self.has("impressions") else ""
+        shown = f" in {count(int(self.frame['impressions'].sum()), 'impression')}" if self.has("impressions") else ""
         return (
-            f"{count(self.frame['clicks'].sum(), 'click')}{shown} of {count(len(self), 'result')} for "
+            f"{count(int(self.frame['clicks'].sum()), 'click')}{shown} of {count(len(self), 'result')} for "
             f"{count(self.frame['query'].n_unique(), 'query', 'queries')}"
         )
 
@@ -92,7 +92,12 @@ class ClickLog(Records):
             _QUERY,
             _DOC,
             Column("clicked", pl.Boolean, "whether the user clicked the result", True, ("click",)),
-            Column("dwell", pl.Float64, "seconds until the user came back", aliases=("dwell_time", "dwell_seconds")),
+            Column(
+                "dwell",
+                pl.Float64,
+                "seconds until the user came back",
+                aliases=("dwell_time", "dwell_seconds"),
+            ),
             Column("rank", pl.Int64, "where the result stood", aliases=("position",)),
             Column("session", pl.String, "the user's session", aliases=("session_id",)),
             Column("time", pl.String, "when, as ISO 8601"),
@@ -112,7 +117,10 @@ class ClickLog(Records):
         >>> log.counts().frame.row(0)
         ('q', 'd', 3, 2, 1)
         """
-        totals = [pl.len().cast(pl.Int64).alias("impressions"), pl.col("clicked").sum().cast(pl.Int64).alias("clicks")]
+        totals = [
+            pl.len().cast(pl.Int64).alias("impressions"),
+            pl.col("clicked").sum().cast(pl.Int64).alias("clicks"),
+        ]
         if "dwell" in self.frame.columns:
             stayed = pl.col("clicked") & (pl.col("dwell") >= satisfied_after).fill_null(False)
             totals.append(stayed.sum().cast(pl.Int64).alias("satisfied"))
@@ -120,6 +128,6 @@ class ClickLog(Records):
 
     def __repr__(self) -> str:
         return (
-            f"{count(self.frame['clicked'].sum(), 'click')} in {count(len(self), 'impression')} for "
+            f"{count(int(self.frame['clicked'].sum()), 'click')} in {count(len(self), 'impression')} for "
             f"{count(self.frame['query'].n_unique(), 'query', 'queries')}"
         )

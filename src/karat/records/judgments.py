@@ -34,7 +34,13 @@ class Judgments(Records):
     schema: ClassVar[Schema] = Schema(
         "judgments",
         (
-            Column("query", pl.String, "the query's id", True, ("query_id", "qid", "topic", "topic_id", "topicid")),
+            Column(
+                "query",
+                pl.String,
+                "the query's id",
+                True,
+                ("query_id", "qid", "topic", "topic_id", "topicid"),
+            ),
             Column(
                 "doc",
                 pl.String,
@@ -43,7 +49,12 @@ class Judgments(Records):
                 ("doc_id", "docid", "docno", "document", "pid", "passage_id"),
             ),
             Column(
-                "label", pl.Float64, "the grade given", True, ("relevance", "rel", "rating", "grade", "judgment")
+                "label",
+                pl.Float64,
+                "the grade given; none when the judge could not tell",
+                True,
+                ("relevance", "rel", "rating", "grade", "judgment"),
+                may_be_empty=True,
             ),
             Column("judge", pl.String, "who judged", aliases=("worker", "worker_id", "workerid", "assessor")),
             Column("group", pl.String, "the kind of judge: gold, professional, crowd, llm, ..."),
@@ -96,9 +107,7 @@ class Judgments(Records):
                 )
                 frame, labels, source = frame.filter(~bad), labels.filter(~bad), source.keep(~bad)
             frame = frame.with_columns(labels.alias("label"))
-        # A missing label is an answer ("can't tell"), so only the other columns must be filled.
-        known = Schema(cls.schema.name, tuple(_may_be_empty(c) for c in cls.schema.columns))
-        frame = known.conform(frame, source)
+        frame = cls.schema.conform(frame, source)
         return cls(_one_each(frame, source, notes), tuple(notes), scale)
 
     @property
@@ -128,10 +137,6 @@ class Judgments(Records):
         return text
 
 
-def _may_be_empty(column: Column) -> Column:
-    return Column(column.name, column.dtype, column.about, column.required and column.name != "label")
-
-
 def _read_labels(labels: pl.Series, scale: Scale | None) -> tuple[pl.Series, pl.Series]:
     """The labels as numbers, and which of them are none."""
     if scale is None:
@@ -149,9 +154,7 @@ def _read_labels(labels: pl.Series, scale: Scale | None) -> tuple[pl.Series, pl.
     return grades.set(silent | bad, None), bad
 
 
-def _bad_label(
-    labels: pl.Series, bad: pl.Series, row: int, scale: Scale | None, source: Source
-) -> BadInput:
+def _bad_label(labels: pl.Series, bad: pl.Series, row: int, scale: Scale | None, source: Source) -> BadInput:
     more = int(bad.sum()) - 1
     return BadInput.at(
         source.at(row),
@@ -167,7 +170,8 @@ def _one_each(frame: pl.DataFrame, source: Source, notes: list[str]) -> pl.DataF
     if "judge" in frame.columns or "group" in frame.columns:
         return frame
     key = [c for c in ("query", "doc", "subtopic", "aspect", "context", "surface", "time") if c in frame.columns]
-    if not repeats(frame, key):
+    again = repeats(frame, key)
+    if not again.any():
         return frame
     keyed = frame.select(*key, "label").with_row_index("row")
     first = keyed.group_by(key, maintain_order=True).agg(
@@ -183,7 +187,6 @@ def _one_each(frame: pl.DataFrame, source: Source, notes: list[str]) -> pl.DataF
             found=f'"{_grade(row["label"])}" after "{_grade(frame["label"][one])}" ({source.at(one)})',
             remedy="remove one, or add a column judge when two people said it",
         )
-    again = keyed["row"] != keyed["first"]
     notes.append(
         f"{source.name}: {count(int(again.sum()), 'row')} repeated an earlier one word for word and counted once"
     )

@@ -77,9 +77,7 @@ class Queries(Records):
             wrong = ((subtopics["weight"] < 0) | ~subtopics["weight"].is_finite()).fill_null(False)
             if wrong.any():
                 row = int(wrong.arg_max() or 0)
-                raise BadInput.at(
-                    place.at(row), expected="a weight of 0 or more", found=str(subtopics["weight"][row])
-                )
+                raise BadInput.at(place.at(row), expected="a weight of 0 or more", found=str(subtopics["weight"][row]))
         return cls(frame, (), subtopics)
 
     def __repr__(self) -> str:

@@ -57,9 +57,7 @@ class Scale:
             levels = []
             for place, part in enumerate(text.split(",")):
                 grade, equals, name = part.partition("=")
-                levels.append(
-                    Level(float(grade), name.strip()) if equals else Level(float(place), part.strip())
-                )
+                levels.append(Level(float(grade), name.strip()) if equals else Level(float(place), part.strip()))
         except ValueError as error:
             if isinstance(error, BadInput):
                 raise
@@ -105,9 +103,7 @@ class Scale:
         if labels.dtype != pl.String:
             return grades
         words = {level.name.casefold(): level.grade for level in self.levels}
-        named = (
-            labels.str.strip_chars().str.to_lowercase().replace_strict(words, default=None, return_dtype=pl.Float64)
-        )
+        named = labels.str.strip_chars().str.to_lowercase().replace_strict(words, default=None, return_dtype=pl.Float64)
         return named.zip_with(named.is_not_null(), grades)
 
     def __iter__(self) -> Iterator[Level]:

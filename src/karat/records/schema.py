@@ -24,6 +24,8 @@ class Column:
     about: str
     required: bool = False
     aliases: tuple[str, ...] = ()
+    #: Whether a cell of a required column may be empty.
+    may_be_empty: bool = False
 
     @property
     def kind(self) -> str:
@@ -104,8 +106,9 @@ class Schema:
                 values = values.str.strip_chars()
                 values = values.set(values == "", None)
             typed = values.cast(column.dtype, strict=False)
-        lost = typed.is_null() if column.required else typed.is_null() & values.is_not_null()
-        if column.required and typed.dtype == pl.String:
+        filled = column.required and not column.may_be_empty
+        lost = typed.is_null() if filled else typed.is_null() & values.is_not_null()
+        if filled and typed.dtype == pl.String:
             lost = lost | (typed == "").fill_null(True)
         if lost.any():
             row = int(lost.arg_max() or 0)

@@ -1,0 +1,84 @@
+"""Quepid's book (JSON) and basic export (CSV)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import karat as kt
+
+BOOK = {
+    "name": "Shoes",
+    "query_doc_pairs": [
+        {
+            "query_text": "red shoes",
+            "doc_id": 11,
+            "position": 1,
+            "document_fields": "{}",
+            "judgements": [
+                {
+                    "rating": 3.0,
+                    "unrateable": False,
+                    "judge_later": False,
+                    "user_email": "a@x",
+                    "explanation": "yes",
+                },
+                {
+                    "rating": None,
+                    "unrateable": True,
+                    "judge_later": False,
+                    "user_email": "b@x",
+                    "explanation": None,
+                },
+            ],
+        },
+        {"query_text": "red shoes", "doc_id": "12", "judgements": [{"rating": None, "judge_later": True}]},
+    ],
+}
+
+
+def test_a_book_gives_judgments_with_judges_and_says_what_is_open(tmp_path: Path) -> None:
+    path = tmp_path / "book.json"
+    path.write_text(json.dumps(BOOK))
+    judgments = kt.read_judgments(str(path))
+    assert judgments.frame.rows() == [
+        ("red shoes", "11", 3.0, "a@x", "yes"),
+        ("red shoes", "11", None, "b@x", None),
+    ]
+    assert judgments.notes == ("book.json: 1 pair not judged yet",)
+
+
+def test_a_book_reads_back(tmp_path: Path) -> None:
+    path = tmp_path / "book.json"
+    path.write_text(json.dumps(BOOK))
+    judgments = kt.read_judgments(str(path))
+    assert kt.write(judgments, str(tmp_path / "again.json")) == []
+    assert kt.read_judgments(str(tmp_path / "again.json")).frame.equals(judgments.frame)
+
+
+def test_the_basic_export_lists_queries_without_ratings_too(tmp_path: Path) -> None:
+    path = tmp_path / "ratings.csv"
+    path.write_text('query,docid,rating\n"star wars, new",11,3\nempty one\n')
+    judgments = kt.read_judgments(str(path))
+    assert judgments.frame.rows() == [("star wars, new", "11", 3.0)]
+    assert judgments.notes == ("ratings.csv: 1 query without a rating",)
+    kt.write(judgments, str(tmp_path / "out.csv"), "quepid-csv")
+    assert (tmp_path / "out.csv").read_text().splitlines()[0] == "query,docid,rating"
+    assert kt.read_judgments(str(tmp_path / "out.csv")).frame.equals(judgments.frame)
+
+
+def test_json_that_is_no_book_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "book.json"
+    path.write_text('{"query_doc_pairs": 3}')
+    with pytest.raises(kt.BadInput, match="a Quepid book"):
+        kt.read_judgments(str(path))
+
+
+def test_what_a_format_cannot_hold_is_named(tmp_path: Path) -> None:
+    judgments = kt.Judgments.of([{"query": "q", "doc": "d", "label": 1, "judge": "ann", "seconds": 3}])
+    assert kt.write(judgments, str(tmp_path / "x.qrels")) == ["trec has no place for judge, seconds: left out"]
+    two = kt.Judgments.of([{"query": "q", "doc": "d", "label": n, "judge": f"j{n}"} for n in (0, 1)])
+    with pytest.raises(kt.BadInput, match="reduce them first with --majority"):
+        kt.write(two, str(tmp_path / "x.qrels"))
