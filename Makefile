@@ -24,7 +24,10 @@ $(VENV)/.bench: $(VENV)/.dev
 	@touch $@
 
 demo: $(VENV)/.dev
-	@$(BIN)/python -m karat.cli.demo
+	@echo "Two small engines search Python's own documentation; twelve questions, labels given by hand."
+	@echo '$$ karat score examples/python-docs/qrels.txt examples/python-docs/*.run'
+	@$(BIN)/karat score examples/python-docs/qrels.txt examples/python-docs/*.run
+	@echo "Done. Your turn: $(BIN)/karat score YOUR_QRELS YOUR_RUN"
 
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 import sys
+from textwrap import fill
 from typing import Any
 
 import polars as pl
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from karat.estimate import Scores
@@ -25,73 +27,87 @@ def console() -> Console:
 def print_scores(scores: Scores, by_query: bool = False) -> None:
     """The scores, best system first."""
     out = console()
-    out.print(scores.sentence(), markup=False)
-    cells = {(row["system"], row["measure"]): row for row in scores.means.iter_rows(named=True)}
+    say(out, scores.sentence())
     systems = scores.best_first()
-    if len(systems) == 1:
-        out.print(_one_system([cells[systems[0], measure] for measure in scores.measures]))
-    else:
-        widest = max(6, *(min(len(name), 30) for name in systems))
-        for some in _groups(scores.measures, (out.width - widest - 2) // 24):
-            out.print(_many_systems(systems, some, cells))
+    tables = _one_system(scores) if len(systems) == 1 else _many_systems(scores, systems, out.width)
+    for place, table in enumerate(tables):
+        if place:
+            out.print()
+        out.print(table)
     if by_query:
         for system in systems:
             mine = scores.queries.filter(pl.col("system") == system)
-            for some in _groups(scores.measures, (out.width - 22) // 13):
-                out.print(_queries(mine, system if len(systems) > 1 else "", some))
+            rows = [[row["query"], *(figure(row[m], 4) for m in scores.measures)] for row in mine.iter_rows(named=True)]
+            for table in _side_by_side(["query", *scores.measures], rows, out.width):
+                out.print()
+                if len(systems) > 1:
+                    say(out, system)
+                out.print(table)
     for note in scores.notes:
-        out.print(f"- {note}", markup=False)
+        say(out, f"- {note}")
 
 
-def _groups(measures: tuple[str, ...], at_once: int) -> list[tuple[str, ...]]:
-    """Measures in groups that fit side by side."""
-    at_once = max(1, at_once)
-    return [measures[start : start + at_once] for start in range(0, len(measures), at_once)]
+def say(out: Console, text: str) -> None:
+    """A line of text, broken at the console's width with the next lines set in."""
+    out.print(fill(text, out.width, subsequent_indent="  ", break_on_hyphens=False), markup=False)
 
 
-def _plain(**options: Any) -> Table:
-    return Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold", **options)
+def plain_table(names: list[str]) -> Table:
+    """A table without lines: words to the left in the first column, figures to the right in the others."""
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    for place, name in enumerate(names):
+        table.add_column(name, justify="right" if place else "left", overflow="fold")
+    return table
 
 
-def _one_system(rows: list[dict[str, Any]]) -> Table:
-    table = _plain()
-    table.add_column("measure")
-    for name in ("value", "low", "high", "queries"):
-        table.add_column(name, justify="right")
-    for row in rows:
+def figure(value: float, places: int) -> str:
+    """A number with so many decimals, a dash where there is none."""
+    return "-" if math.isnan(value) else f"{value:.{places}f}"
+
+
+def _one_system(scores: Scores) -> list[Table]:
+    table = plain_table(["measure", "value", "low", "high", "queries"])
+    for row in scores.means.iter_rows(named=True):
         places = decimals(row["low"], row["high"])
-        ends = [_figure(row[end], places) for end in ("value", "low", "high")]
-        table.add_row(row["measure"], *ends, f"{row['n']:,}")
-    return table
+        table.add_row(row["measure"], *(figure(row[end], places) for end in ("value", "low", "high")), f"{row['n']:,}")
+    return [table]
 
 
-def _many_systems(systems: list[str], measures: tuple[str, ...], cells: dict[tuple[str, str], dict[str, Any]]) -> Table:
-    table = _plain()
-    table.add_column("system", overflow="fold")
-    for measure in measures:
-        table.add_column(measure, justify="right", overflow="fold")
-    for system in systems:
-        table.add_row(system, *(_with_interval(cells[system, measure]) for measure in measures))
-    return table
+def _many_systems(scores: Scores, systems: list[str], width: int) -> list[Table]:
+    cells = {(row["system"], row["measure"]): row for row in scores.means.iter_rows(named=True)}
+    names, rows = ["system"], [[system] for system in systems]
+    if scores.means["n"].n_unique() > 1:
+        names.append("queries")
+        for row, system in zip(rows, systems, strict=True):
+            row.append(f"{cells[system, scores.measures[0]]['n']:,}")
+    names += scores.measures
+    for measure in scores.measures:
+        # One column, one number of decimals: what the narrowest interval in it supports.
+        places = max(decimals(cells[system, measure]["low"], cells[system, measure]["high"]) for system in systems)
+        for row, system in zip(rows, systems, strict=True):
+            row.append(_with_interval(cells[system, measure], places))
+    return _side_by_side(names, rows, width)
 
 
-def _queries(frame: pl.DataFrame, title: str, measures: tuple[str, ...]) -> Table:
-    table = _plain(title=title or None, title_justify="left")
-    table.add_column("query", overflow="fold")
-    for measure in measures:
-        table.add_column(measure, justify="right", overflow="fold")
-    for row in frame.iter_rows(named=True):
-        table.add_row(row["query"], *(_figure(row[measure], 4) for measure in measures))
-    return table
+def _side_by_side(names: list[str], rows: list[list[str]], width: int) -> list[Table]:
+    """One table, or several under each other that repeat the first column, so that none is too wide."""
+    widths = [max(len(row[place]) for row in [names, *rows]) + 2 for place in range(len(names))]
+    groups: list[list[int]] = [[]]
+    for place in range(1, len(names)):
+        if groups[-1] and widths[0] + sum(widths[p] for p in groups[-1]) + widths[place] > width + 2:
+            groups.append([])
+        groups[-1].append(place)
+    tables = []
+    for group in groups:
+        table = plain_table([names[0], *(names[place] for place in group)])
+        for row in rows:
+            table.add_row(escape(row[0]), *(escape(row[place]) for place in group))
+        tables.append(table)
+    return tables
 
 
-def _with_interval(row: dict[str, Any]) -> str:
-    places = decimals(row["low"], row["high"])
-    value = _figure(row["value"], places)
+def _with_interval(row: dict[str, Any], places: int) -> str:
+    value = figure(row["value"], places)
     if math.isnan(row["low"]):
         return value
-    return f"{value} \\[{_figure(row['low'], places)}, {_figure(row['high'], places)}]"
-
-
-def _figure(value: float, places: int) -> str:
-    return "-" if math.isnan(value) else f"{value:.{places}f}"
+    return f"{value} [{figure(row['low'], places)}, {figure(row['high'], places)}]"

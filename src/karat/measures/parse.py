@@ -133,7 +133,7 @@ def _named(name: str) -> type[Measure]:
         return MEASURES[known]
     import difflib
 
-    lower = {spelling.lower(): spelling for spelling in [*MEASURES, *ALIASES]}
+    lower = {spelling.lower(): spelling for spelling in [*ALIASES, *MEASURES]}
     near = difflib.get_close_matches(name.lower(), lower, n=1, cutoff=0.6)
     hint = f"did you mean {lower[near[0]]}?" if near else f"known: {', '.join(MEASURES)}"
     raise BadInput(f'there is no measure "{name}"; {hint}')

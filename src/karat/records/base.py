@@ -59,8 +59,11 @@ def frame_of(data: Any, name: str) -> pl.DataFrame:
         return data.collect()
     try:
         if type(data).__module__.partition(".")[0] == "pandas":
-            return pl.from_pandas(data)
-        return pl.DataFrame(data)
+            # Column by column, because pandas may be there without Arrow; its NaN is a missing value.
+            columns = {str(name): data[name].tolist() for name in data.columns}
+            columns = {name: [None if v != v else v for v in values] for name, values in columns.items()}
+            return pl.DataFrame(columns, strict=False)
+        return pl.DataFrame(data, strict=False)
     except (TypeError, ValueError, pl.exceptions.PolarsError) as error:
         raise BadInput.at(name, expected="a frame, rows or columns", found=f"{type(data).__name__} ({error})") from None
 

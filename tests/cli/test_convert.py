@@ -1,0 +1,62 @@
+"""`karat convert` between formats."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import karat as kt
+
+
+def karat(*words: str, given: str | None = None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-m", "karat.cli", *words], capture_output=True, text=True, input=given)
+
+
+def test_qrels_go_to_every_format_and_back(tmp_path: Path) -> None:
+    text = "q1 0 d1 2\nq1 0 d2 -1\n"
+    (tmp_path / "qrels.txt").write_text(text)
+    for name in ("x.csv", "x.tsv.gz", "x.jsonl.zst", "x.parquet", "book.json"):
+        there = karat("convert", str(tmp_path / "qrels.txt"), str(tmp_path / name))
+        assert there.returncode == 0, there.stderr
+        back = karat("convert", str(tmp_path / name), "-", "--to", "trec")
+        assert back.stdout == text, name
+
+
+def test_several_judges_need_a_majority_to_become_qrels(tmp_path: Path) -> None:
+    (tmp_path / "crowd.csv").write_text("query,doc,label,judge\nq,d,1,a\nq,d,1,b\nq,d,0,c\n")
+    refused = karat("convert", str(tmp_path / "crowd.csv"), str(tmp_path / "out.txt"))
+    assert refused.returncode == 2
+    assert "reduce them first with --majority" in refused.stderr
+    assert not (tmp_path / "out.txt").exists()
+    done = karat("convert", str(tmp_path / "crowd.csv"), str(tmp_path / "out.txt"), "--majority")
+    assert (tmp_path / "out.txt").read_text() == "q 0 d 1\n"
+    assert "the majority counts" in done.stderr
+
+
+def test_what_is_lost_is_said(tmp_path: Path) -> None:
+    (tmp_path / "crowd.csv").write_text("query,doc,label,judge\nq,d,1,a\nq,e,,b\n")
+    done = karat("convert", str(tmp_path / "crowd.csv"), "-", "--to", "trec")
+    assert done.stdout == "q 0 d 1\n"
+    assert "trec has no place for judge: left out" in done.stderr
+    assert "1 answer without a label: left out" in done.stderr
+
+
+def test_runs_and_topics_are_converted_too(tmp_path: Path) -> None:
+    (tmp_path / "a.run").write_text("q Q0 d 1 2.5 t\nq Q0 e 2 1.5 t\n")
+    karat("convert", str(tmp_path / "a.run"), str(tmp_path / "a.parquet"))
+    assert repr(kt.read_runs(str(tmp_path / "a.parquet"))) == "2 documents for 1 query by t"
+    topics = '<t><topic number="1" type="faceted"><query>x</query><subtopic number="1">y</subtopic></topic></t>'
+    (tmp_path / "t.xml").write_text(topics)
+    done = karat("convert", str(tmp_path / "t.xml"), str(tmp_path / "t.csv"))
+    assert "1 subtopic" in done.stderr
+    assert "left out" in done.stderr
+    assert kt.read_queries(str(tmp_path / "t.csv")).frame["text"].to_list() == ["x"]
+
+
+def test_unknown_kinds_and_formats_are_named(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text("a,b\n1,2\n")
+    assert "say it with --kind" in karat("convert", str(tmp_path / "x.csv"), "-").stderr
+    (tmp_path / "q.txt").write_text("q 0 d 1\n")
+    assert "expected trec or csv" in karat("convert", str(tmp_path / "q.txt"), "-", "--to", "doc").stderr
+    assert "expected judgments or runs" in karat("convert", str(tmp_path / "x.csv"), "-", "--kind", "cats").stderr

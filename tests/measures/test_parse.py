@@ -1,0 +1,133 @@
+"""A measure reads back as it prints."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import karat as kt
+from karat.measures import MEASURES, Measure, as_measures, parse_measure
+
+
+def made() -> st.SearchStrategy[Measure]:
+    """Measures with all kinds of parameters."""
+    cutoff = st.none() | st.integers(1, 1000)
+    share = st.floats(0, 0.99)
+    rel = st.integers(1, 4) | st.floats(0.25, 3)
+    gains = st.sampled_from(["exp", "identity"]) | st.dictionaries(st.integers(0, 4), share, min_size=1)
+    return st.one_of(
+        st.builds(kt.P, rel=rel, cutoff=st.integers(1, 50)),
+        st.builds(kt.AP, rel=rel, judged_only=st.booleans(), cutoff=cutoff),
+        st.builds(kt.nDCG, gains=gains, discount=st.sampled_from(["log2", "zipf"]), cutoff=cutoff),
+        st.builds(kt.DCG, gains=gains, context=share, cutoff=cutoff),
+        st.builds(kt.RBP, p=share, cutoff=cutoff),
+        st.builds(kt.ERR, max_rel=st.integers(1, 5), cutoff=cutoff),
+        st.builds(kt.CCG, context=share, cutoff=st.integers(1, 50)),
+        st.builds(kt.alpha_nDCG, alpha=share, cutoff=st.integers(1, 50)),
+        st.builds(kt.NRBP, alpha=share, beta=share),
+        st.builds(kt.GAP, gains=gains, within=st.sampled_from(["judged", "list"])),
+    )
+
+
+@given(made())
+def test_a_measure_reads_back_as_it_prints(measure: Measure) -> None:
+    again = parse_measure(str(measure))
+    assert again == measure
+    assert str(again) == str(measure)
+    assert pickle.loads(pickle.dumps(measure)) == measure
+    assert hash(again) == hash(measure)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "nDCG@10",
+        "P(rel=2)@5",
+        "alpha_nDCG(alpha=0.5)@10",
+        "ERR@20",
+        "RBP(p=0.8)",
+        "GAP",
+        "CCG(context=0.5)@5",
+        "StRecall@10",
+        "AP(rel=2)",
+        "RR@10",
+        "Judged@10",
+        "infAP",
+        "Bpref",
+        "ERR_IA@10",
+        "nERR_IA@10",
+        "nNRBP(alpha=0.25,beta=0.5)",
+    ],
+)
+def test_the_usual_spellings_stand(text: str) -> None:
+    assert str(parse_measure(text)) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "measure"),
+    [
+        ("ndcg_cut_10", kt.nDCG @ 10),
+        ("map", kt.AP()),
+        ("map_cut_100", kt.AP @ 100),
+        ("P_5", kt.P @ 5),
+        ("recall_1000", kt.R @ 1000),
+        ("recip_rank", kt.RR()),
+        ("success_1", kt.Success @ 1),
+        ("bpref", kt.Bpref()),
+        ("MRR@10", kt.RR @ 10),
+        ("NDCG@10", kt.nDCG @ 10),
+        ("nDCG(dcg='exp-log2')@20", kt.nDCG(gains="exp") @ 20),
+        ("nDCG(gains=exp)@20", kt.nDCG(gains="exp") @ 20),
+        ("nDCG(gains={0:0,1:1/3})", kt.nDCG(gains={0: 0, 1: 1 / 3})),
+        (" P( rel = 2 ) @ 5 ", kt.P(rel=2) @ 5),
+    ],
+)
+def test_names_from_other_tools_are_understood(text: str, measure: Measure) -> None:
+    assert parse_measure(text) == measure
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("nDGC@10", "did you mean nDCG?"),
+        ("precision@5", "did you mean Precision?"),
+        ("P", "expected a cutoff, such as P@10"),
+        ("P@0", "expected a whole number from 1, found 0"),
+        ("P@1.5", "expected a whole number from 1, found 1.5"),
+        ("P@k", "expected a whole number from 1, found k"),
+        ("P(level=2)@5", 'expected a parameter of P (rel, judged_only), found "level"'),
+        ("RBP(p=1.5)", "p of RBP: expected a number from 0 to 1, found 1.5"),
+        ("RBP(p=1)", "expected a number below 1"),
+        ("Bpref@10", "takes no cutoff"),
+        ("nDCG(gains=cubic)@10", "expected identity, exp, or a value per grade"),
+        ("nDCG(discount=none)@10", "expected log2 or zipf"),
+        ("nDCG@10; import os", "expected a name such as nDCG@10"),
+        ("__import__('os')", "expected a name such as nDCG@10"),
+        ("nDCG(10)", "expected a name such as nDCG@10"),
+        ("", "expected a name such as nDCG@10"),
+        ("P(rel=1/0)@5", "expected a name such as nDCG@10"),
+    ],
+)
+def test_a_name_that_is_none_gets_an_error_that_helps(text: str, said: str) -> None:
+    with pytest.raises(kt.BadInput) as error:
+        parse_measure(text)
+    assert said in str(error.value)
+
+
+def test_measures_are_values() -> None:
+    assert kt.nDCG @ 10 == kt.nDCG(cutoff=10)
+    assert kt.nDCG @ 10 != kt.nDCG @ 20
+    assert as_measures([kt.AP, "AP", kt.AP()]) == [kt.AP()]
+    with pytest.raises(AttributeError):
+        (kt.P @ 5).cutoff = 3  # type: ignore[misc]
+
+
+def test_every_measure_says_what_it_means_and_shows_itself() -> None:
+    for name, measure in MEASURES.items():
+        doc = measure.__doc__ or ""
+        assert doc.splitlines()[0].endswith("."), name
+        assert ">>> str(" in doc, name
+        assert getattr(kt, name) is measure

@@ -1,0 +1,70 @@
+"""Records: checked once, on entry, with scales and notes."""
+
+from __future__ import annotations
+
+import pandas
+import polars as pl
+import pytest
+
+import karat as kt
+from karat.records import Level
+
+
+def test_frames_rows_and_dictionaries_are_taken() -> None:
+    rows = [{"query": "q", "doc": "d", "label": 1}]
+    for data in (rows, pl.DataFrame(rows), pl.LazyFrame(rows), {"q": {"d": 1}}):
+        assert kt.Judgments.of(data).frame.rows() == [("q", "d", 1.0)]
+
+
+def test_pandas_frames_are_taken() -> None:
+    frame = pandas.DataFrame({"query": [1, 1], "doc": ["a", "b"], "label": [1.0, float("nan")]})
+    assert kt.Judgments.of(frame).frame.rows() == [("1", "a", 1.0), ("1", "b", None)]
+
+
+def test_input_is_not_changed() -> None:
+    frame = pl.DataFrame({"qid": ["q"], "docid": ["d"], "rel": [1]})
+    kt.score({"q": {"d": 1.0}}, frame, "P@1")
+    assert frame.columns == ["qid", "docid", "rel"]
+
+
+def test_a_row_in_memory_is_named_by_its_number() -> None:
+    with pytest.raises(kt.BadInput, match=r"the judgments row 2: expected a text as doc, found nothing"):
+        kt.Judgments.of([{"query": "q", "doc": "a", "label": 1}, {"query": "q", "doc": None, "label": 1}])
+    with pytest.raises(kt.BadInput, match=r"the run row 1: expected a number as score, found NaN"):
+        kt.Runs.of({"q": {"d": float("nan")}})
+    with pytest.raises(kt.BadInput, match="expected a frame, rows or columns"):
+        kt.Judgments.of(3)
+
+
+def test_infinite_labels_are_bad_labels() -> None:
+    with pytest.raises(kt.BadInput, match="expected a number as label"):
+        kt.Judgments.of({"q": {"d": float("inf")}})
+
+
+def test_a_judge_may_say_the_same_twice() -> None:
+    rows = [{"query": "q", "doc": "d", "label": n, "judge": "ann"} for n in (1, 2)]
+    assert len(kt.Judgments.of(rows)) == 2
+
+
+def test_a_scale_has_names_gains_and_grades_below_zero() -> None:
+    scale = kt.Scale((Level(-2, "junk"), Level(0, "not"), Level(1, "fair", gain=0.3), Level(2, "top", gain=1.0)))
+    assert scale.gains == {-2.0: 0.0, 0.0: 0.0, 1.0: 0.3, 2.0: 1.0}
+    assert str(scale) == "-2=junk, 0=not, 1=fair, 2=top"
+    assert kt.Scale.parse(str(scale)).grades == scale.grades
+    assert str(kt.Scale.parse("0..3")) == "0..3"
+
+
+@pytest.mark.parametrize("text", ["", "a", "3..1", "a..b", "0=x,0=y", "2=b,1=a", "x,X"])
+def test_a_scale_that_is_none_is_refused(text: str) -> None:
+    with pytest.raises(kt.BadInput):
+        kt.Scale.parse(text)
+
+
+def test_a_missing_column_says_what_it_was_for() -> None:
+    with pytest.raises(kt.BadInput, match="expected the column judge for agreement, found query, doc, label"):
+        kt.Judgments.of({"q": {"d": 1}}).need("judge", "agreement")
+
+
+def test_records_show_themselves_in_a_notebook() -> None:
+    html = kt.Judgments.of({"q": {"d": 1}})._repr_html_()
+    assert html.startswith("<p>1 judgment of 1 document for 1 query, label 1</p>")
