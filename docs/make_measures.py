@@ -1,0 +1,43 @@
+"""Write docs/measures.md from the measures' own docstrings: python docs/make_measures.py."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import fields
+from pathlib import Path
+
+from karat.measures import MEASURES, Measure
+from karat.measures import profile as profiles
+
+HEAD = """# Measures
+
+<!-- Made from the docstrings by docs/make_measures.py; a test holds it up to date. -->
+
+A measure is written `name(parameter=value,...)@cutoff`, as in ir_measures: `nDCG@10`, `P(rel=2)@5`, `nDCG(gains='exp')@20`,
+`nDCG(gains={0:0,1:0.3,2:1})@10`. Everywhere: grades below 0 are worth nothing; a document without a label counts as not
+relevant; ties in score go to the larger doc id; labels may be real numbers. `judged_only=True` takes documents that nobody
+judged out of the list first.
+
+trec_eval's names are understood: `map`, `ndcg`, `ndcg_cut_10`, `P_10`, `recall_100`, `recip_rank`, `Rprec`, `bpref`, `infAP`,
+`success_1`, `map_cut_100`.
+"""
+
+
+def section(name: str, measure: type[Measure]) -> str:
+    """One measure's part of the page."""
+    doc = inspect.getdoc(measure) or ""
+    meaning = "\n\n".join(part for part in doc.split("\n\n") if not part.startswith(">>>"))
+    cutoff = "@k" if measure.needs_cutoff else "" if measure.never_cut else ", or with @k"
+    given = [f"`{f.name}={f.default!r}`" for f in fields(measure) if f.name != "cutoff"]
+    return f"## {name}\n\n`{name}`{cutoff}. Parameters: {', '.join(given) or 'none'}.\n\n{meaning}\n"
+
+
+def page() -> str:
+    """The whole page."""
+    table = (profiles.__doc__ or "").partition("\n")[2].strip()
+    parts = [section(name, measure) for name, measure in MEASURES.items()]
+    return "\n".join([HEAD, *parts, f"## Profiles\n\n`--profile` does as a tool does where tools differ.\n\n{table}\n"])
+
+
+if __name__ == "__main__":
+    (Path(__file__).parent / "measures.md").write_text(page())
