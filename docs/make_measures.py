@@ -13,13 +13,13 @@ HEAD = """# Measures
 
 <!-- Made from the docstrings by docs/make_measures.py; a test holds it up to date. -->
 
-A measure is written `name(parameter=value,...)@cutoff`, as in ir_measures: `nDCG@10`, `P(rel=2)@5`, `nDCG(gains='exp')@20`,
-`nDCG(gains={0:0,1:0.3,2:1})@10`. Everywhere: grades below 0 are worth nothing; a document without a label counts as not
-relevant; ties in score go to the larger doc id; labels may be real numbers. `judged_only=True` takes documents that nobody
-judged out of the list first.
+A measure is written `name(parameter=value,...)@cutoff`, as in ir_measures: `nDCG@10`, `P(rel=2)@5`,
+`nDCG(gains='exp')@20`, `nDCG(gains={0:0,1:0.3,2:1})@10`. Everywhere: grades below 0 are worth nothing; a document
+without a label counts as not relevant; ties in score go to the larger doc id; labels may be real numbers.
+`judged_only=True` takes documents that nobody judged out of the list first.
 
-trec_eval's names are understood: `map`, `ndcg`, `ndcg_cut_10`, `P_10`, `recall_100`, `recip_rank`, `Rprec`, `bpref`, `infAP`,
-`success_1`, `map_cut_100`.
+trec_eval's names are understood: `map`, `ndcg`, `ndcg_cut_10`, `P_10`, `recall_100`, `recip_rank`, `Rprec`, `bpref`,
+`infAP`, `success_1`, `map_cut_100`.
 """
 
 

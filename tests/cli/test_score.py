@@ -30,9 +30,9 @@ def test_the_first_line_is_the_finding(files: tuple[str, str]) -> None:
     done = karat("score", *files, "-m", "RR", "-m", "P@1")
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
-    assert lines[0].startswith("bm25 has RR 0.75 (95 % interval ")
+    assert lines[0] == "bm25 has RR 0.7500 over 2 queries."
     assert lines[1].split() == ["measure", "value", "low", "high", "queries"]
-    assert lines[2].split()[:2] == ["RR", "0.75"]
+    assert lines[2].split() == ["RR", "0.7500", "-", "-", "2"]
     assert "1 judged query of 3 not in the run" in done.stdout
     assert max(len(line) for line in lines) <= 100
 
@@ -70,9 +70,7 @@ def test_the_run_may_come_from_standard_input(files: tuple[str, str]) -> None:
 
 def test_complete_counts_missing_queries_as_nothing(files: tuple[str, str]) -> None:
     document = json.loads(karat("score", *files, "-m", "RR", "-c", "--json").stdout)
-    assert document["systems"][0]["scores"]["RR"] == pytest.approx(
-        {"value": 0.5, "n": 3, "low": document["systems"][0]["scores"]["RR"]["low"], "high": 1.0}, abs=0.2
-    )
+    assert document["systems"][0]["scores"]["RR"] == {"value": 0.5, "low": None, "high": None, "n": 3}
     assert any("they count as 0" in note for note in document["notes"])
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -95,10 +96,10 @@ def test_names_from_other_tools_are_understood(text: str, measure: Measure) -> N
         ("nDGC@10", "did you mean nDCG?"),
         ("precision@5", "did you mean Precision?"),
         ("P", "expected a cutoff, such as P@10"),
-        ("P@0", "expected a whole number from 1, found 0"),
-        ("P@1.5", "expected a whole number from 1, found 1.5"),
-        ("P@k", "expected a whole number from 1, found k"),
-        ("P(level=2)@5", 'expected a parameter of P (rel, judged_only), found "level"'),
+        ("P@0", "expected a whole number from 1 to 1,000,000, found 0"),
+        ("P@1.5", "expected a whole number from 1 to 1,000,000, found 1.5"),
+        ("P@k", "expected a whole number from 1 to 1,000,000, found k"),
+        ("P(level=2)@5", 'expected a parameter of P (judged_only, rel), found "level"'),
         ("RBP(p=1.5)", "p of RBP: expected a number from 0 to 1, found 1.5"),
         ("RBP(p=1)", "expected a number below 1"),
         ("Bpref@10", "takes no cutoff"),
@@ -109,12 +110,26 @@ def test_names_from_other_tools_are_understood(text: str, measure: Measure) -> N
         ("nDCG(10)", "expected a name such as nDCG@10"),
         ("", "expected a name such as nDCG@10"),
         ("P(rel=1/0)@5", "expected a name such as nDCG@10"),
+        ("P(rel=1,rel=2)@5", "expected rel once, found it again"),
+        ("CCG@1000000000", "expected a whole number from 1 to 1,000,000"),
+        ("nDCG(gains=[[0,1]])@5", "expected a number from 0 up for each grade"),
+        ("nDCG(gains={0:0,1:-1})@5", "expected a number from 0 up for each grade"),
+        ("nDCG(gains=5)@5", "expected a number from 0 up for each grade"),
+        ("nDCG(discount={1:2})@5", "expected log2 or zipf"),
+        ("nDCG(judged_only='no')@5", "expected True or False"),
+        ("Bpref(rel='x')", "expected a number"),
+        ("CG(context=0.5,judged_only=True)", "takes context or judged_only"),
     ],
 )
 def test_a_name_that_is_none_gets_an_error_that_helps(text: str, said: str) -> None:
     with pytest.raises(kt.BadInput) as error:
         parse_measure(text)
     assert said in str(error.value)
+
+
+def test_numbers_print_so_that_they_read_back() -> None:
+    for measure in (kt.P(rel=np.float64(2)) @ np.int64(5), kt.nDCG(gains={1.2345678: 1, 1234567: 2})):  # type: ignore[operator]
+        assert parse_measure(str(measure)) == measure
 
 
 def test_measures_are_values() -> None:

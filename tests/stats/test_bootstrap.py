@@ -44,8 +44,8 @@ def test_work_in_parts_gives_every_draw() -> None:
 
 
 def test_no_interval_where_the_data_cannot_tell() -> None:
-    one = mean_intervals(np.array([[0.5]]))
-    alike = mean_intervals(np.array([[0.5, 0.1], [0.5, 0.9]]))
-    assert np.isnan(one).all()
+    few = mean_intervals(np.array([[0.5], [0.1], [0.3], [0.2]]))
+    alike = mean_intervals(np.array([[0.5, 0.1], [0.5, 0.9], [0.5, 0.2], [0.5, 0.3], [0.5, 0.4]]))
+    assert np.isnan(few).all()
     assert np.isnan([alike[0][0], alike[1][0]]).all()
     assert np.isfinite([alike[0][1], alike[1][1]]).all()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -70,12 +69,31 @@ def score(
     LABELS are qrels, CSV, JSON lines, Parquet or a Quepid book; each RUN has TREC's six columns, or is CSV, JSON
     lines or Parquet. Files may be packed (.gz, .zst); - is standard input.
     """
-    from karat.estimate import Scores
+    from karat.cli.progress import progress
+    from karat.errors import BadInput
+    from karat.estimate import Scorer, Scores
+    from karat.formats import read_judgments, read_runs, read_subtopics
+    from karat.formats.files import File
+    from karat.measures import as_measures, profile_named
 
-    files, asked = _measures_among(runs, measure)
-    parts = list(
-        _score_each(labels, files, asked, profile, complete, level, draws, seed, scale, drop_bad_labels, subtopics)
+    files, names = _measures_among(runs, measure)
+    if [labels, *files].count("-") > 1:
+        raise BadInput("standard input (-) can be read once only")
+    measures, tool = as_measures(names), profile_named(profile)
+    for path in [labels, *files]:  # a name mistyped at the end should not cost the work on the others
+        File(path).check()
+    scorer = Scorer(
+        read_judgments(labels, scale=scale, drop_bad_labels=drop_bad_labels),
+        measures,
+        profile=tool,
+        complete=complete,
+        level=level,
+        draws=draws,
+        seed=seed,
+        weights=None if subtopics is None else read_subtopics(subtopics),
     )
+    by_rank = tool.order == "rank"
+    parts = [scorer.score(read_runs(path, ranks=by_rank)) for path in progress(files, "Scoring")]
     scores = Scores.joined(_told_apart(parts, files))
     if as_json:
         click.echo(json.dumps(scores.to_dict(by_query=by_query), ensure_ascii=False))
@@ -106,8 +124,6 @@ def _measures_among(runs: tuple[str, ...], given: tuple[str, ...]) -> tuple[list
         files.append(word)
     if not files:
         raise BadInput("no run to score; the labels come first, then the runs")
-    if files.count("-") > 1:
-        raise BadInput("standard input (-) can be read once only")
     return files, names or DEFAULT
 
 
@@ -126,43 +142,6 @@ def _split(text: str) -> list[str]:
         else:
             parts[-1] += letter
     return [part for part in parts if part]
-
-
-def _score_each(
-    labels: str,
-    files: list[str],
-    measures: list[str],
-    profile: str,
-    complete: bool,
-    level: float,
-    draws: int,
-    seed: int,
-    scale: str | None,
-    drop_bad_labels: bool,
-    subtopics: str | None,
-) -> Iterator[Scores]:
-    from karat.cli.progress import progress
-    from karat.estimate import Scorer
-    from karat.formats import read_judgments, read_runs, read_subtopics
-    from karat.formats.files import File
-    from karat.measures import as_measures, profile_named
-
-    wanted, tool = as_measures(measures), profile_named(profile)
-    for path in [labels, *files]:  # a name mistyped at the end should not cost the work on the others
-        if path != "-":
-            _ = File(path).head
-    scorer = Scorer(
-        read_judgments(labels, scale=scale, drop_bad_labels=drop_bad_labels),
-        wanted,
-        profile=tool,
-        complete=complete,
-        level=level,
-        draws=draws,
-        seed=seed,
-        weights=None if subtopics is None else read_subtopics(subtopics),
-    )
-    for path in progress(files, "Scoring"):
-        yield scorer.score(read_runs(path, ranks=tool.order == "rank"))
 
 
 def _told_apart(parts: list[Scores], files: list[str]) -> list[Scores]:

@@ -15,7 +15,7 @@ from karat.measures import ERR, Judged, Lists, Measure, Profile, Topics, as_meas
 from karat.measures.graded import CCG, CG
 from karat.records import Judgments, Queries, Runs
 from karat.records.base import count
-from karat.stats import mean_intervals
+from karat.stats import FEWEST, mean_intervals
 
 Floats = npt.NDArray[np.float64]
 
@@ -24,9 +24,9 @@ class Scorer:
     """Scores runs one after another against the same labels, which are laid out once.
 
     >>> labels = Judgments.of({"q1": {"d1": 1, "d2": 0}, "q2": {"d1": 1}})
-    >>> scorer = Scorer(labels, ["P@1", "RR"])
+    >>> scorer = Scorer(labels, ["P@1", "RR"], draws=0)
     >>> scorer.score(Runs.of({"q1": {"d1": 2.0, "d2": 1.0}, "q2": {"d2": 1.0}}, system="mine"))
-    mine has P@1 0.50 (95 % interval 0.00 to 1.00) over 2 queries.
+    mine has P@1 0.5000 over 2 queries.
     - mine: 50 % of the documents looked at (top 1) have no judgment and count as not relevant
     """
 
@@ -47,8 +47,9 @@ class Scorer:
             raise BadInput.at("the measures", expected="at least one, such as nDCG@10", found="none")
         if not 0 < level < 1:
             raise BadInput.at("the interval's level", expected="a share such as 0.95", found=str(level))
-        if draws < 0:
-            raise BadInput.at("the bootstrap", expected="0 draws or more", found=str(draws))
+        for name, number in (("draws", draws), ("seed", seed)):
+            if not isinstance(number, int) or number < 0:
+                raise BadInput.at("the bootstrap", expected=f"0 {name} or more", found=str(number))
         self.profile = profile_named(profile)
         self.complete, self.level, self.draws, self.seed = complete, level, draws, seed
         self.labels = majority(labels)
@@ -63,10 +64,14 @@ class Scorer:
         names = [str(measure) for measure in self.measures]
         counted = lists.has_relevant if self.profile.leaves_out_empty else np.ones(len(lists), bool)
         means = []
-        for system in lists.keys["system"].unique(maintain_order=True):
-            mine = (lists.keys["system"] == system).to_numpy() & counted
+        # Resampled in the order of the queries' ids, so that the order of the rows in a file changes nothing.
+        by_id = lists.keys["query"].arg_sort().to_numpy()
+        for system in runs.systems:
+            mine = by_id[((lists.keys["system"] == system).to_numpy() & counted)[by_id]]
             means += self._means(system, values[mine])
-        notes = [*self.labels.notes, *self.topics_notes(), *_notes(lists, self.measures, self.complete)]
+        notes = [*self.labels.notes, *self.topics_notes(), *_notes(lists, runs.systems, self.measures, self.complete)]
+        if self.draws and any(row[-1] < FEWEST for row in means):
+            notes.append(f"no interval for a mean of fewer than {FEWEST} queries: too few to tell")
         return Scores(
             means=pl.DataFrame(
                 means,
@@ -102,19 +107,20 @@ class Scorer:
 
     def _means(self, system: str, values: Floats) -> list[tuple[str, str, float, float, float, int]]:
         rows = []
-        low = high = np.full(len(self.measures), np.nan)
         defined = ~np.isnan(values)
-        if self.draws and defined.all():
-            low, high = mean_intervals(values, level=self.level, draws=self.draws, seed=self.seed)
+        low, high = self._intervals(values) if defined.all() else (np.empty(0), np.empty(0))
         for i, measure in enumerate(self.measures):
             kept = values[defined[:, i], i]
-            if self.draws and not defined.all():
-                low[i], high[i] = (
-                    end[0] for end in mean_intervals(kept[:, None], level=self.level, draws=self.draws, seed=self.seed)
-                )
+            ends = (low[i], high[i]) if defined.all() else [end[0] for end in self._intervals(kept[:, None])]
             value = float(kept.mean()) if len(kept) else np.nan
-            rows.append((system, str(measure), value, float(low[i]), float(high[i]), len(kept)))
+            rows.append((system, str(measure), value, float(ends[0]), float(ends[1]), len(kept)))
         return rows
+
+    def _intervals(self, values: Floats) -> tuple[Floats, Floats]:
+        if not self.draws:
+            nothing = np.full(values.shape[1], np.nan)
+            return nothing, nothing
+        return mean_intervals(values, level=self.level, draws=self.draws, seed=self.seed)
 
 
 def score(
@@ -156,10 +162,9 @@ def score(
     return Scores.joined([scorer.score(Runs.of(run)) for run in several])
 
 
-def _notes(lists: Lists, measures: list[Measure], complete: bool) -> list[str]:
+def _notes(lists: Lists, systems: list[str], measures: list[Measure], complete: bool) -> list[str]:
     """What a reader of the figures should know: missing queries, ties, unjudged documents."""
     notes = []
-    systems = lists.keys["system"].unique(maintain_order=True).to_list()
     whose = f"{systems[0]}: " if len(systems) == 1 else ""
     queries = len(lists.topics)
     for system in systems:

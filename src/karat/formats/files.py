@@ -67,8 +67,13 @@ class File:
         """All bytes, unpacked."""
         if self.path == "-":
             return _unpack(sys.stdin.buffer.read(), self.name)
-        self._raw_head  # noqa: B018  (raises the error that helps when there is no such file)
+        self.check()
         return _unpack(Path(self.path).read_bytes(), self.name)
+
+    def check(self) -> None:
+        """Raise the error that helps when there is no such file."""
+        if self.path != "-":
+            _ = self._raw_head
 
     @property
     def for_polars(self) -> Path | io.BytesIO:

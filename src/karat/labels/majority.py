@@ -33,6 +33,13 @@ def majority(judgments: Judgments) -> Judgments:
     if not {"judge", "group", "aspect", "surface", "time"} & {*frame.columns} or not repeats(given, key).any():
         labels, tied = given.select(*key, "label"), 0
     else:
+        if "judge" in given.columns:
+            # A judge has one vote for a label, however often it was cast; the nameless are taken for different people.
+            named = given.filter(pl.col("judge").is_not_null())
+            once = named.unique([*key, "label", "judge", *(["group"] if "group" in given.columns else [])])
+            if once.height < named.height:
+                notes.append(f"{count(named.height - once.height, 'label')} repeated by the same judge counted once")
+            given = pl.concat([once, given.filter(pl.col("judge").is_null())])
         votes = given.group_by(*key, "label").len("votes")
         votes = votes.filter(pl.col("votes") == pl.col("votes").max().over(key))
         tied = votes.filter(votes.select(key).is_duplicated()).select(key).n_unique()

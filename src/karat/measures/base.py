@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 Floats = npt.NDArray[np.float64]
 
+#: No list is longer; a larger cutoff is a slip.
+DEEPEST = 1_000_000
+
 
 class MeasureType(ABCMeta):
     """Lets a measure's bare name stand for its defaults: `nDCG @ 10` is `nDCG() @ 10`."""
@@ -62,14 +65,20 @@ class Measure(metaclass=MeasureType):
         return self
 
     def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if isinstance(value, np.generic):  # NumPy's numbers print in a way that does not read back
+                object.__setattr__(self, field.name, value.item())
+        if "rel" in self.__dict__:
+            self._check("rel", -1e9, 1e9)
         if self.cutoff is None:
             return
         if self.never_cut:
             raise BadInput(f"{type(self).__name__} looks at the whole list and takes no cutoff")
-        if not isinstance(self.cutoff, int) or isinstance(self.cutoff, bool) or self.cutoff < 1:
+        if not isinstance(self.cutoff, int) or isinstance(self.cutoff, bool) or not 1 <= self.cutoff <= DEEPEST:
             raise BadInput.at(
                 f"the cutoff of {type(self).__name__}",
-                expected="a whole number from 1",
+                expected=f"a whole number from 1 to {DEEPEST:,}",
                 found=str(self.cutoff),
             )
 
@@ -112,18 +121,13 @@ class Measure(metaclass=MeasureType):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Ranked(Measure):
-    """A measure of one graded list: documents at or above `rel` are relevant.
+class Listed(Measure):
+    """A measure of one list; with `judged_only`, documents that nobody judged are taken out of it first."""
 
-    With `judged_only`, documents that nobody judged are taken out of the list first.
-    """
-
-    rel: float = 1
     judged_only: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._check("rel", -1e9, 1e9)
         if not isinstance(self.judged_only, bool):
             raise BadInput.at("judged_only", expected="True or False", found=str(self.judged_only))
 
@@ -132,6 +136,13 @@ class Ranked(Measure):
         if self.judged_only:
             lists = lists.condensed
         return lists if self.cutoff is None else lists.cut(self.cutoff)
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Ranked(Listed):
+    """A measure of relevant or not: documents at or above `rel` are relevant."""
+
+    rel: float = 1
 
 
 def share(part: Floats, whole: Floats, undefined: float = 0.0) -> Floats:

@@ -41,9 +41,9 @@ class ERR(Measure):
         top = lists.topics.top if top is None else top
         lists = lists if self.cutoff is None else lists.cut(self.cutoff)
         grade = lists.utility(self.context)
-        if top is not None and len(grade) and grade.max() > top:
+        if top is not None and (grade > top).any():
             raise BadInput.at(
-                str(self), expected=f"grades up to {top:g}", found=f"{grade.max():g}", remedy="set max_rel"
+                str(self), expected=f"grades up to {top:g}", found=f"{np.nanmax(grade):g}", remedy="set max_rel"
             )
         lists = lists.where(grade > 0)
         content = (np.exp2(grade[grade > 0]) - 1.0) / 2.0 ** (top or 0.0)

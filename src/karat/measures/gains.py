@@ -12,9 +12,6 @@ from karat.errors import BadInput
 
 Floats = npt.NDArray[np.float64]
 
-#: How a user may write gains: a name, a value per grade, or the values of grades 0, 1, 2, ...
-GainsLike = "str | Mapping[float, float] | Sequence[float] | Gains | None"
-
 
 @dataclass(frozen=True)
 class Gains:
@@ -38,10 +35,13 @@ class Gains:
             if gains not in ("identity", "exp"):
                 raise BadInput.at("gains", expected="identity, exp, or a value per grade", found=f'"{gains}"')
             return cls(gains)
-        pairs = gains.items() if isinstance(gains, Mapping) else enumerate(gains)
-        table = tuple(sorted((float(grade), float(gain)) for grade, gain in pairs))
-        if not table or not np.isfinite(table).all():
-            raise BadInput.at("gains", expected="a number per grade", found=str(gains))
+        try:
+            pairs = gains.items() if isinstance(gains, Mapping) else enumerate(gains)
+            table = tuple(sorted((float(grade), float(gain)) for grade, gain in pairs))
+        except (TypeError, ValueError):
+            table = ()
+        if not table or not np.isfinite(table).all() or min(gain for _, gain in table) < 0:
+            raise BadInput.at("gains", expected="a number from 0 up for each grade", found=str(gains))
         return cls("table", table)
 
     def apply(self, grades: Floats) -> Floats:
@@ -64,7 +64,7 @@ class Gains:
     def __str__(self) -> str:
         if self.name != "table":
             return f"'{self.name}'"
-        return "{" + ",".join(f"{grade:g}:{_short(gain)}" for grade, gain in self.table) + "}"
+        return "{" + ",".join(f"{_short(grade)}:{_short(gain)}" for grade, gain in self.table) + "}"
 
     __repr__ = __str__
 

@@ -9,10 +9,11 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from karat.errors import BadInput
-from karat.measures.base import Floats, Measure, share
+from karat.measures.base import Floats, Listed, Measure, share
 from karat.measures.gains import Gains
 from karat.measures.lists import Ints, Lists
 
+#: How a user may write gains: a name, a value per grade, or the values of grades 0, 1, 2, ...; none: the profile's.
 GainsLike = str | Mapping[float, float] | Sequence[float] | Gains | None
 
 
@@ -32,22 +33,15 @@ DISCOUNTS: dict[str, Callable[[Ints], Floats]] = {"log2": log2, "zipf": zipf}
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Gained(Measure):
+class Gained(Listed):
     """A measure that adds up gains: the grade (identity), 2^grade - 1 (exp), or a value per grade."""
 
     gains: GainsLike = None
-    judged_only: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.gains is not None:
             object.__setattr__(self, "gains", Gains.of(self.gains))
-
-    def view(self, lists: Lists) -> Lists:
-        """The part of the lists that the measure looks at."""
-        if self.judged_only:
-            lists = lists.condensed
-        return lists if self.cutoff is None else lists.cut(self.cutoff)
 
     def gains_in(self, lists: Lists) -> Gains:
         """The measure's gains, or the profile's where it names none."""
@@ -70,6 +64,8 @@ class CG(Gained):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._check("context", 0, 1)
+        if self.context and self.judged_only:
+            raise BadInput(f"{type(self).__name__} takes context or judged_only: a list with gaps has no context")
 
     def score(self, lists: Lists) -> Floats:
         """Sum of gains."""
@@ -201,7 +197,7 @@ class CCG(Measure):
         """Sum of utilities, each with the weight of its rank."""
         weights = self.weights()
         lists = lists.cut(self.depth)
-        return lists.total(lists.utility(self.context) * weights[lists.rank - 1])
+        return lists.total(np.maximum(lists.utility(self.context), 0.0) * weights[lists.rank - 1])
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -220,6 +216,6 @@ class CCG_single(CCG):
         return (self.depth - rank + 1) * log2(rank)
 
 
-def _check_discount(discount: str) -> None:
-    if discount not in DISCOUNTS:
+def _check_discount(discount: object) -> None:
+    if not isinstance(discount, str) or discount not in DISCOUNTS:
         raise BadInput.at("the discount", expected=" or ".join(DISCOUNTS), found=repr(discount))

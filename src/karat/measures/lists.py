@@ -86,11 +86,12 @@ class Lists:
     def utility(self, context: float) -> Floats:
         """The worth of each row's document after the one above it: (1 - context) g(d) + context g(d | above).
 
-        The first document has nothing above it, and a document without a conditional label keeps its own.
+        The first document has nothing above it, and a document without a conditional label keeps its own. One that
+        was judged in context only is worth 0 alone, and counts as unjudged elsewhere.
         """
-        label = np.where(self.label > 0, self.label, 0.0)
         if context == 0 or self.conditional is None:
-            return label
+            return self.label
+        label = np.where(self.label > 0, self.label, 0.0)
         known = ~np.isnan(self.conditional) & (self.rank > 1)
         given = np.where(self.conditional > 0, self.conditional, 0.0)
         return np.where(known, (1 - context) * label + context * given, label)
@@ -136,7 +137,7 @@ def match(runs: Runs, topics: Topics, profile: Profile, complete: bool = False) 
         tie_rank=ordered.tie_rank[tie],
         extra_queries=keys.filter(pl.col("topic").is_null())["query"].n_unique(),
     )
-    return _completed(lists) if complete else lists
+    return _completed(lists, runs.systems) if complete else lists
 
 
 def _labelled(ordered: Ordered, topic: Ints, wanted: Bools, topics: Topics) -> tuple[Ints, Ints]:
@@ -169,9 +170,8 @@ def _conditional(ordered: Ordered, place: Ints, start: Ints, topic: Ints, topics
     return found["conditional"].to_numpy().astype(np.float64)
 
 
-def _completed(lists: Lists) -> Lists:
-    systems = lists.keys.select(pl.col("system").unique(maintain_order=True))
-    every = systems.join(lists.topics.queries, how="cross")
+def _completed(lists: Lists, systems: list[str]) -> Lists:
+    every = pl.DataFrame({"system": systems}).join(lists.topics.queries, how="cross")
     missing = every.join(lists.keys, on=["system", "query"], how="anti", maintain_order="left")
     return replace(
         lists,

@@ -76,7 +76,10 @@ def _key(runs: Runs, profile: Profile) -> Keys:
             )
         return -runs.frame["rank"].cast(pl.Float64).to_numpy()
     score = runs.frame["score"].to_numpy()
-    return score.astype(np.float32) if profile.single_precision else score
+    if not profile.single_precision:
+        return score
+    with np.errstate(over="ignore"):  # what is too large for 32 bits is infinite there, as in trec_eval
+        return score.astype(np.float32)
 
 
 def _tied(lists: npt.NDArray[np.int32], key: Keys) -> Ints:

@@ -94,6 +94,8 @@ def parse_measure(text: str) -> Measure:
                 expected=f"a parameter of {cls.__name__} ({', '.join(known) or 'it has none'})",
                 found=f'"{name}"',
             )
+        if name in given:
+            raise BadInput.at(f'the measure "{text}"', expected=f"{name} once", found="it again")
         given[name] = value
     measure = cls(**given)
     if cutoff is not None:

@@ -62,7 +62,7 @@ class Topics:
             alone = pl.when(pl.col("context").is_null()).then(pl.col("label")).alias("label")
             docs = frame.select("topic", "doc", alone)
             given = frame.filter(pl.col("context").is_not_null())
-            given = given.select("topic", "doc", "context", pl.col("label").alias("conditional"))
+            given = given.group_by("topic", "doc", "context").agg(pl.col("label").max().alias("conditional"))
         if labels.has("subtopic"):
             notes.append("measures without subtopics take a document's highest label over the subtopics")
         if labels.has("context") or labels.has("subtopic"):
@@ -78,7 +78,7 @@ class Topics:
             topic=topic,
             label=docs["label"].to_numpy().astype(np.float64),
             conditional=given,
-            top=labels.top,
+            top=None if labels.top is None else max(labels.top, 0.0),
             notes=tuple(notes),
             _labels=frame,
             _weights=weights,
@@ -86,14 +86,17 @@ class Topics:
 
     @cached_property
     def pairs(self) -> Pairs:
-        """The judgments of subtopics; labels without any are of one nameless subtopic."""
+        """The judgments of subtopics; where there are none, all labels are of one nameless subtopic."""
         frame = self._labels
         for column in ("subtopic", "context"):
             if column not in frame.columns:
                 frame = frame.with_columns(pl.lit(None, dtype=pl.String).alias(column))
-        frame = frame.filter(pl.col("context").is_null()).with_columns(pl.col("subtopic").fill_null("0"))
-        frame = frame.join(self.docs, on=["topic", "doc"])
-        subtopics = frame.select("query", "topic", "subtopic").unique().sort("topic", "subtopic")
+        frame = frame.filter(pl.col("context").is_null())
+        if frame["subtopic"].null_count() == frame.height:
+            frame = frame.with_columns(subtopic=pl.lit("0"))
+        frame = frame.drop_nulls("subtopic").join(self.docs, on=["topic", "doc"])
+        number = pl.col("subtopic").cast(pl.Int64, strict=False)
+        subtopics = frame.select("query", "topic", "subtopic").unique().sort("topic", number, "subtopic")
         subtopics = subtopics.with_row_index("place")
         pairs = frame.join(subtopics, on=["topic", "subtopic"]).sort("number", "place")
         by_id = np.empty(len(self.label), np.int64)
@@ -166,7 +169,7 @@ def _weights(subtopics: pl.DataFrame, queries: Queries | None) -> Floats:
     given = queries.subtopics.select("query", "subtopic", "weight")
     joined = subtopics.join(given, on=["query", "subtopic"], how="left", maintain_order="left")
     missing = joined.filter(pl.col("weight").is_null())
-    if 0 < missing.height < joined.height:
+    if missing.height:
         row = missing.row(0, named=True)
         raise BadInput.at(
             "the subtopics' weights",

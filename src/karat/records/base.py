@@ -63,7 +63,7 @@ def frame_of(data: Any, name: str) -> pl.DataFrame:
             columns = {str(name): data[name].tolist() for name in data.columns}
             columns = {name: [None if v != v else v for v in values] for name, values in columns.items()}
             return pl.DataFrame(columns, strict=False)
-        return pl.DataFrame(data, strict=False)
+        return pl.DataFrame(data, strict=False, infer_schema_length=None)
     except (TypeError, ValueError, pl.exceptions.PolarsError) as error:
         raise BadInput.at(name, expected="a frame, rows or columns", found=f"{type(data).__name__} ({error})") from None
 

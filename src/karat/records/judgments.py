@@ -54,7 +54,7 @@ class Judgments(Records):
                 "the grade given; none when the judge could not tell",
                 True,
                 ("relevance", "rel", "rating", "grade", "judgment"),
-                may_be_empty=True,
+                filled=False,
             ),
             Column("judge", pl.String, "who judged", aliases=("worker", "worker_id", "workerid", "assessor")),
             Column("group", pl.String, "the kind of judge: gold, professional, crowd, llm, ..."),
@@ -76,7 +76,8 @@ class Judgments(Records):
             return data
         if isinstance(data, Mapping) and all(isinstance(docs, Mapping) for docs in data.values()):
             rows = [(query, doc, label) for query, docs in data.items() for doc, label in docs.items()]
-            data = pl.DataFrame(rows, schema=["query", "doc", "label"], orient="row", strict=False)
+            types = {"query": pl.String, "doc": pl.String, "label": pl.Float64}
+            data = pl.DataFrame(rows, schema=types, orient="row", strict=False)
         return cls.check(frame_of(data, "the judgments"), scale=scale)
 
     @classmethod

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import polars as pl
 
 from karat.errors import BadInput
-from karat.records.base import Records, count, frame_of, source_or
+from karat.records.base import Records, count, frame_of, repeats, source_or
 from karat.records.schema import Column, Schema
 from karat.records.source import Source
 
@@ -73,6 +73,12 @@ class Queries(Records):
             return cls(frame)
         place = Source(f"the subtopics of {source.name}")
         subtopics = SUBTOPICS.conform(subtopics, place)
+        again = repeats(subtopics, ["query", "subtopic"])
+        if again.any():
+            twice = subtopics.filter(again).row(0, named=True)
+            raise BadInput.at(
+                place.name, expected="each subtopic once", found=f"{twice['subtopic']} of query {twice['query']} again"
+            )
         if "weight" in subtopics.columns:
             wrong = ((subtopics["weight"] < 0) | ~subtopics["weight"].is_finite()).fill_null(False)
             if wrong.any():

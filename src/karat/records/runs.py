@@ -34,10 +34,10 @@ class Runs(Records):
     schema: ClassVar[Schema] = Schema(
         "runs",
         (
-            Column("system", pl.String, "the system's name", aliases=("run", "run_id", "runid", "tag")),
+            Column("system", pl.String, "the system's name", False, ("run", "run_id", "runid", "tag"), filled=True),
             Column("query", pl.String, "the query's id", True, ("query_id", "qid", "topic", "topic_id")),
             Column("doc", pl.String, "the document's id", True, ("doc_id", "docid", "docno", "document", "pid")),
-            Column("rank", pl.Int64, "the place in the list, 1 the best", aliases=("position",)),
+            Column("rank", pl.Int64, "the place in the list, 1 the best", False, ("position",), filled=True),
             Column("score", pl.Float64, "the system's score, higher is better", aliases=("sim", "similarity")),
             Column("team", pl.String, "who submitted the system"),
         ),
@@ -50,7 +50,8 @@ class Runs(Records):
             return data
         if isinstance(data, Mapping) and all(isinstance(docs, Mapping) for docs in data.values()):
             rows = [(query, doc, score) for query, docs in data.items() for doc, score in docs.items()]
-            data = pl.DataFrame(rows, schema=["query", "doc", "score"], orient="row", strict=False)
+            types = {"query": pl.String, "doc": pl.String, "score": pl.Float64}
+            data = pl.DataFrame(rows, schema=types, orient="row", strict=False)
         return cls.check(frame_of(data, "the run"), system=system)
 
     @classmethod

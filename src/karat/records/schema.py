@@ -24,8 +24,8 @@ class Column:
     about: str
     required: bool = False
     aliases: tuple[str, ...] = ()
-    #: Whether a cell of a required column may be empty.
-    may_be_empty: bool = False
+    #: Whether every cell must be filled where the column is there; by default in required columns.
+    filled: bool | None = None
 
     @property
     def kind(self) -> str:
@@ -104,12 +104,15 @@ class Schema:
         else:
             if values.dtype == pl.String and column.dtype != pl.String:
                 values = values.str.strip_chars()
-                values = values.set(values == "", None)
             typed = values.cast(column.dtype, strict=False)
-        filled = column.required and not column.may_be_empty
+            if column.dtype == pl.Int64 and values.dtype.is_float():
+                typed = typed.set((typed != values).fill_null(False), None)
+        if values.dtype == pl.String:
+            empty = values == ""
+            if empty.any():
+                values, typed = values.set(empty, None), typed.set(empty, None)
+        filled = column.required if column.filled is None else column.filled
         lost = typed.is_null() if filled else typed.is_null() & values.is_not_null()
-        if filled and typed.dtype == pl.String:
-            lost = lost | (typed == "").fill_null(True)
         if lost.any():
             row = int(lost.arg_max() or 0)
             found = values[row]

@@ -11,23 +11,26 @@ from karat.stats.quantiles import t_quantile
 
 Floats = npt.NDArray[np.float64]
 
+#: Resampled means cannot leave the range of the rows, which with fewer rows than this is too narrow to be honest.
+FEWEST = 5
+
 
 def mean_intervals(values: Floats, *, level: float = 0.95, draws: int = 1000, seed: int = 0) -> tuple[Floats, Floats]:
     """Lower and upper ends of an interval for the mean of each column, rows drawn with replacement.
 
-    >>> low, high = mean_intervals(np.array([[0.2], [0.4], [0.6], [0.5]]), seed=1)
-    >>> bool(low[0] < 0.425 < high[0])
+    >>> low, high = mean_intervals(np.array([[0.2], [0.4], [0.6], [0.5], [0.1]]), seed=1)
+    >>> bool(low[0] < 0.36 < high[0])
     True
 
     The ends are percentiles of the resampled means, taken a little further out so that the interval is as wide as
-    Student's t is for few rows: plain percentiles cover too rarely there. Where the rows cannot tell (one row, or
-    all alike) the ends are NaN, not an interval without width.
+    Student's t is for few rows: plain percentiles cover too rarely there. Where the rows cannot tell
+    (fewer than five, or all alike) the ends are NaN, not an interval without width.
 
     Reference: Hesterberg, What Teachers Should Know About the Bootstrap (The American Statistician 2015), 5.4.
     """
     n, columns = values.shape
     nothing = np.full(columns, np.nan)
-    if n < 2:
+    if n < FEWEST:
         return nothing, nothing.copy()
     from statistics import NormalDist
 

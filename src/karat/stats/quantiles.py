@@ -6,7 +6,7 @@ from math import pi, sqrt, tan
 
 
 def t_quantile(p: float, df: int) -> float:
-    """The p-quantile of Student's t with `df` degrees of freedom, to 0.01 or better for p from 0.005 to 0.995.
+    """The p-quantile of Student's t with `df` degrees of freedom, to 1 % for p from 0.005 to 0.995.
 
     >>> round(t_quantile(0.975, 49), 3)
     2.01
