@@ -6,6 +6,7 @@ from karat.records.documents import Documents
 from karat.records.judgments import Judgments
 from karat.records.preferences import Preferences
 from karat.records.queries import Queries
+from karat.records.result import Result
 from karat.records.runs import Runs
 from karat.records.scale import Level, Scale
 from karat.records.schema import Column, Schema
@@ -21,6 +22,7 @@ __all__ = [
     "Preferences",
     "Queries",
     "Records",
+    "Result",
     "Runs",
     "Scale",
     "Schema",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import sqrt
 
 import numpy as np
@@ -32,25 +33,32 @@ def mean_intervals(values: Floats, *, level: float = 0.95, draws: int = 1000, se
     nothing = np.full(columns, np.nan)
     if n < FEWEST:
         return nothing, nothing.copy()
-    from statistics import NormalDist
-
-    outside = NormalDist().cdf(sqrt(n / (n - 1)) * t_quantile((1 - level) / 2, n - 1))
-    means = _resampled_means(values, draws, np.random.default_rng(seed))
+    outside = outside_share(n, level)
+    means = np.concatenate([times @ values / n for times in resampled(n, draws, seed)])
     low, high = np.quantile(means, [outside, 1 - outside], axis=0)
     alike = values.min(axis=0) == values.max(axis=0)
     return np.where(alike, nothing, low), np.where(alike, nothing, high)
 
 
-def _resampled_means(values: Floats, draws: int, rng: np.random.Generator) -> Floats:
-    """The mean of each column in each draw, some draws at a time so that memory stays small."""
-    n = len(values)
-    means = np.empty((draws, values.shape[1]))
+def outside_share(n: int, level: float) -> float:
+    """The share of draws to leave out at each end, so that n rows give an interval as wide as Student's t."""
+    from statistics import NormalDist
+
+    return NormalDist().cdf(sqrt(n / (n - 1)) * t_quantile((1 - level) / 2, n - 1))
+
+
+def resampled(n: int, draws: int, seed: int) -> Iterator[npt.NDArray[np.int64]]:
+    """How often each of n rows is drawn with replacement, draw by draw, in parts that keep memory small.
+
+    Each part is a matrix with a row per draw; whatever is a sum over rows is then one matrix product away.
+
+    >>> [part.sum(axis=1).tolist() for part in resampled(5, 3, seed=0)]
+    [[5, 5, 5]]
+    """
+    rng = np.random.default_rng(seed)
     at_once = max(1, 2_000_000 // n)
     for start in range(0, draws, at_once):
         some = min(at_once, draws - start)
         rows = rng.integers(0, n, size=(some, n), dtype=np.int32)
         rows += (np.arange(some, dtype=np.int32) * n)[:, None]
-        # How often each row was drawn, draw by draw: a draw's mean is then one matrix product.
-        times = np.bincount(rows.ravel(), minlength=some * n).reshape(some, n)
-        means[start : start + some] = times @ values / n
-    return means
+        yield np.bincount(rows.ravel(), minlength=some * n).reshape(some, n)
