@@ -17,6 +17,8 @@ from karat.estimate.scores import decimals
 
 #: Tables fit a terminal of this width; a wider one is used where there is one.
 WIDTH = 100
+#: With many runs there are many notes; more than these are counted only.
+MOST_NOTES = 12
 
 
 def console() -> Console:
@@ -43,8 +45,10 @@ def print_scores(scores: Scores, by_query: bool = False) -> None:
                 if len(systems) > 1:
                     say(out, system)
                 out.print(table)
-    for note in scores.notes:
+    for note in scores.notes[:MOST_NOTES]:
         say(out, f"- {note}")
+    if len(scores.notes) > MOST_NOTES:
+        say(out, f"- and {len(scores.notes) - MOST_NOTES:,} more notes, all of them with --json")
 
 
 def say(out: Console, text: str) -> None:

@@ -9,12 +9,11 @@ import numpy.typing as npt
 import polars as pl
 
 from karat.errors import BadInput
+from karat.estimate.notes import notes_on
 from karat.estimate.scores import Scores
 from karat.labels import majority
-from karat.measures import ERR, Judged, Lists, Measure, Profile, Topics, as_measures, match, profile_named
-from karat.measures.graded import CCG, CG
+from karat.measures import ERR, Profile, Topics, as_measures, match, profile_named
 from karat.records import Judgments, Queries, Runs
-from karat.records.base import count
 from karat.stats import FEWEST, mean_intervals
 
 Floats = npt.NDArray[np.float64]
@@ -69,7 +68,11 @@ class Scorer:
         for system in runs.systems:
             mine = by_id[((lists.keys["system"] == system).to_numpy() & counted)[by_id]]
             means += self._means(system, values[mine])
-        notes = [*self.labels.notes, *self.topics_notes(), *_notes(lists, runs.systems, self.measures, self.complete)]
+        notes = [
+            *self.labels.notes,
+            *self.topics_notes(),
+            *notes_on(lists, values, runs.systems, self.measures, self.complete),
+        ]
         if self.draws and any(row[-1] < FEWEST for row in means):
             notes.append(f"no interval for a mean of fewer than {FEWEST} queries: too few to tell")
         return Scores(
@@ -160,58 +163,3 @@ def score(
     )
     several = runs if isinstance(runs, list | tuple) and all(isinstance(run, Runs) for run in runs) else [runs]
     return Scores.joined([scorer.score(Runs.of(run)) for run in several])
-
-
-def _notes(lists: Lists, systems: list[str], measures: list[Measure], complete: bool) -> list[str]:
-    """What a reader of the figures should know: missing queries, ties, unjudged documents."""
-    notes = []
-    whose = f"{systems[0]}: " if len(systems) == 1 else ""
-    queries = len(lists.topics)
-    for system in systems:
-        mine = (lists.keys["system"] == system).to_numpy() & (lists.size > 0)
-        missing = queries - int(mine.sum())
-        if missing:
-            what = "they count as 0" if complete else "they are left out of the means (--complete counts them as 0)"
-            notes.append(
-                f"{system}: {count(missing, 'judged query', 'judged queries')} of {queries:,} not in the run; {what}"
-            )
-    if lists.extra_queries:
-        notes.append(f"{whose}{count(lists.extra_queries, 'query', 'queries')} of the run without labels left aside")
-    barren = len(lists) - int(lists.has_relevant.sum())
-    if barren:
-        what = "left out of the means" if lists.profile.leaves_out_empty else "counted as 0"
-        notes.append(f"{whose}{count(barren, 'list')} of queries without a relevant document: {what}")
-    notes += [whose + note for note in _tie_notes(lists, measures)]
-    depth = max((m.cutoff or 0 for m in measures if not isinstance(m, Judged)), default=0)
-    if depth:
-        judged = Judged(cutoff=depth).score(lists)
-        unjudged = 1 - float(np.nanmean(judged)) if np.isfinite(judged).any() else 0.0
-        if unjudged > 0.0005:
-            share = f"{unjudged:.0%}".replace("%", " %") if unjudged >= 0.01 else "under 1 %"
-            notes.append(
-                f"{whose}{share} of the documents looked at (top {depth}) have no judgment and count as not relevant"
-            )
-    wants_context = [m for m in measures if isinstance(m, CG | CCG | ERR) and m.context > 0]
-    if wants_context:
-        deepest = max(m.cutoff or 0 for m in wants_context)
-        seen = lists.cut(deepest) if deepest else lists
-        known = 0 if seen.conditional is None else int((~np.isnan(seen.conditional) & (seen.rank > 1)).sum())
-        below = int((seen.rank > 1).sum())
-        if known < below:
-            notes.append(
-                f"{whose}{below - known:,} of {below:,} documents have no label given the one above and keep their own"
-            )
-    return notes
-
-
-def _tie_notes(lists: Lists, measures: list[Measure]) -> list[str]:
-    """Lists where documents of equal score stand on both sides of a cutoff."""
-    notes = []
-    for cutoff in sorted({measure.cutoff for measure in measures if measure.cutoff is not None}):
-        tied = int(np.count_nonzero(np.bincount(lists.tie_list[lists.tie_rank == cutoff + 1])))
-        if tied:
-            notes.append(f"ties in score at rank {cutoff} in {count(tied, 'list')} of {len(lists):,}: doc ids decided")
-    if not notes and len(lists.tie_list):
-        tied = int(np.count_nonzero(np.bincount(lists.tie_list)))
-        notes.append(f"ties in score in {count(tied, 'list')} of {len(lists):,}, none at a cutoff: doc ids decided")
-    return notes

@@ -1,0 +1,98 @@
+"""What a reader of scores should know: missing queries, ties, unjudged documents, undefined values."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from karat.measures import ERR, Judged, Lists, Measure
+from karat.measures.graded import CCG, CG
+from karat.records.base import count
+
+Floats = npt.NDArray[np.float64]
+
+
+def notes_on(lists: Lists, values: Floats, systems: list[str], measures: list[Measure], complete: bool) -> list[str]:
+    """What a reader of these lists' values should know, in sentences."""
+    whose = f"{systems[0]}: " if len(systems) == 1 else ""
+    about_all = [
+        *_barren(lists),
+        *_undefined(values, measures),
+        *_ties(lists, measures),
+        *_unjudged(lists, measures),
+        *_without_context(lists, measures),
+    ]
+    return [*_missing(lists, systems, complete), *(whose + note for note in about_all)]
+
+
+def _missing(lists: Lists, systems: list[str], complete: bool) -> list[str]:
+    """Queries that only one side knows."""
+    notes = []
+    queries = len(lists.topics)
+    for system in systems:
+        mine = (lists.keys["system"] == system).to_numpy() & (lists.size > 0)
+        missing = queries - int(mine.sum())
+        if missing:
+            what = "they count as 0" if complete else "they are left out of the means (--complete counts them as 0)"
+            notes.append(
+                f"{system}: {count(missing, 'judged query', 'judged queries')} of {queries:,} not in the run; {what}"
+            )
+    if lists.extra_queries:
+        whose = f"{systems[0]}: " if len(systems) == 1 else ""
+        notes.append(f"{whose}{count(lists.extra_queries, 'query', 'queries')} of the run without labels left aside")
+    return notes
+
+
+def _barren(lists: Lists) -> list[str]:
+    barren = len(lists) - int(lists.has_relevant.sum())
+    if not barren:
+        return []
+    what = "left out of the means" if lists.profile.leaves_out_empty else "counted as 0"
+    return [f"{count(barren, 'list')} of queries without a relevant document: {what}"]
+
+
+def _undefined(values: Floats, measures: list[Measure]) -> list[str]:
+    missing = np.isnan(values).sum(axis=0)
+    return [
+        f"{measure} is undefined for {count(int(n), 'list')} of {len(values):,}: left out of its mean"
+        for measure, n in zip(measures, missing, strict=True)
+        if n
+    ]
+
+
+def _unjudged(lists: Lists, measures: list[Measure]) -> list[str]:
+    depth = max((m.cutoff or 0 for m in measures if not isinstance(m, Judged)), default=0)
+    if not depth:
+        return []
+    judged = Judged(cutoff=depth).score(lists)
+    unjudged = 1 - float(np.nanmean(judged)) if np.isfinite(judged).any() else 0.0
+    if unjudged < 0.0005:
+        return []
+    share = f"{unjudged:.0%}".replace("%", " %") if unjudged >= 0.01 else "under 1 %"
+    return [f"{share} of the documents looked at (top {depth}) have no judgment and count as not relevant"]
+
+
+def _without_context(lists: Lists, measures: list[Measure]) -> list[str]:
+    wants_context = [m for m in measures if isinstance(m, CG | CCG | ERR) and m.context > 0]
+    if not wants_context:
+        return []
+    deepest = max(m.cutoff or 0 for m in wants_context)
+    seen = lists.cut(deepest) if deepest else lists
+    known = 0 if seen.conditional is None else int((~np.isnan(seen.conditional) & (seen.rank > 1)).sum())
+    below = int((seen.rank > 1).sum())
+    if known == below:
+        return []
+    return [f"{below - known:,} of {below:,} documents have no label given the one above and keep their own"]
+
+
+def _ties(lists: Lists, measures: list[Measure]) -> list[str]:
+    """Lists where documents of equal score stand on both sides of a cutoff."""
+    notes = []
+    for cutoff in sorted({measure.cutoff for measure in measures if measure.cutoff is not None}):
+        tied = int(np.count_nonzero(np.bincount(lists.tie_list[lists.tie_rank == cutoff + 1])))
+        if tied:
+            notes.append(f"ties in score at rank {cutoff} in {count(tied, 'list')} of {len(lists):,}: doc ids decided")
+    if not notes and len(lists.tie_list):
+        tied = int(np.count_nonzero(np.bincount(lists.tie_list)))
+        notes.append(f"ties in score in {count(tied, 'list')} of {len(lists):,}, none at a cutoff: doc ids decided")
+    return notes
