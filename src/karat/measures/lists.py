@@ -111,7 +111,7 @@ def match(runs: Runs, topics: Topics, profile: Profile, complete: bool = False) 
     if not wanted.any():
         some, other = runs.blocks.keys["query"].head(1).to_list(), topics.queries["query"].head(1).to_list()
         raise BadInput.at(
-            "the run and the labels",
+            f"the run of {', '.join(runs.systems[:3]) or 'nobody'} and the labels",
             expected="queries in common",
             found=f"none (the run has {', '.join(some) or 'no query'}, the labels {', '.join(other) or 'none'})",
         )
