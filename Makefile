@@ -11,11 +11,16 @@ help:
 	@echo "make bench   race karat against other tools (minutes)"
 	@echo "make format  let ruff format the code"
 
-$(VENV)/.dev: pyproject.toml
+$(VENV)/.core: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "karat needs Python 3.11 or newer; name one: make PYTHON=python3.12 test"; exit 1; }
-	@echo "Making $(VENV) and installing karat with what its tests use ..."
+	@echo "Making $(VENV) and installing karat ..."
 	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.core
+	@echo "Installing what the tests use ..."
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@
 
@@ -23,7 +28,7 @@ $(VENV)/.bench: $(VENV)/.dev
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
 	@touch $@
 
-demo: $(VENV)/.dev
+demo: $(VENV)/.core
 	@echo "Two small engines search Python's own documentation; twelve questions, labels given by hand."
 	@echo '$$ karat score examples/python-docs/qrels.txt examples/python-docs/*.run'
 	@$(BIN)/karat score examples/python-docs/qrels.txt examples/python-docs/*.run

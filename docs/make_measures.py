@@ -18,8 +18,11 @@ A measure is written `name(parameter=value,...)@cutoff`, as in ir_measures: `nDC
 without a label counts as not relevant; ties in score go to the larger doc id; labels may be real numbers.
 `judged_only=True` takes documents that nobody judged out of the list first.
 
+Three values differ from ir_measures' under the same name: ERR takes the highest grade from the labels or the scale
+(there always 4; `ERR(max_rel=4)`), Judged does not count labels below 0, and RBP is binary unless `gains` are given.
+
 trec_eval's names are understood: `map`, `ndcg`, `ndcg_cut_10`, `P_10`, `recall_100`, `recip_rank`, `Rprec`, `bpref`,
-`infAP`, `success_1`, `map_cut_100`.
+`infAP`, `success_1`, `map_cut_100`, also with dots; so are ndeval's: `alpha-nDCG@10`, `ERR-IA@20`, `strec@10`.
 """
 
 

@@ -23,6 +23,11 @@ def test_qrels_go_to_every_format_and_back(tmp_path: Path) -> None:
         assert back.stdout == text, name
 
 
+def test_standard_input_is_converted(tmp_path: Path) -> None:
+    done = karat("convert", "-", "-", "--to", "csv", given="q 0 d 1\n")
+    assert done.stdout == "query,doc,label\nq,d,1\n"
+
+
 def test_several_judges_need_a_majority_to_become_qrels(tmp_path: Path) -> None:
     (tmp_path / "crowd.csv").write_text("query,doc,label,judge\nq,d,1,a\nq,d,1,b\nq,d,0,c\n")
     refused = karat("convert", str(tmp_path / "crowd.csv"), str(tmp_path / "out.txt"))

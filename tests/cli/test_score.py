@@ -68,10 +68,29 @@ def test_the_run_may_come_from_standard_input(files: tuple[str, str]) -> None:
     assert json.loads(done.stdout)["systems"][0]["scores"]["RR"]["value"] == 0.75
 
 
+def test_pipes_are_read_like_files(files: tuple[str, str]) -> None:
+    command = f"{sys.executable} -m karat.cli score <(cat {files[0]}) <(gzip -c {files[1]}) -m RR --json"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
+    assert json.loads(done.stdout)["systems"][0]["scores"]["RR"]["value"] == 0.75, done.stderr
+
+
+def test_a_full_disk_is_not_called_a_fault_of_karat(files: tuple[str, str]) -> None:
+    command = f"{sys.executable} -m karat.cli score {files[0]} {files[1]} > /dev/full"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "No space left on device" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_profiles_have_the_measures_they_are_known_for(files: tuple[str, str]) -> None:
+    document = json.loads(karat("score", *files, "--profile", "gdeval", "--json").stdout)
+    assert list(document["systems"][0]["scores"]) == ["nDCG@20", "ERR@20"]
+
+
 def test_complete_counts_missing_queries_as_nothing(files: tuple[str, str]) -> None:
     document = json.loads(karat("score", *files, "-m", "RR", "-c", "--json").stdout)
     assert document["systems"][0]["scores"]["RR"] == {"value": 0.5, "low": None, "high": None, "n": 3}
-    assert any("they count as 0" in note for note in document["notes"])
+    assert any("not in the run, counted as 0" in note for note in document["notes"])
 
 
 def test_runs_of_the_same_name_are_told_apart_by_their_files(files: tuple[str, str], tmp_path: Path) -> None:
@@ -91,7 +110,7 @@ def test_runs_of_the_same_name_are_told_apart_by_their_files(files: tuple[str, s
         (["qrels.txt", "bm25.run", "-m", "nDGC@10"], 'there is no measure "nDGC"; did you mean nDCG?'),
         (["qrels.txt", "bm25.run", "--profile", "mine"], "expected trec_eval or trec_eval9 or ndeval or gdeval"),
         (["qrels.txt", "bm25.run", "--level", "95"], "expected a share such as 0.95"),
-        (["qrels.txt", "bm25.run", "--draws", "-5"], "expected 0 draws or more"),
+        (["qrels.txt", "bm25.run", "--draws", "-5"], "expected 0 draws, or 100 or more"),
         (["qrels.txt", "bm25.run", "--scale", "0..1"], 'expected a grade of the scale 0..1, found "2"'),
         (["empty.txt", "bm25.run"], "found an empty file"),
         (["other.txt", "bm25.run"], "expected queries in common, found none"),

@@ -15,6 +15,43 @@ def values(run: object, labels: object, *measures: str, profile: str = "trec_eva
     return kt.score(run, labels, list(measures), profile=profile, draws=0).means["value"].to_list()
 
 
+def test_several_systems_may_come_as_a_dictionary() -> None:
+    run = {"q": {"a": 1.0, "b": 2.0}}
+    scores = kt.score({"one": run, "two": {"q": {"a": 1.0}}}, {"q": {"a": 1}}, "RR", draws=0)
+    assert dict(scores.means.select("system", "value").rows()) == {"one": 0.5, "two": 1.0}
+
+
+def test_runs_come_first_and_paths_are_read_first() -> None:
+    with pytest.raises(kt.BadInput, match="takes the runs first"):
+        kt.score(kt.Judgments.of({"q": {"a": 1}}), {"q": {"a": 1.0}})
+    with pytest.raises(kt.BadInput, match="read it with kt"):
+        kt.score("run.txt", {"q": {"a": 1}})
+    with pytest.raises(kt.BadInput, match='expected a number as label, found "good"'):
+        kt.score({"q": {"a": 1.0}}, {"q": {"a": "good"}})
+
+
+def test_labels_too_large_for_exponential_gains_are_refused() -> None:
+    for measure in ("nDCG(gains=exp)", "ERR"):
+        with pytest.raises(kt.BadInput, match="up to 1000"):
+            values({"q": {"a": 1.0}}, {"q": {"a": 2000}}, measure)
+
+
+def test_labels_that_nothing_counts_as_relevant_are_said() -> None:
+    notes = kt.score({"q": {"a": 1.0}}, {"q": {"a": 0.5}}, ["P@1", "nDCG"], draws=0).notes
+    assert "run: no label reaches what P@1 count as relevant (the highest is 0.5): set rel" in notes
+
+
+def test_weights_must_be_there_and_above_zero() -> None:
+    labels = [{"query": "q", "doc": "a", "subtopic": "1", "label": 1}]
+    for subtopic, said in (
+        ({"weight": 0.0}, "expected some above 0"),
+        ({"description": "x"}, "expected a column weight"),
+    ):
+        queries = kt.Queries.of([{"query": "q"}], [{"query": "q", "subtopic": "1", **subtopic}])
+        with pytest.raises(kt.BadInput, match=said):
+            kt.score({"q": {"a": 1.0}}, labels, "P_IA@1", weights=queries)
+
+
 def test_an_undefined_measure_leaves_the_intervals_of_others_alone() -> None:
     labels = {f"q{i}": {"d1": 1 if i % 3 else 0, "d2": 0} for i in range(12)}
     run = {f"q{i}": {"d1": 1.0 - 2 * (i % 2), "d2": 0.5} for i in range(12)}
@@ -127,7 +164,9 @@ def test_means_of_few_queries_have_no_interval_and_say_so() -> None:
     assert "no interval for a mean of fewer than 5 queries: too few to tell" in scores.notes
 
 
-@pytest.mark.parametrize(("option", "said"), [({"seed": -1}, "0 seed or more"), ({"draws": 10.5}, "0 draws or more")])
+@pytest.mark.parametrize(
+    ("option", "said"), [({"seed": -1}, "a whole number from 0"), ({"draws": 10.5}, "0 draws, or 100 or more")]
+)
 def test_draws_and_seed_are_whole_numbers(option: dict[str, int], said: str) -> None:
     with pytest.raises(kt.BadInput, match=said):
         kt.score({"q": {"d": 1.0}}, {"q": {"d": 1}}, "P@1", **option)

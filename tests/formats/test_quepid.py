@@ -47,7 +47,7 @@ def test_a_book_gives_judgments_with_judges_and_says_what_is_open(tmp_path: Path
         ("red shoes", "11", 3.0, "a@x", "yes"),
         ("red shoes", "11", None, "b@x", None),
     ]
-    assert judgments.notes == ("book.json: 1 pair not judged yet",)
+    assert judgments.notes == (f"{path}: 1 pair not judged yet",)
 
 
 def test_a_book_reads_back(tmp_path: Path) -> None:
@@ -63,7 +63,7 @@ def test_the_basic_export_lists_queries_without_ratings_too(tmp_path: Path) -> N
     path.write_text('query,docid,rating\n"star wars, new",11,3\nempty one\n')
     judgments = kt.read_judgments(str(path))
     assert judgments.frame.rows() == [("star wars, new", "11", 3.0)]
-    assert judgments.notes == ("ratings.csv: 1 query without a rating",)
+    assert judgments.notes == (f"{path}: 1 query without a rating",)
     kt.write(judgments, str(tmp_path / "out.csv"), "quepid-csv")
     assert (tmp_path / "out.csv").read_text().splitlines()[0] == "query,docid,rating"
     assert kt.read_judgments(str(tmp_path / "out.csv")).frame.equals(judgments.frame)

@@ -92,6 +92,36 @@ def test_tab_separated_qrels_without_header_stay_qrels(tmp_path: Path) -> None:
     assert kt.read_judgments(saved(tmp_path, "1\t0\td\t1\n", "qrels.dev.tsv")).frame.rows() == [("1", "d", 1.0)]
 
 
+def test_blanks_around_cells_are_nothing(tmp_path: Path) -> None:
+    path = saved(tmp_path, "query, doc, label\nq1, d1, 2\n q2 ,d5,1\n")
+    assert kt.read_judgments(path).frame.rows() == [("q1", "d1", 2.0), ("q2", "d5", 1.0)]
+
+
+def test_the_columns_of_beir_are_understood(tmp_path: Path) -> None:
+    path = saved(tmp_path, "query-id\tcorpus-id\tscore\nq\td\t1\n", "test.tsv")
+    assert kt.read_judgments(path).frame.rows() == [("q", "d", 1.0)]
+
+
+def test_lists_and_objects_are_no_cells(tmp_path: Path) -> None:
+    for cell in ('"doc": ["d"], "label": 1', '"doc": "d", "label": [1]', '"doc": "d", "label": {"a": 1}'):
+        path = saved(tmp_path, '{"query": "q", ' + cell + "}\n", "x.jsonl")
+        with pytest.raises(kt.BadInput, match="found lists or objects"):
+            kt.read_judgments(path)
+
+
+def test_ids_are_written_as_they_are_and_whole_labels_stay_whole(tmp_path: Path) -> None:
+    kt.write(kt.Judgments.of({"-q": {"=d": 2}}), str(tmp_path / "x.csv"))
+    assert (tmp_path / "x.csv").read_text() == "query,doc,label\n-q,=d,2\n"
+    kt.write(kt.Judgments.of({"q": {"d": 0.5}}), str(tmp_path / "x.csv"))
+    assert (tmp_path / "x.csv").read_text().endswith("0.5\n")
+
+
+def test_an_ending_that_promises_something_else_is_refused(tmp_path: Path) -> None:
+    for name in ("x.xlsx", "x.txt.bz2"):
+        with pytest.raises(kt.BadInput):
+            kt.write(kt.Judgments.of({"q": {"d": 2}}), str(tmp_path / name))
+
+
 def test_cells_that_a_spreadsheet_would_run_are_guarded_and_read_back(tmp_path: Path) -> None:
     rows = [{"query": "q", "doc": "a", "label": -2, "judge": "ann", "comment": "=HYPERLINK(1)"}]
     path = str(tmp_path / "x.csv")

@@ -73,6 +73,7 @@ def test_packed_files_are_told_by_their_bytes_not_their_names(tmp_path: Path) ->
         "b.zst": zstandard.ZstdCompressor().compress(RUN.encode()),
         "c.txt": gzip.compress(RUN.encode()),
         "two.gz": gzip.compress(RUN[:20].encode()) + gzip.compress(RUN[20:].encode()),
+        "two.zst": b"".join(zstandard.ZstdCompressor().compress(part.encode()) for part in (RUN[:20], RUN[20:])),
     }
     for name, data in packed.items():
         assert kt.read_runs(saved(tmp_path, data, name)).frame.equals(expected), name
@@ -123,9 +124,10 @@ def test_a_bad_run_gets_an_error_that_helps(tmp_path: Path, text: str, said: str
 
 
 def test_a_repeated_line_is_noted_and_counted_once(tmp_path: Path) -> None:
-    judgments = kt.read_judgments(saved(tmp_path, QRELS + "q1 0 d1 2\n"))
+    path = saved(tmp_path, QRELS + "q1 0 d1 2\n")
+    judgments = kt.read_judgments(path)
     assert len(judgments) == 3
-    assert judgments.notes == ("file.txt: 1 row repeated an earlier one word for word and counted once",)
+    assert judgments.notes == (f"{path}: 1 row repeated an earlier label of the same document and counted once",)
 
 
 def test_bad_labels_are_dropped_only_on_request_and_said(tmp_path: Path) -> None:
@@ -133,12 +135,12 @@ def test_bad_labels_are_dropped_only_on_request_and_said(tmp_path: Path) -> None
     with pytest.raises(kt.BadInput) as error:
         kt.read_judgments(path, scale="0..3")
     assert str(error.value) == (
-        'file.txt line 2: expected a grade of the scale 0..3, found "5" (1 more row like it); '
+        f'{path} line 2: expected a grade of the scale 0..3, found "5" (1 more row like it); '
         "drop it with --drop-bad-labels or extend the scale"
     )
     judgments = kt.read_judgments(path, scale="0..3", drop_bad_labels=True)
     assert len(judgments) == 1
-    assert judgments.notes == ('file.txt: dropped 2 bad labels, the first "5" (file.txt line 2)',)
+    assert judgments.notes == (f'{path}: dropped 2 bad labels, the first "5" ({path} line 2)',)
 
 
 def test_missing_files_folders_and_damaged_archives_are_named(tmp_path: Path) -> None:
@@ -147,6 +149,9 @@ def test_missing_files_folders_and_damaged_archives_are_named(tmp_path: Path) ->
         str(tmp_path / "qrel.txt"): "no such file; near it: qrels.txt",
         str(tmp_path): "this is a folder",
         saved(tmp_path, gzip.compress(QRELS.encode())[:-9], "cut.gz"): "damaged or cut short",
+        saved(tmp_path, zstandard.ZstdCompressor().compress(QRELS.encode())[:-9], "cut.zst"): "damaged or cut short",
+        saved(tmp_path, QRELS.encode("utf-16"), "wide.txt"): "text in UTF-16; convert it with iconv",
+        saved(tmp_path, b"BZh91AY", "packed.bz2"): "packed with bzip2",
     }.items():
         with pytest.raises(kt.BadInput) as error:
             kt.read_judgments(path)

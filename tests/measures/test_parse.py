@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 
+import ir_measures
 import numpy as np
 import pytest
 from hypothesis import given
@@ -77,6 +78,10 @@ def test_the_usual_spellings_stand(text: str) -> None:
         ("recall_1000", kt.R @ 1000),
         ("recip_rank", kt.RR()),
         ("success_1", kt.Success @ 1),
+        ("ndcg_cut.10", kt.nDCG @ 10),
+        ("ERR-IA@10", kt.ERR_IA @ 10),
+        ("alpha-nDCG@10", kt.alpha_nDCG @ 10),
+        ("strec@10", kt.StRecall @ 10),
         ("bpref", kt.Bpref()),
         ("MRR@10", kt.RR @ 10),
         ("NDCG@10", kt.nDCG @ 10),
@@ -125,6 +130,10 @@ def test_a_name_that_is_none_gets_an_error_that_helps(text: str, said: str) -> N
     with pytest.raises(kt.BadInput) as error:
         parse_measure(text)
     assert said in str(error.value)
+
+
+def test_measures_of_ir_measures_are_taken() -> None:
+    assert as_measures([ir_measures.nDCG @ 10, ir_measures.P(rel=2) @ 5]) == [kt.nDCG @ 10, kt.P(rel=2) @ 5]
 
 
 def test_numbers_print_so_that_they_read_back() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import io
 import os
 import sys
 
@@ -30,6 +31,8 @@ def main() -> None:
     """Run the command line: exit 0 when done, 1 when the data cannot answer, 2 on bad input."""
     # A command lives for seconds and keeps what it loads: the collector would look through it for nothing.
     gc.set_threshold(100_000)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # a terminal that cannot show a letter shows its number
     try:
         karat()
     except (BadInput, MissingExtra) as error:
@@ -40,6 +43,9 @@ def main() -> None:
         # The reader has seen enough (karat score ... | head): that is no error.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
+    except OSError as error:
+        click.echo(f"karat: {error.strerror or error}", err=True)
+        sys.exit(2)
     except Exception as error:
         if os.environ.get("KARAT_DEBUG"):
             raise

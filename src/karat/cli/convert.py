@@ -52,6 +52,7 @@ def convert(
     from karat.formats.kinds import READERS, kind_of
     from karat.labels import majority as by_majority
     from karat.records import Judgments, Records
+    from karat.records.base import count
 
     what = kind or kind_of(source, from_format)
     if what not in READERS:
@@ -69,4 +70,4 @@ def convert(
     for note in [*records.notes, *lost]:
         click.echo(f"note: {note}", err=True)
     if target != "-":
-        click.echo(f"Wrote {records!r} to {target}.", err=True)
+        click.echo(f"Wrote {count(len(records), 'row')} of {what} to {target}.", err=True)

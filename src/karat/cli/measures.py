@@ -22,6 +22,8 @@ def measures() -> None:
     table.add_column("meaning")
     for name, cls in MEASURES.items():
         cutoff = "@k" if cls.needs_cutoff else "" if cls.never_cut else "[@k]"
-        given = ", ".join(f"{f.name}={f.default}" for f in fields(cls) if f.name != "cutoff" and f.default is not None)
+        given = ", ".join(
+            f.name if f.default is None else f"{f.name}={f.default}" for f in fields(cls) if f.name != "cutoff"
+        )
         table.add_row(name + cutoff.replace("[", "\\["), given, about(cls))
     console().print(table)

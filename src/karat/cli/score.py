@@ -15,6 +15,11 @@ from karat.cli import options
 if TYPE_CHECKING:
     from karat.estimate import Scores
 
+#: What is shown when no measure is asked for: what each tool is known for.
+DEFAULTS = {
+    "ndeval": ["alpha_nDCG@10", "ERR_IA@10", "NRBP", "P_IA@10", "StRecall@10"],
+    "gdeval": ["nDCG@20", "ERR@20"],
+}
 DEFAULT = ["nDCG@10", "AP", "RR", "P@10", "Judged@10"]
 
 EXAMPLES = """\b
@@ -79,7 +84,8 @@ def score(
     files, names = _measures_among(runs, measure)
     if [labels, *files].count("-") > 1:
         raise BadInput("standard input (-) can be read once only")
-    measures, tool = as_measures(names), profile_named(profile)
+    tool = profile_named(profile)
+    measures = as_measures(names or DEFAULTS.get(tool.name, DEFAULT))
     for path in [labels, *files]:  # a name mistyped at the end should not cost the work on the others
         File(path).check()
     scorer = Scorer(
@@ -124,14 +130,14 @@ def _measures_among(runs: tuple[str, ...], given: tuple[str, ...]) -> tuple[list
         files.append(word)
     if not files:
         raise BadInput("no run to score; the labels come first, then the runs")
-    return files, names or DEFAULT
+    return files, names
 
 
 def _split(text: str) -> list[str]:
     """Measures separated by commas or spaces that are not inside brackets.
 
-    >>> _split("nDCG(gains={0:0,1:3})@10,AP P@5")
-    ['nDCG(gains={0:0,1:3})@10', 'AP', 'P@5']
+    >>> _split("nDCG(gains={0:0,1:3})@10,AP P.5,10")
+    ['nDCG(gains={0:0,1:3})@10', 'AP', 'P.5', 'P.10']
     """
     parts, depth = [""], 0
     for letter in text:
@@ -141,7 +147,13 @@ def _split(text: str) -> list[str]:
             parts.append("")
         else:
             parts[-1] += letter
-    return [part for part in parts if part]
+    names: list[str] = []
+    for part in parts:
+        # trec_eval's P.5,10 asks for P.5 and P.10.
+        if part.isdigit() and names and "." in names[-1]:
+            part = f"{names[-1].rpartition('.')[0]}.{part}"
+        names += [part] if part else []
+    return names
 
 
 def _told_apart(parts: list[Scores], files: list[str]) -> list[Scores]:

@@ -40,7 +40,7 @@ def print_scores(scores: Scores, by_query: bool = False) -> None:
         for system in systems:
             mine = scores.queries.filter(pl.col("system") == system)
             rows = [[row["query"], *(figure(row[m], 4) for m in scores.measures)] for row in mine.iter_rows(named=True)]
-            for table in _side_by_side(["query", *scores.measures], rows, out.width):
+            for table in side_by_side(["query", *scores.measures], rows, out.width):
                 out.print()
                 if len(systems) > 1:
                     say(out, system)
@@ -56,11 +56,11 @@ def say(out: Console, text: str) -> None:
     out.print(fill(text, out.width, subsequent_indent="  ", break_on_hyphens=False), markup=False)
 
 
-def plain_table(names: list[str]) -> Table:
-    """A table without lines: words to the left in the first column, figures to the right in the others."""
+def plain_table(names: list[str], lead: int = 1) -> Table:
+    """A table without lines: words to the left in the first columns, figures to the right in the others."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     for place, name in enumerate(names):
-        table.add_column(name, justify="right" if place else "left", overflow="fold")
+        table.add_column(name, justify="right" if place >= lead else "left", overflow="fold")
     return table
 
 
@@ -90,22 +90,23 @@ def _many_systems(scores: Scores, systems: list[str], width: int) -> list[Table]
         places = max(decimals(cells[system, measure]["low"], cells[system, measure]["high"]) for system in systems)
         for row, system in zip(rows, systems, strict=True):
             row.append(_with_interval(cells[system, measure], places))
-    return _side_by_side(names, rows, width)
+    return side_by_side(names, rows, width)
 
 
-def _side_by_side(names: list[str], rows: list[list[str]], width: int) -> list[Table]:
-    """One table, or several under each other that repeat the first column, so that none is too wide."""
+def side_by_side(names: list[str], rows: list[list[str]], width: int, lead: int = 1) -> list[Table]:
+    """One table, or several under each other that repeat the first `lead` columns, so that none is too wide."""
     widths = [max(len(row[place]) for row in [names, *rows]) + 2 for place in range(len(names))]
     groups: list[list[int]] = [[]]
-    for place in range(1, len(names)):
-        if groups[-1] and widths[0] + sum(widths[p] for p in groups[-1]) + widths[place] > width + 2:
+    for place in range(lead, len(names)):
+        if groups[-1] and sum(widths[:lead]) + sum(widths[p] for p in groups[-1]) + widths[place] > width + 2:
             groups.append([])
         groups[-1].append(place)
     tables = []
     for group in groups:
-        table = plain_table([names[0], *(names[place] for place in group)])
+        shown = [*range(lead), *group]
+        table = plain_table([names[place] for place in shown], lead)
         for row in rows:
-            table.add_row(escape(row[0]), *(escape(row[place]) for place in group))
+            table.add_row(*(escape(row[place]) for place in shown))
         tables.append(table)
     return tables
 

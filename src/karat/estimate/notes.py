@@ -17,6 +17,7 @@ def notes_on(lists: Lists, values: Floats, systems: list[str], measures: list[Me
     whose = f"{systems[0]}: " if len(systems) == 1 else ""
     about_all = [
         *_barren(lists),
+        *_out_of_reach(lists, measures),
         *_undefined(values, measures),
         *_ties(lists, measures),
         *_unjudged(lists, measures),
@@ -33,9 +34,9 @@ def _missing(lists: Lists, systems: list[str], complete: bool) -> list[str]:
         mine = (lists.keys["system"] == system).to_numpy() & (lists.size > 0)
         missing = queries - int(mine.sum())
         if missing:
-            what = "they count as 0" if complete else "they are left out of the means (--complete counts them as 0)"
+            what = "counted as 0" if complete else "left out of the means (--complete counts 0)"
             notes.append(
-                f"{system}: {count(missing, 'judged query', 'judged queries')} of {queries:,} not in the run; {what}"
+                f"{system}: {count(missing, 'judged query', 'judged queries')} of {queries:,} not in the run, {what}"
             )
     if lists.extra_queries:
         whose = f"{systems[0]}: " if len(systems) == 1 else ""
@@ -51,6 +52,15 @@ def _barren(lists: Lists) -> list[str]:
     return [f"{count(barren, 'list')} of queries without a relevant document: {what}"]
 
 
+def _out_of_reach(lists: Lists, measures: list[Measure]) -> list[str]:
+    """Measures that call relevant what no label reaches: shares below 1, say, or a grade that nobody gave."""
+    highest = np.nanmax(lists.topics.label) if np.isfinite(lists.topics.label).any() else 0.0
+    lost = [str(m) for m in measures if getattr(m, "rel", None) is not None and highest < m.rel and highest > 0]  # type: ignore[attr-defined]
+    if not lost:
+        return []
+    return [f"no label reaches what {', '.join(lost)} count as relevant (the highest is {highest:g}): set rel"]
+
+
 def _undefined(values: Floats, measures: list[Measure]) -> list[str]:
     missing = np.isnan(values).sum(axis=0)
     return [
@@ -64,8 +74,8 @@ def _unjudged(lists: Lists, measures: list[Measure]) -> list[str]:
     depth = max((m.cutoff or 0 for m in measures if not isinstance(m, Judged)), default=0)
     if not depth:
         return []
-    judged = Judged(cutoff=depth).score(lists)
-    unjudged = 1 - float(np.nanmean(judged)) if np.isfinite(judged).any() else 0.0
+    seen = lists.cut(depth)
+    unjudged = 1 - float((seen.label >= 0).sum()) / max(1, int(np.minimum(lists.size, depth).sum()))
     if unjudged < 0.0005:
         return []
     share = f"{unjudged:.0%}".replace("%", " %") if unjudged >= 0.01 else "under 1 %"

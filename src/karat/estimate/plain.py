@@ -18,6 +18,9 @@ from karat.stats import FEWEST, mean_intervals
 
 Floats = npt.NDArray[np.float64]
 
+#: The ends of an interval are the outermost draws but a few, so a handful of draws has none.
+FEWEST_DRAWS = 100
+
 
 class Scorer:
     """Scores runs one after another against the same labels, which are laid out once.
@@ -26,6 +29,7 @@ class Scorer:
     >>> scorer = Scorer(labels, ["P@1", "RR"], draws=0)
     >>> scorer.score(Runs.of({"q1": {"d1": 2.0, "d2": 1.0}, "q2": {"d2": 1.0}}, system="mine"))
     mine has P@1 0.5000 over 2 queries.
+      mine: P@1 0.5000, RR 0.5000
     - mine: 50 % of the documents looked at (top 1) have no judgment and count as not relevant
     """
 
@@ -46,9 +50,10 @@ class Scorer:
             raise BadInput.at("the measures", expected="at least one, such as nDCG@10", found="none")
         if not 0 < level < 1:
             raise BadInput.at("the interval's level", expected="a share such as 0.95", found=str(level))
-        for name, number in (("draws", draws), ("seed", seed)):
-            if not isinstance(number, int) or number < 0:
-                raise BadInput.at("the bootstrap", expected=f"0 {name} or more", found=str(number))
+        if not isinstance(draws, int) or not (draws == 0 or draws >= FEWEST_DRAWS):
+            raise BadInput.at("the bootstrap", expected=f"0 draws, or {FEWEST_DRAWS} or more", found=str(draws))
+        if not isinstance(seed, int) or seed < 0:
+            raise BadInput.at("the seed", expected="a whole number from 0", found=str(seed))
         self.profile = profile_named(profile)
         self.complete, self.level, self.draws, self.seed = complete, level, draws, seed
         self.labels = majority(labels)
@@ -145,12 +150,15 @@ def score(
     >>> run = {"q1": {"d2": 0.9, "d1": 0.8}, "q2": {"d3": 0.7}}
     >>> kt.score(run, labels, [kt.nDCG @ 10, "P@1"], draws=0)
     run has nDCG@10 0.8155 over 2 queries.
+      run: nDCG@10 0.8155, P@1 0.5000
 
     Labels and runs may be records that karat read, frames, or dictionaries as pytrec_eval takes them. `profile`
     reproduces another tool where tools differ; `complete` counts a judged query that a system misses as an empty
     list (trec_eval's -c); otherwise means are over the queries that labels and run share. Intervals are bootstrap
     intervals over `draws` resamples of the queries; `weights` gives the subtopics' weights.
     """
+    if isinstance(runs, Judgments) or isinstance(labels, Runs):
+        raise BadInput("kt.score takes the runs first, then the labels")
     scorer = Scorer(
         Judgments.of(labels),
         measures,

@@ -128,10 +128,20 @@ class Scores:
         queries = f"{row['n']:,} {'query' if row['n'] == 1 else 'queries'}"
         if len(self.systems) == 1:
             return f"{best} has {first} {said} over {queries}."
-        return f"Of {len(self.systems)} systems, {best} has the highest {first}: {said} over {queries}."
+        text = f"Of {len(self.systems)} systems, {best} has the highest {first}: {said} over {queries}."
+        if self.means.filter(pl.col("measure") == first)["n"].n_unique() > 1:
+            text += " The means are not over the same queries: compare with care."
+        return text
 
     def __repr__(self) -> str:
-        return self.sentence() + "".join(f"\n- {note}" for note in self.notes)
+        lines = [self.sentence()]
+        if len(self.measures) > 1 or len(self.systems) > 1:
+            cells = {(row["system"], row["measure"]): _cell(row) for row in self.means.iter_rows(named=True)}
+            lines += [
+                f"  {name}: " + ", ".join(f"{measure} {cells[name, measure]}" for measure in self.measures)
+                for name in self.best_first()[:20]
+            ]
+        return "\n".join([*lines, *(f"- {note}" for note in self.notes)])
 
     def _repr_html_(self) -> str:
         from html import escape

@@ -13,8 +13,9 @@ from pathlib import Path
 import polars as pl
 
 from karat.errors import BadInput
-from karat.formats.files import File
+from karat.formats.files import File, not_utf8
 from karat.records import Source
+from karat.records.base import count
 
 
 def read_columns(
@@ -76,7 +77,8 @@ def _read_careful(
         raise BadInput.at(
             f"{file.name} line {fields['line'][row]}",
             expected=f"{len(names)} columns ({' '.join(names)})",
-            found=f'{width[row]}: "{_shorten(fields["text"][row])}"' + (f" ({more:,} more lines)" if more else ""),
+            found=f'{width[row]}: "{_shorten(fields["text"][row])}"'
+            + (f" ({count(more, 'more line')} like it)" if more else ""),
             remedy=hint,
         )
     source = Source(file.name, fields["line"])
@@ -96,13 +98,7 @@ def _lines(file: File) -> pl.DataFrame:
     try:
         text = data.decode()
     except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise BadInput.at(
-            f"{file.name} line {line}",
-            expected="text in UTF-8",
-            found=f"the byte 0x{data[error.start]:02x}",
-            remedy="convert the file, for example with iconv -f latin1 -t utf-8",
-        ) from None
+        raise not_utf8(file.name, data, error) from None
     lines = pl.Series("text", text.split("\n"), dtype=pl.String).str.strip_chars()
     return lines.to_frame().with_row_index("line", offset=1)
 

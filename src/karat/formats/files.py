@@ -5,18 +5,35 @@ from __future__ import annotations
 import io
 import sys
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 
 from karat.errors import BadInput
 
 GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 PACKED = (".gz", ".zst")
+NEWLINE = b"\n"
+#: What files begin with that karat does not read, and what to do about it.
+STRANGE = {
+    b"\xfd7zXZ": "a file packed with xz; unpack it first, for example with xz -dc",
+    b"BZh": "a file packed with bzip2; unpack it first, for example with bzip2 -dc",
+    b"PK\x03\x04": "a zip archive or spreadsheet; save it as CSV",
+    b"\xff\xfe": "text in UTF-16; convert it with iconv -f utf-16 -t utf-8",
+    b"\xfe\xff": "text in UTF-16; convert it with iconv -f utf-16 -t utf-8",
+}
+
+
+@cache
+def _stream(path: str) -> bytes:
+    """What comes through standard input or a pipe: it can be read once only, so it is kept."""
+    if path == "-":
+        return sys.stdin.buffer.read()
+    return Path(path).read_bytes()
 
 
 @dataclass(frozen=True)
 class File:
-    """A file to read. Plain files stay on disk until their bytes are wanted.
+    """A file to read. Plain files stay on disk until their bytes are wanted; pipes are read once.
 
     >>> File("runs/bm25.run.gz").stem, File("-").name
     ('bm25', 'standard input')
@@ -26,13 +43,14 @@ class File:
 
     @property
     def name(self) -> str:
-        """The name that errors use."""
-        return "standard input" if self.path == "-" else Path(self.path).name
+        """The name that errors use: as the user wrote it."""
+        return "standard input" if self.path == "-" else self.path
 
     @property
     def stem(self) -> str:
         """The name without folders and endings."""
-        return self.name.split(".")[0] or self.name
+        name = Path(self.path).name
+        return "standard input" if self.path == "-" else name.split(".")[0] or name
 
     @property
     def ending(self) -> str:
@@ -43,8 +61,6 @@ class File:
     @cached_property
     def head(self) -> bytes:
         """The first bytes, unpacked, to tell formats apart."""
-        if self.path == "-":
-            return self.content[:65536]
         raw = self._raw_head
         if raw.startswith(GZIP):
             import zlib
@@ -60,20 +76,19 @@ class File:
     @cached_property
     def on_disk(self) -> bool:
         """Whether the file can be read where it lies, without unpacking."""
-        return self.path != "-" and not self._raw_head.startswith((GZIP, ZSTD))
+        return self._is_regular and not self._raw_head.startswith((GZIP, ZSTD))
 
     @cached_property
     def content(self) -> bytes:
         """All bytes, unpacked."""
-        if self.path == "-":
-            return _unpack(sys.stdin.buffer.read(), self.name)
         self.check()
-        return _unpack(Path(self.path).read_bytes(), self.name)
+        return _unpack(Path(self.path).read_bytes() if self._is_regular else _stream(self.path), self.name)
 
     def check(self) -> None:
-        """Raise the error that helps when there is no such file."""
-        if self.path != "-":
-            _ = self._raw_head
+        """Raise the error that helps when there is no such file, or none that can be read."""
+        for magic, what in STRANGE.items():
+            if self._raw_head.startswith(magic):
+                raise BadInput.at(self.name, expected="text, .gz or .zst", found=what)
 
     @property
     def for_polars(self) -> Path | io.BytesIO:
@@ -81,8 +96,14 @@ class File:
         return Path(self.path) if self.on_disk else io.BytesIO(self.content)
 
     @cached_property
+    def _is_regular(self) -> bool:
+        return self.path != "-" and Path(self.path).is_file()
+
+    @cached_property
     def _raw_head(self) -> bytes:
         try:
+            if self.path == "-" or Path(self.path).is_fifo() or Path(self.path).is_char_device():
+                return _stream(self.path)[:65536]
             with Path(self.path).open("rb") as stream:
                 return stream.read(65536)
         except FileNotFoundError:
@@ -95,6 +116,16 @@ class File:
             raise BadInput(f"{self.path}: cannot be read ({error.strerror})") from None
 
 
+def not_utf8(name: str, data: bytes, error: UnicodeDecodeError) -> BadInput:
+    """The error for bytes that are no UTF-8 text: the line, the byte, and how to convert."""
+    return BadInput.at(
+        f"{name} line {data.count(NEWLINE, 0, error.start) + 1}",
+        expected="text in UTF-8",
+        found=f"the byte 0x{data[error.start]:02x}",
+        remedy="if it is latin-1 text, convert it with iconv -f latin1 -t utf-8",
+    )
+
+
 def _unpack(data: bytes, name: str) -> bytes:
     try:
         if data.startswith(GZIP):
@@ -102,12 +133,23 @@ def _unpack(data: bytes, name: str) -> bytes:
 
             return gzip.decompress(data)
         if data.startswith(ZSTD):
-            import zstandard
-
-            return zstandard.ZstdDecompressor().stream_reader(data, read_across_frames=True).read()
+            return _unpack_zstd(data)
     except Exception as error:  # the libraries raise a dozen kinds for a damaged archive
         raise BadInput(f"{name}: damaged or cut short ({error}); fetch or pack it again") from None
     return data
+
+
+def _unpack_zstd(data: bytes) -> bytes:
+    import zstandard
+
+    parts = []
+    while data:
+        frame = zstandard.ZstdDecompressor().decompressobj()
+        parts.append(frame.decompress(data))
+        if not frame.eof:
+            raise EOFError("the end is missing")
+        data = frame.unused_data
+    return b"".join(parts)
 
 
 def write_bytes(path: str, data: bytes) -> None:
@@ -124,6 +166,8 @@ def write_bytes(path: str, data: bytes) -> None:
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
         return
+    if path.lower().endswith((".bz2", ".xz", ".zip")):
+        raise BadInput(f"{path}: only .gz and .zst are packed")
     try:
         Path(path).write_bytes(data)
     except OSError as error:

@@ -49,6 +49,11 @@ def kind_of(path: str, format: str | None = None) -> str:  # noqa: A002
         if width in (4, 6) and b"," not in first_line:
             return "judgments" if width == 4 else "runs"
     headers = tables.read_table(file, "csv" if kind in ("trec", "tsv") else kind)[0].columns
+    if "score" in headers and not {"corpus-id", "corpus_id"} & {*headers}:
+        # BEIR calls a label score; everybody else means a system's.
+        headers = [name for name in headers if name != "score"]
+        if set(Runs.schema.required) <= {*headers, *Runs.schema.rename(headers).values()}:
+            return "runs"
     for name, schema in _SCHEMAS:
         found = {*headers, *schema.rename(headers).values()}
         if set(schema.required) <= found and (name != "runs" or {"score", "rank"} & found):

@@ -8,11 +8,13 @@ from collections.abc import Callable
 import polars as pl
 
 from karat.errors import BadInput
-from karat.formats.files import File
+from karat.formats.files import File, not_utf8
 from karat.records import Source
 
 #: A spreadsheet takes a cell that starts so for a formula; written with a quote before it, it stays a text.
 FORMULA = r"^[=+\-@\t\r]"
+#: Ids are written as they are, because other tools match them; the rest may hold what anybody typed.
+IDS = ("query", "doc", "docid", "system", "team", "context", "subtopic", "left", "right", "time")
 
 
 def read_table(file: File, format: str) -> tuple[pl.DataFrame, Source]:  # noqa: A002
@@ -43,14 +45,25 @@ def write_csv(frame: pl.DataFrame, separator: str = ",") -> bytes:
         .otherwise(pl.col(name))
         .alias(name)
         for name, dtype in frame.schema.items()
-        if dtype == pl.String
+        if dtype == pl.String and name not in IDS
     ]
+    frame = whole_labels(frame)
     return frame.with_columns(guarded).write_csv(separator=separator).encode()
 
 
 def write_jsonl(frame: pl.DataFrame) -> bytes:
     """A table as JSON lines."""
-    return frame.write_ndjson().encode()
+    return whole_labels(frame).write_ndjson().encode()
+
+
+def whole_labels(frame: pl.DataFrame) -> pl.DataFrame:
+    """Labels as whole numbers where all are: `2`, not `2.0`, which some tools cannot read."""
+    columns = [
+        name
+        for name in ("label", "rating")
+        if name in frame.columns and (frame[name] == frame[name].round(0)).fill_null(True).all()
+    ]
+    return frame.with_columns(pl.col(columns).cast(pl.Int64)) if columns else frame
 
 
 def write_parquet(frame: pl.DataFrame) -> bytes:
@@ -77,7 +90,9 @@ def _read_csv(file: File) -> tuple[pl.DataFrame, Source]:
         .otherwise(pl.col(name))
         .alias(name)
         for name in frame.columns
+        if name not in IDS
     ]
+    frame = frame.with_columns(pl.all().str.strip_chars(" \t"))
     return frame.with_columns(unguarded).filter(filled), Source(file.name, lines.filter(filled))
 
 
@@ -98,12 +113,7 @@ def _blame(file: File, separator: str, error: str) -> BadInput:
     try:
         text = file.content.decode("utf-8-sig")
     except UnicodeDecodeError as wrong:
-        line = file.content.count(b"\n", 0, wrong.start) + 1
-        return BadInput.at(
-            f"{file.name} line {line}",
-            expected="text in UTF-8",
-            found=f"the byte 0x{file.content[wrong.start]:02x}",
-        )
+        return not_utf8(file.name, file.content, wrong)
     reader = csv.reader(io.StringIO(text), delimiter=separator)
     header = next(reader, [])
     for row in reader:

@@ -9,6 +9,9 @@ from karat.formats.read import ENDINGS, FORMATS
 from karat.records import Judgments, Queries, Records, Runs
 from karat.records.base import count, repeats
 
+#: Endings that promise something else than TREC's plain lines.
+SPREADSHEETS = (".xlsx", ".xls", ".ods", ".doc", ".docx", ".pdf", ".html", ".zip", ".bz2", ".xz")
+
 #: The columns that each narrow format can hold; tables hold all.
 HOLDS = {
     (Judgments, "trec"): {"query", "doc", "label", "subtopic"},
@@ -34,7 +37,11 @@ def write(records: Records, path: str, format: str | None = None) -> list[str]: 
 
 def _by_name(path: str) -> str:
     ending = File(path).ending
-    return "tsv" if ending == ".tsv" else ENDINGS.get(ending, "trec")
+    if ending == ".tsv" or ending in ENDINGS:
+        return "tsv" if ending == ".tsv" else ENDINGS[ending]
+    if ending in SPREADSHEETS:
+        raise BadInput.at(path, expected="a format that karat writes", found=ending, remedy="write .csv")
+    return "trec"
 
 
 def _content(records: Records, kind: str, path: str) -> bytes:

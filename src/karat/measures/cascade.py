@@ -9,7 +9,7 @@ import numpy as np
 
 from karat.errors import BadInput
 from karat.measures.base import Floats, Measure, Ranked
-from karat.measures.gains import Gains
+from karat.measures.gains import STEEPEST, Gains
 from karat.measures.graded import GainsLike
 from karat.measures.lists import Lists
 
@@ -45,6 +45,8 @@ class ERR(Measure):
             raise BadInput.at(
                 str(self), expected=f"grades up to {top:g}", found=f"{np.nanmax(grade):g}", remedy="set max_rel"
             )
+        if (top or 0) > STEEPEST:
+            raise BadInput.at(str(self), expected=f"a top grade up to {STEEPEST}", found=f"{top:g}")
         lists = lists.where(grade > 0)
         content = (np.exp2(grade[grade > 0]) - 1.0) / 2.0 ** (top or 0.0)
         return lists.total(content * _still_looking(lists, content) / lists.rank)

@@ -12,6 +12,9 @@ from karat.errors import BadInput
 
 Floats = npt.NDArray[np.float64]
 
+#: 2^grade of a higher grade is no number any more.
+STEEPEST = 1000
+
 
 @dataclass(frozen=True)
 class Gains:
@@ -48,6 +51,13 @@ class Gains:
         """The gain of each grade; no label, or one below 0 that the table does not name, is worth nothing."""
         if self.name != "table":
             known = np.where(grades > 0, grades, 0.0)
+            if self.name == "exp" and len(known) and known.max() > STEEPEST:
+                raise BadInput.at(
+                    "gains='exp'",
+                    expected=f"grades up to {STEEPEST} for 2^grade",
+                    found=f"{known.max():g}",
+                    remedy="take gains='identity', or a smaller scale",
+                )
             return np.exp2(known) - 1.0 if self.name == "exp" else known
         levels, gains = np.array(self.table).T
         place = np.searchsorted(levels, grades).clip(max=len(levels) - 1)

@@ -46,6 +46,7 @@ ALIASES = {
     "\u03b1_nDCG": "alpha_nDCG",
     "\u03b1_DCG": "alpha_DCG",
     "ndcg": "nDCG",
+    "strec": "StRecall",
     "map": "AP",
     "recip_rank": "RR",
 }
@@ -63,9 +64,12 @@ def parse_measure(text: str) -> Measure:
     (nDCG@10, RR, AP@100)
     """
     spelled = text.strip()
-    trec = re.fullmatch(rf"({'|'.join(TREC_EVAL)})_(\d+)", spelled)
+    trec = re.fullmatch(rf"({'|'.join(TREC_EVAL)})[_.](\d+)", spelled)
     if trec:
         spelled = f"{TREC_EVAL[trec[1]]}@{trec[2]}"
+    start = re.match(r"[\w-]+", spelled)
+    if start and "-" in start[0]:  # ndeval's names: alpha-nDCG@10, ERR-IA@20
+        spelled = start[0].replace("-", "_") + spelled[start.end() :]
     try:
         node: ast.expr = ast.parse(spelled, mode="eval").body
     except SyntaxError:
@@ -124,9 +128,11 @@ def _as_measure(measure: object) -> Measure:
         if measure.needs_cutoff:
             _ = measure.depth
         return measure
-    if isinstance(measure, str):
-        return parse_measure(measure)
-    raise BadInput.at("the measures", expected="names such as nDCG@10", found=repr(measure))
+    if isinstance(measure, str) or type(measure).__module__.startswith("ir_measures"):
+        return parse_measure(str(measure))
+    raise BadInput.at(
+        "the measures", expected="names such as nDCG@10", found=f"{measure!r}, a {type(measure).__name__}"
+    )
 
 
 def _named(name: str) -> type[Measure]:

@@ -164,8 +164,10 @@ def pair_keys(topic: Ints, docs: pl.Series) -> npt.NDArray[np.uint64]:
 
 def _weights(subtopics: pl.DataFrame, queries: Queries | None) -> Floats:
     """The users' weights of the subtopics; NaN for all where none are given."""
-    if queries is None or "weight" not in queries.subtopics.columns:
+    if queries is None:
         return np.full(subtopics.height, np.nan)
+    if "weight" not in queries.subtopics.columns:
+        raise BadInput.at("the subtopics", expected="a column weight", found=", ".join(queries.subtopics.columns))
     given = queries.subtopics.select("query", "subtopic", "weight")
     joined = subtopics.join(given, on=["query", "subtopic"], how="left", maintain_order="left")
     missing = joined.filter(pl.col("weight").is_null())
@@ -176,4 +178,6 @@ def _weights(subtopics: pl.DataFrame, queries: Queries | None) -> Floats:
             expected=f"a weight for subtopic {row['subtopic']} of query {row['query']}",
             found=f"none ({count(missing.height, 'subtopic')} without)",
         )
+    if (joined["weight"] == 0).all():
+        raise BadInput.at("the subtopics' weights", expected="some above 0", found="all 0")
     return joined["weight"].cast(pl.Float64).to_numpy().astype(np.float64)

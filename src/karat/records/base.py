@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
+from os import PathLike
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import polars as pl
@@ -55,6 +56,8 @@ def frame_of(data: Any, name: str) -> pl.DataFrame:
     """A Polars frame from what people have at hand: Polars, pandas, Arrow, a list of rows, columns."""
     if isinstance(data, pl.DataFrame):
         return data
+    if isinstance(data, str | PathLike):
+        raise BadInput.at(name, expected="rows or columns", found=f"the path {data}", remedy="read it with kt.read_...")
     if isinstance(data, pl.LazyFrame):
         return data.collect()
     try:

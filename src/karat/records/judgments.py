@@ -39,21 +39,21 @@ class Judgments(Records):
                 pl.String,
                 "the query's id",
                 True,
-                ("query_id", "qid", "topic", "topic_id", "topicid"),
+                ("query_id", "query-id", "qid", "topic", "topic_id", "topicid"),
             ),
             Column(
                 "doc",
                 pl.String,
                 "the document's id",
                 True,
-                ("doc_id", "docid", "docno", "document", "pid", "passage_id"),
+                ("doc_id", "docid", "docno", "document", "pid", "passage_id", "corpus-id", "corpus_id"),
             ),
             Column(
                 "label",
                 pl.Float64,
                 "the grade given; none when the judge could not tell",
                 True,
-                ("relevance", "rel", "rating", "grade", "judgment"),
+                ("relevance", "rel", "rating", "grade", "judgment", "score"),
                 filled=False,
             ),
             Column("judge", pl.String, "who judged", aliases=("worker", "worker_id", "workerid", "assessor")),
@@ -75,9 +75,11 @@ class Judgments(Records):
         if isinstance(data, Judgments):
             return data
         if isinstance(data, Mapping) and all(isinstance(docs, Mapping) for docs in data.values()):
-            rows = [(query, doc, label) for query, docs in data.items() for doc, label in docs.items()]
-            types = {"query": pl.String, "doc": pl.String, "label": pl.Float64}
-            data = pl.DataFrame(rows, schema=types, orient="row", strict=False)
+            data = {
+                "query": [query for query, docs in data.items() for _ in docs],
+                "doc": [doc for docs in data.values() for doc in docs],
+                "label": [label for docs in data.values() for label in docs.values()],
+            }
         return cls.check(frame_of(data, "the judgments"), scale=scale)
 
     @classmethod
@@ -94,7 +96,7 @@ class Judgments(Records):
         With `drop_bad_labels`, labels that are none are dropped, counted, and noted.
         """
         source = source_or(source, "the judgments")
-        frame = frame.rename(cls.schema.rename(frame.columns))
+        frame = cls.schema.named(frame, source)
         notes: list[str] = []
         if "label" in frame.columns:
             labels, bad = _read_labels(frame["label"], scale)
@@ -188,9 +190,8 @@ def _one_each(frame: pl.DataFrame, source: Source, notes: list[str]) -> pl.DataF
             found=f'"{_grade(row["label"])}" after "{_grade(frame["label"][one])}" ({source.at(one)})',
             remedy="remove one, or add a column judge when two people said it",
         )
-    notes.append(
-        f"{source.name}: {count(int(again.sum()), 'row')} repeated an earlier one word for word and counted once"
-    )
+    rows = count(int(again.sum()), "row")
+    notes.append(f"{source.name}: {rows} repeated an earlier label of the same document and counted once")
     return frame.filter(~again)
 
 

@@ -45,13 +45,18 @@ class Runs(Records):
 
     @classmethod
     def of(cls, data: Any, system: str = "run") -> Runs:
-        """Runs from a frame, or from `{query: {doc: score}}` as pytrec_eval takes them."""
+        """Runs from a frame, from `{query: {doc: score}}` as pytrec_eval takes them, or from several by system."""
         if isinstance(data, Runs):
             return data
         if isinstance(data, Mapping) and all(isinstance(docs, Mapping) for docs in data.values()):
-            rows = [(query, doc, score) for query, docs in data.items() for doc, score in docs.items()]
-            types = {"query": pl.String, "doc": pl.String, "score": pl.Float64}
-            data = pl.DataFrame(rows, schema=types, orient="row", strict=False)
+            if any(isinstance(inner, Mapping) for docs in data.values() for inner in docs.values()):
+                several = [cls.of(run, system=str(name)).frame for name, run in data.items()]
+                return cls.check(pl.concat(several))
+            data = {
+                "query": [query for query, docs in data.items() for _ in docs],
+                "doc": [doc for docs in data.values() for doc in docs],
+                "score": [score for docs in data.values() for score in docs.values()],
+            }
         return cls.check(frame_of(data, "the run"), system=system)
 
     @classmethod
@@ -67,7 +72,7 @@ class Runs(Records):
                 raise BadInput.at(
                     source.name,
                     expected="a column score or rank",
-                    found=", ".join(frame.columns),
+                    found=", ".join(name for name in frame.columns if name != "system" or not one_system),
                     remedy="say by which number the documents are ordered",
                 )
             frame = frame.with_columns(score=-pl.col("rank").cast(pl.Float64))

@@ -53,6 +53,8 @@ class Scale:
         try:
             if ".." in text:
                 low, high = (int(end) for end in text.split(".."))
+                if low >= high:
+                    raise ValueError(text)
                 return cls(tuple(Level(float(g), str(g)) for g in range(low, high + 1)))
             levels = []
             for place, part in enumerate(text.split(",")):

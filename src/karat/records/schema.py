@@ -76,16 +76,24 @@ class Schema:
                 taken.add(column.name)
         return renamed
 
+    def named(self, frame: pl.DataFrame, source: Source) -> pl.DataFrame:
+        """The frame with known names; lists and objects in a known column are refused."""
+        frame = frame.rename(self.rename(frame.columns))
+        for name in self.names:
+            if name in frame.columns and frame[name].dtype.is_nested():
+                raise BadInput.at(source.name, expected=f"single values as {name}", found="lists or objects")
+        return frame
+
     def conform(self, frame: pl.DataFrame, source: Source) -> pl.DataFrame:
         """The frame with known names, types and order; `BadInput` at the first cell that cannot be read."""
-        frame = frame.rename(self.rename(frame.columns))
+        frame = self.named(frame, source)
         missing = [name for name in self.required if name not in frame.columns]
         if missing:
             raise BadInput.at(
                 source.name,
                 expected=f"{self.name} with the columns {', '.join(self.required)}",
                 found=f"{', '.join(frame.columns) or 'no columns'} (no {', '.join(missing)})",
-                remedy="name the columns so in the first line",
+                remedy="name the columns so" + (" in the first line" if source.is_file else ""),
             )
         casts = [self._cast(frame[c.name], c, source) for c in self.columns if c.name in frame.columns]
         frame = frame.with_columns(casts)
@@ -99,7 +107,7 @@ class Schema:
         elif column.dtype == pl.Boolean and values.dtype == pl.String:
             words = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
             typed = values.str.to_lowercase().replace_strict(words, default=None, return_dtype=pl.Boolean)
-        elif values.dtype == pl.Null or values.dtype.is_nested():
+        elif values.dtype == pl.Null:
             typed = pl.Series(values.name, [None] * len(values), dtype=column.dtype)
         else:
             if values.dtype == pl.String and column.dtype != pl.String:

@@ -23,6 +23,11 @@ class Source:
     lines: pl.Series | None = None
     first_line: int | None = None
 
+    @property
+    def is_file(self) -> bool:
+        """Whether the rows have lines to point at."""
+        return self.lines is not None or self.first_line is not None
+
     def at(self, row: int) -> str:
         """The place of a row, as a reader would look it up."""
         if self.lines is not None:
