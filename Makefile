@@ -50,6 +50,7 @@ format: $(VENV)/.dev
 bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/score.py
 	$(BIN)/python benchmarks/coverage.py
+	$(BIN)/python benchmarks/disagree.py
 
 clean:
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis

@@ -1,5 +1,6 @@
 """The public names: what `import karat as kt` offers as `kt.name`. Adding a line here makes a name public."""
 
+from karat import judges as judges
 from karat.errors import BadInput as BadInput
 from karat.errors import KaratError as KaratError
 from karat.errors import MissingExtra as MissingExtra
@@ -45,6 +46,7 @@ from karat.measures import nDCG as nDCG
 from karat.measures import nERR_IA as nERR_IA
 from karat.measures import nNRBP as nNRBP
 from karat.measures import parse_measure as parse_measure
+from karat.measures import udm as udm
 from karat.records import ClickLog as ClickLog
 from karat.records import Clicks as Clicks
 from karat.records import Documents as Documents

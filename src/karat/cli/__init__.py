@@ -11,6 +11,7 @@ import click
 
 from karat import __version__
 from karat.cli.convert import convert
+from karat.cli.disagree import disagree
 from karat.cli.measures import measures
 from karat.cli.score import score
 from karat.errors import BadInput, KaratError, MissingExtra
@@ -24,6 +25,7 @@ def karat() -> None:
 
 karat.add_command(score)
 karat.add_command(convert)
+karat.add_command(disagree)
 karat.add_command(measures)
 
 

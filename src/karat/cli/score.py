@@ -52,6 +52,7 @@ Examples:
 @click.option("--seed", default=0, show_default=True, help="The seed of the draws.")
 @options.scale
 @options.drop_bad_labels
+@click.option("--weights", metavar="FILE", help="Weights for udm gains, as karat disagree --out writes them.")
 @click.option("--subtopics", metavar="FILE", help="Weights of subtopics: a table of query, subtopic, weight.")
 def score(
     labels: str,
@@ -67,6 +68,7 @@ def score(
     seed: int,
     scale: str | None,
     drop_bad_labels: bool,
+    weights: str | None,
     subtopics: str | None,
 ) -> None:
     """Score runs against labels, with intervals over queries.
@@ -77,7 +79,7 @@ def score(
     from karat.cli.progress import progress
     from karat.errors import BadInput
     from karat.estimate import Scorer, Scores
-    from karat.formats import read_judgments, read_runs, read_subtopics
+    from karat.formats import read_judgments, read_runs, read_subtopics, read_user_weights
     from karat.formats.files import File
     from karat.measures import as_measures, profile_named
 
@@ -97,6 +99,7 @@ def score(
         draws=draws,
         seed=seed,
         weights=None if subtopics is None else read_subtopics(subtopics),
+        user_weights=None if weights is None else read_user_weights(weights),
     )
     by_rank = tool.order == "rank"
     parts = [scorer.score(read_runs(path, ranks=by_rank)) for path in progress(files, "Scoring")]

@@ -13,6 +13,7 @@ from karat.estimate.notes import notes_on
 from karat.estimate.scores import Scores
 from karat.labels import majority
 from karat.measures import ERR, Profile, Topics, as_measures, match, profile_named
+from karat.measures.topics import UserWeights
 from karat.records import Judgments, Queries, Runs
 from karat.stats import FEWEST, mean_intervals
 
@@ -44,6 +45,7 @@ class Scorer:
         draws: int = 1000,
         seed: int = 0,
         weights: Queries | None = None,
+        user_weights: UserWeights | None = None,
     ) -> None:
         self.measures = as_measures(measures)
         if not self.measures:
@@ -59,7 +61,11 @@ class Scorer:
         self.labels = majority(labels)
         if not len(self.labels):
             raise BadInput.at("the labels", expected="at least one label", found="none")
-        self.topics = Topics.of(self.labels, weights)
+        if user_weights is None and any("udm(" in str(measure) for measure in self.measures):
+            from karat.judges.disagreement import disagreement
+
+            user_weights = disagreement(labels, draws=0).weights
+        self.topics = Topics.of(self.labels, weights, user_weights)
 
     def score(self, runs: Runs) -> Scores:
         """The scores of every system in these runs."""
@@ -142,6 +148,7 @@ def score(
     draws: int = 1000,
     seed: int = 0,
     weights: Queries | None = None,
+    user_weights: UserWeights | None = None,
 ) -> Scores:
     """How good the rankings of these runs are, by these measures, with intervals over queries.
 
@@ -155,7 +162,8 @@ def score(
     Labels and runs may be records that karat read, frames, or dictionaries as pytrec_eval takes them. `profile`
     reproduces another tool where tools differ; `complete` counts a judged query that a system misses as an empty
     list (trec_eval's -c); otherwise means are over the queries that labels and run share. Intervals are bootstrap
-    intervals over `draws` resamples of the queries; `weights` gives the subtopics' weights.
+    intervals over `draws` resamples of the queries; `weights` gives the subtopics' weights. Measures with udm gains
+    take them from how the judges of these labels disagree, or from `user_weights`.
     """
     if isinstance(runs, Judgments) or isinstance(labels, Runs):
         raise BadInput("kt.score takes the runs first, then the labels")
@@ -168,6 +176,7 @@ def score(
         draws=draws,
         seed=seed,
         weights=weights,
+        user_weights=user_weights,
     )
     several = runs if isinstance(runs, list | tuple) and all(isinstance(run, Runs) for run in runs) else [runs]
     return Scores.joined([scorer.score(Runs.of(run)) for run in several])

@@ -9,6 +9,7 @@ from karat.formats.read import (
     read_queries,
     read_runs,
     read_subtopics,
+    read_user_weights,
 )
 from karat.formats.write import write
 
@@ -21,5 +22,6 @@ __all__ = [
     "read_queries",
     "read_runs",
     "read_subtopics",
+    "read_user_weights",
     "write",
 ]

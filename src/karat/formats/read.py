@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+import polars as pl
+
 from karat.errors import BadInput
 from karat.formats import quepid, tables, trec
 from karat.formats.files import File
 from karat.records import ClickLog, Clicks, Documents, Judgments, Preferences, Queries, Runs, Scale, Source
 from karat.records.queries import SUBTOPICS
-from karat.records.schema import Schema
+from karat.records.schema import Column, Schema
+
+USER_WEIGHTS = Schema(
+    "user weights",
+    (
+        Column("at_least", pl.Int64, "M, of N users", True),
+        Column("of", pl.Int64, "N users", True),
+        Column("level", pl.Float64, "the grade seen", True),
+        Column("weight", pl.Float64, "what it is worth", True, ("binomial",)),
+    ),
+)
 
 #: The formats by the names that `--from` and `--to` take.
 FORMATS = ("trec", "csv", "tsv", "jsonl", "parquet", "quepid", "quepid-csv", "xml")
@@ -113,6 +127,23 @@ def read_subtopics(path: str, *, format: str | None = None) -> Queries:  # noqa:
     frame, _ = tables.read_table(file, _table(format, file, SUBTOPICS))
     renamed = SUBTOPICS.conform(frame, Source(file.name))
     return Queries.check(renamed.select("query").unique(maintain_order=True), renamed, source=Source(file.name))
+
+
+def read_user_weights(path: str) -> Callable[[int, int, bool], dict[float, float]]:
+    """The worth of each level for M of N users, from a table of at_least, of, level, weight."""
+    file = File(str(path))
+    frame, source = tables.read_table(file, "csv")
+    frame = USER_WEIGHTS.conform(frame, source)
+
+    def worth(at_least: int, of: int, zero: bool) -> dict[float, float]:
+        mine = frame.filter((frame["at_least"] == at_least) & (frame["of"] == of)).sort("level")
+        if not mine.height:
+            known = sorted({f"{m}/{n}" for m, n in frame.select("at_least", "of").iter_rows()})
+            raise BadInput.at(file.name, expected=f"weights for {at_least} of {of} users", found=", ".join(known))
+        levels = dict(zip(mine["level"].to_list(), mine["weight"].to_list(), strict=True))
+        return levels | ({min(levels): 0.0} if zero else {})
+
+    return worth
 
 
 def read_documents(path: str, *, format: str | None = None) -> Documents:  # noqa: A002

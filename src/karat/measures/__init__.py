@@ -14,7 +14,7 @@ from karat.measures.diverse import (
     nERR_IA,
     nNRBP,
 )
-from karat.measures.gains import Gains
+from karat.measures.gains import Gains, udm
 from karat.measures.graded import CCG, CG, DCG, GAP, CCG_single, nDCG
 from karat.measures.lists import Lists, match
 from karat.measures.parse import MEASURES, about, as_measures, parse_measure
@@ -62,4 +62,5 @@ __all__ = [
     "nNRBP",
     "parse_measure",
     "profile_named",
+    "udm",
 ]

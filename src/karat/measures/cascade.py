@@ -78,7 +78,7 @@ class RBP(Ranked):
         lists = self.view(lists)
         gain = (lists.label >= self.rel).astype(np.float64)
         if self.gains is not None:
-            gain = Gains.of(self.gains).apply(lists.label)
+            gain = lists.topics.known(Gains.of(self.gains)).apply(lists.label)
             if len(gain) and gain.max() > 1:
                 raise BadInput.at("gains of RBP", expected="values from 0 to 1", found=f"{gain.max():g}")
         return (1 - self.p) * lists.total(gain * self.p ** (lists.rank - 1))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -28,6 +29,10 @@ class Gains:
 
     name: str
     table: tuple[tuple[float, float], ...] = ()
+    #: For udm: at least so many, of so many users, would call it top; and whether the lowest level is worth nothing.
+    at_least: int = 0
+    of_users: int = 0
+    zero: bool = False
 
     @classmethod
     def of(cls, gains: str | Mapping[float, float] | Sequence[float] | Gains) -> Gains:
@@ -35,6 +40,9 @@ class Gains:
         if isinstance(gains, Gains):
             return gains
         if isinstance(gains, str):
+            user = re.fullmatch(r"udm\((\d+)/(\d+)(, ?zero=True)?\)", gains)
+            if user:
+                return udm(int(user[1]), int(user[2]), zero=user[3] is not None)
             if gains not in ("identity", "exp"):
                 raise BadInput.at("gains", expected="identity, exp, or a value per grade", found=f'"{gains}"')
             return cls(gains)
@@ -49,6 +57,8 @@ class Gains:
 
     def apply(self, grades: Floats) -> Floats:
         """The gain of each grade; no label, or one below 0 that the table does not name, is worth nothing."""
+        if self.name == "udm":
+            raise BadInput.at(str(self), expected="weights estimated from judgments", found="none")
         if self.name != "table":
             known = np.where(grades > 0, grades, 0.0)
             if self.name == "exp" and len(known) and known.max() > STEEPEST:
@@ -72,11 +82,27 @@ class Gains:
         return np.where(named, gains[place], 0.0)
 
     def __str__(self) -> str:
+        if self.name == "udm":
+            return f"udm({self.at_least}/{self.of_users}{',zero=True' if self.zero else ''})"
         if self.name != "table":
             return f"'{self.name}'"
         return "{" + ",".join(f"{_short(grade)}:{_short(gain)}" for grade, gain in self.table) + "}"
 
     __repr__ = __str__
+
+
+def udm(at_least: int, of: int, zero: bool = False) -> Gains:
+    """Gains from how users disagree: the probability that at least M of N call it top, given the label.
+
+    >>> udm(1, 3)
+    udm(1/3)
+
+    The weights are estimated from the judgments that are scored with, or read from a file (`karat disagree`); with
+    `zero`, the lowest level is worth nothing.
+    """
+    if not 1 <= at_least <= of:
+        raise BadInput.at("udm", expected="M from 1 to N in udm(M/N)", found=f"udm({at_least}/{of})")
+    return Gains("udm", (), at_least, of, zero)
 
 
 def _short(value: float) -> str:

@@ -45,7 +45,7 @@ class Gained(Listed):
 
     def gains_in(self, lists: Lists) -> Gains:
         """The measure's gains, or the profile's where it names none."""
-        return Gains.of(lists.profile.gains if self.gains is None else self.gains)
+        return lists.topics.known(Gains.of(lists.profile.gains if self.gains is None else self.gains))
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -151,7 +151,7 @@ class GAP(Gained):
         grades = np.unique(topics.label[topics.label > 0])
         if not len(grades):
             return np.zeros(len(lists))
-        content = grades / (topics.top or grades[-1]) if self.gains is None else Gains.of(self.gains).apply(grades)
+        content = grades / (topics.top or grades[-1]) if self.gains is None else self.gains_in(lists).apply(grades)
         # q(min(a, b)) is a sum of steps over the grades up to both, so the double sum over pairs of documents
         # becomes one average precision per step.
         step = np.diff(content, prepend=0.0)

@@ -12,6 +12,7 @@ from typing import Any
 from karat.errors import BadInput
 from karat.measures import binary, cascade, diverse, graded, pooled
 from karat.measures.base import Measure, MeasureType
+from karat.measures.gains import Gains, udm
 
 MEASURES: dict[str, type[Measure]] = {
     cls.__name__: cls
@@ -157,6 +158,8 @@ def _value(node: ast.expr, text: str) -> Any:
     }
     if type(node) in make:
         return make[type(node)](node)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "udm":
+        return _udm(node, text)
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         return -_number(_value(node.operand, text), text)
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
@@ -171,6 +174,18 @@ def _value(node: ast.expr, text: str) -> Any:
             if k is not None
         }
     raise _unreadable(text)
+
+
+def _udm(node: ast.Call, text: str) -> Gains:
+    """Weights from user disagreement: udm(1/3), the fraction kept as M of N."""
+    fraction = node.args[0] if len(node.args) == 1 else None
+    if not (isinstance(fraction, ast.BinOp) and isinstance(fraction.op, ast.Div)):
+        raise BadInput.at(f'the measure "{text}"', expected="udm(M/N), such as udm(1/3)", found=ast.unparse(node))
+    options = {keyword.arg: _value(keyword.value, text) for keyword in node.keywords}
+    ends = [_value(end, text) for end in (fraction.left, fraction.right)]
+    if not all(isinstance(end, int) for end in ends) or options.keys() - {"zero"}:
+        raise BadInput.at(f'the measure "{text}"', expected="udm(M/N) or udm(M/N,zero=True)", found=ast.unparse(node))
+    return udm(ends[0], ends[1], zero=bool(options.get("zero", False)))
 
 
 def _number(value: Any, text: str) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -21,6 +21,9 @@ from karat.stats import totals
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
+
+#: The worth of each grade when at least M of N users should call it top, the lowest worth nothing on request.
+UserWeights = Callable[[int, int, bool], Mapping[float, float]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,11 +51,15 @@ class Topics:
     notes: tuple[str, ...]
     _labels: pl.DataFrame
     _weights: Queries | None
+    _user_weights: UserWeights | None
     _memo: dict[Any, Any] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, labels: Judgments, weights: Queries | None = None) -> Topics:
-        """Topics from labels with one label for a document, and the subtopics' weights if they are known."""
+    def of(cls, labels: Judgments, weights: Queries | None = None, user_weights: UserWeights | None = None) -> Topics:
+        """Topics from labels with one label for a document, and the subtopics' weights if they are known.
+
+        `user_weights` gives the worth of each grade for M of N users, which measures with udm gains ask for.
+        """
         blocks = Blocks.of(labels.frame, ["query"])
         queries = blocks.keys.with_row_index("topic")
         frame = labels.frame.with_columns(topic=pl.Series(blocks.of_row)).drop_nulls("label")
@@ -82,7 +89,16 @@ class Topics:
             notes=tuple(notes),
             _labels=frame,
             _weights=weights,
+            _user_weights=user_weights,
         )
+
+    def known(self, gains: Gains) -> Gains:
+        """The gains as a table where they are estimated from how users disagree."""
+        if gains.name != "udm" or self._user_weights is None:
+            return gains
+        estimate = self._user_weights
+        table: Gains = self.memo(gains, lambda: Gains.of(estimate(gains.at_least, gains.of_users, gains.zero)))
+        return table
 
     @cached_property
     def pairs(self) -> Pairs:

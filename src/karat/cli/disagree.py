@@ -1,0 +1,191 @@
+"""`karat disagree`: how many users would call this result top, given what one judge said?"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from karat.cli import options
+
+if TYPE_CHECKING:
+    from karat.judges.disagreement import Disagreement
+    from karat.records import Judgments, Result
+
+EXAMPLES = """\b
+Examples:
+  karat disagree crowd.csv --top 2 --at-least 1 --of 3
+  karat disagree crowd.csv --top 2 --min-labels 6 --by kind --queries queries.csv
+  karat disagree crowd.csv --of 3 --out weights.csv
+  karat score labels.csv my.run -m "nDCG(gains=udm(1/3))@10" --weights weights.csv
+  karat disagree fedweb.csv --combine snippet,page --top 3,2 --of 3"""
+
+#: The pairs M of N that are shown when none is asked for: the paper's Table 1.
+USUAL = [(1, 2), (1, 3), (2, 3), (2, 4), (2, 5)]
+
+
+@click.command(epilog=EXAMPLES)
+@click.argument("judgments")
+@click.option("--top", metavar="LEVEL", help="The level that users want; with --combine one for each part, as 3,2.")
+@click.option("--at-least", type=int, metavar="M", help="At least so many users say top.")
+@click.option("--of", "of_users", type=int, metavar="N", help="Of so many users, the judge among them.")
+@click.option("--min-labels", default=2, show_default=True, help="Use documents with at least so many labels.")
+@click.option("--by", metavar="COLUMN", help="Report by a column, by list_quality, or by top5, top10, ...")
+@click.option("--queries", metavar="FILE", help="Queries with a kind, for --by kind.")
+@click.option("--combine", metavar="PARTS", help="Combined levels of surfaces or aspects, as snippet,page.")
+@click.option("--consistency", is_flag=True, help="Compare judges with themselves and with each other.")
+@click.option("--robustness", is_flag=True, help="Score one judge's ranking with another's labels.")
+@click.option("--zero-lowest", is_flag=True, help="Fix the lowest level's weight to 0 in what is written.")
+@click.option("--out", metavar="FILE", help="Write the weights as CSV, for karat score --weights.")
+@click.option("--draws", default=1000, show_default=True, help="Bootstrap draws for the intervals.")
+@click.option("--seed", default=0, show_default=True, help="The seed of the draws.")
+@options.scale
+@options.drop_bad_labels
+@options.as_json
+def disagree(
+    judgments: str,
+    top: str | None,
+    at_least: int | None,
+    of_users: int | None,
+    min_labels: int,
+    by: str | None,
+    queries: str | None,
+    combine: str | None,
+    consistency: bool,
+    robustness: bool,
+    zero_lowest: bool,
+    out: str | None,
+    draws: int,
+    seed: int,
+    scale: str | None,
+    drop_bad_labels: bool,
+    as_json: bool,
+) -> None:
+    """What a grade is worth to users who disagree.
+
+    From documents with labels of several judges: the probability that another user says the top level, and the weight
+    of each level, P(at least M of N users say top), binomial as in the paper, beta-binomial, and counted.
+    """
+    from karat.formats import read_judgments
+    from karat.judges import disagreement, disagreement_by
+
+    read = read_judgments(judgments, scale=scale, drop_bad_labels=drop_bad_labels)
+    read = _with_kinds(read, queries)
+    pairs = _pairs(at_least, of_users)
+    if combine is not None:
+        _print([_combined(read, combine, top, pairs[0])], as_json)
+        return
+    wanted = None if top is None else _level(top, read)
+    if consistency or robustness or by is not None:
+        found: list[Result] = []
+        if by is not None:
+            found.append(disagreement_by(read, by, wanted, min_labels=min_labels, draws=draws, seed=seed))
+        if consistency:
+            from karat.judges import consistency as self_and_cross
+
+            found.append(self_and_cross(read, wanted, draws=draws, seed=seed))
+        if robustness:
+            from karat.validity import robustness as between_judges
+
+            found.append(between_judges(read, wanted, seed=seed))
+        _print(found, as_json)
+        return
+    model = disagreement(read, wanted, min_labels=min_labels, draws=draws, seed=seed)
+    if out is not None:
+        _write(model, pairs, zero_lowest, out)
+    if as_json:
+        click.echo(json.dumps(_document(model, pairs), ensure_ascii=False))
+        return
+    _print_model(model, pairs)
+
+
+def _pairs(at_least: int | None, of_users: int | None) -> list[tuple[int, int]]:
+    if of_users is None:
+        return USUAL if at_least is None else [(at_least, n) for n in range(max(at_least, 2), at_least + 4)]
+    return [(at_least, of_users)] if at_least is not None else [(m, of_users) for m in range(1, of_users + 1)]
+
+
+def _level(text: str, judgments: Judgments) -> float:
+    """A level by its number, or by its name on the scale."""
+    from karat.errors import BadInput
+
+    names = {level.name.casefold(): level.grade for level in judgments.scale or ()}
+    if text.casefold() in names:
+        return names[text.casefold()]
+    try:
+        return float(text)
+    except ValueError:
+        raise BadInput.at("--top", expected="a level, as a number or a name of --scale", found=f'"{text}"') from None
+
+
+def _with_kinds(judgments: Judgments, queries: str | None) -> Judgments:
+    from karat.formats import read_queries
+    from karat.records import Judgments
+
+    if queries is None:
+        return judgments
+    known = read_queries(queries).frame
+    extra = [name for name in known.columns if name not in judgments.frame.columns]
+    frame = judgments.frame.join(known.select("query", *extra), on="query", how="left", maintain_order="left")
+    return Judgments(frame, judgments.notes, judgments.scale)
+
+
+def _combined(judgments: Judgments, combine: str, top: str | None, pair: tuple[int, int]) -> Result:
+    from karat.errors import BadInput
+    from karat.judges import combined_weights
+
+    parts = [part.strip() for part in combine.split(",")]
+    tops = [_level(part.strip(), judgments) for part in (top or "").split(",") if part.strip()]
+    if len(tops) != len(parts):
+        raise BadInput.at("--top", expected=f"a level for each of {combine}, as 3,2", found=f'"{top}"')
+    column = "aspect" if judgments.has("aspect") and parts[0] in judgments.frame["aspect"].to_list() else "surface"
+    return combined_weights(judgments, parts, tops, column=column, at_least=pair[0], of=pair[1])
+
+
+def _document(model: Disagreement, pairs: list[tuple[int, int]]) -> dict[str, Any]:
+    from karat.records.result import rows_of
+
+    levels = {f"{row['level']:g}": row for row in rows_of(model.to_frame())}
+    return {
+        "top": model.top,
+        "p": {name: {key: row[key] for key in ("value", "low", "high", "n")} for name, row in levels.items()},
+        "weights": rows_of(model.table(pairs).frame),
+        "beta": {name: {"a": a, "b": b} for name, (a, b) in zip(levels, model.opinions, strict=True)},
+        "notes": list(model.notes),
+    }
+
+
+def _write(model: Disagreement, pairs: list[tuple[int, int]], zero_lowest: bool, path: str) -> None:
+    import polars as pl
+
+    from karat.formats.files import write_bytes
+
+    rows = [(m, n, g, w) for m, n in pairs for g, w in model.weights(m, n, zero_lowest).items()]
+    table = pl.DataFrame(rows, schema=["at_least", "of", "level", "weight"], orient="row")
+    write_bytes(path, table.write_csv().encode())
+
+
+def _print_model(model: Disagreement, pairs: list[tuple[int, int]]) -> None:
+    from karat.cli.results import print_result
+    from karat.records import Result
+
+    told = model.to_frame().rename({"value": "p", "low": "p_low", "high": "p_high"})
+    print_result(Result(told, repr(model).splitlines()[0]))
+    click.echo()
+    weights = model.table(pairs)
+    print_result(Result(weights.frame, "What a level is worth: P(at least M of N users say top).", model.notes))
+
+
+def _print(found: list[Result], as_json: bool) -> None:
+    from karat.cli.results import print_result
+
+    if as_json:
+        documents = [result.to_dict() for result in found]
+        click.echo(json.dumps(documents[0] if len(documents) == 1 else documents, ensure_ascii=False, default=str))
+        return
+    for place, result in enumerate(found):
+        if place:
+            click.echo()
+        hidden = [name for name in result.frame.columns if name != "draws"]
+        print_result(result, hidden)

@@ -1,0 +1,218 @@
+"""Do the judges agree? Within a group, between groups, with gold, and by any feature of query and document."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from karat.errors import BadInput
+from karat.judges.figures import FIGURES, columns
+from karat.judges.panel import ALL, GOLD, Panel, first_two, stop_rule
+from karat.judges.sums import Sums, between_groups, overall_name, within_groups
+from karat.records import Judgments, Result
+from karat.records.base import count
+from karat.stats import FEWEST
+
+
+def agreement(
+    judgments: Judgments,
+    gold: Judgments | None = None,
+    *,
+    by: str | None = None,
+    level: float = 0.95,
+    draws: int = 1000,
+    seed: int = 0,
+    at: float | None = None,
+) -> Result:
+    """How far judges agree, beyond what chance would do, with intervals over queries.
+
+    >>> said = {"ann": [2, 0, 1, 2, 0, 1], "bob": [2, 0, 1, 1, 0, 2]}
+    >>> agreement(Judgments.of([
+    ...     {"query": f"q{i}", "doc": "d", "label": label, "judge": judge}
+    ...     for judge, labels in said.items() for i, label in enumerate(labels)]), draws=0)
+    Judges agree with ordinal alpha 0.77 (6 pairs, 6 queries).
+    - jaccard is the overlap of documents labelled 2 or higher
+
+    A row for each group of judges, for all groups together when there are several (gold is not among them), and for
+    every two groups, each reduced to its majority (of grades tied the lower) and compared as two judges; gold, a group
+    of that name or given apart, is always in `against`. With `by`, any column, also a row for each of its values.
+    `cohen` and its kin are there for two sides only; `fleiss` and `alpha` for any number of judges per pair, `fleiss_p`
+    against chance alone; `jaccard` is the overlap at grade `at` or above, by default the highest label seen.
+
+    Where a third label was asked only when the first two differed, figures on all labels come out too high; rows with
+    `labels` "first two" are there beside them and are the ones to read. Intervals resample whole queries.
+
+    Ordinal alpha suits grades; kappa treats every disagreement alike and falls with the number of grades. High
+    agreement is not accuracy: judges may share a habit. References: Cohen 1960, Fleiss 1971, Krippendorff 2004.
+    """
+    _check(judgments, by, level, draws, seed)
+    by = None if by == "group" else by
+    panel = Panel.of(judgments, gold, by)
+    at = float(panel.grades[-1]) if at is None else at
+    ruled = stop_rule(panel)
+    parts = [within_groups(panel, panel.groups)]
+    if ruled:
+        parts.append(within_groups(first_two(panel, ruled), ruled, "first two"))
+    sums = Sums.joined([*parts, *between_groups(panel)])
+    frame = sums.rows.with_columns(columns(sums, panel.grades, at, level=level, draws=draws, seed=seed))
+    if ruled:
+        # The test needs numbers of labels that do not depend on the labels.
+        adaptive = pl.col("group").is_in([*ruled, overall_name(panel)]) & pl.col("against").is_null()
+        adaptive &= pl.col("labels") == "all"
+        frame = frame.with_columns(pl.when(adaptive).then(math.nan).otherwise("fleiss_p").alias("fleiss_p"))
+    unseen = int((panel.value < 0).sum()) if by is not None else 0
+    notes = [
+        *judgments.notes,
+        *(gold.notes if gold is not None else ()),
+        *panel.notes,
+        *([f"{count(unseen, 'label')} without {by} stand in no row by {by}"] if unseen else []),
+        *_notes(frame, ruled, at, draws),
+    ]
+    finding = _finding(frame, overall_name(panel), level)
+    return Result(_shown(frame, panel, by), finding, tuple(notes))
+
+
+def _check(judgments: Judgments, by: str | None, level: float, draws: int, seed: int) -> None:
+    if not 0 < level < 1:
+        raise BadInput.at("the interval's level", expected="a share such as 0.95", found=str(level))
+    for name, number in (("draws", draws), ("seed", seed)):
+        if not isinstance(number, int) or number < 0:
+            raise BadInput.at("the bootstrap", expected=f"0 {name} or more", found=str(number))
+    if by is None or by == "group":
+        return
+    if by in ("label", "judge"):
+        raise BadInput.at(
+            "agreement by a column",
+            expected="something about the query or document",
+            found=by,
+            remedy="pairwise() compares every two judges" if by == "judge" else "",
+        )
+    taken = {"against", "labels", "value", "n_queries", "n_pairs", "n_labels", "n_judges", "n_single", "fleiss_p"}
+    if by in taken | {name + end for name in FIGURES for end in ("", "_low", "_high")}:
+        raise BadInput.at("agreement by a column", expected="another name than the table's own columns", found=by)
+    judgments.need(by, "agreement by its values")
+
+
+def _shown(frame: pl.DataFrame, panel: Panel, by: str | None) -> pl.DataFrame:
+    """The rows in reading order, with the values of `by` under its name."""
+    frame = frame.sort(
+        pl.col("against").is_not_null(),
+        (pl.col("against") != GOLD).fill_null(False),
+        pl.col("group") != overall_name(panel),
+        "group",
+        "against",
+        "value",
+        "labels",
+    )
+    if by is None:
+        return frame.drop("value", "n_single")
+    values = pl.DataFrame({"value": np.arange(len(panel.values)), by: panel.values})
+    named = frame.join(values, on="value", how="left", maintain_order="left")
+    rest = [name for name in frame.columns if name not in ("group", "against", "value", "n_single")]
+    return named.select("group", "against", by, *rest)
+
+
+def _notes(frame: pl.DataFrame, ruled: Sequence[str], at: float, draws: int) -> list[str]:
+    """What a reader of the figures should know."""
+    notes = []
+    if ruled:
+        notes.append(
+            f"{_listed(ruled)}: more than two labels only where the first two differed, which makes figures on all "
+            'labels too high (and their p void); read those on the first two (labels "first two")'
+        )
+    main = frame.filter((pl.col("value") < 0) & (pl.col("labels") == "all"))
+    within, between = main.filter(pl.col("against").is_null()), main.filter(pl.col("against").is_not_null())
+    for group, single in (
+        within.filter((pl.col("n_single") > 0) & (pl.col("n_pairs") > 0)).select("group", "n_single").iter_rows()
+    ):
+        notes.append(f"{group}: {count(single, 'pair')} with one label only left aside")
+    empty = within.filter(pl.col("n_pairs") == 0)["group"].to_list()
+    if empty:
+        notes.append(f"no pair has two labels within {_listed(empty)}: no agreement to measure there")
+    apart = [f"{a} and {b}" for a, b in between.filter(pl.col("n_pairs") == 0).select("group", "against").iter_rows()]
+    if apart:
+        notes.append(f"nothing judged by both {_listed(apart)}")
+    filled = frame.filter(pl.col("n_pairs") > 0)
+    alike = filled.filter(pl.col("alpha_nominal").is_nan()).height
+    if alike:
+        notes.append(f"all labels alike in {count(alike, 'row')}: agreement beyond chance is undefined there")
+    few = filled.filter(pl.col("n_queries") < FEWEST).height
+    if draws and few:
+        notes.append(f"no interval for fewer than {FEWEST} queries ({count(few, 'row')}): too few to tell")
+    enough = filled.filter(pl.col("n_queries") >= FEWEST)
+    flat = enough.filter(pl.any_horizontal(pl.col(f).is_not_nan() & pl.col(f"{f}_low").is_nan() for f in FIGURES))
+    if draws and flat.height:
+        notes.append(
+            f"no interval for a figure that resampling leaves unmoved or undefined ({count(flat.height, 'row')})"
+        )
+    if filled.height:
+        nobody = filled["jaccard"].is_nan().all()
+        said = "undefined: nobody gave" if nobody else "the overlap of documents labelled"
+        notes.append(f"jaccard is {said} {at:g} or higher")
+    return notes
+
+
+def _finding(frame: pl.DataFrame, overall: str, level: float) -> str:
+    """The answer in words: how far groups agree within, and with gold or each other."""
+    main = frame.filter(pl.col("value") < 0)
+    within = main.filter(
+        pl.col("against").is_null() & (pl.col("group") != overall) & pl.col("alpha_ordinal").is_not_nan()
+    )
+    # Where there are figures on the first two labels, they are the ones to read.
+    within = within.sort("labels").unique("group", keep="last").sort("alpha_ordinal", "group", descending=[True, False])
+    between = main.filter(pl.col("against").is_not_null() & pl.col("cohen").is_not_nan())
+    between = between.sort("cohen", "group", "against", descending=[True, False, False])
+    golden = between.filter(pl.col("against") == GOLD)
+    said = []
+    if within.height:
+        best, worst = within.row(0, named=True), within.row(-1, named=True)
+        alpha = [_said(row, "alpha_ordinal", "ordinal alpha", level) for row in (best, worst)]
+        if within.height > 1:
+            said.append(
+                f"Judges agree most within {best['group']}: {alpha[0]}; least within {worst['group']}: {alpha[1]}."
+            )
+        else:
+            whose = "" if best["group"] == ALL else f" of {best['group']}"
+            said.append(f"Judges{whose} agree with {alpha[0]}.")
+    if golden.height:
+        best, worst = golden.row(0, named=True), golden.row(-1, named=True)
+        kappa = [_said(row, "cohen", "Cohen's kappa", level) for row in (best, worst)]
+        if golden.height > 1:
+            said.append(f"Closest to gold is {best['group']}: {kappa[0]}; furthest {worst['group']}: {kappa[1]}.")
+        else:
+            whose = "the judges agree" if best["group"] == ALL else f"{best['group']} agrees"
+            said.append(f"With gold, {whose} by {kappa[0]}.")
+    elif between.height and not within.height:
+        best = between.row(0, named=True)
+        closest = "Groups" if between.height == 1 else "The closest groups,"
+        whose = f"{closest} {best['group']} and {best['against']}{',' if between.height > 1 else ''}"
+        kappa = [_said(best, "cohen", "Cohen's kappa", level)]
+        said.append(f"{whose} agree by {kappa[0]}.")
+    if not said and (main["n_pairs"] > 0).any():
+        return "All labels are alike: there is no telling agreement from chance."
+    return " ".join(said) or "No pair has two labels: there is no agreement to measure."
+
+
+def _said(row: dict[str, Any], figure: str, name: str, level: float) -> str:
+    value, low, high = (row[figure + end] for end in ("", "_low", "_high"))
+    # As many decimals as the interval supports.
+    places = 2 if math.isnan(low) else min(max(2, 1 - math.floor(math.log10(high - low))), 4)
+    interval = "" if math.isnan(low) else f"{level * 100:g} % interval {low:.{places}f} to {high:.{places}f}, "
+    base = f"{count(row['n_pairs'], 'pair')}, {count(row['n_queries'], 'query', 'queries')}"
+    two = ", first two labels" if row["labels"] == "first two" else ""
+    return f"{name} {value:.{places}f} ({interval}{base}{two})"
+
+
+def _listed(names: Sequence[str]) -> str:
+    """A few names, and how many more.
+
+    >>> _listed(["a", "b", "c", "d", "e"])
+    'a, b, c and 2 more'
+    """
+    if len(names) <= 4:
+        return ", ".join(names)
+    return f"{', '.join(names[:3])} and {len(names) - 3} more"

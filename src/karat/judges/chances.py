@@ -1,0 +1,80 @@
+"""Chances that at least so many of so many say yes: binomial, beta-binomial, hypergeometric."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+
+def binomial_tail(need: int, of: int, p: float) -> float:
+    """P(at least `need` of `of` say yes), each with probability p.
+
+    >>> [round(binomial_tail(m, n - 1, 0.30), 3) for m, n in [(1, 3), (2, 3), (2, 4), (2, 5)]]
+    [0.51, 0.09, 0.216, 0.348]
+    """
+    from scipy.special import bdtrc
+
+    if np.isnan(p):
+        return float("nan")
+    return 1.0 if need <= 0 else 0.0 if need > of else float(bdtrc(need - 1, of, p))
+
+
+def beta_binomial_tail(need: int, of: int, a: float, b: float) -> float:
+    """P(at least `need` of `of` say yes), the probability itself drawn from Beta(a, b).
+
+    >>> round(beta_binomial_tail(1, 2, 1.0, 1.0), 4)  # uniform opinions: 0, 1 and 2 are equally likely
+    0.6667
+    """
+    from scipy.special import betaln, gammaln
+
+    if np.isnan(a):
+        return float("nan")
+    if need <= 0:
+        return 1.0
+    yes = np.arange(need, of + 1)
+    ways = gammaln(of + 1) - gammaln(yes + 1) - gammaln(of - yes + 1)
+    return float(np.exp(ways + betaln(yes + a, of - yes + b) - betaln(a, b)).sum())
+
+
+def hypergeometric_tail(need: int, drawn: int, good: Ints, total: Ints) -> Floats:
+    """P(at least `need` good ones among `drawn`), drawn from `total` of which `good` are; for many at once.
+
+    >>> hypergeometric_tail(1, 1, np.array([2]), np.array([4])).tolist()
+    [0.5]
+    """
+    from scipy.stats import hypergeom
+
+    tail: Floats = hypergeom.sf(need - 1, total, good, drawn)
+    return tail
+
+
+def fit_beta_binomial(yes: Ints, of: Ints, weight: Floats) -> tuple[float, float]:
+    """The Beta(a, b) of opinions that makes so many yes of so many most likely, documents weighted.
+
+    Where the data cannot tell (no weight, or all say the same) both are NaN or an extreme fit at the mean.
+    """
+    from scipy.optimize import minimize
+    from scipy.special import betaln
+
+    kept = (weight > 0) & (of > 0)
+    if not kept.any():
+        return float("nan"), float("nan")
+    # Documents with the same votes are one term: a hundred thousand labels come down to some dozens.
+    pairs, place = np.unique(np.stack([yes[kept], of[kept]]), axis=1, return_inverse=True)
+    w = np.bincount(place.ravel(), weights=weight[kept])
+    k, n = pairs[0].astype(np.float64), pairs[1].astype(np.float64)
+    mean = float(np.clip((w @ (k / n)) / w.sum(), 1e-6, 1 - 1e-6))
+
+    def loss(x: Floats) -> float:
+        m, s = 1 / (1 + np.exp(-x[0])), np.exp(x[1])
+        a, b = m * s, (1 - m) * s
+        return -float(w @ (betaln(k + a, n - k + b) - betaln(a, b)))
+
+    # Mean and size of the beta on unbounded scales; the size is kept where binomial and beta-binomial differ.
+    start = np.array([np.log(mean / (1 - mean)), np.log(10.0)])
+    found = minimize(loss, start, method="L-BFGS-B", bounds=[(-14, 14), (-7, 14)])
+    m, s = 1 / (1 + np.exp(-found.x[0])), float(np.exp(found.x[1]))
+    return float(m * s), float((1 - m) * s)

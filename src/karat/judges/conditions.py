@@ -1,0 +1,126 @@
+"""Where users disagree more: p(T|i) by kind of query, quality of the list, rank, group of judges, or any column."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import polars as pl
+
+from karat.errors import BadInput, Undefined
+from karat.judges.disagreement import FEW_LABELS, disagreement, votes
+from karat.records import Judgments, Result
+from karat.records.base import count
+
+
+def disagreement_by(
+    judgments: Judgments,
+    by: str,
+    top: float | None = None,
+    *,
+    min_labels: int = 2,
+    level: float = 0.95,
+    draws: int = 1000,
+    seed: int = 0,
+) -> Result:
+    """p(T|i) for every value of a column (the paper's Table 3).
+
+    >>> rows = [{"query": "q", "doc": d, "label": n, "judge": str(j), "kind": kind}
+    ...         for d, kind, given in [("a", "faceted", [2, 2]), ("b", "ambiguous", [2, 1])]
+    ...         for j, n in enumerate(given)]
+    >>> disagreement_by(Judgments.of(rows), "kind").frame.select("kind", "level", "p").rows()
+    [('ambiguous', 1.0, 1.0), ('ambiguous', 2.0, 0.0), ('faceted', 1.0, nan), ('faceted', 2.0, 1.0)]
+
+    Two conditions need no column of their own: `list_quality` (does the query have any document that someone called
+    top?) and `top5`, `top10`, ... (the column rank is at most that).
+    """
+    levels = votes(judgments, top, min_labels).levels
+    frame = _with_condition(judgments, by, levels[-1])
+    rows, notes = [], []
+    for value in frame[by].unique().sort().to_list():
+        part = Judgments(frame.filter(pl.col(by).eq_missing(pl.lit(value))), (), judgments.scale)
+        name = "none" if value is None else str(value)
+        try:
+            found = disagreement(part, min_labels=min_labels, levels=levels, level=level, draws=draws, seed=seed)
+        except Undefined as error:
+            notes.append(f"{by} {name}: {error}")
+            continue
+        low, high = found.intervals
+        for place, grade in enumerate(levels):
+            n = int(found.n[place])
+            figures = (float(found.p[place]), float(low[place]), float(high[place]))
+            rows.append((name, grade, *figures, n, n < FEW_LABELS, found.votes.n_queries))
+    names = [by, "level", "p", "p_low", "p_high", "n", "few", "n_queries"]
+    types = [pl.String, pl.Float64, pl.Float64, pl.Float64, pl.Float64, pl.Int64, pl.Boolean, pl.Int64]
+    table = pl.DataFrame(rows, schema=dict(zip(names, types, strict=True)), orient="row")
+    return Result(table, _finding(table, by, levels[-1]), tuple(notes))
+
+
+def resampled_p(
+    judgments: Judgments,
+    top: float | None = None,
+    *,
+    min_labels: int = 6,
+    repeats: int = 50,
+    seed: int = 0,
+) -> Result:
+    """p(T|i) from one label and n others drawn at random, repeated: mean and sd (the paper's Fig. 1).
+
+    It shows that two labels per document suffice: the means hardly depend on n, only their scatter does.
+    """
+    v = votes(judgments, top, min_labels)
+    rng = np.random.default_rng(seed)
+    share = np.cumsum(v.counts / v.size[:, None], axis=1)
+    rows = []
+    for n in range(1, min_labels):
+        found = np.full((repeats, len(v.levels)), np.nan)
+        for repeat in range(repeats):
+            drawn = (rng.random((len(share), 1)) > share).sum(axis=1).clip(max=len(v.levels) - 1)
+            good = v.counts[:, -1] - (drawn == len(v.levels) - 1)
+            tops = rng.hypergeometric(good, v.size - 1 - good, n) / n
+            for level in range(len(v.levels)):
+                if (drawn == level).any():
+                    found[repeat, level] = tops[drawn == level].mean()
+        for level, grade in enumerate(v.levels):
+            rows.append((n, grade, float(found[:, level].mean()), float(found[:, level].std(ddof=1))))
+    table = pl.DataFrame(rows, schema=["others", "level", "mean", "sd"], orient="row")
+    last = table.filter((pl.col("others") == min_labels - 1) & (pl.col("level") == v.levels[-2])).row(0, named=True)
+    first = table.filter((pl.col("others") == 1) & (pl.col("level") == v.levels[-2])).row(0, named=True)
+    finding = (
+        f"p({v.levels[-1]:g}|{v.levels[-2]:g}) is {first['mean']:.3f} (sd {first['sd']:.3f}) from one other label and "
+        f"{last['mean']:.3f} (sd {last['sd']:.3f}) from {min_labels - 1}."
+    )
+    return Result(table, finding, (f"{count(len(v.counts), 'document')}, {repeats} repeats, seed {seed}",))
+
+
+def _with_condition(judgments: Judgments, by: str, top: float) -> pl.DataFrame:
+    frame = judgments.frame
+    if by in frame.columns:
+        return frame
+    if by == "list_quality":
+        good = (pl.col("label") >= top).any().over("query")
+        return frame.with_columns(pl.when(good).then(pl.lit("with top")).otherwise(pl.lit("without top")).alias(by))
+    cutoff = re.fullmatch(r"top(\d+)", by)
+    if cutoff:
+        judgments.need("rank", f"the condition {by}")
+        inside = pl.col("rank").cast(pl.Float64) <= int(cutoff[1])
+        return frame.with_columns(pl.when(inside).then(pl.lit("yes")).otherwise(pl.lit("no")).alias(by))
+    raise BadInput.at(
+        "the condition",
+        expected=f"a column ({', '.join(frame.columns)}), list_quality, or top5",
+        found=f'"{by}"',
+    )
+
+
+def _finding(table: pl.DataFrame, by: str, top: float) -> str:
+    below = table.filter((pl.col("level") < top) & pl.col("p").is_not_nan())
+    if not below.height:
+        return f"Nothing can be said of {by}: too few documents have two labels."
+    level = max(below["level"].to_list())
+    row = below.filter(pl.col("level") == level).sort("p")
+    low, high = row.row(0, named=True), row.row(-1, named=True)
+    return (
+        f"p({top:g}|{level:g}) goes from {low['p']:.3f} ({by} {low[by]}) to {high['p']:.3f} ({by} {high[by]})."
+        if row.height > 1
+        else f"p({top:g}|{level:g}) is {low['p']:.3f} ({by} {low[by]})."
+    )

@@ -1,0 +1,291 @@
+"""How many users would call this result top, given what one judge said? The user disagreement model.
+
+People differ on what is a top result, and that is information. From documents that several judges labelled, p(T|i) is
+the probability that another user says the top level T when one said i; from it follows how probable it is that at least
+M of N users say T, which is what a grade is worth to a team that wants to please M of N users.
+
+Reference: Demeester, Aly, Hiemstra, Nguyen, Trieschnigg and Develder, Exploiting user disagreement for web search
+evaluation (WSDM 2014).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from karat.errors import BadInput, Undefined
+from karat.judges.chances import beta_binomial_tail, binomial_tail, fit_beta_binomial, hypergeometric_tail
+from karat.records import Judgments, Result
+from karat.records.base import count
+from karat.records.blocks import Blocks
+from karat.stats import FEWEST, outside_share, resampled, totals
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+#: A level with fewer labels than this is bracketed, as in the paper's Table 4.
+FEW_LABELS = 50
+
+
+@dataclass(frozen=True, eq=False)
+class Votes:
+    """The labels of every document with enough of them: how many of each level, by number."""
+
+    levels: tuple[float, ...]  # lowest first; the last is the top level, with all grades above it
+    counts: Ints  # documents x levels
+    query: Ints  # of each document
+    n_queries: int
+
+    @property
+    def size(self) -> Ints:
+        """How many labels each document has."""
+        size: Ints = self.counts.sum(axis=1)
+        return size
+
+    def weight(self, level: int) -> Floats:
+        """The chance that a label drawn from the document's is of this level."""
+        weight: Floats = self.counts[:, level] / self.size
+        return weight
+
+    def others_top(self, level: int) -> Ints:
+        """How many of the document's other labels are top, when one of this level was drawn."""
+        top = len(self.levels) - 1
+        others: Ints = np.maximum(self.counts[:, top] - (level == top), 0)
+        return others
+
+
+def votes(judgments: Judgments, top: float | None = None, min_labels: int = 2, levels: Sequence[float] = ()) -> Votes:
+    """The votes on documents with at least `min_labels` labels; grades above `top` count as top.
+
+    `levels`, the last of them the top, are given for a part of some judgments that should be told like the whole.
+    """
+    if min_labels < 2:
+        raise BadInput.at("min_labels", expected="2 or more: disagreement takes two", found=str(min_labels))
+    frame = judgments.frame.drop_nulls("label")
+    levels = list(levels) or _levels(frame["label"], top)
+    documents = Blocks.of(frame, ["query", "doc"])
+    level = np.minimum(np.searchsorted(levels, frame["label"].to_numpy()), len(levels) - 1)
+    cell = documents.of_row * len(levels) + level
+    counts = np.bincount(cell, minlength=documents.keys.height * len(levels)).reshape(-1, len(levels))
+    enough = counts.sum(axis=1) >= min_labels
+    if not enough.any():
+        raise Undefined(f"no document has {min_labels} labels: what another user would say cannot be told")
+    keys = documents.keys.filter(pl.Series(enough))
+    query = Blocks.of(keys, ["query"])
+    return Votes(tuple(levels), counts[enough], query.of_row.astype(np.int64), query.keys.height)
+
+
+def _levels(labels: pl.Series, top: float | None) -> list[float]:
+    grades: list[float] = labels.unique().sort().to_list()
+    top = (grades[-1] if grades else 0.0) if top is None else float(top)
+    if top not in grades:
+        seen = ", ".join(f"{grade:g}" for grade in grades) or "none"
+        raise BadInput.at("the top level", expected=f"a label of these judgments ({seen})", found=f"{top:g}")
+    levels = [grade for grade in grades if grade < top] + [top]
+    if len(levels) < 2:
+        raise Undefined("every label is at the top level: nothing is known of what others say about lower ones")
+    return levels
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Disagreement:
+    """p(T|i) of every level, with intervals over queries, and the weights that follow from it."""
+
+    votes: Votes
+    level: float
+    draws: int
+    seed: int
+    notes: tuple[str, ...] = ()
+
+    @property
+    def top(self) -> float:
+        """The level that users want."""
+        return self.votes.levels[-1]
+
+    @cached_property
+    def p(self) -> Floats:
+        """The probability that another user says top, for each level, lowest first."""
+        told, asked = self._sums
+        return _ratio(told.sum(axis=0), asked.sum(axis=0))
+
+    @cached_property
+    def n(self) -> Ints:
+        """How many labels of each level there are."""
+        n: Ints = self.votes.counts.sum(axis=0)
+        return n
+
+    @cached_property
+    def _sums(self) -> tuple[Floats, Floats]:
+        """Numerator and denominator of p for each query and level: p is a ratio of sums over queries."""
+        v = self.votes
+        told, asked = np.empty((v.n_queries, len(v.levels))), np.empty((v.n_queries, len(v.levels)))
+        for level in range(len(v.levels)):
+            weight = v.weight(level)
+            told[:, level] = totals(v.query, weight * v.others_top(level) / (v.size - 1), v.n_queries)
+            asked[:, level] = totals(v.query, weight, v.n_queries)
+        return told, asked
+
+    @cached_property
+    def intervals(self) -> tuple[Floats, Floats]:
+        """Lower and upper ends for p, queries drawn with replacement; NaN where the queries are too few."""
+        told, asked = self._sums
+        n = self.votes.n_queries
+        nothing = np.full(len(self.votes.levels), np.nan)
+        if not self.draws or n < FEWEST:
+            return nothing, nothing.copy()
+        drawn = np.concatenate([_ratio(times @ told, times @ asked) for times in resampled(n, self.draws, self.seed)])
+        outside = outside_share(n, self.level)
+        low, high = nothing, nothing.copy()
+        for i in range(told.shape[1]):
+            known = drawn[np.isfinite(drawn[:, i]), i]
+            if len(known):
+                low[i], high[i] = np.quantile(known, [outside, 1 - outside])
+        alike = low == high
+        return np.where(alike, np.nan, low), np.where(alike, np.nan, high)
+
+    @cached_property
+    def opinions(self) -> list[tuple[float, float]]:
+        """For each level, the beta distribution of the share of users who say top: documents differ in it."""
+        v = self.votes
+        return [fit_beta_binomial(v.others_top(i), v.size - 1, v.weight(i)) for i in range(len(v.levels))]
+
+    def binomial(self, at_least: int, of: int) -> Floats:
+        """P(M of N say top | one said i) for each level, every document of a level alike."""
+        _check(at_least, of)
+        return np.array(
+            [binomial_tail(need, of - 1, p) for need, p in zip(self._needed(at_least), self.p, strict=True)]
+        )
+
+    def beta_binomial(self, at_least: int, of: int) -> Floats:
+        """The same with documents of a level that differ in how many users like them."""
+        _check(at_least, of)
+        fits = zip(self._needed(at_least), self.opinions, strict=True)
+        return np.array([beta_binomial_tail(need, of - 1, a, b) for need, (a, b) in fits])
+
+    def experimental(self, at_least: int, of: int) -> Floats:
+        """The same counted: how often M of N labels drawn from a document's are top, one of them i."""
+        _check(at_least, of)
+        v = self.votes
+        found = np.full(len(v.levels), np.nan)
+        for level, need in enumerate(self._needed(at_least)):
+            shown = (v.size >= of) & (v.counts[:, level] > 0)
+            if shown.any():
+                weight = v.weight(level)[shown]
+                tail = hypergeometric_tail(need, of - 1, v.others_top(level)[shown], v.size[shown] - 1)
+                found[level] = float(weight @ tail / weight.sum())
+        return found
+
+    def weights(self, at_least: int = 1, of: int = 3, zero_lowest: bool = False) -> dict[float, float]:
+        """The worth of each level for a measure's gains: P(M of N), the lowest level 0 on request."""
+        worth = dict(zip(self.votes.levels, self.binomial(at_least, of).tolist(), strict=True))
+        if zero_lowest:
+            worth[self.votes.levels[0]] = 0.0
+        return worth
+
+    def posterior(self, seen: list[float], at_least: int, of: int) -> float:
+        """P(M of N say top) when several labels of a document were seen, the seen ones among the N.
+
+        With one label seen it is that label's beta-binomial weight. With more, each in turn is taken as the one that
+        tells how users think of such documents and the others as votes, and the answers are averaged: the order in
+        which labels came must not matter.
+        """
+        _check(at_least, of)
+        levels = np.minimum(np.searchsorted(self.votes.levels, seen), len(self.votes.levels) - 1)
+        if not len(levels) or len(levels) > of:
+            raise BadInput.at("the labels seen", expected=f"from 1 to {of}", found=str(len(levels)))
+        is_top = levels == len(self.votes.levels) - 1
+        answers = []
+        for place, level in enumerate(levels):
+            a, b = self.opinions[level]
+            more = int(is_top.sum() - is_top[place])
+            fewer = len(levels) - 1 - more
+            answers.append(beta_binomial_tail(at_least - int(is_top.sum()), of - len(levels), a + more, b + fewer))
+        return float(np.mean(answers))
+
+    def to_frame(self) -> pl.DataFrame:
+        """What is known of every level: level, value, low, high, n."""
+        low, high = self.intervals
+        return pl.DataFrame(
+            {"level": list(self.votes.levels), "value": self.p, "low": low, "high": high, "n": self.n.tolist()}
+        )
+
+    def table(self, pairs: list[tuple[int, int]]) -> Result:
+        """Weights of every level for pairs (M, N): binomial, beta-binomial, and counted (the paper's Table 1)."""
+        rows = []
+        for at_least, of in pairs:
+            columns = [self.binomial(at_least, of), self.beta_binomial(at_least, of), self.experimental(at_least, of)]
+            for place, level in enumerate(self.votes.levels):
+                rows.append((at_least, of, level, *(float(c[place]) for c in columns), int(self.n[place])))
+        names = ["at_least", "of", "level", "binomial", "beta_binomial", "experimental", "n"]
+        return Result(pl.DataFrame(rows, schema=names, orient="row"), repr(self).splitlines()[0], self.notes)
+
+    def __repr__(self) -> str:
+        below = len(self.votes.levels) - 2
+        low, high = self.intervals
+        ends = (
+            "" if np.isnan(low[below]) else f" ({self.level * 100:g} % interval {low[below]:.3f} to {high[below]:.3f})"
+        )
+        return (
+            f"When one user says {self.votes.levels[below]:g}, another says {self.top:g} with probability "
+            f"{self.p[below]:.3f}{ends}; when one says {self.top:g}, {self.p[-1]:.3f}."
+        ) + "".join(f"\n- {note}" for note in self.notes)
+
+    def _needed(self, at_least: int) -> list[int]:
+        """How many of the others must say top: one less when the label seen is top itself."""
+        top = len(self.votes.levels) - 1
+        return [at_least - (level == top) for level in range(top + 1)]
+
+
+def disagreement(
+    judgments: Judgments,
+    top: float | None = None,
+    *,
+    min_labels: int = 2,
+    levels: Sequence[float] = (),
+    level: float = 0.95,
+    draws: int = 1000,
+    seed: int = 0,
+) -> Disagreement:
+    """The user disagreement model of documents with at least `min_labels` labels.
+
+    >>> rows = [{"query": "q", "doc": d, "label": n, "judge": str(j)}
+    ...         for d, given in {"a": [2, 2, 1], "b": [1, 0, 0]}.items() for j, n in enumerate(given)]
+    >>> model = disagreement(Judgments.of(rows))
+    >>> model.p.round(3).tolist()
+    [0.0, 0.5, 0.5]
+
+    `top` is the level that users want (by default the highest label). Use it when some documents have labels of
+    several people; judges who were paid to agree, or copied each other, tell nothing about users.
+    """
+    found = votes(judgments, top, min_labels, levels)
+    silent = judgments.frame["label"].null_count()
+    notes = list(judgments.notes)
+    few = [
+        f"{grade:g} ({n})" for grade, n in zip(found.levels, found.counts.sum(axis=0), strict=True) if n < FEW_LABELS
+    ]
+    if few:
+        notes.append(f"few labels of level {', '.join(few)}: take their figures in brackets")
+    if found.n_queries < FEWEST and draws:
+        notes.append(f"{count(found.n_queries, 'query', 'queries')}: too few for intervals")
+    if silent:
+        notes.append(f"{count(silent, 'answer')} without a label (can't tell) left aside")
+    notes.append(
+        f"{count(len(found.counts), 'document')} with at least {min_labels} labels, {found.counts.sum():,} labels"
+    )
+    return Disagreement(found, level, draws, seed, tuple(notes))
+
+
+def _ratio(part: Floats, whole: Floats) -> Floats:
+    out = np.full(part.shape, np.nan)
+    np.divide(part, whole, out=out, where=whole > 0)
+    return out
+
+
+def _check(at_least: int, of: int) -> None:
+    if not 1 <= at_least <= of:
+        raise BadInput.at("M of N users", expected="M from 1 to N", found=f"{at_least} of {of}")

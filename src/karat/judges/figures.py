@@ -1,0 +1,105 @@
+"""Figures of agreement with intervals over queries, from what pairs of labels add up to."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from karat.judges.sums import Sums
+from karat.stats import FEWEST, outside_share, resampled
+from karat.stats.agreement import (
+    cohen_kappa,
+    fleiss_kappa,
+    fleiss_test,
+    jaccard,
+    krippendorff_alpha,
+    raw_agreement,
+    within_agreement,
+)
+
+Floats = npt.NDArray[np.float64]
+
+#: The figures with intervals, in the order of the columns.
+FIGURES = (
+    "raw",
+    "within_one",
+    "cohen",
+    "cohen_linear",
+    "cohen_quadratic",
+    "fleiss",
+    "alpha_nominal",
+    "alpha_ordinal",
+    "alpha_interval",
+    "jaccard",
+)
+#: How many numbers of resampled tables to hold at once.
+AT_ONCE = 4_000_000
+#: Which share of the draws may be undefined (all labels drawn alike) before an interval is.
+MOST_UNDEFINED = 0.05
+
+
+def figures_of(by_item: Floats, by_label: Floats, table: Floats, grades: Floats, at: float) -> Floats:
+    """All figures of a stack of tables: figures x tables."""
+    return np.stack(
+        [
+            raw_agreement(by_item),
+            within_agreement(by_item, grades),
+            cohen_kappa(table),
+            cohen_kappa(table, grades, "linear"),
+            cohen_kappa(table, grades, "quadratic"),
+            fleiss_kappa(by_item),
+            krippendorff_alpha(by_label, grades, "nominal"),
+            krippendorff_alpha(by_label, grades, "ordinal"),
+            krippendorff_alpha(by_label, grades, "interval"),
+            jaccard(by_item, grades, at),
+        ]
+    )
+
+
+def columns(sums: Sums, grades: Floats, at: float, *, level: float, draws: int, seed: int) -> list[pl.Series]:
+    """The figures of each row with the ends of their intervals, queries resampled, and Fleiss' p."""
+    by_item = sums.of_rows(sums.by_item)
+    values = figures_of(by_item, sums.of_rows(sums.by_label), sums.of_rows(sums.table), grades, at)
+    ends = np.full((2, *values.shape), np.nan)
+    starts = np.searchsorted(sums.row, np.arange(sums.rows.height + 1))
+    cells = np.stack([sums.by_item, sums.by_label, sums.table], axis=1)
+    for row, queries in enumerate(sums.rows["n_queries"]):
+        if draws and queries >= FEWEST:
+            drawn = _resampled(cells[starts[row] : starts[row + 1]], grades, at, draws, seed)
+            ends[:, :, row] = _ends(drawn, outside_share(queries, level))
+    # An undefined figure has no interval, even where some draws would define it.
+    ends[:, np.isnan(values)] = np.nan
+    found = []
+    for number, name in enumerate(FIGURES):
+        found += [
+            pl.Series(name, values[number]),
+            pl.Series(f"{name}_low", ends[0, number]),
+            pl.Series(f"{name}_high", ends[1, number]),
+        ]
+        if name == "fleiss":
+            found.append(pl.Series("fleiss_p", fleiss_test(by_item, sums.of_rows(sums.spread))[1]))
+    return found
+
+
+def _resampled(cells: Floats, grades: Floats, at: float, draws: int, seed: int) -> Floats:
+    """The figures of resampled queries, figures x draws."""
+    queries, kinds, levels = cells.shape[:3]
+    flat = cells.reshape(queries, -1)
+    at_once = max(1, AT_ONCE // flat.shape[1])
+    found = []
+    for times in resampled(queries, draws, seed):
+        for start in range(0, len(times), at_once):
+            summed = (times[start : start + at_once] @ flat).reshape(-1, kinds, levels, levels)
+            found.append(figures_of(summed[:, 0], summed[:, 1], summed[:, 2], grades, at))
+    return np.concatenate(found, axis=1)
+
+
+def _ends(drawn: Floats, outside: float) -> Floats:
+    """The ends of the interval of each figure, NaN where the draws cannot tell."""
+    ends = np.full((2, len(drawn)), np.nan)
+    for number, draws in enumerate(drawn):
+        defined = draws[~np.isnan(draws)]
+        if len(defined) >= (1 - MOST_UNDEFINED) * len(draws) and np.ptp(defined) > 1e-12:
+            ends[:, number] = np.quantile(defined, [outside, 1 - outside])
+    return ends
