@@ -31,6 +31,7 @@ USUAL = [(1, 2), (1, 3), (2, 3), (2, 4), (2, 5)]
 @click.option("--at-least", type=int, metavar="M", help="At least so many users say top.")
 @click.option("--of", "of_users", type=int, metavar="N", help="Of so many users, the judge among them.")
 @click.option("--min-labels", default=2, show_default=True, help="Use documents with at least so many labels.")
+@click.option("--most-labels", type=int, metavar="N", help="Use the first N labels of each document only.")
 @click.option("--by", metavar="COLUMN", help="Report by a column, by list_quality, or by top5, top10, ...")
 @click.option("--queries", metavar="FILE", help="Queries with a kind, for --by kind.")
 @click.option("--combine", metavar="PARTS", help="Combined levels of surfaces or aspects, as snippet,page.")
@@ -49,6 +50,7 @@ def disagree(
     at_least: int | None,
     of_users: int | None,
     min_labels: int,
+    most_labels: int | None,
     by: str | None,
     queries: str | None,
     combine: str | None,
@@ -83,7 +85,9 @@ def disagree(
             found.append(disagreement_by(read, by, wanted, min_labels=min_labels, draws=draws, seed=seed))
         if consistency:
             from karat.judges import consistency as self_and_cross
+            from karat.judges import overlap
 
+            found.append(overlap(read, wanted))
             found.append(self_and_cross(read, wanted, draws=draws, seed=seed))
         if robustness:
             from karat.validity import robustness as between_judges
@@ -91,7 +95,7 @@ def disagree(
             found.append(between_judges(read, wanted, seed=seed))
         _print(found, as_json)
         return
-    model = disagreement(read, wanted, min_labels=min_labels, draws=draws, seed=seed)
+    model = disagreement(read, wanted, min_labels=min_labels, most_labels=most_labels, draws=draws, seed=seed)
     if out is not None:
         _write(model, pairs, zero_lowest, out)
     if as_json:

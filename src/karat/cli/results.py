@@ -37,7 +37,8 @@ def print_result(result: Result, columns: list[str] | None = None, title: str = 
 def _print_frame(out: Console, frame: pl.DataFrame, columns: list[str] | None) -> None:
     names = [name for name in columns or frame.columns if name in frame.columns]
     names = [name for name in names if not name.endswith(("_low", "_high")) and frame[name].null_count() < frame.height]
-    rows = [[_cell(row, name) for name in names] for row in frame.iter_rows(named=True)]
+    places = {name: _places(frame, name) for name in names}
+    rows = [[_cell(row, name, places[name]) for name in names] for row in frame.iter_rows(named=True)]
     empty = [all(row[place] == "-" for row in rows) for place in range(len(names))]
     kept = [place for place in range(len(names)) if not empty[place]]
     # Words come first and are repeated when the figures need more than one table.
@@ -53,7 +54,16 @@ def _print_frame(out: Console, frame: pl.DataFrame, columns: list[str] | None) -
         out.print(table)
 
 
-def _cell(row: dict[str, Any], name: str) -> str:
+def _places(frame: pl.DataFrame, name: str) -> int:
+    """The decimals of a column: what its widest interval supports, three where there is none."""
+    if f"{name}_low" not in frame.columns or f"{name}_high" not in frame.columns:
+        return 3
+    ends = zip(frame[f"{name}_low"].to_list(), frame[f"{name}_high"].to_list(), strict=True)
+    known = [decimals(low, high) for low, high in ends if low is not None and high is not None and low < high]
+    return min(known, default=3)
+
+
+def _cell(row: dict[str, Any], name: str, places: int) -> str:
     value = row[name]
     if value is None:
         return "-"
@@ -65,11 +75,10 @@ def _cell(row: dict[str, Any], name: str) -> str:
         return str(value)
     low, high = row.get(f"{name}_low"), row.get(f"{name}_high")
     if low is not None and high is not None and not math.isnan(low) and not math.isnan(high):
-        places = decimals(low, high)
         return f"{figure(value, places)} [{figure(low, places)}, {figure(high, places)}]"
     if name in PROBABILITIES or name.endswith(("_p", "_holm", "_bh")):
         return _probability(value)
-    return f"{value:g}" if name in GRADES else figure(value, 3)
+    return f"{value:g}" if name in GRADES else figure(value, places)
 
 
 def _probability(value: float) -> str:

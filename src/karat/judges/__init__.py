@@ -1,19 +1,45 @@
 """Can we trust them? Agreement, errors and habits of judges and of groups of judges."""
 
 from karat.judges.agreement import agreement
+from karat.judges.clicks import against_clicks
 from karat.judges.combined import combined_weights
-from karat.judges.conditions import disagreement_by, resampled_p
-from karat.judges.consistency import consistency
+from karat.judges.conditions import disagreement_by, for_judge, resampled_p
+from karat.judges.consistency import consistency, overlap
+from karat.judges.dawid_skene import dawid_skene
 from karat.judges.disagreement import Disagreement, disagreement
+from karat.judges.distribution import distribution, distribution_tests
+from karat.judges.error_model import ErrorModel, majority_posterior, one_coin
+from karat.judges.features import FEATURES, add_features
+from karat.judges.gold import against_gold, error_distribution, gold_regression
+from karat.judges.judge_table import judge_table
+from karat.judges.most_clicked import most_clicked
+from karat.judges.ordinal import ordinal
 from karat.judges.pairwise import pairwise
 
 __all__ = [
+    "FEATURES",
     "Disagreement",
+    "ErrorModel",
+    "add_features",
+    "against_clicks",
+    "against_gold",
     "agreement",
     "combined_weights",
     "consistency",
+    "dawid_skene",
     "disagreement",
     "disagreement_by",
+    "distribution",
+    "distribution_tests",
+    "error_distribution",
+    "for_judge",
+    "gold_regression",
+    "judge_table",
+    "majority_posterior",
+    "most_clicked",
+    "one_coin",
+    "ordinal",
+    "overlap",
     "pairwise",
     "resampled_p",
 ]

@@ -56,6 +56,35 @@ def disagreement_by(
     return Result(table, _finding(table, by, levels[-1]), tuple(notes))
 
 
+def for_judge(judgments: Judgments, judge: str, top: float | None = None, at_least: int = 1) -> Result:
+    """Of this judge's documents of each level, the share that at least M of all their judges call top.
+
+    The shares are what the levels would be worth if everybody's opinion were known; summed over the judge's documents
+    they are the effective number of top results.
+
+    >>> rows = [{"query": "q", "doc": d, "judge": j, "label": n} for d, j, n in
+    ...         [("a", "x", 1), ("a", "y", 2), ("b", "x", 1), ("b", "y", 0), ("c", "x", 2), ("c", "y", 0)]]
+    >>> for_judge(Judgments.of(rows), "x").finding
+    "x's 3 documents hold 2 that at least 1 of their judges would call 2."
+    """
+    judgments.need("judge", "one judge's view")
+    frame = judgments.frame.drop_nulls("label")
+    top = judgments.top if top is None else top
+    mine = frame.filter(pl.col("judge") == judge)
+    if not mine.height or top is None:
+        raise BadInput.at("the judge", expected="one of the judgments'", found=judge)
+    tops = frame.group_by("query", "doc").agg(tops=(pl.col("label") >= top).sum())
+    held = mine.join(tops, on=["query", "doc"]).with_columns(wanted=pl.col("tops") >= at_least)
+    table = (
+        held.group_by("label").agg(n=pl.len(), share=pl.col("wanted").mean()).sort("label").rename({"label": "level"})
+    )
+    finding = (
+        f"{judge}'s {count(mine.height, 'document')} hold {int(held['wanted'].sum())} that at least {at_least} of "
+        f"their judges would call {top:g}."
+    )
+    return Result(table, finding)
+
+
 def resampled_p(
     judgments: Judgments,
     top: float | None = None,

@@ -78,6 +78,42 @@ def consistency(judgments: Judgments, top: float | None = None, *, draws: int = 
     return Result(table, finding, (note,))
 
 
+def overlap(judgments: Judgments, at: float | None = None) -> Result:
+    """The overlap of two judges' sets of documents at or above a level: |A and B| / |A or B|, for every two judges.
+
+    >>> rows = [{"query": "q", "doc": d, "judge": j, "label": n} for d, j, n in
+    ...         [("a", "x", 1), ("a", "y", 1), ("b", "x", 1), ("b", "y", 0), ("c", "x", 0), ("c", "y", 1)]]
+    >>> overlap(Judgments.of(rows)).finding
+    'Two judges agree on 0.33 of the documents that either calls 1 or higher (1 pair of judges).'
+
+    Reference: Voorhees (SIGIR 1998). It is the limit of precision and recall that one judge's labels allow another's.
+    """
+    judgments.need("judge", "overlap")
+    at = judgments.top if at is None else at
+    if at is None:
+        raise Undefined("no document has a label: overlap cannot be told")
+    frame = judgments.frame.drop_nulls("label").unique(["query", "doc", "judge"], keep="last", maintain_order=True)
+    frame = frame.select("query", "doc", "judge", high=pl.col("label") >= at)
+    both = frame.join(frame, on=["query", "doc"], suffix="_other").filter(pl.col("judge") < pl.col("judge_other"))
+    either = pl.col("high") | pl.col("high_other")
+    table = (
+        both.group_by("judge", "judge_other")
+        .agg(documents=pl.len(), both=(pl.col("high") & pl.col("high_other")).sum(), either=either.sum())
+        .with_columns(overlap=pl.col("both") / pl.col("either"))
+        .sort("documents", descending=True)
+        .rename({"judge_other": "against"})
+    )
+    shared = int(table["either"].sum())
+    if not shared:
+        raise Undefined(f"no document judged by two judges was called {at:g} or higher: overlap cannot be told")
+    share = int(table["both"].sum()) / shared
+    finding = (
+        f"Two judges agree on {share:.2f} of the documents that either calls {at:g} or higher "
+        f"({count(table.height, 'pair')} of judges)."
+    )
+    return Result(table, finding)
+
+
 def _p(one: Floats, two: Floats, levels: Floats, top: float) -> Floats:
     """p(T|i) both ways round between two lists of labels."""
     said, other = np.concatenate([one, two]), np.concatenate([two, one])

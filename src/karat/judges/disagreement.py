@@ -59,15 +59,26 @@ class Votes:
         return others
 
 
-def votes(judgments: Judgments, top: float | None = None, min_labels: int = 2, levels: Sequence[float] = ()) -> Votes:
+def votes(
+    judgments: Judgments,
+    top: float | None = None,
+    min_labels: int = 2,
+    levels: Sequence[float] = (),
+    most_labels: int | None = None,
+) -> Votes:
     """The votes on documents with at least `min_labels` labels; grades above `top` count as top.
 
-    `levels`, the last of them the top, are given for a part of some judgments that should be told like the whole.
+    `levels`, the last of them the top, are given for a part of some judgments that should be told like the whole;
+    `most_labels` takes only the first so many labels of each document.
     """
     if min_labels < 2:
         raise BadInput.at("min_labels", expected="2 or more: disagreement takes two", found=str(min_labels))
     frame = judgments.frame.drop_nulls("label")
     levels = list(levels) or _levels(frame["label"], top)
+    if most_labels is not None:
+        if most_labels < min_labels:
+            raise BadInput.at("most_labels", expected=f"{min_labels} or more", found=str(most_labels))
+        frame = frame.filter(pl.int_range(pl.len()).over("query", "doc") < most_labels)
     documents = Blocks.of(frame, ["query", "doc"])
     level = np.minimum(np.searchsorted(levels, frame["label"].to_numpy()), len(levels) - 1)
     cell = documents.of_row * len(levels) + level
@@ -222,7 +233,13 @@ class Disagreement:
             for place, level in enumerate(self.votes.levels):
                 rows.append((at_least, of, level, *(float(c[place]) for c in columns), int(self.n[place])))
         names = ["at_least", "of", "level", "binomial", "beta_binomial", "experimental", "n"]
-        return Result(pl.DataFrame(rows, schema=names, orient="row"), repr(self).splitlines()[0], self.notes)
+        frame = pl.DataFrame(rows, schema=names, orient="row")
+        apart = [
+            float((frame[model] - frame["experimental"]).abs().fill_nan(None).max() or 0.0)  # type: ignore[arg-type]
+            for model in ("binomial", "beta_binomial")
+        ]
+        told = f"furthest from what was counted: binomial by {apart[0]:.3f}, beta-binomial by {apart[1]:.3f}"
+        return Result(frame, repr(self).splitlines()[0], (*self.notes, told))
 
     def __repr__(self) -> str:
         below = len(self.votes.levels) - 2
@@ -246,6 +263,7 @@ def disagreement(
     top: float | None = None,
     *,
     min_labels: int = 2,
+    most_labels: int | None = None,
     levels: Sequence[float] = (),
     level: float = 0.95,
     draws: int = 1000,
@@ -262,7 +280,7 @@ def disagreement(
     `top` is the level that users want (by default the highest label). Use it when some documents have labels of
     several people; judges who were paid to agree, or copied each other, tell nothing about users.
     """
-    found = votes(judgments, top, min_labels, levels)
+    found = votes(judgments, top, min_labels, levels, most_labels)
     silent = judgments.frame["label"].null_count()
     notes = list(judgments.notes)
     few = [

@@ -1,5 +1,6 @@
-"""Do measures agree with users, and with each other's judges?"""
+"""Do measures agree with users, and what do labels do to the rankers trained on them?"""
 
 from karat.validity.robustness import robustness
+from karat.validity.training import Training, train
 
-__all__ = ["robustness"]
+__all__ = ["Training", "robustness", "train"]

@@ -1,0 +1,210 @@
+"""Documents that were both labelled and clicked, laid out by number: one label each per group, most clicked first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from karat.errors import BadInput, Undefined
+from karat.judges.distribution import features_of, sliced
+from karat.judges.panel import ALL, GOLD
+from karat.records import ClickLog, Clicks, Judgments
+from karat.records.base import count
+from karat.records.blocks import Blocks
+from karat.stats import FEWEST, outside_share, resampled
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+#: How a group's labels of a document become one: the most frequent (of grades tied the lowest), or the mean.
+Reduce = Literal["majority", "mean"]
+#: Which clicks count: all, or those with a dwell of 30 s or more.
+Counting = Literal["clicks", "satisfied"]
+#: Of texts with more values than this, such as sites, the rarer ones are taken together under one name.
+MOST_VALUES = 20
+OTHER = "other"
+
+DOCUMENT = ["query", "doc"]
+
+
+@dataclass(frozen=True, eq=False)
+class Clicked:
+    """The documents with labels: row i is a document of `query[i]` with `clicks[i]`, best clicked first in its query.
+
+    Documents without enough clicks have -1 and come last, so that the labels of a whole query can still be compared.
+    """
+
+    queries: int
+    query: Ints
+    clicks: Ints
+    #: One label for each group (row) and document (column), NaN where the group gave none.
+    label: Floats
+    groups: tuple[str, ...]
+    #: The feature's slice for each document, null where unknown.
+    value: pl.Series | None
+    #: Whether the feature is had or not had, and the words for both.
+    words: tuple[str, str] | None
+    notes: tuple[str, ...]
+
+    @classmethod
+    def of(
+        cls,
+        judgments: Judgments,
+        clicks: Clicks | ClickLog,
+        *,
+        by: str | None,
+        minimum: int,
+        counting: Counting,
+        reduce: Reduce,
+    ) -> Clicked:
+        """The labels of these judgments beside these clicks; `Undefined` where no document has both."""
+        if minimum < 1:
+            raise BadInput.at("minimum_clicks", expected="1 or more", found=str(minimum))
+        counts = Clicks.of(clicks)
+        for name, chosen, known in (
+            ("counting", counting, ("clicks", "satisfied")),
+            ("reduce", reduce, ("majority", "mean")),
+        ):
+            if chosen not in known:
+                raise BadInput.at(name, expected=" or ".join(known), found=repr(chosen))
+        number = counts.need(counting, "counting them")
+        enough = counts.frame.select(*DOCUMENT, counted=number).filter(pl.col("counted") >= minimum)
+        labels, notes = _reduced(judgments, reduce)
+        documents = labels.select(DOCUMENT).unique()
+        documents = documents.join(enough, on=DOCUMENT, how="left").with_columns(pl.col("counted").fill_null(-1))
+        found = int((documents["counted"] > 0).sum())
+        if not found:
+            raise Undefined(f"no document that was judged has {count(minimum, 'click')} or more")
+        notes.append(
+            f"{found:,} of {count(documents.height, 'judged document')} have {count(minimum, 'click')} or more"
+            + (" with 30 s or more" if counting == "satisfied" else "")
+        )
+        documents = documents.sort("query", "counted", "doc", descending=[False, True, False])
+        value, words = (None, None) if by is None else _feature(judgments, by, documents, notes)
+        if value is not None and value.null_count() == len(value):
+            raise Undefined(f"{by} is unknown for every document that was judged")
+        if value is not None and value.null_count():
+            notes.append(f"{by} is unknown for {count(value.null_count(), 'document')}, left aside")
+        groups = sorted(labels["group"].unique().to_list(), key=lambda name: (name == GOLD, name))
+        place = documents.select(DOCUMENT).with_row_index("row")
+        label = np.full((len(groups), documents.height), np.nan)
+        for n, group in enumerate(groups):
+            mine = labels.filter(pl.col("group") == group).join(place, on=DOCUMENT)
+            label[n, mine["row"].to_numpy()] = mine["label"].to_numpy()
+        blocks = Blocks.of(documents, ["query"])
+        return cls(
+            queries=blocks.keys.height,
+            query=blocks.of_row.astype(np.int64),
+            clicks=documents["counted"].to_numpy(),
+            label=label,
+            groups=tuple(groups),
+            value=value,
+            words=words,
+            notes=(*judgments.notes, *notes),
+        )
+
+    def kinds(self) -> list[str]:
+        """The values in the order of a table: having the feature before not having it."""
+        if self.words is not None:
+            return list(self.words)
+        return [] if self.value is None else self.value.drop_nulls().unique().sort().cast(pl.String).to_list()
+
+
+def _reduced(judgments: Judgments, reduce: Reduce) -> tuple[pl.DataFrame, list[str]]:
+    """One label for each group and document: group, query, doc, label."""
+    frame, notes = judgments.frame, list[str]()
+    for column, whole in (("aspect", "overall"), ("surface", "page"), ("context", "")):
+        if column in frame.columns:
+            kept = frame.filter(pl.col(column).fill_null(whole) == whole)
+            if 0 < kept.height < frame.height:
+                notes.append(f"{count(frame.height - kept.height, 'judgment')} with another {column} left aside")
+                frame = kept
+    silent = frame["label"].null_count()
+    if silent:
+        notes.append(f"{count(silent, 'answer')} without a label (can't tell) left aside")
+    group = pl.col("group").fill_null("unnamed") if judgments.has("group") else pl.lit(ALL)
+    frame = frame.drop_nulls("label").with_columns(group.alias("group"))
+    key = ["group", *DOCUMENT]
+    if reduce == "mean":
+        # Rounded, so that means of the same labels in another order are the same.
+        return frame.group_by(key).agg(pl.col("label").mean().round(9)), notes
+    if judgments.has("judge"):
+        # A judge has one vote for a label, however often it was cast; the nameless are taken for different people.
+        nobody = pl.when(pl.col("judge").is_null()).then(pl.int_range(pl.len()))
+        frame = frame.with_columns(nobody=nobody).unique([*key, "label", "judge", "nobody"])
+    votes = frame.group_by(*key, "label").len("votes")
+    most = votes.filter(pl.col("votes") == pl.col("votes").max().over(key))
+    return most.group_by(key).agg(pl.col("label").min()), notes
+
+
+def _feature(
+    judgments: Judgments, by: str, documents: pl.DataFrame, notes: list[str]
+) -> tuple[pl.Series, tuple[str, str] | None]:
+    """The slice of each document, and if the feature is had or not had, the words for both."""
+    features_of(judgments, by)
+    given = judgments.frame.select(*DOCUMENT, value=by).drop_nulls().unique()
+    again = given.filter(given.select(DOCUMENT).is_duplicated())
+    if again.height:
+        first = again.row(0, named=True)
+        raise BadInput.at(
+            f"the feature {by}",
+            expected=f"one value of {by} for a document",
+            found=f"several for {first['doc']} of query {first['query']}",
+        )
+    values = given["value"]
+    if values.dtype.is_numeric() and set(values.unique().to_list()) <= {0, 1}:
+        values = values.cast(pl.Boolean)
+    kinds, words = values.unique().to_list(), None
+    if values.dtype == pl.Boolean:
+        words = ("true", "false")
+    elif values.dtype == pl.String:
+        # Texts such as WP and nWP say that a document has something, or has not.
+        without = [kind for kind in kinds if kind[:1] == "n" and kind[1:2].isupper()]
+        if len(without) == 1 and set(kinds) <= {without[0], without[0][1:]}:
+            words = (without[0][1:], without[0])
+    if not values.dtype.is_numeric() and len(kinds) > MOST_VALUES:
+        common = values.value_counts(sort=True, name="n").head(MOST_VALUES)["value"].to_list()
+        notes.append(f"{by} has {len(kinds):,} values; all but the {MOST_VALUES} most frequent count as {OTHER}")
+        values = pl.select(pl.when(values.is_in(common)).then(values).otherwise(pl.lit(OTHER))).to_series()
+    cut = given.select(DOCUMENT).with_columns(value=sliced(values))
+    joined = documents.select(DOCUMENT).join(cut, on=DOCUMENT, how="left", maintain_order="left")
+    return joined["value"], words
+
+
+def shares(part: Floats, whole: Floats, level: float, draws: int, seed: int) -> tuple[Floats, Floats, Floats]:
+    """Sums over queries (the last axis) as shares, with bootstrap ends; NaN where the queries cannot tell."""
+    if not 0 < level < 1:
+        raise BadInput.at("the interval's level", expected="a share such as 0.95", found=str(level))
+    if draws < 0 or seed < 0:
+        raise BadInput.at("the bootstrap", expected="0 draws or more and a seed from 0", found=f"{draws}, {seed}")
+    whole = np.broadcast_to(whole, part.shape)
+    shape, queries = part.shape[:-1], part.shape[-1]
+    yes, asked = part.reshape(-1, queries), whole.reshape(-1, queries)
+    low, high = np.full(len(yes), np.nan), np.full(len(yes), np.nan)
+    with np.errstate(invalid="ignore"):
+        share = yes.sum(axis=1) / asked.sum(axis=1)
+        n = (asked > 0).sum(axis=1)
+        enough = np.flatnonzero(n >= FEWEST) if draws else np.zeros(0, np.int64)
+        if len(enough):
+            drawn = np.concatenate(
+                [(times @ yes[enough].T) / (times @ asked[enough].T) for times in resampled(queries, draws, seed)]
+            )
+            for place, cell in enumerate(enough):
+                # A draw may miss all queries of a rare cell; the others tell.
+                told = drawn[~np.isnan(drawn[:, place]), place]
+                outside = outside_share(int(n[cell]), level)
+                ends = np.quantile(told, [outside, 1 - outside])
+                if ends[0] < ends[1]:
+                    low[cell], high[cell] = ends
+    return share.reshape(shape), low.reshape(shape), high.reshape(shape)
+
+
+def in_percent(row: dict[str, float], name: str, level: float) -> str:
+    """A share with its interval, in percent."""
+    text = f"{row[name] * 100:.0f} %"
+    low, high = row[f"{name}_low"], row[f"{name}_high"]
+    return text if np.isnan(low) else f"{text} ({level * 100:g} % interval {low * 100:.0f} to {high * 100:.0f})"

@@ -1,0 +1,61 @@
+"""Dawid and Skene's model: a confusion matrix for every judge, learnt from labels alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from karat.judges.answers import Answers, Floats
+from karat.judges.em import FLOOR, Errors, check, settle, tally
+from karat.judges.error_model import ErrorModel, able_to_learn, described
+from karat.records import Judgments
+
+
+def dawid_skene(
+    judgments: Judgments,
+    *,
+    gold: Judgments | None = None,
+    smoothing: float = 1.0,
+    max_iterations: int = 1000,
+    tolerance: float = 1e-6,
+    accelerate: bool = True,
+) -> ErrorModel:
+    """Grades and confusion matrices of the judges that explain the labels best.
+
+    >>> labels = {"ann": [0, 1, 0, 1, 0, 1], "bob": [0, 1, 0, 1, 0, 1], "eve": [1, 0, 1, 0, 1, 0]}
+    >>> model = dawid_skene(Judgments.of([{"query": "q", "doc": f"d{i}", "label": label, "judge": judge}
+    ...                                   for judge, given in labels.items() for i, label in enumerate(given)]))
+    >>> model.posterior["label"].to_list()  # eve has it upside down, so her answers count too
+    [0.0, 1.0, 0.0, 1.0, 0.0, 1.0]
+    >>> model.judges["accuracy"].round(2).to_list()
+    [0.92, 0.92, 0.17]
+
+    Use it when judges have dozens of labels each and share documents with others. With few labels each, `ordinal` needs
+    fewer numbers per judge. Known grades (`gold`) stay fixed throughout, which also keeps the grades from being
+    mixed up. `smoothing` gives every judge so many labels for each true grade that err as those of all judges together
+    do; 0 is the model as published. The fit begins with how the labels are spread and has converged when no probability
+    of a grade moves by more than `tolerance` in a step; `accelerate=False` takes plain steps only.
+
+    Reference: Dawid and Skene, Maximum Likelihood Estimation of Observer Error-Rates Using the EM Algorithm (Applied
+    Statistics 1979).
+    """
+    check(smoothing=smoothing)
+    answers = able_to_learn(Answers.of(judgments, gold))
+
+    def learn(posterior: Floats) -> Errors:
+        counts = tally(answers, posterior)
+        if smoothing:
+            pooled = counts.sum(axis=2, keepdims=True)
+            pooled /= np.maximum(pooled.sum(axis=1, keepdims=True), FLOOR)
+            counts += smoothing * pooled
+        np.maximum(counts, FLOOR, out=counts)
+        counts /= counts.sum(axis=1, keepdims=True)
+        return Errors(posterior.mean(axis=1), counts)
+
+    fit = settle(answers, learn, max_iterations=max_iterations, tolerance=tolerance, accelerate=accelerate)
+    if not smoothing:
+        # Nothing is known of what a judge says about a grade that they never met.
+        unmet = tally(answers, fit.posterior).sum(axis=1, keepdims=True) < FLOOR
+        fit = replace(fit, errors=replace(fit.errors, confusion=np.where(unmet, np.nan, fit.errors.confusion)))
+    return described("Dawid-Skene", answers, fit)

@@ -1,0 +1,251 @@
+"""Error models: from the labels of fallible judges to the grades that documents probably have, and to who errs how.
+
+All answer in the same form, an `ErrorModel`. This file has the two simplest: the majority, which takes all judges for
+equally good, and one coin per judge, the share of answers that are right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from karat.errors import Undefined
+from karat.judges.answers import Answers, Floats
+from karat.judges.em import FLOOR, Errors, Fit, check, settle, tally
+from karat.records import Judgments, Scale
+from karat.records.base import count
+from karat.records.result import rows_of
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ErrorModel:
+    """What documents are probably worth and how judges err, as one model sees it.
+
+    - `posterior`: a row per document with `p_0`, `p_1`, ... (P of each true grade), `label` (the most probable grade,
+      the lower of two equals), `expected` (the mean grade), `n` labels, and `known` (fixed by gold);
+    - `prior`: the share of each grade among the documents;
+    - `confusion`: P(`label` | `truth`) of each judge, and `n`, the labels on which it stands (expected, so not whole);
+    - `judges`: from these, `accuracy`, `leniency` (mean of label - truth) and `spread` (its standard deviation).
+    """
+
+    method: str
+    posterior: pl.DataFrame
+    prior: dict[float, float]
+    confusion: pl.DataFrame
+    judges: pl.DataFrame
+    converged: bool
+    iterations: int
+    #: Of all labels, in natural logarithms; NaN where there is no likelihood.
+    log_likelihood: float
+    notes: tuple[str, ...] = ()
+    scale: Scale | None = None
+
+    @property
+    def finding(self) -> str:
+        """What the fit says, and whether it settled, in a sentence."""
+        labels, documents = count(int(self.posterior["n"].sum()), "label"), count(self.posterior.height, "document")
+        by = f"{labels} of {documents} by {count(self.judges.height, 'judge')}"
+        shares = ", ".join(f"{share:.1%} have grade {grade:g}" for grade, share in self.prior.items())
+        shares = shares.replace("%", " %")
+        if not self.iterations:
+            return f"{self.method} of {by}: {shares}."
+        steps = count(self.iterations, "iteration")
+        how = f"converged in {steps}" if self.converged else f"did NOT converge in {steps}"
+        return f"{self.method} {how} on {by}: {shares}."
+
+    def labels(self, *, expected: bool = False) -> Judgments:
+        """One label per document: the most probable grade, or the expected one, which need not be a whole number."""
+        keys = self.posterior.columns[: self.posterior.columns.index("n")]
+        kind = "expected" if expected else "label"
+        note = f"one label per document: the {'expected' if expected else 'most probable'} grade. {self.finding}"
+        frame = self.posterior.select(*keys, pl.col(kind).alias("label"))
+        return Judgments(frame, (*self.notes, note), self.scale)
+
+    def to_frame(self) -> pl.DataFrame:
+        """A row per document with the probability of each grade."""
+        return self.posterior
+
+    def to_dict(self) -> dict[str, Any]:
+        """The model as one document; what is undefined is None."""
+        return {
+            "finding": self.finding,
+            "method": self.method,
+            "converged": self.converged,
+            "iterations": self.iterations,
+            "log_likelihood": None if np.isnan(self.log_likelihood) else self.log_likelihood,
+            "prior": [{"grade": grade, "share": share} for grade, share in self.prior.items()],
+            "judges": rows_of(self.judges),
+            "confusion": rows_of(self.confusion),
+            "rows": rows_of(self.posterior),
+            "notes": list(self.notes),
+        }
+
+    def __repr__(self) -> str:
+        return self.finding + "".join(f"\n- {note}" for note in self.notes)
+
+    def _repr_html_(self) -> str:
+        notes = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
+        return f"<p>{escape(self.finding)}</p>{self.judges._repr_html_()}{f'<ul>{notes}</ul>' if notes else ''}"
+
+
+def majority_posterior(judgments: Judgments, *, gold: Judgments | None = None) -> ErrorModel:
+    """How the labels of each document are spread, taken for the probability of each grade.
+
+    >>> majority_posterior(Judgments.of([
+    ...     {"query": "q", "doc": "d", "label": 2, "judge": "ann"},
+    ...     {"query": "q", "doc": "d", "label": 0, "judge": "bob"},
+    ...     {"query": "q", "doc": "d", "label": 2, "judge": "eve"}]))
+    The majority of 3 labels of 1 document by 3 judges: 33.3 % have grade 0, 66.7 % have grade 2.
+
+    The yardstick for the others, and right when all judges are equally good or have few labels. A judge has one vote
+    for a grade, however often it was cast. The judges' errors are against a majority of which they are part, so they
+    flatter; `judge_table` compares each with the others alone.
+    """
+    answers = Answers.of(judgments, gold)
+    cells = np.stack([answers.item, answers.judge, answers.grade])
+    once = np.unique(cells, axis=1, return_index=True)[1]
+    notes = []
+    if len(once) < len(answers.item):
+        notes.append(f"{count(len(answers.item) - len(once), 'label')} repeated by the same judge counted once")
+    place = answers.grade[once] * answers.items.height + answers.item[once]
+    votes = np.bincount(place, minlength=answers.levels * answers.items.height).reshape(answers.levels, -1)
+    posterior = answers.clamped(votes / votes.sum(axis=0))
+    counts = tally(answers, posterior)
+    share = np.divide(counts, counts.sum(axis=1, keepdims=True), out=np.full_like(counts, np.nan), where=counts > 0)
+    share[(counts == 0) & (counts.sum(axis=1, keepdims=True) > 0)] = 0.0
+    fit = Fit(posterior, Errors(posterior.mean(axis=1), share), float("nan"), 0, True)
+    return described("The majority", answers, fit, notes)
+
+
+def one_coin(
+    judgments: Judgments,
+    *,
+    gold: Judgments | None = None,
+    smoothing: float = 1.0,
+    max_iterations: int = 1000,
+    tolerance: float = 1e-6,
+    accelerate: bool = True,
+) -> ErrorModel:
+    """Grades and judges' accuracies when each judge is right with a chance of their own, and else says anything.
+
+    >>> labels = {"ann": [0, 1, 0, 1, 0, 1], "bob": [0, 1, 0, 1, 0, 1], "eve": [1, 1, 0, 0, 1, 1]}
+    >>> model = one_coin(Judgments.of([{"query": "q", "doc": f"d{i}", "label": label, "judge": judge}
+    ...                                for judge, given in labels.items() for i, label in enumerate(given)]))
+    >>> model.judges["accuracy"].round(2).to_list()
+    [0.98, 0.98, 0.55]
+
+    One number per judge, so a few labels each suffice. Wrong answers are taken to fall on all other grades alike: on
+    ordered grades that is rarely so, and `ordinal` is the better choice there. `smoothing` gives every judge so many
+    labels that are right as often as those of all judges together.
+
+    Reference: Zhang, Chen, Zhou and Jordan, Spectral Methods Meet EM (JMLR 2016), the one-coin model.
+    """
+    check(smoothing=smoothing)
+    answers = able_to_learn(Answers.of(judgments, gold))
+    right = np.eye(answers.levels)[:, :, None]
+
+    def learn(posterior: Floats) -> Errors:
+        counts = tally(answers, posterior)
+        hits, n = (counts * right).sum(axis=(0, 1)), counts.sum(axis=(0, 1))
+        pooled = hits.sum() / n.sum()
+        accuracy = np.clip((hits + smoothing * pooled) / (n + smoothing), FLOOR, 1 - FLOOR)
+        confusion = right * accuracy + (1 - right) * (1 - accuracy) / (answers.levels - 1)
+        return Errors(posterior.mean(axis=1), confusion)
+
+    fit = settle(answers, learn, max_iterations=max_iterations, tolerance=tolerance, accelerate=accelerate)
+    return described("One coin per judge", answers, fit)
+
+
+def able_to_learn(answers: Answers) -> Answers:
+    """The same answers; `Undefined` when nothing can be learnt from them about anybody's errors."""
+    labels = count(len(answers.item), "label")
+    if answers.levels == 1:
+        raise Undefined(f"all {labels} are {answers.grades[0]:g}: who errs cannot be told from one grade alone")
+    if not answers.shared.any():
+        alone = "there is only one judge" if answers.judges.height == 1 else "no two judges labelled the same document"
+        raise Undefined(f"{alone} and no grade is known: nothing to compare with; give gold labels of some documents")
+    return answers
+
+
+def described(method: str, answers: Answers, fit: Fit, notes: Sequence[str] = ()) -> ErrorModel:
+    """The fit in words and tables."""
+    counts = tally(answers, fit.posterior)
+    expected = answers.grades @ fit.posterior
+    # Rounded, so that the lower of two equal grades stands whatever the last digits say.
+    best = np.argmax(np.round(fit.posterior, 12), axis=0)
+    posterior = answers.items.with_columns(
+        pl.Series("n", answers.per_item.sum(axis=0).astype(np.int64)),
+        pl.Series("known", answers.known >= 0),
+        *(pl.Series(f"p_{grade:g}", fit.posterior[place]) for place, grade in enumerate(answers.grades)),
+        pl.Series("label", answers.grades[best]),
+        pl.Series("expected", expected),
+    )
+    return ErrorModel(
+        method=method,
+        posterior=posterior,
+        prior=dict(zip(answers.grades.tolist(), fit.errors.prior.tolist(), strict=True)),
+        confusion=_confusion(answers, fit.errors.confusion, counts),
+        judges=_judges(answers, fit.errors.confusion, counts),
+        converged=fit.converged,
+        iterations=fit.iterations,
+        log_likelihood=fit.log_likelihood,
+        notes=(*answers.notes, *notes, *_warnings(answers, fit, counts)),
+        scale=answers.scale,
+    )
+
+
+def _confusion(answers: Answers, confusion: Floats, counts: Floats) -> pl.DataFrame:
+    """The matrices as a long table: a row per judge, true grade and label."""
+    levels, judges = answers.levels, answers.judges.height
+    return answers.judges[np.repeat(np.arange(judges), levels**2)].with_columns(
+        pl.Series("truth", np.tile(np.repeat(answers.grades, levels), judges)),
+        pl.Series("label", np.tile(answers.grades, levels * judges)),
+        pl.Series("probability", confusion.transpose(2, 0, 1).ravel()),
+        pl.Series("n", counts.transpose(2, 0, 1).ravel()),
+    )
+
+
+def _judges(answers: Answers, confusion: Floats, counts: Floats) -> pl.DataFrame:
+    """Accuracy, leniency and spread of each judge, over the grades of the documents that they labelled."""
+    truths = counts.sum(axis=1)
+    # A grade that a judge never met says nothing, also where its probabilities are undefined.
+    weight = (truths / truths.sum(axis=0))[:, None, :] * np.where(truths[:, None, :] > 0, confusion, 0.0)
+    error = (answers.grades[None, :] - answers.grades[:, None])[:, :, None]
+    leniency = (weight * error).sum(axis=(0, 1))
+    spread = np.sqrt(np.maximum((weight * error**2).sum(axis=(0, 1)) - leniency**2, 0.0))
+    return answers.judges.with_columns(
+        pl.Series("n", truths.sum(axis=0).round().astype(np.int64)),
+        pl.Series("accuracy", np.einsum("kkj->j", weight)),
+        pl.Series("leniency", leniency),
+        pl.Series("spread", spread),
+    )
+
+
+def _warnings(answers: Answers, fit: Fit, counts: Floats) -> list[str]:
+    """What a reader of the figures should know before trusting them."""
+    notes = []
+    if not fit.converged:
+        notes.append(
+            f"not converged after {count(fit.iterations, 'iteration')}: the figures may still move; "
+            "raise max_iterations or the smoothing"
+        )
+    alone = answers.judges.height - len(np.unique(answers.judge[answers.shared]))
+    if alone and fit.iterations:
+        notes.append(f"{count(alone, 'judge')} shared no document with another: nothing is known of their errors")
+    pooled, given = counts.sum(axis=2), answers.per_item.sum(axis=1)
+    for place, grade in enumerate(answers.grades if fit.iterations else ()):
+        if given[place] >= 1 and fit.errors.prior[place] * answers.items.height < 0.5:
+            times = count(int(given[place]), "time")
+            notes.append(f"grade {grade:g} was given {times}, yet no document is left with it: the model may not fit")
+        elif pooled[place].argmax() != place and pooled[place].sum() >= 1:
+            mostly = answers.grades[pooled[place].argmax()]
+            notes.append(
+                f"documents taken for grade {grade:g} are mostly labelled {mostly:g}: "
+                "judges differ a lot, or the fit mixed up grades; gold labels of some documents would tell"
+            )
+    return notes

@@ -1,0 +1,348 @@
+"""Features of queries and documents by which judges may go wrong: Wikipedia page, query words in the URL, and so on.
+
+A feature is a column of the judgments, whether karat makes it, the user brings it or a small function of the user's
+does. Texts are compared value by value; numbers are cut into a few slices first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import polars as pl
+
+from karat.errors import BadInput
+from karat.records import Documents, Judgments, Queries, Runs
+from karat.records.base import count
+
+SCHEME = r"^(?:(?:[a-zA-Z][a-zA-Z0-9+.-]*:)?//)?"
+#: What makes a document's id an address: a scheme, www, or a host with dots before a path.
+ADDRESS = r"^(?:[a-zA-Z][a-zA-Z0-9+.-]*://|www\.|[a-zA-Z0-9-]+(?:\.[a-zA-Z0-9-]+)+/)"
+WORD = r"[\p{L}\p{M}\p{N}]+"
+
+_HOST = pl.col("url").str.extract(SCHEME + r"(?:[^/?#@]*@)?([^/?#:]+)", 1).str.to_lowercase()
+_PATH = (
+    pl.col("url")
+    .str.replace(SCHEME + r"[^/?#]*", "")
+    .str.replace(r"[?#].*$", "")
+    # /index.html is the page at /, and no step further down.
+    .str.replace(r"(?i)(^|/)(?:index|default|home)\.[a-z]{2,5}$", "$1")
+)
+_ASKS = pl.col("url").str.contains(r"\?[^#]")
+
+
+@dataclass(frozen=True)
+class Feature:
+    """A feature that karat can make: what it means, which fact it needs, and how its slices read in a sentence."""
+
+    name: str
+    about: str
+    needs: tuple[str, ...]
+    make: Callable[[pl.DataFrame], pl.Series]
+    #: Whose feature it is: the page's or the query's.
+    of: str
+    #: How a slice reads, with {} for its value; or the words for having the feature and for not having it.
+    reads: str | tuple[str, str]
+
+
+def _either(has: str, condition: pl.Expr) -> Callable[[pl.DataFrame], pl.Series]:
+    chosen = pl.when(condition).then(pl.lit(has)).when(~condition).then(pl.lit("n" + has))
+    return lambda facts: facts.select(chosen).to_series()
+
+
+def _number(expression: pl.Expr) -> Callable[[pl.DataFrame], pl.Series]:
+    return lambda facts: facts.select(_whole(expression)).to_series()
+
+
+def _whole(expression: pl.Expr) -> pl.Expr:
+    # By way of a real number, because a column of ranks may have been read as 1.0, 2.0, ...
+    return expression.cast(pl.Float64, strict=False).cast(pl.Int64, strict=False)
+
+
+def _query_in_url(facts: pl.DataFrame) -> pl.Series:
+    """Every word of the query somewhere in the URL, as in shaniatwain.com for shania twain."""
+    pairs = facts.select("query_text", "url").unique().drop_nulls()
+    inside = (
+        pairs.with_columns(
+            word=pl.col("query_text").str.to_lowercase().str.extract_all(WORD),
+            # Addresses write other letters than a to z as %C3%A9, but for the reader they are letters.
+            plain=_unquoted(pairs["url"]).str.to_lowercase(),
+        )
+        .explode("word", empty_as_null=True, keep_nulls=True)
+        .group_by("query_text", "url")
+        .agg(pl.col("plain").str.contains(pl.col("word"), literal=True).all(ignore_nulls=False).alias("inside"))
+    )
+    joined = facts.select("query_text", "url").join(inside, on=["query_text", "url"], how="left", maintain_order="left")
+    return _either("QiU", pl.col("inside"))(joined)
+
+
+def _unquoted(url: pl.Series) -> pl.Series:
+    from urllib.parse import unquote
+
+    quoted = url.str.contains("%", literal=True)
+    if not quoted.any():
+        return url
+    return url.zip_with(~quoted, url.map_elements(unquote, return_dtype=pl.String))
+
+
+#: The features that karat makes, by name.
+FEATURES: Mapping[str, Feature] = MappingProxyType(
+    {
+        feature.name: feature
+        for feature in (
+            Feature(
+                "wikipedia",
+                "WP: a page of Wikipedia; nWP: another",
+                ("url",),
+                _either("WP", _HOST.str.contains(r"(?:^|\.)wikipedia\.org$")),
+                "page",
+                ("Wikipedia pages", "pages outside Wikipedia"),
+            ),
+            Feature(
+                "query_in_url",
+                "QiU: all the query's words are in the URL; nQiU: they are not",
+                ("query_text", "url"),
+                _query_in_url,
+                "page",
+                ("pages with the query in their URL", "pages without the query in their URL"),
+            ),
+            Feature(
+                "root_url",
+                "RU: the root of a site, so probably a home page; nRU: a page further down",
+                ("url",),
+                _either("RU", _PATH.is_in(["", "/"]) & ~_ASKS),
+                "page",
+                ("root pages", "pages that are no root"),
+            ),
+            Feature(
+                "url_depth",
+                "how many steps below the site's root the URL is",
+                ("url",),
+                _number(_PATH.str.count_matches(r"[^/]+")),
+                "page",
+                "pages at URL depth {}",
+            ),
+            Feature(
+                "domain",
+                "the site's host, without www",
+                ("url",),
+                lambda facts: facts.select(_HOST.str.replace(r"^www\.", "")).to_series(),
+                "page",
+                "pages of {}",
+            ),
+            Feature(
+                "query_length",
+                "how many words the query has",
+                ("query_text",),
+                _number(pl.col("query_text").str.count_matches(WORD)),
+                "query",
+                "queries of {} words",
+            ),
+            Feature(
+                "navigational",
+                "Nav: the user wants one certain page; nNav: the user wants something else",
+                ("query_kind",),
+                _either("Nav", pl.col("query_kind").str.contains("(?i)nav|^true$")),
+                "query",
+                ("navigational queries", "queries that are not navigational"),
+            ),
+            Feature(
+                "document_length",
+                "how many words the document has",
+                ("document_words",),
+                _number(pl.col("document_words")),
+                "page",
+                "documents of {} words",
+            ),
+            Feature(
+                "rank_shown",
+                "the best rank at which a system shows the document",
+                ("rank",),
+                _number(pl.col("rank")),
+                "page",
+                "results shown at rank {}",
+            ),
+        )
+    }
+)
+
+#: Each fact that a feature may need: the column, and where to give it.
+_SOURCES = {
+    "url": ("the column url", "give documents with their url, or addresses as the documents' ids"),
+    "query_text": ("the column text of queries", "give queries with their text, or texts as the queries' ids"),
+    "query_kind": (
+        "the column kind of queries, with some navigational or informational",
+        "give queries with their kind, or a column kind in the judgments",
+    ),
+    "document_words": ("the column text of documents", "give documents with their text"),
+    "rank": ("the column rank", "give runs, or a column rank in the judgments"),
+}
+
+
+def add_features(
+    judgments: Judgments,
+    names: Sequence[str] | None = None,
+    *,
+    queries: Queries | None = None,
+    documents: Documents | None = None,
+    runs: Runs | None = None,
+    extra: Mapping[str, Callable[[pl.DataFrame], pl.Series]] | None = None,
+) -> Judgments:
+    """The judgments with a column for each feature of query and document.
+
+    >>> judgments = Judgments.of({"gps": {"http://www.gps.gov/": 2, "https://en.wikipedia.org/wiki/GPS": 1}})
+    >>> added = add_features(judgments, ["wikipedia", "query_in_url", "url_depth"])
+    >>> added.frame.select("wikipedia", "query_in_url", "url_depth").rows()
+    [('nWP', 'QiU', 0), ('WP', 'QiU', 2)]
+
+    Without `names`, all of `FEATURES` that the data allows are made, and a note says which are not and why. A column
+    that the judgments already have under a feature's name is kept as it is. `extra` makes features of your own: each
+    function gets the judgments with `query_text`, `query_kind`, `url`, `title`, `snippet`, `document_text` and `rank`
+    as far as they are known, and gives a column of texts or numbers. Where a fact is unknown, the feature is null.
+
+    Reference: Kazai et al., An Analysis of Systematic Judging Errors in Information Retrieval (CIKM 2012), section 3.
+    """
+    names_known = [*FEATURES, *(extra or {})]
+    for name in names or ():
+        if name not in names_known and name not in judgments.frame.columns:
+            raise BadInput.at(
+                "the features",
+                expected=f"some of {', '.join(names_known)}, or a column of the judgments",
+                found=name,
+                remedy="make one of your own with extra=",
+            )
+    facts, lacks = _facts(judgments, queries, documents, runs)
+    frame, notes, missing, partly = judgments.frame, [], [], []
+    for name in names if names is not None else FEATURES:
+        if name in frame.columns or name not in FEATURES:
+            continue
+        feature = FEATURES[name]
+        lack = next((fact for fact in feature.needs if fact in lacks), None)
+        if lack is None:
+            frame = frame.with_columns(feature.make(facts).alias(name))
+            unknown = frame[name].null_count()
+            if unknown:
+                partly.append(f"{name} in {unknown:,}")
+        elif names is not None:
+            raise BadInput.at(
+                f"the feature {name}", expected=_SOURCES[lack][0], found=lacks[lack], remedy=_SOURCES[lack][1]
+            )
+        else:
+            missing.append(f"{name} ({lacks[lack]})")
+    kept = [name for name in names or FEATURES if name in judgments.frame.columns and name in FEATURES]
+    if kept:
+        notes.append(f"kept as the judgments have them: {', '.join(kept)}")
+    if missing:
+        notes.append(f"features that cannot be made: {', '.join(missing)}")
+    if partly:
+        notes.append(f"unknown features of {count(frame.height, 'judgment')}: {', '.join(partly)}")
+    for name, function in (extra or {}).items():
+        joined = _with_documents(judgments.frame, facts, documents)
+        frame = frame.with_columns(_made(name, function, joined))
+    return Judgments(frame, (*judgments.notes, *notes), judgments.scale)
+
+
+def _made(name: str, function: Callable[[pl.DataFrame], pl.Series], joined: pl.DataFrame) -> pl.Series:
+    """The column that a user's function makes, checked."""
+    place, expected = f"the feature {name}", f"a function that gives a column of {joined.height:,} values"
+    try:
+        made = function(joined)
+    except Exception as error:
+        raise BadInput.at(
+            place, expected=expected, found=f"{type(error).__name__}: {error}", remedy=f"it gets {joined.columns}"
+        ) from error
+    if not isinstance(made, pl.Series) or len(made) != joined.height:
+        found = f"{len(made):,} values" if isinstance(made, pl.Series) else type(made).__name__
+        raise BadInput.at(place, expected=expected, found=found)
+    return made.alias(name)
+
+
+def _facts(
+    judgments: Judgments, queries: Queries | None, documents: Documents | None, runs: Runs | None
+) -> tuple[pl.DataFrame, dict[str, str]]:
+    """What is known about each judgment's query and document, and for what is not, what was found instead."""
+    frame, lacks = judgments.frame, dict[str, str]()
+
+    def own(*columns: str) -> pl.Series | None:
+        return next((frame[column].cast(pl.String) for column in columns if judgments.has(column)), None)
+
+    def joined(table: pl.DataFrame, key: list[str], column: str) -> pl.Series:
+        values = table.select(*key, fact=pl.col(column))
+        return frame.select(key).join(values, on=key, how="left", nulls_equal=True, maintain_order="left")["fact"]
+
+    def first(name: str, sources: list[pl.Series | None], found: str) -> pl.Series:
+        known = [source for source in sources if source is not None]
+        fact = pl.select(pl.coalesce(known)).to_series() if known else pl.Series([None] * frame.height, dtype=pl.String)
+        if fact.null_count() == frame.height:
+            lacks[name] = found
+        return fact.alias(name)
+
+    def given(records: Queries | Documents | None, what: str, column: str) -> str:
+        if records is None:
+            return f"no {what}"
+        has = f"{what} with {', '.join(records.frame.columns)}"
+        return f"{has}, none for these judgments" if records.has(column) else has
+
+    ids = frame["doc"].set(~frame["doc"].str.contains(ADDRESS), None)
+    url = [
+        None if documents is None or not documents.has("url") else joined(documents.frame, ["doc"], "url"),
+        own("url"),
+        ids,
+    ]
+    text = [
+        None if queries is None or not queries.has("text") else joined(queries.frame, ["query"], "text"),
+        own("query_text"),
+        frame["query"] if _are_texts(frame["query"]) else None,
+    ]
+    kind: list[pl.Series | None] = [own("query_kind", "kind")]
+    if queries is not None and queries.has("kind"):
+        kind.insert(0, joined(queries.frame, ["query"], "kind"))
+    if queries is not None and judgments.has("subtopic") and queries.subtopics["kind"].drop_nulls().len():
+        kind.insert(0, joined(queries.subtopics, ["query", "subtopic"], "kind"))
+    words = None
+    if documents is not None and documents.has("text"):
+        counted = documents.frame.select("doc", words=pl.col("text").str.count_matches(r"\S+").cast(pl.String))
+        words = joined(counted, ["doc"], "words")
+    rank = [None if runs is None else joined(_best_ranks(runs), ["query", "doc"], "rank"), own("rank")]
+    facts = pl.DataFrame(
+        [
+            first("url", url, given(documents, "documents", "url")),
+            first("query_text", text, given(queries, "queries", "text")),
+            first("query_kind", kind, given(queries, "queries", "kind")),
+            first("document_words", [words], given(documents, "documents", "text")),
+            first("rank", rank, "no runs" if runs is None else "runs without these documents"),
+        ]
+    )
+    kinds = facts["query_kind"].drop_nulls().unique().sort()
+    if len(kinds) and not kinds.str.contains("(?i)nav|info|^true$|^false$").any():
+        lacks["query_kind"] = f"only the kinds {', '.join(kinds)}"
+    return facts, lacks
+
+
+def _are_texts(ids: pl.Series) -> bool:
+    """Whether queries' ids are what users typed, as in Quepid: most have letters, and spaces or no digits."""
+    different = ids.unique()
+    typed = different.str.contains(r"\p{L}") & (different.str.contains(r"\s") | ~different.str.contains(r"\d"))
+    return bool(typed.sum() > len(different) / 2)
+
+
+def _best_ranks(runs: Runs) -> pl.DataFrame:
+    """The best rank of each document over systems: as shown where ranks are given, else by score."""
+    frame = runs.frame
+    if not runs.has("rank"):
+        order = ["system", "query", "score", "doc"]
+        frame = frame.sort(order, descending=[False, False, True, True])
+        frame = frame.with_columns(rank=pl.int_range(1, pl.len() + 1).over("system", "query"))
+    return frame.group_by("query", "doc").agg(pl.col("rank").min().cast(pl.String))
+
+
+def _with_documents(frame: pl.DataFrame, facts: pl.DataFrame, documents: Documents | None) -> pl.DataFrame:
+    """The judgments with all that is known about query and document, for a function of the user's."""
+    known = facts.select(name for name in facts.columns if name not in frame.columns)
+    frame = frame.hstack(known.with_columns(_whole(pl.col("rank"))) if "rank" in known.columns else known)
+    if documents is None:
+        return frame
+    about = documents.frame.rename({"text": "document_text"}, strict=False)
+    new = ["doc", *(name for name in about.columns if name not in frame.columns)]
+    return frame.join(about.select(new), on="doc", how="left", maintain_order="left")

@@ -1,0 +1,139 @@
+"""How lenient is a judge, and does it change? Errors in one direction, with queries as what is independent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from karat.judges.answers import Answers, Flags, Floats, Ints
+from karat.judges.others import Others
+from karat.records import Judgments
+from karat.stats import FEWEST, totals
+
+
+@dataclass(frozen=True, eq=False)
+class Leniency:
+    """Leniency and drift of each judge with what queries say about their certainty."""
+
+    mean: Floats
+    low: Floats
+    high: Floats
+    #: Which judges were held against gold, and which against nothing.
+    by_gold: Flags
+    drift: Floats
+    drift_p: Floats
+
+    def columns(self) -> list[pl.Series]:
+        """Leniency with its interval and what it is against, for a table."""
+        against = np.where(self.by_gold, "gold", "others")
+        return [
+            pl.Series("leniency", self.mean),
+            pl.Series("leniency_low", self.low),
+            pl.Series("leniency_high", self.high),
+            pl.Series("leniency_against", against).set(pl.Series(np.isnan(self.mean)), None),
+        ]
+
+    @property
+    def clear(self) -> Flags:
+        """Whose interval leaves zero out."""
+        return (self.low > 0) | (self.high < 0)
+
+
+def leniency(
+    answers: Answers, others: Others, place: Floats, strength: Floats, *, fewest: int, level: float
+) -> Leniency:
+    """Leniency is the mean of label - truth; drift is how labels move over a judge's work while the truth does not.
+
+    The truth is gold for a judge with at least `fewest` gold labels, else the mean of the others' labels. Who does
+    not follow the truth (`strength` below 1) would seem to drift whenever documents get better or worse, so for drift
+    the truth counts only as far as the judge follows it.
+    """
+    from scipy.special import stdtr, stdtrit
+
+    judges, known = answers.judges.height, answers.known[answers.item]
+    by_gold = np.bincount(answers.judge[known >= 0], minlength=judges) >= fewest
+    truth = np.where(by_gold[answers.judge], np.where(known >= 0, answers.grades[known], np.nan), others.mean)
+    used = ~np.isnan(truth)
+    truth, label, judge = truth[used], answers.grades[answers.grade[used]], answers.judge[used]
+    n = np.maximum(totals(judge, np.ones(len(judge)), judges), 1)
+    x, y = (part - (totals(judge, part, judges) / n)[judge] for part in (truth, label))
+    varies = totals(judge, x * x, judges)
+    follows = np.divide(totals(judge, x * y, judges), varies, out=np.ones(judges), where=varies > 1e-9)
+    share = np.where(by_gold, follows, np.where(np.isnan(strength), 1.0, strength))
+    query = answers.items["query"].rank("dense").to_numpy().astype(np.int64)[answers.item[used]]
+    errors = _Queries.of(judge, query, label - truth, place[used], judges)
+    mean, df = _mean(errors.whole()), np.maximum(errors.number - 1, 1)
+    half = stdtrit(df, (1 + level) / 2) * errors.error(_mean(errors.rest()))
+    moves = _Queries.of(judge, query, label - share[judge] * truth, place[used], judges)
+    drift = _slope(moves.whole())
+    p = 2 * stdtr(df, -np.abs(drift) / moves.error(_slope(moves.rest())))
+    return Leniency(mean, mean - half, mean + half, by_gold, drift, p)
+
+
+def sequence(answers: Answers, judgments: Judgments) -> Floats:
+    """The place of each label in its judge's work, from 0 for the first to 1 for the last."""
+    frame = pl.DataFrame({"judge": answers.judge, "row": answers.row}).with_row_index("at")
+    if judgments.has("time"):
+        frame = frame.with_columns(judgments.frame["time"][answers.row].alias("time"))
+    frame = frame.sort([name for name in ("judge", "time", "row") if name in frame.columns], nulls_last=True)
+    place = pl.int_range(pl.len()).over("judge") / pl.max_horizontal(pl.len().over("judge") - 1, 1)
+    return frame.with_columns(place.alias("place")).sort("at")["place"].to_numpy()
+
+
+@dataclass(frozen=True, eq=False)
+class _Queries:
+    """A judge's labels query by query: errors within a query are alike, so queries are what is independent."""
+
+    #: The judge of each cell, and the sums of n, y, x, x^2 and xy in it.
+    owner: Ints
+    parts: Floats
+    judges: int
+
+    @classmethod
+    def of(cls, judge: Ints, query: Ints, y: Floats, x: Floats, judges: int) -> _Queries:
+        width = int(query.max(initial=0)) + 1
+        cell, which = np.unique(judge * width + query, return_inverse=True)
+        parts = [totals(which, part, len(cell)) for part in (np.ones(len(y)), y, x, x * x, x * y)]
+        return cls(cell // width, np.stack(parts), judges)
+
+    @property
+    def number(self) -> Ints:
+        """How many queries each judge has."""
+        return np.bincount(self.owner, minlength=self.judges)
+
+    def whole(self) -> Floats:
+        """The sums of each judge."""
+        return np.stack([totals(self.owner, part, self.judges) for part in self.parts])
+
+    def rest(self) -> Floats:
+        """For each cell, the sums of its judge without it."""
+        return self.whole()[:, self.owner] - self.parts
+
+    def error(self, without: Floats) -> Floats:
+        """The standard error of a figure from its values with one query left out after another (the jackknife).
+
+        NaN where fewer than five queries, or figures all alike, do not tell.
+        """
+        number = self.number
+        size = np.maximum(number, 1)
+        centred = without - (totals(self.owner, without, self.judges) / size)[self.owner]
+        variance = (number - 1) / size * totals(self.owner, centred**2, self.judges)
+        error: Floats = np.sqrt(np.where((number >= FEWEST) & (variance > 1e-18), variance, np.nan))
+        return error
+
+
+def _mean(sums: Floats) -> Floats:
+    n, y, *_ = sums
+    mean: Floats = y / np.where(n > 0.5, n, np.nan)
+    return mean
+
+
+def _slope(sums: Floats) -> Floats:
+    """The slope of y on x, NaN where x does not vary."""
+    n, y, x, xx, xy = sums
+    size = np.where(n > 0.5, n, np.nan)
+    varies = xx - x * x / size
+    slope: Floats = (xy - x * y / size) / np.where(varies > 1e-9, varies, np.nan)
+    return slope

@@ -1,0 +1,137 @@
+"""The most clicked document of a query: do the labels see it?
+
+Reference: Kazai, Craswell, Yilmaz and Tahaghoghi, An Analysis of Systematic Judging Errors in Information Retrieval
+(CIKM 2012), section 6.1: Table 4.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from karat.judges.clicked import Clicked, Counting, Reduce, in_percent, shares
+from karat.records import ClickLog, Clicks, Judgments, Result
+from karat.records.base import count
+from karat.stats import FEWEST
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+
+def most_clicked(
+    judgments: Judgments,
+    clicks: Clicks | ClickLog,
+    *,
+    by: str | None = None,
+    minimum_clicks: int = 100,
+    high: float | None = None,
+    counting: Counting = "clicks",
+    reduce: Reduce = "majority",
+    level: float = 0.95,
+    draws: int = 1000,
+    seed: int = 0,
+) -> Result:
+    """How often the most clicked document of a query gets a high label (p_a), and none a higher one (p_r).
+
+    >>> clicks = Clicks.of({"query": ["q", "q"], "doc": ["a", "b"], "clicks": [900, 300]})
+    >>> found = most_clicked(Judgments.of({"q": {"a": 2, "b": 3, "c": 0}}), clicks)
+    >>> found.frame.select("p_a", "p_r", "n_queries").row(0)
+    (1.0, 0.0, 1)
+
+    Per group: the most clicked of the documents that the group labelled, if it has `minimum_clicks`. p_a is the share
+    of queries where it has one of the two highest labels of the scale (or `high` and above), p_r the share where no
+    document that the group labelled for the query is higher; queries with one labelled document say nothing there.
+    Documents clicked equally often share their query's answer. `by` splits the queries by what the most clicked
+    document is. A lenient group has a high p_a and a low p_r.
+    """
+    data = Clicked.of(judgments, clicks, by=by, minimum=minimum_clicks, counting=counting, reduce=reduce)
+    notes = list(data.notes)
+    least = _high(judgments, high, notes)
+    # Which documents are of which kind; without a feature, all are of one.
+    kinds = {"": np.ones(len(data.query), bool)}
+    if data.value is not None:
+        texts = data.value.cast(pl.String)
+        kinds = {kind: (texts == kind).fill_null(False).to_numpy() for kind in data.kinds()}
+    cells, parts = [], []
+    tied = single = 0
+    for group, label in zip(data.groups, data.label, strict=True):
+        given = ~np.isnan(label)
+        best = _largest(data.query, np.where(given, data.clicks, -1), data.queries)
+        top = given & (data.clicks > 0) & (data.clicks == best[data.query])
+        highest = _largest(data.query, np.where(given, label, -np.inf), data.queries)
+        of_query = np.bincount(data.query[top], minlength=data.queries)
+        alone = np.bincount(data.query[given], minlength=data.queries) < 2
+        tied += int((of_query > 1).sum())
+        single += int((alone & (of_query > 0)).sum())
+        weight = 1 / np.maximum(of_query, 1)[data.query]
+        for kind, documents in kinds.items():
+            mine = top & documents
+            cells.append((group, kind))
+            relative = mine & ~alone[data.query]
+            found = [
+                (mine & (label >= least), mine if not np.isnan(least) else np.zeros_like(mine)),
+                (relative & (label >= highest[data.query]), relative),
+            ]
+            parts.append(
+                [[np.bincount(data.query[m], weight[m], data.queries) for m in (yes, asked)] for yes, asked in found]
+            )
+    table = np.array(parts)  # cells x (p_a, p_r) x (yes, asked) x queries
+    share, low, high_end = shares(table[:, :, 0], table[:, :, 1], level, draws, seed)
+    asked = (table[:, :, 1] > 0).sum(axis=2)
+    if tied:
+        notes.append(f"{tied:,} times documents were clicked equally often and share their query's answer")
+    if single:
+        notes.append(f"{single:,} times a group labelled one document of the query: left out of p_r")
+    frame = pl.DataFrame(
+        {
+            "group": [cell[0] for cell in cells],
+            **({"value": [cell[1] for cell in cells]} if by is not None else {}),
+            **{name: ends[:, 0] for name, ends in (("p_a", share), ("p_a_low", low), ("p_a_high", high_end))},
+            **{name: ends[:, 1] for name, ends in (("p_r", share), ("p_r_low", low), ("p_r_high", high_end))},
+            "n_queries": (table.max(axis=(1, 2)) > 0).sum(axis=1) if np.isnan(least) else asked[:, 0],
+            "n_relative": asked[:, 1],
+        }
+    )
+    if draws and np.isnan(low).any():
+        notes.append(f"no interval for fewer than {FEWEST} queries, or where all of them agree")
+    return Result(frame, _most_clicked_finding(frame, least, level), tuple(notes))
+
+
+def _largest(query: Ints, values: npt.NDArray[np.generic], queries: int) -> Floats:
+    """The largest value of each query."""
+    largest = np.full(queries, -np.inf)
+    np.maximum.at(largest, query, values.astype(np.float64))
+    return largest
+
+
+def _high(judgments: Judgments, high: float | None, notes: list[str]) -> float:
+    """The least of the high labels: the second highest of the scale; NaN where that says nothing."""
+    if high is not None:
+        return high
+    seen = judgments.frame["label"].drop_nulls().unique().sort().to_list()
+    grades = seen if judgments.scale is None else list(judgments.scale.grades)
+    if len(grades) < 3:
+        notes.append("p_a is undefined: both of two labels would be high; name the least high grade with high")
+        return float("nan")
+    if judgments.scale is None:
+        notes.append(
+            f"no scale given: the two highest labels seen, {grades[-2]:g} and {grades[-1]:g}, are the high ones"
+        )
+    return float(grades[-2])
+
+
+def _most_clicked_finding(frame: pl.DataFrame, least: float, level: float) -> str:
+    figure = "p_r" if np.isnan(least) else "p_a"
+    known = frame.filter(pl.col(figure).is_not_nan()).sort(figure, descending=True, maintain_order=True)
+    if not known.height:
+        return "No group labelled the most clicked document of a query."
+    row = known.row(0, named=True)
+    who = f"{row['group']} ({row['value']})" if "value" in row else row["group"]
+    said = f"gets {least:g} or more from {who} in {in_percent(row, 'p_a', level)} of " if figure == "p_a" else ""
+    best = "none is labelled higher in" if said else f"is labelled no lower than any other by {who} in"
+    relative = "" if np.isnan(row["p_r"]) else f"{best} {in_percent(row, 'p_r', level)}"
+    queries = count(row["n_queries"], "query", "queries")
+    if not said:
+        return f"The most clicked document {relative} of {queries}."
+    return f"The most clicked document {said}{queries}" + (f", and {relative}." if relative else ".")

@@ -1,0 +1,129 @@
+"""Who does not look at the documents? Judges whose labels do not follow what gold and the others say.
+
+A spammer agrees with others by chance, but so does an honest judge with five labels. So the question is put the other
+way round: nobody is called a spammer unless their labels follow the truth clearly less than two thirds as much as those
+of the typical judge, and no more than shuffled labels would. Leniency, strictness and a squeezed scale do not count
+against a judge.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from karat.judges.answers import Answers, Flags, Floats, Ints
+from karat.judges.others import Others, reliability
+from karat.stats import totals
+from karat.stats.many import benjamini_hochberg
+
+#: Below this share of what the typical judge does, a judge counts as not looking.
+TWO_THIRDS = 2 / 3
+#: False alarms among those called spammers, and the chance at which labels are better than shuffled ones.
+ALARM = 0.05
+#: Judges scatter more on some grades than on others: into so many slices is the scale cut to see how much.
+SLICES = 10
+#: A slice has the scatter of its own labels and of so many typical ones.
+TYPICAL_LABELS = 20.0
+#: The scatter that is allowed in any case, as a share of the labels' variance.
+LEAST_SCATTER = 0.05
+
+
+@dataclass(frozen=True, eq=False)
+class Signal:
+    """How closely each judge's labels follow the documents.
+
+    `strength` is 1 for the typical judge and 0 for labels that have nothing to do with the documents; `chance_p` is
+    the chance that shuffled labels follow as closely; `spammer_p` the chance that a judge two thirds as good as the
+    typical one follows as little (both before allowing for the number of judges).
+    """
+
+    strength: Floats
+    chance_p: Floats
+    spammer_p: Floats
+    #: Called a spammer; and cleared of it. Who is neither has too few labels to tell.
+    spammer: Flags
+    cleared: Flags
+    #: Follows the opposite of what the others say.
+    reversed: Flags
+
+
+def signals(answers: Answers, others: Others, fewest: int) -> Signal:
+    """How each judge's labels follow gold where it is known, and else the other judges.
+
+    Labels are regressed on the truth, judge by judge; what counts is the slope. The others' mean is drawn to the
+    overall mean the more, the fewer they are, so that a judge whose documents had few other judges is not taken for a
+    poor one. Chance is exact to two moments: the covariance of shuffled labels has mean 0 and variance
+    Sxx Syy / (n - 1). Judges with fewer than `fewest` labels to compare are not tested.
+    """
+    from scipy.special import ndtr
+
+    judges = answers.judges.height
+    label, known = answers.grades[answers.grade], answers.known[answers.item]
+    n, follows, typical, noise, chance = np.zeros((5, judges))
+    for rows, truth in (
+        (known >= 0, answers.grades[known]),
+        ((known < 0) & (others.n > 0), _best_guess(others, label, reliability(answers))),
+    ):
+        part = _compared(answers.judge[rows], truth[rows], label[rows], judges)
+        if part is not None:
+            n, follows, typical, noise, chance = np.stack([n, follows, typical, noise, chance]) + part
+    undefined = np.full(judges, np.nan)
+    tested = (typical > 0) & (n >= fewest)
+    above = np.divide(follows, np.sqrt(chance), out=np.zeros(judges), where=chance > 0)
+    below = np.divide(follows - TWO_THIRDS * typical, np.sqrt(noise), out=undefined.copy(), where=tested)
+    # Somebody who always says the same does no better than shuffled labels: these are the same labels.
+    chance_p = np.where(typical > 0, np.where(chance > 0, ndtr(-above), 1.0), np.nan)
+    spammer_p = ndtr(below)
+    called = benjamini_hochberg(spammer_p) <= ALARM
+    against = benjamini_hochberg(np.where(tested & (chance > 0), ndtr(above), np.nan)) <= ALARM
+    return Signal(
+        strength=np.divide(follows, typical, out=undefined.copy(), where=typical > 0),
+        chance_p=chance_p,
+        spammer_p=spammer_p,
+        spammer=called & (chance_p > ALARM),
+        cleared=chance_p <= ALARM,
+        reversed=called & against,
+    )
+
+
+def _compared(judge: Ints, truth: Floats, label: Floats, judges: int) -> Floats | None:
+    """For each judge: labels, how they follow, how the typical judge's would, their noise, and that of shuffled ones.
+
+    None where even the typical judge does not follow, so that nothing can be said about anybody.
+    """
+    n = totals(judge, np.ones(len(judge)), judges)
+    size = np.maximum(n, 1)
+    x = truth - (totals(judge, truth, judges) / size)[judge]
+    y = label - (totals(judge, label, judges) / size)[judge]
+    xx, yy, xy = (totals(judge, product, judges) for product in (x * x, y * y, x * y))
+    xx, yy = np.where(xx > 1e-9 * size, xx, 0.0), np.where(yy > 1e-9 * size, yy, 0.0)
+    seen = (n > 2) & (xx > 0)
+    slope = _middle(xy[seen] / xx[seen], xx[seen]) if seen.any() else 0.0
+    if not slope > 0:
+        return None
+    off = (y - slope * x) ** 2
+    slices = (SLICES * (truth - truth.min()) / (np.ptp(truth) * (1 + 1e-9))).astype(np.int64)
+    labels = np.bincount(slices, minlength=SLICES)
+    # Where judges are perfect, a slip of the hand is still allowed.
+    usual = max(float(off.mean()), LEAST_SCATTER * float(label.var()))
+    scatter = (totals(slices, off, SLICES) + TYPICAL_LABELS * usual) / (labels + TYPICAL_LABELS)
+    noise = totals(judge, x * x * scatter[slices], judges)
+    # In units of the label that the typical judge would give, so that gold and others add up.
+    follows, typical = slope * xy, slope**2 * xx
+    return np.stack([n, follows, typical, slope**2 * noise, slope**2 * xx * yy / np.maximum(n - 1, 1)])
+
+
+def _best_guess(others: Others, label: Floats, alike: float) -> Floats:
+    """The best guess of an item's level from its other labels: their mean, drawn to the overall mean."""
+    weight = others.n * alike / (1 + (others.n - 1) * alike)
+    middle = label.mean()
+    guess: Floats = middle + weight * (others.mean - middle)
+    return guess
+
+
+def _middle(values: Floats, weights: Floats) -> float:
+    """The weighted median."""
+    order = np.argsort(values)
+    reached = np.cumsum(weights[order])
+    return float(values[order][np.searchsorted(reached, reached[-1] / 2)])

@@ -1,0 +1,98 @@
+"""Are the grades of one sample higher than another's? A test that needs only their order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from karat.stats.totals import totals
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Ordinal:
+    """P(X > Y) + P(X = Y) / 2 with its interval and test; NaN where the data cannot tell."""
+
+    effect: float
+    low: float
+    high: float
+    t: float
+    df: float
+    p: float
+
+
+def ordinal_test(
+    x: npt.ArrayLike,
+    y: npt.ArrayLike,
+    x_cluster: npt.ArrayLike | None = None,
+    y_cluster: npt.ArrayLike | None = None,
+    *,
+    level: float = 0.95,
+) -> Ordinal:
+    """How often a value of x is above one of y (ties count half), and whether that could be chance.
+
+    >>> test = ordinal_test([1, 2, 2, 3, 4], [0, 1, 1, 2, 1])
+    >>> round(test.effect, 2), round(test.p, 3)
+    (0.86, 0.016)
+
+    0.5 means that neither is higher. Unlike a t test it does not take a step from 0 to 1 for as large as one from 3
+    to 4. Without clusters it is Brunner and Munzel's test. With clusters (which the samples may share) every value's
+    placement among the other sample is summed by cluster, and the variance is that of the clusters' sums; t then has
+    one degree of freedom less than the sample with fewer clusters has clusters. Samples that do not overlap at all, or
+    do not vary, leave the test undefined (NaN).
+
+    Reference: Brunner and Munzel (Biometrical Journal 2000); Obuchowski, Nonparametric Analysis of Clustered ROC Curve
+    Data (Biometrics 1997).
+    """
+    from scipy.special import stdtr, stdtrit
+
+    first, second = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    n_x, n_y = len(first), len(second)
+    if not n_x or not n_y:
+        return Ordinal(*[np.nan] * 6)
+    of_x, of_y = _placements(first, second), _placements(second, first)
+    effect = float(of_x.mean())
+    if x_cluster is None or y_cluster is None:
+        variance, df = _independent(of_x, of_y)
+    else:
+        variance, df = _clustered(of_x, of_y, np.asarray(x_cluster), np.asarray(y_cluster))
+    # Placements are shares with a step of 1 / 2n: what is smaller than rounding is no variance.
+    if not variance > 1e-20 or not df > 0:
+        return Ordinal(effect, np.nan, np.nan, np.nan, np.nan, np.nan)
+    error = float(np.sqrt(variance))
+    t = (effect - 0.5) / error
+    reach = float(stdtrit(df, 0.5 + level / 2)) * error
+    return Ordinal(effect, max(effect - reach, 0.0), min(effect + reach, 1.0), t, df, float(2 * stdtr(df, -abs(t))))
+
+
+def _placements(of: Floats, among: Floats) -> Floats:
+    """The share of the other sample below each value, ties by half."""
+    others = np.sort(among)
+    return (np.searchsorted(others, of, "left") + np.searchsorted(others, of, "right")) / (2 * len(others))
+
+
+def _independent(of_x: Floats, of_y: Floats) -> tuple[float, float]:
+    n_x, n_y = len(of_x), len(of_y)
+    if n_x < 2 or n_y < 2:
+        return np.nan, np.nan
+    v_x, v_y = of_x.var(ddof=1) / n_x, of_y.var(ddof=1) / n_y
+    if v_x + v_y == 0:
+        return np.nan, np.nan
+    return float(v_x + v_y), float((v_x + v_y) ** 2 / (v_x**2 / (n_x - 1) + v_y**2 / (n_y - 1)))
+
+
+def _clustered(
+    of_x: Floats, of_y: Floats, x_cluster: npt.NDArray[np.generic], y_cluster: npt.NDArray[np.generic]
+) -> tuple[float, float]:
+    values, code = np.unique(np.concatenate([x_cluster, y_cluster]), return_inverse=True)
+    clusters, n_x = len(values), len(of_x)
+    # A high placement of y means that y is above, so it pulls the other way.
+    pull = np.concatenate([(of_x - of_x.mean()) / n_x, -(of_y - of_y.mean()) / len(of_y)])
+    if clusters < 2:
+        return np.nan, np.nan
+    sums = totals(code, pull, clusters)
+    fewer = min(len(np.unique(code[:n_x])), len(np.unique(code[n_x:])))
+    return float((sums**2).sum() * clusters / (clusters - 1)), float(fewer - 1)

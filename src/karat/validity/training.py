@@ -1,0 +1,232 @@
+"""What labels do to rankers: trained on one group's labels, tested on another's, with and without a feature.
+
+Reference: Kazai, Craswell, Yilmaz and Tahaghoghi, An Analysis of Systematic Judging Errors in Information Retrieval
+(CIKM 2012), section 7: Table 7. LambdaRank: Burges, Ragno and Le (NIPS 2006).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from karat.errors import BadInput
+from karat.estimate import Scorer
+from karat.measures import nDCG, parse_measure
+from karat.measures.gains import Gains
+from karat.records import Judgments, Result, Runs
+from karat.records.base import count
+from karat.stats import mean_intervals
+from karat.validity.lambdarank import Pool, library, out_of_fold
+from karat.validity.training_data import DOCUMENT, feature_table, labels_by_group
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+#: A ranker: whose labels it learnt from, and which set of features it has.
+Ranker = tuple[str, str]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Training(Result):
+    """The table train x test x features; `queries` has the value of each query behind it."""
+
+    queries: pl.DataFrame = field(default_factory=pl.DataFrame)
+
+
+def train(
+    judgments: Judgments,
+    features: Any,
+    *,
+    groups: Sequence[str] | None = None,
+    feature_sets: Mapping[str, Sequence[str]] | None = None,
+    measure: str | nDCG = "nDCG@10",
+    folds: int = 5,
+    alpha: float = 0.05,
+    level: float = 0.95,
+    draws: int = 1000,
+    seed: int = 0,
+) -> Training:
+    """How well a ranker trained on one group's labels does on the labels of each, by the features it may use.
+
+    >>> rng = np.random.default_rng(0)
+    >>> frame = pl.DataFrame([{"query": f"q{q}", "doc": f"d{d}", "label": d % 3, "bm25": rng.normal(), "good": d % 3}
+    ...                       for q in range(20) for d in range(6)])
+    >>> train(Judgments.of(frame.drop("bm25", "good")), frame.drop("label")).finding  # doctest: +ELLIPSIS
+    '2 of 2 comparisons with bm25 are significant; ..., good has nDCG@10 1.000 against 0... (p < 0.001).'
+
+    `features` is a frame with query, doc and a column for each feature; runs, whose scores are the features; or the
+    names of columns of the judgments. `feature_sets` maps names to columns; without it: the first feature alone, which
+    is the baseline, each other alone, and all together. Each group has one label for a document, its majority. Queries
+    fall into `folds` parts; in turn one is tested on, one says when to stop, the rest is learnt from. A test ranks
+    the documents that the testing group labelled, ties at random, and is scored by nDCG; the training takes its gains
+    from the same measure. p is of the paired t-test over queries against the baseline of the same training and
+    testing groups, `p_permutation` of the sign-flip test; `significant` is p below `alpha`, with no correction for
+    the number of rows.
+
+    The question is what the labels do, not which ranker is best: the models are small, and none is tuned.
+    """
+    library()
+    chosen = parse_measure(measure) if isinstance(measure, str) else measure
+    if not isinstance(chosen, nDCG) or chosen.cutoff is None:
+        raise BadInput.at("the measure", expected="nDCG with a cutoff, such as nDCG@10", found=str(measure))
+    labels, notes = labels_by_group(judgments, groups)
+    table, sets = feature_table(judgments, features, feature_sets)
+    documents = pl.concat([part.frame.select(DOCUMENT) for part in labels.values()]).unique()
+    known = documents.join(table, on=DOCUMENT, how="inner").sort(DOCUMENT)
+    if not known.height:
+        raise BadInput.at("the features", expected="rows for documents that the judges labelled", found="none")
+    if known.height < documents.height:
+        notes.append(f"{count(documents.height - known.height, 'labelled document')} without features left aside")
+    pool = Pool.of(known, folds, seed)
+    graded = {name: _graded(known, part) for name, part in labels.items()}
+    gains = Gains.of("identity" if chosen.gains is None else chosen.gains)
+    scores = {
+        (by, name): out_of_fold(pool, graded[by], wanted, gains, chosen.cutoff, seed)
+        for by in labels
+        for name, wanted in sets.items()
+    }
+    for by in labels:
+        if np.isnan(scores[by, next(iter(sets))]).any():
+            notes.append(f"labels of {by} are alike in every query of a training part: nothing can be learnt from them")
+    # Documents of equal score stand in a random order, the same for all rankers: their names decide nothing.
+    chance = np.random.default_rng(seed).permutation(known.height)
+    tables, values = [], []
+    for on, part in labels.items():
+        run = _rankings(known, chance, ~np.isnan(graded[on]), scores)
+        scorer = Scorer(part, [chosen], level=level, draws=draws, seed=seed)
+        rows, each = _tested(on, run, scorer, list(scores), alpha)
+        tables.append(rows)
+        values.append(each)
+    notes.append(
+        f"{count(len(pool.part), 'query', 'queries')} in {folds} parts: {folds - 2} to learn from, 1 to stop by, 1 to "
+        f"test on, in turn; each difference is tested by itself, at {alpha:g}"
+    )
+    frame = pl.concat(tables)
+    return Training(frame, _finding(frame, str(chosen), next(iter(sets))), tuple(notes), pl.concat(values))
+
+
+def _graded(known: pl.DataFrame, labels: Judgments) -> Floats:
+    """The label of each document, NaN where there is none."""
+    given = labels.frame.select(*DOCUMENT, "label")
+    found = known.select(DOCUMENT).join(given, on=DOCUMENT, how="left", maintain_order="left")
+    return found["label"].fill_null(np.nan).to_numpy()
+
+
+def _rankings(known: pl.DataFrame, chance: Ints, judged: Bools, scores: Mapping[Ranker, Floats]) -> pl.DataFrame:
+    """Every ranker's order of the judged documents; a system's name is the ranker's number."""
+    order = pl.struct("own", "chance").rank("ordinal").over("query").cast(pl.Float64)
+    documents = known.select(DOCUMENT).with_columns(chance=pl.Series(chance))
+    return pl.concat(
+        [
+            documents.with_columns(own=pl.Series(score), system=pl.lit(str(number)))
+            .filter(pl.Series(judged & ~np.isnan(score)))
+            .select("system", *DOCUMENT, score=order)
+            for number, score in enumerate(scores.values())
+        ]
+    )
+
+
+def _tested(
+    on: str, run: pl.DataFrame, scorer: Scorer, rankers: list[Ranker], alpha: float
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The rows of one testing group, and the value of each query behind them."""
+    keys = pl.DataFrame(
+        [(str(number), by, on, name) for number, (by, name) in enumerate(rankers)],
+        schema=["system", "train", "test", "features"],
+        orient="row",
+    )
+    value, low, high = (np.full(len(rankers), np.nan) for _ in range(3))
+    n = np.zeros(len(rankers), np.int64)
+    by_query = np.zeros((0, len(rankers)))
+    each = pl.DataFrame(schema={"system": pl.String, "query": pl.String, "ndcg": pl.Float64})
+    if run.height:
+        scored = scorer.score(Runs.of(run))
+        able = np.array([int(name) for name in scored.means["system"]])
+        for column, name in ((value, "value"), (low, "low"), (high, "high"), (n, "n")):
+            column[able] = scored.means[name].to_numpy()
+        each = scored.queries.select("system", "query", ndcg=pl.col(scored.measures[0])).sort("query")
+        by_query = np.full((each["query"].n_unique(), len(rankers)), np.nan)
+        for number in able:
+            by_query[:, number] = each.filter(pl.col("system") == str(number))["ndcg"].to_numpy()
+    baseline = np.array([rankers.index((by, rankers[0][1])) for by, _ in rankers])
+    differences = _differences(by_query - by_query[:, baseline], scorer)
+    rows = keys.drop("system").with_columns(
+        ndcg=value,
+        low=low,
+        high=high,
+        n_queries=n,
+        difference=differences["difference"],
+        p=differences["p"],
+        significant=pl.Series(differences["p"] < alpha),
+        difference_low=differences["low"],
+        difference_high=differences["high"],
+        p_permutation=differences["p_permutation"],
+    )
+    # The baseline is not compared with itself.
+    itself = pl.Series(baseline == np.arange(len(rankers)))
+    compared = rows.columns[rows.columns.index("difference") :]
+    rows = rows.with_columns(pl.when(~itself).then(pl.col(name)).alias(name) for name in compared)
+    return rows, keys.join(each, on="system", maintain_order="left").drop("system")
+
+
+def _differences(values: Floats, scorer: Scorer) -> dict[str, Floats]:
+    """The mean of each column with its interval, and two tests that it is 0; NaN where a column is not defined."""
+    from scipy.stats import ttest_1samp
+
+    queries, columns = values.shape
+    found = {name: np.full(columns, np.nan) for name in ("difference", "low", "high", "p", "p_permutation")}
+    known = np.flatnonzero(~np.isnan(values).any(axis=0)) if queries else np.zeros(0, np.int64)
+    if not len(known):
+        return found
+    values = values[:, known]
+    found["difference"][known] = values.mean(axis=0)
+    if scorer.draws:
+        ends = mean_intervals(values, level=scorer.level, draws=scorer.draws, seed=scorer.seed)
+        found["low"][known], found["high"][known] = ends
+        found["p_permutation"][known] = _sign_flip(values, scorer.draws, scorer.seed)
+    varies = values.min(axis=0) < values.max(axis=0)
+    found["p"][known[varies]] = ttest_1samp(values[:, varies], 0.0).pvalue if varies.any() else np.nan
+    # Rankings that are identical everywhere give no reason to doubt that they are equal.
+    found["p"][known[~values.any(axis=0)]] = 1.0
+    return found
+
+
+def _sign_flip(values: Floats, draws: int, seed: int) -> Floats:
+    """The p-value of each column's mean when every query might as well have come out the other way round."""
+    rng = np.random.default_rng(seed)
+    observed = np.abs(values.sum(axis=0)) - 1e-12
+    at_once = max(1, 2_000_000 // len(values))
+    further = np.zeros(values.shape[1])
+    for start in range(0, draws, at_once):
+        signs = rng.integers(0, 2, size=(min(at_once, draws - start), len(values))) * 2.0 - 1.0
+        further += (np.abs(signs @ values) >= observed).sum(axis=0)
+    p: Floats = (further + 1) / (draws + 1)
+    return p
+
+
+def _finding(frame: pl.DataFrame, measure: str, baseline: str) -> str:
+    """How many sets differ from the baseline, and the largest gain, or else the largest loss."""
+    compared = frame.filter(pl.col("p").is_not_nan())
+    if not compared.height:
+        known = frame.filter(pl.col("ndcg").is_not_nan())
+        if not known.height:
+            return "Nothing could be learnt from these labels."
+        best = known.sort("ndcg", descending=True).row(0, named=True)
+        who = f"trained on {best['train']} and tested on {best['test']}"
+        return f"{best['features']}, {who}, has {measure} {best['ndcg']:.3f}."
+    sure = compared.filter(pl.col("significant")).sort("difference", descending=True, maintain_order=True)
+    if not sure.height:
+        return f"No feature set differs from {baseline} significantly ({count(compared.height, 'comparison')})."
+    row = sure.row(0 if sure["difference"][0] > 0 else -1, named=True)
+    p = "p < 0.001" if row["p"] < 0.001 else f"p = {row['p']:.3f}"
+    who = f"trained on {row['train']} and tested on {row['test']}, {row['features']}"
+    verb = "is" if sure.height == 1 else "are"
+    return (
+        f"{sure.height} of {count(compared.height, 'comparison')} with {baseline} {verb} significant; {who} has "
+        f"{measure} {row['ndcg']:.3f} against {row['ndcg'] - row['difference']:.3f} ({p})."
+    )

@@ -1,0 +1,106 @@
+"""What a ranker learns from: one label for each document and group, and the features it may use."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from karat.errors import BadInput
+from karat.labels import majority
+from karat.records import Judgments, Runs
+from karat.records.base import frame_of
+
+DOCUMENT = ["query", "doc"]
+
+
+def labels_by_group(judgments: Judgments, groups: Sequence[str] | None) -> tuple[dict[str, Judgments], list[str]]:
+    """One label for each document, group by group."""
+    notes = list(judgments.notes)
+    frame = judgments.frame
+    if not judgments.has("group"):
+        if groups is not None:
+            judgments.need("group", "training on groups")
+        frame = frame.with_columns(group=pl.lit("all"))
+    if judgments.has("context") and frame["context"].null_count():
+        # What a document is worth after another one is no label of the document alone.
+        frame = frame.filter(pl.col("context").is_null())
+    frame = frame.with_columns(pl.col("group").fill_null("unnamed"))
+    known = frame["group"].unique().sort().to_list()
+    for name in groups or ():
+        if name not in known:
+            raise BadInput.at("the groups", expected=f"a group of the judgments ({', '.join(known)})", found=name)
+    labels = {}
+    for name in groups or known:
+        part = majority(Judgments(frame.filter(pl.col("group") == name), (), judgments.scale))
+        # Where subtopics were judged, a document is worth what it is for the one it serves best.
+        best = part.frame.group_by(DOCUMENT).agg(pl.col("label").max())
+        labels[name] = Judgments(best, part.notes, part.scale)
+        notes += [f"{name}: {note}" for note in part.notes]
+    empty = [name for name, part in labels.items() if not len(part)]
+    if empty:
+        raise BadInput.at("the judgments", expected="labels of every group", found=f"none of {', '.join(empty)}")
+    return labels, notes
+
+
+def feature_table(
+    judgments: Judgments, features: Any, feature_sets: Mapping[str, Sequence[str]] | None
+) -> tuple[pl.DataFrame, dict[str, list[str]]]:
+    """Query, doc and a number for each feature, null where it is unknown; and the sets of features, baseline first."""
+    if isinstance(features, Runs):
+        frame = features.frame.pivot(on="system", index=DOCUMENT, values="score")
+    elif isinstance(features, list | tuple) and all(isinstance(name, str) for name in features):
+        for name in features:
+            judgments.need(name, "a feature of the ranker")
+        frame = judgments.frame.select(*DOCUMENT, *features).unique()
+    else:
+        frame = frame_of(features, "the features")
+    missing = [name for name in DOCUMENT if name not in frame.columns]
+    columns = [name for name in frame.columns if name not in DOCUMENT]
+    if missing or not columns:
+        raise BadInput.at(
+            "the features", expected="the columns query, doc and at least one feature", found=", ".join(frame.columns)
+        )
+    sets = _sets(feature_sets, columns)
+    used = list(dict.fromkeys(name for wanted in sets.values() for name in wanted))
+    frame = frame.select(pl.col(DOCUMENT).cast(pl.String), *(_number(frame[name]) for name in used))
+    again = frame.select(DOCUMENT).is_duplicated()
+    if again.any():
+        first = frame.filter(again).row(0, named=True)
+        raise BadInput.at(
+            "the features", expected="each document of a query once", found=f"{first['doc']} of {first['query']} again"
+        )
+    return frame, sets
+
+
+def _number(values: pl.Series) -> pl.Series:
+    """A feature as numbers; of two texts, such as WP and nWP, the one without the n before it is 1."""
+    if values.dtype.is_numeric() or values.dtype == pl.Boolean:
+        return values.cast(pl.Float64)
+    kinds = values.drop_nulls().unique().sort().to_list()
+    if values.dtype != pl.String or len(kinds) > 2:
+        raise BadInput.at(
+            f"the feature {values.name}", expected="numbers, or two values", found=f"{len(kinds)} different ones"
+        )
+    having = next((kind for kind in kinds if f"n{kind}" in kinds), kinds[-1] if kinds else "")
+    return (values == having).cast(pl.Float64)
+
+
+def _sets(feature_sets: Mapping[str, Sequence[str]] | None, columns: list[str]) -> dict[str, list[str]]:
+    """The sets of features, the baseline first."""
+    if feature_sets is None:
+        sets = {name: [name] for name in columns}
+        return sets if len(columns) == 1 else {**sets, " + ".join(columns): columns}
+    chosen = {name: list(wanted) for name, wanted in feature_sets.items()}
+    for name, wanted in chosen.items():
+        strange = [column for column in wanted if column not in columns]
+        if strange or not wanted:
+            raise BadInput.at(
+                f"the feature set {name}",
+                expected=f"a column of the features ({', '.join(columns)})",
+                found=strange[0] if strange else "none",
+            )
+    if not chosen:
+        raise BadInput.at("the feature sets", expected="at least one", found="none")
+    return chosen
