@@ -3,9 +3,10 @@
     make bench                      or: python benchmarks/judges.py [--repeat 3] [--to-the-end] [--only alpha]
 
 20,000 documents, 500 judges, 5 grades, 5 labels each; every contender in a process of its own on the same labels.
-Seconds are of the fit alone, from labels in memory to posteriors, without start-up and reading; memory is the peak of the
-process. What counts are the ratios within one run: machines differ. Same steps must give the same posteriors, or the race
-is void. With --to-the-end crowd-kit also takes as many steps as plain EM needs until no posterior moves by 1e-6 (a minute).
+Seconds are of the fit alone, from labels in memory to posteriors, without start-up and reading; memory is the peak of
+the process. What counts are the ratios within one run: machines differ. Same steps must give the same posteriors, or
+the race is void. With --to-the-end crowd-kit also takes as many steps as plain EM needs until no posterior moves by
+1e-6 (minutes).
 """
 
 from __future__ import annotations

@@ -87,14 +87,14 @@ def test_a_grade_that_nobody_gave_has_an_interval_all_the_same() -> None:
 def test_intervals_hold_the_true_share_in_about_95_percent() -> None:
     rng = np.random.default_rng(5)
     held = 0
-    for seed in range(300):
+    for seed in range(200):
         chance = rng.beta(3, 5, 40)
         labels = rng.random((40, 6)) < chance[:, None]
         frame = pl.DataFrame({"query": np.repeat(np.arange(40), 6).astype(str), "doc": np.arange(240).astype(str)})
-        found = distribution(Judgments.of(frame.with_columns(label=labels.ravel().astype(float))), draws=300, seed=seed)
+        found = distribution(Judgments.of(frame.with_columns(label=labels.ravel().astype(float))), draws=200, seed=seed)
         row = found.frame.row(1, named=True)
         held += row["low"] <= 3 / 8 <= row["high"]
-    assert 0.91 <= held / 300 <= 0.98
+    assert 0.90 <= held / 200 <= 0.98
 
 
 def test_the_order_of_rows_changes_nothing() -> None:
@@ -230,5 +230,7 @@ def test_slices_of_real_numbers_of_values_that_many_share_and_of_texts() -> None
         None,
     ]
     assert sliced(pl.Series([1] * 20 + [2, 3, 4, 5, 6])).unique().sort().to_list() == ["up to 1", "2 or more"]
+    assert sliced(pl.Series([1.0, 2, 3, 4, 5, 6] + [float("inf")] * 9)).null_count() == 9
+    assert sliced(pl.Series([[1], [2]])).null_count() == 2
     assert sliced(pl.Series(["nWP", "WP", None])).to_list() == ["nWP", "WP", None]
     assert sliced(pl.Series([True, False])).cast(pl.String).to_list() == ["true", "false"]

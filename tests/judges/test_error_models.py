@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from karat.errors import BadInput, Undefined
@@ -208,6 +208,7 @@ def plain_em(item: Ints, judge: Ints, label: Ints, levels: int, smoothing: float
     return posterior
 
 
+@settings(max_examples=40)
 @given(st.integers(0, 10_000), st.sampled_from([0.0, 0.5, 2.0]), st.integers(2, 4))
 def test_the_fast_steps_are_the_obvious_ones(seed: int, smoothing: float, levels: int) -> None:
     rng = np.random.default_rng(seed)
@@ -470,6 +471,23 @@ def test_a_vanished_grade_is_mentioned(rf10: Path) -> None:
     judgments, _ = crowd(rf10)
     model = one_coin(judgments)
     assert any("no document is left with it" in note for note in model.notes)
+
+
+def test_judges_who_err_alike_are_noticed() -> None:
+    """Dawid-Skene explains what 33 language models have in common as finer grades, further from gold than majority."""
+    submissions = folder("llmjudge") / "submissions"
+    names = ["column_1", "column_2", "column_3", "column_4"]
+    frames = []
+    for path in sorted(submissions.iterdir()):
+        with gzip.open(path) as file:
+            frame = pl.read_csv(file.read(), separator=" ", has_header=False, schema=dict.fromkeys(names, pl.String))
+        frames.append(frame.select(query="column_1", doc="column_3", label="column_4", group=pl.lit(path.stem)))
+    labels = pl.concat(frames).with_columns(pl.col("label").cast(pl.Float64)).filter(pl.col("label") <= 3)
+    model = dawid_skene(Judgments.of(labels))
+    assert model.judges.height == 33
+    assert model.judges["judge"].is_null().all()
+    assert any("taken for those of one judge in each group" in note for note in model.notes)
+    assert any("documents taken for grade 2 are mostly labelled 1" in note for note in model.notes)
 
 
 # --- a real crowd ------------------------------------------------------------------------------------------------

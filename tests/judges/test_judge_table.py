@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import gzip
+import json
 import os
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy.special import ndtr
 
-from karat.errors import BadInput
+from karat.errors import BadInput, Undefined
 from karat.judges.answers import Answers
 from karat.judges.dawid_skene import dawid_skene
+from karat.judges.error_model import majority_posterior, one_coin
 from karat.judges.judge_table import judge_table
+from karat.judges.ordinal import ordinal
 from karat.judges.others import Others, reliability
 from karat.judges.spammers import signals
 from karat.records import Judgments
@@ -332,6 +338,40 @@ def test_groups_keep_judges_of_the_same_name_apart() -> None:
     ]
     table = judge_table(Judgments.of(rows)).frame
     assert table.select("group", "judge", "n").rows() == [("crowd", "ann", 3), ("llm", "ann", 3)]
+
+
+labels = st.lists(
+    st.fixed_dictionaries(
+        {
+            "query": st.sampled_from(["q1", "q2"]),
+            "doc": st.sampled_from(["d1", "d2", "d3"]),
+            "label": st.sampled_from([None, 0, 1, 2]),
+            "judge": st.sampled_from(["ann", "bob", "eve", None]),
+            "group": st.sampled_from(["crowd", "llm", None]),
+            "seconds": st.sampled_from([None, 1.0, 7.0]),
+            "time": st.sampled_from([None, "2020-01-01", "2020-01-02"]),
+        }
+    ),
+    min_size=1,
+    max_size=30,
+)
+
+
+@settings(max_examples=40)
+@given(labels, st.booleans())
+def test_any_judgments_give_a_row_per_judge_or_a_reason(rows: list[dict[str, object]], with_gold: bool) -> None:
+    judgments = Judgments.of(pl.DataFrame(rows, schema_overrides={"label": pl.Float64, "group": pl.String}))
+    gold = Judgments.of({"q1": {"d1": 1}}) if with_gold else None
+    for model in (majority_posterior, one_coin, dawid_skene, ordinal):
+        with suppress(BadInput, Undefined):
+            json.dumps(model(judgments, gold=gold).to_dict(), allow_nan=False)
+    with suppress(BadInput, Undefined):
+        result = judge_table(judgments, gold=gold)
+        who = [name for name in ("group", "judge") if judgments.has(name)]
+        assert result.frame.height == judgments.frame.select(who).n_unique()
+        assert result.frame["n"].sum() == judgments.frame["label"].count()
+        assert result.finding.endswith(".")
+        json.dumps(result.to_dict(), allow_nan=False)
 
 
 def test_bad_settings_are_named() -> None:

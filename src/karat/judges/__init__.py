@@ -1,6 +1,7 @@
 """Can we trust them? Agreement, errors and habits of judges and of groups of judges."""
 
 from karat.judges.agreement import agreement
+from karat.judges.bias import find_bias
 from karat.judges.clicks import against_clicks
 from karat.judges.combined import combined_weights
 from karat.judges.conditions import disagreement_by, for_judge, resampled_p
@@ -32,6 +33,7 @@ __all__ = [
     "distribution",
     "distribution_tests",
     "error_distribution",
+    "find_bias",
     "for_judge",
     "gold_regression",
     "judge_table",

@@ -65,7 +65,8 @@ class Answers:
     @classmethod
     def of(cls, judgments: Judgments, gold: Judgments | None = None) -> Answers:
         """The labels of the judges; those of `gold`, or of a group of that name, are the known truth."""
-        judgments.need("judge", "telling the judges apart")
+        if not judgments.has("group"):
+            judgments.need("judge", "telling the judges apart")
         notes: list[str] = []
         frame, truth = _apart(judgments, gold, notes)
         frame = _comparable(frame, notes)
@@ -79,9 +80,8 @@ class Answers:
             raise Undefined("there is no label to learn from: every judge could not tell, or only gold is there")
         nameless = frame["judge"].null_count()
         if nameless:
-            notes.append(
-                f"{count(nameless, 'label')} without a judge's name: taken for those of one judge in each group"
-            )
+            where = "one judge in each group" if "group" in frame.columns else "one judge"
+            notes.append(f"{count(nameless, 'label')} without a judge's name: taken for those of {where}")
         key = [name for name in ITEM if name in frame.columns]
         items, item, order = _numbered(frame, key)
         frame = frame[order]
@@ -149,10 +149,11 @@ class Answers:
 
 def _apart(judgments: Judgments, gold: Judgments | None, notes: list[str]) -> tuple[pl.DataFrame, pl.DataFrame | None]:
     """The labels of judges with the row they come from, and those that are known truth."""
-    columns = [name for name in (*ITEM, "label", "judge") if name in judgments.frame.columns]
+    columns = [name for name in (*ITEM, "label") if name in judgments.frame.columns]
     if judgments.has("group"):
         columns.append("group")
-    frame = judgments.frame.select(columns).with_row_index("row")
+    judge = pl.col("judge") if "judge" in judgments.frame.columns else pl.lit(None, pl.String).alias("judge")
+    frame = judgments.frame.select(*columns, judge).with_row_index("row")
     if not judgments.has("group"):
         return frame, None if gold is None else gold.frame
     trusted = (frame["group"] == GOLD).fill_null(False)
@@ -222,7 +223,8 @@ def _known(items: pl.DataFrame, truth: pl.DataFrame | None, notes: list[str]) ->
 def _grades(labels: pl.Series, truth: Floats, scale: Scale | None) -> Floats:
     """All grades there are: of the scale, of the labels, of gold."""
     named = np.array([] if scale is None else scale.grades)
-    grades: Floats = np.unique(np.concatenate([labels.unique().to_numpy(), truth, named]))
+    # Adding 0 makes -0 the same as 0, also in print.
+    grades: Floats = np.unique(np.concatenate([labels.unique().to_numpy(), truth, named])) + 0.0
     if len(grades) > MOST_GRADES:
         raise BadInput.at(
             "the judgments",

@@ -62,7 +62,7 @@ def distribution(
         f"{count(row['n_labels'], 'label')})"
         for row in usual.unique("group", keep="first").sort("group").iter_rows(named=True)
     ]
-    return Result(shares, sentence("; ".join(said)), tuple(notes))
+    return Result(shares, sentence(listed(said)), tuple(notes))
 
 
 def distribution_tests(judgments: Judgments, by: str | Sequence[str] | None = None, *, level: float = 0.95) -> Result:
@@ -112,7 +112,7 @@ def distribution_tests(judgments: Judgments, by: str | Sequence[str] | None = No
                 )
         for names, first, second in asked:
             one, other = pl.concat(first), pl.concat(second)
-            if min(one["query"].n_unique(), other["query"].n_unique()) < FEWEST:
+            if min(one["_number"].n_unique(), other["_number"].n_unique()) < FEWEST:
                 few += 1
             else:
                 rows.append(names | _compared(one, other, names["compared"] == "groups", level))
@@ -141,16 +141,16 @@ def _compared(one: pl.DataFrame, other: pl.DataFrame, may_pair: bool, level: flo
     from scipy.special import stdtr
 
     first, second = (
-        f.group_by("item", maintain_order=True).agg(pl.col("query").first(), pl.mean("label")) for f in (one, other)
+        f.group_by("_item", maintain_order=True).agg(pl.first("_number"), pl.mean("label")) for f in (one, other)
     )
     x, y = first["label"].to_numpy(), second["label"].to_numpy()
-    same = first.join(second, on="item", how="inner") if may_pair else first.clear()
+    same = first.join(second, on="_item", how="inner") if may_pair else first.clear()
     if same.height > 1 and same.height * 2 >= min(len(x), len(y)):
         gap = (same["label"] - same["label_right"]).to_numpy()
-        fit, at = clustered_ols(gap, np.zeros((len(gap), 0)), same["query"].to_numpy()), 0
+        fit, at = clustered_ols(gap, np.zeros((len(gap), 0)), same["_number"].to_numpy()), 0
         variance, df, name = gap.var(ddof=1) / len(gap), len(gap) - 1.0, "paired t"
     else:
-        query = pl.concat([first["query"], second["query"]]).to_numpy()
+        query = pl.concat([first["_number"], second["_number"]]).to_numpy()
         is_first = np.arange(len(x) + len(y)) < len(x)
         fit, at = clustered_ols(np.concatenate([x, y]), is_first[:, None], query), 1
         parts = [v.var(ddof=1) / len(v) if len(v) > 1 else np.nan for v in (x, y)]
@@ -163,14 +163,14 @@ def _compared(one: pl.DataFrame, other: pl.DataFrame, may_pair: bool, level: flo
     ordinal = ordinal_test(
         one["label"].to_numpy(),
         other["label"].to_numpy(),
-        one["query"].to_numpy(),
-        other["query"].to_numpy(),
+        one["_number"].to_numpy(),
+        other["_number"].to_numpy(),
         level=level,
     )
     return {
         "n_first": len(x),
         "n_second": len(y),
-        "n_queries": pl.concat([one["query"], other["query"]]).n_unique(),
+        "n_queries": pl.concat([one["_number"], other["_number"]]).n_unique(),
         "mean_first": float(x.mean()),
         "mean_second": float(y.mean()),
         "difference": difference,
@@ -211,7 +211,7 @@ def _tests_said(tested: pl.DataFrame) -> str:
 
 
 def plain_labels(judgments: Judgments, by: str | Sequence[str] | None = None) -> tuple[pl.DataFrame, list[str]]:
-    """The labels of pages as a whole with a group and an `item` each, and what was left aside."""
+    """The labels of pages as a whole with a group each, numbered by item and query, and what was left aside."""
     frame, notes = judgments.frame, list[str]()
     name = pl.col("group").fill_null("unnamed") if judgments.has("group") else pl.lit(ALL)
     frame = frame.with_columns(name.alias("group"))
@@ -230,8 +230,9 @@ def plain_labels(judgments: Judgments, by: str | Sequence[str] | None = None) ->
         frame = frame.drop_nulls("label")
     if not frame.height:
         raise BadInput.at("the judgments", expected="at least one label", found="none")
-    item = pl.struct(column for column in ITEM if column in frame.columns).rank("dense").cast(pl.Int64) - 1
-    return frame.with_columns(item=item), notes
+    item = pl.struct(column for column in ITEM if column in frame.columns)
+    numbers = {"_item": item.rank("dense"), "_number": pl.col("query").rank("dense")}
+    return frame.with_columns(expr.cast(pl.Int64).alias(name) - 1 for name, expr in numbers.items()), notes
 
 
 def features_of(judgments: Judgments, by: str | Sequence[str] | None) -> list[str]:
@@ -266,12 +267,14 @@ def sliced(values: pl.Series, most: int = SLICES) -> pl.Series:
     ['up to 2', 'up to 2', 'up to 2', '3 to 4', '3 to 4', '5 or more', '5 or more', '5 or more']
     """
     if values.dtype == pl.Boolean or not values.dtype.is_numeric():
-        texts = values.cast(pl.String)
+        texts = pl.repeat(None, len(values), dtype=pl.String, eager=True) if values.dtype.is_nested() else values
+        texts = texts.cast(pl.String)
         different = texts.drop_nulls().unique().sort().to_list()
         # Having a feature comes before not having it: WP, nWP; true, false.
         different.sort(key=lambda name: name == "false" or (name[:1] == "n" and name[1:] in different))
         return texts.cast(pl.Enum(different))
-    numbers = values.cast(pl.Float64).fill_nan(None)
+    numbers = values.cast(pl.Float64)
+    numbers = numbers.set(~numbers.is_finite().fill_null(True), None)
     known = numbers.drop_nulls()
     different = known.unique().sort().to_list()
     if len(different) <= most:
@@ -407,9 +410,19 @@ def does(group: str, verb: str) -> str:
     return verb if many else verb + "s"
 
 
+def listed(said: Sequence[str], most: int = 3) -> str:
+    """What there is to say, and of how many more groups the table says it.
+
+    >>> listed(["a errs", "b errs", "c errs", "d errs", "e errs"])
+    'a errs; b errs; c errs; 2 more groups in the table'
+    """
+    more = [f"{count(len(said) - most, 'more group')} in the table"] if len(said) > most + 1 else []
+    return "; ".join([*said[: most if more else None], *more])
+
+
 def sentence(words: str) -> str:
-    """The words with a capital and a full stop."""
-    return f"{words[:1].upper()}{words[1:]}."
+    """The words with a full stop, and with a capital unless a name like gpt-4 comes first."""
+    return f"{words[:1].upper() if words.partition(' ')[0].isalpha() else words[:1]}{words[1:]}."
 
 
 def percent(share: float) -> str:

@@ -246,6 +246,6 @@ def _warnings(answers: Answers, fit: Fit, counts: Floats) -> list[str]:
             mostly = answers.grades[pooled[place].argmax()]
             notes.append(
                 f"documents taken for grade {grade:g} are mostly labelled {mostly:g}: "
-                "judges differ a lot, or the fit mixed up grades; gold labels of some documents would tell"
+                "judges differ a lot or err alike, or the fit mixed up grades; compare with gold before using it"
             )
     return notes

@@ -11,6 +11,7 @@ import polars as pl
 
 from karat.errors import BadInput, Undefined
 from karat.judges.distribution import (
+    ALL,
     ITEM,
     called,
     cell_means,
@@ -18,6 +19,7 @@ from karat.judges.distribution import (
     does,
     features_of,
     grade_shares,
+    listed,
     percent,
     plain_labels,
     sentence,
@@ -62,13 +64,15 @@ def against_gold(
     frame, notes = gold_errors(judgments, gold, by)
     names = ["error", "under", "correct", "over"]
     frame = frame.with_columns(
-        under=(pl.col("error") < 0).cast(pl.Float64),
-        correct=(pl.col("error") == 0).cast(pl.Float64),
-        over=(pl.col("error") > 0).cast(pl.Float64),
+        _under=(pl.col("_error") < 0).cast(pl.Float64),
+        _correct=(pl.col("_error") == 0).cast(pl.Float64),
+        _over=(pl.col("_error") > 0).cast(pl.Float64),
     )
     parts = []
     for feature, cut in cells(frame, features_of(judgments, by), notes):
-        means = cell_means(cut, names, [False, True, True, True], level=level, draws=draws, seed=seed)
+        means = cell_means(
+            cut, ["_" + name for name in names], [False, True, True, True], level=level, draws=draws, seed=seed
+        )
         figures = [
             pl.Series(name + end, numbers[:, i])
             for i, name in enumerate(names)
@@ -77,7 +81,8 @@ def against_gold(
         placed = means.cells.with_columns(pl.lit(feature).alias("feature"), pl.col("value").cast(pl.String))
         parts.append(placed.select("group", "feature", "value", "n", "n_queries").with_columns(figures))
     table = pl.concat(parts).rename({"error_low": "low", "error_high": "high"})
-    return Result(table, sentence("; ".join(_said(row) for row in parts[0].iter_rows(named=True))), tuple(notes))
+    far = parts[0].sort(pl.col("error").abs(), descending=True) if parts[0].height > 4 else parts[0]
+    return Result(table, sentence(listed([_said(row) for row in far.iter_rows(named=True)])), tuple(notes))
 
 
 def error_distribution(
@@ -102,18 +107,19 @@ def error_distribution(
     Reference: Kazai et al. (CIKM 2012), Fig. 3.
     """
     frame, notes = gold_errors(judgments, gold, by)
-    rounded = frame.with_columns(pl.col("error").round())
-    if frame["error"].n_unique() > rounded["error"].n_unique() + 20:
+    rounded = frame.with_columns(pl.col("_error").round())
+    if frame["_error"].n_unique() > rounded["_error"].n_unique() + 20:
         notes.append("errors are rounded to whole grades")
         frame = rounded
-    shares = grade_shares(frame, "error", features_of(judgments, by), notes, level=level, draws=draws, seed=seed)
-    overall = shares.filter(pl.col("feature") == "all")
-    exact = overall.filter(pl.col("error") == 0).sort("group")
+    shares = grade_shares(frame, "_error", features_of(judgments, by), notes, level=level, draws=draws, seed=seed)
+    shares = shares.rename({"_error": "error"})
+    overall = shares.filter(pl.col("feature") == ALL)
+    exact = overall.filter(pl.col("error") == 0)
     said = [
         f"{percent(row['share'])} of the labels of {called(row['group'])} equal gold"
         for row in exact.iter_rows(named=True)
     ]
-    return Result(shares, sentence("; ".join(said) or "no label equals gold"), tuple(notes))
+    return Result(shares, sentence(listed(said) or "no label equals gold"), tuple(notes))
 
 
 def gold_regression(
@@ -151,11 +157,12 @@ def gold_regression(
         notes.append(f"{count(frame.height - known.height, 'label')} with an unknown feature left aside")
     if not known.height:
         raise Undefined("no label has all the features known")
+    column = {"label": "label", "gold": "_gold", "error": "_error"}[target]
     terms, columns = _design(known, names, notes)
     parts, sure = [], []
     for (group,), rows in known.with_row_index("_row").group_by("group", maintain_order=True):
         mine = rows["_row"].to_numpy()
-        fit = clustered_ols(rows[target].to_numpy(), columns[mine], rows["query"].to_numpy(), terms)
+        fit = clustered_ols(rows[column].to_numpy(), columns[mine], rows["_number"].to_numpy(), terms)
         low, high = fit.intervals(level)
         if fit.left_out:
             notes.append(
@@ -177,15 +184,17 @@ def gold_regression(
         sure += [(str(group), t, b, p) for t, b, p in zip(fit.names[1:], fit.coefficients[1:], fit.p[1:], strict=True)]
     clear = sorted((row for row in sure if row[3] < 0.05), key=lambda row: row[3])
     what = {"error": "the error", "label": "the label", "gold": "gold"}[target]
-    said = [f"for {called(group)}, {term} adds {b:+.2f} to {what}" for group, term, b, _ in clear[:3]]
+    said = [f"for {called(group)}, {term} adds {b:+.2g} to {what}" for group, term, b, _ in clear[:3]]
     finding = "; ".join(said) or f"no feature has an effect on {what} beyond chance"
+    if not any(np.isfinite(row[3]) for row in sure):
+        finding = f"the labels are too few, or too much alike, to tell what features do to {what}"
     return Result(pl.concat(parts).sort("group", maintain_order=True), sentence(finding), tuple(notes))
 
 
 def gold_errors(
     judgments: Judgments, gold: Judgments | None = None, by: str | Sequence[str] | None = None
 ) -> tuple[pl.DataFrame, list[str]]:
-    """The labels of all groups but gold that have a gold label, with `gold` and `error`, and what was left aside."""
+    """The labels of all groups but gold that have a gold label, with `_gold` and `_error`, and what was left aside."""
     frame, notes = plain_labels(judgments, by)
     if gold is not None and GOLD in frame["group"]:
         raise BadInput.at(
@@ -204,21 +213,21 @@ def gold_errors(
     trusted = frame if gold is None else plain_labels(gold, by)[0]
     if GOLD in trusted["group"]:
         trusted = trusted.filter(pl.col("group") == GOLD)
-    frame = frame.filter(pl.col("group") != GOLD).drop("gold", "error", strict=False)
+    frame = frame.filter(pl.col("group") != GOLD)
     frame, trusted, key = _same_items(frame, trusted)
     votes = trusted.group_by(*key, "label").len("votes")
     votes = votes.filter(pl.col("votes") == pl.col("votes").max().over(key))
-    truth = votes.group_by(key).agg(pl.col("label").min().alias("gold"), pl.len().alias("tied"))
+    truth = votes.group_by(key).agg(pl.col("label").min().alias("_gold"), pl.len().alias("tied"))
     tied = truth.filter(pl.col("tied") > 1).height
     if tied:
         notes.append(f"gold labels of {count(tied, 'document')} are tied: the lower one counts")
     joined = frame.join(truth.drop("tied"), on=key, how="left", nulls_equal=True, maintain_order="left")
-    matched = joined.drop_nulls("gold")
+    matched = joined.drop_nulls("_gold")
     if not matched.height:
         raise Undefined("no label is of a document with a gold label")
     if matched.height < joined.height:
         notes.append(f"{count(joined.height - matched.height, 'label')} of documents without a gold label left aside")
-    return matched.with_columns(error=pl.col("label") - pl.col("gold")), notes
+    return matched.with_columns(_error=pl.col("label") - pl.col("_gold")), notes
 
 
 def _same_items(frame: pl.DataFrame, trusted: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame, list[str]]:
@@ -260,7 +269,7 @@ def _design(frame: pl.DataFrame, features: Sequence[str], notes: list[str]) -> t
             terms.append(f"{feature}=other")
             columns.append(rare.to_numpy().astype(np.float64))
             notes.append(
-                f"{feature}: {count(other, 'value')} that are rare or in fewer than {FEWEST} queries go as other"
+                f"{feature}: {count(other, 'value')}, rare or of fewer than {FEWEST} queries, put together as other"
             )
         notes.append(f"{feature}: coefficients are differences from {usual}")
     return terms, np.column_stack(columns) if columns else np.zeros((frame.height, 0))

@@ -238,6 +238,8 @@ def _names(answers: Answers, which: Flags) -> str:
 
 def _name(answers: Answers, place: int) -> str:
     row = answers.judges.row(place, named=True)
-    name = "the nameless" if row["judge"] is None else str(row["judge"])
-    groups = answers.judges["group"].n_unique() if "group" in row else 1
-    return f"{name} ({row['group']})" if groups > 1 else name
+    group = row.get("group")
+    if row["judge"] is None:
+        return "the nameless" if group is None else str(group)
+    several = group is not None and answers.judges["group"].n_unique() > 1
+    return f"{row['judge']} ({group})" if several else str(row["judge"])

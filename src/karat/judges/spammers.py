@@ -19,8 +19,10 @@ from karat.stats.many import benjamini_hochberg
 
 #: Below this share of what the typical judge does, a judge counts as not looking.
 TWO_THIRDS = 2 / 3
-#: False alarms among those called spammers, and the chance at which labels are better than shuffled ones.
+#: False alarms among those called spammers.
 ALARM = 0.05
+#: Labels are better than shuffled ones when fewer than this share of shuffles follow as closely.
+BY_CHANCE = 0.01
 #: Judges scatter more on some grades than on others: into so many slices is the scale cut to see how much.
 SLICES = 10
 #: A slice has the scatter of its own labels and of so many typical ones.
@@ -81,8 +83,8 @@ def signals(answers: Answers, others: Others, fewest: int) -> Signal:
         strength=np.divide(follows, typical, out=undefined.copy(), where=typical > 0),
         chance_p=chance_p,
         spammer_p=spammer_p,
-        spammer=called & (chance_p > ALARM),
-        cleared=chance_p <= ALARM,
+        spammer=called & (chance_p > BY_CHANCE),
+        cleared=chance_p <= BY_CHANCE,
         reversed=called & against,
     )
 
@@ -116,7 +118,7 @@ def _compared(judge: Ints, truth: Floats, label: Floats, judges: int) -> Floats 
 
 def _best_guess(others: Others, label: Floats, alike: float) -> Floats:
     """The best guess of an item's level from its other labels: their mean, drawn to the overall mean."""
-    weight = others.n * alike / (1 + (others.n - 1) * alike)
+    weight = others.n * alike / (1 + (np.maximum(others.n, 1) - 1) * alike)
     middle = label.mean()
     guess: Floats = middle + weight * (others.mean - middle)
     return guess

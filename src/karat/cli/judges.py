@@ -1,0 +1,264 @@
+"""`karat judges`: can I trust these judges, and where do they go wrong?"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from karat.cli import options
+
+if TYPE_CHECKING:
+    from karat.records import ClickLog, Clicks, Judgments, Result
+
+EXAMPLES = """\b
+Examples:
+  karat judges crowd.csv
+  karat judges agreement llm-judges/*.txt --gold gold.qrels
+  karat judges bias crowd.csv --gold gold.csv --documents docs.jsonl --queries queries.csv
+  karat judges distribution crowd.csv pro.csv --by wikipedia --documents docs.jsonl --json
+  karat judges clicks crowd.csv --clicks clicks.csv --by wikipedia --documents docs.jsonl
+
+A file without a column group is a group of its own, named by the file."""
+
+
+@dataclass(frozen=True)
+class Study:
+    """What the parts of the report look at."""
+
+    judgments: Judgments
+    gold: Judgments | None
+    clicks: Clicks | ClickLog | None
+    by: str | None
+    draws: int
+    seed: int
+
+
+@click.command(epilog=EXAMPLES)
+@click.argument("judgments", metavar="[PART] JUDGMENTS...", nargs=-1, required=True)
+@click.option("--gold", metavar="FILE", help="Labels to trust, of the same documents or some of them.")
+@click.option("--clicks", metavar="FILE", help="Click counts, or a log with a row per result shown.")
+@click.option("--documents", metavar="FILE", help="Documents with url, title, text: for the features.")
+@click.option("--queries", metavar="FILE", help="Queries with text and kind: for the features.")
+@click.option("--by", metavar="COLUMN", help="Report by a column or feature, such as wikipedia.")
+@click.option("--draws", default=1000, show_default=True, help="Bootstrap draws for the intervals.")
+@click.option("--seed", default=0, show_default=True, help="The seed of the draws.")
+@options.scale
+@options.drop_bad_labels
+@options.as_json
+def judges(
+    judgments: tuple[str, ...],
+    gold: str | None,
+    clicks: str | None,
+    documents: str | None,
+    queries: str | None,
+    by: str | None,
+    draws: int,
+    seed: int,
+    scale: str | None,
+    drop_bad_labels: bool,
+    as_json: bool,
+) -> None:
+    """Agreement, errors and biases of judges, of any mix of groups.
+
+    PART is agreement, error, gold, clicks, bias or distribution; without it, all that the data allows is reported.
+    Features of query and document (see --by and bias): wikipedia, query_in_url, root_url, url_depth, domain,
+    query_length, navigational, document_length, rank_shown; any column of JUDGMENTS serves too.
+    """
+    from karat.errors import BadInput, KaratError
+    from karat.formats import read_clicks, read_judgments
+
+    named = len(judgments) > 1 and judgments[0] in PARTS and not Path(judgments[0]).exists()
+    files = judgments[1:] if named else judgments
+    study = Study(
+        _with_features(read_groups(files, scale, drop_bad_labels), documents, queries, by),
+        None if gold is None else read_judgments(gold, scale=scale, drop_bad_labels=drop_bad_labels),
+        None if clicks is None else read_clicks(clicks),
+        by,
+        draws,
+        seed,
+    )
+    if named:
+        found = PARTS[judgments[0]](study)
+        _show(found, by, as_json)
+        return
+    report: dict[str, dict[str, Result]] = {}
+    left_out = []
+    for name, part in PARTS.items():
+        try:
+            report[name] = part(study)
+        except KaratError as error:
+            left_out.append(f"{name}: {error}")
+    if not report:
+        raise BadInput("; ".join(left_out))
+    if as_json:
+        document: dict[str, Any] = {
+            name: {key: r.to_dict() for key, r in part.items()} for name, part in report.items()
+        }
+        click.echo(json.dumps({**document, "left_out": left_out}, ensure_ascii=False, default=str))
+        return
+    for place, part_found in enumerate(report.values()):
+        if place:
+            click.echo()
+        _show(part_found, by, as_json=False)
+    from karat.cli.tables import console, say
+
+    for reason in left_out:
+        say(console(), f"- left out: {reason}")
+
+
+def _show(found: dict[str, Result], by: str | None, as_json: bool) -> None:
+    from karat.cli.results import print_result
+
+    if as_json:
+        first, *rest = found.items()
+        document = first[1].to_dict() | {key: result.to_dict() for key, result in rest}
+        click.echo(json.dumps(document, ensure_ascii=False, default=str))
+        return
+    for place, (title, result) in enumerate(found.items()):
+        if place:
+            click.echo()
+        columns = SHOWN.get(title)
+        if "found" in result.frame.columns:  # what was looked at and is no finding of its own is in --json
+            result = replace(result, frame=result.frame.filter(result.frame["found"]))
+        print_result(result, columns and [columns[0], *([by] if by else []), *columns[1:]], title)
+
+
+def read_groups(files: Sequence[str], scale: str | None, drop_bad_labels: bool) -> Judgments:
+    """All files as one, with a group for each file that has none; gold and other groups keep their names."""
+    import polars as pl
+
+    from karat.formats import read_judgments
+    from karat.formats.files import File
+    from karat.records import Judgments
+
+    read = [(path, read_judgments(path, scale=scale, drop_bad_labels=drop_bad_labels)) for path in files]
+    if len(read) == 1:
+        return read[0][1]
+    frames = []
+    for path, judgments in read:
+        frame, stem = judgments.frame, File(path).stem
+        if not judgments.has("group"):
+            frame = frame.with_columns(group=pl.lit(stem))
+        if not judgments.has("judge"):
+            frame = frame.with_columns(judge=pl.lit(stem))
+        frames.append(frame)
+    notes = tuple(note for _, judgments in read for note in judgments.notes)
+    return Judgments(pl.concat(frames, how="diagonal_relaxed"), notes, read[0][1].scale)
+
+
+def _with_features(judgments: Judgments, documents: str | None, queries: str | None, by: str | None) -> Judgments:
+    """The judgments with the features that documents and queries allow; the one asked for must be among them."""
+    from karat.formats import read_documents, read_queries
+    from karat.judges import FEATURES, add_features
+
+    wanted = [by] if by is not None and by in FEATURES and not judgments.has(by) else None
+    if wanted is None and documents is None and queries is None:
+        return judgments
+    return add_features(
+        judgments,
+        wanted,
+        queries=None if queries is None else read_queries(queries),
+        documents=None if documents is None else read_documents(documents),
+    )
+
+
+def _agreement(study: Study) -> dict[str, Result]:
+    from karat.judges import agreement
+
+    found = agreement(study.judgments, by=study.by, gold=study.gold, draws=study.draws, seed=study.seed)
+    return {"Agreement": found}
+
+
+def _error(study: Study) -> dict[str, Result]:
+    from karat.judges import dawid_skene, judge_table
+
+    model = dawid_skene(study.judgments, gold=study.gold)
+    return {"Judges": judge_table(study.judgments, gold=study.gold, model=model)}
+
+
+def _gold(study: Study) -> dict[str, Result]:
+    from karat.judges import against_gold, error_distribution
+
+    return {
+        "Against gold": against_gold(study.judgments, study.gold, by=study.by, draws=study.draws, seed=study.seed),
+        "Error distribution": error_distribution(study.judgments, study.gold, by=study.by),
+    }
+
+
+def _clicks(study: Study) -> dict[str, Result]:
+    from karat.errors import BadInput
+    from karat.judges import against_clicks, most_clicked
+
+    if study.clicks is None:
+        raise BadInput("clicks are needed: give them with --clicks")
+    draws, seed = study.draws, study.seed
+    return {
+        "Against clicks": against_clicks(
+            study.judgments, study.clicks, by=study.by, pairs="both", draws=draws, seed=seed
+        ),
+        "Most clicked": most_clicked(study.judgments, study.clicks, draws=draws, seed=seed),
+    }
+
+
+def _distribution(study: Study) -> dict[str, Result]:
+    from karat.judges import distribution, distribution_tests
+
+    return {
+        "Label distribution": distribution(study.judgments, by=study.by, draws=study.draws, seed=study.seed),
+        "Tests": distribution_tests(study.judgments, by=study.by),
+    }
+
+
+def _bias(study: Study) -> dict[str, Result]:
+    from karat.judges import find_bias
+
+    return {"Bias": find_bias(study.judgments, gold=study.gold)}
+
+
+#: What of a wide table is printed; --json has the rest.
+SHOWN = {
+    "Agreement": [
+        "group",
+        "against",
+        "labels",
+        "value",
+        "n_queries",
+        "n_pairs",
+        "raw",
+        "cohen",
+        "fleiss",
+        "alpha_ordinal",
+    ],
+    "Judges": ["group", "judge", "n", "agreement", "accuracy", "leniency", "seconds", "drift_p", "likely_spammer"],
+    "Against gold": ["group", "feature", "value", "n", "error", "under", "correct", "over"],
+    "Error distribution": ["group", "feature", "value", "error", "n", "share"],
+    "Label distribution": ["group", "feature", "value", "grade", "n", "share"],
+    "Tests": [
+        "first",
+        "second",
+        "feature",
+        "value",
+        "mean_first",
+        "mean_second",
+        "difference",
+        "p_t_holm",
+        "p_ordinal_holm",
+    ],
+    "Bias": ["group", "against", "slice", "effect", "inside", "outside", "n_pairs", "p_bh"],
+    "Against clicks": ["group", "pairs", "value", "correct", "incorrect", "insensitive", "n_pairs"],
+}
+
+#: The parts of the report, in the order in which they are told.
+PARTS: dict[str, Callable[[Study], dict[str, Result]]] = {
+    "agreement": _agreement,
+    "error": _error,
+    "gold": _gold,
+    "clicks": _clicks,
+    "distribution": _distribution,
+    "bias": _bias,
+}

@@ -1,0 +1,135 @@
+"""`karat train`: what do these labels do to a ranker?"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import click
+
+from karat.cli import options
+from karat.cli.judges import read_groups
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from karat.records import Judgments
+
+EXAMPLES = """\b
+Examples:
+  karat train crowd.csv pro.csv --run bm25.run --feature wikipedia --documents docs.jsonl
+  karat train labels.csv --features features.csv --set bm25=bm25 --set all=bm25,clicks --json
+
+A file without a column group is a group of its own, named by the file. The first set of features is the baseline."""
+
+
+@click.command(epilog=EXAMPLES)
+@click.argument("judgments", metavar="JUDGMENTS...", nargs=-1, required=True)
+@click.option("--run", "runs", multiple=True, metavar="FILE", help="A run whose scores are a feature; may be repeated.")
+@click.option("--feature", multiple=True, metavar="NAME", help="A feature of query and document, as wikipedia.")
+@click.option("--features", metavar="FILE", help="A table of query, doc and a column for each feature.")
+@click.option("--documents", metavar="FILE", help="Documents with url, title, text: for --feature.")
+@click.option("--queries", metavar="FILE", help="Queries with text and kind: for --feature.")
+@click.option("--set", "sets", multiple=True, metavar="NAME=COLUMNS", help="A set of features, as both=bm25,wikipedia.")
+@click.option("-m", "--measure", default="nDCG@10", show_default=True, help="nDCG with a cutoff.")
+@click.option("--folds", default=5, show_default=True, help="Parts of the queries, in turn tested on.")
+@click.option("--draws", default=1000, show_default=True, help="Bootstrap draws for the intervals.")
+@click.option("--seed", default=0, show_default=True, help="The seed of folds, ties and draws.")
+@options.scale
+@options.drop_bad_labels
+@options.as_json
+def train(
+    judgments: tuple[str, ...],
+    runs: tuple[str, ...],
+    feature: tuple[str, ...],
+    features: str | None,
+    documents: str | None,
+    queries: str | None,
+    sets: tuple[str, ...],
+    measure: str,
+    folds: int,
+    draws: int,
+    seed: int,
+    scale: str | None,
+    drop_bad_labels: bool,
+    as_json: bool,
+) -> None:
+    """Train rankers on each group's labels and test them on each group's.
+
+    LambdaRank in five folds by query, with each set of features; the table tells how much labels with a habit gain on
+    themselves and lose on others. Needs lightgbm: pip install 'karat[train]'.
+    """
+    from karat.cli.results import print_result
+    from karat.validity import train as train_rankers
+
+    read = read_groups(judgments, scale, drop_bad_labels)
+    found = train_rankers(
+        read,
+        _table(read, runs, feature, features, documents, queries),
+        feature_sets=_sets(sets),
+        measure=measure,
+        folds=folds,
+        draws=draws,
+        seed=seed,
+    )
+    if as_json:
+        click.echo(json.dumps(found.to_dict(), ensure_ascii=False))
+        return
+    shown = ["train", "test", "features", "ndcg", "difference", "p", "significant", "n_queries"]
+    print_result(found, shown)
+
+
+def _table(
+    judgments: Judgments,
+    runs: tuple[str, ...],
+    feature: tuple[str, ...],
+    features: str | None,
+    documents: str | None,
+    queries: str | None,
+) -> pl.DataFrame:
+    """One row per document with all features asked for."""
+    import polars as pl
+
+    from karat.errors import BadInput
+    from karat.formats import read_documents, read_queries, read_runs
+    from karat.formats.files import File
+    from karat.formats.tables import read_table
+    from karat.judges import add_features
+
+    table = judgments.frame.select("query", "doc").unique(maintain_order=True)
+    for path in runs:
+        scores = read_runs(path).frame.pivot(on="system", index=["query", "doc"], values="score")
+        table = table.join(scores, on=["query", "doc"], how="left")
+    if feature:
+        known = add_features(
+            judgments,
+            list(feature),
+            queries=None if queries is None else read_queries(queries),
+            documents=None if documents is None else read_documents(documents),
+        ).frame
+        table = table.join(
+            known.select("query", "doc", *feature).unique(["query", "doc"]), on=["query", "doc"], how="left"
+        )
+    if features is not None:
+        given, source = read_table(File(features), "parquet" if features.endswith(".parquet") else "csv")
+        if not {"query", "doc"} <= {*given.columns}:
+            raise BadInput.at(source.name, expected="the columns query and doc", found=", ".join(given.columns))
+        numbers = [
+            pl.col(name).cast(pl.Float64, strict=False) for name in given.columns if name not in ("query", "doc")
+        ]
+        table = table.join(given.with_columns(numbers), on=["query", "doc"], how="left")
+    if table.width == 2:
+        raise BadInput("no features to train on: give --run, --feature or --features")
+    return table
+
+
+def _sets(sets: tuple[str, ...]) -> dict[str, list[str]] | None:
+    from karat.errors import BadInput
+
+    found = {}
+    for text in sets:
+        name, equals, columns = text.partition("=")
+        if not equals or not name or not columns:
+            raise BadInput.at("--set", expected="NAME=COLUMNS, as both=bm25,wikipedia", found=f'"{text}"')
+        found[name] = [column.strip() for column in columns.split(",")]
+    return found or None

@@ -1,0 +1,476 @@
+"""Where do judges go wrong? A search for the slices of the data on which a group errs otherwise than on the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from karat.errors import BadInput, Undefined
+from karat.judges.distribution import SLICES, called, does, features_of, plain_labels, sentence, sliced
+from karat.judges.features import FEATURES
+from karat.judges.gold import GOLD, gold_errors
+from karat.records import Judgments, Result
+from karat.records.base import count
+from karat.stats import totals
+from karat.stats.many import benjamini_hochberg
+from karat.stats.regression import clustered_contrast, clustered_differences, clustered_ols
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+#: A table of queries x slices is worked on in parts of this size.
+AT_ONCE = 4_000_000
+#: More gold grades than this are put together into so many.
+MOST_GRADES = 10
+#: A difference that is rounding.
+NOTHING = 1e-12
+
+
+def find_bias(
+    judgments: Judgments,
+    features: Sequence[str] | None = None,
+    *,
+    gold: Judgments | None = None,
+    min_pairs: int = 30,
+    min_queries: int = 10,
+    q: float = 0.05,
+    pairs: bool = True,
+    slices: int = SLICES,
+    level: float = 0.95,
+    same_grade: bool = True,
+    everything: bool = False,
+) -> Result:
+    """The kinds of queries and documents on which a group of judges errs otherwise than on the rest.
+
+    >>> rng = np.random.default_rng(0)
+    >>> rows = [{"query": f"q{i % 60}", "doc": f"d{i}", "wikipedia": "WP" if i % 3 else "nWP", "group": group,
+    ...          "label": (i % 4) + (group == "crowd") * (i % 3 > 0) * float(rng.random() < 0.8)}
+    ...         for i in range(600) for group in ("gold", "crowd")]
+    >>> find_bias(Judgments.of(rows)).finding[:69]
+    'The crowd overrates Wikipedia pages by 0.81 of a grade more than the '
+
+    Every value of every feature, numbers cut into `slices`, and every two values of two features are looked at, with
+    at least `min_pairs` query-document pairs and `min_queries` queries inside and outside. `inside` and `outside` are a
+    group's mean differences from gold there, `effect` the one less the other among documents of the same gold grade:
+    whoever shuns the ends of the scale underrates what is mostly good, without a view of it (`same_grade=False` takes
+    the plain difference). Without gold, groups are compared with each other on the pairs that both labelled, at
+    the same grade in the middle between them. Errors are clustered by query.
+
+    `p_bh` is Benjamini and Hochberg's over all that was looked at: with `q` = 0.05, data without any bias gives a
+    finding in one study of twenty at most. A slice that only repeats a finding (Wikipedia pages for long queries, when
+    it is all Wikipedia pages) is not `found` but keeps its row, with the finding `because_of` which it stands out. With
+    `everything` the frame holds all slices looked at. Without `features` all columns count that are not karat's own.
+    A finding is a difference, not its cause: judges may be misled by something that the feature goes along with.
+
+    Reference: Kazai et al. (CIKM 2012), future work; Benjamini and Hochberg (JRSS B 1995).
+    """
+    names = features_of(judgments, features) if features is not None else _own_columns(judgments)
+    if min_pairs < 2 or min_queries < 3 or slices < 2 or not 0 < q < 1 or not 0 < level < 1:
+        raise BadInput.at(
+            "the search",
+            expected="2 pairs, 3 queries and 2 slices or more; q and level as shares",
+            found=f"{min_pairs} pairs, {min_queries} queries, {slices} slices, q {q}, level {level}",
+        )
+    sides, notes = _sides(judgments, names, gold, slices, same_grade)
+    found = [slice_ for side in sides for slice_ in _looked_at(side, min_pairs, min_queries, pairs, level)]
+    if not found:
+        raise Undefined(f"no slice has {min_pairs} pairs of {min_queries} queries inside and outside; ask for fewer")
+    adjusted = benjamini_hochberg([s.p for s in found])
+    found = [replace(s, p_bh=float(a)) for s, a in zip(found, adjusted, strict=True)]
+    kept, because = _standing(found, q)
+    against = "gold" if sides[0].against == GOLD else "each other"
+    notes.append(
+        f"{count(len(found), 'slice')} of {count(len(names), 'feature')} looked at, with {min_pairs} pairs and "
+        f"{min_queries} queries or more; groups against {against}; false discovery rate {100 * q:g} %"
+    )
+    return _result(found, kept, because, notes, level, everything)
+
+
+@dataclass(frozen=True, eq=False)
+class _Side:
+    """The differences of one group from gold, or from another group: a row each, laid out by number."""
+
+    group: str
+    against: str
+    query: Ints
+    difference: Floats
+    #: What a row counts as a query-document pair: 1 / its pair's rows.
+    pair: Floats
+    #: The slice of each row by feature, -1 where it is unknown.
+    codes: dict[str, Ints]
+    names: dict[str, list[str]]
+    #: The gold grade of each row by number, from 0.
+    grade: Ints
+    #: The variance of rows within queries, and of queries.
+    noise: tuple[float, float]
+
+    @cached_property
+    def beyond_grade(self) -> Floats:
+        """The differences less the mean of their grade."""
+        sums = totals(self.grade, self.difference, int(self.grade.max()) + 1)
+        return self.difference - (sums / np.bincount(self.grade))[self.grade]
+
+    def inside(self, where: tuple[tuple[str, int], ...]) -> npt.NDArray[np.bool_]:
+        """Which rows are in a slice."""
+        mask = np.ones(len(self.query), np.bool_)
+        for feature, value in where:
+            mask &= self.codes[feature] == value
+        return mask
+
+    def crossed(self, where: tuple[tuple[str, int], ...]) -> tuple[Ints, Floats]:
+        """Numbers and sums by query (rows) in the four cells of two parts: neither, the second, the first, both."""
+        (one, value), (other, other_value) = where
+        known = (self.codes[one] >= 0) & (self.codes[other] >= 0)
+        cell = self.query * 4 + 2 * (self.codes[one] == value) + (self.codes[other] == other_value)
+        cell, cells = cell[known], 4 * (int(self.query.max()) + 1)
+        n, s = np.bincount(cell, minlength=cells), totals(cell, self.beyond_grade[known], cells)
+        return n.reshape(-1, 4), s.reshape(-1, 4)
+
+
+@dataclass(frozen=True, eq=False)
+class _Slice:
+    """A slice of one side, and how the difference inside compares with that outside."""
+
+    side: _Side = field(repr=False)
+    where: tuple[tuple[str, int], ...]
+    n: int
+    n_pairs: int
+    n_queries: int
+    inside: float
+    outside: float
+    effect: float
+    #: How far the interval goes to each side.
+    reach: float
+    df: float
+    p: float
+    p_bh: float = np.nan
+
+
+def _own_columns(judgments: Judgments) -> list[str]:
+    """The columns that are no part of a judgment: features, by karat or by the user."""
+    known = set(Judgments.schema.names)
+    names = [name for name in judgments.frame.columns if name not in known and judgments.has(name)]
+    if not names:
+        raise BadInput.at(
+            "the judgments",
+            expected="columns with features of query or document",
+            found=", ".join(judgments.frame.columns),
+            remedy="make them with add_features(judgments, documents=..., queries=...)",
+        )
+    return names
+
+
+def _sides(
+    judgments: Judgments, features: list[str], gold: Judgments | None, slices: int, same_grade: bool
+) -> tuple[list[_Side], list[str]]:
+    """Each group against gold; without gold, each two groups against each other."""
+    has_gold = gold is not None or (judgments.has("group") and GOLD in judgments.frame["group"])
+    frame, notes = gold_errors(judgments, gold) if has_gold else plain_labels(judgments)
+    cut = [sliced(frame[name], slices).alias(name) for name in features]
+    names = {s.name: s.dtype.categories.to_list() for s in cut if isinstance(s.dtype, pl.Enum)}
+    codes = [s.to_physical().cast(pl.Int64).fill_null(-1) for s in cut]
+    own = {"_difference": "_error", "_grade": "_gold"} if has_gold else {}
+    frame = frame.select("_number", "_item", _group="group", _label="label", **own).hstack(codes)
+    groups = frame["_group"].unique().sort().to_list()
+    if has_gold:
+        parts = {(g, GOLD): frame.filter(pl.col("_group") == g) for g in groups}
+    elif len(groups) > 1:
+        mixed = [f for f in features if frame.group_by("_item").agg(pl.col(f).n_unique())[f].max() != 1]
+        if mixed:
+            notes.append(f"not a feature of the pair, so left out without gold: {', '.join(mixed)}")
+        features = [f for f in features if f not in mixed]
+        of = {
+            g: frame.filter(pl.col("_group") == g)
+            .group_by("_item")
+            .agg(pl.mean("_label"), pl.first("_number", *features))
+            for g in groups
+        }
+        parts = {}
+        for a, b in combinations(groups, 2):
+            both = of[a].join(of[b].select("_item", _other="_label"), on="_item")
+            middle = ((pl.col("_label") + pl.col("_other")) / 2).round()
+            parts[a, b] = both.with_columns(_difference=pl.col("_label") - pl.col("_other"), _grade=middle)
+    else:
+        raise Undefined("one group without gold: there is nothing to compare its labels with")
+    names = {name: names[name] for name in features}
+    sides = [
+        _side(*key, part.sort("_number", "_item"), names, same_grade) for key, part in parts.items() if part.height
+    ]
+    if not sides:
+        raise Undefined("no two groups labelled the same documents, and there is no gold")
+    return sides, notes
+
+
+def _side(group: str, against: str, part: pl.DataFrame, names: dict[str, list[str]], same_grade: bool) -> _Side:
+    part = part.with_columns(
+        pl.col("_number").rank("dense").cast(pl.Int64) - 1,
+        _pair=1.0 / pl.len().over("_item"),
+        _grade=sliced(part["_grade"], MOST_GRADES).rank("dense").cast(pl.Int64) - 1
+        if same_grade
+        else pl.lit(0, pl.Int64),
+    )
+    beyond = pl.col("_difference") - pl.col("_difference").mean().over("_grade")
+    by_item = part.select("_item", "_number", beyond).group_by("_item", maintain_order=True)
+    items = by_item.agg(pl.first("_number"), pl.mean("_difference"))
+    pair, query = _noise(items)
+    return _Side(
+        group,
+        against,
+        part["_number"].to_numpy(),
+        part["_difference"].to_numpy(),
+        part["_pair"].to_numpy(),
+        {name: part[name].to_numpy() for name in names},
+        names,
+        part["_grade"].to_numpy(),
+        # Several labels of a pair are not as many pairs.
+        (pair * part.height / items.height, query),
+    )
+
+
+def _noise(items: pl.DataFrame) -> tuple[float, float]:
+    """The variance of pairs within queries, and of queries, by the analysis of variance."""
+    queries = items.group_by("_number", maintain_order=True).agg(
+        n=pl.len(), within=pl.col("_difference").var(ddof=0) * pl.len(), mean=pl.mean("_difference")
+    )
+    n, within, mean = (queries[name].to_numpy().astype(np.float64) for name in ("n", "within", "mean"))
+    whole = float(np.var(items["_difference"].to_numpy(), ddof=1)) if items.height > 1 else 0.0
+    left = n.sum() - len(n)
+    if left < 30:  # hardly a query with two pairs: the two cannot be told apart, nor need they be
+        return whole, 0.0
+    pair = within.sum() / left
+    between = (n * (mean - (n * mean).sum() / n.sum()) ** 2).sum()
+    query = (between - (len(n) - 1) * pair) / (n.sum() - (n**2).sum() / n.sum())
+    return float(pair), float(max(query, 0.0))
+
+
+def _looked_at(side: _Side, min_pairs: int, min_queries: int, in_pairs: bool, level: float) -> Iterator[_Slice]:
+    """All slices that are large enough, with the comparison of inside and outside."""
+    sets: list[tuple[str, ...]] = [(name,) for name in side.codes]
+    sets += combinations(side.codes, 2) if in_pairs else []
+    queries, grades = int(side.query.max()) + 1, int(side.grade.max()) + 1
+    for features in sets:
+        known = np.logical_and.reduce([side.codes[name] >= 0 for name in features])
+        width = [len(side.names[name]) for name in features]
+        codes = [side.codes[name][known] for name in features]
+        code = codes[0] if len(codes) == 1 else codes[0] * width[1] + codes[1]
+        query, grade, difference = side.query[known], side.grade[known], side.difference[known]
+        size = totals(code, side.pair[known], int(np.prod(width)))
+        chosen = _large_enough(size.reshape(width), min_pairs, side, features)
+        everywhere = query * grades + grade
+        n_all = np.bincount(everywhere, minlength=queries * grades).reshape(queries, grades)
+        s_all = totals(everywhere, difference, queries * grades).reshape(queries, grades)
+        step = max(1, AT_ONCE // (queries * grades))
+        for start in range(0, len(chosen), step):
+            some = chosen[start : start + step]
+            place = np.full(len(size), -1)
+            place[some] = np.arange(len(some))
+            mine = place[code] >= 0
+            cell = (query[mine] * len(some) + place[code[mine]]) * grades + grade[mine]
+            shape = (queries, len(some), grades)
+            n = np.bincount(cell, minlength=int(np.prod(shape))).reshape(shape)
+            s = totals(cell, difference[mine], int(np.prod(shape))).reshape(shape)
+            # 30 pairs without a single error are no proof that there are none in such a slice: the usual noise counts.
+            compared = clustered_differences(n, s, n_all, s_all, side.noise, level=level)
+            enough = np.minimum(compared.clusters_in, compared.clusters_out) >= min_queries
+            # Where labels and gold never differ there is no noise, and no bias either.
+            p = np.where(np.abs(compared.difference) < NOTHING, 1.0, compared.p)
+            for i in np.flatnonzero(enough & np.isfinite(p)):
+                values = np.unravel_index(int(some[i]), width)
+                yield _Slice(
+                    side,
+                    tuple((name, int(value)) for name, value in zip(features, values, strict=True)),
+                    n=int(n[:, i].sum()),
+                    n_pairs=round(float(size[some[i]])),
+                    n_queries=int(compared.clusters_in[i]),
+                    inside=float(compared.inside[i]),
+                    outside=float(compared.outside[i]),
+                    effect=float(compared.difference[i]),
+                    reach=float(compared.reach[i]),
+                    df=float(compared.df[i]),
+                    p=float(p[i]),
+                )
+
+
+def _large_enough(size: Floats, least: int, side: _Side, features: tuple[str, ...]) -> Ints:
+    """The cells with enough pairs inside, and outside; of two that complete each other, one."""
+    fits = size >= least - 0.5
+    if size.ndim == 1:
+        fits &= size.sum() - size >= least - 0.5
+        present = np.flatnonzero(size)
+        if len(present) == 2:
+            # WP stands before nWP and true before false; of other twos, the rarer is the one to name.
+            first, second = (side.names[features[0]][i] for i in present)
+            rarer = 1 if second in ("n" + first, "false") else int(size[present[0]] <= size[present[1]])
+            fits[present[rarer]] = False
+    else:
+        # A slice that is nearly all of one of its two parents says what the parent says.
+        fits &= (size.sum(axis=1, keepdims=True) - size >= least - 0.5) & (size.sum(axis=0) - size >= least - 0.5)
+        fits &= size.sum() - size >= least - 0.5
+    return np.flatnonzero(fits)
+
+
+def _standing(found: list[_Slice], q: float) -> tuple[list[int], dict[int, str]]:
+    """The findings that stand by themselves, best first, and for the others because of what they stand out.
+
+    Single features by evidence, each given those before it, then pairs given all these, if they are more than their two
+    parts together; a pair takes the place of a part that is little without it. What is left must hold up against all
+    that was looked at, repetitions not counted as findings.
+    """
+    few = [i for i, s in enumerate(found) if s.p_bh <= q]
+    # Slices of the same rows differ in p by rounding only; the one that was asked for first names them.
+    few.sort(key=lambda i: (len(found[i].where), float(f"{found[i].p:.6g}"), i))
+    bar = max((found[i].p for i in few), default=0.0)
+    p = dict[int, float]()
+    for i in few:
+        before = [k for k in p if found[k].side is found[i].side]
+        given = _given(found[i], [found[k] for k in before], q)
+        parts = [k for k in before if set(found[k].where) < set(found[i].where)]
+        rest = [found[k] for k in before if k not in parts]
+        # The pair stands in for a part that says less beside it than it says beside the part.
+        if given < 1 and parts and all(_given(found[k], [*rest, found[i]], q) > given for k in parts):
+            without = _given(found[i], rest, q)
+            if without <= bar:
+                given, p = without, {k: v for k, v in p.items() if k not in parts}
+        if given <= bar:
+            p[i] = given
+    ranked = sorted(p, key=lambda i: p[i])
+    # Benjamini and Hochberg's step, with the findings that stand as the discoveries.
+    stands = [r for r, i in enumerate(ranked, 1) if p[i] <= q * r / len(found)]
+    kept = sorted(ranked[: stands[-1] if stands else 0], key=lambda i: (found[i].p, -abs(found[i].effect)))
+    because = dict[int, str]()
+    for i in few:
+        near = [k for k in kept if found[k].side is found[i].side]
+        if i not in p and near:
+            because[i] = _words(found[max(near, key=lambda k: _alike(found[i], found[k]))])
+    return kept, because
+
+
+def _given(slice_: _Slice, before: list[_Slice], q: float) -> float:
+    """The p value of a slice given those before it; 1 for a pair that is no more than its parts."""
+    from scipy.special import stdtr
+
+    side = slice_.side
+    if len(slice_.where) > 1:
+        more, error = clustered_contrast(*side.crossed(slice_.where), np.array([1.0, -1.0, -1.0, 1.0]))
+        if not error > 0 or 2 * stdtr(slice_.df, -abs(more / error)) > q:
+            return 1.0
+    if not before:
+        return slice_.p
+    grades = side.grade[:, None] == np.arange(1, int(side.grade.max()) + 1)
+    columns = np.column_stack([grades, *(side.inside(other.where) for other in [*before, slice_])])
+    fit = clustered_ols(side.difference, columns, side.query)
+    if not np.isfinite(fit.t[-1]):
+        return 1.0
+    return float(2 * stdtr(min(slice_.df, fit.df), -abs(fit.t[-1])))
+
+
+def _alike(one: _Slice, other: _Slice) -> float:
+    """How far two slices of a side are the same rows, or each other's rest."""
+    x, y = one.side.inside(one.where).astype(np.float64), one.side.inside(other.where).astype(np.float64)
+    return float(abs(np.corrcoef(x, y)[0, 1]))
+
+
+def _result(
+    found: list[_Slice],
+    kept: list[int],
+    because: dict[int, str],
+    notes: list[str],
+    level: float,
+    everything: bool,
+) -> Result:
+    order = [*kept, *sorted(because, key=lambda i: found[i].p)]
+    if everything:
+        order += sorted(set(range(len(found))) - set(order), key=lambda i: found[i].p)
+    rows = []
+    for i in order:
+        s = found[i]
+        parts = [(feature, s.side.names[feature][value]) for feature, value in s.where] + [(None, None)]
+        rows.append(
+            {
+                "group": s.side.group,
+                "against": s.side.against,
+                "slice": _words(s),
+                "effect": s.effect,
+                "low": s.effect - s.reach,
+                "high": s.effect + s.reach,
+                "p": s.p,
+                "p_bh": s.p_bh,
+                "inside": s.inside,
+                "outside": s.outside,
+                "n": s.n,
+                "n_pairs": s.n_pairs,
+                "n_queries": s.n_queries,
+                "feature": parts[0][0],
+                "value": parts[0][1],
+                "feature_2": parts[1][0],
+                "value_2": parts[1][1],
+                "found": i in kept,
+                "because_of": because.get(i),
+            }
+        )
+    said = [_said(found[i], level) for i in kept]
+    if not said:
+        usual = float(np.median([s.reach for s in found]))
+        notes.insert(
+            0, f"the intervals reach {usual:.2f} of a grade to each side in the middle: less would not be seen"
+        )
+        said = [f"no bias found: no group errs otherwise in one of {count(len(found), 'slice')} than on the rest"]
+    more = len(said) - 1
+    first = said[0] + (f"; {count(more, 'further finding')}" if more else "")
+    further = [f"also: {words}" for words in said[1:6]]
+    if because:
+        others = count(len(because), "other slice stands", "other slices stand")
+        notes.append(f"{others} out only because of a finding, as because_of in the frame says")
+    frame = pl.DataFrame(rows, schema=_COLUMNS, infer_schema_length=None)
+    return Result(frame, sentence(first), (*further, *notes))
+
+
+_COLUMNS: dict[str, type[pl.DataType]] = {
+    **dict.fromkeys(["group", "against", "slice"], pl.String),
+    **dict.fromkeys(["effect", "low", "high", "p", "p_bh", "inside", "outside"], pl.Float64),
+    **dict.fromkeys(["n", "n_pairs", "n_queries"], pl.Int64),
+    **dict.fromkeys(["feature", "value", "feature_2", "value_2"], pl.String),
+    "found": pl.Boolean,
+    "because_of": pl.String,
+}
+
+
+def _said(s: _Slice, level: float) -> str:
+    """A finding as a sentence."""
+    group, size = s.side.group, abs(s.effect)
+    interval = f"({100 * level:g} % interval {size - s.reach:.2f} to {size + s.reach:.2f}; "
+    interval += f"{count(s.n_pairs, 'pair')} of {count(s.n_queries, 'query', 'queries')})"
+    if s.side.against != GOLD:
+        way = "higher" if s.effect > 0 else "lower"
+        return (
+            f"against {called(s.side.against)}, {called(group)} {does(group, 'rate')} {_words(s)} "
+            f"{size:.2f} of a grade {way} than the rest {interval}"
+        )
+    verb = does(group, "overrate" if s.inside > 0 else "underrate")
+    more = "more" if (s.effect > 0) == (s.inside > 0) else "less"
+    return f"{called(group)} {verb} {_words(s)} by {size:.2f} of a grade {more} than the rest {interval}"
+
+
+def _words(s: _Slice) -> str:
+    """The slice as a sentence names it: Wikipedia pages for queries of 5 or more words."""
+    named, plain = list[tuple[str, str]](), list[str]()
+    for feature, value in s.where:
+        name = s.side.names[feature][value]
+        known = FEATURES.get(feature)
+        if known is None:
+            plain.append(f"{feature} {name}")
+        elif isinstance(known.reads, str):
+            named.append((known.of, known.reads.format(name).replace(" 1 words", " 1 word")))
+        else:
+            named.append((known.of, known.reads[name == "false" or name[:1] == "n"]))
+    named.sort(key=lambda part: part[0])
+    words = " ".join(part[1] for part in named[:1]) or "pairs"
+    if len(named) > 1:
+        words += f" {'among' if named[0][0] == named[1][0] else 'for'} {named[1][1]}"
+    return f"{words} with {' and '.join(plain)}" if plain else words

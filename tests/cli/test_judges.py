@@ -1,0 +1,139 @@
+"""`karat judges` and `karat train` as people type them, on a simulated study with planted habits."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import karat as kt
+from karat.simulate import judging_study
+
+
+def karat(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-m", "karat.cli", *words], capture_output=True, text=True)
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A study as files: judgments of three groups, documents, queries, clicks and a run."""
+    folder = tmp_path_factory.mktemp("study")
+    made = judging_study(seed=1, queries=60)
+    judgments = made.judgments.frame
+    for group in ("crowd", "professional"):
+        kt.write(kt.Judgments.of(judgments.filter(judgments["group"] == group)), str(folder / f"{group}.csv"))
+    kt.write(made.gold, str(folder / "gold.csv"))
+    kt.write(made.documents, str(folder / "documents.jsonl"))
+    kt.write(made.queries, str(folder / "queries.csv"))
+    kt.write(made.clicks, str(folder / "clicks.csv"))
+    bm25 = made.runs.frame.filter(made.runs.frame["system"] == "bm25")
+    kt.write(kt.Runs.of(bm25), str(folder / "bm25.csv"))
+    return folder
+
+
+def paths(study: Path, *names: str) -> list[str]:
+    return [str(study / name) for name in names]
+
+
+def test_agreement_has_the_promised_rows(study: Path) -> None:
+    done = karat(
+        "judges",
+        "agreement",
+        *paths(study, "crowd.csv", "professional.csv"),
+        "--gold",
+        str(study / "gold.csv"),
+        "--json",
+    )
+    rows = json.loads(done.stdout)["rows"]
+    promised = {"group", "against", "n_queries", "n_pairs", "cohen", "fleiss", "alpha_nominal", "alpha_ordinal"}
+    assert all(promised <= row.keys() for row in rows)
+    assert all(f"{figure}_low" in rows[0] for figure in ("cohen", "fleiss", "alpha_nominal", "alpha_ordinal"))
+    against = {(row["group"], row["against"]): row["cohen"] for row in rows}
+    assert against["professional", "gold"] > against["crowd", "gold"] > 0.2
+
+
+def test_files_without_a_group_are_groups_named_by_themselves(study: Path, tmp_path: Path) -> None:
+    gold = kt.read_judgments(str(study / "gold.csv")).frame.select("query", "doc", "label")
+    for name in ("one", "two"):
+        kt.write(kt.Judgments.of(gold), str(tmp_path / f"{name}.qrels"))
+    done = karat("judges", "agreement", str(tmp_path / "one.qrels"), str(tmp_path / "two.qrels"), "--json")
+    (row,) = [row for row in json.loads(done.stdout)["rows"] if row["against"]]
+    assert {row["group"], row["against"]} == {"one", "two"}
+    assert row["cohen"] == 1.0
+
+
+def test_the_planted_bias_is_found_and_said_in_words(study: Path) -> None:
+    done = karat(
+        "judges",
+        "bias",
+        *paths(study, "crowd.csv", "professional.csv"),
+        "--gold",
+        str(study / "gold.csv"),
+        "--documents",
+        str(study / "documents.jsonl"),
+        "--queries",
+        str(study / "queries.csv"),
+    )
+    assert done.returncode == 0, done.stderr
+    assert "crowd overrates" in done.stdout.lower()
+    assert "wikipedia" in done.stdout.lower()
+
+
+def test_the_whole_report_says_what_it_left_out(study: Path) -> None:
+    done = karat("judges", *paths(study, "crowd.csv"), "--draws", "200")
+    assert done.returncode == 0, done.stderr
+    assert "left out: gold" in done.stdout
+    assert "left out: clicks: clicks are needed: give them with --clicks" in done.stdout
+    assert max(len(line) for line in done.stdout.splitlines()) <= 100
+    document = json.loads(
+        karat(
+            "judges",
+            *paths(study, "crowd.csv", "professional.csv"),
+            "--gold",
+            str(study / "gold.csv"),
+            "--clicks",
+            str(study / "clicks.csv"),
+            "--documents",
+            str(study / "documents.jsonl"),
+            "--queries",
+            str(study / "queries.csv"),
+            "--draws",
+            "200",
+            "--json",
+        ).stdout
+    )
+    assert list(document) == ["agreement", "error", "gold", "clicks", "distribution", "bias", "left_out"]
+    assert document["left_out"] == []
+
+
+def test_a_feature_without_its_documents_says_what_it_needs(study: Path) -> None:
+    done = karat("judges", "distribution", *paths(study, "crowd.csv"), "--by", "wikipedia")
+    assert done.returncode == 2
+    assert "url" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_training_on_labels_with_a_habit(study: Path) -> None:
+    done = karat(
+        "train",
+        *paths(study, "crowd.csv", "professional.csv"),
+        "--run",
+        str(study / "bm25.csv"),
+        "--feature",
+        "wikipedia",
+        "--documents",
+        str(study / "documents.jsonl"),
+        "--draws",
+        "0",
+        "--json",
+    )
+    assert done.returncode == 0, done.stderr
+    rows = json.loads(done.stdout)["rows"]
+    assert {(row["train"], row["test"]) for row in rows} == {
+        (a, b) for a in ("crowd", "professional") for b in ("crowd", "professional")
+    }
+    assert {row["features"] for row in rows} == {"bm25", "wikipedia", "bm25 + wikipedia"}
+    assert "no features to train on" in karat("train", *paths(study, "crowd.csv")).stderr

@@ -1,0 +1,260 @@
+"""The bias finder: finds what was planted, where it was planted, and stays silent where there is nothing."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+from karat.errors import BadInput, Undefined
+from karat.judges.bias import find_bias
+from karat.judges.gold import against_gold
+from karat.records import Judgments
+
+
+def study(
+    seed: int,
+    queries: int = 60,
+    docs: int = 12,
+    *,
+    effect: float = 0.0,
+    where: str = "wikipedia",
+    groups: tuple[str, ...] = ("crowd",),
+    gold: bool = True,
+    errs: float = 0.5,
+) -> pl.DataFrame:
+    """Labels that are off by a grade with chance `errs`, up or down; the crowd adds `effect` on the mean in `where`.
+
+    Labels may leave the scale, so that the planted effect is exact. Queries differ in how they are rated as a whole.
+    """
+    rng = np.random.default_rng(seed)
+    query, n = np.repeat(np.arange(queries), docs), queries * docs
+    wp, nav = rng.random(n) < 0.3, (np.arange(queries) % 3 == 0)[query]
+    length = rng.permutation(np.arange(queries) % 8 + 1)[query]
+    features = {
+        "query": query.astype(str),
+        "doc": np.arange(n).astype(str),
+        "wikipedia": np.where(wp, "WP", "nWP"),
+        "root_url": np.where(~wp & (rng.random(n) < 0.2), "RU", "nRU"),
+        "url_depth": rng.poisson(2, n),
+        "query_length": length,
+        "navigational": np.where(nav, "Nav", "nNav"),
+        "colour": rng.choice(["red", "green", "blue"], n),
+    }
+    planted = {"wikipedia": wp, "pair": wp & nav, "length": length > 6, "two": wp.astype(int) + nav}[where]
+    grade = rng.integers(1, 4, n)
+    frames = [pl.DataFrame({**features, "label": grade.astype(float), "group": "gold"})] if gold else []
+    for group in groups:
+        lean = 0.1 * rng.normal(size=queries)[query]
+        chance = rng.random(n)
+        error = (chance < errs / 2 + lean).astype(float) - (chance > 1 - errs / 2 + lean)
+        if group == "crowd":
+            error += (rng.random(n) < effect) * (planted > 0) + (rng.random(n) < effect) * (planted > 1)
+        frames.append(pl.DataFrame({**features, "label": grade + error, "group": group}))
+    return pl.concat(frames)
+
+
+def found(frame: pl.DataFrame, **options: object) -> pl.DataFrame:
+    return find_bias(Judgments.of(frame), **options).frame.filter("found")  # type: ignore[arg-type]
+
+
+def test_where_there_is_no_bias_a_study_in_twenty_at_most_has_a_finding() -> None:
+    features = ["wikipedia", "root_url", "url_depth", "query_length", "colour"]
+    alarms = [found(study(seed, queries=30, docs=10), features=features).height > 0 for seed in range(200)]
+    assert np.mean(alarms) <= 0.05
+
+
+def test_rare_errors_and_queries_of_very_different_size_give_no_more_alarms() -> None:
+    """A slice of 30 pairs often has no error at all by luck; one query may hold a third of a slice."""
+    alarms = 0
+    for seed in range(40):
+        frame = study(seed, queries=50, docs=30, errs=0.06)
+        keep = pl.col("doc").cast(pl.Int64) % 30 < 30 / (pl.col("query").cast(pl.Int64) + 1) + 4
+        alarms += found(frame.filter(keep)).height > 0
+    assert alarms / 40 <= 0.08
+
+
+def test_half_a_grade_on_wikipedia_pages_is_found_with_an_interval_that_holds_it() -> None:
+    hits = held = alone = 0
+    for seed in range(50):
+        frame = found(study(seed, effect=0.5, groups=("crowd", "professional")))
+        hit = frame.filter(
+            (pl.col("feature") == "wikipedia") & pl.col("feature_2").is_null() & (pl.col("group") == "crowd")
+        )
+        hits += hit.height
+        alone += frame.height == 1
+        held += hit.height == 1 and hit["low"][0] <= 0.5 <= hit["high"][0]
+    assert hits > 0.95 * 50
+    assert 0.89 <= held / hits <= 0.99
+    assert alone >= 0.9 * 50
+
+
+def test_a_bias_on_two_features_at_once_is_found_as_the_pair() -> None:
+    hits = held = alone = 0
+    for seed in range(20):
+        frame = found(study(seed, queries=120, effect=0.5, where="pair"))
+        hit = frame.filter(
+            (pl.col("feature") == "wikipedia")
+            & (pl.col("value") == "WP")
+            & (pl.col("feature_2") == "navigational")
+            & (pl.col("value_2") == "Nav")
+        )
+        hits += hit.height
+        alone += frame.height == 1
+        held += hit.height == 1 and hit["low"][0] <= 0.5 <= hit["high"][0]
+    assert hits >= 18
+    assert held >= 17
+    assert alone >= 17
+
+
+def test_two_biases_that_add_up_are_found_as_two_and_not_as_a_pair() -> None:
+    frame = found(study(1, queries=150, effect=0.5, where="two"))
+    assert sorted(frame["feature"]) == ["navigational", "wikipedia"]
+    assert frame["feature_2"].is_null().all()
+
+
+def test_numbers_are_cut_and_the_slice_is_named() -> None:
+    result = find_bias(Judgments.of(study(2, queries=80, effect=0.6, where="length")))
+    row = result.frame.row(0, named=True)
+    assert (row["slice"], row["feature"], row["value"]) == ("queries of 7 or more words", "query_length", "7 or more")
+    # The other slices of the same feature stand out only because of this one.
+    rest = result.frame.filter(~pl.col("found") & (pl.col("feature") == "query_length"))
+    assert set(rest["because_of"]) <= {"queries of 7 or more words"}
+
+
+def test_the_finding_reads_as_a_sentence() -> None:
+    result = find_bias(Judgments.of(study(3, queries=100, effect=0.5)))
+    row = result.frame.row(0, named=True)
+    assert result.finding == (
+        f"The crowd overrates Wikipedia pages by {row['effect']:.2f} of a grade more than the rest (95 % interval "
+        f"{row['low']:.2f} to {row['high']:.2f}; {row['n_pairs']} pairs of {row['n_queries']} queries)."
+    )
+    silent = find_bias(Judgments.of(study(3)))
+    assert silent.finding.startswith("No bias found: no group errs otherwise in one of ")
+    assert silent.frame.height == 0
+    assert silent.frame.columns == result.frame.columns
+
+
+def test_underrating_is_called_so() -> None:
+    frame = study(3, queries=100, effect=0.5)
+    turned = frame.with_columns(label=4 - pl.col("label"))
+    assert find_bias(Judgments.of(turned)).finding.startswith("The crowd underrates Wikipedia pages by 0.")
+
+
+def test_the_effect_is_inside_less_outside_as_against_gold_has_them() -> None:
+    judgments = Judgments.of(study(4, effect=0.5))
+    row = find_bias(judgments, ["wikipedia"], everything=True).frame.row(0, named=True)
+    table = against_gold(judgments, by="wikipedia").frame
+    inside, outside = (table.filter(pl.col("value") == v)["error"][0] for v in ("WP", "nWP"))
+    assert (row["inside"], row["outside"]) == pytest.approx((inside, outside))
+    assert row["effect"] == pytest.approx(inside - outside, abs=0.05)
+    plain = find_bias(judgments, ["wikipedia"], everything=True, same_grade=False).frame
+    assert plain["effect"][0] == pytest.approx(inside - outside)
+    assert row["low"] < row["effect"] < row["high"]
+    assert row["p"] <= row["p_bh"]
+
+
+def test_without_gold_groups_are_compared_on_the_pairs_that_both_labelled() -> None:
+    frame = study(5, queries=100, effect=0.5, groups=("crowd", "professional"), gold=False)
+    result = find_bias(Judgments.of(frame))
+    assert result.frame.select("group", "against", "feature", "value").row(0) == (
+        "crowd",
+        "professional",
+        "wikipedia",
+        "WP",
+    )
+    assert result.finding.startswith("Against the professionals, the crowd rates Wikipedia pages 0.")
+    assert "of a grade higher than the rest" in result.finding
+    with pytest.raises(Undefined, match="one group without gold"):
+        find_bias(Judgments.of(frame.filter(pl.col("group") == "crowd")))
+    apart = frame.with_columns(doc=pl.col("group") + pl.col("doc"))
+    with pytest.raises(Undefined, match="no two groups labelled the same documents"):
+        find_bias(Judgments.of(apart))
+
+
+def test_gold_may_come_apart_and_columns_of_the_record_are_no_features() -> None:
+    frame = study(6, queries=80, effect=0.5)
+    gold = Judgments.of(frame.filter(pl.col("group") == "gold").select("query", "doc", "label"))
+    crowd = Judgments.of(frame.filter(pl.col("group") == "crowd"))
+    assert find_bias(crowd, gold=gold).frame.equals(find_bias(Judgments.of(frame)).frame)
+    bare = Judgments.of(frame.select("query", "doc", "label", "group"))
+    with pytest.raises(BadInput, match="expected columns with features of query or document"):
+        find_bias(bare)
+    with pytest.raises(BadInput, match="expected a column domain"):
+        find_bias(crowd, ["domain"], gold=gold)
+
+
+def test_small_slices_are_not_looked_at() -> None:
+    frame = study(7, effect=0.5)
+    every = find_bias(Judgments.of(frame), everything=True).frame
+    assert every["n_pairs"].min() >= 30
+    assert every["n_queries"].min() >= 10
+    large = find_bias(Judgments.of(frame), everything=True, min_pairs=100, min_queries=40).frame
+    assert large["n_pairs"].min() >= 100
+    assert large["n_queries"].min() >= 40
+    assert large.height < every.height
+    singles = find_bias(Judgments.of(frame), everything=True, pairs=False).frame
+    assert singles["feature_2"].is_null().all()
+    with pytest.raises(Undefined, match="no slice has 5000 pairs"):
+        find_bias(Judgments.of(frame), min_pairs=5000)
+    with pytest.raises(BadInput, match="expected 2 pairs, 3 queries"):
+        find_bias(Judgments.of(frame), min_queries=1)
+
+
+def test_two_features_that_say_the_same_are_one_finding() -> None:
+    frame = study(8, queries=100, effect=0.5).with_columns(
+        domain=pl.when(pl.col("wikipedia") == "WP").then(pl.lit("en.wikipedia.org")).otherwise(pl.lit("other.com"))
+    )
+    result = find_bias(Judgments.of(frame))
+    assert result.frame.filter("found")["slice"].to_list() == ["Wikipedia pages"]
+    assert result.frame.filter(pl.col("feature") == "domain")["because_of"].unique().to_list() == ["Wikipedia pages"]
+
+
+def test_a_squeezed_scale_is_no_bias_on_whatever_is_mostly_good() -> None:
+    """The group draws all grades to the middle; root pages are better than others, and nothing else is the matter."""
+    rng = np.random.default_rng(12)
+    grade, query = rng.integers(0, 5, 2000), np.repeat(np.arange(100), 20)
+    squeezed = np.round(2 + 0.5 * (grade - 2) + rng.normal(size=2000) * 0.4)
+    rows = {"query": query.astype(str), "doc": np.arange(2000).astype(str)}
+    rows["root_url"] = np.where(rng.random(2000) < 0.1 + 0.15 * grade, "RU", "nRU")
+    frames = [
+        pl.DataFrame({**rows, "label": v.astype(float), "group": g}) for v, g in ((grade, "gold"), (squeezed, "llm"))
+    ]
+    judgments = Judgments.of(pl.concat(frames))
+    raw = find_bias(judgments, same_grade=False)
+    assert raw.finding.startswith("The LLM underrates root pages by 0.")
+    fair = find_bias(judgments)
+    assert fair.finding.startswith("No bias found")
+    # A habit beside the squeeze is found as large as it is, although the plain difference points the other way.
+    lifted = pl.concat([frames[0], frames[1].with_columns(label=pl.col("label") + 0.4 * (pl.col("root_url") == "RU"))])
+    row = find_bias(Judgments.of(lifted)).frame.row(0, named=True)
+    assert row["low"] <= 0.4 <= row["high"]
+    assert row["inside"] - row["outside"] < -0.1
+
+
+def test_judges_who_are_always_right_have_no_bias() -> None:
+    result = find_bias(Judgments.of(study(9, errs=0.0).with_columns(label=pl.lit(2.0))))
+    assert result.finding.startswith("No bias found")
+
+
+def test_unknown_values_are_neither_inside_nor_outside() -> None:
+    frame = study(10, queries=100, effect=0.5)
+    wrong = pl.col("doc").cast(pl.Int64) % 5 == 0
+    # Where the colour is unknown, labels are far off: that must not count as the rest of any colour.
+    frame = frame.with_columns(
+        colour=pl.when(wrong).then(None).otherwise(pl.col("colour")),
+        label=pl.col("label") + 3 * (wrong & (pl.col("group") == "crowd")),
+    )
+    every = find_bias(Judgments.of(frame), ["colour"], everything=True).frame
+    assert every["effect"].abs().max() < 0.3
+
+
+def test_a_hundred_thousand_labels_take_seconds() -> None:
+    from time import perf_counter
+
+    frame = study(11, queries=1000, docs=33, effect=0.5, groups=("crowd", "professional"))
+    judgments = Judgments.of(frame)
+    assert len(judgments) == 99_000
+    start = perf_counter()
+    assert find_bias(judgments).frame.filter("found")["slice"].to_list() == ["Wikipedia pages"]
+    assert perf_counter() - start < 10
