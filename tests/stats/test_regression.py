@@ -9,7 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from karat.stats import mean_intervals
-from karat.stats.regression import clustered_contrast, clustered_differences, clustered_means, clustered_ols
+from karat.stats.regression import (
+    clustered_contrast,
+    clustered_differences,
+    clustered_last,
+    clustered_means,
+    clustered_ols,
+)
 
 
 def clustered(seed: int, n: int = 120, clusters: int = 15, columns: int = 3) -> tuple[np.ndarray, ...]:
@@ -198,3 +204,20 @@ def test_an_interaction_is_that_of_the_regression() -> None:
     assert value == pytest.approx(fit.coefficients[-1])
     assert error == pytest.approx(fit.errors[-1], rel=0.03)
     assert np.isnan(clustered_contrast(n * [1, 1, 1, 0], s, np.ones(4))).all()
+
+
+@given(st.integers(0, 40))
+def test_the_last_coefficient_from_patterns_is_that_of_all_rows(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    cluster, x = rng.integers(0, 12, 200), rng.random((200, 3)) < 0.4
+    y = rng.normal(size=12)[cluster] + x @ [0.3, 0.0, 0.5] + rng.normal(size=200)
+    # A column that others tell does no harm before the last.
+    x = np.column_stack([x[:, 0], ~x[:, 0], x[:, 1:]]).astype(float)
+    patterns, place = np.unique(x, axis=0, return_inverse=True)
+    cell, shape = cluster * len(patterns) + place.ravel(), (12, len(patterns))
+    n = np.bincount(cell, minlength=12 * len(patterns)).reshape(shape)
+    s = np.bincount(cell, y, 12 * len(patterns)).reshape(shape)
+    fit = clustered_ols(y, x, cluster)
+    assert clustered_last(n, s, patterns) == pytest.approx((fit.coefficients[-1], fit.errors[-1]))
+    again = np.column_stack([patterns, patterns[:, -1]])
+    assert np.isnan(clustered_last(n, s, again)).all()

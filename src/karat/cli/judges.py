@@ -182,12 +182,17 @@ def _error(study: Study) -> dict[str, Result]:
 
 
 def _gold(study: Study) -> dict[str, Result]:
-    from karat.judges import against_gold, error_distribution
+    from karat.judges import against_gold, error_distribution, gold_regression
 
-    return {
+    found = {
         "Against gold": against_gold(study.judgments, study.gold, by=study.by, draws=study.draws, seed=study.seed),
         "Error distribution": error_distribution(study.judgments, study.gold, by=study.by),
     }
+    # Features that split the documents in two, as the paper's; a domain or a length would fill the page.
+    features = [name for name in SPLITS if study.judgments.has(name)]
+    if features:
+        found["Regression of the error"] = gold_regression(study.judgments, features, "error", study.gold)
+    return found
 
 
 def _clicks(study: Study) -> dict[str, Result]:
@@ -220,6 +225,9 @@ def _bias(study: Study) -> dict[str, Result]:
     return {"Bias": find_bias(study.judgments, gold=study.gold)}
 
 
+#: Features of yes or no, which the regression of the errors is on.
+SPLITS = ("wikipedia", "query_in_url", "root_url", "navigational")
+
 #: What of a wide table is printed; --json has the rest.
 SHOWN = {
     "Agreement": [
@@ -236,6 +244,7 @@ SHOWN = {
     ],
     "Judges": ["group", "judge", "n", "agreement", "accuracy", "leniency", "seconds", "drift_p", "likely_spammer"],
     "Against gold": ["group", "feature", "value", "n", "error", "under", "correct", "over"],
+    "Regression of the error": ["group", "term", "coefficient", "p", "n", "n_queries"],
     "Error distribution": ["group", "feature", "value", "error", "n", "share"],
     "Label distribution": ["group", "feature", "value", "grade", "n", "share"],
     "Tests": [

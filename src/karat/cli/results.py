@@ -35,8 +35,9 @@ def print_result(result: Result, columns: list[str] | None = None, title: str = 
 
 
 def _print_frame(out: Console, frame: pl.DataFrame, columns: list[str] | None) -> None:
-    if {"low", "high"} <= {*frame.columns}:  # the interval of the column before it
-        of = frame.columns[frame.columns.index("low") - 1]
+    if {"low", "high"} <= {*frame.columns}:  # the interval of the figure before it
+        before = frame.columns[: frame.columns.index("low")]
+        of = [name for name in before if name != "standard_error"][-1]
         frame = frame.rename({"low": f"{of}_low", "high": f"{of}_high"})
     names = [name for name in columns or frame.columns if name in frame.columns]
     names = [name for name in names if not name.endswith(("_low", "_high")) and frame[name].null_count() < frame.height]

@@ -19,7 +19,7 @@ from karat.records import Judgments, Result
 from karat.records.base import count
 from karat.stats import totals
 from karat.stats.many import benjamini_hochberg
-from karat.stats.regression import clustered_contrast, clustered_differences, clustered_ols
+from karat.stats.regression import clustered_contrast, clustered_differences, clustered_last
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -131,6 +131,21 @@ class _Side:
         cell, cells = cell[known], 4 * (int(self.query.max()) + 1)
         n, s = np.bincount(cell, minlength=cells), totals(cell, self.beyond_grade[known], cells)
         return n.reshape(-1, 4), s.reshape(-1, 4)
+
+    def patterns(self, wheres: list[tuple[tuple[str, int], ...]]) -> tuple[Ints, Floats, Floats]:
+        """Numbers and sums by query and by which slices a row is in, at which grade; and what each pattern is."""
+        grades = int(self.grade.max()) + 1
+        code = self.grade
+        for where in wheres:
+            code = code * 2 + self.inside(where)
+        # Only the patterns that occur are counted: few of all that could.
+        seen, pattern = np.unique(code, return_inverse=True)
+        queries = int(self.query.max()) + 1
+        cell, cells = self.query * len(seen) + pattern, queries * len(seen)
+        bits = (seen[:, None] >> np.arange(len(wheres) - 1, -1, -1)) & 1
+        is_grade = (seen >> len(wheres))[:, None] == np.arange(1, grades)
+        n, s = np.bincount(cell, minlength=cells), totals(cell, self.difference, cells)
+        return n.reshape(queries, -1), s.reshape(queries, -1), np.column_stack([is_grade, bits]).astype(np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -362,12 +377,11 @@ def _given(slice_: _Slice, before: list[_Slice], q: float) -> float:
             return 1.0
     if not before:
         return slice_.p
-    grades = side.grade[:, None] == np.arange(1, int(side.grade.max()) + 1)
-    columns = np.column_stack([grades, *(side.inside(other.where) for other in [*before, slice_])])
-    fit = clustered_ols(side.difference, columns, side.query)
-    if not np.isfinite(fit.t[-1]):
+    # More findings than this would not fit into the number of a pattern.
+    value, error = clustered_last(*side.patterns([other.where for other in [*before[:40], slice_]]))
+    if not error > 0:
         return 1.0
-    return float(2 * stdtr(min(slice_.df, fit.df), -abs(fit.t[-1])))
+    return float(2 * stdtr(slice_.df, -abs(value / error)))
 
 
 def _alike(one: _Slice, other: _Slice) -> float:
