@@ -39,8 +39,8 @@ USUAL = [(1, 2), (1, 3), (2, 3), (2, 4), (2, 5)]
 @click.option("--robustness", is_flag=True, help="Score one judge's ranking with another's labels.")
 @click.option("--zero-lowest", is_flag=True, help="Fix the lowest level's weight to 0 in what is written.")
 @click.option("--out", metavar="FILE", help="Write the weights as CSV, for karat score --weights.")
-@click.option("--draws", default=1000, show_default=True, help="Bootstrap draws for the intervals.")
-@click.option("--seed", default=0, show_default=True, help="The seed of the draws.")
+@options.draws
+@options.seed
 @options.scale
 @options.drop_bad_labels
 @options.as_json

@@ -45,8 +45,8 @@ class Study:
 @click.option("--documents", metavar="FILE", help="Documents with url, title, text: for the features.")
 @click.option("--queries", metavar="FILE", help="Queries with text and kind: for the features.")
 @click.option("--by", metavar="COLUMN", help="Report by a column or feature, such as wikipedia.")
-@click.option("--draws", default=1000, show_default=True, help="Bootstrap draws for the intervals.")
-@click.option("--seed", default=0, show_default=True, help="The seed of the draws.")
+@options.draws
+@options.seed
 @options.scale
 @options.drop_bad_labels
 @options.as_json

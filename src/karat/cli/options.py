@@ -9,3 +9,5 @@ drop_bad_labels = click.option(
     "--drop-bad-labels", is_flag=True, help="Drop labels outside the scale, and say how many."
 )
 as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON document with full precision.")
+draws = click.option("--draws", default=1000, show_default=True, help="Bootstrap draws for the intervals; 0 for none.")
+seed = click.option("--seed", default=0, show_default=True, help="The seed of all that is drawn at random.")

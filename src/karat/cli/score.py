@@ -48,8 +48,8 @@ Examples:
 @options.as_json
 @click.option("--tsv", "as_tsv", is_flag=True, help="Print tab-separated lines with full precision.")
 @click.option("--level", default=0.95, show_default=True, help="The level of the intervals.")
-@click.option("--draws", default=1000, show_default=True, help="Bootstrap draws for the intervals; 0 for none.")
-@click.option("--seed", default=0, show_default=True, help="The seed of the draws.")
+@options.draws
+@options.seed
 @options.scale
 @options.drop_bad_labels
 @click.option("--weights", metavar="FILE", help="Weights for udm gains, as karat disagree --out writes them.")

@@ -33,8 +33,8 @@ A file without a column group is a group of its own, named by the file. The firs
 @click.option("--set", "sets", multiple=True, metavar="NAME=COLUMNS", help="A set of features, as both=bm25,wikipedia.")
 @click.option("-m", "--measure", default="nDCG@10", show_default=True, help="nDCG with a cutoff.")
 @click.option("--folds", default=5, show_default=True, help="Parts of the queries, in turn tested on.")
-@click.option("--draws", default=1000, show_default=True, help="Bootstrap draws for the intervals.")
-@click.option("--seed", default=0, show_default=True, help="The seed of folds, ties and draws.")
+@options.draws
+@options.seed
 @options.scale
 @options.drop_bad_labels
 @options.as_json
