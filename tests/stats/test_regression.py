@@ -9,13 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from karat.stats import mean_intervals
-from karat.stats.regression import (
-    clustered_contrast,
-    clustered_differences,
-    clustered_last,
-    clustered_means,
-    clustered_ols,
-)
+from karat.stats.differences import clustered_contrast, clustered_differences, clustered_last
+from karat.stats.regression import clustered_means, clustered_ols
 
 
 def clustered(seed: int, n: int = 120, clusters: int = 15, columns: int = 3) -> tuple[np.ndarray, ...]:

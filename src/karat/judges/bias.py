@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -12,14 +11,15 @@ import numpy.typing as npt
 import polars as pl
 
 from karat.errors import BadInput, Undefined
-from karat.judges.distribution import SLICES, called, does, features_of, plain_labels, sentence, sliced
 from karat.judges.features import FEATURES
-from karat.judges.gold import GOLD, gold_errors
+from karat.judges.gold import GOLD
+from karat.judges.sides import Side, Slice, both_sides, own_columns
+from karat.judges.slices import SLICES, called, does, features_of, sentence
 from karat.records import Judgments, Result
 from karat.records.base import count
 from karat.stats import totals
+from karat.stats.differences import clustered_contrast, clustered_differences, clustered_last
 from karat.stats.many import benjamini_hochberg
-from karat.stats.regression import clustered_contrast, clustered_differences, clustered_last
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -70,14 +70,14 @@ def find_bias(
 
     Reference: Kazai et al. (CIKM 2012), future work; Benjamini and Hochberg (JRSS B 1995).
     """
-    names = features_of(judgments, features) if features is not None else _own_columns(judgments)
+    names = features_of(judgments, features) if features is not None else own_columns(judgments)
     if min_pairs < 2 or min_queries < 3 or slices < 2 or not 0 < q < 1 or not 0 < level < 1:
         raise BadInput.at(
             "the search",
             expected="2 pairs, 3 queries and 2 slices or more; q and level as shares",
             found=f"{min_pairs} pairs, {min_queries} queries, {slices} slices, q {q}, level {level}",
         )
-    sides, notes = _sides(judgments, names, gold, slices, same_grade)
+    sides, notes = both_sides(judgments, names, gold, slices, same_grade)
     found = [slice_ for side in sides for slice_ in _looked_at(side, min_pairs, min_queries, pairs, level)]
     if not found:
         raise Undefined(f"no slice has {min_pairs} pairs of {min_queries} queries inside and outside; ask for fewer")
@@ -92,179 +92,7 @@ def find_bias(
     return _result(found, kept, because, notes, level, everything)
 
 
-@dataclass(frozen=True, eq=False)
-class _Side:
-    """The differences of one group from gold, or from another group: a row each, laid out by number."""
-
-    group: str
-    against: str
-    query: Ints
-    difference: Floats
-    #: What a row counts as a query-document pair: 1 / its pair's rows.
-    pair: Floats
-    #: The slice of each row by feature, -1 where it is unknown.
-    codes: dict[str, Ints]
-    names: dict[str, list[str]]
-    #: The gold grade of each row by number, from 0.
-    grade: Ints
-    #: The variance of rows within queries, and of queries.
-    noise: tuple[float, float]
-
-    @cached_property
-    def beyond_grade(self) -> Floats:
-        """The differences less the mean of their grade."""
-        sums = totals(self.grade, self.difference, int(self.grade.max()) + 1)
-        return self.difference - (sums / np.bincount(self.grade))[self.grade]
-
-    def inside(self, where: tuple[tuple[str, int], ...]) -> npt.NDArray[np.bool_]:
-        """Which rows are in a slice."""
-        mask = np.ones(len(self.query), np.bool_)
-        for feature, value in where:
-            mask &= self.codes[feature] == value
-        return mask
-
-    def crossed(self, where: tuple[tuple[str, int], ...]) -> tuple[Ints, Floats]:
-        """Numbers and sums by query (rows) in the four cells of two parts: neither, the second, the first, both."""
-        (one, value), (other, other_value) = where
-        known = (self.codes[one] >= 0) & (self.codes[other] >= 0)
-        cell = self.query * 4 + 2 * (self.codes[one] == value) + (self.codes[other] == other_value)
-        cell, cells = cell[known], 4 * (int(self.query.max()) + 1)
-        n, s = np.bincount(cell, minlength=cells), totals(cell, self.beyond_grade[known], cells)
-        return n.reshape(-1, 4), s.reshape(-1, 4)
-
-    def patterns(self, wheres: list[tuple[tuple[str, int], ...]]) -> tuple[Ints, Floats, Floats]:
-        """Numbers and sums by query and by which slices a row is in, at which grade; and what each pattern is."""
-        grades = int(self.grade.max()) + 1
-        code = self.grade
-        for where in wheres:
-            code = code * 2 + self.inside(where)
-        # Only the patterns that occur are counted: few of all that could.
-        seen, pattern = np.unique(code, return_inverse=True)
-        queries = int(self.query.max()) + 1
-        cell, cells = self.query * len(seen) + pattern, queries * len(seen)
-        bits = (seen[:, None] >> np.arange(len(wheres) - 1, -1, -1)) & 1
-        is_grade = (seen >> len(wheres))[:, None] == np.arange(1, grades)
-        n, s = np.bincount(cell, minlength=cells), totals(cell, self.difference, cells)
-        return n.reshape(queries, -1), s.reshape(queries, -1), np.column_stack([is_grade, bits]).astype(np.float64)
-
-
-@dataclass(frozen=True, eq=False)
-class _Slice:
-    """A slice of one side, and how the difference inside compares with that outside."""
-
-    side: _Side = field(repr=False)
-    where: tuple[tuple[str, int], ...]
-    n: int
-    n_pairs: int
-    n_queries: int
-    inside: float
-    outside: float
-    effect: float
-    #: How far the interval goes to each side.
-    reach: float
-    df: float
-    p: float
-    p_bh: float = np.nan
-
-
-def _own_columns(judgments: Judgments) -> list[str]:
-    """The columns that are no part of a judgment: features, by karat or by the user."""
-    known = set(Judgments.schema.names)
-    names = [name for name in judgments.frame.columns if name not in known and judgments.has(name)]
-    if not names:
-        raise BadInput.at(
-            "the judgments",
-            expected="columns with features of query or document",
-            found=", ".join(judgments.frame.columns),
-            remedy="make them with add_features(judgments, documents=..., queries=...)",
-        )
-    return names
-
-
-def _sides(
-    judgments: Judgments, features: list[str], gold: Judgments | None, slices: int, same_grade: bool
-) -> tuple[list[_Side], list[str]]:
-    """Each group against gold; without gold, each two groups against each other."""
-    has_gold = gold is not None or (judgments.has("group") and GOLD in judgments.frame["group"])
-    frame, notes = gold_errors(judgments, gold) if has_gold else plain_labels(judgments)
-    cut = [sliced(frame[name], slices).alias(name) for name in features]
-    names = {s.name: s.dtype.categories.to_list() for s in cut if isinstance(s.dtype, pl.Enum)}
-    codes = [s.to_physical().cast(pl.Int64).fill_null(-1) for s in cut]
-    own = {"_difference": "_error", "_grade": "_gold"} if has_gold else {}
-    frame = frame.select("_number", "_item", _group="group", _label="label", **own).hstack(codes)
-    groups = frame["_group"].unique().sort().to_list()
-    if has_gold:
-        parts = {(g, GOLD): frame.filter(pl.col("_group") == g) for g in groups}
-    elif len(groups) > 1:
-        mixed = [f for f in features if frame.group_by("_item").agg(pl.col(f).n_unique())[f].max() != 1]
-        if mixed:
-            notes.append(f"not a feature of the pair, so left out without gold: {', '.join(mixed)}")
-        features = [f for f in features if f not in mixed]
-        of = {
-            g: frame.filter(pl.col("_group") == g)
-            .group_by("_item")
-            .agg(pl.mean("_label"), pl.first("_number", *features))
-            for g in groups
-        }
-        parts = {}
-        for a, b in combinations(groups, 2):
-            both = of[a].join(of[b].select("_item", _other="_label"), on="_item")
-            middle = ((pl.col("_label") + pl.col("_other")) / 2).round()
-            parts[a, b] = both.with_columns(_difference=pl.col("_label") - pl.col("_other"), _grade=middle)
-    else:
-        raise Undefined("one group without gold: there is nothing to compare its labels with")
-    names = {name: names[name] for name in features}
-    sides = [
-        _side(*key, part.sort("_number", "_item"), names, same_grade) for key, part in parts.items() if part.height
-    ]
-    if not sides:
-        raise Undefined("no two groups labelled the same documents, and there is no gold")
-    return sides, notes
-
-
-def _side(group: str, against: str, part: pl.DataFrame, names: dict[str, list[str]], same_grade: bool) -> _Side:
-    part = part.with_columns(
-        pl.col("_number").rank("dense").cast(pl.Int64) - 1,
-        _pair=1.0 / pl.len().over("_item"),
-        _grade=sliced(part["_grade"], MOST_GRADES).rank("dense").cast(pl.Int64) - 1
-        if same_grade
-        else pl.lit(0, pl.Int64),
-    )
-    beyond = pl.col("_difference") - pl.col("_difference").mean().over("_grade")
-    by_item = part.select("_item", "_number", beyond).group_by("_item", maintain_order=True)
-    items = by_item.agg(pl.first("_number"), pl.mean("_difference"))
-    pair, query = _noise(items)
-    return _Side(
-        group,
-        against,
-        part["_number"].to_numpy(),
-        part["_difference"].to_numpy(),
-        part["_pair"].to_numpy(),
-        {name: part[name].to_numpy() for name in names},
-        names,
-        part["_grade"].to_numpy(),
-        # Several labels of a pair are not as many pairs.
-        (pair * part.height / items.height, query),
-    )
-
-
-def _noise(items: pl.DataFrame) -> tuple[float, float]:
-    """The variance of pairs within queries, and of queries, by the analysis of variance."""
-    queries = items.group_by("_number", maintain_order=True).agg(
-        n=pl.len(), within=pl.col("_difference").var(ddof=0) * pl.len(), mean=pl.mean("_difference")
-    )
-    n, within, mean = (queries[name].to_numpy().astype(np.float64) for name in ("n", "within", "mean"))
-    whole = float(np.var(items["_difference"].to_numpy(), ddof=1)) if items.height > 1 else 0.0
-    left = n.sum() - len(n)
-    if left < 30:  # hardly a query with two pairs: the two cannot be told apart, nor need they be
-        return whole, 0.0
-    pair = within.sum() / left
-    between = (n * (mean - (n * mean).sum() / n.sum()) ** 2).sum()
-    query = (between - (len(n) - 1) * pair) / (n.sum() - (n**2).sum() / n.sum())
-    return float(pair), float(max(query, 0.0))
-
-
-def _looked_at(side: _Side, min_pairs: int, min_queries: int, in_pairs: bool, level: float) -> Iterator[_Slice]:
+def _looked_at(side: Side, min_pairs: int, min_queries: int, in_pairs: bool, level: float) -> Iterator[Slice]:
     """All slices that are large enough, with the comparison of inside and outside."""
     sets: list[tuple[str, ...]] = [(name,) for name in side.codes]
     sets += combinations(side.codes, 2) if in_pairs else []
@@ -297,7 +125,7 @@ def _looked_at(side: _Side, min_pairs: int, min_queries: int, in_pairs: bool, le
             p = np.where(np.abs(compared.difference) < NOTHING, 1.0, compared.p)
             for i in np.flatnonzero(enough & np.isfinite(p)):
                 values = np.unravel_index(int(some[i]), width)
-                yield _Slice(
+                yield Slice(
                     side,
                     tuple((name, int(value)) for name, value in zip(features, values, strict=True)),
                     n=int(n[:, i].sum()),
@@ -312,7 +140,7 @@ def _looked_at(side: _Side, min_pairs: int, min_queries: int, in_pairs: bool, le
                 )
 
 
-def _large_enough(size: Floats, least: int, side: _Side, features: tuple[str, ...]) -> Ints:
+def _large_enough(size: Floats, least: int, side: Side, features: tuple[str, ...]) -> Ints:
     """The cells with enough pairs inside, and outside; of two that complete each other, one."""
     fits = size >= least - 0.5
     if size.ndim == 1:
@@ -330,7 +158,7 @@ def _large_enough(size: Floats, least: int, side: _Side, features: tuple[str, ..
     return np.flatnonzero(fits)
 
 
-def _standing(found: list[_Slice], q: float) -> tuple[list[int], dict[int, str]]:
+def _standing(found: list[Slice], q: float) -> tuple[list[int], dict[int, str]]:
     """The findings that stand by themselves, best first, and for the others because of what they stand out.
 
     Single features by evidence, each given those before it, then pairs given all these, if they are more than their two
@@ -366,7 +194,7 @@ def _standing(found: list[_Slice], q: float) -> tuple[list[int], dict[int, str]]
     return kept, because
 
 
-def _given(slice_: _Slice, before: list[_Slice], q: float) -> float:
+def _given(slice_: Slice, before: list[Slice], q: float) -> float:
     """The p value of a slice given those before it; 1 for a pair that is no more than its parts."""
     from scipy.special import stdtr
 
@@ -384,14 +212,14 @@ def _given(slice_: _Slice, before: list[_Slice], q: float) -> float:
     return float(2 * stdtr(slice_.df, -abs(value / error)))
 
 
-def _alike(one: _Slice, other: _Slice) -> float:
+def _alike(one: Slice, other: Slice) -> float:
     """How far two slices of a side are the same rows, or each other's rest."""
     x, y = one.side.inside(one.where).astype(np.float64), one.side.inside(other.where).astype(np.float64)
     return float(abs(np.corrcoef(x, y)[0, 1]))
 
 
 def _result(
-    found: list[_Slice],
+    found: list[Slice],
     kept: list[int],
     because: dict[int, str],
     notes: list[str],
@@ -455,7 +283,7 @@ _COLUMNS: dict[str, type[pl.DataType]] = {
 }
 
 
-def _said(s: _Slice, level: float) -> str:
+def _said(s: Slice, level: float) -> str:
     """A finding as a sentence."""
     group, size = s.side.group, abs(s.effect)
     interval = f"({100 * level:g} % interval {size - s.reach:.2f} to {size + s.reach:.2f}; "
@@ -471,7 +299,7 @@ def _said(s: _Slice, level: float) -> str:
     return f"{called(group)} {verb} {_words(s)} by {size:.2f} of a grade {more} than the rest {interval}"
 
 
-def _words(s: _Slice) -> str:
+def _words(s: Slice) -> str:
     """The slice as a sentence names it: Wikipedia pages for queries of 5 or more words."""
     named, plain = list[tuple[str, str]](), list[str]()
     for feature, value in s.where:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import polars as pl
 
 from karat.errors import BadInput, Undefined
-from karat.judges.distribution import (
+from karat.judges.slices import (
     ALL,
     ITEM,
     called,
