@@ -221,6 +221,23 @@ def test_the_fast_steps_are_the_obvious_ones(seed: int, smoothing: float, levels
     assert chances(model) == pytest.approx(plain_em(item, judge, label, levels, smoothing, 8), abs=1e-8)
 
 
+@pytest.mark.parametrize("most", [60, 90])
+def test_documents_with_very_many_labels_are_no_trouble(most: int) -> None:
+    """Up to 64 labels are multiplied, more are added as logarithms, and so are products that come out as 0."""
+    rng = np.random.default_rng(most)
+    item = np.append(np.zeros(most, np.int64), rng.integers(0, 15, 300))
+    item = np.append(item, np.arange(15))
+    judge = rng.integers(0, 40, len(item))
+    label = np.where(rng.random(len(item)) < 0.6, item % 3, rng.integers(0, 3, len(item)))
+    for smoothing in (0.0, 1.0):
+        settings = {"smoothing": smoothing, "max_iterations": 10, "tolerance": 0.0, "accelerate": False}
+        model = dawid_skene(judged(item, judge, label), **settings)  # type: ignore[arg-type]
+        assert chances(model) == pytest.approx(plain_em(item, judge, label, 3, smoothing, 10), abs=1e-8)
+    # Twenty judges who never agree with twenty others: no grade explains all labels of a document well.
+    many = judged(np.repeat(np.arange(30), 60), np.tile(np.arange(60), 30), np.tile(np.arange(60) % 3, 30))
+    assert np.isfinite(dawid_skene(many, smoothing=0, max_iterations=50).log_likelihood)
+
+
 # --- properties --------------------------------------------------------------------------------------------------
 
 

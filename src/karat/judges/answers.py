@@ -36,7 +36,7 @@ MOST_GRADES = 101
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """Row i says that `judge[i]` gave `grade[i]` to `item[i]`; rows stand item by item.
+    """Row i says that `judge[i]` gave `grade[i]` to `item[i]`; rows stand item by item, most labelled items first.
 
     >>> answers = Answers.of(Judgments.of([
     ...     {"query": "q", "doc": "d", "label": 2, "judge": "eve"},
@@ -83,12 +83,18 @@ class Answers:
             where = "one judge in each group" if "group" in frame.columns else "one judge"
             notes.append(f"{count(nameless, 'label')} without a judge's name: taken for those of {where}")
         key = [name for name in ITEM if name in frame.columns]
-        items, item, order = _numbered(frame, key)
-        frame = frame[order]
-        judges, number, _ = _numbered(frame, who, by_row=True)
+        items, item = _numbered(frame, key)
+        # Items with many labels first, so that those with at least so many are always the first ones.
+        sizes = np.bincount(item)
+        by_size = np.argsort(-sizes, kind="stable")
+        item = _inverse(by_size)[item]
+        if (np.diff(item) < 0).any():
+            order = np.argsort(item, kind="stable")
+            item, frame = item[order], frame[order]
+        items = items[by_size]
+        judges, number = _numbered(frame, who)
         by_name = judges.with_row_index("number").sort(who)
-        place = np.empty(judges.height, np.int64)
-        place[by_name["number"].to_numpy()] = np.arange(judges.height)
+        place = _inverse(by_name["number"].to_numpy())
         known, truth_grades = _known(items, truth, notes)
         grades = _grades(frame["label"], truth_grades, judgments.scale)
         return cls(
@@ -117,15 +123,42 @@ class Answers:
         return totals(cells, np.ones(len(cells)), self.levels * self.items.height).reshape(self.levels, -1)
 
     @cached_property
-    def table(self) -> tuple[csr_matrix[Any], csr_matrix[Any]]:
-        """Items x (grade, judge) as a sparse matrix of ones, and the same turned round."""
+    def cell(self) -> Ints:
+        """The number of each label's grade and judge together."""
+        return self.grade * self.judges.height + self.judge
+
+    @cached_property
+    def table(self) -> csr_matrix[Any]:
+        """Items x cells as a sparse matrix of ones."""
         from scipy.sparse import csr_matrix
 
-        cells = (self.grade * self.judges.height + self.judge).astype(np.int32)
-        ends = np.append(0, np.cumsum(np.bincount(self.item, minlength=self.items.height))).astype(np.int32)
+        ends = np.append(0, np.cumsum(self.sizes)).astype(np.int32)
         shape = (self.items.height, self.levels * self.judges.height)
-        table = csr_matrix((np.ones(len(cells)), cells, ends), shape=shape)
-        return table, table.T.tocsr()
+        return csr_matrix((np.ones(len(self.cell)), self.cell.astype(np.int32), ends), shape=shape)
+
+    @cached_property
+    def turned(self) -> csr_matrix[Any]:
+        """Cells x items."""
+        return self.table.T.tocsr()
+
+    @cached_property
+    def sizes(self) -> Ints:
+        """How many labels each item has; the most first."""
+        return np.bincount(self.item, minlength=self.items.height)
+
+    @cached_property
+    def rounds(self) -> list[Ints]:
+        """The cells of the first label of each item, then of the second of those that have two, and so on."""
+        starts = np.cumsum(self.sizes) - self.sizes
+        more = [np.count_nonzero(self.sizes > done) for done in range(int(self.sizes[0]))]
+        return [self.cell[starts[:items] + done] for done, items in enumerate(more)]
+
+    @cached_property
+    def appeared(self) -> Ints:
+        """The items in the order in which they first come in the judgments."""
+        first = np.full(self.items.height, len(self.item))
+        np.minimum.at(first, self.item, self.row)
+        return np.argsort(first, kind="stable")
 
     @cached_property
     def shared(self) -> Flags:
@@ -185,17 +218,26 @@ def _comparable(frame: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
     return frame
 
 
-def _numbered(frame: pl.DataFrame, key: Sequence[str], by_row: bool = False) -> tuple[pl.DataFrame, Ints, Ints]:
-    """The different keys; then the key of each row by number and the rows' order, key by key or as they stand."""
-    keyed = frame.select(key).with_row_index("at")
-    groups = keyed.group_by(key, maintain_order=True).agg("at")
-    order = groups["at"].explode().to_numpy().astype(np.int64)
-    number = np.repeat(np.arange(groups.height), groups["at"].list.len().to_numpy())
-    if by_row:
-        in_place = np.empty(len(number), np.int64)
-        in_place[order] = number
-        number = in_place
-    return groups.select(key), number, order
+def _numbered(frame: pl.DataFrame, key: Sequence[str]) -> tuple[pl.DataFrame, Ints]:
+    """The different keys in the order in which they come, and the key of each row by number."""
+    # Rows of one key often stand together: then only the first of each stretch is looked up.
+    new = np.zeros(frame.height, bool)
+    new[0] = True
+    for name in key:
+        new[1:] |= frame[name][1:].ne_missing(frame[name][:-1]).to_numpy()
+    starts = np.flatnonzero(new)
+    stretches = frame.select(key)[starts] if len(starts) < frame.height else frame.select(key)
+    groups = stretches.with_row_index("at").group_by(key, maintain_order=True).agg("at")
+    number = np.empty(len(starts), np.int64)
+    number[groups["at"].explode().to_numpy()] = np.repeat(np.arange(groups.height), groups["at"].list.len().to_numpy())
+    return groups.select(key), np.repeat(number, np.diff(np.append(starts, frame.height)))
+
+
+def _inverse(order: npt.NDArray[np.integer]) -> Ints:
+    """Where each one went."""
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    return place
 
 
 def _known(items: pl.DataFrame, truth: pl.DataFrame | None, notes: list[str]) -> tuple[Floats, Floats]:

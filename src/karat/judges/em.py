@@ -16,6 +16,10 @@ from karat.judges.answers import Answers, Floats
 
 #: An expected count is never below this, so that no logarithm is infinite.
 FLOOR = 1e-10
+#: A probability below this may be a rounded 0.
+TINY = 1e-290
+#: Items with more labels than this are worked on in logarithms.
+MOST_ROUNDS = 64
 #: Steps before any short cut is tried, so that the fit ends where plain steps would have ended.
 PLAIN_STEPS = 20
 #: By how much the log-likelihood may fall in a short cut; smoothed fits end beside its top, so it must be able to.
@@ -98,12 +102,15 @@ def largest(change: Floats) -> float:
 
 def guess(answers: Answers, errors: Errors) -> tuple[Floats, float]:
     """P(true grade) of each item given what judges do, grades x items, and the log-likelihood of all labels."""
-    table, _ = answers.table
-    said = np.log(errors.confusion).reshape(answers.levels, -1)
-    chances = np.empty((answers.levels, answers.items.height))
-    for grade, prior in enumerate(np.log(np.maximum(errors.prior, FLOOR))):
-        np.add(table @ said[grade], prior, out=chances[grade])
     known = np.flatnonzero(answers.known >= 0)
+    if answers.sizes[0] <= MOST_ROUNDS:
+        chances = _multiplied(answers, errors)
+        total, sure = chances.sum(axis=0), chances[answers.known[known], known]
+        if total.min() > TINY and (not len(known) or sure.min() > TINY):
+            chances /= total
+            total[known] = sure
+            return answers.clamped(chances), float(np.log(total).sum())
+    chances = _added(answers, errors)
     sure = chances[answers.known[known], known]
     highest = chances.max(axis=0)
     chances -= highest
@@ -115,12 +122,31 @@ def guess(answers: Answers, errors: Errors) -> tuple[Floats, float]:
     return answers.clamped(chances), float(likely.sum())
 
 
+def _multiplied(answers: Answers, errors: Errors) -> Floats:
+    """P(true grade and all labels) of each item, label by label: quick, but the product of many may come out as 0."""
+    chances = np.empty((answers.levels, answers.items.height))
+    for chance, prior, said in zip(chances, np.maximum(errors.prior, FLOOR), errors.confusion, strict=True):
+        cells = said.ravel()
+        np.multiply(cells.take(answers.rounds[0]), prior, out=chance)
+        for label in answers.rounds[1:]:
+            chance[: len(label)] *= cells.take(label)
+    return chances
+
+
+def _added(answers: Answers, errors: Errors) -> Floats:
+    """The logarithm of the same, for any number of labels."""
+    chances = np.empty((answers.levels, answers.items.height))
+    prior, said = np.log(np.maximum(errors.prior, FLOOR)), np.log(errors.confusion)
+    for grade, chance in enumerate(chances):
+        np.add(answers.table @ said[grade].ravel(), prior[grade], out=chance)
+    return chances
+
+
 def tally(answers: Answers, posterior: Floats) -> Floats:
     """How often each judge is expected to have given each label to each true grade: grades x labels x judges."""
-    _, turned = answers.table
     counts = np.empty((answers.levels, answers.levels, answers.judges.height))
     for grade in range(answers.levels):
-        counts[grade] = (turned @ posterior[grade]).reshape(answers.levels, -1)
+        counts[grade] = (answers.turned @ posterior[grade]).reshape(answers.levels, -1)
     return counts
 
 

@@ -179,7 +179,7 @@ def described(method: str, answers: Answers, fit: Fit, notes: Sequence[str] = ()
     # Rounded, so that the lower of two equal grades stands whatever the last digits say.
     best = np.argmax(np.round(fit.posterior, 12), axis=0)
     posterior = answers.items.with_columns(
-        pl.Series("n", answers.per_item.sum(axis=0).astype(np.int64)),
+        pl.Series("n", answers.sizes),
         pl.Series("known", answers.known >= 0),
         *(pl.Series(f"p_{grade:g}", fit.posterior[place]) for place, grade in enumerate(answers.grades)),
         pl.Series("label", answers.grades[best]),
@@ -187,7 +187,7 @@ def described(method: str, answers: Answers, fit: Fit, notes: Sequence[str] = ()
     )
     return ErrorModel(
         method=method,
-        posterior=posterior,
+        posterior=posterior[answers.appeared],
         prior=dict(zip(answers.grades.tolist(), fit.errors.prior.tolist(), strict=True)),
         confusion=_confusion(answers, fit.errors.confusion, counts),
         judges=_judges(answers, fit.errors.confusion, counts),
