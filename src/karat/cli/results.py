@@ -80,7 +80,7 @@ def _cell(row: dict[str, Any], name: str, places: int) -> str:
     low, high = row.get(f"{name}_low"), row.get(f"{name}_high")
     if low is not None and high is not None and not math.isnan(low) and not math.isnan(high):
         return f"{figure(value, places)} [{figure(low, places)}, {figure(high, places)}]"
-    if name in PROBABILITIES or name.endswith(("_p", "_holm", "_bh")):
+    if low is None and (name in PROBABILITIES or name.endswith(("_p", "_holm", "_bh"))):
         return _probability(value)
     return f"{value:g}" if name in GRADES else figure(value, places)
 

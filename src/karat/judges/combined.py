@@ -27,13 +27,13 @@ def combined_weights(
     """The worth of every combination of levels (the paper's Table 4), highest first.
 
     `parts` are values of `column`, such as ("snippet", "page") of surface, or some aspects; a judge's labels on all
-    parts of a document make its combined level. p is the share of other judges who give the combination `top` when one
+    parts of a document make its combined level. p_top is the share of other judges who give the combination `top` when one
     gave this one; `zero` sets combinations to 0, as {"page": 0} does for all with a page of the lowest level.
 
     >>> rows = [{"query": "q", "doc": d, "judge": j, "surface": s, "label": n}
     ...         for d, j, snippet, page in [("a", "x", 3, 2), ("a", "y", 3, 2), ("b", "x", 3, 2), ("b", "y", 1, 1)]
     ...         for s, n in (("snippet", snippet), ("page", page))]
-    >>> combined_weights(Judgments.of(rows), ["snippet", "page"], [3, 2]).frame.select("level", "p", "n").rows()
+    >>> combined_weights(Judgments.of(rows), ["snippet", "page"], [3, 2]).frame.select("level", "p_top", "n").rows()
     [('3, 2', 0.6666666666666666, 3), ('1, 1', 1.0, 1)]
 
     Figures from fewer than 50 labels are bracketed (`few`).
@@ -53,10 +53,10 @@ def combined_weights(
         n=pl.len(),
         told=(pl.col("tops") - (pl.col("level") == wanted)).sum(),
         asked=(pl.col("labels") - 1).sum(),
-        p=(others / pl.col("labels")).sum() / (1 / pl.col("labels")).sum(),
+        p_top=(others / pl.col("labels")).sum() / (1 / pl.col("labels")).sum(),
     )
     need = pl.Series([at_least - (level == wanted) for level in found["level"]])
-    weight = [binomial_tail(int(m), of - 1, p) for m, p in zip(need, found["p"], strict=True)]
+    weight = [binomial_tail(int(m), of - 1, p) for m, p in zip(need, found["p_top"], strict=True)]
     for part, lowest in (zero or {}).items():
         weight = [0.0 if value == lowest else w for w, value in zip(weight, found[part], strict=True)]
     found = found.with_columns(weight=pl.Series(weight, dtype=pl.Float64), few=pl.col("n") < FEW_LABELS)
@@ -74,7 +74,7 @@ def combined_weights(
         notes.append(
             f"{count(int(found['few'].sum()), 'combination')} from fewer than {FEW_LABELS} labels: in brackets"
         )
-    columns = ["level", *parts, "weight", "p", "told", "asked", "n", "few"]
+    columns = ["level", *parts, "weight", "p_top", "told", "asked", "n", "few"]
     return Result(found.select(columns), finding, tuple(notes))
 
 
