@@ -27,8 +27,8 @@ def combined_weights(
     """The worth of every combination of levels (the paper's Table 4), highest first.
 
     `parts` are values of `column`, such as ("snippet", "page") of surface, or some aspects; a judge's labels on all
-    parts of a document make its combined level. p_top is the share of other judges who give the combination `top` when one
-    gave this one; `zero` sets combinations to 0, as {"page": 0} does for all with a page of the lowest level.
+    parts of a document make its combined level. p_top is the share of other judges who give the combination `top` when
+    one gave this one; `zero` sets combinations to 0, as {"page": 0} does for all with a page of the lowest level.
 
     >>> rows = [{"query": "q", "doc": d, "judge": j, "surface": s, "label": n}
     ...         for d, j, snippet, page in [("a", "x", 3, 2), ("a", "y", 3, 2), ("b", "x", 3, 2), ("b", "y", 1, 1)]
