@@ -137,3 +137,44 @@ def test_training_on_labels_with_a_habit(study: Path) -> None:
     }
     assert {row["features"] for row in rows} == {"bm25", "wikipedia", "bm25 + wikipedia"}
     assert "no features to train on" in karat("train", *paths(study, "crowd.csv")).stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--draws", "5"], "expected 0 draws, or 100 or more"),
+        (["--draws", "-1"], "expected 0 draws, or 100 or more"),
+        (["--by", "nope"], "expected the column nope for --by"),
+    ],
+)
+def test_odd_options_are_refused_before_any_work(study: Path, words: list[str], said: str) -> None:
+    done = karat("judges", *paths(study, "crowd.csv"), *words)
+    assert done.returncode == 2
+    assert said in done.stderr
+
+
+def test_gold_in_two_places_and_files_without_rows_are_refused(study: Path, tmp_path: Path) -> None:
+    twice = karat("judges", *paths(study, "crowd.csv", "gold.csv"), "--gold", str(study / "gold.csv"))
+    assert twice.returncode == 2
+    assert "leave out --gold" in twice.stderr
+    (tmp_path / "empty.csv").write_text("query,doc,label,judge\n")
+    assert "expected judgments, found none" in karat("judges", str(tmp_path / "empty.csv")).stderr
+    assert "there is no label" in karat("disagree", str(tmp_path / "empty.csv")).stderr
+    assert "expected 1 user or more, found 0" in karat("disagree", *paths(study, "crowd.csv"), "--of", "0").stderr
+
+
+def test_kinds_of_queries_are_told_apart(study: Path) -> None:
+    done = karat(
+        "judges",
+        "distribution",
+        *paths(study, "crowd.csv"),
+        "--queries",
+        str(study / "queries.csv"),
+        "--by",
+        "kind",
+        "--draws",
+        "0",
+        "--json",
+    )
+    assert done.returncode == 0, done.stderr
+    assert {row["value"] for row in json.loads(done.stdout)["rows"]} > {"informational"}

@@ -154,7 +154,7 @@ def test_a_lifted_group_is_found_and_equal_ones_are_not() -> None:
     row = lifted.frame.filter((pl.col("first") == "crowd") & (pl.col("second") == "nist") & (pl.col("value") == "WP"))
     assert row["p_ordinal_bh"][0] < 0.001
     assert row["effect"][0] > 0.6
-    assert "differ beyond chance; most clearly crowd and nist, wikipedia WP" in lifted.finding
+    assert "differ beyond chance by the ordinal test; most clearly crowd and nist, wikipedia WP" in lifted.finding
     same = distribution_tests(Judgments.of(study(lift=0.0)))
     assert same.finding == "No difference in 3 comparisons is beyond chance."
 

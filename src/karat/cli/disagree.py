@@ -73,7 +73,7 @@ def disagree(
     from karat.judges import disagreement, disagreement_by
 
     read = read_judgments(judgments, scale=scale, drop_bad_labels=drop_bad_labels)
-    read = _with_kinds(read, queries)
+    read = with_kinds(read, queries)
     pairs = _pairs(at_least, of_users)
     if combine is not None:
         _print([_combined(read, combine, top, pairs[0])], as_json)
@@ -105,6 +105,11 @@ def disagree(
 
 
 def _pairs(at_least: int | None, of_users: int | None) -> list[tuple[int, int]]:
+    from karat.errors import BadInput
+
+    for name, value in (("--at-least", at_least), ("--of", of_users)):
+        if value is not None and value < 1:
+            raise BadInput.at(name, expected="1 user or more", found=str(value))
     if of_users is None:
         return USUAL if at_least is None else [(at_least, n) for n in range(max(at_least, 2), at_least + 4)]
     return [(at_least, of_users)] if at_least is not None else [(m, of_users) for m in range(1, of_users + 1)]
@@ -123,7 +128,8 @@ def _level(text: str, judgments: Judgments) -> float:
         raise BadInput.at("--top", expected="a level, as a number or a name of --scale", found=f'"{text}"') from None
 
 
-def _with_kinds(judgments: Judgments, queries: str | None) -> Judgments:
+def with_kinds(judgments: Judgments, queries: str | None) -> Judgments:
+    """The judgments with what a file tells of their queries, such as the kind."""
     from karat.formats import read_queries
     from karat.records import Judgments
 
@@ -142,7 +148,9 @@ def _combined(judgments: Judgments, combine: str, top: str | None, pair: tuple[i
     parts = [part.strip() for part in combine.split(",")]
     tops = [_level(part.strip(), judgments) for part in (top or "").split(",") if part.strip()]
     if len(tops) != len(parts):
-        raise BadInput.at("--top", expected=f"a level for each of {combine}, as 3,2", found=f'"{top}"')
+        raise BadInput.at(
+            "--top", expected=f"a level for each of {combine}, as 3,2", found="nothing" if top is None else f'"{top}"'
+        )
     column = "aspect" if judgments.has("aspect") and parts[0] in judgments.frame["aspect"].to_list() else "surface"
     return combined_weights(judgments, parts, tops, column=column, at_least=pair[0], of=pair[1])
 

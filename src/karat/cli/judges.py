@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from karat.cli import options
+from karat.cli.disagree import with_kinds
 
 if TYPE_CHECKING:
     from karat.records import ClickLog, Clicks, Judgments, Result
@@ -74,8 +75,13 @@ def judges(
 
     named = len(judgments) > 1 and judgments[0] in PARTS and not Path(judgments[0]).exists()
     files = judgments[1:] if named else judgments
+    everything = read_groups(files, scale, drop_bad_labels)
+    if not len(everything):
+        raise BadInput.at(", ".join(files), expected="judgments", found="none")
+    if gold is not None and everything.has("group") and "gold" in everything.frame["group"].to_list():
+        raise BadInput("the judgments have a group gold already: leave out --gold, or the group")
     study = Study(
-        _with_features(read_groups(files, scale, drop_bad_labels), documents, queries, by),
+        _with_features(everything, documents, queries, by),
         None if gold is None else read_judgments(gold, scale=scale, drop_bad_labels=drop_bad_labels),
         None if clicks is None else read_clicks(clicks),
         by,
@@ -140,8 +146,10 @@ def read_groups(files: Sequence[str], scale: str | None, drop_bad_labels: bool) 
     if len(read) == 1:
         return read[0][1]
     frames = []
+    stems = [File(path).stem for path in files]
     for path, judgments in read:
-        frame, stem = judgments.frame, File(path).stem
+        stem = File(path).stem
+        frame, stem = judgments.frame, stem if stems.count(stem) == 1 else path
         if not judgments.has("group"):
             frame = frame.with_columns(group=pl.lit(stem))
         if not judgments.has("judge"):
@@ -156,15 +164,30 @@ def _with_features(judgments: Judgments, documents: str | None, queries: str | N
     from karat.formats import read_documents, read_queries
     from karat.judges import FEATURES, add_features
 
+    judgments = with_kinds(judgments, queries)
     wanted = [by] if by is not None and by in FEATURES and not judgments.has(by) else None
-    if wanted is None and documents is None and queries is None:
-        return judgments
-    return add_features(
-        judgments,
-        wanted,
-        queries=None if queries is None else read_queries(queries),
-        documents=None if documents is None else read_documents(documents),
-    )
+    if wanted is not None or documents is not None or queries is not None:
+        judgments = add_features(
+            judgments,
+            wanted,
+            queries=None if queries is None else read_queries(queries),
+            documents=None if documents is None else read_documents(documents),
+        )
+    return judgments if by is None else _told_by(judgments, by)
+
+
+def _told_by(judgments: Judgments, by: str) -> Judgments:
+    """The judgments with the column to report by: there, and as numbers where a table held numbers as text."""
+    import polars as pl
+
+    from karat.records import Judgments
+
+    values = judgments.need(by, "--by")
+    if values.dtype == pl.String and values.n_unique() > FEW_VALUES:
+        numbers = values.cast(pl.Float64, strict=False)
+        if numbers.null_count() == values.null_count():
+            return Judgments(judgments.frame.with_columns(numbers), judgments.notes, judgments.scale)
+    return judgments
 
 
 def _agreement(study: Study) -> dict[str, Result]:
@@ -211,8 +234,12 @@ def _clicks(study: Study) -> dict[str, Result]:
 
 
 def _distribution(study: Study) -> dict[str, Result]:
+    from karat.errors import BadInput
     from karat.judges import distribution, distribution_tests
 
+    values = None if study.by is None else study.judgments.frame[study.by]
+    if values is not None and not values.dtype.is_numeric() and values.n_unique() > MOST_VALUES:
+        raise BadInput.at("--by", expected=f"a column of up to {MOST_VALUES} values", found=f"{values.n_unique():,}")
     return {
         "Label distribution": distribution(study.judgments, by=study.by, draws=study.draws, seed=study.seed),
         "Tests": distribution_tests(study.judgments, by=study.by),
@@ -225,6 +252,8 @@ def _bias(study: Study) -> dict[str, Result]:
     return {"Bias": find_bias(study.judgments, gold=study.gold)}
 
 
+#: A text column with more values than this may hold numbers; with more than those, it splits labels too finely.
+FEW_VALUES, MOST_VALUES = 10, 50
 #: Features of yes or no, which the regression of the errors is on.
 SPLITS = ("wikipedia", "query_in_url", "root_url", "navigational")
 

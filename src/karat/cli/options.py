@@ -9,5 +9,24 @@ drop_bad_labels = click.option(
     "--drop-bad-labels", is_flag=True, help="Drop labels outside the scale, and say how many."
 )
 as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON document with full precision.")
-draws = click.option("--draws", default=1000, show_default=True, help="Bootstrap draws for the intervals; 0 for none.")
-seed = click.option("--seed", default=0, show_default=True, help="The seed of all that is drawn at random.")
+
+
+def _enough(context: click.Context, option: click.Parameter, value: int) -> int:
+    """Refuse a handful of draws before any work is done: an interval of them would mislead."""
+    from karat.errors import BadInput
+
+    if value != 0 and value < 100:
+        raise BadInput.at("--draws", expected="0 draws, or 100 or more", found=str(value))
+    return value
+
+
+draws = click.option(
+    "--draws",
+    default=1000,
+    show_default=True,
+    callback=_enough,
+    help="Bootstrap draws for the intervals: 0 for none, or 100 and more.",
+)
+seed = click.option(
+    "--seed", default=0, show_default=True, type=click.IntRange(0), help="The seed of all that is drawn at random."
+)

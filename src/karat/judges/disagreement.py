@@ -74,6 +74,10 @@ def votes(
     if min_labels < 2:
         raise BadInput.at("min_labels", expected="2 or more: disagreement takes two", found=str(min_labels))
     frame = judgments.frame.drop_nulls("label")
+    if not frame.height:
+        raise Undefined("there is no label: what another user would say cannot be told")
+    if frame.group_by("query", "doc").len()["len"].max() < min_labels:  # type: ignore[operator]
+        raise Undefined(f"no document has {min_labels} labels: what another user would say cannot be told")
     levels = list(levels) or _levels(frame["label"], top)
     if most_labels is not None:
         if most_labels < min_labels:

@@ -201,10 +201,7 @@ def _tests_said(tested: pl.DataFrame) -> str:
         else (f"{called(row['group'])} on {row['feature']} {row['first']} and {row['second']}")
     )
     return (
-        f"{sure.height} of {count(tested.height, 'comparison')} differ beyond chance; most clearly {who}: "
-        f"a mean label of {row['mean_first']:.2f} and {row['mean_second']:.2f}, "
+        f"{sure.height} of {count(tested.height, 'comparison')} differ beyond chance by the ordinal test; most clearly "
+        f"{who}: a mean label of {row['mean_first']:.2f} and {row['mean_second']:.2f}, "
         f"the first higher in {percent(row['effect'])} of cases."
     )
-
-
-# What the analyses by group and feature share.
