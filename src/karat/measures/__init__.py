@@ -16,6 +16,7 @@ from karat.measures.diverse import (
 )
 from karat.measures.gains import Gains, udm
 from karat.measures.graded import CCG, CG, DCG, GAP, CCG_single, nDCG
+from karat.measures.linear import Linear, is_linear
 from karat.measures.lists import Lists, match
 from karat.measures.parse import MEASURES, about, as_measures, parse_measure
 from karat.measures.pooled import Bpref, infAP
@@ -41,6 +42,7 @@ __all__ = [
     "CCG_single",
     "Gains",
     "Judged",
+    "Linear",
     "Lists",
     "Measure",
     "P",
@@ -56,6 +58,7 @@ __all__ = [
     "alpha_nDCG",
     "as_measures",
     "infAP",
+    "is_linear",
     "match",
     "nDCG",
     "nERR_IA",

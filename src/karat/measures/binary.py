@@ -12,11 +12,14 @@ from typing import ClassVar
 import numpy as np
 
 from karat.measures.base import Floats, Measure, Ranked, share
-from karat.measures.lists import Lists
+from karat.measures.linear import Linear
+from karat.measures.lists import Ints, Lists
+from karat.measures.profile import Profile
+from karat.measures.topics import Topics
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class P(Ranked):
+class P(Ranked, Linear):
     """The share of the first k documents that are relevant; a list shorter than k is not let off.
 
     >>> str(P(rel=2) @ 5)
@@ -28,8 +31,16 @@ class P(Ranked):
 
     needs_cutoff: ClassVar[bool] = True
 
+    def weight(self, rank: Ints) -> Floats:
+        """One by k, at every rank."""
+        return np.full(len(rank), 1.0 / self.depth)
+
+    def worth(self, labels: Floats, topics: Topics, profile: Profile) -> Floats:
+        """1 for a relevant document, otherwise 0."""
+        return (labels >= self.rel).astype(np.float64)
+
     def score(self, lists: Lists) -> Floats:
-        """Relevant documents in the top k, by k."""
+        """Relevant documents in the top k, by k: counted, because ten times 0.1 is not quite 1."""
         k = self.depth
         lists = self.view(lists)
         return lists.total(lists.label >= self.rel) / k

@@ -11,7 +11,10 @@ from karat.errors import BadInput
 from karat.measures.base import Floats, Measure, Ranked
 from karat.measures.gains import STEEPEST, Gains
 from karat.measures.graded import GainsLike
-from karat.measures.lists import Lists
+from karat.measures.linear import Linear
+from karat.measures.lists import Ints, Lists
+from karat.measures.profile import Profile
+from karat.measures.topics import Topics
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -53,7 +56,7 @@ class ERR(Measure):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class RBP(Ranked):
+class RBP(Ranked, Linear):
     """Rank-biased precision: a user goes from each document to the next with probability p.
 
     >>> str(RBP(p=0.95))
@@ -73,15 +76,18 @@ class RBP(Ranked):
         if self.gains is not None:
             object.__setattr__(self, "gains", Gains.of(self.gains))
 
-    def score(self, lists: Lists) -> Floats:
-        """(1 - p) times the sum of gain p^(rank - 1)."""
-        lists = self.view(lists)
-        gain = (lists.label >= self.rel).astype(np.float64)
-        if self.gains is not None:
-            gain = lists.topics.known(Gains.of(self.gains)).apply(lists.label)
-            if len(gain) and gain.max() > 1:
-                raise BadInput.at("gains of RBP", expected="values from 0 to 1", found=f"{gain.max():g}")
-        return (1 - self.p) * lists.total(gain * self.p ** (lists.rank - 1))
+    def weight(self, rank: Ints) -> Floats:
+        """The share of users who stop at each rank: (1 - p) p^(rank - 1)."""
+        return np.asarray((1 - self.p) * self.p ** (rank - 1.0), dtype=np.float64)
+
+    def worth(self, labels: Floats, topics: Topics, profile: Profile) -> Floats:
+        """The gain of each label; 1 for a relevant document and otherwise 0 where no gains are given."""
+        if self.gains is None:
+            return (labels >= self.rel).astype(np.float64)
+        gain = topics.known(Gains.of(self.gains)).apply(labels)
+        if len(gain) and gain.max() > 1:
+            raise BadInput.at("gains of RBP", expected="values from 0 to 1", found=f"{gain.max():g}")
+        return gain
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

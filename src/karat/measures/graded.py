@@ -11,7 +11,10 @@ import numpy as np
 from karat.errors import BadInput
 from karat.measures.base import Floats, Listed, Measure, share
 from karat.measures.gains import Gains
+from karat.measures.linear import Linear
 from karat.measures.lists import Ints, Lists
+from karat.measures.profile import Profile
+from karat.measures.topics import Topics
 
 #: How a user may write gains: a name, a value per grade, or the values of grades 0, 1, 2, ...; none: the profile's.
 GainsLike = str | Mapping[float, float] | Sequence[float] | Gains | None
@@ -43,13 +46,17 @@ class Gained(Listed):
         if self.gains is not None:
             object.__setattr__(self, "gains", Gains.of(self.gains))
 
-    def gains_in(self, lists: Lists) -> Gains:
+    def worth(self, labels: Floats, topics: Topics, profile: Profile) -> Floats:
+        """The gain of each label."""
+        return self.gains_in(topics, profile).apply(labels)
+
+    def gains_in(self, topics: Topics, profile: Profile) -> Gains:
         """The measure's gains, or the profile's where it names none."""
-        return lists.topics.known(Gains.of(lists.profile.gains if self.gains is None else self.gains))
+        return topics.known(Gains.of(profile.gains if self.gains is None else self.gains))
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class CG(Gained):
+class CG(Gained, Linear):
     """The sum of the gains of the first k documents, whatever their order.
 
     >>> str(CG @ 5)
@@ -67,10 +74,15 @@ class CG(Gained):
         if self.context and self.judged_only:
             raise BadInput(f"{type(self).__name__} takes context or judged_only: a list with gaps has no context")
 
+    def weight(self, rank: Ints) -> Floats:
+        """1 at every rank."""
+        return np.ones(len(rank))
+
     def score(self, lists: Lists) -> Floats:
-        """Sum of gains."""
+        """Sum of gains, each with the weight of its rank."""
         lists = self.view(lists)
-        return lists.total(self.gains_in(lists).apply(lists.utility(self.context)))
+        gain = self.worth(lists.utility(self.context), lists.topics, lists.profile)
+        return lists.total(gain * self.weight(lists.rank))
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -90,11 +102,9 @@ class DCG(CG):
         super().__post_init__()
         _check_discount(self.discount)
 
-    def score(self, lists: Lists) -> Floats:
-        """Sum of discounted gains."""
-        lists = self.view(lists)
-        gain = self.gains_in(lists).apply(lists.utility(self.context))
-        return lists.total(gain * DISCOUNTS[self.discount](lists.rank))
+    def weight(self, rank: Ints) -> Floats:
+        """The discount at each rank."""
+        return DISCOUNTS[self.discount](rank)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -120,7 +130,7 @@ class nDCG(Gained):
     def score(self, lists: Lists) -> Floats:
         """Sum of discounted gains, by the ideal sum."""
         lists = self.view(lists)
-        gains, discount = self.gains_in(lists), DISCOUNTS[self.discount]
+        gains, discount = self.gains_in(lists.topics, lists.profile), DISCOUNTS[self.discount]
         gained = lists.total(gains.apply(lists.label) * discount(lists.rank))
         return share(gained, lists.topics.ideal(gains, discount, self.cutoff)[lists.topic])
 
@@ -151,7 +161,9 @@ class GAP(Gained):
         grades = np.unique(topics.label[topics.label > 0])
         if not len(grades):
             return np.zeros(len(lists))
-        content = grades / (topics.top or grades[-1]) if self.gains is None else self.gains_in(lists).apply(grades)
+        content = grades / (topics.top or grades[-1])
+        if self.gains is not None:
+            content = self.gains_in(topics, lists.profile).apply(grades)
         # q(min(a, b)) is a sum of steps over the grades up to both, so the double sum over pairs of documents
         # becomes one average precision per step.
         step = np.diff(content, prepend=0.0)
