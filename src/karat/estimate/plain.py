@@ -15,6 +15,7 @@ from karat.labels import majority
 from karat.measures import ERR, Profile, Topics, as_measures, match, profile_named
 from karat.measures.topics import UserWeights
 from karat.records import Judgments, Queries, Runs
+from karat.records.runs import several
 from karat.stats import FEWEST, mean_intervals
 
 Floats = npt.NDArray[np.float64]
@@ -178,5 +179,4 @@ def score(
         weights=weights,
         user_weights=user_weights,
     )
-    several = runs if isinstance(runs, list | tuple) and all(isinstance(run, Runs) for run in runs) else [runs]
-    return Scores.joined([scorer.score(Runs.of(run)) for run in several])
+    return Scores.joined([scorer.score(run) for run in several(runs)])

@@ -1,15 +1,21 @@
 """What if the truth were known? Judges, clicks and whole studies with planted effects."""
 
+from karat.simulate.bronze import bronze_pairs, bronze_scores
 from karat.simulate.clicks import click_log, position_clicks
 from karat.simulate.judges import fatigue, judge_labels, label_chances
 from karat.simulate.study import JudgingStudy, judging_study
+from karat.simulate.two_systems import TwoSystems, two_systems
 
 __all__ = [
     "JudgingStudy",
+    "TwoSystems",
+    "bronze_pairs",
+    "bronze_scores",
     "click_log",
     "fatigue",
     "judge_labels",
     "judging_study",
     "label_chances",
     "position_clicks",
+    "two_systems",
 ]

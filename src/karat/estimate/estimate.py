@@ -1,0 +1,99 @@
+"""An estimate: the scores of several systems by one method, and how far they may be off, alone and together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+
+
+class Difference(NamedTuple):
+    """One system's score less another's, with its interval and the p value of no difference."""
+
+    difference: float
+    standard_error: float
+    low: float
+    high: float
+    p: float
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """Scores with their covariance: what two systems share, queries, judges and gold labels, cancels between them.
+
+    >>> values = np.array([[0.2, 0.4], [0.4, 0.5], [0.6, 0.9], [0.5, 0.6]])
+    >>> estimate = Estimate.of_values("plain", ("a", "b"), values)
+    >>> estimate.scores.round(3).tolist(), round(estimate.difference(0, 1).p, 4)
+    ([0.425, 0.6], 0.0354)
+
+    `values` has a row per query and a column per system, and its column means are the scores; none where the queries
+    are not taken for a sample. `df` are the degrees of freedom of Student's t for each pair of systems.
+    """
+
+    method: str
+    systems: tuple[str, ...]
+    scores: Floats
+    covariance: Floats  # of the scores
+    df: Floats  # systems x systems
+    n_queries: int
+    n_gold: int = 0
+    values: Floats | None = None
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def of_values(
+        cls,
+        method: str,
+        systems: tuple[str, ...],
+        values: Floats,
+        *,
+        df: Floats | None = None,
+        n_gold: int = 0,
+        notes: tuple[str, ...] = (),
+    ) -> Estimate:
+        """An estimate from one value per query and system: queries are a sample, and all else is in the values."""
+        queries, columns = values.shape
+        centred = values - values.mean(axis=0)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            covariance = centred.T @ centred / (queries * np.float64(queries - 1))
+        if df is None:
+            df = np.full((columns, columns), queries - 1.0)
+        return cls(method, systems, values.mean(axis=0), covariance, df, queries, n_gold, values, notes)
+
+    def difference(self, a: int, b: int, level: float = 0.95) -> Difference:
+        """How much better system b is than system a."""
+        from scipy.special import stdtr, stdtrit
+
+        difference = float(self.scores[b] - self.scores[a])
+        spread = self.covariance
+        variance = float(spread[a, a] + spread[b, b] - 2 * spread[a, b])
+        # Rounding alone can leave a little where two systems do not differ at all.
+        error = float(np.sqrt(variance)) if variance > 1e-14 * (spread[a, a] + spread[b, b]) else 0.0
+        if error == 0.0 or np.isnan(error):
+            return Difference(difference, error, np.nan, np.nan, self._p_without_spread(difference, variance))
+        df = float(self.df[a, b])
+        if df < 1:
+            return Difference(difference, error, np.nan, np.nan, np.nan)
+        half = error * float(stdtrit(df, (1 + level) / 2))
+        p = float(2 * stdtr(df, -abs(difference) / error))
+        return Difference(difference, error, difference - half, difference + half, p)
+
+    def interval(self, system: int, level: float = 0.95) -> tuple[float, float]:
+        """The interval of one system's own score."""
+        from scipy.special import stdtrit
+
+        error, df = float(np.sqrt(max(self.covariance[system, system], 0.0))), float(self.df[system, system])
+        if not error or np.isnan(error) or df < 1:
+            return np.nan, np.nan
+        half = error * float(stdtrit(df, (1 + level) / 2))
+        return float(self.scores[system]) - half, float(self.scores[system]) + half
+
+    def _p_without_spread(self, difference: float, variance: float) -> float:
+        """Every query says the same: no difference, or one whose sign could not come out so often by chance."""
+        if np.isnan(variance) or self.n_queries < 2 or self.values is None:
+            return np.nan
+        return 1.0 if abs(difference) < 1e-12 else 2.0 ** (1 - self.n_queries)

@@ -1,0 +1,85 @@
+"""Gold labels: what a judge to be trusted said of a sample of documents, and how the sample was drawn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from karat.errors import BadInput
+from karat.labels import majority
+from karat.records import Judgments
+from karat.records.base import count
+
+
+@dataclass(frozen=True, eq=False)
+class Gold:
+    """One gold label per document, with the chance that the document had to be drawn.
+
+    >>> gold = Gold.of(Judgments.of([{"query": "q", "doc": "d", "label": 1, "probability": 0.25}]))
+    >>> gold.frame.row(0), gold.has_probability
+    (('q', 'd', 1.0, 0.25), True)
+    """
+
+    frame: pl.DataFrame  # query, doc, label, probability
+    labels: Judgments
+    has_probability: bool
+    notes: tuple[str, ...]
+
+    @classmethod
+    def of(cls, judgments: Judgments) -> Gold:
+        """Gold labels from judgments; several of one document are reduced to their majority."""
+        for column in ("context", "subtopic"):
+            if judgments.has(column):
+                raise BadInput.at("the gold labels", expected="one label for a document", found=f"labels by {column}")
+        labels = majority(judgments)
+        if not len(labels):
+            raise BadInput.at(
+                "the gold labels", expected="at least one label", found="none", remedy="fill in the column label"
+            )
+        notes = list(labels.notes)
+        has_probability = judgments.has("probability")
+        if has_probability:
+            drawn = _probabilities(judgments)
+            frame = labels.frame.join(drawn, on=["query", "doc"], how="left", maintain_order="left")
+            asked = judgments.frame.select("query", "doc").n_unique()
+            if asked > frame.height:
+                # As if the labels that are there were drawn from those asked for, all as likely.
+                frame = frame.with_columns(pl.col("probability") * (frame.height / asked))
+                notes.append(
+                    f"{count(asked - frame.height, 'drawn document')} of {asked:,} without a gold label (yet): those "
+                    "with one are taken for a random part of the draw"
+                )
+        else:
+            frame = labels.frame.with_columns(probability=pl.lit(None, dtype=pl.Float64))
+            notes.append(
+                "the gold labels do not say with which probability they were drawn: taken for drawn uniformly from "
+                "the documents compared; if they were not, the verdict is not to be trusted (karat plan gold draws "
+                "and says it)"
+            )
+        return cls(frame.select("query", "doc", "label", "probability"), labels, has_probability, tuple(notes))
+
+
+def _probabilities(judgments: Judgments) -> pl.DataFrame:
+    """The one probability of each document; `BadInput` where there is none, or two."""
+    drawn = judgments.frame.drop_nulls("label").select("query", "doc", "probability").unique(maintain_order=True)
+    bad = drawn.filter(~(pl.col("probability") > 0).fill_null(False) | ~(pl.col("probability") <= 1).fill_null(False))
+    if bad.height:
+        row = bad.row(0, named=True)
+        found = "none" if row["probability"] is None else f"{row['probability']:g}"
+        raise BadInput.at(
+            f"the gold label of document {row['doc']} of query {row['query']}",
+            expected="a probability above 0 and at most 1",
+            found=f"{found} ({count(bad.height, 'such label')})",
+            remedy="give the chance with which each was drawn, or leave the column out if all were drawn alike",
+        )
+    twice = drawn.filter(drawn.select("query", "doc").is_duplicated())
+    if twice.height:
+        row = twice.row(0, named=True)
+        raise BadInput.at(
+            f"the gold label of document {row['doc']} of query {row['query']}",
+            expected="one probability",
+            found=", ".join(f"{p:g}" for p in twice["probability"].head(2)),
+            remedy="two samples put together need the chance to be in either",
+        )
+    return drawn

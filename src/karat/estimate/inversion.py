@@ -1,0 +1,217 @@
+"""Inversion: scores as they would be without the judge's errors, if these depend on the true grade alone.
+
+From documents with both labels, P(label | gold grade) is known; turned round it says what a label is worth on average.
+Both systems are corrected with the same matrix, so that its uncertainty mostly cancels between them.
+
+Reference: the correction of Rogan and Gladen (American Journal of Epidemiology 1978) for any number of grades; its use
+for search with separate errors per system is that of annotation-error papers, kept as `inversion-independent`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from karat.errors import Undefined
+from karat.estimate.estimate import Estimate
+from karat.estimate.pool import Pool
+from karat.records.base import count
+from karat.stats import resampled
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+#: With fewer gold labels of a grade, how the judge labels it cannot be told.
+FEWEST_GOLD = 2
+#: More gains than these are not grades: expected gains, say.
+MOST_LEVELS = 20
+#: Errors grow by up to this factor where the matrix is turned round; above the first a note says so.
+HIGH_CONDITION = 10.0
+
+
+@dataclass(frozen=True, eq=False)
+class Confusion:
+    """How a judge labels documents of each gold gain: `shares[k, j]` = P(label's gain j | gold gain k)."""
+
+    gains: Floats
+    shares: Floats
+    sizes: Floats  # for how many documents the gold labels of each gain stand
+    counts: Ints  # gold labels of each gain
+
+    @classmethod
+    def of(cls, pool: Pool) -> Confusion:
+        """The confusion matrix of the pool's documents with both labels, each as often as it stands for others."""
+        gains = np.unique(np.concatenate([pool.predicted, pool.gold[pool.drawn]]))
+        if len(gains) > MOST_LEVELS:
+            raise Undefined(
+                f"the labels promise {len(gains)} different gains: inversion needs grades, not expected ones"
+            )
+        size = len(gains)
+        truth = np.searchsorted(gains, pool.gold[pool.drawn])
+        label = np.searchsorted(gains, pool.predicted[pool.drawn])
+        cells = np.bincount(truth * size + label, pool.inverse[pool.drawn], size * size).reshape(size, size)
+        counts = np.bincount(truth, minlength=size)
+        missing = np.flatnonzero(counts < FEWEST_GOLD)
+        if len(missing):
+            raise Undefined(
+                f"{count(int(counts[missing[0]]), 'gold label')} on documents worth {gains[missing[0]]:g}: how the "
+                f"judge labels them cannot be told from fewer than {FEWEST_GOLD}"
+            )
+        sizes = cells.sum(axis=1)
+        return cls(gains, cells / sizes[:, None], sizes, counts)
+
+    @property
+    def condition(self) -> float:
+        """By how much errors of the shares may grow when the matrix is turned round."""
+        return float(np.linalg.cond(self.shares))
+
+    def check(self) -> None:
+        """Refuse a matrix that cannot be told from one without an inverse."""
+        left, values, right = np.linalg.svd(self.shares)
+        least = float(values[-1])
+        # The least singular value is u' P v, and the rows of P are shares of independent samples.
+        v = right[-1]
+        spread = (self.shares @ v**2 - (self.shares @ v) ** 2) / self.counts
+        error = float(np.sqrt((left[:, -1] ** 2 * np.maximum(spread, 0.0)).sum()))
+        if least < 1e-9 or least < 2 * error:
+            raise Undefined(
+                "the labels hardly depend on the gold grade, for all these gold labels show (least singular value "
+                f"{least:.3f}, standard error {error:.3f}; condition number {self.condition:.3g}): nothing to turn "
+                "round; take more gold labels, or the prediction-powered method, which needs no such matrix"
+            )
+
+    def worth(self) -> Floats:
+        """What each label is worth on average: h with shares x h = gains."""
+        return np.asarray(np.linalg.solve(self.shares, self.gains), dtype=np.float64)
+
+    def constrained(self, seen: Floats) -> Floats:
+        """The gold shares nearest to explaining the shares of labels seen that are all between 0 and 1.
+
+        >>> confusion = Confusion(np.array([0.0, 1.0]), np.array([[0.8, 0.2], [0.1, 0.9]]), np.ones(2), np.ones(2))
+        >>> confusion.constrained(np.array([0.05, 0.95])).round(6).tolist()
+        [0.0, 1.0]
+        """
+        from scipy.optimize import nnls
+
+        # A heavy last row holds the sum at 1.
+        heavy = 1e6
+        table = np.vstack([self.shares.T, np.full(len(self.gains), heavy)])
+        shares, _ = nnls(table, np.append(seen, heavy))
+        return np.asarray(shares / shares.sum(), dtype=np.float64)
+
+
+def inversion(pool: Pool, *, fixed: bool = False) -> Estimate:
+    """The scores of all systems, corrected with one confusion matrix for all of them.
+
+    Wrong, and confidently so, where the judge errs more for one system than for another: compare with `powered`.
+    `fixed` leaves the queries' own differences out of the interval.
+    """
+    if len(pool.queries) < 2:
+        raise Undefined("there is only one query: how far queries differ cannot be told")
+    if not pool.drawn.any():
+        raise Undefined("none of the documents that the systems show has a gold label")
+    confusion = Confusion.of(pool)
+    confusion.check()
+    worth = confusion.worth()
+    label = np.searchsorted(confusion.gains, pool.predicted)
+    plain = pool.by_query(worth[label])
+    influence = _gold_part(pool, confusion, worth, label)
+    estimate = Estimate.of_values("inversion", pool.systems, plain - influence, n_gold=int(pool.drawn.sum()))
+    if fixed:
+        chance = Estimate.of_values("inversion", pool.systems, influence).covariance
+        estimate = replace(estimate, covariance=chance + _label_noise(pool, confusion, worth, label), values=None)
+    return replace(estimate, notes=tuple(_notes(pool, confusion, estimate.scores, label)))
+
+
+def _label_noise(pool: Pool, confusion: Confusion, worth: Floats, label: Ints) -> Floats:
+    """How far the judge's errors move the scores of these very queries: the labels might have come out otherwise."""
+    spread = (confusion.shares * (worth[None, :] - confusion.gains[:, None]) ** 2).sum(axis=1)
+    # What a label says of the spread of its document's true grade, as `worth` does of its gain.
+    expected = np.linalg.solve(confusion.shares, spread)[label]
+    noise = pool.weight.T @ (expected[:, None] * pool.weight) / len(pool.queries) ** 2
+    return np.asarray(noise, dtype=np.float64)
+
+
+def _gold_part(pool: Pool, confusion: Confusion, worth: Floats, label: Ints) -> Floats:
+    """How far the gold labels of each query move each system's corrected score, times the number of queries."""
+    size, queries = len(confusion.gains), len(pool.queries)
+    shown = np.column_stack([np.bincount(label, pool.weight[:, s], size) / queries for s in range(len(pool.systems))])
+    a = np.linalg.solve(confusion.shares.T, shown)  # gains x systems
+    drawn = pool.drawn
+    truth = np.searchsorted(confusion.gains, pool.gold[drawn])
+    moved = pool.inverse[drawn] * (worth[label[drawn]] - confusion.gains[truth]) / confusion.sizes[truth]
+    parts = [np.bincount(pool.query[drawn], moved * a[truth, s], queries) * queries for s in range(len(pool.systems))]
+    return np.column_stack(parts)
+
+
+def resampled_scores(pool: Pool, *, draws: int = 1000, seed: int = 0) -> Floats:
+    """Corrected scores when whole queries, with the gold labels in them, are drawn again: a row per draw.
+
+    The slow way to the error of `inversion`, for checking it; draws without an inverse, or without gold labels of some
+    grade, are left out.
+    """
+    confusion = Confusion.of(pool)
+    size, queries, systems = len(confusion.gains), len(pool.queries), len(pool.systems)
+    label = np.searchsorted(confusion.gains, pool.predicted)
+    truth = np.searchsorted(confusion.gains, pool.truth)
+    # Of every query: the labels it shows, by system, and its gold documents by gold grade and label.
+    shown = np.column_stack(
+        [
+            np.bincount(pool.query * size + label, pool.weight[:, s], queries * size).reshape(queries, size)
+            for s in range(systems)
+        ]
+    )
+    cells = np.bincount(pool.query * size**2 + truth * size + label, pool.inverse, queries * size**2)
+    cells = cells.reshape(queries, size**2)
+    found = []
+    for times in resampled(queries, draws, seed):
+        seen = (times @ shown).reshape(-1, systems, size) / queries
+        counts = (times @ cells).reshape(-1, size, size)
+        known = (counts.sum(axis=2) > 0).all(axis=1)
+        shares = counts[known] / counts[known].sum(axis=2, keepdims=True)
+        good = np.abs(np.linalg.det(shares)) > 1e-9
+        gains = np.broadcast_to(confusion.gains[:, None], (int(good.sum()), size, 1))
+        found.append(np.einsum("dsg,dg->ds", seen[known][good], np.linalg.solve(shares[good], gains)[:, :, 0]))
+    return np.concatenate(found)
+
+
+def independent(estimate: Estimate) -> Estimate:
+    """The same scores with errors added up as if every system had been corrected with a gold sample of its own.
+
+    The test as printed in the annotation-error paper. With one gold sample for both systems it hardly ever sees a
+    difference.
+    """
+    return replace(
+        estimate,
+        method="inversion-independent",
+        covariance=np.diag(np.diag(estimate.covariance)),
+        values=None,
+        df=np.full_like(estimate.df, np.inf),
+        notes=(
+            "inversion-independent adds up the errors of both systems although they share one gold sample: it is here "
+            "for comparison with published figures only",
+        ),
+    )
+
+
+def _notes(pool: Pool, confusion: Confusion, scores: Floats, label: Ints) -> list[str]:
+    notes = []
+    if confusion.condition > HIGH_CONDITION:
+        notes.append(
+            f"inversion: the condition number is {confusion.condition:.3g}: small errors of the confusion matrix are "
+            "large errors of the scores"
+        )
+    most = np.array([pool.weight[:, s].sum() / len(pool.queries) for s in range(len(pool.systems))])
+    for s, system in enumerate(pool.systems):
+        low, high = confusion.gains[0] * most[s], confusion.gains[-1] * most[s]
+        if low - 1e-9 <= scores[s] <= high + 1e-9:
+            continue
+        seen = np.bincount(label, pool.weight[:, s], len(confusion.gains))
+        possible = float(confusion.constrained(seen / seen.sum()) @ confusion.gains * most[s])
+        notes.append(
+            f"inversion: {system}'s corrected score {scores[s]:.3f} is impossible (between {low:g} and {high:g}); "
+            f"the nearest possible one is {possible:.3f}: the judge's errors are not those of the gold sample"
+        )
+    return notes

@@ -1,0 +1,160 @@
+"""The pool: every document that some system shows, with its weight for each system, its label and its gold label.
+
+A measure that is a sum over documents is a product of two tables, weights and gains. Whatever is estimated of the
+gains, by a judge, from a gold sample, or by both, then gives every system's score at once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from karat.errors import BadInput
+from karat.estimate.gold import Gold
+from karat.measures import Linear, Profile, Topics
+from karat.measures.order import order
+from karat.records import Judgments, Runs
+from karat.simulate import TwoSystems
+from karat.stats import totals
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """Documents of the compared lists, one row for each query and document, sorted by query.
+
+    `weight` has a column per system: what the document counts for in its list (0 where it is not shown). `predicted`
+    is the gain that the labels promise, `gold` the gain by the gold label, NaN where there is none, and `probability`
+    the chance with which a gold document was drawn.
+    """
+
+    systems: tuple[str, ...]
+    queries: tuple[str, ...]
+    docs: pl.DataFrame  # query, doc, label
+    query: Ints  # the number of each document's query
+    weight: Floats  # documents x systems
+    rank: Ints  # the best rank of each document in any list
+    predicted: Floats
+    gold: Floats
+    probability: Floats
+
+    @classmethod
+    def of(
+        cls,
+        runs: Runs,
+        queries: list[str],
+        measure: Linear,
+        labels: Judgments,
+        topics: Topics,
+        profile: Profile,
+        gold: Gold | None = None,
+    ) -> Pool:
+        """The pool of these runs for these queries; `labels` have one label for a document."""
+        systems = runs.systems
+        seen = shown(runs, queries, profile, measure.cutoff)
+        seen = seen.with_columns(pl.Series("weight", measure.weight(seen["rank"].to_numpy().astype(np.int64))))
+        docs = seen.group_by("query", "doc").agg(pl.col("rank").min()).sort("query", "doc")
+        docs = docs.join(
+            labels.frame.group_by("query", "doc").agg(pl.col("label").max()),
+            on=["query", "doc"],
+            how="left",
+            maintain_order="left",
+        )
+        label = docs["label"].fill_null(np.nan).to_numpy().astype(np.float64)
+        weight = np.zeros((docs.height, len(systems)))
+        placed = seen.join(docs.select("query", "doc").with_row_index("row"), on=["query", "doc"]).join(
+            pl.DataFrame({"system": systems}).with_row_index("column"), on="system"
+        )
+        weight[placed["row"].to_numpy(), placed["column"].to_numpy()] = placed["weight"].to_numpy()
+        number = {name: place for place, name in enumerate(queries)}
+        pool = cls(
+            systems=tuple(systems),
+            queries=tuple(queries),
+            docs=docs.select("query", "doc", "label"),
+            query=docs["query"].replace_strict(number, return_dtype=pl.Int64).to_numpy().astype(np.int64),
+            weight=weight,
+            rank=docs["rank"].to_numpy().astype(np.int64),
+            predicted=measure.worth(label, topics, profile),
+            gold=np.full(docs.height, np.nan),
+            probability=np.full(docs.height, np.nan),
+        )
+        if gold is None:
+            return pool
+        known = docs.select("query", "doc").join(gold.frame, on=["query", "doc"], how="left", maintain_order="left")
+        grade = known["label"].fill_null(np.nan).to_numpy().astype(np.float64)
+        drawn = ~np.isnan(grade)
+        probability = known["probability"].fill_null(np.nan).to_numpy().astype(np.float64)
+        if not gold.has_probability and drawn.any():
+            # Drawn uniformly, for all that is known: each as likely as the share that was drawn.
+            probability = np.where(drawn, drawn.mean(), np.nan)
+        return replace(
+            pool, gold=np.where(drawn, measure.worth(grade, topics, profile), np.nan), probability=probability
+        )
+
+    @classmethod
+    def of_study(cls, study: TwoSystems, drawn: Bools, probability: Floats | float) -> Pool:
+        """The pool of a simulated comparison by P@k, as its labels, gold labels and runs would give it."""
+        return cls(
+            systems=("A", "B"),
+            queries=tuple(map(str, range(study.queries))),
+            docs=pl.DataFrame(),
+            query=study.query,
+            weight=(study.rank > 0) / study.depth,
+            rank=study.rank.max(axis=1),
+            predicted=study.label,
+            gold=np.where(drawn, study.truth, np.nan),
+            probability=np.where(drawn, probability, np.nan),
+        )
+
+    @cached_property
+    def drawn(self) -> Bools:
+        """Which documents have a gold label."""
+        return ~np.isnan(self.gold)
+
+    @cached_property
+    def inverse(self) -> Floats:
+        """For how many documents each gold label stands: 1 by its chance to be drawn; 0 for the others."""
+        return np.divide(1.0, self.probability, out=np.zeros(len(self.gold)), where=self.drawn)
+
+    @cached_property
+    def truth(self) -> Floats:
+        """The gold gain, 0 where it is not known: for products with `inverse`."""
+        return np.where(self.drawn, self.gold, 0.0)
+
+    @cached_property
+    def matters(self) -> Bools:
+        """Which documents count for some system more than for another."""
+        apart: Bools = self.weight[:, 0] != 0
+        if len(self.systems) > 1:
+            apart = self.weight.max(axis=1) > self.weight.min(axis=1)
+        return apart
+
+    def by_query(self, gains: Floats) -> Floats:
+        """Each system's sum over documents of weight times gain, a row per query."""
+        columns = [totals(self.query, gains * self.weight[:, s], len(self.queries)) for s in range(len(self.systems))]
+        return np.column_stack(columns)
+
+    def with_predicted(self, predicted: Floats) -> Pool:
+        """The same pool with another prediction of the gains."""
+        return replace(self, predicted=predicted)
+
+
+def shown(runs: Runs, queries: list[str], profile: Profile, cutoff: int | None) -> pl.DataFrame:
+    """The documents of these queries that a measure looks at, with their rank in each list."""
+    ordered = order(runs, profile)
+    rows = np.arange(len(runs))
+    rank = ordered.place(rows) - ordered.start[ordered.row_list] + 1
+    frame = runs.frame.select("system", "query", "doc").with_columns(pl.Series("rank", rank))
+    if cutoff is not None:
+        frame = frame.filter(pl.col("rank") <= cutoff)
+    frame = frame.filter(pl.col("query").is_in(queries))
+    if not frame.height:
+        raise BadInput.at("the runs", expected="documents for the judged queries", found="none")
+    return frame

@@ -1,0 +1,71 @@
+"""Corrected scores of measures that are no sums: gold labels for all documents of some queries.
+
+What one label does to nDCG, AP, RR or ERR depends on the others, so the unit that is drawn is the query: its score by
+gold labels against its score by the judge's labels.
+
+Reference: the regression (difference) estimator of survey sampling; PPI++ (Angelopoulos, Duchi and Zrnic 2023).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from karat.errors import Undefined
+from karat.estimate.estimate import Estimate
+
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+
+
+def whole_queries(
+    systems: tuple[str, ...], judged: Floats, gold: Floats, drawn: Bools, *, n_gold: int, fixed: bool = False
+) -> Estimate:
+    """Scores of all systems from every query's score by the judge and some queries' score by gold labels.
+
+    >>> judged = np.array([[0.1, 0.3], [0.5, 0.4], [0.3, 0.6], [0.2, 0.2], [0.6, 0.9], [0.4, 0.3]])
+    >>> gold = judged + np.array([[0.1, 0.1], [0.0, 0.1], [0.1, 0.2], [0, 0], [0, 0], [0, 0]])
+    >>> drawn = np.array([True, True, True, False, False, False])
+    >>> whole_queries(("a", "b"), judged, gold, drawn, n_gold=30).n_queries
+    6
+
+    `judged` and `gold` have a row per query and a column per system; rows of `gold` count where `drawn`. The judge is
+    weighed by how well it predicts the differences; where it does not, the gold queries stand alone. `fixed` is for
+    these queries only.
+    """
+    queries, n = len(judged), int(drawn.sum())
+    if n < 2:
+        raise Undefined(
+            f"{n} of {queries} queries {'has' if n == 1 else 'have'} gold labels for every labelled document that the "
+            "systems show, and this measure needs whole queries: at least 2 (karat plan gold --whole-queries draws "
+            "them); P, DCG and RBP can be corrected from single documents"
+        )
+    weight = _weight(judged[drawn], gold[drawn])
+    error = gold[drawn] - weight * judged[drawn]
+    offset = error.mean(axis=0)
+    # The mean of these values is the estimate, and their spread has both parts: queries, and gold for some only.
+    values = weight * judged + offset
+    values[drawn] += (queries / n) * (error - offset)
+    notes = [f"corrected by whole queries: gold labels for {n:,} of {queries:,} queries"]
+    if n < queries and weight == 0.0:
+        notes.append("the labels do not predict the gold scores: the verdict rests on the gold queries alone")
+    if n < 10:
+        notes.append(f"gold labels for {n} queries only: the interval is a guess")
+    size = len(systems)
+    df = np.full((size, size), n - 1.0)
+    estimate = Estimate.of_values("ppi", systems, values, df=df, n_gold=n_gold, notes=tuple(notes))
+    if not fixed:
+        spread = np.atleast_2d(np.cov(gold[drawn], rowvar=False)) / queries
+        drawing = np.atleast_2d(np.cov(error, rowvar=False)) * (1 / n - 1 / queries)
+        return Estimate("ppi", systems, estimate.scores, spread + drawing, df, queries, n_gold, values, tuple(notes))
+    drawing = np.atleast_2d(np.cov(error, rowvar=False)) * (1 / n - 1 / queries)
+    return Estimate("ppi", systems, estimate.scores, drawing, df, queries, n_gold, None, tuple(notes))
+
+
+def _weight(judged: Floats, gold: Floats) -> float:
+    """The judge's weight: covariance with gold by the judge's variance, over the differences between systems."""
+    if judged.shape[1] > 1:
+        judged, gold = judged - judged.mean(axis=1, keepdims=True), gold - gold.mean(axis=1, keepdims=True)
+    judged, gold = judged - judged.mean(axis=0), gold - gold.mean(axis=0)
+    spread = float((judged**2).sum())
+    return max(float((judged * gold).sum()) / spread, 0.0) if spread > 0 else 0.0
