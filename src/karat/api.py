@@ -1,6 +1,8 @@
 """The public names: what `import karat as kt` offers as `kt.name`. Adding a line here makes a name public."""
 
 from karat import judges as judges
+from karat.compare import Comparison as Comparison
+from karat.compare import compare as compare
 from karat.errors import BadInput as BadInput
 from karat.errors import KaratError as KaratError
 from karat.errors import MissingExtra as MissingExtra
@@ -8,6 +10,10 @@ from karat.errors import NotConverged as NotConverged
 from karat.errors import Undefined as Undefined
 from karat.estimate import Scores as Scores
 from karat.estimate import score as score
+from karat.estimate.accuracy import Accuracy as Accuracy
+from karat.estimate.corrected import corrected_score as corrected_score
+from karat.estimate.corrected_pair import corrected_difference as corrected_difference
+from karat.estimate.observed import Observed as Observed
 from karat.formats import read_clicks as read_clicks
 from karat.formats import read_documents as read_documents
 from karat.formats import read_judgments as read_judgments
@@ -47,6 +53,11 @@ from karat.measures import nERR_IA as nERR_IA
 from karat.measures import nNRBP as nNRBP
 from karat.measures import parse_measure as parse_measure
 from karat.measures import udm as udm
+from karat.plan.gold import plan_gold as plan_gold
+from karat.plan.gold import plan_gold_queries as plan_gold_queries
+from karat.plan.power import plan_power as plan_power
+from karat.plan.spread import Spread as Spread
+from karat.plan.spread import spread_of as spread_of
 from karat.records import ClickLog as ClickLog
 from karat.records import Clicks as Clicks
 from karat.records import Documents as Documents

@@ -147,8 +147,19 @@ def test_several_judges_are_reduced_to_the_majority_and_said(tmp_path: Path) -> 
 
 
 def test_help_has_an_example_for_every_command() -> None:
-    for command in ("score", "convert", "measures", "disagree", "judges", "train"):
-        done = karat(command, "--help")
+    for command in (
+        "score",
+        "compare",
+        "correct",
+        "convert",
+        "measures",
+        "disagree",
+        "judges",
+        "train",
+        "plan gold",
+        "plan power",
+    ):
+        done = karat(*command.split(), "--help")
         assert done.returncode == 0
         assert f"karat {command}" in done.stdout.partition("Example")[2]
     assert karat("--version").stdout == f"karat {kt.__version__}\n"

@@ -27,12 +27,13 @@ def test_the_page_of_measures_is_current() -> None:
     assert (ROOT / "docs" / "measures.md").read_text() == module.page(), "run python docs/make_measures.py"
 
 
-def test_the_readmes_command_prints_what_the_readme_shows() -> None:
-    block = re.search(r"```\n\$ (karat score .*?)\n(.*?)```", README, re.DOTALL)
-    assert block is not None
-    command = block[1].replace("karat", f"{sys.executable} -m karat.cli", 1)
-    shown = subprocess.run(["bash", "-c", command], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    assert [line.rstrip() for line in shown.splitlines()] == block[2].splitlines()
+def test_the_readmes_commands_print_what_the_readme_shows() -> None:
+    blocks = re.findall(r"```\n\$ (karat \w+ examples/.*?)\n(.*?)```", README, re.DOTALL)
+    assert len(blocks) >= 2
+    for words, expected in blocks:
+        command = words.replace("karat", f"{sys.executable} -m karat.cli", 1)
+        shown = subprocess.run(["bash", "-c", command], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+        assert [line.rstrip() for line in shown.splitlines()] == expected.splitlines()
 
 
 def test_the_readmes_python_runs(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -48,7 +49,10 @@ def test_the_readmes_python_runs(monkeypatch: pytest.MonkeyPatch, capsys: pytest
 def test_every_command_is_in_the_readme_and_every_option_has_help() -> None:
     for name, command in karat.commands.items():
         assert f"karat {name}" in README, name
-        for option in command.params:
+        parts = {} if not isinstance(command, click.Group) else command.commands
+        for part in parts:
+            assert f"karat {name} {part}" in README, part
+        for option in [option for one in [command, *parts.values()] for option in one.params]:
             if isinstance(option, click.Option):
                 assert option.help, (name, option.name)
 

@@ -10,10 +10,13 @@ import sys
 import click
 
 from karat import __version__
+from karat.cli.compare import compare
 from karat.cli.convert import convert
+from karat.cli.correct import correct
 from karat.cli.disagree import disagree
 from karat.cli.judges import judges
 from karat.cli.measures import measures
+from karat.cli.plan import plan
 from karat.cli.score import score
 from karat.cli.train import train
 from karat.errors import BadInput, KaratError, MissingExtra
@@ -26,9 +29,12 @@ def karat() -> None:
 
 
 karat.add_command(score)
+karat.add_command(compare)
 karat.add_command(convert)
+karat.add_command(correct)
 karat.add_command(disagree)
 karat.add_command(judges)
+karat.add_command(plan)
 karat.add_command(train)
 karat.add_command(measures)
 

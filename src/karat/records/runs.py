@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -133,3 +133,24 @@ class Runs(Records):
             f"{count(len(self), 'document')} for {count(keys['query'].n_unique(), 'query', 'queries')} "
             f"by {who if systems else 'nobody'}"
         )
+
+
+def several(data: Any) -> list[Runs]:
+    """Each of several runs, or the one that there is: a list of rows is one run."""
+    if isinstance(data, list | tuple) and data and all(isinstance(run, Runs) for run in data):
+        return list(data)
+    return [Runs.of(data)]
+
+
+def together(runs: Sequence[Runs]) -> Runs:
+    """Several runs as one; the names of their systems must differ."""
+    if len(runs) == 1:
+        return runs[0]
+    systems = [name for run in runs for name in run.systems]
+    again = next((name for name in systems if systems.count(name) > 1), None)
+    if again is not None:
+        raise BadInput.at("the runs", expected="a different name for each system", found=f"two called {again}")
+    columns = ["system", "query", "doc", "score"]
+    if all(run.has("rank") for run in runs):
+        columns.append("rank")
+    return Runs(pl.concat([run.frame.select(columns) for run in runs]), tuple(n for run in runs for n in run.notes))

@@ -1,0 +1,193 @@
+"""`karat compare`: which system is better, given that the labels are wrong sometimes?"""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from karat.cli import options
+
+if TYPE_CHECKING:
+    from karat.compare import Comparison
+    from karat.records import Runs
+
+EXAMPLES = """\b
+Examples:
+  karat compare qrels.txt bm25.run neural.run -m nDCG@10
+  karat compare llm.csv bm25.run neural.run -m P@10 --gold gold.csv
+  karat compare llm.csv a.run b.run c.run d.run -m "DCG@10" --gold gold.csv --json
+  karat compare crowd.csv a.run b.run -m P@10 --combine dawid-skene --gold gold.csv
+  karat compare qrels.txt a.run b.run -m P@10 --peek 400
+
+karat plan gold draws the documents worth a gold label and writes the file for --gold."""
+
+
+@click.command(epilog=EXAMPLES)
+@click.argument("labels")
+@click.argument("runs", metavar="RUN_A RUN_B [RUN...]", nargs=-1, required=True)
+@click.option("-m", "--measure", default="nDCG@10", show_default=True, help="The measure to compare by.")
+@click.option("--gold", metavar="FILE", help="Gold labels of some documents, with the probability of each to be drawn.")
+@click.option(
+    "--method",
+    default="auto",
+    show_default=True,
+    type=click.Choice(["auto", "plain", "inversion", "inversion-independent", "ppi"]),
+    help="The method that decides: auto is ppi with gold labels, plain without.",
+)
+@click.option(
+    "--queries",
+    default="sample",
+    show_default=True,
+    type=click.Choice(["sample", "fixed"]),
+    help="Whether the queries stand for all that users ask, or for themselves only.",
+)
+@click.option(
+    "--combine",
+    default="majority",
+    show_default=True,
+    type=click.Choice(["majority", "one-coin", "dawid-skene", "ordinal"]),
+    help="How several judges' labels of a document become one.",
+)
+@click.option("--peek", type=int, metavar="N", help="Intervals for looking again and again; N queries are planned.")
+@click.option("-q", "--by-query", is_flag=True, help="Show every query's scores.")
+@click.option(
+    "--profile",
+    default="trec_eval",
+    show_default=True,
+    metavar="TOOL",
+    help="Where tools differ, do as trec_eval, trec_eval9, ndeval or gdeval.",
+)
+@click.option("-c", "--complete", is_flag=True, help="Count judged queries that a run misses as 0.")
+@click.option("--level", default=0.95, show_default=True, help="The level of the intervals.")
+@click.option("--draws", default=10_000, show_default=True, type=click.IntRange(100), help="Draws of random tests.")
+@options.seed
+@options.scale
+@options.drop_bad_labels
+@options.as_json
+def compare(
+    labels: str,
+    runs: tuple[str, ...],
+    measure: str,
+    gold: str | None,
+    method: str,
+    queries: str,
+    combine: str,
+    peek: int | None,
+    by_query: bool,
+    profile: str,
+    complete: bool,
+    level: float,
+    draws: int,
+    seed: int,
+    scale: str | None,
+    drop_bad_labels: bool,
+    as_json: bool,
+) -> None:
+    """Say which system is better, and how sure that is.
+
+    The verdict is about RUN_B against RUN_A; with more runs, about the best against all others. LABELS may be wrong
+    sometimes: with --gold, the labels of a trusted judge for a sample of documents, the verdict holds nevertheless.
+    Exit code 1: the data cannot say.
+    """
+    from karat.compare import compare as compared
+    from karat.errors import BadInput
+    from karat.formats import read_judgments
+    from karat.measures import profile_named
+
+    if [labels, *runs, gold].count("-") > 1:
+        raise BadInput("standard input (-) can be read once only")
+    by_rank = profile_named(profile).order == "rank"
+    found = compared(
+        read_told_apart(list(runs), by_rank),
+        read_judgments(labels, scale=scale, drop_bad_labels=drop_bad_labels),
+        measure,
+        gold=None if gold is None else read_judgments(gold, scale=scale, drop_bad_labels=drop_bad_labels),
+        method=method,  # type: ignore[arg-type]
+        queries=queries,  # type: ignore[arg-type]
+        combine=combine,
+        profile=profile,
+        complete=complete,
+        level=level,
+        peek=peek,
+        draws=draws,
+        seed=seed,
+    )
+    if as_json:
+        document = found.to_dict()
+        if by_query:
+            document["by_query"] = found.by_query.to_dicts()
+        click.echo(json.dumps(document, ensure_ascii=False))
+    else:
+        _print(found, by_query)
+    if found.verdict == "cannot say":
+        sys.exit(1)
+
+
+def read_told_apart(paths: list[str], ranks: bool) -> list[Runs]:
+    """The runs of these files; systems of the same name are named by their files instead."""
+    from collections import Counter
+
+    import polars as pl
+
+    from karat.cli.progress import progress
+    from karat.formats import read_runs
+    from karat.formats.files import File
+    from karat.records import Runs
+
+    for path in paths:
+        File(path).check()
+    read = [read_runs(path, ranks=ranks) for path in progress(paths, "Reading")]
+    used = Counter(name for run in read for name in run.systems)
+    stems = Counter(File(path).stem for path in paths)
+    named = []
+    for run, path in zip(read, paths, strict=True):
+        stem = File(path).stem if stems[File(path).stem] == 1 else path
+        clash = {name: stem if len(run.systems) == 1 else f"{stem}:{name}" for name in run.systems if used[name] > 1}
+        frame = run.frame.with_columns(pl.col("system").replace(clash)) if clash else run.frame
+        named.append(Runs(frame, run.notes, one_system=run.one_system))
+    return named
+
+
+def _print(found: Comparison, by_query: bool) -> None:
+    from karat.cli.results import print_result
+    from karat.cli.tables import console, figure, say, side_by_side
+    from karat.records import Result
+
+    out = console()
+    many = len(found.systems) > 2
+    say(out, found.sentence())
+    methods = found.methods.drop("system_a", "system_b") if not many else found.methods.drop("system_a")
+    if not many:
+        methods = methods.rename({"a": found.systems[0], "b": found.systems[1]})
+    else:
+        methods = methods.rename({"system_b": "system", "a": found.systems[0], "b": "score"})
+    blank = Result(methods.rename({"n_queries": "queries", "n_gold": "gold"}), "")
+    print_result(blank)
+    if found.pairs.height:
+        out.print()
+    if many and found.ranks.height:
+        print_result(Result(found.ranks.rename({"best_rank": "from", "worst_rank": "to"}), "Places each may have:"))
+        out.print()
+        print_result(Result(found.pairs.drop("effect"), "Every pair, b - a:"))
+    elif found.pairs.height:
+        row = found.pairs.row(0, named=True)
+        said = f"By the labels {found.systems[1]} wins {row['wins']}, ties {row['ties']}, loses {row['losses']} queries"
+        if found.method in ("plain", "inversion") and found.tests is not None:
+            effect = "" if math.isnan(row["effect"]) else f"; effect size {row['effect']:.2f}"
+            print_result(Result(found.tests, f"{said}{effect}."))
+        else:
+            say(out, f"{said}.")
+    if found.judge is not None:
+        out.print()
+        print_result(Result(found.judge, "The judge's error, gain by label less gain by gold label:"))
+    if by_query:
+        rows = [[row["query"], *(figure(row[s], 4) for s in found.systems)] for row in found.by_query.to_dicts()]
+        out.print()
+        for table in side_by_side(["query", *found.systems], rows, out.width):
+            out.print(table)
+    for note in found.notes:
+        say(out, f"- {note}")

@@ -1,0 +1,107 @@
+"""`karat plan gold`: which documents are worth a gold label?"""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from karat.cli import options
+from karat.cli.compare import read_told_apart
+
+EXAMPLES = """\b
+Examples:
+  karat plan gold llm.csv bm25.run neural.run -m P@10 -n 300 --out gold.csv
+  karat plan gold llm.csv a.run b.run -m DCG@10 -n 200 --pilot earlier.csv --out gold.csv
+  karat plan gold llm.csv a.run b.run -m nDCG@10 -n 400 --whole-queries --out gold.csv
+
+Fill in the column label of gold.csv, then: karat compare llm.csv bm25.run neural.run -m P@10 --gold gold.csv"""
+
+
+@click.command(epilog=EXAMPLES)
+@click.argument("labels")
+@click.argument("runs", metavar="RUN_A RUN_B [RUN...]", nargs=-1, required=True)
+@click.option("-m", "--measure", default="P@10", show_default=True, help="The measure to compare by.")
+@click.option("-n", "--number", default=300, show_default=True, type=click.IntRange(1), help="Gold labels to collect.")
+@click.option("--out", metavar="FILE", help="Write the documents with their probabilities (.csv, .jsonl, .parquet).")
+@click.option("--pilot", metavar="FILE", help="Earlier gold labels: they show which labels are often wrong.")
+@click.option("--whole-queries", is_flag=True, help="Draw whole queries, for nDCG, AP, RR, ERR.")
+@click.option("--uniform", default=0.0, show_default=True, help="The share drawn from all documents, for reuse.")
+@click.option("--floor", default=0.2, show_default=True, help="The least probability, as a share of the average.")
+@click.option("--cost", type=float, metavar="C", help="What one gold label costs: shows the sum.")
+@click.option(
+    "--profile",
+    default="trec_eval",
+    show_default=True,
+    metavar="TOOL",
+    help="Where tools differ, do as trec_eval, trec_eval9, ndeval or gdeval.",
+)
+@options.seed
+@options.scale
+@options.drop_bad_labels
+@options.as_json
+def gold(
+    labels: str,
+    runs: tuple[str, ...],
+    measure: str,
+    number: int,
+    out: str | None,
+    pilot: str | None,
+    whole_queries: bool,
+    uniform: float,
+    floor: float,
+    cost: float | None,
+    profile: str,
+    seed: int,
+    scale: str | None,
+    drop_bad_labels: bool,
+    as_json: bool,
+) -> None:
+    """Draw the documents whose gold labels say most about which system is better.
+
+    A document that both systems show at the same rank says nothing; one whose label is often wrong says much. The file
+    written holds query, doc, an empty label to fill in, and the probability with which each was drawn: karat compare
+    --gold reads it.
+    """
+    from karat.errors import BadInput
+    from karat.formats import read_judgments, write
+    from karat.measures import profile_named
+    from karat.plan.gold import plan_gold, plan_gold_queries
+    from karat.records import Judgments
+
+    if cost is not None and not cost >= 0:
+        raise BadInput.at("--cost", expected="a number from 0", found=str(cost))
+    lists = read_told_apart(list(runs), profile_named(profile).order == "rank")
+    read = read_judgments(labels, scale=scale, drop_bad_labels=drop_bad_labels)
+    if whole_queries:
+        plan = plan_gold_queries(lists, read, measure, number, profile=profile, seed=seed)
+    else:
+        earlier = None if pilot is None else read_judgments(pilot, scale=scale, drop_bad_labels=drop_bad_labels)
+        plan = plan_gold(
+            lists, read, measure, number, pilot=earlier, uniform=uniform, floor=floor, profile=profile, seed=seed
+        )
+    if out is not None:
+        write(Judgments(plan.frame), out)
+    if as_json:
+        document = plan.to_dict()
+        if cost is not None:
+            document["cost"] = cost * plan.frame.height
+        click.echo(json.dumps(document, ensure_ascii=False))
+        return
+    from karat.cli.results import print_result
+    from karat.cli.tables import console, say
+    from karat.records import Result
+
+    notes = list(plan.notes)
+    if cost is not None:
+        notes.append(f"cost: {cost * plan.frame.height:,.2f}")
+    if out is None:
+        notes.append("nothing written: name a file with --out")
+    print_result(Result(plan.frame.drop("label").head(10), plan.finding))
+    printed = console()
+    if plan.frame.height > 10:
+        say(printed, f"- {plan.frame.height - 10:,} more documents")
+    for note in notes:
+        say(printed, f"- {note}")
+    if out is not None:
+        say(printed, f"Wrote {out}: fill in the labels, then karat compare ... --gold {out}")

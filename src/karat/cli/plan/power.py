@@ -1,0 +1,154 @@
+"""`karat plan power`: how many queries and gold labels until a difference is seen?"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import click
+
+from karat.cli import options
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from karat.plan import PowerPlan, Spread
+
+EXAMPLES = """\b
+Examples:
+  karat plan power --difference 0.02 --sd 0.2
+  karat plan power --difference 0.02 --sd 0.2 --gold-variance 0.005 --pool 8 --cost-query 5 --cost-gold 1
+  karat plan power qrels.txt bm25.run neural.run -m nDCG@10 --difference 0.02
+  karat plan power llm.csv a.run b.run -m P@10 --difference 0.02 --gold pilot.csv --json"""
+
+
+@click.command(epilog=EXAMPLES)
+@click.argument("files", metavar="[LABELS RUN_A RUN_B]", nargs=-1)
+@click.option("--difference", type=float, required=True, help="The difference in the measure that is worth seeing.")
+@click.option("--sd", type=float, help="The standard deviation of a query's difference, if there are no files.")
+@click.option("-m", "--measure", help="The measure, as P@10: with files it is computed, else only named.")
+@click.option("--power", "wanted", default=0.8, show_default=True, help="The chance to see the difference.")
+@click.option("--alpha", default=0.05, show_default=True, help="The chance of a false alarm.")
+@click.option("--gold", metavar="FILE", help="Gold labels of a pilot, with the probability of each to be drawn.")
+@click.option("--gold-variance", type=float, metavar="R", help="What missing gold labels add, if there is no pilot.")
+@click.option(
+    "--gold-share", type=float, multiple=True, metavar="SHARE", help="A share of gold labels; may be repeated."
+)
+@click.option("--pool", type=float, metavar="N", help="The documents of a query that count for one system only.")
+@click.option("--cost-query", type=float, metavar="C", help="What a query costs, all but its gold labels.")
+@click.option("--cost-gold", type=float, metavar="C", help="What a gold label costs.")
+@options.scale
+@options.drop_bad_labels
+@options.as_json
+def power(
+    files: tuple[str, ...],
+    difference: float,
+    sd: float | None,
+    measure: str | None,
+    wanted: float,
+    alpha: float,
+    gold: str | None,
+    gold_variance: float | None,
+    gold_share: tuple[float, ...],
+    pool: float | None,
+    cost_query: float | None,
+    cost_gold: float | None,
+    scale: str | None,
+    drop_bad_labels: bool,
+    as_json: bool,
+) -> None:
+    """Queries and gold labels needed to see a difference.
+
+    With files, how far two systems differ from query to query is taken from the labels, and how far the labels are
+    off from the pilot's gold labels; without files, from --sd and --gold-variance.
+    """
+    from dataclasses import replace
+
+    from karat.plan import Spread, plan_power
+
+    _check(files, sd, measure, gold, gold_variance)
+    if files:
+        spread = _read(files, measure or "", gold, scale, drop_bad_labels)
+        if gold_variance is not None:
+            spread = replace(spread, gold_variance=gold_variance)
+        if pool is not None:
+            spread = replace(spread, pool=pool)
+    else:
+        spread = Spread(sd or 0.0, gold_variance, pool, measure or "")
+    found = plan_power(
+        difference,
+        spread,
+        power=wanted,
+        alpha=alpha,
+        shares=gold_share,
+        cost_query=cost_query,
+        cost_gold=cost_gold,
+    )
+    if as_json:
+        click.echo(json.dumps(found.to_dict(), ensure_ascii=False))
+    else:
+        _print(found)
+
+
+def _check(
+    files: tuple[str, ...], sd: float | None, measure: str | None, gold: str | None, gold_variance: float | None
+) -> None:
+    """Refuse what does not go together before anything is read."""
+    from karat.errors import BadInput
+
+    if not files:
+        if sd is None:
+            raise BadInput("give --sd, or LABELS RUN_A RUN_B to take it from")
+        if gold is not None:
+            raise BadInput.at("--gold", expected="LABELS RUN_A RUN_B with it", found="no files")
+        return
+    if sd is not None:
+        raise BadInput.at(
+            "--sd", expected="no files with it", found=", ".join(files), remedy="leave out one or the other"
+        )
+    if len(files) not in (2, 3):
+        raise BadInput.at("the files", expected="LABELS RUN_A RUN_B", found=", ".join(files))
+    if measure is None:
+        raise BadInput.at("-m", expected="a measure, such as P@10", found="none")
+    if gold is not None and gold_variance is not None:
+        raise BadInput.at("--gold-variance", expected="no --gold with it", found=gold)
+    if [*files, gold].count("-") > 1:
+        raise BadInput("standard input (-) can be read once only")
+
+
+def _read(files: tuple[str, ...], measure: str, gold: str | None, scale: str | None, drop_bad_labels: bool) -> Spread:
+    from karat.cli.compare import read_told_apart
+    from karat.formats import read_judgments
+    from karat.plan import spread_of
+
+    return spread_of(
+        read_told_apart(list(files[1:]), ranks=False),
+        read_judgments(files[0], scale=scale, drop_bad_labels=drop_bad_labels),
+        measure,
+        gold=None if gold is None else read_judgments(gold, scale=scale, drop_bad_labels=drop_bad_labels),
+    )
+
+
+def _whole(frame: pl.DataFrame) -> pl.DataFrame:
+    """The table with costs as whole numbers, unless they are small."""
+    import polars as pl
+
+    if "cost" not in frame.columns or frame["cost"].null_count() or (frame["cost"] < 100).any():
+        return frame
+    return frame.with_columns(pl.col("cost").round().cast(pl.Int64))
+
+
+def _print(found: PowerPlan) -> None:
+    from karat.cli.results import print_result
+    from karat.cli.tables import console, say
+    from karat.records import Result
+
+    if not found.shares.height:
+        print_result(Result(_whole(found.curve), found.finding))
+    else:
+        print_result(Result(_whole(found.shares), found.finding))
+        if found.shares["cost"].null_count():
+            click.echo()
+            print_result(Result(_whole(found.curve), "With every document that matters in gold:"))
+    for note in found.notes:
+        say(console(), f"- {note}")

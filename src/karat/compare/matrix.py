@@ -1,0 +1,48 @@
+"""Every system's score on every query, for the queries that all of them have."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from karat.errors import BadInput
+from karat.estimate import Scorer, Scores
+from karat.records import Runs
+from karat.records.base import count
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Matrix:
+    """Scores by query: a row per query (in the order of their ids), a column per system."""
+
+    systems: tuple[str, ...]
+    queries: tuple[str, ...]
+    values: Floats
+    notes: tuple[str, ...]
+
+    @classmethod
+    def of(cls, scorer: Scorer, runs: list[Runs]) -> Matrix:
+        """The scores by one measure of the queries that the labels and all runs share."""
+        scores = Scores.joined([scorer.score(run) for run in runs])
+        if len(scores.systems) < 2:
+            raise BadInput.at("the comparison", expected="two systems or more", found="one")
+        measure = scores.measures[0]
+        frame = scores.queries.select("system", "query", pl.col(measure).alias("value"))
+        if scorer.profile.leaves_out_empty:
+            good = np.unique(scorer.topics.topic[scorer.topics.label > 0])
+            frame = frame.filter(pl.col("query").is_in(scorer.topics.queries["query"][good].to_list()))
+        wide = frame.pivot("system", index="query", values="value").select("query", *scores.systems).sort("query")
+        whole = wide.drop_nulls()
+        notes = list(scores.notes)
+        if whole.height < wide.height:
+            lost = count(wide.height - whole.height, "query", "queries")
+            notes.append(f"{lost} that not all systems answer left out: only what all have can be compared")
+        values = whole.select(scores.systems).to_numpy().astype(np.float64).reshape(whole.height, len(scores.systems))
+        defined = ~np.isnan(values).any(axis=1)
+        queries = whole["query"].to_numpy()[defined]
+        return cls(tuple(scores.systems), tuple(queries.tolist()), values[defined], tuple(notes))

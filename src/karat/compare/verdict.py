@@ -1,0 +1,239 @@
+"""Is B better than A, given that the labels are wrong sometimes? One call from labels and runs to the verdict."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from karat.compare.comparison import Comparison, Verdict, reason_for
+from karat.compare.fairness import judge_by_kind
+from karat.compare.look import Look
+from karat.compare.matrix import Matrix
+from karat.compare.methods import method_rows, notes_on
+from karat.compare.pairs import every_pair, family_p, inversion_bootstrap, plain_tests, ranks
+from karat.errors import BadInput, NotConverged, Undefined
+from karat.estimate import Scorer
+from karat.estimate.estimate import Estimate
+from karat.estimate.gold import Gold
+from karat.estimate.with_gold import WithGold, with_gold
+from karat.judges import dawid_skene, one_coin, ordinal
+from karat.judges.error_model import ErrorModel
+from karat.measures import Profile, as_measures, profile_named
+from karat.records import Judgments
+from karat.records.base import count
+from karat.records.runs import several, together
+
+Method = Literal["auto", "plain", "inversion", "inversion-independent", "ppi"]
+METHODS = ("auto", "plain", "inversion", "inversion-independent", "ppi")
+#: How several judges' labels of one document become one, beside their majority.
+MODELS = {"one-coin": one_coin, "dawid-skene": dawid_skene, "ordinal": ordinal}
+
+
+def compare(
+    runs: Any,
+    labels: Any,
+    measure: object = "nDCG@10",
+    *,
+    gold: Any = None,
+    method: Method = "auto",
+    queries: Literal["sample", "fixed"] = "sample",
+    combine: str = "majority",
+    profile: str | Profile = "trec_eval",
+    complete: bool = False,
+    level: float = 0.95,
+    peek: int | None = None,
+    draws: int = 10_000,
+    seed: int = 0,
+) -> Comparison:
+    """Which of these systems is better by a measure, with gold labels of some documents if there are any.
+
+    >>> labels = {f"q{i}": {"good": 1, "bad": 0} for i in range(20)}
+    >>> a = {f"q{i}": {"good": 1.0, "bad": 2.0} if i % 4 else {"good": 2.0, "bad": 1.0} for i in range(20)}
+    >>> b = {f"q{i}": {"good": 2.0, "bad": 1.0} for i in range(20)}
+    >>> compare({"a": a, "b": b}, labels, "P@1").verdict
+    'better'
+
+    Without gold labels the labels are taken as they are (`plain`). With gold labels drawn with known probabilities
+    (a column `probability`; without it, a uniform draw is assumed and said) the default is prediction-powered (`ppi`),
+    which is right however the judge errs; `inversion` is right only if errors depend on nothing but the true grade,
+    and is sharper then. `queries="fixed"` is about these queries only instead of all that users ask. `combine` makes
+    one label of several judges': their majority, or the posterior of an error model (one-coin, dawid-skene, ordinal).
+    `peek` is the number of queries planned when results are looked at again and again while queries arrive: the
+    interval then holds at all looks together.
+    """
+    measures = as_measures(measure)
+    if len(measures) != 1:
+        raise BadInput.at("the comparison", expected="one measure", found=str(len(measures)))
+    _check(method, queries)
+    look = Look(level, peek)
+    lists = several(runs)
+    judged, golden, notes = _apart(Judgments.of(labels), None if gold is None else Judgments.of(gold))
+    judgments, model = _combined(judged, combine)
+    scorer = Scorer(judgments, measures, profile=profile_named(profile), complete=complete, draws=0)
+    matrix = Matrix.of(scorer, lists)
+    estimates: dict[str, Estimate] = {}
+    found = WithGold()
+    if len(matrix.queries) < 2:
+        enough = f"the systems and the labels share {count(len(matrix.queries), 'query', 'queries')}, and 2 are needed"
+        found = WithGold(refused=dict.fromkeys(METHODS, enough))
+    else:
+        estimates["plain"] = Estimate.of_values("plain", matrix.systems, matrix.values)
+    if golden is not None and estimates:
+        asked, fixed = list(matrix.queries), queries == "fixed"
+        found = with_gold(together(lists), scorer, golden, asked, matrix.values, fixed=fixed, model=model)
+        estimates |= found.estimates
+    chosen = _chosen(method, golden is not None, queries)
+    decision = _decide(
+        estimates.get(chosen), found.refused.get(chosen, ""), str(measures[0]), matrix, look, draws, seed
+    )
+    return Comparison(
+        measure=str(measures[0]),
+        systems=matrix.systems,
+        methods=method_rows(estimates, look, queries),
+        verdict=decision.verdict,
+        method=chosen,
+        reason=decision.reason,
+        winner=decision.winner,
+        pairs=decision.pairs,
+        ranks=decision.ranks,
+        by_query=pl.DataFrame({"query": matrix.queries}).with_columns(
+            pl.Series(name, matrix.values[:, s]) for s, name in enumerate(matrix.systems)
+        ),
+        judge=None if found.pool is None else judge_by_kind(found.pool, level),
+        tests=_tests(matrix, estimates, found, chosen, look, draws, seed),
+        level=level,
+        population=queries,
+        seed=seed,
+        notes=tuple(dict.fromkeys([*notes_on(estimates, chosen, found, golden, look), *notes, *matrix.notes])),
+    )
+
+
+def _check(method: str, queries: str) -> None:
+    if method not in METHODS:
+        raise BadInput.at("the method", expected=" or ".join(METHODS), found=f'"{method}"')
+    if queries not in ("sample", "fixed"):
+        raise BadInput.at("the queries", expected="sample or fixed", found=f'"{queries}"')
+
+
+def _apart(labels: Judgments, gold: Judgments | None) -> tuple[Judgments, Gold | None, list[str]]:
+    """The judge's labels and the gold labels, also where both came in one table with a column group."""
+    is_gold = pl.col("group").fill_null("") == "gold"
+    if not labels.has("group") or not labels.frame.select(is_gold.any()).item():
+        return labels, None if gold is None else Gold.of(gold), []
+    inside, rest = labels.frame.filter(is_gold), labels.frame.filter(~is_gold)
+    if not rest.height:
+        return labels, None if gold is None else Gold.of(gold), []
+    said = count(inside.height, "label")
+    if gold is None:
+        gold, note = replace(labels, frame=inside, notes=()), f"{said} of the group gold taken for gold labels"
+    else:
+        note = f"{said} of the group gold left aside: the gold labels were given apart"
+    return replace(labels, frame=rest), Gold.of(gold), [note]
+
+
+def _combined(labels: Judgments, combine: str) -> tuple[Judgments, ErrorModel | None]:
+    """One label per document from several judges', and the error model that gave it."""
+    if combine == "majority":
+        return labels, None
+    if combine not in MODELS:
+        raise BadInput.at("combine", expected=" or ".join(["majority", *MODELS]), found=f'"{combine}"')
+    model = MODELS[combine](labels)
+    if not model.converged:
+        raise NotConverged(f"{model.finding} Its labels would mislead; take the majority, or another model")
+    return model.labels(), model
+
+
+def _chosen(method: str, has_gold: bool, queries: str) -> str:
+    """The method that decides."""
+    if method == "auto":
+        method = "ppi" if has_gold else "plain"
+    if method != "plain" and not has_gold:
+        raise BadInput.at(
+            f"the method {method}",
+            expected="gold labels of some documents",
+            found="none",
+            remedy="give them with --gold, or take the labels as they are with --method plain",
+        )
+    if method == "plain" and queries == "fixed":
+        raise BadInput.at(
+            "the method plain for these queries only",
+            expected="gold labels",
+            found="labels taken as they are",
+            remedy="on fixed queries nothing about them is left to chance; give --gold, or take queries for a sample",
+        )
+    return method
+
+
+def _tests(
+    matrix: Matrix, estimates: dict[str, Estimate], found: WithGold, chosen: str, look: Look, draws: int, seed: int
+) -> pl.DataFrame | None:
+    """Other tests of two systems beside the t test, which should agree with it."""
+    if not estimates or len(matrix.systems) != 2:
+        return None
+    tests = plain_tests(matrix, look.level, draws=draws, seed=seed)
+    if chosen == "inversion" and chosen in estimates and found.pool is not None:
+        again = inversion_bootstrap(found.pool, look.level, draws=min(draws, 2000), seed=seed)
+        tests = pl.concat([tests, again])
+    return tests
+
+
+class Decision(NamedTuple):
+    """The verdict, and the tables it rests on."""
+
+    verdict: Verdict
+    reason: str
+    winner: str | None
+    pairs: pl.DataFrame
+    ranks: pl.DataFrame
+
+
+def _decide(
+    estimate: Estimate | None, refused: str, measure: str, matrix: Matrix, look: Look, draws: int, seed: int
+) -> Decision:
+    """The verdict by one method's estimate."""
+    nothing = pl.DataFrame()
+    if estimate is None:
+        return Decision("cannot say", refused, None, nothing, nothing)
+    try:
+        pairs = every_pair(estimate, matrix, look, draws=draws, seed=seed)
+    except Undefined as error:
+        return Decision("cannot say", str(error), None, nothing, nothing)
+    places = ranks(estimate, pairs, look.level)
+    leader = int(np.argmax(estimate.scores))
+    name = estimate.systems[leader]
+    p = family_p(pairs)
+    mine = ((pairs["a"] == name) | (pairs["b"] == name)).to_numpy()
+    known = _known(estimate)
+    if np.isnan(p[mine]).any() and not known:
+        return Decision("cannot say", "too few gold labels or queries to tell how far off", None, pairs, places)
+    if len(estimate.systems) == 2:
+        row = {**pairs.row(0, named=True), "method": estimate.method} | _base(estimate)
+        reason = reason_for(row, measure, look.level)
+        if not (p[0] <= look.alpha or known) or row["difference"] == 0:
+            return Decision("no difference shown", reason, None, pairs, places)
+        return Decision("better" if leader == 1 else "worse", reason, name, pairs, places)
+    clear = bool((p[mine] <= look.alpha).all() or known)
+    second = places["system"][1]
+    close = pairs.row(by_predicate=_is_pair(name, second), named=True)
+    reason = f"{name} against {second}, the next: " + reason_for(
+        {**close, "method": estimate.method} | _base(estimate), measure, look.level, winner_first=close["a"] == name
+    )
+    verdict: Verdict = "better" if clear else "no difference shown"
+    return Decision(verdict, reason, name if clear else None, pairs, places)
+
+
+def _is_pair(one: str, other: str) -> pl.Expr:
+    both = [one, other]
+    return pl.col("a").is_in(both) & pl.col("b").is_in(both)
+
+
+def _base(estimate: Estimate) -> dict[str, Any]:
+    return {"n_queries": estimate.n_queries, "n_gold": estimate.n_gold}
+
+
+def _known(estimate: Estimate) -> bool:
+    """Whether nothing is left to chance: these queries only, and a gold label wherever it counts."""
+    return estimate.values is None and not estimate.covariance.any()

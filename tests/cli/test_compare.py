@@ -1,0 +1,111 @@
+"""`karat compare` and `karat plan gold` as people type them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import karat as kt
+from karat.simulate import two_systems
+
+
+def karat(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-m", "karat.cli", *words], capture_output=True, text=True)
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """A judge who is lenient to B, although A is as good; 500 gold labels."""
+    folder = tmp_path_factory.mktemp("study")
+    made = two_systems(200, judge="lenient", seed=5)
+    files = {name: str(folder / name) for name in ("labels.csv", "gold.csv", "A.run", "B.run", "whole.csv")}
+    kt.write(made.judgments(), files["labels.csv"])
+    kt.write(made.gold(made.draw_gold(500, 3), 500 / len(made.truth)), files["gold.csv"])
+    kt.write(made.gold(made.truth >= 0, 1.0), files["whole.csv"])
+    for run, name in zip(made.runs(), ("A.run", "B.run"), strict=True):
+        kt.write(run, files[name])
+    return files
+
+
+def arguments(study: dict[str, str], *more: str) -> list[str]:
+    return ["compare", study["labels.csv"], study["A.run"], study["B.run"], "-m", "P@10", *more]
+
+
+def test_json_has_the_promised_shape(study: dict[str, str]) -> None:
+    done = karat(*arguments(study, "--gold", study["gold.csv"], "--json"))
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert {"measure", "systems", "methods", "verdict", "method", "reason", "notes"} <= document.keys()
+    assert [row["method"] for row in document["methods"]] == ["plain", "ppi", "inversion", "inversion-independent"]
+    row = document["methods"][1]
+    assert {"method", "a", "b", "difference", "low", "high", "p", "n_queries", "n_gold"} <= row.keys()
+    assert row["difference"] == pytest.approx(row["b"] - row["a"])
+    assert (row["n_queries"], row["n_gold"]) == (200, 500)
+    assert (document["verdict"], document["method"]) == ("no difference shown", "ppi")
+
+
+def test_the_sentence_comes_first_and_unfairness_is_said(study: dict[str, str]) -> None:
+    done = karat(*arguments(study, "--gold", study["gold.csv"]))
+    assert done.stdout.startswith("No difference shown between A and B by P@10:")
+    words = " ".join(done.stdout.split())
+    assert "the labels call B better" in words
+    assert "its errors favour B" in words
+    assert max(len(line) for line in done.stdout.splitlines()) <= 100
+
+
+def test_without_gold_the_labels_are_taken_as_they_are(study: dict[str, str]) -> None:
+    done = karat(*arguments(study))
+    assert done.stdout.startswith("B is better than A by P@10:")
+    assert "sign-flip" in done.stdout
+
+
+def test_what_the_data_cannot_say_ends_with_1_and_bad_input_with_2(study: dict[str, str], tmp_path: Path) -> None:
+    done = karat("compare", study["labels.csv"], study["A.run"], study["B.run"], "--gold", study["gold.csv"], "--json")
+    assert done.returncode == 1
+    assert json.loads(done.stdout)["verdict"] == "cannot say"
+    assert "nDCG@10" in json.loads(done.stdout)["measure"]
+    assert karat("compare", study["labels.csv"], study["A.run"]).returncode == 2
+    assert karat(*arguments(study, "--method", "ppi")).returncode == 2
+    wrong = tmp_path / "gold.csv"
+    wrong.write_text("query,doc,label,probability\n000001,00000024,1,7\n")
+    done = karat(*arguments(study, "--gold", str(wrong)))
+    assert done.returncode == 2
+    assert "a probability above 0 and at most 1" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_plan_is_drawn_labelled_and_read_back(study: dict[str, str], tmp_path: Path) -> None:
+    plan = str(tmp_path / "plan.csv")
+    files = [study["labels.csv"], study["A.run"], study["B.run"]]
+    done = karat("plan", "gold", *files, "-m", "P@10", "-n", "300", "--out", plan, "--cost", "2")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("300 documents to label out of 2,800 that the systems show")
+    assert "cost: 600.00" in done.stdout
+    frame = pl.read_csv(plan, schema_overrides={"query": pl.String, "doc": pl.String})
+    assert frame.columns == ["query", "doc", "label", "probability"]
+    assert frame.height == 300
+    assert frame["probability"].unique().to_list() == pytest.approx([300 / 1600])
+    truth = pl.read_csv(study["whole.csv"], schema_overrides={"query": pl.String, "doc": pl.String})
+    filled = frame.drop("label").join(truth.select("query", "doc", "label"), on=["query", "doc"])
+    filled.write_csv(plan)
+    document = json.loads(karat(*arguments(study, "--gold", plan, "--json")).stdout)
+    assert document["methods"][1]["n_gold"] == 300
+    half = filled.with_columns(pl.when(pl.int_range(pl.len()) % 2 == 0).then("label").alias("label"))
+    half.write_csv(plan)
+    document = json.loads(karat(*arguments(study, "--gold", plan, "--json")).stdout)
+    assert document["methods"][1]["n_gold"] == 150
+    assert any("150 drawn documents of 300 without a gold label" in note for note in document["notes"])
+
+
+def test_whole_queries_are_drawn_for_ndcg(study: dict[str, str], tmp_path: Path) -> None:
+    plan = str(tmp_path / "plan.jsonl")
+    files = [study["labels.csv"], study["A.run"], study["B.run"]]
+    done = karat("plan", "gold", *files, "-m", "nDCG@10", "-n", "300", "--whole-queries", "--out", plan)
+    assert done.stdout.startswith("294 documents to label: all that the systems show of 21 queries, drawn from 200.")
+    assert karat("plan", "gold", *files, "-m", "nDCG@10").returncode == 2
+    assert karat("plan", "gold", *files, "-m", "nDCG@10", "-n", "3", "--whole-queries").returncode == 1

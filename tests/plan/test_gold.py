@@ -1,0 +1,104 @@
+"""Gold labels where they count: fewer of them, the same interval, coverage kept."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+import karat as kt
+from karat.estimate.pool import Pool
+from karat.estimate.powered import powered
+from karat.plan.gold import plan_gold, plan_gold_queries
+from karat.simulate import two_systems
+from karat.stats.draw import draw, inclusion_probabilities
+
+
+def swapped(queries: int = 40) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, dict[str, float]]]]:
+    """Two lists with the same ten documents, the first and the last of them exchanged: two of ten count in DCG."""
+    docs = [f"d{i}" for i in range(10)]
+    other = [docs[9], *docs[1:9], docs[0]]
+    labels = {f"q{i:02d}": {doc: (i + place) % 2 for place, doc in enumerate(docs)} for i in range(queries)}
+    ranked = {
+        name: {query: {doc: float(10 - place) for place, doc in enumerate(order)} for query in labels}
+        for name, order in (("a", docs), ("b", other))
+    }
+    return labels, ranked
+
+
+def test_two_documents_of_ten_need_a_fifth_of_the_gold_labels() -> None:
+    labels, runs = swapped()
+    plan = plan_gold(runs, labels, "DCG@10", 40)
+    assert plan.counting == 80
+    assert set(plan.frame["doc"]) <= {"d0", "d9"}
+    assert plan.frame["probability"].to_list() == pytest.approx([0.5] * 40)
+    assert 1 - 40 / plan.as_many_uniform >= 0.8 - 1e-9
+    assert "80 % are spared" in plan.finding
+
+
+def test_the_interval_is_as_narrow_with_80_percent_fewer_and_holds_as_often() -> None:
+    widths: dict[str, list[float]] = {"chosen": [], "uniform": []}
+    held: dict[str, list[bool]] = {"chosen": [], "uniform": []}
+    for seed in range(300):
+        study = two_systems(150, difference=0.01, judge="by document", shared=9, seed=seed)
+        counts = (study.rank > 0).sum(axis=1) == 1
+        chance = inclusion_probabilities(counts.astype(float), 150)
+        uniform = study.draw_gold(750, seed)
+        pools = {
+            "chosen": Pool.of_study(study, draw(chance, seed=seed), chance),
+            "uniform": Pool.of_study(study, uniform, 750 / len(uniform)),
+        }
+        for name, pool in pools.items():
+            found = powered(pool).difference(0, 1)
+            widths[name].append(found.high - found.low)
+            held[name].append(found.low <= 0.01 <= found.high)
+    assert np.mean(widths["chosen"]) <= np.mean(widths["uniform"])
+    for name in held:
+        assert abs(np.mean(held[name]) - 0.95) < 3 * np.sqrt(0.05 * 0.95 / 300)
+
+
+def test_a_pilot_sends_gold_labels_where_labels_are_often_wrong() -> None:
+    study = two_systems(200, right=(0.98, 0.7), seed=2)  # "relevant" is often wrong, "not relevant" hardly ever
+    pilot = study.gold(study.draw_gold(600, 1), 600 / len(study.truth))
+    plan = plan_gold(study.runs(), study.judgments(), "P@10", 200, pilot=pilot)
+    said = plan.frame.drop("label").join(study.judgments().frame, on=["query", "doc"])
+    chance = dict(said.group_by("label").agg(pl.col("probability").mean()).iter_rows())
+    assert chance[1.0] > 2 * chance[0.0]
+    assert said["probability"].min() > 0
+
+
+def test_a_uniform_share_reaches_documents_that_all_systems_show_alike() -> None:
+    labels, runs = swapped()
+    plan = plan_gold(runs, labels, "DCG@10", 100, uniform=0.5)
+    assert not set(plan.frame["doc"]) <= {"d0", "d9"}
+    assert plan.frame.height == 100
+
+
+def test_the_draw_is_the_same_for_the_same_seed_and_another_for_another() -> None:
+    labels, runs = swapped()
+    first, again, other = (plan_gold(runs, labels, "DCG@10", 30, seed=seed).frame for seed in (1, 1, 2))
+    assert first.equals(again)
+    assert not first.equals(other)
+
+
+def test_more_gold_labels_than_documents_label_them_all() -> None:
+    labels, runs = swapped(4)
+    plan = plan_gold(runs, labels, "DCG@10", 1000, uniform=0.2)
+    assert plan.frame.height == 40
+    assert (plan.frame["probability"] == 1).all()
+
+
+def test_lists_that_do_not_differ_need_no_gold() -> None:
+    labels, runs = swapped()
+    with pytest.raises(kt.Undefined, match="no gold label can tell them apart"):
+        plan_gold(runs, labels, "P@10", 30)
+
+
+def test_measures_that_are_no_sums_get_whole_queries() -> None:
+    labels, runs = swapped()
+    with pytest.raises(kt.BadInput, match="whole queries"):
+        plan_gold(runs, labels, "nDCG@10", 30)
+    plan = plan_gold_queries(runs, labels, "nDCG@10", 105)
+    assert plan.frame["query"].n_unique() == 10
+    assert plan.frame["probability"].unique().to_list() == [0.25]
+    assert plan.frame.group_by("query").len()["len"].unique().to_list() == [10]
