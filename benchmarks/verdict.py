@@ -1,9 +1,9 @@
 """Does the verdict hold? False alarms, coverage and power of every method, in simulated comparisons with known truth.
 
-    python benchmarks/verdict.py [--studies 2000] [--part verdict|gold|power|draws]
+    python benchmarks/verdict.py [--studies 2000] [--part verdict|seen|gold|power|draws]
 
-Prints four tables: methods against judges; documents drawn with care against drawn uniformly; planned power against
-power realised; and how long 10,000 bootstrap draws of 10,000 queries and 20 systems take.
+Prints: methods against judges, without and with a true difference; documents drawn with care against uniformly; planned
+power against power realised; and how long 10,000 bootstrap draws of 10,000 queries and 20 systems take.
 """
 
 from __future__ import annotations
@@ -65,7 +65,10 @@ def verdict(studies: int) -> None:
                 found = shares(judge, queries, gold, 0.0, studies)
                 cells = "  ".join(f"{a:.3f} / {c:.3f}" for a, c in found.values())
                 print(f"{judge:<12} {queries:>7} {gold:>5}  {cells}", flush=True)
-    print("\nPower / coverage, true difference 0.05 in P@10")
+
+
+def seen(studies: int) -> None:
+    print(f"\nPower / coverage, true difference 0.05 in P@10; {studies:,} studies a cell, seeds 0..")
     for judge in JUDGES:
         for queries, gold in ((100, 300), (100, 600), (400, 300), (400, 600)):
             found = shares(judge, queries, gold, 0.05, studies)
@@ -126,7 +129,7 @@ def many_draws() -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--studies", type=int, default=2000)
-    parser.add_argument("--part", choices=["verdict", "gold", "power", "draws"])
+    parser.add_argument("--part", choices=["verdict", "seen", "gold", "power", "draws"])
     asked = parser.parse_args()
     if asked.part in (None, "draws"):
         many_draws()
@@ -136,6 +139,8 @@ def main() -> None:
         realised_power(asked.studies)
     if asked.part in (None, "verdict"):
         verdict(asked.studies)
+    if asked.part in (None, "seen"):
+        seen(asked.studies)
 
 
 if __name__ == "__main__":

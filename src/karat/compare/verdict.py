@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
-import numpy as np
 import polars as pl
 
-from karat.compare.comparison import Comparison, Verdict, reason_for
+from karat.compare.comparison import Comparison
+from karat.compare.decision import decide
 from karat.compare.fairness import judge_by_kind
 from karat.compare.look import Look
 from karat.compare.matrix import Matrix
 from karat.compare.methods import method_rows, notes_on
-from karat.compare.pairs import every_pair, family_p, inversion_bootstrap, plain_tests, ranks
-from karat.errors import BadInput, NotConverged, Undefined
+from karat.compare.pairs import inversion_bootstrap, plain_tests
+from karat.errors import BadInput, NotConverged
 from karat.estimate import Scorer
 from karat.estimate.estimate import Estimate
 from karat.estimate.gold import Gold
@@ -86,9 +86,7 @@ def compare(
         found = with_gold(together(lists), scorer, golden, asked, matrix.values, fixed=fixed, model=model)
         estimates |= found.estimates
     chosen = _chosen(method, golden is not None, queries)
-    decision = _decide(
-        estimates.get(chosen), found.refused.get(chosen, ""), str(measures[0]), matrix, look, draws, seed
-    )
+    decision = decide(estimates.get(chosen), found.refused.get(chosen, ""), str(measures[0]), matrix, look, draws, seed)
     return Comparison(
         measure=str(measures[0]),
         systems=matrix.systems,
@@ -178,62 +176,3 @@ def _tests(
         again = inversion_bootstrap(found.pool, look.level, draws=min(draws, 2000), seed=seed)
         tests = pl.concat([tests, again])
     return tests
-
-
-class Decision(NamedTuple):
-    """The verdict, and the tables it rests on."""
-
-    verdict: Verdict
-    reason: str
-    winner: str | None
-    pairs: pl.DataFrame
-    ranks: pl.DataFrame
-
-
-def _decide(
-    estimate: Estimate | None, refused: str, measure: str, matrix: Matrix, look: Look, draws: int, seed: int
-) -> Decision:
-    """The verdict by one method's estimate."""
-    nothing = pl.DataFrame()
-    if estimate is None:
-        return Decision("cannot say", refused, None, nothing, nothing)
-    try:
-        pairs = every_pair(estimate, matrix, look, draws=draws, seed=seed)
-    except Undefined as error:
-        return Decision("cannot say", str(error), None, nothing, nothing)
-    places = ranks(estimate, pairs, look.level)
-    leader = int(np.argmax(estimate.scores))
-    name = estimate.systems[leader]
-    p = family_p(pairs)
-    mine = ((pairs["a"] == name) | (pairs["b"] == name)).to_numpy()
-    known = _known(estimate)
-    if np.isnan(p[mine]).any() and not known:
-        return Decision("cannot say", "too few gold labels or queries to tell how far off", None, pairs, places)
-    if len(estimate.systems) == 2:
-        row = {**pairs.row(0, named=True), "method": estimate.method} | _base(estimate)
-        reason = reason_for(row, measure, look.level)
-        if not (p[0] <= look.alpha or known) or row["difference"] == 0:
-            return Decision("no difference shown", reason, None, pairs, places)
-        return Decision("better" if leader == 1 else "worse", reason, name, pairs, places)
-    clear = bool((p[mine] <= look.alpha).all() or known)
-    second = places["system"][1]
-    close = pairs.row(by_predicate=_is_pair(name, second), named=True)
-    reason = f"{name} against {second}, the next: " + reason_for(
-        {**close, "method": estimate.method} | _base(estimate), measure, look.level, winner_first=close["a"] == name
-    )
-    verdict: Verdict = "better" if clear else "no difference shown"
-    return Decision(verdict, reason, name if clear else None, pairs, places)
-
-
-def _is_pair(one: str, other: str) -> pl.Expr:
-    both = [one, other]
-    return pl.col("a").is_in(both) & pl.col("b").is_in(both)
-
-
-def _base(estimate: Estimate) -> dict[str, Any]:
-    return {"n_queries": estimate.n_queries, "n_gold": estimate.n_gold}
-
-
-def _known(estimate: Estimate) -> bool:
-    """Whether nothing is left to chance: these queries only, and a gold label wherever it counts."""
-    return estimate.values is None and not estimate.covariance.any()
