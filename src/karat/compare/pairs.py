@@ -15,7 +15,7 @@ from karat.estimate.inversion import inversion, resampled_scores
 from karat.estimate.pool import Pool
 from karat.stats.many import benjamini_hochberg, holm
 from karat.stats.permutation import max_t, sign_flip
-from karat.stats.ranks import rank_intervals
+from karat.stats.rank_intervals import rank_intervals
 
 Floats = npt.NDArray[np.float64]
 

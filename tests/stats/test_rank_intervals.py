@@ -7,7 +7,7 @@ import pytest
 
 from karat.stats.many import holm
 from karat.stats.permutation import all_pairs, max_t
-from karat.stats.ranks import rank_intervals
+from karat.stats.rank_intervals import rank_intervals
 
 
 def test_places_by_hand() -> None:
