@@ -98,7 +98,7 @@ class DCG(CG):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class nDCG(Gained):
+class nDCG(DCG):
     """Discounted gain of a ranking, as a share of the best ranking's.
 
     >>> str(nDCG @ 10)
@@ -107,22 +107,16 @@ class nDCG(Gained):
     'nDCG(gains={0:0,1:0.5,2:1})@10'
 
     The best ranking holds all judged documents of the query, down to the cutoff. The measure to start with when
-    labels are graded and users read from the top.
+    labels are graded and users read from the top. With `context`, each of them counts there as the most that it is
+    known to be worth, alone or after any document: no ranking is above 1, and often none can reach it.
     Reference: Jarvelin and Kekalainen (TOIS 2002); trec_eval's `ndcg` and `ndcg_cut_k`.
     """
 
-    discount: Literal["log2", "zipf"] = "log2"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _check_discount(self.discount)
-
     def score(self, lists: Lists) -> Floats:
         """Sum of discounted gains, by the ideal sum."""
-        lists = self.view(lists)
         gains, discount = self.gains_in(lists), DISCOUNTS[self.discount]
-        gained = lists.total(gains.apply(lists.label) * discount(lists.rank))
-        return share(gained, lists.topics.ideal(gains, discount, self.cutoff)[lists.topic])
+        ideal = lists.topics.ideal(gains, discount, self.cutoff, self.context)
+        return share(super().score(lists), ideal[lists.topic])
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
