@@ -1,12 +1,15 @@
 """What if the truth were known? Judges, clicks and whole studies with planted effects."""
 
 from karat.simulate.clicks import click_log, position_clicks
+from karat.simulate.context import ContextStudy, context_study
 from karat.simulate.judges import fatigue, judge_labels, label_chances
 from karat.simulate.study import JudgingStudy, judging_study
 
 __all__ = [
+    "ContextStudy",
     "JudgingStudy",
     "click_log",
+    "context_study",
     "fatigue",
     "judge_labels",
     "judging_study",
