@@ -82,7 +82,7 @@ def label_in_context(
 
     both = wanted.drop_nulls(["alone", "above"])
     training = graded.training()
-    unable = _unable(training)
+    unable = unable_to_learn(training)
     predicted = both.select(*PAIR, grade=pl.lit(None, dtype=pl.Float64))
     if both.height and unable:
         notes.append(f"nothing is predicted: {unable}")
@@ -148,7 +148,7 @@ def context_sources(labels: Judgments, runs: Runs, *, depth: int = 10) -> Result
     return Result(table, finding, labels.notes)
 
 
-def _unable(training: pl.DataFrame) -> str:
+def unable_to_learn(training: pl.DataFrame) -> str:
     """Why nothing can be learnt from these judgments, or nothing."""
     if training.height < FEWEST_TO_LEARN or training["query"].n_unique() < FEWEST:
         have = count(training.height, "judgment")
