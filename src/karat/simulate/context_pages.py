@@ -19,8 +19,9 @@ SENTENCES, REPEATED = 8, 3
 _PARTS = word_list("history price care origin season colour weight repair trade storage size rules")
 _DOES = word_list("explains shows lists doubts compares praises measures dates describes forgets")
 _WHAT = word_list("makers visitors tools places records reasons habits signs prizes methods mistakes names books songs")
-#: Sentences that a page may have, each about something else.
-FACTS = tuple(f"The {a} of {{}} {b} its {c}." for a, b, c in product(_PARTS, _DOES, _WHAT))
+#: Sentences that a page may have, each about something else, and in a year of its own.
+FACTS = tuple(f"The {a} of {{}} {b} its {c}" for a, b, c in product(_PARTS, _DOES, _WHAT))
+YEARS = np.arange(1700, 2025)
 
 
 def make_kinds(queries: int, docs: int, copies: float, rng: np.random.Generator) -> tuple[Ints, Ints]:
@@ -43,18 +44,22 @@ def make_kinds(queries: int, docs: int, copies: float, rng: np.random.Generator)
 def make_texts(texts: pl.Series, kind: Ints, source: Ints, rng: np.random.Generator) -> pl.Series:
     """The text of each page: a near copy differs by a sentence, and a detail page takes up an overview's matter."""
     queries, docs = kind.shape
-    said = rng.integers(len(FACTS), size=(queries, docs, SENTENCES))
+    different = len(FACTS) * len(YEARS)
+    said = rng.integers(different, size=(queries, docs, SENTENCES))
     # An overview and the pages that go into its details have some sentences in common.
-    shared = rng.integers(len(FACTS), size=(queries, 1, REPEATED))
+    shared = rng.integers(different, size=(queries, 1, REPEATED))
     said[:, :, :REPEATED] = np.where((kind < 2)[:, :, None], shared, said[:, :, :REPEATED])
     said = np.take_along_axis(said, source[:, :, None], axis=1)
     copied = np.flatnonzero((source != np.arange(docs)).ravel())
     flat = said.reshape(-1, SENTENCES)
-    flat[copied, rng.integers(SENTENCES, size=len(copied))] = rng.integers(len(FACTS), size=len(copied))
+    flat[copied, rng.integers(SENTENCES, size=len(copied))] = rng.integers(different, size=len(copied))
     page = np.repeat(np.arange(queries * docs), SENTENCES)
+    fact, year = flat.ravel() % len(FACTS), YEARS[flat.ravel() // len(FACTS)]
     sentences = pl.DataFrame(
-        {"page": page, "fact": pl.Series(FACTS)[flat.ravel()], "about": texts[page // docs]}
-    ).with_columns(sentence=pl.col("fact").str.replace("{}", pl.col("about"), literal=True))
+        {"page": page, "fact": pl.Series(FACTS)[fact], "about": texts[page // docs], "year": year}
+    ).with_columns(
+        sentence=pl.format("{} since {}.", pl.col("fact").str.replace("{}", pl.col("about"), literal=True), "year")
+    )
     return sentences.group_by("page", maintain_order=True).agg(pl.col("sentence").str.join(" "))["sentence"]
 
 
