@@ -17,6 +17,10 @@ from karat.formats import read_runs as read_runs
 from karat.formats import read_subtopics as read_subtopics
 from karat.formats import write as write
 from karat.labels import majority as majority
+from karat.labels.context import compare_predictors as compare_predictors
+from karat.labels.context import context_accuracy as context_accuracy
+from karat.labels.context import context_sources as context_sources
+from karat.labels.context import label_in_context as label_in_context
 from karat.measures import AP as AP
 from karat.measures import AP_IA as AP_IA
 from karat.measures import CCG as CCG
@@ -47,6 +51,8 @@ from karat.measures import nERR_IA as nERR_IA
 from karat.measures import nNRBP as nNRBP
 from karat.measures import parse_measure as parse_measure
 from karat.measures import udm as udm
+from karat.plan.context import context_schemes as context_schemes
+from karat.plan.context import plan_context as plan_context
 from karat.records import ClickLog as ClickLog
 from karat.records import Clicks as Clicks
 from karat.records import Documents as Documents
