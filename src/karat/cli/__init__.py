@@ -10,6 +10,7 @@ import sys
 import click
 
 from karat import __version__
+from karat.cli.context import context
 from karat.cli.convert import convert
 from karat.cli.disagree import disagree
 from karat.cli.judges import judges
@@ -31,6 +32,7 @@ karat.add_command(convert)
 karat.add_command(disagree)
 karat.add_command(judges)
 karat.add_command(train)
+karat.add_command(context)
 karat.add_command(plan)
 karat.add_command(measures)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from karat.errors import Undefined
@@ -42,6 +43,9 @@ def aspect_coverage(judgments: Judgments, *, level: float = 0.95, draws: int = 1
         for rows in (rated & sheets.alone, rated & ~sheets.alone)
     ]
     found = compared(sums, share, level=level, draws=draws, seed=seed, shares=True)
+    # A finding allows for how many aspects were looked at.
+    strict = compared(sums, share, level=1 - (1 - level) / (len(sheets.aspects) - 1), draws=draws, seed=seed)
+    beyond = (strict.low[2] > 0) | (strict.high[2] < 0)
     number = [part.sum(axis=0)[:, 1].astype(np.int64) for part in sums]
     names = [*sheets.aspects[1:], EVERY]
     frame = pl.DataFrame({"aspect": names}).with_columns(
@@ -55,10 +59,10 @@ def aspect_coverage(judgments: Judgments, *, level: float = 0.95, draws: int = 1
     if left:
         notes.append(f"{count(left, 'document')} with an overall grade of N/A left out")
     notes += interval_note(found.low, found.value, draws)
-    return Result(frame, _finding(frame, level), tuple(notes))
+    return Result(frame, _finding(frame, beyond, level), tuple(notes))
 
 
-def _finding(frame: pl.DataFrame, level: float) -> str:
+def _finding(frame: pl.DataFrame, beyond: npt.NDArray[np.bool_], level: float) -> str:
     row = frame.row(-1, named=True)
     alone, context = (
         in_words(row[name], row[f"{name}_low"], row[f"{name}_high"], level, percent=True)
@@ -68,10 +72,9 @@ def _finding(frame: pl.DataFrame, level: float) -> str:
         where, said = ("read alone", alone) if np.isnan(row["context"]) else ("in context", context)
         return f"Of the documents {where}, {said} have a grade in every aspect."
     said = f"Alone, {alone} of documents have a grade in every aspect; in context {context}."
-    parts = frame[:-1].filter(pl.col("difference_low").is_not_nan())
-    sure = parts.filter((pl.col("difference_low") > 0) | (pl.col("difference_high") < 0))
-    if not parts.height:
+    if frame[:-1]["difference_low"].is_nan().all():
         return said
+    sure = frame.filter(pl.Series(beyond))[: int(beyond[:-1].sum())]
     if not sure.height:
         return f"{said} No aspect is answered more often in one than in the other beyond chance."
     most = sure.sort(pl.col("difference").abs(), descending=True).row(0, named=True)

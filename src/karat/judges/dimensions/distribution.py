@@ -30,14 +30,15 @@ def aspect_distribution(judgments: Judgments, *, level: float = 0.95, draws: int
 
     `documents` says of which: those with a grade in all aspects, so that the aspects can be compared (the paper's upper
     plots); and those with an overall grade, each aspect without its N/A (the lower plots). Compare aspects in the
-    first set only: in the second, each is of other documents.
+    first set only: in the second, each is of other documents. Alone and in context are not of the same documents
+    either, where a first rank has no context; `mean_change` compares like with like.
 
     Reference: Golbus et al. (WWW 2014), Fig. 2.
     """
     sheets = Sheets.of(judgments)
     if not sheets.rated.any():
         raise Undefined("No document has an overall grade: every one is N/A.")
-    parts, notes, means = [], [*sheets.notes, *sheets.setting_notes], None
+    parts, notes = [], [*sheets.notes, *sheets.setting_notes]
     for name, rows in zip(SETS, (sheets.complete, sheets.rated), strict=True):
         if not rows.any():
             notes.append(f"no document has a grade in every aspect: no shares for the set {name}")
@@ -45,12 +46,12 @@ def aspect_distribution(judgments: Judgments, *, level: float = 0.95, draws: int
         found, counts = _shares(sheets, rows, level, draws, seed)
         parts.append(_table(sheets, name, found, counts))
         notes += interval_note(found.low, found.value, draws)
-        means = _means(sheets, sheets.rated, level, draws, seed)
     left = int((~sheets.rated).sum())
     if left:
         notes.append(f"{count(left, 'document')} with an overall grade of N/A left out")
-    finding = "No grades." if means is None else _finding(sheets, means, level)
-    return Result(pl.concat(parts), finding, tuple(dict.fromkeys(notes)))
+    frame = pl.concat(parts)
+    finding = _finding(sheets, frame, _means(sheets, sheets.rated, level, draws, seed), level)
+    return Result(frame, finding, tuple(dict.fromkeys(notes)))
 
 
 def _shares(sheets: Sheets, rows: Bools, level: float, draws: int, seed: int) -> tuple[Compared, Floats]:
@@ -92,21 +93,34 @@ def _means(sheets: Sheets, rows: Bools, level: float, draws: int, seed: int) -> 
     return compared(sums, share, level=level, draws=draws, seed=seed)
 
 
-def _finding(sheets: Sheets, means: Compared, level: float) -> str:
-    settings = [place for place in (0, 1) if not np.isnan(means.value[place]).all()]
-    if len(settings) == 1:
-        place = settings[0]
-        where = ("alone", "in context")[place]
-        said = in_words(means.value[place, 0], means.low[place, 0], means.high[place, 0], level)
-        return f"Judged {where}, documents have a mean overall grade of {said}."
-    gap = np.nan_to_num(np.abs(means.value[2]))
-    sure = (means.low[2] > 0) | (means.high[2] < 0)
-    if not sure.any():
-        return "Grades are used alike alone and in context: no aspect's mean grade differs beyond chance."
-    most = int(np.argmax(np.where(sure, gap, -1.0)))
-    change = in_words(means.value[2, most], means.low[2, most], means.high[2, most], level, signed=True)
-    return (
-        f"{int(sure.sum())} of {count(len(sure), 'aspect')} have another mean grade in context than alone; most "
-        f"{sheets.aspects[most]}: {means.value[0, most]:.2f} alone, {means.value[1, most]:.2f} in context, a "
-        f"difference of {change}."
-    )
+def _finding(sheets: Sheets, frame: pl.DataFrame, means: Compared, level: float) -> str:
+    value, low, high = means.value[:, 0], means.low[:, 0], means.high[:, 0]
+    if np.isnan(value[2]):
+        place = int(np.isnan(value[0]))
+        said = in_words(value[place], low[place], high[place], level)
+        text = f"Judged {('alone', 'in context')[place]}, documents have a mean overall grade of {said}"
+    else:
+        gap = in_words(value[2], low[2], high[2], level, signed=True)
+        text = (
+            f"The mean overall grade is {value[0]:.2f} alone and {value[1]:.2f} in context, a difference of {gap}, "
+            "though not all of the same documents"
+        )
+    spread = _unlike_overall(sheets, frame)
+    if len(spread) > 1:
+        near, far = min(spread, key=lambda name: spread[name]), max(spread, key=lambda name: spread[name])
+        text += (
+            f". {near.capitalize()} is spread most like overall ({100 * spread[near]:.0f} % of the grades would have "
+            f"to move), {far} least ({100 * spread[far]:.0f} %)"
+        )
+    return f"{text}."
+
+
+def _unlike_overall(sheets: Sheets, frame: pl.DataFrame) -> dict[str, float]:
+    """How far each aspect's shares are from overall's, on documents that have all (in context, where there are any)."""
+    rows = frame.filter(pl.col("documents") == SETS[0])
+    setting = "alone" if rows["context"].is_nan().all() else "context"
+    if not rows.height or rows[setting].is_nan().all():
+        return {}
+    shares = rows[setting].to_numpy().reshape(len(sheets.aspects), -1)
+    far = np.abs(shares[1:] - shares[0]).sum(axis=1) / 2
+    return dict(zip(sheets.aspects[1:], far.tolist(), strict=True))

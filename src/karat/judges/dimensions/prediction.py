@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +14,9 @@ from karat.errors import BadInput, Undefined
 from karat.judges.dimensions.settings import by_query, check_draws, compared, in_words, interval_note, share
 from karat.judges.dimensions.sheets import Sheets
 from karat.records import Judgments, Result
-from karat.records.base import count
+
+if TYPE_CHECKING:
+    from sklearn.linear_model import LogisticRegression
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -41,12 +44,12 @@ def predict_overall(
     [('all aspects', 1.0), ('topicality', 1.0)]
 
     The model is multinomial logistic regression on the grades of the aspects as levels, N/A being one, so that no
-    document is left out. `split` says what it was tested on: `random` tenths of the documents, as in the paper (each tenth
-    in turn, so that every document is tested once), or `queries` it has not seen, which is what a new query will meet; of
-    the two, random flatters where the documents of a query are alike. By default the subsets are every single aspect,
-    every two, and all; `none` always says the grade given most often. `less` is by how much a subset is right less often
-    than all aspects, on the same documents (in context, where there is any); intervals are over queries, for these
-    models, not for models fitted anew.
+    document is left out. `split` says what it was tested on: `random` tenths of the documents, as in the paper (each
+    tenth in turn, so that every document is tested once), or `queries` it has not seen, which is what a new query will
+    meet; of the two, random flatters where the documents of a query are alike. By default the subsets are every single
+    aspect, every two, and all; `none` always says the grade given most often. `less_alone` and `less_context` are by
+    how much a subset is right less often than all aspects are, on the same documents. Intervals are over queries, for
+    these models, not for models fitted anew.
 
     Reference: Golbus et al. (WWW 2014), section 5.1 (predictive power).
     """
@@ -59,14 +62,15 @@ def predict_overall(
     parts = []
     for split in ("random", "queries"):
         right = [_right(sheets, rows, list(chosen.values()), split, seed) for rows in (sheets.alone, ~sheets.alone)]
-        if all(part is None for part in right):
+        if split == "random" and all(part is None for part in right):
             raise Undefined(f"Too few documents with an overall answer: {FOLDS} or more of one setting are needed.")
         parts.append(_table(sheets, list(chosen), right, split, level, draws, seed))
-    for place, name in enumerate(("alone", "in context")):
-        if right[place] is None and sheets.alone.any() and not sheets.alone.all():
-            notes.append(f"too few documents or queries {name} to predict their grades")
+    for name, part, rows in zip(("alone", "in context"), right, (sheets.alone, ~sheets.alone), strict=True):
+        if part is None and rows.any():
+            notes.append(f"too few documents or queries {name} to predict those of queries not seen")
     frame = pl.concat(parts)
-    notes += interval_note(frame["alone_low"].to_numpy(), frame["alone"].to_numpy(), draws)
+    ends, values = (frame.select(f"alone{end}", f"context{end}").to_numpy() for end in ("_low", ""))
+    notes += interval_note(ends, values, draws)
     notes.append("N/A counts as a grade, of aspects and of overall")
     return Result(frame, _finding(frame, level), tuple(notes))
 
@@ -121,23 +125,31 @@ def _predicted(x: Ints, y: Ints, fold: Ints, levels: int) -> Ints:
     np.add.at(counts, (fold, pattern, y), 1.0)
     whole = counts.sum(axis=0)
     predicted = np.zeros((folds, len(patterns)), np.int64)
+    model = None
     for left_out in range(folds):
-        predicted[left_out] = _fitted(design, whole - counts[left_out])
+        predicted[left_out], model = _fitted(design, whole - counts[left_out], model)
     return predicted[fold, pattern]
 
 
-def _fitted(design: Floats, counts: Floats) -> Ints:
-    """The most probable level of each pattern, by a model of how often each pattern had each level."""
+def _fitted(
+    design: Floats, counts: Floats, before: LogisticRegression | None
+) -> tuple[Ints, LogisticRegression | None]:
+    """The most probable level of each pattern, by a model of how often each pattern had each level; and the model.
+
+    It begins where the model before ended, which was of nearly the same documents: the end is the same, but sooner.
+    """
     there = np.flatnonzero(counts.sum(axis=0))
     most = int(counts.sum(axis=0).argmax())
     if len(there) < 2 or design.shape[1] == 0:
-        return np.full(len(design), most)
+        return np.full(len(design), most), before
     from sklearn.linear_model import LogisticRegression
 
     pattern, level = np.nonzero(counts)
-    model = LogisticRegression(C=1.0, solver="newton-cholesky", max_iter=100)
+    model = before
+    if model is None or not np.array_equal(model.classes_, there):
+        model = LogisticRegression(C=1.0, solver="newton-cholesky", max_iter=100, warm_start=True)
     model.fit(design[pattern], level, sample_weight=counts[pattern, level])
-    return np.asarray(model.predict(design), dtype=np.int64)
+    return np.asarray(model.predict(design), dtype=np.int64), model
 
 
 def _table(

@@ -1,0 +1,220 @@
+"""`karat context`: what judges say about each aspect of a document, alone and after another one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from karat.cli import options
+
+if TYPE_CHECKING:
+    from karat.records import Documents, Judgments, Result, Runs
+
+EXAMPLES = """\b
+Examples:
+  karat context judgments.csv
+  karat context judgments.csv --part change --documents documents.jsonl
+  karat context judgments.csv --part correlation --json
+  karat context judgments.csv --part labels --runs my.run --runs other.run --documents documents.jsonl
+
+JUDGMENTS have the columns query, doc, label, and for what they are about: aspect (none: overall), context (the document
+read just before, none: alone) and judge. An empty label, or N/A, says that the judge could not tell."""
+
+
+@dataclass(frozen=True)
+class Study:
+    """What the parts of the report look at."""
+
+    judgments: Judgments
+    runs: Runs | None
+    documents: Documents | None
+    by: str | None
+    draws: int
+    seed: int
+
+
+def _part(context: click.Context, option: click.Parameter, value: str | None) -> str | None:
+    from karat.errors import BadInput
+
+    if value is not None and value not in PARTS:
+        raise BadInput.at("--part", expected=", ".join(PARTS), found=f'"{value}"')
+    return value
+
+
+@click.command(epilog=EXAMPLES)
+@click.argument("judgments")
+@click.option(
+    "--part",
+    callback=_part,
+    metavar="PART",
+    help="One part alone: coverage, distribution, change, correlation, prediction, agreement or labels.",
+)
+@click.option("--runs", multiple=True, metavar="FILE", help="Runs whose documents get labels in context; repeatable.")
+@click.option("--documents", metavar="FILE", help="Documents with text, site or url: what was read before?")
+@click.option("--by", metavar="COLUMN", help="Report changes by a column of the judgments in context.")
+@options.draws
+@options.seed
+@options.scale
+@options.drop_bad_labels
+@options.as_json
+def context(
+    judgments: str,
+    part: str | None,
+    runs: tuple[str, ...],
+    documents: str | None,
+    by: str | None,
+    draws: int,
+    seed: int,
+    scale: str | None,
+    drop_bad_labels: bool,
+    as_json: bool,
+) -> None:
+    """Relevance by aspect, alone and in context.
+
+    How often judges have an answer to each aspect (coverage), how grades spread (distribution), how far they change
+    when another document was read before (change), which aspects go with overall and change together (correlation),
+    how well they tell overall (prediction), whether judges agree (agreement), and how well the labels in context that
+    nobody gave can be predicted (labels). Without --part, all that the data allows.
+    """
+    from karat.cli.results import print_result
+    from karat.cli.runs import read_all_runs
+    from karat.cli.tables import console, say
+    from karat.errors import BadInput, KaratError
+    from karat.formats import read_documents, read_judgments
+
+    read = read_judgments(judgments, scale=scale, drop_bad_labels=drop_bad_labels)
+    if not len(read):
+        raise BadInput.at(judgments, expected="judgments", found="none")
+    study = Study(
+        read,
+        read_all_runs(runs) if runs else None,
+        None if documents is None else read_documents(documents),
+        by,
+        draws,
+        seed,
+    )
+    found: dict[str, dict[str, Result]] = {}
+    left_out = []
+    for name, tell in PARTS.items() if part is None else [(part, PARTS[part])]:
+        try:
+            found[name] = tell(study)
+        except KaratError as error:
+            if part is not None:
+                raise
+            left_out.append(f"{name}: {error}")
+    if not found:
+        raise BadInput("; ".join(left_out))
+    if as_json:
+        document: dict[str, Any] = {
+            name: {title: result.to_dict() for title, result in results.items()} for name, results in found.items()
+        }
+        document = document[part] if part is not None else {**document, "left_out": left_out}
+        click.echo(json.dumps(document, ensure_ascii=False, default=str))
+        return
+    told = set[str]()
+    for place, (title, result) in enumerate((t, r) for results in found.values() for t, r in results.items()):
+        if place:
+            click.echo()
+        print_result(_once(result, told), SHOWN.get(title), title)
+    for reason in left_out:
+        say(console(), f"- left out: {reason}")
+
+
+def _once(result: Result, told: set[str]) -> Result:
+    """The result without the notes that a part before it has told."""
+    from dataclasses import replace
+
+    new = tuple(note for note in result.notes if note not in told)
+    told.update(new)
+    return replace(result, notes=new)
+
+
+def _coverage(study: Study) -> dict[str, Result]:
+    from karat.judges import aspect_coverage
+
+    return {"Coverage": aspect_coverage(study.judgments, draws=study.draws, seed=study.seed)}
+
+
+def _distribution(study: Study) -> dict[str, Result]:
+    from karat.judges import aspect_distribution
+
+    return {"Distribution": aspect_distribution(study.judgments, draws=study.draws, seed=study.seed)}
+
+
+def _change(study: Study) -> dict[str, Result]:
+    from karat.judges import grade_change, mean_change
+
+    found = {
+        "Size of change": grade_change(study.judgments, draws=study.draws, seed=study.seed),
+        "Mean change": mean_change(study.judgments),
+    }
+    if study.by is not None:
+        found[f"Mean change by {study.by}"] = mean_change(study.judgments, study.by)
+    if study.documents is not None:
+        from karat.labels.context import add_company
+
+        found["Mean change by company"] = mean_change(add_company(study.judgments, study.documents), "company")
+    return found
+
+
+def _correlation(study: Study) -> dict[str, Result]:
+    from karat.judges import change_correlation, overall_correlation
+
+    found = {"Correlation with overall": overall_correlation(study.judgments, draws=study.draws, seed=study.seed)}
+    if study.judgments.has("context"):
+        found["Correlation of changes"] = change_correlation(study.judgments, draws=study.draws, seed=study.seed)
+    return found
+
+
+def _prediction(study: Study) -> dict[str, Result]:
+    from karat.judges import predict_overall
+
+    return {"Prediction of overall": predict_overall(study.judgments, draws=study.draws, seed=study.seed)}
+
+
+def _agreement(study: Study) -> dict[str, Result]:
+    from karat.judges import setting_agreement
+
+    return {"Agreement": setting_agreement(study.judgments, draws=study.draws, seed=study.seed)}
+
+
+def _labels(study: Study) -> dict[str, Result]:
+    from karat.labels.context import compare_predictors, context_accuracy, context_sources, label_in_context
+
+    given: dict[str, Any] = {"runs": study.runs, "documents": study.documents, "draws": study.draws, "seed": study.seed}
+    found = {
+        "Labels in context": context_accuracy(study.judgments, **given),
+        "Predictors": compare_predictors(study.judgments, **given),
+    }
+    if study.runs is not None:
+        labels = label_in_context(study.judgments, study.runs, documents=study.documents, seed=study.seed)
+        found["Where labels come from"] = context_sources(labels, study.runs)
+    return found
+
+
+#: What of a wide table is printed; --json has the rest.
+SHOWN = {
+    "Coverage": ["aspect", "alone", "context", "difference", "n_alone", "n_context"],
+    "Distribution": ["documents", "aspect", "grade", "alone", "context"],
+    "Size of change": ["aspect", "size", "n", "share"],
+    "Mean change": ["aspect", "change", "lower", "same", "higher", "n", "p_holm"],
+    "Correlation with overall": ["aspect", "alone", "context", "difference", "n_alone", "n_context"],
+    "Prediction of overall": ["split", "aspects", "alone", "context"],
+    "Agreement": ["aspect", "figure", "alone", "context", "n_alone", "n_context"],
+    "Predictors": ["predictor", "accuracy", "error", "gain", "gain_holm", "n"],
+}
+
+#: The parts of the report, in the order in which they are told.
+PARTS: dict[str, Callable[[Study], dict[str, Result]]] = {
+    "coverage": _coverage,
+    "distribution": _distribution,
+    "change": _change,
+    "correlation": _correlation,
+    "prediction": _prediction,
+    "agreement": _agreement,
+    "labels": _labels,
+}
