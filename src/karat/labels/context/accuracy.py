@@ -55,13 +55,15 @@ def context_accuracy(
     Reference: Golbus et al. (WWW 2014), 5.3: about 75 % on one random 90/10 split.
     """
     _check_folds(folds)
-    predictor, study = predictor_named(model), _HeldOut.of(judgments, runs, documents)
+    predictor = predictor_named(model)
+    rich = predictor.looks_at == "rich"
+    study = _HeldOut.of(judgments, runs, documents if rich else None)
     x, n = predictor.columns(study.told), len(study.y)
     # Ten random tenths, each once as the tested one: as many 90/10 splits as cover every judgment.
     random_tenth = np.random.default_rng(seed).permutation(n) % 10
     tables = []
     for split, fold in (("whole queries", parts(study.query, folds, seed)), ("random 90/10", random_tenth)):
-        chances = out_of_fold(predictor, x, study.y, study.query, fold, len(study.grades), seed)
+        chances = out_of_fold(predictor, x, study.y, study.query, fold, len(study.grades), calibrate=False)
         right = (chances.argmax(axis=1) == study.y).astype(np.float64)
         means = _means(study.query, right[:, None], study.y, [True], level=level, draws=draws, seed=seed)
         names = pl.Series("grade", ["all", *(f"{grade:g}" for grade in study.grades)])
@@ -72,7 +74,7 @@ def context_accuracy(
         f"On held-out queries, {predictor.about}, tell {_percent(whole, level)} of {count(n, 'judgment')} in context; "
         f"on random tenths, as in the paper, {_percent(tenth, level)}."
     )
-    return Result(table, finding, (*study.notes(predictor.looks_at == "rich"), f"split with seed {seed}"))
+    return Result(table, finding, (*study.notes(rich), f"split with seed {seed}"))
 
 
 def compare_predictors(
@@ -82,7 +84,7 @@ def compare_predictors(
     against: str = "grades",
     runs: Runs | None = None,
     documents: Documents | None = None,
-    folds: int = 10,
+    folds: int = 5,
     level: float = 0.95,
     draws: int = 1000,
     seed: int = 0,
@@ -106,13 +108,14 @@ def compare_predictors(
     Reference: Golbus et al. (WWW 2014), 3.2 and 5.3.
     """
     _check_folds(folds)
-    study = _HeldOut.of(judgments, runs, documents)
     chosen = [predictor_named(name) for name in dict.fromkeys(models)]
+    rich = any(predictor.looks_at == "rich" for predictor in chosen)
+    study = _HeldOut.of(judgments, runs, documents if rich else None)
     fold = parts(study.query, folds, seed)
     told: dict[str, tuple[Floats, Floats]] = {}
     for predictor in chosen:
         x = predictor.columns(study.told)
-        chances = out_of_fold(predictor, x, study.y, study.query, fold, len(study.grades), seed)
+        chances = out_of_fold(predictor, x, study.y, study.query, fold, len(study.grades), seed=seed)
         told[predictor.name] = study.grades[chances.argmax(axis=1)], chances @ study.grades
     alone, back = study.pairs["alone"].to_numpy(), study.back_off(runs)
     told |= {ALONE: (alone, alone), BACK_OFF: (back, back)}
@@ -148,7 +151,7 @@ def compare_predictors(
     notes = [f"queries held out whole, in {count(int(fold.max()) + 1, 'part')}, with seed {seed}"]
     if np.isnan(back).all():
         notes.append("no back-off: no document was judged both after the list's first one and after another")
-    return Result(table, _best(table, against, level), (*study.notes(True), *notes))
+    return Result(table, _best(table, against, level), (*study.notes(rich), *notes))
 
 
 _COMPARED: dict[str, type[pl.DataType]] = {

@@ -87,8 +87,9 @@ def label_in_context(
     if both.height and unable:
         notes.append(f"nothing is predicted: {unable}")
     elif both.height:
-        told = features(pl.concat([training, both], how="diagonal"), graded, runs, documents)
-        if predictor.looks_at == "rich":
+        rich = predictor.looks_at == "rich"
+        told = features(pl.concat([training, both], how="diagonal"), graded, runs, documents if rich else None)
+        if rich:
             notes += [f"the model does without: {lack}" for lack in told.notes]
         columns = predictor.columns(told)
         grades, y = np.unique(training["grade"].to_numpy(), return_inverse=True)

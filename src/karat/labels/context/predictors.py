@@ -80,11 +80,13 @@ class Fitted:
         return _tempered(self.model((x - self.mean) / self.spread), self.temperature)
 
 
-def fit(predictor: Predictor, x: Floats, y: Ints, query: Ints, levels: int, *, seed: int = 0) -> Fitted:
+def fit(
+    predictor: Predictor, x: Floats, y: Ints, query: Ints, levels: int, *, calibrate: bool = True, seed: int = 0
+) -> Fitted:
     """Let a predictor learn grades (by number) from columns, and how sure of itself it may be, from held-out queries.
 
     Probabilities are calibrated by temperature scaling: one number, chosen so that the grades of held-out queries have
-    the highest likelihood. It changes no order, so the likeliest grade stays the likeliest.
+    the highest likelihood. It changes no order: who only wants the likeliest grade can do without.
 
     Reference: Guo et al., On Calibration of Modern Neural Networks (ICML 2017).
     """
@@ -96,7 +98,7 @@ def fit(predictor: Predictor, x: Floats, y: Ints, query: Ints, levels: int, *, s
     held_out = np.zeros((len(y), levels))
     part = parts(query, INNER_FOLDS, seed)
     temperature = 1.0
-    if part.max(initial=0) == INNER_FOLDS - 1:
+    if calibrate and part.max(initial=0) == INNER_FOLDS - 1:
         for number in range(INNER_FOLDS):
             test = part == number
             held_out[test] = _learnt(predictor.family, scaled[~test], y[~test], levels)(scaled[test])
@@ -109,12 +111,23 @@ def fit(predictor: Predictor, x: Floats, y: Ints, query: Ints, levels: int, *, s
     return Fitted(mean, spread, _learnt(predictor.family, scaled, y, levels), temperature)
 
 
-def out_of_fold(predictor: Predictor, x: Floats, y: Ints, query: Ints, fold: Ints, levels: int, seed: int) -> Floats:
+def out_of_fold(
+    predictor: Predictor,
+    x: Floats,
+    y: Ints,
+    query: Ints,
+    fold: Ints,
+    levels: int,
+    *,
+    calibrate: bool = True,
+    seed: int = 0,
+) -> Floats:
     """The probabilities of each row's grades, by a model that saw no row of its fold."""
     told = np.zeros((len(y), levels))
     for number in np.unique(fold):
         test = fold == number
-        told[test] = fit(predictor, x[~test], y[~test], query[~test], levels, seed=seed).probabilities(x[test])
+        rest = x[~test], y[~test], query[~test]
+        told[test] = fit(predictor, *rest, levels, calibrate=calibrate, seed=seed).probabilities(x[test])
     return told
 
 
