@@ -119,7 +119,8 @@ def context(
     for place, (title, result) in enumerate((t, r) for results in found.values() for t, r in results.items()):
         if place:
             click.echo()
-        print_result(_once(result, told), SHOWN.get(title), title)
+        result = _once(result, told)
+        print_result(_by_grade(result) if title == "Distribution" else result, SHOWN.get(title), title)
     for reason in left_out:
         say(console(), f"- left out: {reason}")
 
@@ -131,6 +132,24 @@ def _once(result: Result, told: set[str]) -> Result:
     new = tuple(note for note in result.notes if note not in told)
     told.update(new)
     return replace(result, notes=new)
+
+
+def _by_grade(result: Result) -> Result:
+    """The distribution with a column for each grade, which is short enough to be read."""
+    from dataclasses import replace
+
+    import polars as pl
+
+    parts = [
+        result.frame.select("documents", "aspect", pl.lit(name).alias("setting"), "grade", share=column)
+        for name, column in (("alone", "alone"), ("in context", "context"))
+    ]
+    long = pl.concat(parts)
+    long = long.with_columns(pl.Series("grade", [f"grade {grade:g}" for grade in long["grade"]]))
+    wide = long.pivot("grade", index=["documents", "aspect", "setting"], values="share")
+    first = result.frame.select("documents", "aspect").unique(maintain_order=True).with_row_index("place")
+    wide = first.join(wide, on=["documents", "aspect"], maintain_order="left_right").drop("place")
+    return replace(result, frame=wide, notes=(*result.notes, "intervals with --json"))
 
 
 def _coverage(study: Study) -> dict[str, Result]:
@@ -199,11 +218,10 @@ def _labels(study: Study) -> dict[str, Result]:
 #: What of a wide table is printed; --json has the rest.
 SHOWN = {
     "Coverage": ["aspect", "alone", "context", "difference", "n_alone", "n_context"],
-    "Distribution": ["documents", "aspect", "grade", "alone", "context"],
     "Size of change": ["aspect", "size", "n", "share"],
     "Mean change": ["aspect", "change", "lower", "same", "higher", "n", "p_holm"],
     "Correlation with overall": ["aspect", "alone", "context", "difference", "n_alone", "n_context"],
-    "Prediction of overall": ["split", "aspects", "alone", "context"],
+    "Prediction of overall": ["aspects", "alone", "context", "random_alone"],
     "Agreement": ["aspect", "figure", "alone", "context", "n_alone", "n_context"],
     "Predictors": ["predictor", "accuracy", "error", "gain", "gain_holm", "n"],
 }

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from karat.errors import Undefined
-from karat.judges.dimensions.settings import by_query, compared, in_words, interval_note, share
+from karat.judges.dimensions.settings import by_query, compared, difference_p, in_words, interval_note, share
 from karat.judges.dimensions.sheets import Sheets
 from karat.records import Judgments, Result
 from karat.records.base import count
+from karat.stats.many import holm
 
 #: The name of the row of documents that have a grade in every aspect.
 EVERY = "all aspects"
@@ -27,6 +27,7 @@ def aspect_coverage(judgments: Judgments, *, level: float = 0.95, draws: int = 1
 
     Documents whose overall grade is N/A, spam mostly, are left out, as in the paper. An aspect that was not asked about
     is not N/A: shares are of those who were asked. A document counts once for each judge and each document read before.
+    `p_holm` is of no difference between the settings, and allows for the number of rows.
 
     Reference: Golbus et al., Contextual and Dimensional Relevance Judgments (WWW 2014), Table 1.
     """
@@ -43,13 +44,11 @@ def aspect_coverage(judgments: Judgments, *, level: float = 0.95, draws: int = 1
         for rows in (rated & sheets.alone, rated & ~sheets.alone)
     ]
     found = compared(sums, share, level=level, draws=draws, seed=seed, shares=True)
-    # A finding allows for how many aspects were looked at.
-    strict = compared(sums, share, level=1 - (1 - level) / (len(sheets.aspects) - 1), draws=draws, seed=seed)
-    beyond = (strict.low[2] > 0) | (strict.high[2] < 0)
     number = [part.sum(axis=0)[:, 1].astype(np.int64) for part in sums]
     names = [*sheets.aspects[1:], EVERY]
     frame = pl.DataFrame({"aspect": names}).with_columns(
         *found.columns(),
+        pl.Series("p_holm", holm(difference_p(sums))),
         pl.Series("n_alone", number[0]),
         pl.Series("n_context", number[1]),
         pl.Series("n_queries", found.queries[2]),
@@ -59,10 +58,10 @@ def aspect_coverage(judgments: Judgments, *, level: float = 0.95, draws: int = 1
     if left:
         notes.append(f"{count(left, 'document')} with an overall grade of N/A left out")
     notes += interval_note(found.low, found.value, draws)
-    return Result(frame, _finding(frame, beyond, level), tuple(notes))
+    return Result(frame, _finding(frame, level), tuple(notes))
 
 
-def _finding(frame: pl.DataFrame, beyond: npt.NDArray[np.bool_], level: float) -> str:
+def _finding(frame: pl.DataFrame, level: float) -> str:
     row = frame.row(-1, named=True)
     alone, context = (
         in_words(row[name], row[f"{name}_low"], row[f"{name}_high"], level, percent=True)
@@ -72,9 +71,10 @@ def _finding(frame: pl.DataFrame, beyond: npt.NDArray[np.bool_], level: float) -
         where, said = ("read alone", alone) if np.isnan(row["context"]) else ("in context", context)
         return f"Of the documents {where}, {said} have a grade in every aspect."
     said = f"Alone, {alone} of documents have a grade in every aspect; in context {context}."
-    if frame[:-1]["difference_low"].is_nan().all():
+    known = frame[:-1].filter(pl.col("p_holm").is_not_nan())
+    if not known.height:
         return said
-    sure = frame.filter(pl.Series(beyond))[: int(beyond[:-1].sum())]
+    sure = known.filter(pl.col("p_holm") <= 0.05)
     if not sure.height:
         return f"{said} No aspect is answered more often in one than in the other beyond chance."
     most = sure.sort(pl.col("difference").abs(), descending=True).row(0, named=True)

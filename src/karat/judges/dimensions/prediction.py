@@ -24,6 +24,8 @@ Ints = npt.NDArray[np.int64]
 #: The rows of all aspects, and of no aspect: the grade given most often.
 EVERY, NONE = "all aspects", "none"
 FOLDS = 10
+#: What is left out of the model that tells it: a tenth of the documents, or of the queries.
+SPLITS = ("random", "queries")
 
 
 def predict_overall(
@@ -40,16 +42,17 @@ def predict_overall(
     ...         for i in range(40) for context in (None, "c")
     ...         for aspect, label in (("overall", i % 3), ("topicality", i % 3), ("quality", i % 2))]
     >>> found = predict_overall(Judgments.of(rows), [["topicality"], ["quality"]], draws=0).frame
-    >>> found.filter(split="queries").select("aspects", "alone").rows()[:2]
+    >>> found.select("aspects", "alone").rows()[:2]
     [('all aspects', 1.0), ('topicality', 1.0)]
 
     The model is multinomial logistic regression on the grades of the aspects as levels, N/A being one, so that no
-    document is left out. `split` says what it was tested on: `random` tenths of the documents, as in the paper (each
-    tenth in turn, so that every document is tested once), or `queries` it has not seen, which is what a new query will
-    meet; of the two, random flatters where the documents of a query are alike. By default the subsets are every single
-    aspect, every two, and all; `none` always says the grade given most often. `less_alone` and `less_context` are by
-    how much a subset is right less often than all aspects are, on the same documents. Intervals are over queries, for
-    these models, not for models fitted anew.
+    document is left out. `alone` and `context` are shares of documents told right of queries that the model has not
+    seen, a tenth at a time, which is what a new query will meet. `random_alone` and `random_context` are on random
+    tenths of the documents, as in the paper (each tenth in turn, so that every document is tested once), which flatters
+    where the documents of a query are alike. By default the subsets are every single aspect, every two, and all; `none`
+    always says the grade given most often. `less_alone` and `less_context` are by how much a subset is right less often
+    than all aspects are, on the same documents. Intervals are over queries, for these models, not for models fitted
+    anew.
 
     Reference: Golbus et al. (WWW 2014), section 5.1 (predictive power).
     """
@@ -59,17 +62,21 @@ def predict_overall(
         raise Undefined("Nothing was asked but overall: there is no aspect to predict it from.")
     chosen = _chosen(sheets.aspects[1:], subsets)
     notes = [*sheets.notes, *sheets.setting_notes]
-    parts = []
-    for split in ("random", "queries"):
-        right = [_right(sheets, rows, list(chosen.values()), split, seed) for rows in (sheets.alone, ~sheets.alone)]
-        if split == "random" and all(part is None for part in right):
+    tables, told = [], list[tuple[Ints, Floats] | None]()
+    for split in SPLITS:
+        told = [_right(sheets, rows, list(chosen.values()), split, seed) for rows in (sheets.alone, ~sheets.alone)]
+        if split == "random" and all(part is None for part in told):
             raise Undefined(f"Too few documents with an overall answer: {FOLDS} or more of one setting are needed.")
-        parts.append(_table(sheets, list(chosen), right, split, level, draws, seed))
-    for name, part, rows in zip(("alone", "in context"), right, (sheets.alone, ~sheets.alone), strict=True):
+        tables.append(_table(sheets, list(chosen), told, level, draws, seed))
+    for name, part, rows in zip(("alone", "in context"), told, (sheets.alone, ~sheets.alone), strict=True):
         if part is None and rows.any():
             notes.append(f"too few documents or queries {name} to predict those of queries not seen")
-    frame = pl.concat(parts)
-    ends, values = (frame.select(f"alone{end}", f"context{end}").to_numpy() for end in ("_low", ""))
+    random = tables[0].select("aspects", pl.selectors.starts_with("alone", "context").name.prefix("random_"))
+    frame = tables[1].join(random, on="aspects", how="left", maintain_order="left")
+    order = next((name for name in ("alone", "context", "random_alone") if frame[name].is_not_nan().any()), "alone")
+    frame = frame.sort(pl.col("aspects") == NONE, pl.col("aspects") != EVERY, -pl.col(order), maintain_order=True)
+    figures = ("alone", "context", "random_alone", "random_context")
+    ends, values = (frame.select(f"{name}{end}" for name in figures).to_numpy() for end in ("_low", ""))
     notes += interval_note(ends, values, draws)
     notes.append("N/A counts as a grade, of aspects and of overall")
     return Result(frame, _finding(frame, level), tuple(notes))
@@ -156,7 +163,6 @@ def _table(
     sheets: Sheets,
     names: list[str],
     right: list[tuple[Ints, Floats] | None],
-    split: str,
     level: float,
     draws: int,
     seed: int,
@@ -171,7 +177,7 @@ def _table(
     found = compared(sums, share, level=level, draws=draws, seed=seed, shares=True)
     gap = compared(less, share, level=level, draws=draws, seed=seed)
     rows = [part.sum(axis=0)[:, 1].astype(np.int64) for part in sums]
-    frame = pl.DataFrame({"split": [split] * len(names), "aspects": names}).with_columns(
+    return pl.DataFrame({"aspects": names}).with_columns(
         *found.columns(),
         *(
             pl.Series(f"less_{name}{end}", values[place])
@@ -182,23 +188,20 @@ def _table(
         pl.Series("n_context", rows[1]),
         pl.Series("n_queries", found.queries[2]),
     )
-    by = "context" if right[0] is None else "alone"
-    return frame.sort(pl.col("aspects") == NONE, pl.col("aspects") != EVERY, -pl.col(by), maintain_order=True)
 
 
 def _finding(frame: pl.DataFrame, level: float) -> str:
-    best = frame.filter(pl.col("split") == "queries")
-    if best["alone"].is_nan().all() and best["context"].is_nan().all():
-        best = frame.filter(pl.col("split") == "random")
-    setting = "context" if best["alone"].is_nan().all() else "alone"
-    where = "in context" if setting == "context" else "alone"
+    setting = next(
+        name for name in ("alone", "context", "random_alone", "random_context") if frame[name].is_not_nan().any()
+    )
+    where = "in context" if setting.endswith("context") else "alone"
 
     def said(row: dict[str, float]) -> str:
         return in_words(row[setting], row[f"{setting}_low"], row[f"{setting}_high"], level, percent=True)
 
-    every, none = (best.filter(pl.col("aspects") == name).row(0, named=True) for name in (EVERY, NONE))
+    every, none = (frame.filter(pl.col("aspects") == name).row(0, named=True) for name in (EVERY, NONE))
     text = f"From all aspects, the overall grade {where} is told right for {said(every)} of documents"
-    rest = best.filter(~pl.col("aspects").is_in([EVERY, NONE]))
+    rest = frame.filter(~pl.col("aspects").is_in([EVERY, NONE]))
     if rest.height:
         row = rest.sort(setting, descending=True, maintain_order=True).row(0, named=True)
         text += f"; from {row['aspects']} for {said(row)}"

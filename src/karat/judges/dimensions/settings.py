@@ -98,6 +98,28 @@ def share(sums: Floats) -> Floats:
     return shares
 
 
+def difference_p(sums: Sequence[Floats]) -> Floats:
+    """Two-sided p of no difference between shares alone and in context, from their sums: queries x figures x 2.
+
+    >>> sums = np.array([[[1.0, 2.0]], [[2.0, 3.0]], [[1.0, 1.0]], [[0.0, 2.0]], [[1.0, 3.0]]])
+    >>> difference_p([sums, sums + [0.5, 0]]).round(4).tolist()
+    [0.0042]
+
+    Student's t of what each query adds to the difference, which allows for documents of one query. NaN where fewer than
+    five queries tell something, or nothing varies.
+    """
+    from scipy.special import stdtr
+
+    part = [(each[..., 0] - each[..., 1] * share(each.sum(axis=0))) / each[..., 1].sum(axis=0) for each in sums]
+    score = part[1] - part[0]
+    number = np.any([each[..., 1] > 0 for each in sums], axis=0).sum(axis=0)
+    error = np.sqrt((score**2).sum(axis=0) * number / np.maximum(number - 1, 1))
+    enough = (number >= FEWEST) & (error > 1e-12)
+    t = (share(sums[1].sum(axis=0)) - share(sums[0].sum(axis=0))) / np.where(enough, error, np.nan)
+    p: Floats = 2 * stdtr(np.maximum(number - 1, 1), -np.abs(t))
+    return p
+
+
 def by_query(query: Ints, values: Floats, queries: int) -> Floats:
     """The sums of each query: queries x columns.
 
