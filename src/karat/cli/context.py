@@ -20,6 +20,8 @@ Examples:
   karat context judgments.csv --part change --documents documents.jsonl
   karat context judgments.csv --part correlation --json
   karat context judgments.csv --part labels --runs my.run --runs other.run --documents documents.jsonl
+  karat context judgments.csv --part labels --runs my.run --model features --out labels.csv
+  karat score labels.csv my.run -m "CCG(context=0.5)@5,nDCG(context=0.5)@5"
 
 JUDGMENTS have the columns query, doc, label, and for what they are about: aspect (none: overall), context (the document
 read just before, none: alone) and judge. An empty label, or N/A, says that the judge could not tell."""
@@ -35,6 +37,25 @@ class Study:
     by: str | None
     draws: int
     seed: int
+    model: str
+    expected: bool
+    depth: int
+
+    def labels(self) -> Judgments | None:
+        """A label for every document of the runs given the one above it."""
+        from karat.labels.context import label_in_context
+
+        if self.runs is None:
+            return None
+        return label_in_context(
+            self.judgments,
+            self.runs,
+            depth=self.depth,
+            model=self.model,
+            value="expected" if self.expected else "grade",
+            documents=self.documents,
+            seed=self.seed,
+        )
 
 
 def _part(context: click.Context, option: click.Parameter, value: str | None) -> str | None:
@@ -55,6 +76,15 @@ def _part(context: click.Context, option: click.Parameter, value: str | None) ->
 )
 @click.option("--runs", multiple=True, metavar="FILE", help="Runs whose documents get labels in context; repeatable.")
 @click.option("--documents", metavar="FILE", help="Documents with text, site or url: what was read before?")
+@click.option(
+    "--model",
+    default="grades",
+    show_default=True,
+    help="What predicts labels in context: grades (the paper's), levels, features or ordinal.",
+)
+@click.option("--expected", is_flag=True, help="Label with the expected grade, a real number, not the likeliest.")
+@click.option("--depth", default=10, show_default=True, metavar="K", help="Label the first K documents of the runs.")
+@click.option("--out", metavar="FILE", help="Write the labels in context of the runs, for karat score.")
 @click.option("--by", metavar="COLUMN", help="Report changes by a column of the judgments in context.")
 @options.draws
 @options.seed
@@ -66,6 +96,10 @@ def context(
     part: str | None,
     runs: tuple[str, ...],
     documents: str | None,
+    model: str,
+    expected: bool,
+    depth: int,
+    out: str | None,
     by: str | None,
     draws: int,
     seed: int,
@@ -96,7 +130,12 @@ def context(
         by,
         draws,
         seed,
+        model,
+        expected,
+        depth,
     )
+    if out is not None:
+        _write(study, out)
     found: dict[str, dict[str, Result]] = {}
     left_out = []
     for name, tell in PARTS.items() if part is None else [(part, PARTS[part])]:
@@ -202,17 +241,32 @@ def _agreement(study: Study) -> dict[str, Result]:
 
 
 def _labels(study: Study) -> dict[str, Result]:
-    from karat.labels.context import compare_predictors, context_accuracy, context_sources, label_in_context
+    from karat.labels.context import compare_predictors, context_accuracy, context_sources
 
     given: dict[str, Any] = {"runs": study.runs, "documents": study.documents, "draws": study.draws, "seed": study.seed}
     found = {
-        "Labels in context": context_accuracy(study.judgments, **given),
+        "Labels in context": context_accuracy(study.judgments, model=study.model, **given),
         "Predictors": compare_predictors(study.judgments, **given),
     }
-    if study.runs is not None:
-        labels = label_in_context(study.judgments, study.runs, documents=study.documents, seed=study.seed)
-        found["Where labels come from"] = context_sources(labels, study.runs)
+    labels = study.labels()
+    if labels is not None and study.runs is not None:
+        found["Where labels come from"] = context_sources(labels, study.runs, depth=study.depth)
     return found
+
+
+def _write(study: Study, path: str) -> None:
+    from karat.errors import BadInput
+    from karat.formats import write
+    from karat.records.base import count
+
+    labels = study.labels()
+    if labels is None:
+        raise BadInput.at(
+            "--out", expected="runs whose documents are to be labelled", found="none", remedy="add --runs"
+        )
+    for note in write(labels, path):
+        click.echo(f"note: {note}", err=True)
+    click.echo(f"Wrote {count(len(labels), 'label')} to {path}.", err=True)
 
 
 #: What of a wide table is printed; --json has the rest.

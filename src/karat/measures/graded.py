@@ -107,8 +107,8 @@ class nDCG(DCG):
     'nDCG(gains={0:0,1:0.5,2:1})@10'
 
     The best ranking holds all judged documents of the query, down to the cutoff. The measure to start with when
-    labels are graded and users read from the top. With `context`, each of them counts there as the most that it is
-    known to be worth, alone or after any document: no ranking is above 1, and often none can reach it.
+    labels are graded and users read from the top. With `context`, every document of the best ranking counts as the
+    most that it is known to be worth, alone or after any other: no ranking is above 1, and often none can reach it.
     Reference: Jarvelin and Kekalainen (TOIS 2002); trec_eval's `ndcg` and `ndcg_cut_k`.
     """
 

@@ -71,8 +71,8 @@ def context_accuracy(
     table = pl.concat(tables)
     whole, tenth = (t.row(0, named=True) for t in tables)
     finding = (
-        f"On held-out queries, {predictor.about}, tell {_percent(whole, level)} of {count(n, 'judgment')} in context; "
-        f"on random tenths, as in the paper, {_percent(tenth, level)}."
+        f"A model of {predictor.about} is right on {_percent(whole, level)} of {count(n, 'judgment')} in context of "
+        f"held-out queries; on random tenths of them, as in the paper, on {_percent(tenth, level)}."
     )
     return Result(table, finding, (*study.notes(rich), f"split with seed {seed}"))
 

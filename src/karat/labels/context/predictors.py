@@ -45,10 +45,10 @@ PREDICTORS: Mapping[str, Predictor] = MappingProxyType(
     {
         predictor.name: predictor
         for predictor in (
-            Predictor("grades", "the two grades alone, as numbers (the paper's)", "grades", "multinomial"),
-            Predictor("levels", "the two grades alone, each level by itself", "levels", "multinomial"),
-            Predictor("features", "grades, aspects, texts, sites, ranks", "rich", "multinomial"),
-            Predictor("ordinal", "the same, by proportional odds", "rich", "ordinal"),
+            Predictor("grades", "the two grades alone, as in the paper,", "grades", "multinomial"),
+            Predictor("levels", "the two grades alone, level by level,", "levels", "multinomial"),
+            Predictor("features", "grades, aspects, texts, sites and ranks", "rich", "multinomial"),
+            Predictor("ordinal", "grades, aspects, texts, sites and ranks, by proportional odds,", "rich", "ordinal"),
         )
     }
 )
