@@ -17,6 +17,7 @@ from karat.formats import read_runs as read_runs
 from karat.formats import read_subtopics as read_subtopics
 from karat.formats import write as write
 from karat.labels import majority as majority
+from karat.labels.context import add_company as add_company
 from karat.labels.context import compare_predictors as compare_predictors
 from karat.labels.context import context_accuracy as context_accuracy
 from karat.labels.context import context_sources as context_sources
