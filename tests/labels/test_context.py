@@ -241,3 +241,10 @@ def test_queries_of_the_runs_that_nobody_judged_are_counted() -> None:
     runs = Runs.of({**RUN, "new": {"a": 2.0, "b": 1.0}})
     labels = label_in_context(judged(("q", "a", 2, None), ("q", "b", 1, "a")), runs)
     assert any("1 query of the runs without judgments" in note for note in labels.notes)
+
+
+def test_a_context_that_was_never_judged_alone_teaches_nothing_and_that_is_said() -> None:
+    extra = [("q", "a", 4, None), ("q", "b", 2, None), ("q", "b", 2, "unseen")]
+    labels = label_in_context(judged(*taught(-1), *extra), Runs.of({"q": {"a": 2.0, "b": 1.0}}))
+    assert source_of(labels, "q", "b", "a") == (1, "predicted")
+    assert any("no model learns from 1 label in context" in note for note in labels.notes)

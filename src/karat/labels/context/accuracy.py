@@ -49,8 +49,8 @@ def context_accuracy(
 
     Every judgment in context is predicted once by a model that did not see it. Once whole queries are held out, which
     is how it will be used: for pairs of documents, and maybe queries, that nobody judged. Once a random tenth of the
-    judgments, as in the paper; the model then knows the same documents and judges from other pairs, which flatters it.
-    The accuracy `by grade` is the share that is right among the judgments of that grade. Intervals resample queries.
+    judgments, as in the paper; the model then knows the same documents and judges from other pairs, which may flatter
+    it. The accuracy of a grade is the share that is right among the judgments of that grade. Intervals resample queries.
 
     Reference: Golbus et al. (WWW 2014), 5.3: about 75 % on one random 90/10 split.
     """
@@ -72,7 +72,7 @@ def context_accuracy(
     whole, tenth = (t.row(0, named=True) for t in tables)
     finding = (
         f"A model of {predictor.about} is right on {_percent(whole, level)} of {count(n, 'judgment')} in context of "
-        f"held-out queries; on random tenths of them, as in the paper, on {_percent(tenth, level)}."
+        f"held-out queries; on random tenths of them, the paper's test, on {_percent(tenth, level)}."
     )
     return Result(table, finding, (*study.notes(rich), f"split with seed {seed}"))
 
@@ -206,12 +206,7 @@ class _HeldOut:
         return joined["back"].to_numpy().astype(np.float64)
 
     def notes(self, rich: bool) -> list[str]:
-        lost = self.graded.given.height - self.pairs.height
-        notes = list(self.graded.notes)
-        if lost:
-            notes.append(
-                f"{count(lost, 'label')} in context left aside: one of the two documents was never judged alone"
-            )
+        notes = [*self.graded.notes, *self.graded.untaught(self.pairs)]
         return notes + ([f"the richer models do without: {lack}" for lack in self.told.notes] if rich else [])
 
 

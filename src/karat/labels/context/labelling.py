@@ -87,6 +87,7 @@ def label_in_context(
     if both.height and unable:
         notes.append(f"nothing is predicted: {unable}")
     elif both.height:
+        notes += graded.untaught(training)
         rich = predictor.looks_at == "rich"
         told = features(pl.concat([training, both], how="diagonal"), graded, runs, documents if rich else None)
         if rich:

@@ -76,6 +76,15 @@ class Graded:
             )
         return pairs
 
+    def untaught(self, training: pl.DataFrame) -> list[str]:
+        """A note on labels in context that no model can learn from."""
+        lost = self.given.height - training.height
+        if not lost:
+            return []
+        return [
+            f"no model learns from {count(lost, 'label')} in context: one of the two documents was never judged alone"
+        ]
+
 
 def adjacent(runs: Runs, depth: int) -> pl.DataFrame:
     """Every document of the lists down to `depth` with the one above it: system, query, doc, context, rank, first.
