@@ -50,7 +50,7 @@ def context_accuracy(
     Every judgment in context is predicted once by a model that did not see it. Once whole queries are held out, which
     is how it will be used: for pairs of documents, and maybe queries, that nobody judged. Once a random tenth of the
     judgments, as in the paper; the model then knows the same documents and judges from other pairs, which may flatter
-    it. The accuracy of a grade is the share that is right among the judgments of that grade. Intervals resample queries.
+    it. The accuracy of a grade is the share that is right among its judgments. Intervals resample queries.
 
     Reference: Golbus et al. (WWW 2014), 5.3: about 75 % on one random 90/10 split.
     """
