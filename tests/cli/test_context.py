@@ -84,6 +84,12 @@ def test_what_the_data_cannot_answer_is_said(study: Path, tmp_path: Path) -> Non
     done = karat("context", str(qrels), "--part", "taste")
     assert done.returncode == 2
     assert "expected coverage, distribution, change" in done.stderr
+    (tmp_path / "silent.csv").write_text("query,doc,label\nq1,d1,N/A\n")
+    done = karat("context", str(tmp_path / "silent.csv"))
+    assert (done.returncode, done.stderr) == (1, "karat: No judgment has a grade: every answer is N/A.\n")
+    done = karat("context", str(study / "judgments.csv"), "--by", "taste")
+    assert done.returncode == 2
+    assert "expected the column taste for --by" in done.stderr
     done = karat("context", str(tmp_path / "none.csv"))
     assert done.returncode == 2
     assert "no such file" in done.stderr

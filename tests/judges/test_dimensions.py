@@ -178,7 +178,7 @@ def test_a_judge_who_says_na_throughout_changes_nothing_where_na_is_left_out(tel
     if tell is not predict_overall:  # where N/A is a grade like any other
         assert tell(mixed).frame.equals(tell(study.judgments).frame, null_equal=True)
     nothing = Judgments.of(frame.with_columns(label=pl.lit(None, pl.Float64)))
-    with pytest.raises(BadInput, match="found N/A throughout"):
+    with pytest.raises(Undefined, match="every answer is N/A"):
         tell(nothing)
 
 
@@ -204,7 +204,7 @@ def test_one_setting_is_told_as_far_as_it_goes(tell: Callable[..., Result]) -> N
         else:
             found = tell(part)
             assert "nan" not in found.finding
-            assert any(note.startswith("no page was judged") for note in found.notes)
+            assert any(note.startswith("no document was judged") for note in found.notes)
 
 
 @pytest.mark.parametrize("tell", ALL)
@@ -241,7 +241,7 @@ def test_a_document_in_context_that_this_judge_did_not_judge_alone_is_said() -> 
     more = [*BY_HAND, *rows([("e", "a", {"overall": 4})]), *rows([("a", "b", {"overall": 0})], "bob")]
     found = mean_change(Judgments.of(more))
     assert found.frame["n"].to_list() == [2, 1, 1]
-    assert "2 pages judged in context but not alone by the same judge: no change to tell" in found.notes
+    assert "2 documents judged in context but not alone by the same judge: no change to tell" in found.notes
 
 
 def test_names_of_aspects_are_read_kindly() -> None:

@@ -123,6 +123,8 @@ def context(
     read = read_judgments(judgments, scale=scale, drop_bad_labels=drop_bad_labels)
     if not len(read):
         raise BadInput.at(judgments, expected="judgments", found="none")
+    if by is not None:
+        read.need(by, "--by")
     study = Study(
         read,
         read_all_runs(runs) if runs else None,
@@ -137,21 +139,22 @@ def context(
     if out is not None:
         _write(study, out)
     found: dict[str, dict[str, Result]] = {}
-    left_out = []
+    left_out = dict[str, KaratError]()
     for name, tell in PARTS.items() if part is None else [(part, PARTS[part])]:
         try:
             found[name] = tell(study)
         except KaratError as error:
             if part is not None:
                 raise
-            left_out.append(f"{name}: {error}")
+            left_out[name] = error
     if not found:
-        raise BadInput("; ".join(left_out))
+        raise next(iter(left_out.values()))
+    reasons = [f"{name}: {error}" for name, error in left_out.items()]
     if as_json:
         document: dict[str, Any] = {
             name: {title: result.to_dict() for title, result in results.items()} for name, results in found.items()
         }
-        document = document[part] if part is not None else {**document, "left_out": left_out}
+        document = document[part] if part is not None else {**document, "left_out": reasons}
         click.echo(json.dumps(document, ensure_ascii=False, default=str))
         return
     told = set[str]()
@@ -160,7 +163,7 @@ def context(
             click.echo()
         result = _once(result, told)
         print_result(_by_grade(result) if title == "Distribution" else result, SHOWN.get(title), title)
-    for reason in left_out:
+    for reason in reasons:
         say(console(), f"- left out: {reason}")
 
 

@@ -1,4 +1,4 @@
-"""What judges wrote down about a page, all aspects of it in one row, alone or read after another page."""
+"""What judges wrote down about a document, all aspects of it in one row, alone or read after another."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from karat.errors import BadInput
+from karat.errors import BadInput, Undefined
 from karat.records import Judgments
 from karat.records.base import count
 
@@ -25,7 +25,7 @@ MOST_GRADES = 25
 
 @dataclass(frozen=True, eq=False)
 class Sheets:
-    """A row for each page that a judge judged, alone or after another: its grades in all aspects.
+    """A row for each document that a judge judged, alone or after another: its grades in all aspects.
 
     >>> rows = [{"query": "q", "doc": "a", "label": label, "aspect": aspect, "context": context, "judge": "ann"}
     ...         for aspect, label, context in [("overall", 3, None), ("novelty", None, None), ("overall", 1, "b")]]
@@ -44,14 +44,14 @@ class Sheets:
     #: The query of each row, by number.
     query: Ints
     alone: Bools
-    #: For each row in context, the row of the same judge and page alone; -1 for none.
+    #: For each row in context, the row of the same judge and document alone; -1 for none.
     alone_row: Ints
     grades: Floats
     notes: tuple[str, ...]
 
     @classmethod
     def of(cls, judgments: Judgments, *, by: str | None = None) -> Sheets:
-        """The judgments by page and judge, with the column `by` kept beside them."""
+        """The judgments by document and judge, with the column `by` kept beside them."""
         if by is not None:
             judgments.need(by, "a comparison by its values")
         frame, notes = _plain(judgments)
@@ -70,7 +70,7 @@ class Sheets:
                 "the judgments",
                 expected=f"the aspect {OVERALL} among others",
                 found=", ".join(aspects) or "none",
-                remedy=f"call the judgment of a page as a whole {OVERALL}",
+                remedy=f"call the judgment of a document as a whole {OVERALL}",
             )
         keys = once.unique("_row", keep="first").sort("_row")
         labels = np.full((keys.height, len(aspects)), np.nan)
@@ -87,7 +87,7 @@ class Sheets:
         missing = int(found["_at"].null_count())
         if missing:
             notes.append(
-                f"{count(missing, 'page')} judged in context but not alone by the same judge: no change to tell"
+                f"{count(missing, 'document')} judged in context but not alone by the same judge: no change to tell"
             )
         return cls(
             keys=keys.select("query", "doc", "context", *who, *([by] if by is not None else [])),
@@ -131,7 +131,7 @@ class Sheets:
         """What to know when one of the two settings is missing."""
         if not len(self.alone) or (self.alone.any() and not self.alone.all()):
             return []
-        return ["no page was judged " + ("in context: nothing to compare" if self.alone.all() else "alone")]
+        return ["no document was judged " + ("in context: nothing to compare" if self.alone.all() else "alone")]
 
 
 def _plain(judgments: Judgments) -> tuple[pl.DataFrame, list[str]]:
@@ -168,11 +168,13 @@ def _plain(judgments: Judgments) -> tuple[pl.DataFrame, list[str]]:
 
 def _grades(labels: Floats) -> Floats:
     grades: Floats = np.unique(labels[~np.isnan(labels)])
-    if not 0 < len(grades) <= MOST_GRADES:
+    if not len(grades):
+        raise Undefined("No judgment has a grade: every answer is N/A.")
+    if len(grades) > MOST_GRADES:
         raise BadInput.at(
             "the judgments",
-            expected=f"at most {MOST_GRADES} different grades" if len(grades) else "at least one label",
-            found=f"{len(grades):,}" if len(grades) else "N/A throughout",
-            remedy="round the labels to the grades of a scale" if len(grades) else "",
+            expected=f"at most {MOST_GRADES} different grades",
+            found=f"{len(grades):,}",
+            remedy="round the labels to the grades of a scale",
         )
     return grades
