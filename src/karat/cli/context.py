@@ -114,6 +114,7 @@ def context(
     how well they tell overall (prediction), whether judges agree (agreement), and how well the labels in context that
     nobody gave can be predicted (labels). Without --part, all that the data allows.
     """
+    from karat.cli.progress import progress
     from karat.cli.results import print_result
     from karat.cli.runs import read_all_runs
     from karat.cli.tables import console, say
@@ -140,9 +141,9 @@ def context(
         _write(study, out)
     found: dict[str, dict[str, Result]] = {}
     left_out = dict[str, KaratError]()
-    for name, tell in PARTS.items() if part is None else [(part, PARTS[part])]:
+    for name in progress(list(PARTS) if part is None else [part], "Looking"):
         try:
-            found[name] = tell(study)
+            found[name] = PARTS[name](study)
         except KaratError as error:
             if part is not None:
                 raise

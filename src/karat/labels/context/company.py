@@ -35,7 +35,8 @@ def add_company(judgments: Judgments, documents: Documents, *, near_copy: float 
     if not judgments.has("context"):
         raise Undefined("No document was judged in context: there is no company to tell.")
     graded = Graded.of(judgments)
-    pairs = graded.with_grades(graded.given)
+    judged = judgments.frame.select(PAIR).drop_nulls("context").filter(pl.col("context") != pl.col("doc"))
+    pairs = graded.with_grades(judged.unique().sort(PAIR))
     told = features(pairs, graded, None, documents)
     known = dict(zip(told.names, told.more.T, strict=True))
     if not {"likeness", "same site"} & known.keys():
