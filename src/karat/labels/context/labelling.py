@@ -57,8 +57,9 @@ def label_in_context(
     In the column `source`: a label is `judged`, if someone judged the document given the one above it; else `predicted`
     from the other judgments in context, if both were judged alone; else `backed off` to what it was judged to be worth
     given the first document of its list (the mean, where lists that share the pair have different first ones); else the
-    document's grade `alone`. A document without any of these has no label. The result can be scored with, and new
-    rankings need no new judgments: `karat.score(runs, labels, "CCG(context=0.5)@5")`.
+    document's grade `alone`. A document without any of these has no label. The result can be scored with,
+    `karat.score(runs, labels, "CCG(context=0.5)@5")`, and new rankings of documents that were judged alone need no new
+    judgments.
 
     `model` is the paper's multinomial logistic regression on the two grades alone (`grades`), or one that looks at more
     (`levels`, `features`, `ordinal`), for which `documents` with text, site or url help; `compare_predictors` tells
