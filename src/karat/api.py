@@ -23,6 +23,11 @@ from karat.formats import read_runs as read_runs
 from karat.formats import read_subtopics as read_subtopics
 from karat.formats import write as write
 from karat.labels import majority as majority
+from karat.labels.context import add_company as add_company
+from karat.labels.context import compare_predictors as compare_predictors
+from karat.labels.context import context_accuracy as context_accuracy
+from karat.labels.context import context_sources as context_sources
+from karat.labels.context import label_in_context as label_in_context
 from karat.measures import AP as AP
 from karat.measures import AP_IA as AP_IA
 from karat.measures import CCG as CCG
@@ -53,6 +58,8 @@ from karat.measures import nERR_IA as nERR_IA
 from karat.measures import nNRBP as nNRBP
 from karat.measures import parse_measure as parse_measure
 from karat.measures import udm as udm
+from karat.plan.context import context_schemes as context_schemes
+from karat.plan.context import plan_context as plan_context
 from karat.plan.gold import plan_gold as plan_gold
 from karat.plan.gold import plan_gold_queries as plan_gold_queries
 from karat.plan.power import plan_power as plan_power

@@ -156,6 +156,8 @@ def test_help_has_an_example_for_every_command() -> None:
         "disagree",
         "judges",
         "train",
+        "context",
+        "plan context",
         "plan gold",
         "plan power",
     ):

@@ -172,6 +172,12 @@ def test_what_is_written_reads_back(tmp_path: Path) -> None:
         assert back.select(diverse.frame.columns).equals(diverse.frame), name
 
 
+def test_a_run_without_ranks_is_written_with_those_of_its_scores(tmp_path: Path) -> None:
+    runs = kt.Runs.of({"q1": {"a": 0.5, "b": 2.0}}, system="mine")
+    kt.write(runs, str(tmp_path / "x.run"))
+    assert (tmp_path / "x.run").read_text() == "q1 Q0 a 2 0.5 mine\nq1 Q0 b 1 2.0 mine\n"
+
+
 def test_ids_with_spaces_do_not_fit_trec(tmp_path: Path) -> None:
     labels = kt.Judgments.of({"star wars": {"d1": 1}})
     with pytest.raises(kt.BadInput, match="ids without white space"):

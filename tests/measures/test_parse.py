@@ -23,7 +23,7 @@ def made() -> st.SearchStrategy[Measure]:
     return st.one_of(
         st.builds(kt.P, rel=rel, cutoff=st.integers(1, 50)),
         st.builds(kt.AP, rel=rel, judged_only=st.booleans(), cutoff=cutoff),
-        st.builds(kt.nDCG, gains=gains, discount=st.sampled_from(["log2", "zipf"]), cutoff=cutoff),
+        st.builds(kt.nDCG, gains=gains, context=share, discount=st.sampled_from(["log2", "zipf"]), cutoff=cutoff),
         st.builds(kt.DCG, gains=gains, context=share, cutoff=cutoff),
         st.builds(kt.RBP, p=share, cutoff=cutoff),
         st.builds(kt.ERR, max_rel=st.integers(1, 5), cutoff=cutoff),

@@ -11,6 +11,7 @@ import click
 
 from karat import __version__
 from karat.cli.compare import compare
+from karat.cli.context import context
 from karat.cli.convert import convert
 from karat.cli.correct import correct
 from karat.cli.disagree import disagree
@@ -34,6 +35,7 @@ karat.add_command(convert)
 karat.add_command(correct)
 karat.add_command(disagree)
 karat.add_command(judges)
+karat.add_command(context)
 karat.add_command(plan)
 karat.add_command(train)
 karat.add_command(measures)

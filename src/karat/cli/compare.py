@@ -13,7 +13,6 @@ from karat.cli import options
 
 if TYPE_CHECKING:
     from karat.compare import Comparison
-    from karat.records import Runs
 
 EXAMPLES = """\b
 Examples:
@@ -93,6 +92,7 @@ def compare(
     sometimes: with --gold, the labels of a trusted judge for a sample of documents, the verdict holds nevertheless.
     Exit code 1: the data cannot say.
     """
+    from karat.cli.runs import read_several
     from karat.compare import compare as compared
     from karat.errors import BadInput
     from karat.formats import read_judgments
@@ -102,7 +102,7 @@ def compare(
         raise BadInput("standard input (-) can be read once only")
     by_rank = profile_named(profile).order == "rank"
     found = compared(
-        read_told_apart(list(runs), by_rank),
+        read_several(runs, ranks=by_rank),
         read_judgments(labels, scale=scale, drop_bad_labels=drop_bad_labels),
         measure,
         gold=None if gold is None else read_judgments(gold, scale=scale, drop_bad_labels=drop_bad_labels),
@@ -125,31 +125,6 @@ def compare(
         _print(found, by_query)
     if found.verdict == "cannot say":
         sys.exit(1)
-
-
-def read_told_apart(paths: list[str], ranks: bool) -> list[Runs]:
-    """The runs of these files; systems of the same name are named by their files instead."""
-    from collections import Counter
-
-    import polars as pl
-
-    from karat.cli.progress import progress
-    from karat.formats import read_runs
-    from karat.formats.files import File
-    from karat.records import Runs
-
-    for path in paths:
-        File(path).check()
-    read = [read_runs(path, ranks=ranks) for path in progress(paths, "Reading")]
-    used = Counter(name for run in read for name in run.systems)
-    stems = Counter(File(path).stem for path in paths)
-    named = []
-    for run, path in zip(read, paths, strict=True):
-        stem = File(path).stem if stems[File(path).stem] == 1 else path
-        clash = {name: stem if len(run.systems) == 1 else f"{stem}:{name}" for name in run.systems if used[name] > 1}
-        frame = run.frame.with_columns(pl.col("system").replace(clash)) if clash else run.frame
-        named.append(Runs(frame, run.notes, one_system=run.one_system))
-    return named
 
 
 def _print(found: Comparison, by_query: bool) -> None:

@@ -16,7 +16,7 @@ from karat.records import Result
 MOST_ROWS = 40
 #: Columns of p values, and of grades, which are written as such.
 PROBABILITIES = ("p", "p_adjusted", "holm", "bh", "q")
-GRADES = ("level", "grade", "label", "error", "truth")
+GRADES = ("level", "grade", "label", "error", "truth", "size")
 
 
 def print_result(result: Result, columns: list[str] | None = None, title: str = "") -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from karat.measures import ERR, Judged, Lists, Measure
-from karat.measures.graded import CCG, CG
+from karat.measures.graded import CCG, Contextual
 from karat.records.base import count
 
 Floats = npt.NDArray[np.float64]
@@ -83,7 +83,7 @@ def _unjudged(lists: Lists, measures: list[Measure]) -> list[str]:
 
 
 def _without_context(lists: Lists, measures: list[Measure]) -> list[str]:
-    wants_context = [m for m in measures if isinstance(m, CG | CCG | ERR) and m.context > 0]
+    wants_context = [m for m in measures if isinstance(m, Contextual | CCG | ERR) and m.context > 0]
     if not wants_context:
         return []
     deepest = max(m.cutoff or 0 for m in wants_context)

@@ -89,7 +89,7 @@ def write_qrels(judgments: Judgments) -> bytes:
 def write_run(runs: Runs) -> bytes:
     """Runs as TREC lines, each list in its order."""
     place = pl.col("score").rank("ordinal", descending=True).over("system", "query")
-    rank = pl.col("rank") if runs.has("rank") else place
+    rank = pl.col("rank") if runs.has("rank") else place.alias("rank")
     return _lines(runs.frame.select("query", pl.lit("Q0"), "doc", rank, "score", "system"))
 
 

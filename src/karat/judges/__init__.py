@@ -7,6 +7,16 @@ from karat.judges.combined import combined_weights
 from karat.judges.conditions import disagreement_by, for_judge, resampled_p
 from karat.judges.consistency import consistency, overlap
 from karat.judges.dawid_skene import dawid_skene
+from karat.judges.dimensions import (
+    aspect_coverage,
+    aspect_distribution,
+    change_correlation,
+    grade_change,
+    mean_change,
+    overall_correlation,
+    predict_overall,
+    setting_agreement,
+)
 from karat.judges.disagreement import Disagreement, disagreement
 from karat.judges.distribution import distribution, distribution_tests
 from karat.judges.error_model import ErrorModel, majority_posterior, one_coin
@@ -25,6 +35,9 @@ __all__ = [
     "against_clicks",
     "against_gold",
     "agreement",
+    "aspect_coverage",
+    "aspect_distribution",
+    "change_correlation",
     "combined_weights",
     "consistency",
     "dawid_skene",
@@ -36,12 +49,17 @@ __all__ = [
     "find_bias",
     "for_judge",
     "gold_regression",
+    "grade_change",
     "judge_table",
     "majority_posterior",
+    "mean_change",
     "most_clicked",
     "one_coin",
     "ordinal",
+    "overall_correlation",
     "overlap",
     "pairwise",
+    "predict_overall",
     "resampled_p",
+    "setting_agreement",
 ]

@@ -67,7 +67,7 @@ def columns(sums: Sums, grades: Floats, at: float, *, level: float, draws: int, 
     for row, queries in enumerate(sums.rows["n_queries"]):
         if draws and queries >= FEWEST:
             drawn = _resampled(cells[starts[row] : starts[row + 1]], grades, at, draws, seed)
-            ends[:, :, row] = _ends(drawn, outside_share(queries, level))
+            ends[:, :, row] = interval_ends(drawn, outside_share(queries, level))
     # An undefined figure has no interval, even where some draws would define it.
     ends[:, np.isnan(values)] = np.nan
     found = []
@@ -95,7 +95,7 @@ def _resampled(cells: Floats, grades: Floats, at: float, draws: int, seed: int) 
     return np.concatenate(found, axis=1)
 
 
-def _ends(drawn: Floats, outside: float) -> Floats:
+def interval_ends(drawn: Floats, outside: float) -> Floats:
     """The ends of the interval of each figure, NaN where the draws cannot tell."""
     ends = np.full((2, len(drawn)), np.nan)
     for number, draws in enumerate(drawn):

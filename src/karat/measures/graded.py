@@ -56,15 +56,8 @@ class Gained(Listed):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class CG(Gained, Linear):
-    """The sum of the gains of the first k documents, whatever their order.
-
-    >>> str(CG @ 5)
-    'CG@5'
-
-    With `context` the gain of a document is (1 - context) g(d) + context g(d | the one above it).
-    Reference: Jarvelin and Kekalainen (TOIS 2002).
-    """
+class Contextual(Gained):
+    """A measure for which a document is worth (1 - context) g(d) + context g(d | the one above it)."""
 
     context: float = 0.0
 
@@ -73,6 +66,18 @@ class CG(Gained, Linear):
         self._check("context", 0, 1)
         if self.context and self.judged_only:
             raise BadInput(f"{type(self).__name__} takes context or judged_only: a list with gaps has no context")
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class CG(Contextual, Linear):
+    """The sum of the gains of the first k documents, whatever their order.
+
+    >>> str(CG @ 5)
+    'CG@5'
+
+    With `context` the gain of a document is (1 - context) g(d) + context g(d | the one above it).
+    Reference: Jarvelin and Kekalainen (TOIS 2002).
+    """
 
     def weight(self, rank: Ints) -> Floats:
         """1 at every rank."""
@@ -108,7 +113,7 @@ class DCG(CG):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class nDCG(Gained):
+class nDCG(Contextual):
     """Discounted gain of a ranking, as a share of the best ranking's.
 
     >>> str(nDCG @ 10)
@@ -117,7 +122,8 @@ class nDCG(Gained):
     'nDCG(gains={0:0,1:0.5,2:1})@10'
 
     The best ranking holds all judged documents of the query, down to the cutoff. The measure to start with when
-    labels are graded and users read from the top.
+    labels are graded and users read from the top. With `context`, every document of the best ranking counts as the
+    most that it is known to be worth, alone or after any other: no ranking is above 1, and often none can reach it.
     Reference: Jarvelin and Kekalainen (TOIS 2002); trec_eval's `ndcg` and `ndcg_cut_k`.
     """
 
@@ -131,8 +137,9 @@ class nDCG(Gained):
         """Sum of discounted gains, by the ideal sum."""
         lists = self.view(lists)
         gains, discount = self.gains_in(lists.topics, lists.profile), DISCOUNTS[self.discount]
-        gained = lists.total(gains.apply(lists.label) * discount(lists.rank))
-        return share(gained, lists.topics.ideal(gains, discount, self.cutoff)[lists.topic])
+        gained = lists.total(gains.apply(lists.utility(self.context)) * discount(lists.rank))
+        ideal = lists.topics.ideal(gains, discount, self.cutoff, self.context)
+        return share(gained, ideal[lists.topic])
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -145,13 +145,29 @@ class Topics:
         found: Floats = self.memo(("nonrelevant", rel), lambda: self._count((self.label >= 0) & (self.label < rel)))
         return found
 
-    def ideal(self, gains: Gains, discount: Callable[[Ints], Floats], cutoff: int | None) -> Floats:
-        """The discounted gain of each topic's best possible list."""
-        found: Floats = self.memo(("ideal", gains, discount, cutoff), lambda: self._ideal(gains, discount, cutoff))
+    def ideal(
+        self, gains: Gains, discount: Callable[[Ints], Floats], cutoff: int | None, context: float = 0.0
+    ) -> Floats:
+        """The discounted gain of each topic's best possible list.
+
+        With `context`, every document counts as the most that it is known to be worth, alone or after another.
+        """
+        key = ("ideal", gains, discount, cutoff, context)
+        found: Floats = self.memo(key, lambda: self._ideal(self._most(gains, context), discount, cutoff))
         return found
 
-    def _ideal(self, gains: Gains, discount: Callable[[Ints], Floats], cutoff: int | None) -> Floats:
+    def _most(self, gains: Gains, context: float) -> Floats:
+        """The highest gain of each document, over everything that it is known to be worth."""
         gain = gains.apply(self.label)
+        if not context or self.conditional is None:
+            return gain
+        given = self.conditional.join(self.docs, on=["topic", "doc"])
+        doc = given["number"].to_numpy().astype(np.int64)
+        alone, after = (np.where(label > 0, label, 0.0) for label in (self.label[doc], given["conditional"].to_numpy()))
+        np.maximum.at(gain, doc, gains.apply((1 - context) * alone + context * after))
+        return gain
+
+    def _ideal(self, gain: Floats, discount: Callable[[Ints], Floats], cutoff: int | None) -> Floats:
         # Gains are few, so sorting whole numbers made of topic and place of the gain sorts the documents.
         levels = pl.Series(gain).unique().sort().to_numpy()
         place = len(levels) - 1 - np.searchsorted(levels, gain)

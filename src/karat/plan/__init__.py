@@ -1,4 +1,4 @@
-"""What should be judged next?"""
+"""What should be judged next? Tasks for judges, with their number and cost before anyone starts."""
 
 from karat.plan.gold import GoldPlan, plan_gold, plan_gold_queries
 from karat.plan.power import PowerPlan, plan_power

@@ -2,16 +2,19 @@
 
 from karat.simulate.bronze import bronze_pairs, bronze_scores
 from karat.simulate.clicks import click_log, position_clicks
+from karat.simulate.context import ContextStudy, context_study
 from karat.simulate.judges import fatigue, judge_labels, label_chances
 from karat.simulate.study import JudgingStudy, judging_study
 from karat.simulate.two_systems import TwoSystems, two_systems
 
 __all__ = [
+    "ContextStudy",
     "JudgingStudy",
     "TwoSystems",
     "bronze_pairs",
     "bronze_scores",
     "click_log",
+    "context_study",
     "fatigue",
     "judge_labels",
     "judging_study",

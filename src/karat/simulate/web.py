@@ -10,21 +10,22 @@ Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
 
-def _words(text: str) -> tuple[str, ...]:
+def word_list(text: str) -> tuple[str, ...]:
+    """The words of a text, which is shorter to read than a list of quoted words."""
     return tuple(text.split())
 
 
 #: What people ask about. No word of it is part of a word below, so "the query's words are in the URL" is decided.
-TOPICS = _words(
+TOPICS = word_list(
     "falcon orchid violin glacier pepper marathon lantern pottery saffron telescope walnut zeppelin harbour mosaic "
     "beetle accordion bakery compass dolphin espresso fossil guitar hammock iceberg jasmine kayak lavender magnet "
     "nectar origami penguin quartz raccoon sundial tortoise unicycle volcano windmill xylophone yoghurt"
 )
-SITES = _words("daily open best city world smart blue first north green prime simple")
-KINDS = _words("times house works press shop club base online review central")
+SITES = word_list("daily open best city world smart blue first north green prime simple")
+KINDS = word_list("times house works press shop club base online review central")
 ENDINGS = ("com", "org", "net", "info")
-FOLDERS = _words("articles guides items topics archive local help people")
-PAGES = _words("index overview page story list notes details update")
+FOLDERS = word_list("articles guides items topics archive local help people")
+PAGES = word_list("index overview page story list notes details update")
 SENTENCES = (
     "Prices and opening hours change from season to season.",
     "Most visitors come for the pictures and stay for the stories.",

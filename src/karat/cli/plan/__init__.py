@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import click
 
+from karat.cli.plan.context import context
 from karat.cli.plan.gold import gold
 from karat.cli.plan.power import power
 
 
 @click.group()
 def plan() -> None:
-    """Plan a comparison: how many queries and gold labels it takes, and which documents to label."""
+    """What to have judged next, with its number and cost before anything is written."""
 
 
 plan.add_command(power)
 plan.add_command(gold)
+plan.add_command(context)

@@ -7,7 +7,7 @@ import json
 import click
 
 from karat.cli import options
-from karat.cli.compare import read_told_apart
+from karat.cli.runs import read_several
 
 EXAMPLES = """\b
 Examples:
@@ -71,7 +71,7 @@ def gold(
 
     if cost is not None and not cost >= 0:
         raise BadInput.at("--cost", expected="a number from 0", found=str(cost))
-    lists = read_told_apart(list(runs), profile_named(profile).order == "rank")
+    lists = read_several(runs, ranks=profile_named(profile).order == "rank")
     read = read_judgments(labels, scale=scale, drop_bad_labels=drop_bad_labels)
     if whole_queries:
         plan = plan_gold_queries(lists, read, measure, number, profile=profile, seed=seed)

@@ -117,12 +117,12 @@ def _check(
 
 
 def _read(files: tuple[str, ...], measure: str, gold: str | None, scale: str | None, drop_bad_labels: bool) -> Spread:
-    from karat.cli.compare import read_told_apart
+    from karat.cli.runs import read_several
     from karat.formats import read_judgments
     from karat.plan import spread_of
 
     return spread_of(
-        read_told_apart(list(files[1:]), ranks=False),
+        read_several(files[1:], ranks=False),
         read_judgments(files[0], scale=scale, drop_bad_labels=drop_bad_labels),
         measure,
         gold=None if gold is None else read_judgments(gold, scale=scale, drop_bad_labels=drop_bad_labels),

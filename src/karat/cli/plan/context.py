@@ -1,0 +1,115 @@
+"""`karat plan context`: which documents to have judged alone, and which after another."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import click
+
+from karat.cli import options
+
+if TYPE_CHECKING:
+    import polars as pl
+
+EXAMPLES = """\b
+Examples:
+  karat plan context production.run better.run --judges 8
+  karat plan context my.run --cost 0.5 --cost-in-context 0.8
+  karat plan context my.run --scheme paper --judges 8 --twice 0.1 --out tasks.csv
+  karat plan context my.run --scheme fuller --out tasks.jsonl"""
+
+
+@click.command(epilog=EXAMPLES)
+@click.argument("runs", nargs=-1, required=True, metavar="RUN...")
+@click.option("--scheme", default="paper", show_default=True, help="What to write: cheaper, paper or fuller.")
+@click.option("--depth", default=5, show_default=True, metavar="K", help="Judge the first K, in some queries 2 K.")
+@click.option(
+    "--share",
+    default=0.6,
+    show_default=True,
+    help="The share of queries judged given rank K; the rest is judged further down.",
+)
+@click.option("--judges", default=1, show_default=True, help="How many judges; a query has one for both settings.")
+@click.option("--twice", default=0.0, show_default=True, help="The share of queries that a second judge repeats.")
+@click.option("--cost", default=1.0, show_default=True, help="The cost of a judgment of a document alone.")
+@click.option("--cost-in-context", type=float, help="The cost of one given another document.  [default: as --cost]")
+@click.option("--out", metavar="FILE", help="Write the tasks: .csv, .tsv, .jsonl or .parquet.")
+@options.seed
+@options.as_json
+def context(
+    runs: tuple[str, ...],
+    scheme: str,
+    depth: int,
+    share: float,
+    judges: int,
+    twice: float,
+    cost: float,
+    cost_in_context: float | None,
+    out: str | None,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Plan judgments of documents alone and given the one read before.
+
+    Shows what three schemes would ask for and cost: the paper's (Golbus et al., WWW 2014), a cheaper one and a fuller
+    one. Only with --out are the tasks of one scheme written, a row each: query, doc, context, setting, judge, session,
+    order, and the probability with which the judgment was drawn.
+    """
+    from karat.cli.results import print_result
+    from karat.cli.runs import read_several
+    from karat.errors import BadInput
+    from karat.formats.files import write_bytes
+    from karat.plan.context import context_schemes, plan_context
+    from karat.records.runs import together
+
+    if as_json and out == "-":
+        raise BadInput("--json and --out - both want the standard output: choose one")
+    lists = together(read_several(runs))
+    given = cost if cost_in_context is None else cost_in_context
+    schemes = context_schemes(
+        lists,
+        depth=depth,
+        share=share,
+        judges=judges,
+        twice=twice,
+        cost_alone=cost,
+        cost_in_context=given,
+        seed=seed,
+    )
+    plan = plan_context(
+        lists,
+        scheme=scheme,
+        depth=depth,
+        share=share,
+        judges=judges,
+        twice=twice,
+        cost_alone=cost,
+        cost_in_context=given,
+        seed=seed,
+    )
+    content = None if out is None else task_file(plan.frame, out)
+    if as_json:
+        click.echo(json.dumps({"schemes": schemes.to_dict(), "plan": plan.to_dict()}, ensure_ascii=False))
+    elif out != "-":
+        print_result(schemes)
+    if out is not None and content is not None:
+        write_bytes(out, content)
+        if out != "-":
+            click.echo(f"Wrote {out}. {plan.finding}", err=True)
+
+
+def task_file(tasks: pl.DataFrame, path: str) -> bytes:
+    """The tasks in the format that a name's ending tells; standard output is CSV."""
+    from karat.errors import BadInput
+    from karat.formats import tables
+    from karat.formats.files import File
+
+    ending = ".csv" if path == "-" else File(path).ending
+    if ending in (".csv", ".tsv"):
+        return tables.write_csv(tasks, "," if ending == ".csv" else "\t")
+    if ending in (".jsonl", ".ndjson"):
+        return tables.write_jsonl(tasks)
+    if ending == ".parquet":
+        return tables.write_parquet(tasks)
+    raise BadInput.at("--out", expected="a name that ends in .csv, .tsv, .jsonl or .parquet", found=f'"{path}"')

@@ -1,0 +1,109 @@
+"""Do two judges of the same document agree, alone and in context?"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from karat.errors import Undefined
+from karat.judges.dimensions.settings import compared, in_words, interval_note
+from karat.judges.dimensions.sheets import Sheets
+from karat.records import Judgments, Result
+from karat.records.base import count
+from karat.stats.agreement import cohen_kappa, cross_table
+
+Floats = npt.NDArray[np.float64]
+
+#: The row of all aspects together.
+TOGETHER = "all together"
+
+
+def setting_agreement(judgments: Judgments, *, level: float = 0.95, draws: int = 1000, seed: int = 0) -> Result:
+    """Cohen's kappa and the Jaccard coefficient of judges of the same document, alone and in context.
+
+    >>> said = {"ann": [2, 0, 1, 2, 0, 1], "bob": [2, 0, 1, 1, 0, 2]}
+    >>> rows = [{"query": f"q{i}", "doc": "d", "label": label, "judge": judge, "context": context}
+    ...         for judge, labels in said.items() for i, label in enumerate(labels) for context in (None, "c")]
+    >>> setting_agreement(Judgments.of(rows), draws=0).frame.select("aspect", "figure", "alone", "context").rows()
+    [('overall', 'kappa', 0.5, 0.5), ('overall', 'jaccard', 0.5, 0.5)]
+
+    Every two judges of a document (and of the one read before) are two sides, the first by name in the rows, and all
+    such pairs go into one table. The Jaccard coefficient is of the sets of (document, grade) that the two sides gave:
+    pairs alike, of all that one or the other said. N/A is left aside, and so are documents that one of the two gave no
+    overall grade. `agreement` in `karat.judges` has more figures, which allow for the order of the grades.
+
+    Reference: Golbus et al. (WWW 2014), section 4.1; Cohen (Educational and Psychological Measurement 1960).
+    """
+    sheets = Sheets.of(judgments)
+    first, second = _twice(sheets)
+    if not len(first):
+        raise Undefined("No document was graded by two judges in the same setting: no agreement to measure.")
+    aspects = len(sheets.aspects)
+    # A table for each aspect, and where there are several, one of all of them.
+    tables = []
+    for rows in (sheets.alone[first], ~sheets.alone[first]):
+        each = [_tables(sheets, first[rows], second[rows], place) for place in range(aspects)]
+        tables.append(np.stack([*each, *([np.sum(each, axis=0)] if aspects > 1 else [])], axis=1))
+    number = [part.sum(axis=(0, 2, 3)).astype(np.int64) for part in tables]
+    names = [*sheets.aspects, *([TOGETHER] if aspects > 1 else [])]
+    parts, notes = [], [*sheets.notes, *sheets.setting_notes]
+    for figure, measure in (("kappa", cohen_kappa), ("jaccard", _jaccard)):
+        found = compared(tables, measure, level=level, draws=draws, seed=seed)
+        notes += interval_note(found.low, found.value, draws)
+        parts.append(
+            pl.DataFrame({"aspect": names, "figure": [figure] * len(names)}).with_columns(
+                *found.columns(),
+                pl.Series("n_alone", number[0]),
+                pl.Series("n_context", number[1]),
+                pl.Series("n_queries", found.queries[2]),
+            )
+        )
+    order = pl.Enum(names)
+    frame = pl.concat(parts).sort(pl.col("aspect").cast(order), maintain_order=True)
+    return Result(frame, _finding(frame, level), tuple(dict.fromkeys(notes)))
+
+
+def _twice(sheets: Sheets) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Two rows for every two judges who gave an overall grade to the same document in the same setting."""
+    who = [name for name in ("group", "judge") if name in sheets.keys.columns]
+    if not who:
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    rows = sheets.keys.select("query", "doc", "context", *who).with_row_index("_row").filter(pl.Series(sheets.rated))
+    rows = rows.sort(*who, nulls_last=True, maintain_order=True).with_row_index("_place")
+    item = ["query", "doc", "context"]
+    several = rows.filter(pl.len().over(item) > 1).select(*item, "_row", "_place")
+    both = several.join(several, on=item, nulls_equal=True, suffix="_2").filter(pl.col("_place") < pl.col("_place_2"))
+    both = both.sort("_place", "_place_2")
+    return both["_row"].cast(pl.Int64).to_numpy(), both["_row_2"].cast(pl.Int64).to_numpy()
+
+
+def _tables(sheets: Sheets, first: npt.NDArray[np.int64], second: npt.NDArray[np.int64], aspect: int) -> Floats:
+    one, two = sheets.labels[first, aspect], sheets.labels[second, aspect]
+    known = ~np.isnan(one) & ~np.isnan(two)
+    places = [np.searchsorted(sheets.grades, labels[known]) for labels in (one, two)]
+    return cross_table(sheets.query[first[known]], places[0], places[1], sheets.n_queries, len(sheets.grades))
+
+
+def _jaccard(table: Floats) -> Floats:
+    alike, total = np.trace(table, axis1=-2, axis2=-1), table.sum(axis=(-2, -1))
+    shares: Floats = alike / np.where(total > 0, 2 * total - alike, np.nan)
+    return shares
+
+
+def _finding(frame: pl.DataFrame, level: float) -> str:
+    row = frame.filter((pl.col("figure") == "kappa") & (pl.col("aspect") == "overall")).row(0, named=True)
+    said = [
+        f"{in_words(row[name], row[f'{name}_low'], row[f'{name}_high'], level)} {where} "
+        f"({count(row[f'n_{name}'], 'pair')} of judgments)"
+        for name, where in (("alone", "alone"), ("context", "in context"))
+        if not np.isnan(row[name])
+    ]
+    if not said:
+        return "Agreement on overall is undefined: no two judges graded the same document, or all grades are alike."
+    text = f"On overall, two judges agree with Cohen's kappa {' and '.join(said)}"
+    if np.isnan(row["difference_low"]):
+        return f"{text}."
+    if row["difference_low"] > 0 or row["difference_high"] < 0:
+        return f"{text}: {'more' if row['difference'] > 0 else 'less'} in context."
+    return f"{text}: no difference beyond chance."

@@ -1,0 +1,162 @@
+"""How far a grade moves when the same judge sees the document after another one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from karat.errors import Undefined
+from karat.judges.dimensions.settings import by_query, in_words, interval_note, one_setting, share
+from karat.judges.dimensions.sheets import Sheets
+from karat.judges.slices import ALL, sliced
+from karat.records import Judgments, Result
+from karat.records.base import count
+from karat.stats import FEWEST
+from karat.stats.many import holm
+from karat.stats.regression import clustered_ols
+
+Floats = npt.NDArray[np.float64]
+
+
+def grade_change(judgments: Judgments, *, level: float = 0.95, draws: int = 1000, seed: int = 0) -> Result:
+    """By how many grades, up or down, a document's grade in context differs from its grade alone, aspect by aspect.
+
+    >>> rows = [{"query": f"q{i}", "doc": "d", "label": 2 - (context is not None and i == 0), "context": context}
+    ...         for i in range(4) for context in (None, "c")]
+    >>> grade_change(Judgments.of(rows), draws=0).frame.select("aspect", "size", "n", "share").rows()
+    [('overall', 0.0, 3, 0.75), ('overall', 1.0, 1, 0.25)]
+
+    Both grades are of one judge, and neither is N/A; nor is the overall grade. A judge asked twice about the same
+    thing does not always say the same, so not all of it is an effect of context; `mean_change` tells what is.
+
+    Reference: Golbus et al. (WWW 2014), Fig. 3.
+    """
+    sheets, change, query = _changes(judgments)
+    size = np.abs(change)
+    sizes = np.unique(size[~np.isnan(size)])
+    known = np.repeat(~np.isnan(size), len(sizes), axis=1)
+    sums = by_query(
+        query, np.stack([(size[:, :, None] == sizes).reshape(len(size), -1), known], axis=2), sheets.n_queries
+    )
+    value, low, high = one_setting(sums, share, level=level, draws=draws, seed=seed, shares=True)
+    whole = sums.sum(axis=0)
+    frame = pl.DataFrame(
+        {
+            "aspect": np.repeat(sheets.aspects, len(sizes)),
+            "size": np.tile(sizes, len(sheets.aspects)),
+            "n": whole[:, 0].astype(np.int64),
+            "share": value,
+            "share_low": low,
+            "share_high": high,
+            "n_documents": whole[:, 1].astype(np.int64),
+            "n_queries": (sums[:, :, 1] > 0).sum(axis=0),
+        }
+    ).filter(pl.col("n_documents") > 0)
+    same = frame.row(0, named=True)
+    if same["size"] > 0:
+        said = "Every overall grade changes in context."
+    else:
+        stay = in_words(same["share"], same["share_low"], same["share_high"], level, percent=True)
+        moved = frame.filter((pl.col("aspect") == "overall") & (pl.col("size") > 0))
+        parts = [
+            f"{100 * s:.1f} % change by {g:g}"
+            for g, s in moved.filter(pl.col("n") > 0).select("size", "share").iter_rows()
+        ]
+        said = (
+            f"{stay} of overall grades are the same in context as alone" + "".join(f", {part}" for part in parts) + "."
+        )
+    return Result(frame, said, (*sheets.notes, *interval_note(low, value, draws)))
+
+
+def mean_change(judgments: Judgments, by: str | None = None, *, level: float = 0.95) -> Result:
+    """The mean change of the grade in context, aspect by aspect, over all or by a column such as what was read before.
+
+    >>> rows = [{"query": f"q{i}", "doc": "d", "label": 2 - (context is not None) * (i % 3 > 0), "context": context}
+    ...         for i in range(9) for context in (None, "c")]
+    >>> mean_change(Judgments.of(rows)).finding
+    'In context overall falls by 0.67 of a grade (95 % interval 0.28 to 1.05; 9 documents of 9 queries).'
+
+    `by` is any column that the judgments in context have; numbers are cut into slices. `lower`, `same` and `higher` are
+    shares of documents. The interval and `p` (of no change) allow for documents of one query; `p_holm` allows for the
+    number of rows, and only what is below 0.05 there is called a finding. A mean of 0 does not say that context has no
+    effect: gains and losses may cancel. What has fewer than five queries is shown without interval.
+
+    Reference: Golbus et al. (WWW 2014), sections 3.1 and 5.1 (impact of conditioning).
+    """
+    sheets, change, query = _changes(judgments, by)
+    keep = ~np.isnan(change[:, 0])
+    value = pl.repeat(ALL, len(change), dtype=pl.String, eager=True)
+    notes = list(sheets.notes)
+    if by is not None:
+        value = sliced(sheets.keys.filter(pl.Series(~sheets.alone))[by])
+        unknown = int((value.is_null().to_numpy() & keep).sum())
+        if unknown:
+            notes.append(f"{by} is unknown for {count(unknown, 'document')} in context, left aside")
+    values = value.drop_nulls().unique().sort()
+    rows = []
+    for place, aspect in enumerate(sheets.aspects):
+        for name in values:
+            these = (value == name).fill_null(False).to_numpy() & ~np.isnan(change[:, place])
+            if these.any():
+                rows.append({"aspect": aspect, "value": str(name), **_mean(change[these, place], query[these], level)})
+    frame = pl.DataFrame(rows, infer_schema_length=None)
+    frame = frame.with_columns(p_holm=pl.Series(holm(frame["p"].to_numpy())))
+    if by is None:
+        return Result(frame.drop("value"), _mean_said(frame, None, level), tuple(notes))
+    return Result(frame.rename({"value": by}), _mean_said(frame, by, level), tuple(notes))
+
+
+def _changes(judgments: Judgments, by: str | None = None) -> tuple[Sheets, Floats, npt.NDArray[np.int64]]:
+    """The sheets, and the changes and queries of the rows in context; NaN where the overall change is unknown."""
+    sheets = Sheets.of(judgments, by=by)
+    if sheets.alone.all():
+        raise Undefined("No document was judged in context: there is no change to tell.")
+    change = sheets.change
+    change[np.isnan(change[:, 0])] = np.nan
+    if np.isnan(change).all():
+        raise Undefined("No judge gave an overall grade to the same document both alone and in context.")
+    return sheets, change, sheets.query[~sheets.alone]
+
+
+def _mean(change: Floats, query: npt.NDArray[np.int64], level: float) -> dict[str, Any]:
+    queries = len(np.unique(query))
+    found = {
+        "change": float(change.mean()),
+        "low": np.nan,
+        "high": np.nan,
+        "lower": float((change < 0).mean()),
+        "same": float((change == 0).mean()),
+        "higher": float((change > 0).mean()),
+        "p": np.nan,
+        "n": len(change),
+        "n_queries": queries,
+    }
+    if queries >= FEWEST:
+        fit = clustered_ols(change, np.zeros((len(change), 0)), query)
+        low, high = fit.intervals(level)
+        found |= {"low": float(low[0]), "high": float(high[0]), "p": float(fit.p[0])}
+    return found
+
+
+def _mean_said(frame: pl.DataFrame, by: str | None, level: float) -> str:
+    overall = frame.filter(pl.col("aspect") == "overall")
+    sure = overall.filter(pl.col("p_holm").fill_nan(1) <= 0.05).sort(pl.col("change").abs(), descending=True)
+    if not sure.height:
+        where = "" if by is None else f", whatever {by} is"
+        return f"No change of the mean overall grade in context is beyond chance{where}."
+    said = []
+    for row in sure.head(3).iter_rows(named=True):
+        goes = "falls" if row["change"] < 0 else "rises"
+        # In the direction of the change, so that a loss reads as a positive number.
+        low, high = sorted((row["low"], row["high"]), key=abs) if row["change"] < 0 else (row["low"], row["high"])
+        low, high = (-low, -high) if row["change"] < 0 else (low, high)
+        where = "in context" if by is None else f"{by} {row['value']}:"
+        said.append(
+            f"{where} overall {goes} by {abs(row['change']):.2f} of a grade ({level * 100:g} % interval {low:.2f} to "
+            f"{high:.2f}; {count(row['n'], 'document')} of {count(row['n_queries'], 'query', 'queries')})"
+        )
+    text = "; ".join(said)
+    return f"{text[:1].upper()}{text[1:]}."

@@ -1,0 +1,126 @@
+"""How grades spread over each aspect, alone and in context."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from karat.errors import Undefined
+from karat.judges.dimensions.settings import Compared, by_query, compared, in_words, interval_note, share
+from karat.judges.dimensions.sheets import Sheets
+from karat.records import Judgments, Result
+from karat.records.base import count
+
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+
+#: Which documents the shares are of: those with a grade in every aspect, and those with an overall grade.
+SETS = ("all aspects", "overall")
+
+
+def aspect_distribution(judgments: Judgments, *, level: float = 0.95, draws: int = 1000, seed: int = 0) -> Result:
+    """The share of each grade in each aspect, alone and in context, for two sets of documents.
+
+    >>> rows = [{"query": f"q{i}", "doc": "d", "aspect": aspect, "label": i % 2, "context": context}
+    ...         for i in range(8) for context in (None, "c") for aspect in ("overall", "novelty")]
+    >>> found = aspect_distribution(Judgments.of(rows), draws=0).frame
+    >>> found.select("documents", "aspect", "grade", "alone", "context").row(0)
+    ('all aspects', 'overall', 0.0, 0.5, 0.5)
+
+    `documents` says of which: those with a grade in all aspects, so that the aspects can be compared (the paper's upper
+    plots); and those with an overall grade, each aspect without its N/A (the lower plots). Compare aspects in the
+    first set only: in the second, each is of other documents. Alone and in context are not of the same documents
+    either, where a first rank has no context; `mean_change` compares like with like.
+
+    Reference: Golbus et al. (WWW 2014), Fig. 2.
+    """
+    sheets = Sheets.of(judgments)
+    if not sheets.rated.any():
+        raise Undefined("No document has an overall grade: every one is N/A.")
+    parts, notes = [], [*sheets.notes, *sheets.setting_notes]
+    for name, rows in zip(SETS, (sheets.complete, sheets.rated), strict=True):
+        if not rows.any():
+            notes.append(f"no document has a grade in every aspect: no shares for the set {name}")
+            continue
+        found, counts = _shares(sheets, rows, level, draws, seed)
+        parts.append(_table(sheets, name, found, counts))
+        notes += interval_note(found.low, found.value, draws)
+    left = int((~sheets.rated).sum())
+    if left:
+        notes.append(f"{count(left, 'document')} with an overall grade of N/A left out")
+    frame = pl.concat(parts)
+    finding = _finding(sheets, frame, _means(sheets, sheets.rated, level, draws, seed), level)
+    return Result(frame, finding, tuple(dict.fromkeys(notes)))
+
+
+def _shares(sheets: Sheets, rows: Bools, level: float, draws: int, seed: int) -> tuple[Compared, Floats]:
+    """The shares of all grades in all aspects (aspect by aspect), and how often each was given: 2 x figures x 2."""
+    is_grade = (sheets.labels[:, :, None] == sheets.grades).reshape(len(rows), -1)
+    known = np.repeat(~np.isnan(sheets.labels), len(sheets.grades), axis=1)
+    sums = [
+        by_query(sheets.query[chosen], np.stack([is_grade[chosen], known[chosen]], axis=2), sheets.n_queries)
+        for chosen in (rows & sheets.alone, rows & ~sheets.alone)
+    ]
+    found = compared(sums, share, level=level, draws=draws, seed=seed, shares=True)
+    return found, np.stack([part.sum(axis=0) for part in sums])
+
+
+def _table(sheets: Sheets, name: str, found: Compared, counts: Floats) -> pl.DataFrame:
+    grades = len(sheets.grades)
+    return pl.DataFrame(
+        {
+            "documents": [name] * (grades * len(sheets.aspects)),
+            "aspect": np.repeat(sheets.aspects, grades),
+            "grade": np.tile(sheets.grades, len(sheets.aspects)),
+        }
+    ).with_columns(
+        *found.columns(),
+        pl.Series("n_alone", counts[0, :, 1].astype(np.int64)),
+        pl.Series("n_context", counts[1, :, 1].astype(np.int64)),
+        pl.Series("n_queries", found.queries[2]),
+    )
+
+
+def _means(sheets: Sheets, rows: Bools, level: float, draws: int, seed: int) -> Compared:
+    """The mean grade of each aspect."""
+    known = ~np.isnan(sheets.labels)
+    values = np.stack([np.nan_to_num(sheets.labels), known], axis=2)
+    sums = [
+        by_query(sheets.query[chosen], values[chosen], sheets.n_queries)
+        for chosen in (rows & sheets.alone, rows & ~sheets.alone)
+    ]
+    return compared(sums, share, level=level, draws=draws, seed=seed)
+
+
+def _finding(sheets: Sheets, frame: pl.DataFrame, means: Compared, level: float) -> str:
+    value, low, high = means.value[:, 0], means.low[:, 0], means.high[:, 0]
+    if np.isnan(value[2]):
+        place = int(np.isnan(value[0]))
+        said = in_words(value[place], low[place], high[place], level)
+        text = f"Judged {('alone', 'in context')[place]}, documents have a mean overall grade of {said}"
+    else:
+        gap = in_words(value[2], low[2], high[2], level, signed=True)
+        text = (
+            f"The mean overall grade is {value[0]:.2f} alone and {value[1]:.2f} in context, a difference of {gap}, "
+            "though not all of the same documents"
+        )
+    spread = _unlike_overall(sheets, frame)
+    if len(spread) > 1:
+        near, far = min(spread, key=lambda name: spread[name]), max(spread, key=lambda name: spread[name])
+        text += (
+            f". {near.capitalize()} is spread most like overall ({100 * spread[near]:.0f} % of the grades would have "
+            f"to move), {far} least ({100 * spread[far]:.0f} %)"
+        )
+    return f"{text}."
+
+
+def _unlike_overall(sheets: Sheets, frame: pl.DataFrame) -> dict[str, float]:
+    """How far each aspect's shares are from overall's, on documents that have all (in context, where there are any)."""
+    rows = frame.filter(pl.col("documents") == SETS[0])
+    setting = "alone" if rows["context"].is_nan().all() else "context"
+    if not rows.height or rows[setting].is_nan().all():
+        return {}
+    shares = rows[setting].to_numpy().reshape(len(sheets.aspects), -1)
+    far = np.abs(shares[1:] - shares[0]).sum(axis=1) / 2
+    return dict(zip(sheets.aspects[1:], far.tolist(), strict=True))

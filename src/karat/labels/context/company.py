@@ -1,0 +1,64 @@
+"""In whose company a document was read: after a near copy of it, after a page of the same site, or after another."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from karat.errors import BadInput, Undefined
+from karat.labels.context.features import features
+from karat.labels.context.pairs import PAIR, Graded
+from karat.records import Documents, Judgments
+
+#: Texts that are so much alike (cosine of their words, the rarer the heavier) are near copies.
+NEAR_COPY = 0.85
+
+
+def add_company(judgments: Judgments, documents: Documents, *, near_copy: float = NEAR_COPY) -> Judgments:
+    """The judgments with a column `company`, which says what the document read before is to the one judged.
+
+    >>> documents = Documents.of([
+    ...     {"doc": "a", "text": "horse hoof care", "url": "https://one.org/a"},
+    ...     {"doc": "b", "text": "horse hoof care", "url": "https://two.org/b"},
+    ...     {"doc": "c", "text": "saddle prices", "url": "https://one.org/c"}])
+    >>> judged = Judgments.of([{"query": "q", "doc": doc, "label": 1, "context": context}
+    ...                        for doc, context in (("a", None), ("b", "a"), ("c", "a"), ("b", "c"))])
+    >>> add_company(judged, documents).frame["company"].to_list()
+    [None, 'near copy', 'same site', 'other']
+
+    A `near copy` has a text that is as much alike as `near_copy` or more (1 is the same words); else it may be of the
+    `same site`; else it is an `other` page. Without texts nothing is a near copy, without sites or addresses nothing of
+    the same site. Null where a document was judged alone, or nothing is known of one of the two. For `mean_change`.
+    """
+    if not 0 < near_copy <= 1:
+        raise BadInput.at("near_copy", expected="a likeness above 0, up to 1", found=f"{near_copy:g}")
+    if not judgments.has("context"):
+        raise Undefined("No document was judged in context: there is no company to tell.")
+    graded = Graded.of(judgments)
+    judged = judgments.frame.select(PAIR).drop_nulls("context").filter(pl.col("context") != pl.col("doc"))
+    pairs = graded.with_grades(judged.unique().sort(PAIR))
+    told = features(pairs, graded, None, documents)
+    known = dict(zip(told.names, told.more.T, strict=True))
+    if not {"likeness", "same site"} & known.keys():
+        raise BadInput.at(
+            "the documents", expected="a column text, site or url", found=", ".join(documents.frame.columns)
+        )
+    alike, same = (known.get(name, np.zeros(pairs.height)) for name in ("likeness", "same site"))
+    unknown = [known[f"no {name}"] > 0 for name in ("likeness", "same site") if f"no {name}" in known]
+    company = (
+        pl.select(
+            pl.when(pl.Series(np.all(unknown, axis=0) if unknown else np.zeros(pairs.height, bool)))
+            .then(None)
+            .when(pl.Series(alike >= near_copy - 1e-9))
+            .then(pl.lit("near copy"))
+            .when(pl.Series(same > 0))
+            .then(pl.lit("same site"))
+            .otherwise(pl.lit("other"))
+        )
+        .to_series()
+        .alias("company")
+    )
+    frame = judgments.frame.drop("company", strict=False).join(
+        pairs.select(PAIR).with_columns(company), on=PAIR, how="left", maintain_order="left"
+    )
+    return Judgments(frame, judgments.notes, judgments.scale)

@@ -1,0 +1,172 @@
+"""A label for every document after the one above it: judged, else predicted, else backed off, else its own."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from karat.errors import BadInput
+from karat.labels.context.features import features
+from karat.labels.context.pairs import PAIR, Graded, adjacent
+from karat.labels.context.predictors import fit, predictor_named
+from karat.records import Documents, Judgments, Result, Runs
+from karat.records.base import count
+from karat.stats import FEWEST
+
+Floats = npt.NDArray[np.float64]
+
+#: Where a label in context may come from, the best first.
+SOURCES = ("judged", "predicted", "backed off", "alone")
+#: How a sentence says it, with a share after it.
+WORDS = {
+    "judged": "judged for",
+    "predicted": "predicted for",
+    "backed off": "backed off for",
+    "alone": "the grade alone for",
+    "none": "missing for",
+}
+#: Fewer judgments than this teach a model nothing that another sample would not overturn.
+FEWEST_TO_LEARN = 20
+
+Value = Literal["grade", "expected"]
+
+
+def label_in_context(
+    judgments: Judgments,
+    runs: Runs,
+    *,
+    depth: int = 10,
+    model: str = "grades",
+    value: Value = "grade",
+    documents: Documents | None = None,
+    seed: int = 0,
+) -> Judgments:
+    """The judgments with a label for every document of the runs given the one above it, and where each comes from.
+
+    >>> judged = Judgments.of([
+    ...     {"query": "q", "doc": "a", "label": 2},
+    ...     {"query": "q", "doc": "b", "label": 2},
+    ...     {"query": "q", "doc": "b", "label": 0, "context": "a"}])
+    >>> runs = Runs.of({"q": {"a": 3.0, "c": 2.0, "b": 1.0}})
+    >>> label_in_context(judged, runs).frame.rows()[2:]
+    [('q', 'b', 0.0, 'a', 'judged'), ('q', 'b', 0.0, 'c', 'backed off')]
+
+    In the column `source`: a label is `judged`, if someone judged the document given the one above it; else `predicted`
+    from the other judgments in context, if both were judged alone; else `backed off` to what it was judged to be worth
+    given the first document of its list (the mean, where lists that share the pair have different first ones); else the
+    document's grade `alone`. A document without any of these has no label. The result can be scored with,
+    `karat.score(runs, labels, "CCG(context=0.5)@5")`, and new rankings of documents that were judged alone need no new
+    judgments.
+
+    `model` is the paper's multinomial logistic regression on the two grades alone (`grades`), or one that looks at more
+    (`levels`, `features`, `ordinal`), for which `documents` with text, site or url help; `compare_predictors` tells
+    which is best. `value` is the likeliest grade, or the `expected` one, a real number that does not hide how unsure
+    the model is. With fewer than 20 judgments in context, or from fewer than five queries, nothing is predicted.
+
+    Reference: Golbus et al., Contextual and Dimensional Relevance Judgments (WWW 2014), 3.2 and 5.3.
+    """
+    if value not in ("grade", "expected"):
+        raise BadInput.at("the value", expected="grade or expected", found=f'"{value}"')
+    predictor = predictor_named(model)
+    graded = Graded.of(judgments)
+    notes = list(graded.notes)
+    lists = adjacent(runs, depth)
+    judged = pl.concat([graded.alone["query"], graded.given["query"]]).unique()
+    strange = lists.filter(~pl.col("query").is_in(judged.implode()))["query"].n_unique()
+    if strange:
+        notes.append(f"{count(strange, 'query', 'queries')} of the runs without judgments left aside")
+    wanted = lists.select(PAIR).unique().join(graded.given, on=PAIR, how="anti")
+    wanted = graded.with_grades(wanted.filter(pl.col("query").is_in(judged.implode())).sort(PAIR))
+
+    both = wanted.drop_nulls(["alone", "above"])
+    training = graded.training()
+    unable = unable_to_learn(training)
+    predicted = both.select(*PAIR, grade=pl.lit(None, dtype=pl.Float64))
+    if both.height and unable:
+        notes.append(f"nothing is predicted: {unable}")
+    elif both.height:
+        notes += graded.untaught(training)
+        rich = predictor.looks_at == "rich"
+        told = features(pl.concat([training, both], how="diagonal"), graded, runs, documents if rich else None)
+        if rich:
+            notes += [f"the model does without: {lack}" for lack in told.notes]
+        columns = predictor.columns(told)
+        grades, y = np.unique(training["grade"].to_numpy(), return_inverse=True)
+        query = training["query"].rank("dense").to_numpy().astype(np.int64)
+        model_of = fit(predictor, columns[: training.height], y, query, len(grades), seed=seed)
+        chances = model_of.probabilities(columns[training.height :])
+        labels = chances @ grades if value == "expected" else grades[chances.argmax(axis=1)]
+        predicted = both.select(*PAIR, grade=pl.Series(labels))
+    sourced = wanted.join(predicted.rename({"grade": "predicted"}), on=PAIR, how="left", maintain_order="left")
+    sourced = sourced.join(_backed_off(lists, graded), on=PAIR, how="left", maintain_order="left")
+    label = pl.coalesce("predicted", "backed off", "alone")
+    source = pl.coalesce(
+        pl.when(pl.col(name).is_not_null()).then(pl.lit(name)) for name in ("predicted", "backed off", "alone")
+    )
+    new = sourced.select(*PAIR, grade=label, source=source)
+    bare = new["grade"].null_count()
+    if bare:
+        notes.append(f"{count(bare, 'document')} after another without any label: judged neither alone nor in context")
+    parts = [
+        graded.alone.with_columns(context=pl.lit(None, dtype=pl.String), source=pl.lit("judged")),
+        graded.given.with_columns(source=pl.lit("judged")),
+        new.drop_nulls("grade"),
+    ]
+    frame = pl.concat([part.select("query", "doc", "grade", "context", "source") for part in parts])
+    return Judgments(frame.rename({"grade": "label"}), tuple(notes), graded.scale)
+
+
+def context_sources(labels: Judgments, runs: Runs, *, depth: int = 10) -> Result:
+    """Where the labels in context of each system's documents come from: how many are judged, how many predicted.
+
+    >>> labels = Judgments.of([{"query": "q", "doc": "b", "label": 0, "context": "a", "source": "judged"}])
+    >>> context_sources(labels, Runs.of({"q": {"a": 3.0, "b": 2.0, "c": 1.0}}, system="mine"))
+    Of 2 documents after another (top 10), the label in context is judged for 50 % and missing for 50 %.
+
+    For labels made by `label_in_context`. A comparison of systems of which one is mostly judged and another mostly
+    predicted is a comparison of judges with a model, too.
+    """
+    source = pl.col("source") if "source" in labels.frame.columns else pl.lit("judged")
+    known = labels.frame.filter(pl.col("label").is_not_null() & pl.col("context").is_not_null())
+    known = known.select(*PAIR, source=source, label="label").unique(PAIR, maintain_order=True)
+    pairs = adjacent(runs, depth).join(known, on=PAIR, how="left", maintain_order="left")
+    if not pairs.height:
+        raise BadInput.at("the runs", expected="lists with two documents or more", found="none")
+    pairs = pairs.with_columns(pl.col("source").fill_null("none"))
+    order = {name: place for place, name in enumerate((*SOURCES, "none"))}
+    table = (
+        pairs.group_by("system", "source", maintain_order=True)
+        .agg(pl.len().cast(pl.Int64).alias("n"), pl.col("label").mean().fill_null(float("nan")).alias("mean_label"))
+        .with_columns(share=pl.col("n") / pl.col("n").sum().over("system"))
+        .sort("system", pl.col("source").replace_strict(order, default=len(order), return_dtype=pl.Int64))
+        .select("system", "source", "n", "share", "mean_label")
+    )
+    n = dict(pairs["source"].value_counts().iter_rows())
+    shares = [f"{WORDS[name]} {100 * n[name] / pairs.height:.0f} %" for name in order if n.get(name, 0)]
+    said = shares[0] if len(shares) == 1 else f"{', '.join(shares[:-1])} and {shares[-1]}"
+    finding = f"Of {count(pairs.height, 'document')} after another (top {depth}), the label in context is {said}."
+    return Result(table, finding, labels.notes)
+
+
+def unable_to_learn(training: pl.DataFrame) -> str:
+    """Why nothing can be learnt from these judgments, or nothing."""
+    if training.height < FEWEST_TO_LEARN or training["query"].n_unique() < FEWEST:
+        have = count(training.height, "judgment")
+        return (
+            f"{have} in context of documents judged alone too, from "
+            f"{count(training['query'].n_unique(), 'query', 'queries')}, where a model needs {FEWEST_TO_LEARN} "
+            f"from {FEWEST}"
+        )
+    if training["grade"].n_unique() < 2:
+        return f"all judgments in context are {training['grade'][0]:g}"
+    return ""
+
+
+def _backed_off(lists: pl.DataFrame, graded: Graded) -> pl.DataFrame:
+    """What each document was judged to be worth given the first one of its list."""
+    given = graded.given.rename({"context": "first", "grade": "backed off"})
+    found = lists.join(given, on=["query", "doc", "first"])
+    return found.group_by(PAIR).agg(pl.col("backed off").mean())

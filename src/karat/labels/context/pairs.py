@@ -1,0 +1,126 @@
+"""Which documents stand one above the other, and what judges said about each, alone and after another."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from karat.errors import BadInput, Undefined
+from karat.labels.majority import majority
+from karat.records import Judgments, Runs, Scale
+from karat.records.base import count
+
+#: A label in context belongs to these.
+PAIR = ["query", "doc", "context"]
+#: More different grades than this are no scale of levels that could be predicted one by one.
+MOST_GRADES = 20
+
+
+@dataclass(frozen=True, eq=False)
+class Graded:
+    """One grade for each document alone and for each after another, and the grades of single aspects beside them."""
+
+    alone: pl.DataFrame  # query, doc, grade
+    given: pl.DataFrame  # query, doc, context, grade
+    aspects: pl.DataFrame  # query, doc and a column for each aspect, all alone
+    scale: Scale | None
+    notes: tuple[str, ...]
+
+    @classmethod
+    def of(cls, judgments: Judgments) -> Graded:
+        """The grades of these judgments: of several judges the majority's, N/A left aside."""
+        if judgments.has("subtopic"):
+            raise BadInput.at(
+                "the judgments",
+                expected="judgments of whole queries",
+                found="subtopics",
+                remedy="labels in context are of queries: leave the column subtopic out",
+            )
+        labels = majority(judgments)
+        if not len(labels):
+            raise Undefined("No judgment has a grade: every answer is N/A, or there is none.")
+        frame, notes = labels.frame, list(labels.notes)
+        if "context" not in frame.columns:
+            frame = frame.with_columns(context=pl.lit(None, dtype=pl.String))
+        itself = frame.filter(pl.col("context") == pl.col("doc")).height
+        if itself:
+            notes.append(f"{count(itself, 'label')} of a document given itself left aside: no list shows it twice")
+        frame = frame.rename({"label": "grade"}).select(*PAIR, "grade")
+        return cls(
+            alone=frame.filter(pl.col("context").is_null()).drop("context").sort("query", "doc"),
+            given=frame.filter(pl.col("context") != pl.col("doc")).sort(PAIR),
+            aspects=_aspects(judgments),
+            scale=labels.scale,
+            notes=tuple(notes),
+        )
+
+    def with_grades(self, pairs: pl.DataFrame) -> pl.DataFrame:
+        """The pairs with the grades of both documents alone: `alone` and `above`, null where nobody gave one."""
+        above = self.alone.rename({"doc": "context", "grade": "above"})
+        pairs = pairs.join(
+            self.alone.rename({"grade": "alone"}), on=["query", "doc"], how="left", maintain_order="left"
+        )
+        return pairs.join(above, on=["query", "context"], how="left", maintain_order="left")
+
+    def training(self) -> pl.DataFrame:
+        """The judged pairs whose two documents were judged alone too: what a predictor can learn from."""
+        pairs = self.with_grades(self.given).drop_nulls(["alone", "above"])
+        grades = pairs["grade"].n_unique()
+        if grades > MOST_GRADES:
+            raise BadInput.at(
+                "the judgments in context",
+                expected=f"grades of a scale with at most {MOST_GRADES} levels",
+                found=f"{grades:,} different labels",
+                remedy="round them to the levels that judges could choose from",
+            )
+        return pairs
+
+    def untaught(self, training: pl.DataFrame) -> list[str]:
+        """A note on labels in context that no model can learn from."""
+        lost = self.given.height - training.height
+        if not lost:
+            return []
+        return [
+            f"no model learns from {count(lost, 'label')} in context: one of the two documents was never judged alone"
+        ]
+
+
+def adjacent(runs: Runs, depth: int) -> pl.DataFrame:
+    """Every document of the lists down to `depth` with the one above it: system, query, doc, context, rank, first.
+
+    >>> adjacent(Runs.of({"q": {"a": 3.0, "b": 2.0, "c": 1.0}}, system="mine"), 10).rows()
+    [('mine', 'q', 'b', 'a', 2, 'a'), ('mine', 'q', 'c', 'b', 3, 'a')]
+
+    Lists are in the order that scores give them, of equal scores the larger doc id first, as when they are scored.
+    """
+    if not isinstance(depth, int) or depth < 2:
+        raise BadInput.at("the depth", expected="2 documents or more, so that one follows another", found=str(depth))
+    listed = ranked(runs, depth).with_columns(
+        context=pl.col("doc").shift(1).over("system", "query"), first=pl.col("doc").first().over("system", "query")
+    )
+    return listed.drop_nulls("context").select("system", *PAIR, "rank", "first")
+
+
+def ranked(runs: Runs, depth: int | None = None) -> pl.DataFrame:
+    """The lists in their order down to a depth: system, query, doc, rank."""
+    order = ["system", "query", "score", "doc"]
+    frame = runs.frame.sort(order, descending=[False, False, True, True])
+    frame = frame.select("system", "query", "doc", rank=pl.int_range(1, pl.len() + 1).over("system", "query"))
+    return frame if depth is None else frame.filter(pl.col("rank") <= depth)
+
+
+def _aspects(judgments: Judgments) -> pl.DataFrame:
+    """The mean grade of each document alone in each aspect but overall, a column for each."""
+    frame = judgments.frame
+    key = ["query", "doc"]
+    if not judgments.has("aspect"):
+        return frame.select(key).clear()
+    if "context" in frame.columns:
+        frame = frame.filter(pl.col("context").is_null())
+    frame = frame.filter(pl.col("aspect").fill_null("overall") != "overall").drop_nulls("label")
+    names = frame["aspect"].unique().sort().to_list()
+    if not names:
+        return frame.select(key).clear()
+    means = [pl.col("label").filter(pl.col("aspect") == name).mean().alias(f"aspect {name}") for name in names]
+    return frame.group_by(key).agg(means).sort(key)

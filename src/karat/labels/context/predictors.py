@@ -1,0 +1,168 @@
+"""Models that tell a grade in context from what is known of the two documents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from karat.errors import BadInput
+from karat.labels.context.features import Features
+from karat.stats.proportional_odds import proportional_odds
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+#: Slopes on standardised features are held down by half their squares, once for all labels, as scikit-learn does.
+RIDGE = 1.0
+#: Into so many parts queries are cut to see how sure a model may be of itself.
+INNER_FOLDS = 3
+#: A probability below this is taken for this, so that one surprise does not decide about a whole model.
+SMALLEST = 1e-4
+
+
+@dataclass(frozen=True)
+class Predictor:
+    """A way to tell a grade in context: what it looks at, and which family of models it belongs to."""
+
+    name: str
+    about: str
+    looks_at: Literal["grades", "levels", "rich"]
+    family: Literal["multinomial", "ordinal"]
+
+    def columns(self, features: Features) -> Floats:
+        """What the model looks at, as numbers."""
+        found: Floats = getattr(features, self.looks_at)
+        return found
+
+
+#: The predictors by name; the first is the paper's.
+PREDICTORS: Mapping[str, Predictor] = MappingProxyType(
+    {
+        predictor.name: predictor
+        for predictor in (
+            Predictor("grades", "the two grades alone, as in the paper,", "grades", "multinomial"),
+            Predictor("levels", "the two grades alone, level by level,", "levels", "multinomial"),
+            Predictor("features", "grades, aspects, texts, sites and ranks", "rich", "multinomial"),
+            Predictor("ordinal", "grades, aspects, texts, sites and ranks, by proportional odds,", "rich", "ordinal"),
+        )
+    }
+)
+
+
+def predictor_named(name: str) -> Predictor:
+    """The predictor of this name.
+
+    >>> predictor_named("grades").family
+    'multinomial'
+    """
+    if name not in PREDICTORS:
+        raise BadInput.at("the model", expected=" or ".join(PREDICTORS), found=f'"{name}"')
+    return PREDICTORS[name]
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """A model that has learnt: probabilities of the grades 0 .. levels - 1, by number."""
+
+    mean: Floats
+    spread: Floats
+    model: Callable[[Floats], Floats]
+    #: Above 1, probabilities are drawn towards each other: the model was too sure of itself on held-out queries.
+    temperature: float
+
+    def probabilities(self, x: Floats) -> Floats:
+        """The probability of each grade (columns) for each row."""
+        return _tempered(self.model((x - self.mean) / self.spread), self.temperature)
+
+
+def fit(
+    predictor: Predictor, x: Floats, y: Ints, query: Ints, levels: int, *, calibrate: bool = True, seed: int = 0
+) -> Fitted:
+    """Let a predictor learn grades (by number) from columns, and how sure of itself it may be, from held-out queries.
+
+    Probabilities are calibrated by temperature scaling: one number, chosen so that the grades of held-out queries have
+    the highest likelihood. It changes no order: who only wants the likeliest grade can do without.
+
+    Reference: Guo et al., On Calibration of Modern Neural Networks (ICML 2017).
+    """
+    from scipy.optimize import minimize_scalar
+
+    spread = x.std(axis=0)
+    mean, spread = x.mean(axis=0), np.where(spread > 1e-9, spread, 1.0)
+    scaled = (x - mean) / spread
+    held_out = np.zeros((len(y), levels))
+    part = parts(query, INNER_FOLDS, seed)
+    temperature = 1.0
+    if calibrate and part.max(initial=0) == INNER_FOLDS - 1:
+        for number in range(INNER_FOLDS):
+            test = part == number
+            held_out[test] = _learnt(predictor.family, scaled[~test], y[~test], levels)(scaled[test])
+
+        def loss(log_temperature: float) -> float:
+            told = _tempered(held_out, float(np.exp(log_temperature)))[np.arange(len(y)), y]
+            return -float(np.log(np.maximum(told, SMALLEST)).mean())
+
+        temperature = float(np.exp(minimize_scalar(loss, bounds=(-1.5, 1.5), method="bounded").x))
+    return Fitted(mean, spread, _learnt(predictor.family, scaled, y, levels), temperature)
+
+
+def out_of_fold(
+    predictor: Predictor,
+    x: Floats,
+    y: Ints,
+    query: Ints,
+    fold: Ints,
+    levels: int,
+    *,
+    calibrate: bool = True,
+    seed: int = 0,
+) -> Floats:
+    """The probabilities of each row's grades, by a model that saw no row of its fold."""
+    told = np.zeros((len(y), levels))
+    for number in np.unique(fold):
+        test = fold == number
+        rest = x[~test], y[~test], query[~test]
+        told[test] = fit(predictor, *rest, levels, calibrate=calibrate, seed=seed).probabilities(x[test])
+    return told
+
+
+def parts(query: Ints, folds: int, seed: int) -> Ints:
+    """A part for each row, whole queries in one part; fewer parts than asked where there are fewer queries."""
+    queries, code = np.unique(query, return_inverse=True)
+    part: Ints = np.random.default_rng(seed).permutation(len(queries))[code] % folds
+    return part
+
+
+def _learnt(family: str, x: Floats, y: Ints, levels: int) -> Callable[[Floats], Floats]:
+    """A model as a function from columns to probabilities; grades it never saw have none."""
+    seen = np.unique(y)
+    if len(seen) == 1:
+        only = np.zeros(levels)
+        only[seen] = 1.0
+        return lambda columns: np.tile(only, (len(columns), 1))
+    tell: Callable[[Floats], Floats]
+    if family == "ordinal":
+        tell = proportional_odds(y, x, ridge=RIDGE).probabilities
+    else:
+        from sklearn.linear_model import LogisticRegression
+
+        tell = LogisticRegression(C=1 / RIDGE, max_iter=2000).fit(x, y).predict_proba
+
+    def whole(columns: Floats) -> Floats:
+        told = np.zeros((len(columns), levels))
+        if len(columns):
+            told[:, seen] = tell(columns)
+        return told
+
+    return whole
+
+
+def _tempered(probabilities: Floats, temperature: float) -> Floats:
+    raised = np.maximum(probabilities, 1e-300) ** (1 / temperature) * (probabilities > 0)
+    tempered: Floats = raised / raised.sum(axis=1, keepdims=True)
+    return tempered

@@ -1,0 +1,259 @@
+"""A study of relevance in context whose truth is known: what a page is worth alone, and after another one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from karat.errors import BadInput
+from karat.records import Documents, Judgments, Queries, Runs, Scale
+from karat.simulate.context_judging import (
+    ASPECTS,
+    OVERALL,
+    Sheets,
+    given_labels,
+    judged,
+    mean_label,
+    no_answer,
+    opinions,
+    steps_to,
+    true_worth,
+)
+from karat.simulate.context_pages import KIND, make_documents, make_kinds
+from karat.simulate.web import make_queries
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+
+SCALE = "bad, fair, good, excellent, perfect"
+#: The share of answers that are not N/A, alone and in context, as Golbus et al. report them (Table 1).
+COVERAGE = {
+    "overall": (1.0, 1.0),
+    "topicality": (0.994, 0.993),
+    "novelty": (0.227, 0.818),
+    "freshness": (0.749, 0.804),
+    "authority": (0.685, 0.550),
+    "quality": (0.887, 0.909),
+}
+#: What a page is to the one read before.
+RELATION = ("near copy", "detail", "other")
+#: How far each aspect goes along when overall changes in context.
+FOLLOWS = np.array([1.0, 1.0, 1.5, 0.0, 0.0, 0.0])
+
+Scheme = Literal["paper", "adjacent", "pairs"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ContextStudy:
+    """What was collected, and what is true.
+
+    `judgments` has the columns query, doc, label (null: N/A), judge, aspect, context (null: alone), time. `pages` has a
+    row for each page: its `kind`, the page whose copy it is, or itself (`source`), whether it is `spam`, its `rank` in
+    the list that was judged. `pairs` has a row for every ordered pair of a query's pages, judged or not: their
+    `relation`, the `label` (overall) that the query's judge gave or would give to `doc` read after `context`, what was
+    `expected` of it, and whether it was `judged`. `truth` holds the planted effects by name.
+    """
+
+    judgments: Judgments
+    runs: Runs
+    queries: Queries
+    documents: Documents
+    pages: pl.DataFrame
+    pairs: pl.DataFrame
+    truth: Mapping[str, float]
+
+    def with_relations(self) -> Judgments:
+        """The judgments with a column `relation`: what the page is to the one read before (null when read alone)."""
+        relations = self.pairs.select("query", "doc", "context", "relation")
+        frame = self.judgments.frame.join(relations, on=["query", "doc", "context"], how="left", maintain_order="left")
+        return Judgments(frame, self.judgments.notes, self.judgments.scale)
+
+    def __repr__(self) -> str:
+        return (
+            f"A simulated study: {self.judgments!r}. After a near copy of itself a page changes by "
+            f"{self.truth['redundancy']:+.2f} of a grade, a detail page after an overview by "
+            f"{self.truth['detail']:+.2f}."
+        )
+
+
+def context_study(
+    seed: int = 0,
+    queries: int = 100,
+    docs: int = 10,
+    *,
+    redundancy: float = 1.0,
+    detail: float = 0.5,
+    contrast: float = 0.1,
+    topicality: float = 0.6,
+    authority: float = 0.4,
+    copies: float = 0.3,
+    spam: float = 0.03,
+    judges: int = 12,
+    twice: float = 0.2,
+    scheme: Scheme = "paper",
+    coverage: Mapping[str, tuple[float, float]] | None = None,
+) -> ContextStudy:
+    """A study with planted effects of context: does an analysis find them, and stay silent where there is nothing?
+
+    >>> study = context_study(seed=1, queries=20)
+    >>> study.judgments.frame.columns
+    ['query', 'doc', 'label', 'judge', 'aspect', 'context', 'time']
+    >>> round(study.truth["redundancy"], 3), round(study.truth["detail"], 3)
+    (-1.0, 0.5)
+
+    Planted: read after a near copy of itself, a page loses `redundancy` grades of overall on the mean label of the
+    judged pairs, which is exact in expectation although the scale ends at 0 (`truth` says what the scale allowed); a
+    detail page gains `detail` after an overview; a page loses `contrast` for each grade by which the one before is
+    better than good, and gains it likewise. Topicality goes along, and novelty even further. Overall is `topicality`
+    times topicality plus `authority` times authority, as the judge sees them; quality and freshness follow authority,
+    novelty follows topicality. Judges answer N/A as often as `coverage` says for an aspect alone and in context, on
+    authority more often where there is little of it; a share of `spam` has no overall grade. One judge does all of a
+    query, first alone, in context two weeks later; a second judge repeats a share `twice` of the queries.
+
+    The `scheme` of what is judged is the paper's, or `adjacent` (every page alone and after the one above it), or
+    `pairs` (after every other). With `redundancy`, `detail` and `contrast` 0, company changes nothing.
+
+    Reference: Golbus et al., Contextual and Dimensional Relevance Judgments (WWW 2014).
+    """
+    _check(queries, docs, judges, scheme, {"copies": copies, "spam": spam, "twice": twice})
+    answered = _coverage(coverage)
+    rng = np.random.default_rng(seed)
+    asked = make_queries(queries, rng)
+    kind, source, worth, is_spam, score = _ranked(queries, docs, copies, spam, rng)
+
+    first = rng.integers(judges, size=queries)
+    again = np.flatnonzero(rng.random(queries) < twice) if judges > 1 else np.zeros(0, np.int64)
+    second = (first[again] + rng.integers(1, max(judges, 2), size=len(again))) % judges
+    of = np.concatenate([np.arange(queries), again])
+    sheets = Sheets.make(asked["query"], docs, of, np.concatenate([first, second]))
+    opinion = opinions(worth[of], topicality, authority, rng)
+
+    # What a page is worth after each other page: sheets x pages x pages read before.
+    alone_asked, after_asked = judged(queries, docs, scheme, rng)
+    relation = _relations(kind, source)
+    before = np.where(is_spam[of], 0.0, opinion[:, :, OVERALL])
+    plain = opinion[:, :, OVERALL, None] + contrast * (2 - before)[:, None, :]
+    counted = after_asked[of] & ~is_spam[of][:, :, None]
+    planted = {
+        name: (counted & (relation[of] == place), change)
+        for place, (name, change) in enumerate((("redundancy", -redundancy), ("detail", detail)))
+    }
+    steps = np.array([*(steps_to(plain[these], change) for these, change in planted.values()), 0.0])
+    shift = plain - opinion[:, :, OVERALL, None] + steps[relation[of]]
+    in_context = opinion[:, :, None, :] + shift[..., None] * FOLLOWS
+    labels, expected = given_labels(in_context, rng), mean_label(in_context[..., OVERALL])
+
+    truth = {"topicality": topicality, "authority": authority}
+    truth |= {name: _mean((expected - mean_label(plain))[these]) for name, (these, _) in planted.items()}
+    change = expected - mean_label(opinion[:, :, OVERALL])[:, :, None]
+    truth |= {f"change {name}": _mean(change[counted & (relation[of] == n)]) for n, name in enumerate(RELATION)}
+
+    u, d = np.nonzero(alone_asked[of])
+    silent, chance = no_answer(opinion[u, d], is_spam[of[u], d], answered, 0, rng)
+    parts = [sheets.written(u, d, None, given_labels(opinion, rng)[u, d], silent, 0)]
+    truth |= _covered("alone", chance[~is_spam[of[u], d]])
+    u, d, c = np.nonzero(after_asked[of])
+    silent, chance = no_answer(opinion[u, d], is_spam[of[u], d], answered, 1, rng)
+    parts.append(sheets.written(u, d, c, labels[u, d, c], silent, 14))
+    truth |= _covered("context", chance[~is_spam[of[u], d]])
+
+    q, d, c = np.nonzero(np.tile(~np.eye(docs, dtype=bool), (queries, 1, 1)))
+    none = pl.Series(is_spam[q, d])
+    pairs = pl.DataFrame(
+        {
+            "query": asked["query"][q],
+            "doc": sheets.doc[q * docs + d],
+            "context": sheets.doc[q * docs + c],
+            "relation": pl.Series(RELATION)[relation[q, d, c]],
+            "label": pl.Series(labels[q, d, c, OVERALL].astype(np.float64)).set(none, None),
+            "expected": pl.Series(expected[q, d, c]).set(none, None),
+            "judged": after_asked[q, d, c],
+        }
+    )
+    number = np.arange(queries)[:, None] * docs
+    pages = pl.DataFrame(
+        {
+            "query": asked["query"][np.repeat(np.arange(queries), docs)],
+            "doc": sheets.doc,
+            "kind": pl.Series(KIND)[kind.ravel()],
+            "source": sheets.doc[(number + source).ravel()],
+            "spam": is_spam.ravel(),
+            "rank": np.tile(np.arange(1, docs + 1), queries),
+        }
+    )
+    return ContextStudy(
+        judgments=Judgments.check(pl.concat(parts), scale=Scale.parse(SCALE)),
+        runs=_runs(pages, score, worth, rng),
+        queries=Queries.of(asked),
+        documents=Documents.of(make_documents(asked, sheets.doc, kind, source, rng)),
+        pages=pages,
+        pairs=pairs,
+        truth=truth,
+    )
+
+
+def _check(queries: int, docs: int, judges: int, scheme: str, shares: Mapping[str, float]) -> None:
+    for name, number, least in (("queries", queries, 1), ("docs", docs, 2), ("judges", judges, 1)):
+        if number < least:
+            raise BadInput.at("the study", expected=f"{least} {name} or more", found=str(number))
+    for name, share in shares.items():
+        if not 0 <= share <= 1:
+            raise BadInput.at("the study", expected=f"{name} as a share from 0 to 1", found=str(share))
+    if scheme not in ("paper", "adjacent", "pairs"):
+        raise BadInput.at("the scheme", expected="paper, adjacent or pairs", found=f'"{scheme}"')
+
+
+def _coverage(given: Mapping[str, tuple[float, float]] | None) -> dict[str, tuple[float, float]]:
+    whole = {**COVERAGE, **(given or {})}
+    if set(whole) != set(ASPECTS) or not all(0 <= share <= 1 for shares in whole.values() for share in shares):
+        raise BadInput.at("the coverage", expected=f"two shares for some of {', '.join(ASPECTS)}", found=f"{given}")
+    return whole
+
+
+def _ranked(
+    queries: int, docs: int, copies: float, spam: float, rng: np.random.Generator
+) -> tuple[Ints, Ints, Floats, Bools, Floats]:
+    """Kind, source, worth and spam of the pages and the score that ranks them, each query's first page first."""
+    kind, source = make_kinds(queries, docs, copies, rng)
+    worth = true_worth(source, rng)
+    is_spam = rng.random(kind.shape) < spam
+    score = worth[..., 1:].mean(axis=-1) - 2.0 * is_spam + rng.normal(0, 0.8, kind.shape)
+    order = np.argsort(-score, axis=1, kind="stable")
+    kind, source, is_spam, score = (np.take_along_axis(v, order, axis=1) for v in (kind, source, is_spam, score))
+    source = np.take_along_axis(np.argsort(order, axis=1), source, axis=1)
+    return kind, source, np.take_along_axis(worth, order[:, :, None], axis=1), is_spam, score
+
+
+def _relations(kind: Ints, source: Ints) -> Ints:
+    """What each page is to each other page read before it, as a place in RELATION: queries x docs x docs."""
+    copy = source[:, :, None] == source[:, None, :]
+    deepens = (kind[:, :, None] == KIND.index("detail")) & (kind[:, None, :] == KIND.index("overview"))
+    return np.where(copy, 0, np.where(deepens, 1, 2))
+
+
+def _covered(setting: str, silent: Floats) -> dict[str, float]:
+    return {f"covered {setting} {name}": 1 - _mean(silent[:, place]) for place, name in enumerate(ASPECTS)}
+
+
+def _mean(values: Floats) -> float:
+    return float(values.mean()) if len(values) else np.nan
+
+
+def _runs(pages: pl.DataFrame, score: Floats, worth: Floats, rng: np.random.Generator) -> Runs:
+    """Three rankers: the judged list; one that knows the pages better; and that one without copies at the top."""
+    better = pl.Series((worth[..., 1:].mean(axis=-1) + rng.normal(0, 0.4, score.shape)).ravel())
+    ranked = pages.select("query", "doc", "source", production=pl.Series(score.ravel()), better=better)
+    copies = pl.col("better").rank("ordinal", descending=True).over("query", "source") > 1
+    ranked = ranked.with_columns(diverse=pl.col("better") - 10 * copies.cast(pl.Float64))
+    return Runs.of(
+        pl.concat(
+            ranked.select(pl.lit(name).alias("system"), "query", "doc", score=name)
+            for name in ("production", "better", "diverse")
+        )
+    )

@@ -1,0 +1,95 @@
+"""`karat context` as people type it, on a simulated study with planted effects."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import karat as kt
+from karat.simulate import context_study
+
+
+def karat(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-m", "karat.cli", *words], capture_output=True, text=True)
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A study as files: judgments, documents and a run."""
+    folder = tmp_path_factory.mktemp("study")
+    made = context_study(seed=1, queries=25)
+    kt.write(made.judgments, str(folder / "judgments.csv"))
+    kt.write(made.documents, str(folder / "documents.jsonl"))
+    kt.write(kt.Runs.of(made.runs.frame.filter(pl.col("system") == "better")), str(folder / "better.run"))
+    return folder
+
+
+def test_the_whole_report_has_every_part_each_with_its_finding(study: Path) -> None:
+    done = karat(
+        "context",
+        str(study / "judgments.csv"),
+        *("--runs", str(study / "better.run")),
+        *("--documents", str(study / "documents.jsonl")),
+        *("--draws", "100", "--json"),
+    )
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert told.pop("left_out") == []
+    assert list(told) == ["coverage", "distribution", "change", "correlation", "prediction", "agreement", "labels"]
+    assert all(result["finding"] and result["rows"] for part in told.values() for result in part.values())
+    assert "near copy" in told["change"]["Mean change by company"]["finding"]
+    assert {row["source"] for row in told["labels"]["Where labels come from"]["rows"]} >= {"judged", "predicted"}
+
+
+@pytest.mark.parametrize(
+    ("part", "finding"),
+    [
+        ("coverage", "Alone, "),
+        ("distribution", "The mean overall grade is "),
+        ("change", "Size of change"),
+        ("correlation", "Alone, overall goes most with topicality"),
+        ("agreement", "On overall, two judges agree with Cohen's kappa"),
+    ],
+)
+def test_a_part_is_printed_with_its_finding_first(study: Path, part: str, finding: str) -> None:
+    done = karat("context", str(study / "judgments.csv"), "--part", part, "--draws", "100")
+    assert done.returncode == 0, done.stderr
+    assert finding in "\n".join(done.stdout.splitlines()[:2])
+    assert max(map(len, done.stdout.splitlines())) <= 100
+
+
+def test_changes_by_a_column_of_the_file(study: Path, tmp_path: Path) -> None:
+    frame = kt.read_judgments(str(study / "judgments.csv")).frame
+    late = frame.with_columns(half=pl.when(pl.col("query") < "q13").then(pl.lit("first")).otherwise(pl.lit("second")))
+    kt.write(kt.Judgments.of(late), str(tmp_path / "judgments.csv"))
+    done = karat("context", str(tmp_path / "judgments.csv"), "--part", "change", "--by", "half", "--json")
+    rows = json.loads(done.stdout)["Mean change by half"]["rows"]
+    assert [row["half"] for row in rows if row["aspect"] == "overall"] == ["first", "second"]
+
+
+def test_what_the_data_cannot_answer_is_said(study: Path, tmp_path: Path) -> None:
+    qrels = tmp_path / "plain.qrels"
+    qrels.write_text("q1 0 d1 2\nq1 0 d2 0\n")
+    done = karat("context", str(qrels))
+    assert done.returncode == 0
+    assert "left out: coverage: Nothing was asked but overall" in " ".join(done.stdout.split())
+    done = karat("context", str(qrels), "--part", "change")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "karat: No document was judged in context: there is no change to tell.\n"
+    done = karat("context", str(qrels), "--part", "taste")
+    assert done.returncode == 2
+    assert "expected coverage, distribution, change" in done.stderr
+    (tmp_path / "silent.csv").write_text("query,doc,label\nq1,d1,N/A\n")
+    done = karat("context", str(tmp_path / "silent.csv"))
+    assert (done.returncode, done.stderr) == (1, "karat: No judgment has a grade: every answer is N/A.\n")
+    done = karat("context", str(study / "judgments.csv"), "--by", "taste")
+    assert done.returncode == 2
+    assert "expected the column taste for --by" in done.stderr
+    done = karat("context", str(tmp_path / "none.csv"))
+    assert done.returncode == 2
+    assert "no such file" in done.stderr
