@@ -65,7 +65,17 @@ def test_without_gold_the_labels_are_taken_as_they_are(study: dict[str, str]) ->
 
 
 def test_what_the_data_cannot_say_ends_with_1_and_bad_input_with_2(study: dict[str, str], tmp_path: Path) -> None:
-    done = karat("compare", study["labels.csv"], study["A.run"], study["B.run"], "--gold", study["gold.csv"], "--json")
+    done = karat(
+        "compare",
+        study["labels.csv"],
+        study["A.run"],
+        study["B.run"],
+        "-m",
+        "nDCG@10",
+        "--gold",
+        study["gold.csv"],
+        "--json",
+    )
     assert done.returncode == 1
     assert json.loads(done.stdout)["verdict"] == "cannot say"
     assert "nDCG@10" in json.loads(done.stdout)["measure"]
@@ -95,6 +105,10 @@ def test_a_plan_is_drawn_labelled_and_read_back(study: dict[str, str], tmp_path:
     filled.write_csv(plan)
     document = json.loads(karat(*arguments(study, "--gold", plan, "--json")).stdout)
     assert document["methods"][1]["n_gold"] == 300
+    again = karat("plan", "gold", *files, "-m", "P@10", "-n", "300", "--out", plan)
+    assert again.returncode == 2
+    assert "one with 300 labels" in again.stderr
+    assert karat("plan", "gold", *files, "--out", str(tmp_path / "plan.txt")).returncode == 2
     half = filled.with_columns(pl.when(pl.int_range(pl.len()) % 2 == 0).then("label").alias("label"))
     half.write_csv(plan)
     document = json.loads(karat(*arguments(study, "--gold", plan, "--json")).stdout)

@@ -28,7 +28,7 @@ karat plan gold draws the documents worth a gold label and writes the file for -
 @click.command(epilog=EXAMPLES)
 @click.argument("labels")
 @click.argument("runs", metavar="RUN_A RUN_B [RUN...]", nargs=-1, required=True)
-@click.option("-m", "--measure", default="nDCG@10", show_default=True, help="The measure to compare by.")
+@click.option("-m", "--measure", multiple=True, help="The measure to compare by: nDCG@10, or P@10 with --gold.")
 @click.option("--gold", metavar="FILE", help="Gold labels of some documents, with the probability of each to be drawn.")
 @click.option(
     "--method",
@@ -70,7 +70,7 @@ karat plan gold draws the documents worth a gold label and writes the file for -
 def compare(
     labels: str,
     runs: tuple[str, ...],
-    measure: str,
+    measure: tuple[str, ...],
     gold: str | None,
     method: str,
     queries: str,
@@ -98,13 +98,15 @@ def compare(
     from karat.formats import read_judgments
     from karat.measures import profile_named
 
+    if len(measure) > 1:
+        raise BadInput.at("-m", expected="one measure to compare by", found=f"{len(measure)}: {', '.join(measure)}")
     if [labels, *runs, gold].count("-") > 1:
         raise BadInput("standard input (-) can be read once only")
     by_rank = profile_named(profile).order == "rank"
     found = compared(
         read_several(runs, ranks=by_rank),
         read_judgments(labels, scale=scale, drop_bad_labels=drop_bad_labels),
-        measure,
+        measure[0] if measure else None,
         gold=None if gold is None else read_judgments(gold, scale=scale, drop_bad_labels=drop_bad_labels),
         method=method,  # type: ignore[arg-type]
         queries=queries,  # type: ignore[arg-type]
@@ -162,6 +164,7 @@ def _print(found: Comparison, by_query: bool) -> None:
     if by_query:
         rows = [[row["query"], *(figure(row[s], 4) for s in found.systems)] for row in found.by_query.to_dicts()]
         out.print()
+        say(out, "Every query's scores by the labels:")
         for table in side_by_side(["query", *found.systems], rows, out.width):
             out.print(table)
     for note in found.notes:

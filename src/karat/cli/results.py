@@ -15,7 +15,7 @@ from karat.records import Result
 #: A longer table is cut, and said to be; --json has all of it.
 MOST_ROWS = 40
 #: Columns of p values, and of grades, which are written as such.
-PROBABILITIES = ("p", "p_adjusted", "holm", "bh", "q")
+PROBABILITIES = ("p", "p_adjusted", "holm", "bh", "max_t", "q")
 GRADES = ("level", "grade", "label", "error", "truth", "size")
 
 

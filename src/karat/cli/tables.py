@@ -66,7 +66,10 @@ def plain_table(names: list[str], lead: int = 1) -> Table:
 
 def figure(value: float, places: int) -> str:
     """A number with so many decimals, a dash where there is none."""
-    return "-" if math.isnan(value) else f"{value:.{places}f}"
+    if math.isnan(value):
+        return "-"
+    said = f"{value:.{places}f}"
+    return said.lstrip("-") if not said.strip("-0.") else said  # no minus before a zero
 
 
 def _one_system(scores: Scores) -> list[Table]:

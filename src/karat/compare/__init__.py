@@ -13,6 +13,7 @@ class _Compare(ModuleType):
     """This folder and the function in it share a name: `karat.compare(...)` calls the function in either case."""
 
     __call__ = staticmethod(compare)
+    __wrapped__ = staticmethod(compare)  # for the signature that editors and notebooks show
 
 
 sys.modules[__name__].__class__ = _Compare

@@ -10,7 +10,7 @@ import polars as pl
 from karat.compare.comparison import Verdict, reason_for
 from karat.compare.look import Look
 from karat.compare.matrix import Matrix
-from karat.compare.pairs import every_pair, family_p, ranks
+from karat.compare.pairs import EQUAL, every_pair, family_p, ranks
 from karat.errors import Undefined
 from karat.estimate.estimate import Estimate
 
@@ -41,20 +41,28 @@ def decide(
     name = estimate.systems[leader]
     p = family_p(pairs)
     mine = ((pairs["a"] == name) | (pairs["b"] == name)).to_numpy()
-    known = _known(estimate)
+    others = [s for s in range(len(estimate.systems)) if s != leader]
+    known = all(estimate.is_known(leader, other) for other in others)
     if np.isnan(p[mine]).any() and not known:
         return Decision("cannot say", "too few gold labels or queries to tell how far off", None, pairs, places)
     if len(estimate.systems) == 2:
         row = {**pairs.row(0, named=True), "method": estimate.method} | _base(estimate)
         reason = reason_for(row, measure, look.level)
-        if not (p[0] <= look.alpha or known) or row["difference"] == 0:
+        if not (p[0] <= look.alpha or known) or abs(row["difference"]) < EQUAL:
             return Decision("no difference shown", reason, None, pairs, places)
         return Decision("better" if leader == 1 else "worse", reason, name, pairs, places)
-    clear = bool((p[mine] <= look.alpha).all() or known)
     second = places["system"][1]
+    ahead = estimate.scores[leader] - max(estimate.scores[other] for other in others) > EQUAL
+    clear = bool((p[mine] <= look.alpha).all() or known) and ahead
     close = pairs.row(by_predicate=_is_pair(name, second), named=True)
+    among = family_p(pairs.filter(_is_pair(name, second)), pairs.height)[0]
     reason = f"{name} against {second}, the next: " + reason_for(
         {**close, "method": estimate.method} | _base(estimate), measure, look.level, winner_first=close["a"] == name
+    )
+    reason += (
+        f" (among {pairs.height} pairs p = {among:.3f})"
+        if among >= 0.001
+        else f" (among {pairs.height} pairs p < 0.001)"
     )
     verdict: Verdict = "better" if clear else "no difference shown"
     return Decision(verdict, reason, name if clear else None, pairs, places)
@@ -67,8 +75,3 @@ def _is_pair(one: str, other: str) -> pl.Expr:
 
 def _base(estimate: Estimate) -> dict[str, Any]:
     return {"n_queries": estimate.n_queries, "n_gold": estimate.n_gold}
-
-
-def _known(estimate: Estimate) -> bool:
-    """Whether nothing is left to chance: these queries only, and a gold label wherever it counts."""
-    return estimate.values is None and not estimate.covariance.any()

@@ -11,6 +11,10 @@ from karat.errors import Undefined
 from karat.estimate.estimate import Difference, Estimate
 from karat.estimate.gold import Gold
 from karat.estimate.with_gold import WithGold
+from karat.stats.sequences import FIRST
+
+#: With fewer queries Student's t rests on hope.
+FEW = 10
 
 METHOD_ROWS = {
     "method": pl.String,
@@ -71,7 +75,9 @@ def notes_on(estimates: dict[str, Estimate], chosen: str, found: WithGold, gold:
     if estimates:
         notes += [f"{name}: {why}" for name, why in found.refused.items() if name != chosen]
     notes += [note for name, estimate in estimates.items() if name != chosen for note in estimate.notes]
-    if look.peeking:
+    if chosen in estimates and estimates[chosen].n_queries < FEW:
+        notes.append(f"{estimates[chosen].n_queries} queries only: the interval is a guess")
+    if look.peeking and chosen in estimates and estimates[chosen].n_queries >= FIRST:
         notes.append(
             f"the intervals hold at every look, and are narrowest at {look.planned:,} queries: stop when clear"
         )

@@ -14,7 +14,7 @@ from karat.compare.look import Look
 from karat.compare.matrix import Matrix
 from karat.compare.methods import method_rows, notes_on
 from karat.compare.pairs import inversion_bootstrap, plain_tests
-from karat.errors import BadInput, NotConverged
+from karat.errors import BadInput, NotConverged, Undefined
 from karat.estimate import Scorer
 from karat.estimate.estimate import Estimate
 from karat.estimate.gold import Gold
@@ -35,7 +35,7 @@ MODELS = {"one-coin": one_coin, "dawid-skene": dawid_skene, "ordinal": ordinal}
 def compare(
     runs: Any,
     labels: Any,
-    measure: object = "nDCG@10",
+    measure: object = None,
     *,
     gold: Any = None,
     method: Method = "auto",
@@ -56,7 +56,8 @@ def compare(
     >>> compare({"a": a, "b": b}, labels, "P@1").verdict
     'better'
 
-    Without gold labels the labels are taken as they are (`plain`). With gold labels drawn with known probabilities
+    The measure is nDCG@10 unless named, P@10 with gold labels. Without gold labels the labels are taken as they are
+    (`plain`). With gold labels drawn with known probabilities
     (a column `probability`; without it, a uniform draw is assumed and said) the default is prediction-powered (`ppi`),
     which is right however the judge errs; `inversion` is right only if errors depend on nothing but the true grade,
     and is sharper then. `queries="fixed"` is about these queries only instead of all that users ask. `combine` makes
@@ -64,10 +65,10 @@ def compare(
     `peek` is the number of queries planned when results are looked at again and again while queries arrive: the
     interval then holds at all looks together.
     """
-    measures = as_measures(measure)
+    measures = as_measures(measure if measure is not None else "nDCG@10" if gold is None else "P@10")
     if len(measures) != 1:
         raise BadInput.at("the comparison", expected="one measure", found=str(len(measures)))
-    _check(method, queries)
+    _check(method, queries, draws, seed)
     look = Look(level, peek)
     lists = several(runs)
     judged, golden, notes = _apart(Judgments.of(labels), None if gold is None else Judgments.of(gold))
@@ -109,7 +110,11 @@ def compare(
     )
 
 
-def _check(method: str, queries: str) -> None:
+def _check(method: str, queries: str, draws: int, seed: int) -> None:
+    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+        raise BadInput.at("the seed", expected="a whole number from 0", found=str(seed))
+    if isinstance(draws, bool) or not isinstance(draws, int) or draws < 100:
+        raise BadInput.at("the draws", expected="100 or more", found=str(draws))
     if method not in METHODS:
         raise BadInput.at("the method", expected=" or ".join(METHODS), found=f'"{method}"')
     if queries not in ("sample", "fixed"):
@@ -138,7 +143,10 @@ def _combined(labels: Judgments, combine: str) -> tuple[Judgments, ErrorModel | 
         return labels, None
     if combine not in MODELS:
         raise BadInput.at("combine", expected=" or ".join(["majority", *MODELS]), found=f'"{combine}"')
-    model = MODELS[combine](labels)
+    try:
+        model = MODELS[combine](labels)
+    except Undefined as error:
+        raise Undefined(f"no error model of the judges: {error}; leave out --combine") from None
     if not model.converged:
         raise NotConverged(f"{model.finding} Its labels would mislead; take the majority, or another model")
     return model.labels(), model
@@ -169,7 +177,7 @@ def _tests(
     matrix: Matrix, estimates: dict[str, Estimate], found: WithGold, chosen: str, look: Look, draws: int, seed: int
 ) -> pl.DataFrame | None:
     """Other tests of two systems beside the t test, which should agree with it."""
-    if not estimates or len(matrix.systems) != 2:
+    if not estimates or len(matrix.systems) != 2 or look.peeking:
         return None
     tests = plain_tests(matrix, look.level, draws=draws, seed=seed)
     if chosen == "inversion" and chosen in estimates and found.pool is not None:

@@ -43,6 +43,10 @@ class Estimate:
     n_gold: int = 0
     values: Floats | None = None
     notes: tuple[str, ...] = ()
+    #: The pairs of systems whose difference is known, nothing being left to chance; none where there is no such pair.
+    known: npt.NDArray[np.bool_] | None = None
+    #: Whether each system's own score is estimated, not only the differences between them.
+    has_scores: bool = True
 
     @classmethod
     def of_values(
@@ -82,9 +86,16 @@ class Estimate:
         p = float(2 * stdtr(df, -abs(difference) / error))
         return Difference(difference, error, difference - half, difference + half, p)
 
+    def is_known(self, a: int, b: int) -> bool:
+        """Whether nothing about this difference is left to chance."""
+        return self.known is not None and bool(self.known[a, b])
+
     def interval(self, system: int, level: float = 0.95) -> tuple[float, float]:
         """The interval of one system's own score."""
         from scipy.special import stdtrit
+
+        if not self.has_scores:
+            return np.nan, np.nan
 
         error, df = float(np.sqrt(max(self.covariance[system, system], 0.0))), float(self.df[system, system])
         if not error or np.isnan(error) or df < 1:

@@ -44,6 +44,8 @@ class Pool:
     predicted: Floats
     gold: Floats
     probability: Floats
+    #: Whether the gold labels do not say how they were drawn and are taken for drawn uniformly.
+    assumed_uniform: bool = False
 
     @classmethod
     def of(
@@ -95,7 +97,10 @@ class Pool:
             # Drawn uniformly, for all that is known: each as likely as the share that was drawn.
             probability = np.where(drawn, drawn.mean(), np.nan)
         return replace(
-            pool, gold=np.where(drawn, measure.worth(grade, topics, profile), np.nan), probability=probability
+            pool,
+            gold=np.where(drawn, measure.worth(grade, topics, profile), np.nan),
+            probability=probability,
+            assumed_uniform=not gold.has_probability,
         )
 
     @classmethod
@@ -140,6 +145,14 @@ class Pool:
         """Each system's sum over documents of weight times gain, a row per query."""
         columns = [totals(self.query, gains * self.weight[:, s], len(self.queries)) for s in range(len(self.systems))]
         return np.column_stack(columns)
+
+    def trusting(self, which: Bools) -> Pool:
+        """The same pool with the judge's gains of some documents taken for gold."""
+        return replace(
+            self,
+            gold=np.where(which, self.predicted, self.gold),
+            probability=np.where(which, 1.0, self.probability),
+        )
 
     def with_predicted(self, predicted: Floats) -> Pool:
         """The same pool with another prediction of the gains."""

@@ -11,6 +11,9 @@ Thompson (JASA 1952) and Sarndal's difference estimator.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+
 import numpy as np
 import numpy.typing as npt
 
@@ -20,6 +23,7 @@ from karat.estimate.pool import Pool
 from karat.records.base import count
 
 Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
 
 #: Fewer gold labels than these on documents that count say nothing about the spread of the judge's errors.
 FEWEST_GOLD = 2
@@ -32,40 +36,49 @@ def powered(pool: Pool, *, fixed: bool = False, tuned: bool = True) -> Estimate:
 
     With `fixed` the verdict is about these very queries: only the drawing of the gold documents is left to chance.
     Otherwise queries are a sample of those that users ask. `tuned` weighs the judge by how well it predicts gold; a
-    judge that is no help then costs nothing.
+    judge that is no help then costs nothing. Where no gold label contradicts the judge, the interval allows for one
+    that might have: a judge is not perfect for having been right on thirty documents.
     """
-    used = pool.drawn & pool.matters
-    _refuse(pool, int(used.sum()))
-    truth, judge = pool.inverse * pool.truth, pool.predicted * (1.0 - pool.inverse)
-    weight = 1.0
+    _refuse(pool, int((pool.drawn & pool.matters).sum()))
+    n_gold, has_scores, weight = int(pool.drawn.sum()), _reaches_all(pool), 1.0
+    if not has_scores:
+        # What counts alike for all systems cancels between them: the judge's word stands for it in their scores.
+        pool = pool.trusting(~pool.matters)
+    truth, judge, unseen = pool.inverse * pool.truth, pool.predicted * (1.0 - pool.inverse), _unseen_errors(pool)
     if fixed:
-        weight = _tuned_on_documents(pool) if tuned else 1.0
-        scores = pool.by_query(truth + weight * judge).mean(axis=0)
+        if tuned:
+            weight = _tuned_on_documents(pool)
         error = np.where(pool.drawn, pool.truth - weight * pool.predicted, 0.0)
         chance = error**2 * np.maximum(pool.inverse**2 - pool.inverse, 0.0) / len(pool.queries) ** 2
-        covariance = pool.weight.T @ (chance[:, None] * pool.weight)
         return Estimate(
             "ppi",
             pool.systems,
-            scores,
-            covariance,
-            _degrees(pool, by_query=False),
+            pool.by_query(truth + weight * judge).mean(axis=0),
+            pool.weight.T @ (chance[:, None] * pool.weight) + unseen,
+            _degrees_by_document(pool, chance),
             len(pool.queries),
-            int(pool.drawn.sum()),
+            n_gold,
             None,
-            tuple(_notes(pool, weight, fixed)),
+            tuple(_notes(pool, weight, fixed, has_scores)),
+            _known(pool),
+            has_scores,
         )
     true_part, judged_part = pool.by_query(truth), pool.by_query(judge)
     if tuned:
         weight = _tuned_on_queries(true_part, judged_part)
-    return Estimate.of_values(
+    estimate = Estimate.of_values(
         "ppi",
         pool.systems,
         true_part + weight * judged_part,
-        df=_degrees(pool, by_query=True),
-        n_gold=int(pool.drawn.sum()),
-        notes=tuple(_notes(pool, weight, fixed)),
+        df=_degrees_by_query(pool),
+        n_gold=n_gold,
+        notes=tuple(_notes(pool, weight, fixed, has_scores)),
     )
+    estimate = replace(estimate, has_scores=has_scores)
+    if not unseen.any():
+        return estimate
+    # The values by query do not vary with what was not seen, so tests on them alone are left out.
+    return replace(estimate, covariance=estimate.covariance + unseen, values=None)
 
 
 def _refuse(pool: Pool, used: int) -> None:
@@ -74,6 +87,8 @@ def _refuse(pool: Pool, used: int) -> None:
         raise Undefined("there is only one query: how far queries differ cannot be told")
     if not pool.drawn.any():
         raise Undefined("none of the documents that the systems show has a gold label")
+    if not pool.matters.any():
+        raise Undefined("the systems show the same documents with the same weights: no gold label can tell them apart")
     if used < FEWEST_GOLD:
         raise Undefined(
             f"{count(used, 'gold label')} on the documents that tell the systems apart: at least {FEWEST_GOLD} are "
@@ -82,40 +97,81 @@ def _refuse(pool: Pool, used: int) -> None:
     strange = _out_of_reach(pool)
     if strange:
         raise Undefined(strange)
+    if pool.assumed_uniform and not _reaches_all(pool):
+        raise Undefined(
+            "the gold labels do not say with which probability they were drawn, and they were plainly not drawn "
+            "uniformly: hardly any is on a document that counts alike for all systems; give the column probability"
+        )
 
 
 def _out_of_reach(pool: Pool) -> str:
-    """Whether some documents seem to have had no chance to be drawn, because the gold was drawn for other runs."""
+    """Whether some documents seem to have had no chance to be drawn, because the gold was drawn for something else."""
     shown = np.count_nonzero(pool.weight, axis=1)
-    for s, system in enumerate(pool.systems):
-        alone = (pool.weight[:, s] != 0) & (shown == 1)
-        there, stands_for = int(alone.sum()), float(pool.inverse[alone].sum())
-        drawn = pool.drawn & alone
-        spread = float(np.sqrt((pool.inverse[drawn] ** 2 - pool.inverse[drawn]).sum()))
-        if drawn.any() and abs(stands_for - there) <= 5 * max(spread, 1.0):
-            continue
-        if not drawn.any() and there * float(np.nanmin(pool.probability)) < 10:
-            continue
-        return (
-            f"the gold labels do not fit these runs: of the {there:,} documents that only {system} shows, they stand "
-            f"for {stands_for:,.0f} by their probabilities; draw gold for these runs (karat plan gold)"
-        )
+    groups = [
+        (f"documents that only {system} shows", (pool.weight[:, s] != 0) & (shown == 1))
+        for s, system in enumerate(pool.systems)
+    ]
+    groups.append(("documents that several systems show and weigh differently", pool.matters & (shown > 1)))
+    for name, mine in groups:
+        there, stands_for = int(mine.sum()), float(pool.inverse[mine].sum())
+        if abs(stands_for - there) > 5 * max(_spread(pool, mine), 1.0):
+            return (
+                f"the gold labels do not fit these runs and this measure: of the {there:,} {name}, they stand for "
+                f"{stands_for:,.0f} by their probabilities; draw gold for this comparison (karat plan gold)"
+            )
     return ""
+
+
+def _spread(pool: Pool, mine: Bools) -> float:
+    """How far the number that the gold labels of these documents stand for may be off, had all had a chance."""
+    drawn = pool.drawn & pool.matters
+    each = float((pool.inverse[drawn] * (pool.inverse[drawn] - 1)).sum() / pool.inverse[drawn].sum())
+    return float(np.sqrt(int(mine.sum()) * each))
+
+
+def _reaches_all(pool: Pool) -> bool:
+    """Whether the gold sample speaks for the documents that count alike for all systems, too."""
+    alike = ~pool.matters & (pool.weight != 0).any(axis=1)
+    there, stands_for = int(alike.sum()), float(pool.inverse[alike].sum())
+    return abs(stands_for - there) <= max(5 * _spread(pool, alike), 1.0) and (stands_for > 0 or not there)
+
+
+def _unseen_errors(pool: Pool) -> Floats:
+    """What one contradiction among the gold labels would add to the covariance, where there is none; else nothing."""
+    drawn = pool.drawn & pool.matters
+    if (np.abs(pool.truth[drawn] - pool.predicted[drawn]) > 1e-12).any() or not (pool.inverse[drawn] > 1).any():
+        return np.zeros((len(pool.systems), len(pool.systems)))
+    gains = np.concatenate([pool.predicted, pool.gold[pool.drawn], [0.0]])
+    rate = float(np.ptp(gains)) ** 2 / (int(drawn.sum()) + 2)  # the rule of succession
+    chance = np.where(drawn, rate * (pool.inverse**2 - pool.inverse), 0.0) / len(pool.queries) ** 2
+    return np.asarray(pool.weight.T @ (chance[:, None] * pool.weight), dtype=np.float64)
+
+
+def _known(pool: Pool) -> Bools:
+    """The pairs of systems with a gold label, sure to be drawn, wherever they differ."""
+    sure = pool.drawn & (pool.inverse <= 1)
+    rest = pool.weight[~sure]
+    size = len(pool.systems)
+    return np.array([[not (rest[:, a] != rest[:, b]).any() for b in range(size)] for a in range(size)])
 
 
 def _tuned_on_queries(truth: Floats, judge: Floats) -> float:
     """The weight of the judge that makes the differences between systems vary least over queries."""
     truth, judge = _contrasts(truth), _contrasts(judge)
     truth, judge = truth - truth.mean(axis=0), judge - judge.mean(axis=0)
-    spread = float((judge**2).sum())
-    return -float((truth * judge).sum()) / spread if spread > 0 else 1.0
+    return _weight(-float((truth * judge).sum()), float((judge**2).sum()), float((truth**2).sum()))
 
 
 def _tuned_on_documents(pool: Pool) -> float:
     """The weight of the judge that makes the drawing of the gold documents matter least."""
     size = (_contrasts(pool.weight) ** 2).sum(axis=1) * np.maximum(pool.inverse**2 - pool.inverse, 0.0)
-    spread = float((size * pool.predicted**2).sum())
-    return float((size * pool.predicted * pool.truth).sum()) / spread if spread > 0 else 1.0
+    together = float((size * pool.predicted * pool.truth).sum())
+    return _weight(together, float((size * pool.predicted**2).sum()), float((size * pool.truth**2).sum()))
+
+
+def _weight(together: float, judge: float, truth: float) -> float:
+    """Covariance by variance, not below 0; 1 where the gold labels are all alike and cannot tell."""
+    return max(together / judge, 0.0) if judge > 0 and truth > 0 else 1.0
 
 
 def _contrasts(columns: Floats) -> Floats:
@@ -123,33 +179,60 @@ def _contrasts(columns: Floats) -> Floats:
     return columns - columns.mean(axis=1, keepdims=True) if columns.shape[1] > 1 else columns
 
 
-def _degrees(pool: Pool, by_query: bool) -> Floats:
-    """Degrees of freedom for each pair: no more than there are queries (or documents) whose gold label counts."""
-    size = len(pool.systems)
+def _degrees_by_query(pool: Pool) -> Floats:
+    """Degrees of freedom for each pair: no more than there are queries whose gold label counts."""
     weight, query = pool.weight[pool.drawn], pool.query[pool.drawn]
-    df = np.empty((size, size))
-    for a in range(size):
-        for b in range(size):
-            counts = weight[:, a] != (weight[:, b] if a != b else 0.0)
-            df[a, b] = (len(np.unique(query[counts])) if by_query else int(counts.sum())) - 1.0
-    return df
+
+    def degrees(apart: Floats) -> float:
+        return len(np.unique(query[apart != 0])) - 1.0
+
+    return _for_pairs(weight, degrees)
 
 
-def _notes(pool: Pool, weight: float, fixed: bool) -> list[str]:
+def _degrees_by_document(pool: Pool, chance: Floats) -> Floats:
+    """Degrees of freedom for each pair when few documents make up most of the variance (Satterthwaite's)."""
+
+    def degrees(apart: Floats) -> float:
+        parts = apart**2 * chance
+        counting = int(((apart != 0) & pool.drawn).sum())
+        squares = float((parts**2).sum())
+        return min(counting - 1.0, float(parts.sum()) ** 2 / squares if squares > 0 else np.inf)
+
+    return _for_pairs(pool.weight, degrees)
+
+
+def _for_pairs(weight: Floats, degrees: Callable[[Floats], float]) -> Floats:
+    size = weight.shape[1]
+    return np.array(
+        [[degrees(weight[:, a] - (weight[:, b] if a != b else 0.0)) for b in range(size)] for a in range(size)]
+    )
+
+
+def _notes(pool: Pool, weight: float, fixed: bool, has_scores: bool) -> list[str]:
     notes = []
     used = pool.drawn & pool.matters
+    if not has_scores:
+        notes.append(
+            "the gold labels are for telling these systems apart: documents that count alike for all keep the judge's "
+            "labels in each system's own score, and only differences have intervals"
+        )
     idle = int((pool.drawn & ~pool.matters).sum())
-    if idle and len(pool.systems) > 1:
+    if idle and len(pool.systems) > 1 and has_scores:
         notes.append(
             f"{count(idle, 'gold label')} of {int(pool.drawn.sum()):,} are on documents that count alike for all "
             "systems: they say nothing about the difference"
+        )
+    if _unseen_errors(pool).any():
+        n = int(used.sum())
+        notes.append(
+            f"none of the {n:,} gold labels that count contradicts the judge, which does not make it perfect: an error "
+            f"rate of {min(3 / n, 1):.0%} is not ruled out, and the interval allows for one error".replace("%", " %")
         )
     where = len(np.unique(pool.query[used]))
     if where < FEW and not fixed:
         notes.append(f"gold labels that count are in {count(where, 'query', 'queries')} only: the interval is a guess")
     if weight <= 0:
         notes.append("the labels do not predict the gold labels here: the verdict rests on the gold labels alone")
-    needed = pool.matters & ~pool.drawn
-    if fixed and not needed.any():
+    if fixed and _known(pool).all():
         notes.append("every document that counts has a gold label: the difference is known, not estimated")
     return notes

@@ -8,6 +8,8 @@ Reference: the regression (difference) estimator of survey sampling; PPI++ (Ange
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import numpy.typing as npt
 
@@ -19,7 +21,14 @@ Bools = npt.NDArray[np.bool_]
 
 
 def whole_queries(
-    systems: tuple[str, ...], judged: Floats, gold: Floats, drawn: Bools, *, n_gold: int, fixed: bool = False
+    systems: tuple[str, ...],
+    judged: Floats,
+    gold: Floats,
+    drawn: Bools,
+    *,
+    n_gold: int,
+    fixed: bool = False,
+    settled: Bools | None = None,
 ) -> Estimate:
     """Scores of all systems from every query's score by the judge and some queries' score by gold labels.
 
@@ -31,12 +40,14 @@ def whole_queries(
 
     `judged` and `gold` have a row per query and a column per system; rows of `gold` count where `drawn`. The judge is
     weighed by how well it predicts the differences; where it does not, the gold queries stand alone. `fixed` is for
-    these queries only.
+    these queries only. `settled` queries show nothing that anybody labelled: gold labels would change nothing there.
     """
-    queries, n = len(judged), int(drawn.sum())
+    open_ = np.ones(len(judged), bool) if settled is None else ~settled
+    drawn = drawn & open_
+    queries, asked, n = len(judged), int(open_.sum()), int(drawn.sum())
     if n < 2:
         raise Undefined(
-            f"{n} of {queries} queries {'has' if n == 1 else 'have'} gold labels for every labelled document that the "
+            f"{n} of {asked} queries {'has' if n == 1 else 'have'} gold labels for every labelled document that the "
             "systems show, and this measure needs whole queries: at least 2 (karat plan gold --whole-queries draws "
             "them); P, DCG and RBP can be corrected from single documents"
         )
@@ -44,22 +55,29 @@ def whole_queries(
     error = gold[drawn] - weight * judged[drawn]
     offset = error.mean(axis=0)
     # The mean of these values is the estimate, and their spread has both parts: queries, and gold for some only.
-    values = weight * judged + offset
-    values[drawn] += (queries / n) * (error - offset)
-    notes = [f"corrected by whole queries: gold labels for {n:,} of {queries:,} queries"]
-    if n < queries and weight == 0.0:
+    values = np.where(open_[:, None], weight * judged + offset, judged)
+    values[drawn] += (asked / n) * (error - offset)
+    notes = [f"corrected by whole queries: gold labels for {n:,} of {asked:,} queries"]
+    if n < asked and weight == 0.0:
         notes.append("the labels do not predict the gold scores: the verdict rests on the gold queries alone")
     if n < 10:
         notes.append(f"gold labels for {n} queries only: the interval is a guess")
     size = len(systems)
     df = np.full((size, size), n - 1.0)
     estimate = Estimate.of_values("ppi", systems, values, df=df, n_gold=n_gold, notes=tuple(notes))
-    if not fixed:
+    drawing = np.atleast_2d(np.cov(error, rowvar=False)) * (1 / n - 1 / asked) * (asked / queries) ** 2
+    if fixed:
+        # The judge's weight was fitted on the same few queries.
+        known = np.full((size, size), n == asked)
+        return replace(estimate, covariance=drawing * _ratio(n), df=df - 1, values=None, known=known)
+    if asked == queries:
         spread = np.atleast_2d(np.cov(gold[drawn], rowvar=False)) / queries
-        drawing = np.atleast_2d(np.cov(error, rowvar=False)) * (1 / n - 1 / queries)
-        return Estimate("ppi", systems, estimate.scores, spread + drawing, df, queries, n_gold, values, tuple(notes))
-    drawing = np.atleast_2d(np.cov(error, rowvar=False)) * (1 / n - 1 / queries)
-    return Estimate("ppi", systems, estimate.scores, drawing, df, queries, n_gold, None, tuple(notes))
+        return replace(estimate, covariance=spread + drawing)
+    return estimate
+
+
+def _ratio(n: int) -> float:
+    return (n - 1) / (n - 2) if n > 2 else np.nan
 
 
 def _weight(judged: Floats, gold: Floats) -> float:

@@ -26,6 +26,10 @@ Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 
 
+#: More queries than this share with gold for some documents only: documents were drawn, not queries.
+PARTLY = 0.2
+
+
 @dataclass(frozen=True, eq=False)
 class WithGold:
     """Estimates by method, why a method gives none, and the pool they rest on where the measure is a sum."""
@@ -52,6 +56,9 @@ def with_gold(
     """
     measure = scorer.measures[0]
     systems = tuple(runs.systems)
+    if measure.diverse:
+        none = f"{measure} looks at subtopics, and gold labels of documents say nothing about those"
+        return WithGold(refused=dict.fromkeys(["ppi", "inversion", "inversion-independent"], none))
     if is_linear(measure):
         pool = Pool.of(runs, queries, measure, scorer.labels, scorer.topics, scorer.profile, gold)
         by_grade = pool
@@ -67,19 +74,19 @@ def with_gold(
     pairs = shown(runs, queries, scorer.profile, measure.cutoff).select("query", "doc").unique()
 
     def by_query() -> Estimate:
-        drawn = _whole(pairs, scorer, gold, queries)
+        drawn, settled = _whole(pairs, scorer, gold, queries)
         if not drawn.any():
-            return whole_queries(systems, judged, judged, drawn, n_gold=0)
+            return whole_queries(systems, judged, judged, drawn, n_gold=0, settled=settled)
         by_gold = _gold_scores(runs, scorer, gold, queries, drawn)
         chosen = [query for query, one in zip(queries, drawn, strict=True) if one]
         used = gold.frame.join(pairs.filter(pl.col("query").is_in(chosen)), on=["query", "doc"], how="semi").height
-        return whole_queries(systems, judged, by_gold, drawn, n_gold=used, fixed=fixed)
+        return whole_queries(systems, judged, by_gold, drawn, n_gold=used, fixed=fixed, settled=settled)
 
     def not_for_this() -> Estimate:
         raise Undefined(f"{measure} is no sum over documents, so a confusion matrix cannot correct it")
 
     made, refused = _tried({"ppi": by_query, "inversion": not_for_this, "inversion-independent": not_for_this})
-    return WithGold(made, refused, None, tuple(_unused(gold, pairs, queries)))
+    return WithGold(made, refused, None, tuple(_unused(gold, None, queries)))
 
 
 def _tried(methods: dict[str, Callable[[], Estimate]]) -> tuple[dict[str, Estimate], dict[str, str]]:
@@ -104,17 +111,31 @@ def _expected_gain(pool: Pool, measure: Linear, model: ErrorModel, scorer: Score
     return np.asarray(known.select(columns).fill_null(0.0).to_numpy() @ gains, dtype=np.float64)
 
 
-def _whole(pairs: pl.DataFrame, scorer: Scorer, gold: Gold, queries: list[str]) -> Bools:
-    """Which queries have a gold label for every document that the systems show and the judge labelled."""
+def _whole(pairs: pl.DataFrame, scorer: Scorer, gold: Gold, queries: list[str]) -> tuple[Bools, Bools]:
+    """Which queries have a gold label for every document that the systems show and the judge labelled.
+
+    And which show no such document: there, gold labels would change nothing.
+    """
     _refuse_drawn_documents(gold)
     labelled = scorer.labels.frame.select("query", "doc").unique().with_columns(labelled=True)
     known = gold.frame.select("query", "doc").with_columns(gold=True)
     seen = pairs.join(labelled, on=["query", "doc"], how="left").join(known, on=["query", "doc"], how="left")
-    whole = seen.group_by("query").agg(
-        ((pl.col("gold").is_not_null() | pl.col("labelled").is_null()).all() & pl.col("gold").any()).alias("whole")
+    by_query = seen.group_by("query").agg(
+        pl.col("labelled").is_not_null().any().alias("asks"),
+        pl.col("gold").is_not_null().any().alias("some"),
+        (pl.col("gold").is_not_null() | pl.col("labelled").is_null()).all().alias("all"),
     )
-    good = set(whole.filter("whole")["query"].to_list())
-    return np.array([query in good for query in queries])
+    known_queries = pl.DataFrame({"query": queries}).join(by_query, on="query", how="left", maintain_order="left")
+    some, every = known_queries["some"].fill_null(False), known_queries["all"].fill_null(True)
+    drawn = (some & every).to_numpy()
+    partly = int((some & ~every).sum())
+    if partly > PARTLY * (partly + int(drawn.sum())):
+        raise Undefined(
+            f"{partly:,} queries have gold labels for some of their documents and {int(drawn.sum()):,} for all: as if "
+            "documents had been drawn, not queries, and this measure needs gold labels for whole queries (karat plan "
+            "gold --whole-queries draws them); P, DCG and RBP can be corrected from single documents"
+        )
+    return drawn, ~(known_queries["asks"].fill_null(False) | some).to_numpy()
 
 
 def _refuse_drawn_documents(gold: Gold) -> None:
@@ -128,9 +149,14 @@ def _refuse_drawn_documents(gold: Gold) -> None:
 
 
 def _gold_scores(runs: Runs, scorer: Scorer, gold: Gold, queries: list[str], drawn: Bools) -> Floats:
-    """The scores of the drawn queries by their gold labels; the top grade stays that of all labels."""
+    """The scores of the drawn queries by their gold labels; the top grade stays that of all labels.
+
+    Documents that no system shows, and nobody relabelled, keep the judge's label in what the best list could hold.
+    """
     chosen = [query for query, one in zip(queries, drawn, strict=True) if one]
-    labels = replace(gold.labels, frame=gold.labels.frame.filter(pl.col("query").is_in(chosen)))
+    mine = gold.labels.frame.filter(pl.col("query").is_in(chosen))
+    rest = scorer.labels.frame.filter(pl.col("query").is_in(chosen)).join(mine, on=["query", "doc"], how="anti")
+    labels = replace(gold.labels, frame=pl.concat([mine, rest.select(mine.columns)]))
     by_gold = Scorer(labels, scorer.measures, profile=scorer.profile, complete=scorer.complete, draws=0)
     top = max(scorer.topics.top or 0.0, by_gold.topics.top or 0.0)
     by_gold.topics = _with_top(by_gold.topics, top)
@@ -145,12 +171,14 @@ def _with_top(topics: Topics, top: float) -> Topics:
     return replace(topics, top=top, _memo={})
 
 
-def _unused(gold: Gold, shown_docs: pl.DataFrame, queries: list[str]) -> list[str]:
-    """Gold labels that say nothing about this comparison."""
+def _unused(gold: Gold, shown_docs: pl.DataFrame | None, queries: list[str]) -> list[str]:
+    """Gold labels that say nothing about this comparison: of other queries, or of documents that nobody shows."""
     notes = []
     strangers = gold.frame.filter(~pl.col("query").is_in(queries))
     if strangers.height:
         notes.append(f"{count(strangers.height, 'gold label')} of queries that are not compared left aside")
+    if shown_docs is None:
+        return notes
     inside = gold.frame.filter(pl.col("query").is_in(queries))
     hidden = inside.join(shown_docs, on=["query", "doc"], how="anti")
     if hidden.height:

@@ -27,6 +27,10 @@ def write(records: Records, path: str, format: str | None = None) -> list[str]: 
     The format follows the name's ending (.csv, .tsv, .jsonl, .parquet, .json for a Quepid book; anything else
     is TREC's) unless it is named; .gz or .zst at the end packs the file.
     """
+    if not isinstance(records, Records):
+        raise BadInput.at(
+            "what to write", expected="records", found=type(records).__name__, remedy="such as kt.Judgments.of(frame)"
+        )
     kind = format or _by_name(path)
     if kind not in FORMATS or kind == "xml":
         raise BadInput.at("the format to write", expected=" or ".join(FORMATS[:-1]), found=f'"{kind}"')

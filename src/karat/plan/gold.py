@@ -61,7 +61,7 @@ class GoldPlan:
             f"{count(n, 'document')} to label out of {self.documents:,} that the systems show; {self.counting:,} of "
             f"these count more for one system than for another by {self.measure}"
         )
-        if np.isnan(self.as_many_uniform) or self.as_many_uniform <= n:
+        if np.isnan(self.as_many_uniform) or round(self.as_many_uniform) <= n:
             return said + "."
         saved = 1 - n / self.as_many_uniform
         return f"{said}. Drawn uniformly it would take {self.as_many_uniform:,.0f}: {saved * 100:.0f} % are spared."
@@ -98,6 +98,7 @@ def plan_gold(
     uniform: float = UNIFORM,
     floor: float = FLOOR,
     profile: str | Profile = "trec_eval",
+    complete: bool = False,
     seed: int = 0,
 ) -> GoldPlan:
     """Draw `n` documents for gold labels, the likelier the more they tell the systems apart.
@@ -112,7 +113,8 @@ def plan_gold(
     The probability of a document is in proportion to how differently the systems weigh it times how far its label may
     be off: as the `pilot`, earlier gold labels, has it for its label; alike for all without one. It is capped at 1, and
     not below `floor` times the average wherever the systems differ. The share `uniform` goes to all documents alike, so
-    that the labels can serve other comparisons. Measures that are no sums need `plan_gold_queries`.
+    that the labels can serve other comparisons. Measures that are no sums need `plan_gold_queries`. With `complete`,
+    queries that a run misses count as empty lists.
 
     Reference: Neyman's allocation (JRSS 1934) for the difference of two systems.
     """
@@ -128,7 +130,7 @@ def plan_gold(
     for name, share in (("uniform", uniform), ("floor", floor)):
         if not 0 <= share <= 1:
             raise BadInput.at(name, expected="a share from 0 to 1", found=str(share))
-    lists, scorer, queries = _study(runs, labels, one, profile)
+    lists, scorer, queries = _study(runs, labels, one, profile, complete)
     known = None if pilot is None else Gold.of(Judgments.of(pilot))
     pool = Pool.of(lists, queries, one, scorer.labels, scorer.topics, scorer.profile, known)
     apart = pool.weight - pool.weight.mean(axis=1, keepdims=True) if len(pool.systems) > 1 else pool.weight
@@ -149,7 +151,7 @@ def plan_gold(
         pl.lit(None, dtype=pl.Float64).alias("label"), pl.Series("probability", probability)
     )
     return GoldPlan(
-        frame.filter(pl.Series(draw(probability, seed=seed))),
+        _shuffled(frame.filter(pl.Series(draw(probability, seed=seed))), seed),
         str(one),
         pool.systems,
         len(worth),
@@ -161,7 +163,14 @@ def plan_gold(
 
 
 def plan_gold_queries(
-    runs: Any, labels: Any, measure: object, n: int = 300, *, profile: str | Profile = "trec_eval", seed: int = 0
+    runs: Any,
+    labels: Any,
+    measure: object,
+    n: int = 300,
+    *,
+    profile: str | Profile = "trec_eval",
+    complete: bool = False,
+    seed: int = 0,
 ) -> GoldPlan:
     """Draw whole queries for gold labels, as many as `n` labels allow: all that the systems show of them.
 
@@ -175,7 +184,7 @@ def plan_gold_queries(
     """
     one = _one(measure)
     _check_number(n)
-    lists, scorer, queries = _study(runs, labels, one, profile)
+    lists, scorer, queries = _study(runs, labels, one, profile, complete)
     docs = shown(lists, queries, scorer.profile, one.cutoff).select("query", "doc").unique().sort("query", "doc")
     if one.cutoff is None:
         docs = docs.join(scorer.labels.frame.select("query", "doc"), on=["query", "doc"], how="semi")
@@ -192,13 +201,21 @@ def plan_gold_queries(
         pl.lit(None, dtype=pl.Float64).alias("label"), pl.lit(chosen / len(queries)).alias("probability")
     )
     systems = tuple(lists.systems)
-    return GoldPlan(frame, str(one), systems, docs.height, docs.height, np.nan, seed, (), len(queries))
+    return GoldPlan(_shuffled(frame, seed), str(one), systems, docs.height, docs.height, np.nan, seed, (), len(queries))
+
+
+def _shuffled(frame: pl.DataFrame, seed: int) -> pl.DataFrame:
+    """Queries in random order, each one's documents together: labels given so far are then a random part."""
+    order = frame.select(pl.col("query").unique().sort().shuffle(seed=seed)).with_row_index("place")
+    return frame.join(order, on="query", maintain_order="left").sort("place", maintain_order=True).drop("place")
 
 
 def _one(measure: object) -> Measure:
     measures = as_measures(measure)
     if len(measures) != 1:
         raise BadInput.at("the measure", expected="one", found=str(len(measures)))
+    if measures[0].diverse:
+        raise BadInput.at("the measure", expected="one without subtopics", found=str(measures[0]))
     return measures[0]
 
 
@@ -207,12 +224,14 @@ def _check_number(n: int) -> None:
         raise BadInput.at("the gold labels to draw", expected="1 or more", found=str(n))
 
 
-def _study(runs: Any, labels: Any, measure: Measure, profile: str | Profile) -> tuple[Runs, Scorer, list[str]]:
-    """The runs as one, a scorer for the labels, and the queries that all of them share."""
+def _study(
+    runs: Any, labels: Any, measure: Measure, profile: str | Profile, complete: bool
+) -> tuple[Runs, Scorer, list[str]]:
+    """The runs as one, a scorer for the labels, and the judged queries that all of them (or any, `complete`) have."""
     lists = together(several(runs))
     scorer = Scorer(Judgments.of(labels), [measure], profile=profile_named(profile), draws=0)
     keys = lists.blocks.keys.join(scorer.topics.queries, on="query", how="semi")
-    everywhere = keys.group_by("query").len().filter(pl.col("len") == len(lists.systems))
+    everywhere = keys.group_by("query").len().filter(pl.col("len") >= (1 if complete else len(lists.systems)))
     queries = everywhere["query"].sort().to_list()
     if len(queries) < 2:
         raise Undefined("the runs and the labels share fewer than two queries: nothing to plan")

@@ -136,10 +136,21 @@ class Runs(Records):
 
 
 def several(data: Any) -> list[Runs]:
-    """Each of several runs, or the one that there is: a list of rows is one run."""
-    if isinstance(data, list | tuple) and data and all(isinstance(run, Runs) for run in data):
-        return list(data)
+    """Each of several runs, or the one that there is: a list of rows is one run, a list of frames several.
+
+    >>> [run.systems for run in several([pl.DataFrame({"query": ["q"], "doc": ["d"], "score": [1.0]})] * 2)]
+    [['run1'], ['run2']]
+    """
+    if isinstance(data, list | tuple) and data and all(_is_run(run) for run in data):
+        return [Runs.of(run, system=f"run{place}") for place, run in enumerate(data, 1)]
     return [Runs.of(data)]
+
+
+def _is_run(data: Any) -> bool:
+    """Whether this is a run by itself, not a row of one."""
+    if isinstance(data, Mapping):
+        return any(isinstance(value, Mapping) for value in data.values())
+    return isinstance(data, Runs | pl.DataFrame | pl.LazyFrame) or hasattr(data, "columns")
 
 
 def together(runs: Sequence[Runs]) -> Runs:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import click
 
 from karat.cli import options
 from karat.cli.runs import read_several
+
+#: As in karat.plan.gold, which is not loaded for the sake of a default.
+FLOOR = 0.2
 
 EXAMPLES = """\b
 Examples:
@@ -27,7 +31,7 @@ Fill in the column label of gold.csv, then: karat compare llm.csv bm25.run neura
 @click.option("--pilot", metavar="FILE", help="Earlier gold labels: they show which labels are often wrong.")
 @click.option("--whole-queries", is_flag=True, help="Draw whole queries, for nDCG, AP, RR, ERR.")
 @click.option("--uniform", default=0.0, show_default=True, help="The share drawn from all documents, for reuse.")
-@click.option("--floor", default=0.2, show_default=True, help="The least probability, as a share of the average.")
+@click.option("--floor", default=FLOOR, show_default=True, help="The least probability, as a share of the average.")
 @click.option("--cost", type=float, metavar="C", help="What one gold label costs: shows the sum.")
 @click.option(
     "--profile",
@@ -36,6 +40,8 @@ Fill in the column label of gold.csv, then: karat compare llm.csv bm25.run neura
     metavar="TOOL",
     help="Where tools differ, do as trec_eval, trec_eval9, ndeval or gdeval.",
 )
+@click.option("-c", "--complete", is_flag=True, help="Count judged queries that a run misses as empty lists.")
+@click.option("--force", is_flag=True, help="Overwrite a file that already holds labels.")
 @options.seed
 @options.scale
 @options.drop_bad_labels
@@ -52,6 +58,8 @@ def gold(
     floor: float,
     cost: float | None,
     profile: str,
+    complete: bool,
+    force: bool,
     seed: int,
     scale: str | None,
     drop_bad_labels: bool,
@@ -71,14 +79,27 @@ def gold(
 
     if cost is not None and not cost >= 0:
         raise BadInput.at("--cost", expected="a number from 0", found=str(cost))
+    if whole_queries and (pilot is not None or uniform or floor != FLOOR):
+        raise BadInput("--whole-queries draws all queries alike: --pilot, --uniform and --floor say nothing there")
+    if out is not None:
+        _check_out(out, force)
     lists = read_several(runs, ranks=profile_named(profile).order == "rank")
     read = read_judgments(labels, scale=scale, drop_bad_labels=drop_bad_labels)
     if whole_queries:
-        plan = plan_gold_queries(lists, read, measure, number, profile=profile, seed=seed)
+        plan = plan_gold_queries(lists, read, measure, number, profile=profile, complete=complete, seed=seed)
     else:
         earlier = None if pilot is None else read_judgments(pilot, scale=scale, drop_bad_labels=drop_bad_labels)
         plan = plan_gold(
-            lists, read, measure, number, pilot=earlier, uniform=uniform, floor=floor, profile=profile, seed=seed
+            lists,
+            read,
+            measure,
+            number,
+            pilot=earlier,
+            uniform=uniform,
+            floor=floor,
+            profile=profile,
+            complete=complete,
+            seed=seed,
         )
     if out is not None:
         write(Judgments(plan.frame), out)
@@ -105,3 +126,25 @@ def gold(
         say(printed, f"- {note}")
     if out is not None:
         say(printed, f"Wrote {out}: fill in the labels, then karat compare ... --gold {out}")
+
+
+def _check_out(out: str, force: bool) -> None:
+    """Refuse a file that could not hold a plan, or that holds labels somebody gave."""
+    from karat.errors import BadInput, KaratError
+    from karat.formats import read_judgments
+    from karat.formats.files import File
+
+    if File(out).ending not in (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".pq"):
+        raise BadInput.at(
+            out, expected="a table: .csv, .tsv, .jsonl or .parquet", found="an ending that holds no probabilities"
+        )
+    if force or not Path(out).exists():
+        return
+    try:
+        given = len(read_judgments(out).frame.drop_nulls("label"))
+    except KaratError:
+        given = 0
+    if given:
+        raise BadInput.at(
+            out, expected="a new file", found=f"one with {given:,} labels", remedy="overwrite it with --force"
+        )

@@ -26,7 +26,7 @@ Examples:
 @click.argument("files", metavar="[LABELS RUN_A RUN_B]", nargs=-1)
 @click.option("--difference", type=float, required=True, help="The difference in the measure that is worth seeing.")
 @click.option("--sd", type=float, help="The standard deviation of a query's difference, if there are no files.")
-@click.option("-m", "--measure", help="The measure, as P@10: with files it is computed, else only named.")
+@click.option("-m", "--measure", help="The measure: with files nDCG@10, or P@10 with --gold; else only named.")
 @click.option("--power", "wanted", default=0.8, show_default=True, help="The chance to see the difference.")
 @click.option("--alpha", default=0.05, show_default=True, help="The chance of a false alarm.")
 @click.option("--gold", metavar="FILE", help="Gold labels of a pilot, with the probability of each to be drawn.")
@@ -66,9 +66,9 @@ def power(
 
     from karat.plan import Spread, plan_power
 
-    _check(files, sd, measure, gold, gold_variance)
+    _check(files, sd, gold, gold_variance)
     if files:
-        spread = _read(files, measure or "", gold, scale, drop_bad_labels)
+        spread = _read(files, measure or ("nDCG@10" if gold is None else "P@10"), gold, scale, drop_bad_labels)
         if gold_variance is not None:
             spread = replace(spread, gold_variance=gold_variance)
         if pool is not None:
@@ -90,9 +90,7 @@ def power(
         _print(found)
 
 
-def _check(
-    files: tuple[str, ...], sd: float | None, measure: str | None, gold: str | None, gold_variance: float | None
-) -> None:
+def _check(files: tuple[str, ...], sd: float | None, gold: str | None, gold_variance: float | None) -> None:
     """Refuse what does not go together before anything is read."""
     from karat.errors import BadInput
 
@@ -108,8 +106,6 @@ def _check(
         )
     if len(files) not in (2, 3):
         raise BadInput.at("the files", expected="LABELS RUN_A RUN_B", found=", ".join(files))
-    if measure is None:
-        raise BadInput.at("-m", expected="a measure, such as P@10", found="none")
     if gold is not None and gold_variance is not None:
         raise BadInput.at("--gold-variance", expected="no --gold with it", found=gold)
     if [*files, gold].count("-") > 1:
