@@ -1,15 +1,20 @@
-"""What if the truth were known? Judges, clicks and whole studies with planted effects."""
+"""What if the truth were known? Judges, clicks, preferences and whole studies with planted effects."""
 
 from karat.simulate.clicks import click_log, position_clicks
 from karat.simulate.judges import fatigue, judge_labels, label_chances
+from karat.simulate.preference_study import PreferenceStudy, preference_study
+from karat.simulate.preferences import side_by_side
 from karat.simulate.study import JudgingStudy, judging_study
 
 __all__ = [
     "JudgingStudy",
+    "PreferenceStudy",
     "click_log",
     "fatigue",
     "judge_labels",
     "judging_study",
     "label_chances",
     "position_clicks",
+    "preference_study",
+    "side_by_side",
 ]
