@@ -117,7 +117,9 @@ def compare(
     ]
     judged = float(np.mean([side[:, -1] for side in sides]))
     if judged < 1 - ROUNDING:
-        notes.append(f"{1 - judged:.0%} of the documents in the top {SHOWN} have no judgment and count as not relevant")
+        notes.append(
+            f"{100 * (1 - judged):.0f} % of the documents in the top {SHOWN} have no judgment and count as not relevant"
+        )
     return Compared(
         known.drop("item"), tuple(names), sides[0][:, : len(names)], sides[1][:, : len(names)], tuple(notes)
     )

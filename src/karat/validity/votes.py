@@ -116,7 +116,7 @@ def preferred(
     decided = int((frame["sign"] != 0).sum())
     finding = (
         f"Users prefer one of the two systems in {decided:,} of {count(frame.height, 'pair')} "
-        f"({decided / frame.height:.0%}) and find both equal in {frame.height - decided:,}; "
+        f"({100 * decided / frame.height:.0f} %) and find both equal in {frame.height - decided:,}; "
         f"{int(frame['n'].sum()) / frame.height:.1f} answers a pair."
     )
     return Result(frame, finding, tuple(notes))
