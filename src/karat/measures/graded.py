@@ -246,6 +246,6 @@ def _check_discount(discount: object) -> None:
             isinstance(discount, int | float) and not isinstance(discount, bool) and 0 <= discount <= STEEPEST_DISCOUNT
         )
     if not known:
-        names = ", ".join(DISCOUNTS)
+        names = " or ".join(DISCOUNTS)
         expected = f"{names}, or a power of the rank from 0 to {STEEPEST_DISCOUNT}"
         raise BadInput.at("the discount", expected=expected, found=repr(discount))
