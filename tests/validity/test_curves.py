@@ -146,7 +146,7 @@ def test_awkward_studies_are_answered_in_words() -> None:
     found = preference_curves(bare, study.runs, study.judgments, ["DCG@5"], draws=0)
     assert found.frame["preference"].unique().to_list() == ["weak"]
     assert any("two strengths" in note for note in found.notes)
-    with pytest.raises(Undefined, match="no pair"):
+    with pytest.raises(Undefined, match="none of the 3 pairs"):
         preference_curves(
             study.preferences.frame.with_columns(pl.lit("q").alias("query")), study.runs, study.judgments, draws=0
         )

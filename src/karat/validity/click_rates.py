@@ -18,7 +18,7 @@ from karat.records.base import count
 from karat.records.clicks import SATISFIED_AFTER
 from karat.stats.ranks import rank_correlations
 from karat.validity.curves import CONTEXTS
-from karat.validity.differences import takes, varied
+from karat.validity.variants import takes, varied
 
 #: What users did on a query, as a number: names and what they mean.
 RATES = {

@@ -17,7 +17,7 @@ from karat.records import Judgments, Preferences, Result
 from karat.records.base import count
 from karat.stats.agreement import cohen_kappa, raw_agreement
 from karat.stats.bootstrap import FEWEST, outside_share, resampled
-from karat.validity.differences import differences, takes, varied
+from karat.validity.variants import differences, takes, varied
 from karat.validity.votes import preferred
 
 Floats = npt.NDArray[np.float64]

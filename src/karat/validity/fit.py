@@ -1,0 +1,299 @@
+"""Fit a measure to users: the gain, discount, persistence or context weight that agrees best with preferences."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from karat.errors import BadInput, Undefined
+from karat.measures import Measure, as_measures
+from karat.records import Judgments, Preferences
+from karat.records.base import count
+from karat.records.result import rows_of
+from karat.stats.bootstrap import mean_intervals, outside_share, resampled
+from karat.validity.choices import Choices
+from karat.validity.nested import Families, chosen, families_of, flip, held_out, likeliest
+from karat.validity.variants import Variants, differences
+from karat.validity.votes import preferred
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+#: Fewer queries than this cannot be parted twice.
+FEWEST_QUERIES = 20
+#: Draws x queries to hold at once while the parameters are drawn anew.
+AT_ONCE = 200
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FittedMeasure:
+    """A measure fitted to users, its parameters with intervals, and whether it is any better on queries not seen."""
+
+    #: What to use: the fitted measure where it is better, the default where it is not.
+    measure: Measure
+    fitted: Measure
+    default: Measure
+    better: bool
+    #: parameter, value, low, high, default: the value that makes the votes most likely.
+    parameters: pl.DataFrame
+    #: On queries not fitted to: agreement of either measure with users' votes, the gain, its interval and p.
+    held_out: pl.DataFrame
+    #: Every combination tried: its parameters, the votes' likelihood, the share of votes that agree.
+    tried: pl.DataFrame
+    finding: str
+    notes: tuple[str, ...] = ()
+
+    def to_frame(self) -> pl.DataFrame:
+        """The parameters with their intervals."""
+        return self.parameters
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as one document; what is undefined is None."""
+        return {
+            "finding": self.finding,
+            "measure": str(self.measure),
+            "fitted": str(self.fitted),
+            "default": str(self.default),
+            "better": self.better,
+            "parameters": rows_of(self.parameters),
+            "held_out": rows_of(self.held_out),
+            "tried": rows_of(self.tried),
+            "notes": list(self.notes),
+        }
+
+    def __repr__(self) -> str:
+        return self.finding + "".join(f"\n- {note}" for note in self.notes)
+
+
+def fit_measure(
+    preferences: Any,
+    runs: Any,
+    labels: Any,
+    measure: str | Measure = "RBP(p=0.8)",
+    vary: Sequence[str] | Mapping[str, Sequence[float]] = ("p",),
+    *,
+    folds: int = 5,
+    repeats: int = 4,
+    level: float = 0.95,
+    draws: int = 1000,
+    seed: int = 0,
+) -> FittedMeasure:
+    """The parameters with which a measure agrees best with users' preferences, and whether they are worth it.
+
+    >>> from karat.simulate import preference_study
+    >>> users = preference_study("RBP(p=0.5)", queries=60, judges=5, seed=1)
+    >>> found = fit_measure(users.preferences, users.runs, users.judgments, "RBP(p=0.9)", {"p": [0.3, 0.5, 0.7, 0.9]})
+    >>> found.measure, found.better
+    (RBP(p=0.5), True)
+
+    `vary` names parameters of the measure (p, discount, gains, context, alpha), or gives the values to try. A discount
+    is a power of the rank, gains grow by a factor from grade to grade (see `steep_gains`). The values taken make the
+    votes most likely when users prefer a list the more surely, the further the measure puts it ahead (Bradley and
+    Terry); the share of agreeing votes alone would jump from value to value. Intervals: bootstrap over queries.
+
+    Whether the fit is any better than `measure` as given is told on queries it was not fitted to: the queries are
+    parted into `folds`, and for each part the others decide, by the same game played among them, which parameters to
+    vary if any, and fit those. The gain in likelihood on the queries left out is tested by flipping its sign query by
+    query (one sided); where p is not below 1 - `level` the answer is "no better than the default", which stays.
+    Use it with hundreds of pairs; with less than some twenty queries it refuses.
+    """
+    told, judged = Preferences.of(preferences), Judgments.of(labels)
+    default = as_measures(measure)
+    if len(default) != 1:
+        raise BadInput.at("the measure", expected="one", found=str(len(default)))
+    if not (2 <= folds <= 50 and repeats >= 1):
+        raise BadInput.at("the folds", expected="2 or more parts, 1 repeat or more", found=f"{folds}, {repeats}")
+    variants = Variants.of(default[0], vary, judged)
+    cast = preferred(told)
+    pairs, apart, lost = differences(cast.frame, runs, judged, list(dict.fromkeys(variants.measures)))
+    column = {made: place for place, made in enumerate(dict.fromkeys(variants.measures))}
+    apart = apart[:, [column[made] for made in variants.measures]]
+    votes = [pairs[name].to_numpy().astype(np.float64) for name in ("for_a", "for_b")]
+    neither = (pairs["equal"] + pairs["none"]).to_numpy().astype(np.float64)
+    query = pairs["query"].rank("dense").to_numpy().astype(np.int64) - 1
+    if query.max() + 1 < FEWEST_QUERIES:
+        raise Undefined(
+            f"{count(int(query.max()) + 1, 'query', 'queries')} with preferences: too few to fit on some and test on "
+            f"others ({FEWEST_QUERIES} or more)"
+        )
+    if sum(side.sum() for side in votes) == 0:
+        raise Undefined("no user prefers a side: there is nothing to fit to")
+    choices = Choices.of(apart, votes[0], votes[1], neither, query)
+    families = families_of(variants)
+    gained, agreed = held_out(choices, families, folds, repeats, seed)
+    everything = np.ones((1, len(choices.votes)))
+    family = chosen(choices, families, np.arange(len(choices.votes)), folds, np.random.default_rng([seed, 3]))
+    full = family or max(families, key=len)
+    place = likeliest(choices.best(everything)[0], families[full])[0]
+    p = flip(gained, draws, seed)
+    better = bool(p < 1 - level)
+    fitted = variants.measures[place]
+    held = _held_table(choices, gained, agreed, p, level, draws, seed)
+    parameters = _parameters(variants, choices, families, full, level, draws, seed)
+    tried = _tried(variants, choices)
+    finding = _finding(better, fitted, default[0], parameters, held.row(0, named=True), full, level)
+    notes = [*lost] + [note for note in cast.notes if note not in lost]
+    if "gains" in variants.grids:
+        notes.append("gains b: a grade g is worth (b^g - 1)/(b^top - 1); 1 is the grade itself, 2 is 2^g - 1")
+    at_end = [
+        row["parameter"]
+        for row in parameters.iter_rows(named=True)
+        if row["value"] in (variants.grids[row["parameter"]][0], variants.grids[row["parameter"]][-1])
+    ]
+    if at_end:
+        notes.append(
+            f"the fitted {', '.join(at_end)} is at the end of the values tried: the interval is too short there"
+        )
+    measure_to_use = fitted if better else default[0]
+    return FittedMeasure(measure_to_use, fitted, default[0], better, parameters, held, tried, finding, tuple(notes))
+
+
+def _held_table(
+    choices: Choices, gained: Floats, agreed: Floats, p: float, level: float, draws: int, seed: int
+) -> pl.DataFrame:
+    votes = choices.votes.sum()
+    shares = agreed / choices.votes.mean()
+    ends = np.full((2, 2), np.nan)
+    if draws:
+        columns = np.column_stack([shares[0] - shares[1], gained])
+        low, high = mean_intervals(columns, level=level, draws=draws, seed=seed)
+        ends = np.stack([low, high])
+    return pl.DataFrame(
+        {
+            "agreement": [float(agreed[0].sum() / votes)],
+            "agreement_default": [float(agreed[1].sum() / votes)],
+            "gain": [float((agreed[0] - agreed[1]).sum() / votes)],
+            "gain_low": [float(ends[0, 0])],
+            "gain_high": [float(ends[1, 0])],
+            "likelihood_gain": [float(gained.mean())],
+            "likelihood_gain_low": [float(ends[0, 1])],
+            "likelihood_gain_high": [float(ends[1, 1])],
+            "p": [p],
+            "votes": [int(votes)],
+            "queries": [len(choices.votes)],
+        }
+    )
+
+
+def _parameters(
+    variants: Variants,
+    choices: Choices,
+    families: Families,
+    full: tuple[str, ...],
+    level: float,
+    draws: int,
+    seed: int,
+) -> pl.DataFrame:
+    """The likeliest value of each parameter, with its interval; those that were not chosen, beside those that were."""
+    number = len(choices.votes)
+    parts = [choices.best(np.ones((1, number)))[0]]
+    if draws:
+        for times in resampled(number, draws, seed):
+            parts += [
+                choices.best(times[start : start + AT_ONCE].astype(np.float64))[0]
+                for start in range(0, len(times), AT_ONCE)
+            ]
+    likelihood = np.concatenate(parts)
+    rows = []
+    for axis, (name, values) in enumerate(variants.grids.items()):
+        family = tuple(other for other in variants.grids if other in full or other == name)
+        allowed = families[family]
+        best = np.full((len(likelihood), len(values)), -np.inf)
+        for step in range(len(values)):
+            best[:, step] = likelihood[:, allowed & (variants.place[:, axis] == step + 1)].max(axis=1)
+        found = _between(best, np.array(values), logarithmic=name == "gains")
+        low, high = _ends(found[1:], np.array(values), number, level)
+        rows.append(
+            {
+                "parameter": name,
+                "value": float(found[0]),
+                "low": low,
+                "high": high,
+                "default": _said(getattr(variants.default, name)),
+                "varied": name in full,
+            }
+        )
+    return pl.DataFrame(rows, infer_schema_length=None)
+
+
+def _between(best: Floats, values: Floats, *, logarithmic: bool) -> Floats:
+    """The value with the highest likelihood, read off the parabola through the three highest points."""
+    scale = np.log(values) if logarithmic else values
+    top = best.argmax(axis=1)
+    inner = np.clip(top, 1, len(values) - 2) if len(values) > 2 else top
+    rows = np.arange(len(best))
+    if len(values) < 3:
+        nearest: Floats = values[top]
+        return nearest
+    x = [scale[inner + step] for step in (-1, 0, 1)]
+    y = [best[rows, inner + step] for step in (-1, 0, 1)]
+    one, two = (x[1] - x[0]) * (y[1] - y[2]), (x[1] - x[2]) * (y[1] - y[0])
+    below = 2 * (one - two)
+    shift = np.where(
+        (inner == top) & (np.abs(below) > 1e-12),
+        ((x[1] - x[0]) * one - (x[1] - x[2]) * two) / np.where(np.abs(below) > 1e-12, below, 1.0),
+        0.0,
+    )
+    found = np.clip(scale[top] - shift, scale[0], scale[-1])
+    peak: Floats = np.exp(found) if logarithmic else found
+    return peak
+
+
+def _ends(drawn: Floats, values: Floats, number: int, level: float) -> tuple[float, float]:
+    """The interval of a parameter: never narrower than the values tried can tell."""
+    if not len(drawn):
+        return math.nan, math.nan
+    outside = outside_share(number, level)
+    low, high = np.quantile(drawn, [outside, 1 - outside])
+    if high - low < 1e-9:
+        near = int(np.abs(values - low).argmin())
+        low, high = values[max(near - 1, 0)], values[min(near + 1, len(values) - 1)]
+    return float(low), float(high)
+
+
+def _tried(variants: Variants, choices: Choices) -> pl.DataFrame:
+    likelihood = choices.best(np.ones((1, len(choices.votes))))[0][0]
+    columns: dict[str, Any] = {"measure": [str(made) for made in variants.measures]}
+    for axis, (name, values) in enumerate(variants.grids.items()):
+        columns[name] = [None if place == 0 else values[place - 1] for place in variants.place[:, axis].tolist()]
+    columns["likelihood"] = likelihood
+    columns["agreement"] = choices.agreeing.sum(axis=0) / choices.votes.sum()
+    return pl.DataFrame(columns)
+
+
+def _said(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else "the profile's" if value is None else str(value)
+
+
+def _p(p: float) -> str:
+    return "< 0.001" if p < 0.001 else f"= {p:.3f}"
+
+
+def _finding(
+    better: bool,
+    fitted: Measure,
+    default: Measure,
+    parameters: pl.DataFrame,
+    held: dict[str, Any],
+    full: tuple[str, ...],
+    level: float,
+) -> str:
+    values = ", ".join(
+        f"{row['parameter']} {row['value']:.2f}"
+        + ("" if math.isnan(row["low"]) else f" ({level * 100:g} % interval {row['low']:.2f} to {row['high']:.2f})")
+        for row in parameters.iter_rows(named=True)
+        if row["parameter"] in full
+    )
+    agreement = (
+        f"{held['agreement']:.1%} of votes agree, {held['agreement_default']:.1%} with {default} "
+        f"({count(held['queries'], 'query', 'queries')} left out in turn, p {_p(held['p'])})"
+    )
+    if better:
+        return f"{fitted} agrees with users better than {default}: {agreement}; {values}."
+    return f"Fitted to users, {default} gets no better than the default: {agreement}; the likeliest is {values}."
