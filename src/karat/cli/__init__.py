@@ -14,6 +14,7 @@ from karat.cli.convert import convert
 from karat.cli.disagree import disagree
 from karat.cli.judges import judges
 from karat.cli.measures import measures
+from karat.cli.plan import plan
 from karat.cli.score import score
 from karat.cli.train import train
 from karat.errors import BadInput, KaratError, MissingExtra
@@ -30,6 +31,7 @@ karat.add_command(convert)
 karat.add_command(disagree)
 karat.add_command(judges)
 karat.add_command(train)
+karat.add_command(plan)
 karat.add_command(measures)
 
 

@@ -90,7 +90,7 @@ def write_run(runs: Runs) -> bytes:
     """Runs as TREC lines, each list in its order."""
     place = pl.col("score").rank("ordinal", descending=True).over("system", "query")
     rank = pl.col("rank") if runs.has("rank") else place
-    return _lines(runs.frame.select("query", pl.lit("Q0"), "doc", rank, "score", "system"))
+    return _lines(runs.frame.select("query", pl.lit("Q0"), "doc", rank.alias("rank"), "score", "system"))
 
 
 def plain_number(name: str) -> pl.Expr:
