@@ -79,7 +79,7 @@ REASONS: tuple[ReasonClass, ...] = (
         "number",
         "there are more of the wanted results",
         (
-            r"\b(?:more|most|fewer|less|many|several|lots of|a lot of|plenty of|greater number of|number of|all) "
+            r"\b(?:more|fewer|less|many|several|lots of|a lot of|plenty of|greater number of|number of) "
             r"(?:of )?(?:the )?(?:\w+ ){0,3}(?:links?|results?|sites?|pages?|websites?|listings?|hits|items|"
             r"entries|options?)\b",
             r"\b(?:only|just|at least|has|had|have|there (?:is|are|were)) (?:one|two|three|four|five|six|seven|"
@@ -103,7 +103,7 @@ REASONS: tuple[ReasonClass, ...] = (
         "range of results",
         "the list is broad or varied",
         (
-            r"\b(?:variety|varied|various|diverse|diversity|broader|broad|wider|wide|range|different (?:kinds|"
+            r"\b(?:variety|varied|various|diverse|diversity|broader|wider|wide|range|different (?:kinds|"
             r"types|sorts|sites|"
             r"sources|aspects|results|topics)|comprehensive|more options|mix(?:ture)? of)\b",
         ),

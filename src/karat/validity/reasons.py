@@ -58,7 +58,10 @@ def reasons_by_rules(comments: Any) -> pl.DataFrame:
     frame = comments_of(comments)
     texts = frame["reason"].str.to_lowercase().str.replace_all("\u2019", "'")
     found = {reason.name: reason.found(texts) for reason in REASONS}
-    # Who says "not relevant" has not said "relevant", and more results that do not belong are no merit.
+    # More relevant results are better ones, not necessarily more of them.
+    plain = texts.str.replace_all(r"\bmore (?:\w+ )?(?:ir|non[- ]?)?relevant (?:results?|links?|sites?|pages?)\b", " ")
+    found["number"] &= REASONS[NAMES.index("number")].found(plain)
+    # Who says "not relevant" has not said "relevant".
     found["more relevant"] &= ~(found["irrelevant"] & ~texts.str.contains(r"\bmore relevan"))
     none = ~np.any([found[name].to_numpy() for name in NAMES], axis=0)
     found[UNCLASSIFIABLE] = pl.Series(none, dtype=pl.Boolean)
@@ -96,7 +99,7 @@ def reason_table(comments: Any, flags: Flags | None = None) -> Result:
     """How many comments give each reason, most frequent first, with examples (the paper's Table 10).
 
     >>> reason_table(["more relevant results", "dead links"]).frame.filter(pl.col("n") > 0).select("class", "n").rows()
-    [('more relevant', 1), ('number', 1), ('dead links', 1)]
+    [('more relevant', 1), ('dead links', 1)]
 
     Comments with a column `codes` are counted as coded; others, by rules. `flags` (comments x classes) counts what
     another coder or a model says. Shares are of comments and add up to more than 1: a comment may give several.
