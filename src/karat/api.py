@@ -1,6 +1,8 @@
 """The public names: what `import karat as kt` offers as `kt.name`. Adding a line here makes a name public."""
 
 from karat import judges as judges
+from karat import plan as plan
+from karat import validity as validity
 from karat.errors import BadInput as BadInput
 from karat.errors import KaratError as KaratError
 from karat.errors import MissingExtra as MissingExtra

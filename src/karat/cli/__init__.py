@@ -17,6 +17,7 @@ from karat.cli.measures import measures
 from karat.cli.plan import plan
 from karat.cli.score import score
 from karat.cli.train import train
+from karat.cli.validate import validate
 from karat.errors import BadInput, KaratError, MissingExtra
 
 
@@ -31,6 +32,7 @@ karat.add_command(convert)
 karat.add_command(disagree)
 karat.add_command(judges)
 karat.add_command(train)
+karat.add_command(validate)
 karat.add_command(plan)
 karat.add_command(measures)
 

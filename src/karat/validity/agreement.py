@@ -310,4 +310,4 @@ def _sentence(table: pl.DataFrame, between: pl.DataFrame, level: float) -> str:
         for row in better.iter_rows(named=True)
     ]
     shown = ", ".join(f"{one} than {two}" for one, two in pairs[:3])
-    return text + f"; better with users: {shown}{' and others' if len(pairs) > 3 else ''}."
+    return text + f"; shown to agree better: {shown}{' and others' if len(pairs) > 3 else ''}."

@@ -82,8 +82,8 @@ def rank_systems(
     A system of `strength` s is preferred to one of strength t with a chance proportional to exp(s) against exp(t), ties
     taking their part (Davidson); the mean strength is 0. `preferred` is the chance to be preferred to another system
     drawn at random, ties counting half. "Equal" and "none relevant" are ties; traps, and those who failed one, are left
-    out. The bootstrap draws whole queries, because a system's answers for one query hang together; `rank_low` and
-    `rank_high` are the places that it may have. `behind_p` is a test against the best system, adjusted for all
+    out. The bootstrap draws whole queries, because a system's answers for one query hang together; `best_rank` and
+    `worst_rank` are the places that it may have. `behind_p` is a test against the best system, adjusted for all
     pairs of systems (Holm).
 
     With `reliability`, strengths count more for some judges than for others: 1 is the average judge, 0 is one who
@@ -253,8 +253,8 @@ def _table(answers: _Answers, strength: Floats, tie: float, drawn: Floats, level
             "high": high,
             "preferred": preferred,
             "rank": (strength[None, :] > strength[:, None] + 1e-9).sum(axis=1) + 1,
-            "rank_low": pl.Series(rank_low).fill_nan(None).cast(pl.Int64),
-            "rank_high": pl.Series(rank_high).fill_nan(None).cast(pl.Int64),
+            "best_rank": pl.Series(rank_low).fill_nan(None).cast(pl.Int64),
+            "worst_rank": pl.Series(rank_high).fill_nan(None).cast(pl.Int64),
             "behind_p": p,
             "answers": number,
         }
