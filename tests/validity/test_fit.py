@@ -82,7 +82,7 @@ def test_what_was_planted_is_recovered(users: str, default: str, name: str, trut
     for seed in range(30):
         study = preference_study(users, queries=60, pairs_per_query=2, judges=5, block=0, seed=seed)
         found = fit_measure(study.preferences, study.runs, study.judgments, default, [name], repeats=1, draws=200)
-        row = found.parameters.row(0, named=True)
+        row = found.frame.row(0, named=True)
         held += row["low"] <= truth <= row["high"]
         better += found.better
     assert held >= 26, held
@@ -105,7 +105,7 @@ def test_the_users_own_measure_gets_no_better() -> None:
     study = preference_study("RBP(p=0.8)", queries=80, pairs_per_query=2, judges=5, seed=3)
     found = fit_measure(study.preferences, study.runs, study.judgments, "RBP(p=0.8)", ["p"], draws=200)
     assert not found.better
-    low, high = found.parameters.select("low", "high").row(0)
+    low, high = found.frame.select("low", "high").row(0)
     assert low <= 0.8 <= high
 
 
@@ -134,7 +134,7 @@ def test_a_planted_context_weight_is_recovered_beside_a_discount_that_is_not_the
         draws=200,
     )
     assert found.better
-    rows = {row["parameter"]: row for row in found.parameters.iter_rows(named=True)}
+    rows = {row["parameter"]: row for row in found.frame.iter_rows(named=True)}
     assert rows["context"]["low"] <= 0.7 <= rows["context"]["high"]
     assert rows["context"]["varied"]
     assert rows["discount"]["low"] <= 0.11

@@ -117,7 +117,7 @@ def test_a_model_learns_what_rules_do_not_know() -> None:
     assert {*found["suggested"][0].split("; ")} == {"position", "spam/adverts"}
     assert found["suggested"][1] == "not classifiable"
     assert any("by query" in note for note in model.notes)
-    assert model.classes.filter(pl.col("class") == "language")["model_recall"].is_nan().all()
+    assert model.frame.filter(pl.col("class") == "language")["model_recall"].is_nan().all()
 
 
 def test_codes_at_random_teach_nothing() -> None:

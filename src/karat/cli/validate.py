@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 import click
 
 from karat.cli import options
+from karat.cli.validate_users import EXAMPLES as USER_EXAMPLES
+from karat.cli.validate_users import USER_PARTS, for_terminal, user_options
 
 if TYPE_CHECKING:
     from karat.records import Judgments, Preferences, Queries, Result, Runs
@@ -25,9 +27,10 @@ Examples:
   karat validate preferences.csv --runs runs/*.run --labels diversity.qrels --by subtopic --split zero --split kind
       --queries topics.xml --json
   karat validate preferences.csv --part ranking
+{more}
 
 A preference has query, left, right (systems), choice (left, equal, right, none), and maybe subtopic, strength, judge,
-trap and expected (the right answer to a trap)."""
+trap and expected (the right answer to a trap).""".replace("{more}", USER_EXAMPLES)
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +54,11 @@ class Given:
     seed: int
     scale: str | None
     drop_bad_labels: bool
+
+    @property
+    def own_measures(self) -> tuple[str, ...]:
+        """The measures that were asked for, none where a part should take its own."""
+        return () if self.measures is DEFAULT else self.measures
 
     @cached_property
     def preferences(self) -> Preferences:
@@ -146,7 +154,9 @@ def _correlation(given: Given) -> list[Result]:
     found = measure_correlation(given.runs, given.labels, list(given.measures), profile=given.profile, seed=given.seed)
     if given.picture is not None:
         subtitle = f"Kendall's tau_b over {found.frame['systems'][0]} systems and {found.frame['queries'][0]} queries"
-        write_bytes(given.picture, heat_map(matrix(found), title=found.finding, subtitle=subtitle).encode())
+        write_bytes(
+            given.picture, heat_map(matrix(found), title=found.finding.partition(";")[0], subtitle=subtitle).encode()
+        )
     return [found]
 
 
@@ -157,6 +167,7 @@ PARTS: dict[str, Callable[[Given], list[Result]]] = {
     "votes": _votes,
     "ranking": _ranking,
     "correlation": _correlation,
+    **USER_PARTS,
 }
 
 
@@ -172,7 +183,8 @@ PARTS: dict[str, Callable[[Given], list[Result]]] = {
     multiple=True,
     type=click.Choice(list(PARTS)),
     help="What to report: agreement (the default), the paper's tables, votes, a ranking of systems, the measures'"
-    " correlation.",
+    " correlation; curves along ties and context, a measure fitted to users; with their file in the place of"
+    " PREFERENCES: clicks, ratings, reasons, coders.",
 )
 @click.option(
     "--by", default="query", show_default=True, type=click.Choice(["query", "subtopic"]), help="What a pair is of."
@@ -193,6 +205,7 @@ PARTS: dict[str, Callable[[Given], list[Result]]] = {
 @click.option("--reliability", is_flag=True, help="Let judges differ in reliability, for --part ranking.")
 @click.option("--picture", metavar="FILE", help="Write the correlations as an SVG picture.")
 @click.option("--profile", default="trec_eval", show_default=True, metavar="TOOL", help="Score as this tool does.")
+@user_options
 @options.draws
 @options.seed
 @options.scale
@@ -256,7 +269,7 @@ def validate(
         documents = [result.to_dict() for result in found]
         click.echo(json.dumps(documents[0] if len(documents) == 1 else documents, ensure_ascii=False))
         return
-    for place, result in enumerate(found):
+    for place, result in enumerate(part for result in found for part in for_terminal(result)):
         if place:
             click.echo()
         _show(result)

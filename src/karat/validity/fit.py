@@ -13,7 +13,7 @@ import polars as pl
 
 from karat.errors import BadInput, Undefined
 from karat.measures import Measure, as_measures
-from karat.records import Judgments, Preferences
+from karat.records import Judgments, Preferences, Result
 from karat.records.base import count
 from karat.records.result import rows_of
 from karat.stats.bootstrap import mean_intervals, outside_share, resampled
@@ -31,44 +31,30 @@ FEWEST_QUERIES = 20
 AT_ONCE = 200
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class FittedMeasure:
-    """A measure fitted to users, its parameters with intervals, and whether it is any better on queries not seen."""
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class FittedMeasure(Result):
+    """A measure fitted to users, its parameters with intervals, and whether it is any better on queries not seen.
+
+    The frame has parameter, value, low, high, default, varied: the value that makes the votes most likely.
+    """
 
     #: What to use: the fitted measure where it is better, the default where it is not.
     measure: Measure
     fitted: Measure
     default: Measure
     better: bool
-    #: parameter, value, low, high, default: the value that makes the votes most likely.
-    parameters: pl.DataFrame
     #: On queries not fitted to: agreement of either measure with users' votes, the gain, its interval and p.
     held_out: pl.DataFrame
     #: Every combination tried: its parameters, the votes' likelihood, the share of votes that agree.
     tried: pl.DataFrame
-    finding: str
-    notes: tuple[str, ...] = ()
-
-    def to_frame(self) -> pl.DataFrame:
-        """The parameters with their intervals."""
-        return self.parameters
 
     def to_dict(self) -> dict[str, Any]:
         """The result as one document; what is undefined is None."""
-        return {
-            "finding": self.finding,
-            "measure": str(self.measure),
-            "fitted": str(self.fitted),
-            "default": str(self.default),
-            "better": self.better,
-            "parameters": rows_of(self.parameters),
-            "held_out": rows_of(self.held_out),
-            "tried": rows_of(self.tried),
-            "notes": list(self.notes),
-        }
-
-    def __repr__(self) -> str:
-        return self.finding + "".join(f"\n- {note}" for note in self.notes)
+        found = super().to_dict()
+        notes = found.pop("notes")
+        names = {name: str(getattr(self, name)) for name in ("measure", "fitted", "default")}
+        tables = {name: rows_of(getattr(self, name)) for name in ("held_out", "tried")}
+        return found | names | {"better": self.better} | tables | {"notes": notes}
 
 
 def fit_measure(
@@ -150,8 +136,17 @@ def fit_measure(
         notes.append(
             f"the fitted {', '.join(at_end)} is at the end of the values tried: the interval is too short there"
         )
-    measure_to_use = fitted if better else default[0]
-    return FittedMeasure(measure_to_use, fitted, default[0], better, parameters, held, tried, finding, tuple(notes))
+    return FittedMeasure(
+        frame=parameters,
+        finding=finding,
+        notes=tuple(notes),
+        measure=fitted if better else default[0],
+        fitted=fitted,
+        default=default[0],
+        better=better,
+        held_out=held,
+        tried=tried,
+    )
 
 
 def _held_table(

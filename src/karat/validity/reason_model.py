@@ -12,6 +12,7 @@ import polars as pl
 from karat.errors import BadInput, Undefined
 from karat.records import Result
 from karat.records.base import count
+from karat.records.result import rows_of
 from karat.stats.bootstrap import mean_intervals
 from karat.stats.totals import totals
 from karat.validity.reason_classes import NAMES, UNCLASSIFIABLE
@@ -28,16 +29,15 @@ FEWEST_COMMENTS = 30
 LIKELY = 0.5
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class ReasonModel:
-    """What hand-coded comments teach about the words of each class, and how well that does on comments not seen."""
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class ReasonModel(Result):
+    """What hand-coded comments teach about the words of each class, and how well that does on comments not seen.
 
-    #: Per class, on comments not learned from: coded, precision, recall and F1 of the rules and of the model.
-    classes: pl.DataFrame
+    The frame has, per class and on comments not learned from, precision, recall and F1 of the rules and of the model.
+    """
+
     #: Overall: mean overlap with the coder's classes (Jaccard), exact matches, F1; rules, model, difference.
     overall: pl.DataFrame
-    finding: str
-    notes: tuple[str, ...]
     _words: Any
     _models: dict[str, Any]
 
@@ -53,16 +53,11 @@ class ReasonModel:
             *(pl.Series(name, flags[:, place]) for place, name in enumerate(NAMES)), suggested=pl.Series(named)
         )
 
-    def to_frame(self) -> pl.DataFrame:
-        """The figures per class."""
-        return self.classes
-
-    def result(self) -> Result:
-        """The figures per class as a result."""
-        return Result(self.classes, self.finding, self.notes)
-
-    def __repr__(self) -> str:
-        return self.finding + "".join(f"\n- {note}" for note in self.notes)
+    def to_dict(self) -> dict[str, Any]:
+        """The result as one document: `finding`, `rows`, `overall`, `notes`."""
+        found = super().to_dict()
+        notes = found.pop("notes")
+        return found | {"overall": rows_of(self.overall), "notes": notes}
 
 
 def learn_reasons(
@@ -108,7 +103,10 @@ def learn_reasons(
         notes.append(f"fewer than {FEWEST_CODED} comments, left to the rules: {', '.join(left)}")
     overall = _overall(flags, rules, learned, group, number, level, draws, seed)
     classes = _classes(flags, rules, learned)
-    return ReasonModel(classes, overall, _finding(overall.row(0, named=True), level), tuple(notes), words, models)
+    finding = _finding(overall.row(0, named=True), level)
+    return ReasonModel(
+        frame=classes, finding=finding, notes=tuple(notes), overall=overall, _words=words, _models=models
+    )
 
 
 def _learn(frame: pl.DataFrame, flags: Flags, seed: int) -> tuple[Any, dict[str, Any]]:
