@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 from html import escape
+from textwrap import wrap
 
 import polars as pl
 
 from karat.errors import BadInput
 
 CELL, TEXT, TOP = 72, 14, 64
+#: Letters in a line of the title.
+WIDEST = 60
 #: From white to gold, as far as a figure goes from 0 to 1; below 0 it is grey.
 LIGHT, GOLD, GREY = (255, 255, 255), (154, 107, 0), (120, 120, 120)
 
@@ -29,21 +32,24 @@ def heat_map(table: pl.DataFrame, *, title: str, subtitle: str = "") -> str:
         raise BadInput.at(
             "the table of a heat map", expected="rows and columns of the same names", found=", ".join(table.columns)
         )
+    said = wrap(title, WIDEST) or [""]
+    top = TOP + 22 * (len(said) - 1)
     left = 24 + max(len(name) for name in names) * 8
-    width, height = max(left + CELL * len(names) + 16, 8 * len(title) + 32), TOP + 32 + CELL * len(names) + 16
+    width = max(left + CELL * len(names) + 16, 10 * max(len(line) for line in said) + 32)
+    height = top + 32 + CELL * len(names) + 16
     shapes = [f'<rect width="{width}" height="{height}" fill="#fff"/>']
-    shapes.append(_text(16, 28, title, size=18, weight="bold"))
-    shapes.append(_text(16, 50, subtitle, colour="#555"))
+    shapes += [_text(16, 28 + 22 * place, line, size=18, weight="bold") for place, line in enumerate(said)]
+    shapes.append(_text(16, top - 14, subtitle, colour="#555"))
     for place, name in enumerate(names):
-        middle = TOP + 32 + CELL * (place + 0.5)
+        middle = top + 32 + CELL * (place + 0.5)
         shapes.append(_text(left - 8, middle + 5, name, anchor="end"))
-        shapes.append(_text(left + CELL * (place + 0.5), TOP + 22, _short(name), anchor="middle"))
+        shapes.append(_text(left + CELL * (place + 0.5), top + 22, _short(name), anchor="middle"))
         for column, other in enumerate(names):
             value = table[other][place]
             if value is None or math.isnan(value):
                 continue
             fill, ink = _colours(float(value))
-            x, y = left + CELL * column, TOP + 32 + CELL * place
+            x, y = left + CELL * column, top + 32 + CELL * place
             shapes.append(f'<rect x="{x}" y="{y}" width="{CELL - 2}" height="{CELL - 2}" fill="{fill}"/>')
             shapes.append(_text(x + CELL / 2 - 1, y + CELL / 2 + 4, f"{value:.2f}", anchor="middle", colour=ink))
     body = "\n".join(shapes)
