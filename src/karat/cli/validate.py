@@ -269,10 +269,10 @@ def validate(
         documents = [result.to_dict() for result in found]
         click.echo(json.dumps(documents[0] if len(documents) == 1 else documents, ensure_ascii=False))
         return
-    for place, result in enumerate(part for result in found for part in for_terminal(result)):
+    for place, table in enumerate(table for result in found for table in for_terminal(result)):
         if place:
             click.echo()
-        _show(result)
+        _show(table)
 
 
 def _show(result: Result) -> None:

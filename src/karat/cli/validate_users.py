@@ -50,7 +50,7 @@ OPTIONS = (
     _option(
         "--aggregate", multiple=True, metavar="NAME", help="ratings: mean, last, max, first, min, sum, discounted."
     ),
-    _option("--draw", "draw_by", metavar="COLUMN", help="ratings: draw these instead of sessions, such as user."),
+    _option("--resample", metavar="COLUMN", help="ratings: resample these instead of sessions, such as user."),
     _option("--coded", metavar="FILE", help="reasons: comments coded by hand, to learn from."),
     _option("--out", "suggested", metavar="FILE", help="reasons: write the suggested classes of each comment."),
 )
@@ -168,7 +168,7 @@ def _ratings(given: Given) -> list[Result]:
             given.own_measures or ("nDCG@10", "P@10", "ERR@10", "RBP"),
             rating=_kept("rating"),
             aggregates=_kept("aggregate") or ("mean", "last", "max"),
-            by=_kept("draw_by"),
+            by=_kept("resample"),
             draws=given.draws,
             seed=given.seed,
         )
@@ -236,4 +236,6 @@ def for_terminal(result: Result) -> list[Result]:
         more = "the curves along shares of ties and the other context weights: with --json"
         kept = rows.select(*names, "kappa", "kappa_low", "kappa_high", "n")
         return [Result(kept, result.finding, (*result.notes, more))]
+    if {"lists", "rating"} <= {*frame.columns}:
+        return [Result(frame.drop("rating"), result.finding, result.notes)]
     return [result]

@@ -164,12 +164,16 @@ def _finding(frame: pl.DataFrame, level: float) -> str:
     known = frame.filter(pl.col("spearman").is_not_nan())
     if not known.height:
         return "Neither measures nor clicks vary over the queries: a correlation cannot be told."
-    best = known.sort(pl.col("spearman").abs(), descending=True, maintain_order=True).row(0, named=True)
+    told = known.filter(pl.col("p_adjusted") < 1 - level)
+    among = told if told.height else known
+    best = among.sort(pl.col("spearman").abs(), descending=True, maintain_order=True).row(0, named=True)
     weight = "" if math.isnan(best["context"]) else f" with context weight {best['context']:g}"
     said = f"Spearman {best['spearman']:.2f}"
     if not math.isnan(best["spearman_low"]):
         said += f" ({level * 100:g} % interval {best['spearman_low']:.2f} to {best['spearman_high']:.2f})"
     about = f"{best['measure']}{weight} and {best['use']} of {best['system']}"
-    if best["p_adjusted"] >= 1 - level:
+    if known["p_adjusted"].is_nan().all():
+        return f"{about} are nearest to each other: {said} over {count(best['n'], 'query', 'queries')}, not tested."
+    if not told.height:
         return f"No measure goes along with clicks beyond chance; the nearest are {about}: {said}."
     return f"{about} go together most: {said} over {count(best['n'], 'query', 'queries')}."

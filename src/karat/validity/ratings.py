@@ -95,7 +95,7 @@ def against_ratings(
     frame = rows.with_columns(pl.Series(name, column) for name, column in found.columns().items())
     frame = frame.with_columns(pl.lit(rating).alias("rating"))
     if by is None and "user" in told.frame.columns and told.frame["user"].n_unique() < told.frame.height:
-        notes.append('searches of one user count as independent here; by="user" (--by user) draws users instead')
+        notes.append('searches of one user count as independent here; by="user" (--resample user) resamples users')
     if frame["spearman"].is_nan().any():
         notes.append("no correlation where a measure or the rating has the same value in all sessions")
     return Result(frame, _finding(frame, rating, level), tuple(notes))
@@ -156,14 +156,18 @@ def _finding(frame: pl.DataFrame, rating: str, level: float) -> str:
     known = frame.filter(pl.col("spearman").is_not_nan() & (pl.col("measure") != NUMBER))
     if not known.height:
         return f"No measure varies over the sessions: whether one goes along with {rating} cannot be told."
-    best = known.sort(pl.col("spearman").abs(), descending=True, maintain_order=True).row(0, named=True)
+    told = known.filter(pl.col("p_adjusted") < 1 - level)
+    among = told if told.height else known
+    best = among.sort(pl.col("spearman").abs(), descending=True, maintain_order=True).row(0, named=True)
     said = f"Spearman {best['spearman']:.2f}"
     if not np.isnan(best["spearman_low"]):
         said += f" ({level * 100:g} % interval {best['spearman_low']:.2f} to {best['spearman_high']:.2f})"
     which = f"{best['measure']}, {best['lists']} of a session's lists,"
-    if not best["p_adjusted"] < 1 - level:
+    if known["p_adjusted"].is_nan().all():
+        return f"{which} is nearest to {rating}: {said} over {count(best['n'], 'session')}, not tested."
+    if not told.height:
         return (
             f"No measure goes along with {rating} beyond chance over {count(best['n'], 'session')}; the nearest is "
             f"{which} with {said}."
         )
-    return f"{which[:-1]} goes along with {rating} best: {said} over {count(best['n'], 'session')}."
+    return f"{which} goes along with {rating} best: {said} over {count(best['n'], 'session')}."
