@@ -14,8 +14,9 @@ from karat.measures import parse_measure
 from karat.records import Judgments
 from karat.simulate import preference_study
 from karat.validity.choices import Choices
-from karat.validity.fit import _between, fit_measure
+from karat.validity.fit import fit_measure
 from karat.validity.nested import flip
+from karat.validity.parameters import between
 from karat.validity.variants import Variants, steep_gains, varied
 
 
@@ -47,10 +48,10 @@ def test_the_likelihood_of_votes_is_that_of_a_logistic_choice() -> None:
 def test_a_peak_between_the_values_tried_is_found() -> None:
     values = np.array([0.1, 0.3, 0.4, 0.8])
     curve = -((values - 0.37) ** 2)
-    assert _between(curve[None], values, logarithmic=False)[0] == pytest.approx(0.37)
+    assert between(curve[None], values, logarithmic=False)[0] == pytest.approx(0.37)
     logs = -((np.log(values) - np.log(0.33)) ** 2)
-    assert _between(logs[None], values, logarithmic=True)[0] == pytest.approx(0.33)
-    assert _between(np.array([[3.0, 2, 1, 0]]), values, logarithmic=False)[0] == 0.1
+    assert between(logs[None], values, logarithmic=True)[0] == pytest.approx(0.33)
+    assert between(np.array([[3.0, 2, 1, 0]]), values, logarithmic=False)[0] == 0.1
 
 
 def test_the_sign_flip_is_exact_for_few_queries() -> None:
@@ -90,15 +91,17 @@ def test_what_was_planted_is_recovered(users: str, default: str, name: str, trut
 
 
 def test_users_who_choose_at_random_are_not_believed() -> None:
-    better = 0
+    better = agreeing = 0
     for seed in range(40):
         study = preference_study(None, queries=60, pairs_per_query=2, judges=5, block=0, seed=seed)
         found = fit_measure(study.preferences, study.runs, study.judgments, "RBP(p=0.8)", ["p"], repeats=1, draws=100)
         better += found.better
+        agreeing += found.held_out["p_agreement"][0] < 0.05
         if not found.better:
             assert found.measure == parse_measure("RBP(p=0.8)")
             assert "no better than the default" in found.finding
     assert better <= 4, better
+    assert agreeing <= 6, agreeing
 
 
 def test_the_users_own_measure_gets_no_better() -> None:
@@ -107,6 +110,18 @@ def test_the_users_own_measure_gets_no_better() -> None:
     assert not found.better
     low, high = found.frame.select("low", "high").row(0)
     assert low <= 0.8 <= high
+
+
+def test_a_gain_in_likelihood_alone_is_not_called_more_agreement() -> None:
+    study = preference_study("RBP(p=0.5)", queries=60, systems=3, pairs_per_query=2, judges=5, seed=1)
+    words = (study.preferences, study.runs, study.judgments, "RBP(p=0.8)", ["p"])
+    found = fit_measure(*words, draws=200)
+    held = found.held_out.row(0, named=True)
+    assert held["p_likelihood"] < 0.05 < held["p_agreement"]
+    assert "but not which one" in found.finding
+    strict = fit_measure(*words, test="agreement", draws=200)
+    assert not strict.better
+    assert strict.measure == parse_measure("RBP(p=0.8)")
 
 
 def test_a_planted_context_weight_is_recovered_beside_a_discount_that_is_not_there() -> None:

@@ -37,6 +37,13 @@ OPTIONS = (
         "--vary", multiple=True, metavar="NAME[=X,Y,...]", help="fit: parameters to choose, maybe from these values."
     ),
     _option(
+        "--test",
+        default="likelihood",
+        show_default=True,
+        type=click.Choice(["likelihood", "agreement"]),
+        help="fit: the gain that decides, in the votes' likelihood or in how many agree.",
+    ),
+    _option(
         "--folds", default=5, show_default=True, type=click.IntRange(2, 50), help="fit, reasons: parts to leave out."
     ),
     _option(
@@ -114,6 +121,7 @@ def _fit(given: Given) -> list[Result]:
             given.labels,
             measure,
             _values(_kept("vary")),
+            test=_kept("test"),
             folds=_kept("folds"),
             draws=given.draws,
             seed=given.seed,

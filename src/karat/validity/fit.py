@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -16,9 +16,10 @@ from karat.measures import Measure, as_measures
 from karat.records import Judgments, Preferences, Result
 from karat.records.base import count
 from karat.records.result import rows_of
-from karat.stats.bootstrap import mean_intervals, outside_share, resampled
+from karat.stats.bootstrap import mean_intervals
 from karat.validity.choices import Choices
-from karat.validity.nested import Families, chosen, families_of, flip, held_out, likeliest
+from karat.validity.nested import chosen, families_of, flip, held_out, likeliest
+from karat.validity.parameters import likeliest_values
 from karat.validity.variants import Variants, differences
 from karat.validity.votes import preferred
 
@@ -27,8 +28,6 @@ Ints = npt.NDArray[np.int64]
 
 #: Fewer queries than this cannot be parted twice.
 FEWEST_QUERIES = 20
-#: Draws x queries to hold at once while the parameters are drawn anew.
-AT_ONCE = 200
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -64,6 +63,7 @@ def fit_measure(
     measure: str | Measure = "RBP(p=0.8)",
     vary: Sequence[str] | Mapping[str, Sequence[float]] = ("p",),
     *,
+    test: Literal["likelihood", "agreement"] = "likelihood",
     folds: int = 5,
     repeats: int = 4,
     level: float = 0.95,
@@ -85,14 +85,18 @@ def fit_measure(
 
     Whether the fit is any better than `measure` as given is told on queries it was not fitted to: the queries are
     parted into `folds`, and for each part the others decide, by the same game played among them, which parameters to
-    vary if any, and fit those. The gain in likelihood on the queries left out is tested by flipping its sign query by
-    query (one sided); where p is not below 1 - `level` the answer is "no better than the default", which stays.
+    vary if any, and fit those. The gain on the queries left out is tested by flipping its sign query by query (one
+    sided); where p is not below 1 - `level` the answer is "no better than the default", which stays. `test` says which
+    gain decides: in the likelihood of the votes, or in how many of them agree, which needs several times the queries.
+    Both are in `held_out`, and the finding says so when the two do not go together.
     Use it with hundreds of pairs; with less than some twenty queries it refuses.
     """
     told, judged = Preferences.of(preferences), Judgments.of(labels)
     default = as_measures(measure)
     if len(default) != 1:
         raise BadInput.at("the measure", expected="one", found=str(len(default)))
+    if test not in ("likelihood", "agreement"):
+        raise BadInput.at("the test", expected="likelihood or agreement", found=f'"{test}"')
     if not (2 <= folds <= 50 and repeats >= 1):
         raise BadInput.at("the folds", expected="2 or more parts, 1 repeat or more", found=f"{folds}, {repeats}")
     variants = Variants.of(default[0], vary, judged)
@@ -117,13 +121,13 @@ def fit_measure(
     family = chosen(choices, families, np.arange(len(choices.votes)), folds, np.random.default_rng([seed, 3]))
     full = family or max(families, key=len)
     place = likeliest(choices.best(everything)[0], families[full])[0]
-    p = flip(gained, draws, seed)
-    better = bool(p < 1 - level)
+    p = {"likelihood": flip(gained, draws, seed), "agreement": flip(agreed[0] - agreed[1], draws, seed)}
+    better = p[test] < 1 - level
     fitted = variants.measures[place]
     held = _held_table(choices, gained, agreed, p, level, draws, seed)
-    parameters = _parameters(variants, choices, families, full, level, draws, seed)
+    parameters = likeliest_values(variants, choices, families, full, level, draws, seed)
     tried = _tried(variants, choices)
-    finding = _finding(better, fitted, default[0], parameters, held.row(0, named=True), full, level)
+    finding = _finding(better, fitted, default[0], parameters, held.row(0, named=True), full, test, level)
     notes = [*lost] + [note for note in cast.notes if note not in lost]
     if "gains" in variants.grids:
         notes.append("gains b: a grade g is worth (b^g - 1)/(b^top - 1); 1 is the grade itself, 2 is 2^g - 1")
@@ -150,7 +154,7 @@ def fit_measure(
 
 
 def _held_table(
-    choices: Choices, gained: Floats, agreed: Floats, p: float, level: float, draws: int, seed: int
+    choices: Choices, gained: Floats, agreed: Floats, p: dict[str, float], level: float, draws: int, seed: int
 ) -> pl.DataFrame:
     votes = choices.votes.sum()
     shares = agreed / choices.votes.mean()
@@ -169,87 +173,12 @@ def _held_table(
             "likelihood_gain": [float(gained.mean())],
             "likelihood_gain_low": [float(ends[0, 1])],
             "likelihood_gain_high": [float(ends[1, 1])],
-            "p": [p],
+            "p_likelihood": [p["likelihood"]],
+            "p_agreement": [p["agreement"]],
             "votes": [int(votes)],
             "queries": [len(choices.votes)],
         }
     )
-
-
-def _parameters(
-    variants: Variants,
-    choices: Choices,
-    families: Families,
-    full: tuple[str, ...],
-    level: float,
-    draws: int,
-    seed: int,
-) -> pl.DataFrame:
-    """The likeliest value of each parameter, with its interval; those that were not chosen, beside those that were."""
-    number = len(choices.votes)
-    parts = [choices.best(np.ones((1, number)))[0]]
-    if draws:
-        for times in resampled(number, draws, seed):
-            parts += [
-                choices.best(times[start : start + AT_ONCE].astype(np.float64))[0]
-                for start in range(0, len(times), AT_ONCE)
-            ]
-    likelihood = np.concatenate(parts)
-    rows = []
-    for axis, (name, values) in enumerate(variants.grids.items()):
-        family = tuple(other for other in variants.grids if other in full or other == name)
-        allowed = families[family]
-        best = np.full((len(likelihood), len(values)), -np.inf)
-        for step in range(len(values)):
-            best[:, step] = likelihood[:, allowed & (variants.place[:, axis] == step + 1)].max(axis=1)
-        found = _between(best, np.array(values), logarithmic=name == "gains")
-        low, high = _ends(found[1:], np.array(values), number, level)
-        rows.append(
-            {
-                "parameter": name,
-                "value": float(found[0]),
-                "low": low,
-                "high": high,
-                "default": _said(getattr(variants.default, name)),
-                "varied": name in full,
-            }
-        )
-    return pl.DataFrame(rows, infer_schema_length=None)
-
-
-def _between(best: Floats, values: Floats, *, logarithmic: bool) -> Floats:
-    """The value with the highest likelihood, read off the parabola through the three highest points."""
-    scale = np.log(values) if logarithmic else values
-    top = best.argmax(axis=1)
-    inner = np.clip(top, 1, len(values) - 2) if len(values) > 2 else top
-    rows = np.arange(len(best))
-    if len(values) < 3:
-        nearest: Floats = values[top]
-        return nearest
-    x = [scale[inner + step] for step in (-1, 0, 1)]
-    y = [best[rows, inner + step] for step in (-1, 0, 1)]
-    one, two = (x[1] - x[0]) * (y[1] - y[2]), (x[1] - x[2]) * (y[1] - y[0])
-    below = 2 * (one - two)
-    shift = np.where(
-        (inner == top) & (np.abs(below) > 1e-12),
-        ((x[1] - x[0]) * one - (x[1] - x[2]) * two) / np.where(np.abs(below) > 1e-12, below, 1.0),
-        0.0,
-    )
-    found = np.clip(scale[top] - shift, scale[0], scale[-1])
-    peak: Floats = np.exp(found) if logarithmic else found
-    return peak
-
-
-def _ends(drawn: Floats, values: Floats, number: int, level: float) -> tuple[float, float]:
-    """The interval of a parameter: never narrower than the values tried can tell."""
-    if not len(drawn):
-        return math.nan, math.nan
-    outside = outside_share(number, level)
-    low, high = np.quantile(drawn, [outside, 1 - outside])
-    if high - low < 1e-9:
-        near = int(np.abs(values - low).argmin())
-        low, high = values[max(near - 1, 0)], values[min(near + 1, len(values) - 1)]
-    return float(low), float(high)
 
 
 def _tried(variants: Variants, choices: Choices) -> pl.DataFrame:
@@ -260,10 +189,6 @@ def _tried(variants: Variants, choices: Choices) -> pl.DataFrame:
     columns["likelihood"] = likelihood
     columns["agreement"] = choices.agreeing.sum(axis=0) / choices.votes.sum()
     return pl.DataFrame(columns)
-
-
-def _said(value: object) -> str:
-    return f"{value:g}" if isinstance(value, float) else "the profile's" if value is None else str(value)
 
 
 def _p(p: float) -> str:
@@ -277,6 +202,7 @@ def _finding(
     parameters: pl.DataFrame,
     held: dict[str, Any],
     full: tuple[str, ...],
+    test: str,
     level: float,
 ) -> str:
     values = ", ".join(
@@ -285,10 +211,19 @@ def _finding(
         for row in parameters.iter_rows(named=True)
         if row["parameter"] in full
     )
-    agreement = (
-        f"{held['agreement']:.1%} of votes agree, {held['agreement_default']:.1%} with {default} "
-        f"({count(held['queries'], 'query', 'queries')} left out in turn, p {_p(held['p'])})"
+    shares = f"{held['agreement']:.1%} of votes agree, {held['agreement_default']:.1%} with {default}"
+    asked = f"{count(held['queries'], 'query', 'queries')} left out in turn"
+    if not better:
+        p = held[f"p_{test}"]
+        return (
+            f"Fitted to users, {default} gets no better than the default: {shares} ({asked}, p {_p(p)}); the likeliest "
+            f"is {values}."
+        )
+    if held["p_agreement"] < 1 - level:
+        certain = f"{asked}, p {_p(held['p_agreement'])}"
+        return f"{fitted} agrees with users better than {default}: {shares} ({certain}); {values}."
+    certain = f"{asked}, p {_p(held['p_likelihood'])}"
+    return (
+        f"{fitted} tells better than {default} how surely users prefer a list ({certain}), but not which one: {shares} "
+        f"(p {_p(held['p_agreement'])}); {values}."
     )
-    if better:
-        return f"{fitted} agrees with users better than {default}: {agreement}; {values}."
-    return f"Fitted to users, {default} gets no better than the default: {agreement}; the likeliest is {values}."
