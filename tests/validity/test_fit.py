@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 from scipy.optimize import minimize_scalar
+from scipy.special import ndtr
 
 from karat.errors import BadInput, Undefined
 from karat.measures import parse_measure
@@ -20,7 +21,7 @@ from karat.validity.parameters import between
 from karat.validity.variants import Variants, steep_gains, varied
 
 
-def test_the_likelihood_of_votes_is_that_of_a_logistic_choice() -> None:
+def test_the_likelihood_of_votes_is_that_of_a_logistic_or_normal_choice() -> None:
     rng = np.random.default_rng(1)
     lead, query = rng.normal(size=(40, 2)), np.arange(40) // 2
     for_a, for_b, equal = (rng.integers(0, 4, 40).astype(float) for _ in range(3))
@@ -33,13 +34,16 @@ def test_the_likelihood_of_votes_is_that_of_a_logistic_choice() -> None:
         for place in range(2):
             x = lead[:, place] / np.sqrt((lead[:, place] ** 2).mean())
 
-            def loss(log_s: float, x: np.ndarray = x, weight: np.ndarray = weight) -> float:
-                p = 1 / (1 + np.exp(-np.exp(log_s) * x))
-                return -float((weight * ((for_a + equal / 2) * np.log(p) + (for_b + equal / 2) * np.log(1 - p))).sum())
+            losses = []
+            for chance in (lambda z: 1 / (1 + np.exp(-z)), lambda z: ndtr(z / 1.7)):
 
-            found = minimize_scalar(loss, bounds=(-3.5, 3.4), method="bounded")
-            never = float((weight * (for_a + for_b + equal)).sum()) * np.log(2)
-            assert best[draw, place] == pytest.approx(-min(found.fun, never), abs=0.01)
+                def loss(log_s: float, x: np.ndarray = x, weight: np.ndarray = weight, chance=chance) -> float:  # type: ignore[no-untyped-def]
+                    p = chance(np.exp(log_s) * x)
+                    votes = (for_a + equal / 2) * np.log(p) + (for_b + equal / 2) * np.log(1 - p)
+                    return -float((weight * votes).sum())
+
+                losses.append(minimize_scalar(loss, bounds=(np.log(0.03), 2), method="bounded").fun)
+            assert best[draw, place] == pytest.approx(-min(losses), abs=0.01)
     # Votes with the measure by hand: for a where it leads, for b where it does not.
     agreeing = np.where(lead[:, 0] > 0, for_a, for_b)
     assert choices.agreeing[:, 0] == pytest.approx(agreeing.reshape(20, 2).sum(axis=1))

@@ -81,7 +81,8 @@ def fit_measure(
     `vary` names parameters of the measure (p, discount, gains, context, alpha), or gives the values to try. A discount
     is a power of the rank, gains grow by a factor from grade to grade (see `steep_gains`). The values taken make the
     votes most likely when users prefer a list the more surely, the further the measure puts it ahead (Bradley and
-    Terry); the share of agreeing votes alone would jump from value to value. Intervals: bootstrap over queries.
+    Terry, or Thurstone, whichever is likelier); the share of agreeing votes alone would jump from value to value.
+    Intervals: bootstrap over queries.
 
     Whether the fit is any better than `measure` as given is told on queries it was not fitted to: the queries are
     parted into `folds`, and for each part the others decide, by the same game played among them, which parameters to

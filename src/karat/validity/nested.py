@@ -40,8 +40,9 @@ def fit_and_test(
 ) -> tuple[Floats, Floats]:
     """For each family the likelihood of the test queries' votes, and how many agree: families x test queries."""
     best, sure = choices.best(train[None].astype(np.float64))
-    places = np.array([likeliest(best, family)[0] for family in allowed])
-    likelihood = choices.likelihood[np.flatnonzero(test)[None, :], places[:, None], sure[0, places][:, None]]
+    places = [int(likeliest(best, family)[0]) for family in allowed]
+    left_out = np.flatnonzero(test)
+    likelihood = np.stack([choices.at(left_out, place, int(sure[0, place])) for place in places])
     return likelihood, choices.agreeing[test][:, places].T
 
 
