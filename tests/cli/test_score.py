@@ -147,7 +147,7 @@ def test_several_judges_are_reduced_to_the_majority_and_said(tmp_path: Path) -> 
 
 
 def test_help_has_an_example_for_every_command() -> None:
-    for command in ("score", "convert", "measures", "disagree", "judges", "train"):
+    for command in ("score", "convert", "measures", "disagree", "judges", "train", "validate", "plan"):
         done = karat(command, "--help")
         assert done.returncode == 0
         assert f"karat {command}" in done.stdout.partition("Example")[2]

@@ -102,15 +102,15 @@ def select_pairs(
         pairs = pairs.filter(rule)
         steps.append(_step(name, pairs))
     if most is not None:
-        drawn = pl.lit(pl.Series(np.random.default_rng(seed).random(pairs.height)))
-        pairs = pairs.filter(drawn.rank("ordinal").over("query") <= most)
+        lot = pl.Series("lot", np.random.default_rng(seed).random(pairs.height))
+        pairs = pairs.with_columns(lot).filter(pl.col("lot").rank("ordinal").over("query") <= most).drop("lot")
         steps.append(_step(f"at most {most} of a query, at random", pairs))
     kept = pairs.rename({"system": "a", "system of b": "b"}).drop("best", "best of b", "team", "team of b")
     kept = kept.select("query", "a", "b", *(name for name in kept.columns if name not in ("query", "a", "b")))
     frame = pl.DataFrame(steps, schema=["rule", "pairs", "queries", "systems"], orient="row")
     finding = (
-        f"{count(kept.height, 'pair')} of {frame['pairs'][0]:,} are worth showing, for "
-        f"{count(kept['query'].n_unique(), 'query', 'queries')} and {count(steps[-1][3], 'system')}."
+        f"{count(kept.height, 'pair')} of {frame['pairs'][0]:,} {'is' if kept.height == 1 else 'are'} worth showing, "
+        f"for {count(kept['query'].n_unique(), 'query', 'queries')} and {count(steps[-1][3], 'system')}."
     )
     return PairSelection(frame, finding, tuple(notes), kept.sort("query", "a", "b"))
 
