@@ -26,7 +26,8 @@ def test_the_threshold_is_the_smallest_that_ties_enough(drawn: list[tuple[int, i
     apart, times = apart / 7, times.astype(float)
     if not times.sum():
         return
-    tables, t = sign_tables(apart, sign, share, times[None])
+    several, reach = sign_tables(apart, sign[:, None], [0.1, share], times[None])
+    tables, t = several[1, 0], reach[1]
     again = np.repeat(np.arange(len(apart)), times.astype(int))
     possible = [0.0, *np.sort(np.abs(apart[again]))]
     by_hand = next(v for v in possible if (np.abs(apart[again]) <= v).mean() >= share - 1e-12)
@@ -126,8 +127,8 @@ def test_the_intervals_cover_the_kappa_of_many_queries() -> None:
 
     rng = np.random.default_rng(5)
     true, sides = study(200_000, rng)
-    tables, _ = sign_tables(true, sides.sign[:, 0], 0.25, np.ones((1, len(true))))
-    truth = {"kappa": cohen_kappa(tables)[0], "jaccard": jaccard_of_signs(tables)[0]}
+    tables, _ = sign_tables(true, sides.sign, [0.25], np.ones((1, len(true))))
+    truth = {"kappa": cohen_kappa(tables[0, 0])[0], "jaccard": jaccard_of_signs(tables[0, 0])[0]}
     hits = dict.fromkeys(truth, 0)
     for seed in range(200):
         true, sides = study(60, rng)

@@ -138,27 +138,37 @@ class Sides:
                 yield times[start : start + at_once, self.query].astype(np.float64)
 
 
-def sign_tables(apart: Floats, sign: Ints, share: float, times: Floats) -> tuple[Floats, Floats]:
-    """Cross tables of a measure's signs and users' signs when the measure ties on a share of the pairs: draws x 3 x 3.
+def sign_tables(apart: Floats, sign: Ints, shares: Sequence[float], times: Floats) -> tuple[Floats, Floats]:
+    """Cross tables of a measure's signs and users' signs when the measure ties on a share of the pairs.
 
-    >>> tables, t = sign_tables(np.array([0.1, -0.2, 0.3, 0.4]), np.array([0, -1, 1, -1]), 0.25, np.ones((1, 4)))
-    >>> tables[0].tolist(), t.tolist()
+    >>> users = np.array([[0], [-1], [1], [-1]])
+    >>> tables, t = sign_tables(np.array([0.1, -0.2, 0.3, 0.4]), users, [0.25], np.ones((1, 4)))
+    >>> tables[0, 0, 0].tolist(), t[0].tolist()
     ([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [1.0, 0.0, 1.0]], [0.1])
 
-    Rows are the measure's -1, 0, 1, columns the users'. A pair ties when its difference is at most t, the smallest
-    difference for which at least the wanted share ties; differences of 0 always do.
+    For users' signs (pairs x kinds of preference) and weights (draws x pairs), the tables are shares x kinds x draws
+    x 3 x 3: rows are the measure's -1, 0, 1, columns the users'. A pair ties when its difference is at most t (shares x
+    draws), the smallest difference for which at least the wanted share ties; differences of 0 always do.
     """
     size = np.abs(apart)
     order = np.argsort(size, kind="stable")
     in_order = size[order]
     running = np.cumsum(times[:, order], axis=1)
-    wanted = share * running[:, -1:] - 1e-9
-    first = (running < wanted).sum(axis=1) if share > 0 else np.zeros(len(times), np.int64)
-    t = np.where(share > 0, in_order[np.minimum(first, len(size) - 1)], 0.0)
-    tied = size[None, :] <= t[:, None]
-    said = (sign[:, None] == np.array([-1, 0, 1])).astype(np.float64)
-    measured = {s: times * ~tied @ (said * (np.sign(apart) == s)[:, None]) for s in (-1, 1)}
-    return np.stack([measured[-1], times * tied @ said, measured[1]], axis=1), t
+    kinds = sign.shape[1]
+    said = (sign[:, :, None] == np.array([-1, 0, 1])).reshape(len(apart), -1).astype(np.float64)
+    each = np.concatenate([said, said * (apart < 0)[:, None], said * (apart > 0)[:, None]], axis=1)
+    everything = times @ each
+    tables = np.empty((len(shares), kinds, len(times), 3, 3))
+    t = np.zeros((len(shares), len(times)))
+    for place, share in enumerate(shares):
+        if share > 0:
+            first = (running < share * running[:, -1:] - 1e-9).sum(axis=1)
+            t[place] = in_order[np.minimum(first, len(size) - 1)]
+        tied = (times * (size <= t[place][:, None])) @ each
+        untied = (everything - tied).reshape(len(times), 3, kinds, 3)
+        found = np.stack([untied[:, 1], tied.reshape(len(times), 3, kinds, 3)[:, 0], untied[:, 2]], axis=1)
+        tables[place] = found.transpose(2, 0, 1, 3)
+    return tables, t
 
 
 def jaccard_of_signs(tables: Floats) -> Floats:
@@ -177,23 +187,26 @@ def _rows(
 ) -> Iterator[dict[str, Any]]:
     """The rows of one measure: figures of the pairs as they are, and the ends of their intervals over the draws."""
     own = (sides.sign == 0).mean(axis=0)
+    # A condition as users' own has a share of ties for each kind of preference; the others have one for all.
+    shares = sorted({*(share for _, share in asked if not math.isnan(share)), *own.tolist()})
     figures: dict[tuple[int, int], list[Floats]] = {}
     seen: dict[tuple[int, int], tuple[Floats, float]] = {}
     for times in sides.drawn(draws, seed):
+        tables, reach = sign_tables(apart, sides.sign, shares, times)
         for place, (_, share) in enumerate(asked):
             for kind in range(len(sides.kinds)):
-                wanted = own[kind] if math.isnan(share) else share
-                tables, reach = sign_tables(apart, sides.sign[:, kind], wanted, times)
-                figures.setdefault((place, kind), []).append(np.stack([jaccard_of_signs(tables), cohen_kappa(tables)]))
-                seen.setdefault((place, kind), (tables[0], float(reach[0])))
+                row = shares.index(float(own[kind]) if math.isnan(share) else share)
+                mine = tables[row, kind]
+                figures.setdefault((place, kind), []).append(np.stack([jaccard_of_signs(mine), cohen_kappa(mine)]))
+                seen.setdefault((place, kind), (mine[0], float(reach[row, 0])))
     outside = outside_share(sides.number, level) if sides.number >= FEWEST else math.nan
     for (place, kind), parts in figures.items():
-        row, share = asked[place]
+        about, share = asked[place]
         values = np.concatenate(parts, axis=1)
         table, t = seen[place, kind]
         ends = [_ends(values[figure, 1:], values[figure, 0], outside) for figure in range(2)]
         yield {
-            **row,
+            **about,
             "preference": sides.kinds[kind],
             "asked": float(own[kind]) if math.isnan(share) else share,
             "threshold": t,
