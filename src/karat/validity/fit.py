@@ -137,7 +137,7 @@ def fit_measure(
         for row in parameters.iter_rows(named=True)
         if row["value"] in (variants.grids[row["parameter"]][0], variants.grids[row["parameter"]][-1])
     ]
-    if at_end:
+    if at_end and draws:
         notes.append(
             f"the fitted {', '.join(at_end)} is at the end of the values tried: the interval is too short there"
         )
