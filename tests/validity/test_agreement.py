@@ -188,3 +188,8 @@ def test_scores_of_pairs_are_those_of_scoring() -> None:
     for row, a, b in zip(compared.pairs.iter_rows(named=True), compared.score_a, compared.score_b, strict=True):
         assert tuple(a) == pytest.approx(values[row["a"], row["query"]])
         assert tuple(b) == pytest.approx(values[row["b"], row["query"]])
+
+
+def test_no_measures_are_refused() -> None:
+    with pytest.raises(BadInput, match="at least one, such as nDCG@10"):
+        agreement(*study(), [])

@@ -142,3 +142,13 @@ def test_those_who_failed_a_trap_do_not_count() -> None:
     kept = made.preferences.frame.filter(~pl.col("trap"))
     assert found.frame["answers"].sum() < 2 * kept.height
     assert any("failed a trap" in note for note in found.notes)
+
+
+@pytest.mark.parametrize(("choice", "note"), [("left", "win every comparison"), ("equal", "answered alike")])
+def test_where_all_answers_are_alike_there_is_no_interval_rather_than_one_without_width(choice: str, note: str) -> None:
+    rows = [{"query": f"q{n}", "left": "a", "right": "b", "choice": choice} for n in range(8)]
+    found = rank_systems(Preferences.of(rows))
+    assert found.frame["low"].is_nan().all()
+    assert found.frame["best_rank"].is_null().all()
+    assert any(note in text for text in found.notes)
+    assert found.finding.endswith("8 queries).")

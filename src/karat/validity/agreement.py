@@ -297,14 +297,14 @@ def _sentence(table: pl.DataFrame, between: pl.DataFrame, level: float) -> str:
     ends = ""
     if not np.isnan(best["low"]):
         ends = f" ({level * 100:g} % interval {percent(best['low'])} to {percent(best['high'])})"
-    text = f"{best['measure']} agrees with users in {percent(best['agree_share'])} of {best['n']:,} pairs{ends}"
+    text = f"{best['measure']} agrees with users in {percent(best['agree_share'])} of {count(best['n'], 'pair')}{ends}"
     if not best["p_adjusted"] < 1 - level:
         text += ", which may be chance"
     if not between.height:
         return text + "."
     better = between.filter(pl.col("better").is_not_null())
     if not better.height:
-        return text + f"; none of {whole.height} measures is shown to be better than another."
+        return text + f"; none of {whole.height} measures is shown to agree better than another."
     pairs = [
         (row["first"], row["second"]) if row["better"] == row["first"] else (row["second"], row["first"])
         for row in better.iter_rows(named=True)

@@ -24,6 +24,8 @@ Ints = npt.NDArray[np.int64]
 
 #: What is believed of a judge before any answer: as reliable as the others, give or take this much.
 SPREAD = 0.5
+#: Strengths that move by less than this do not move.
+EVEN = 1e-9
 ROUNDS = 200
 CLOSE = 1e-4
 
@@ -112,6 +114,12 @@ def rank_systems(
         drawn = _drawn(answers, by_query, draws, seed)
     if draws and answers.queries < FEWEST:
         notes.append(f"no intervals: fewer than {FEWEST} queries are too few to tell")
+    if _unbeaten(answers):
+        notes.append("some systems win every comparison with others: how much stronger they are cannot be told")
+        drawn = drawn[:0]
+    elif len(drawn) and np.ptp(drawn, axis=0).max() < EVEN:
+        notes.append("all queries are answered alike: no intervals")
+        drawn = drawn[:0]
     table = _table(answers, strength, tie, drawn, level)
     return SystemRanking(
         table,
@@ -154,15 +162,30 @@ def _answers(kept: Preferences) -> _Answers:
 
 def _refuse_apart(answers: _Answers) -> None:
     """Strengths compare only systems that a chain of comparisons joins."""
-    from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    n = len(answers.systems)
-    graph = coo_array((np.ones(len(answers.one)), (answers.one, answers.two)), shape=(n, n))
-    parts, part = connected_components(graph, directed=False)
+    parts, part = connected_components(_beaten(answers), directed=True, connection="weak")
     if parts > 1:
         groups = [", ".join(np.array(answers.systems)[part == p][:4].tolist()) for p in range(min(parts, 3))]
         raise Undefined(f"no comparison joins {' with '.join(groups)}: their strengths cannot be compared")
+
+
+def _unbeaten(answers: _Answers) -> bool:
+    """Whether some systems win every comparison with the others: how much stronger they are has no end then."""
+    from scipy.sparse.csgraph import connected_components
+
+    parts, _ = connected_components(_beaten(answers), directed=True, connection="strong")
+    return bool(parts > 1)
+
+
+def _beaten(answers: _Answers) -> Floats:
+    """Who was preferred to whom, or tied with whom: a square of ones and zeros."""
+    n = len(answers.systems)
+    square = np.zeros((n, n))
+    one, two = answers.one[answers.pair], answers.two[answers.pair]
+    square[one[answers.outcome <= 1], two[answers.outcome <= 1]] = 1.0
+    square[two[answers.outcome >= 1], one[answers.outcome >= 1]] = 1.0
+    return square
 
 
 def _reliability(answers: _Answers) -> tuple[Floats, float, Floats]:
@@ -268,8 +291,10 @@ def _behind_p(strength: Floats, drawn: Floats, queries: int) -> Floats:
     n = len(strength)
     one, two = np.triu_indices(n, 1)
     error = (drawn[:, one] - drawn[:, two]).std(axis=0, ddof=1)
-    known = error > 1e-12
-    p = np.where(known, 2 * stdtr(queries - 1, -np.abs(strength[one] - strength[two]) / np.where(known, error, 1)), 1.0)
+    known = error > EVEN
+    p = np.where(
+        known, 2 * stdtr(queries - 1, -np.abs(strength[one] - strength[two]) / np.where(known, error, 1)), np.nan
+    )
     square = np.full((n, n), np.nan)
     square[one, two] = square[two, one] = holm(p)
     found: Floats = square[int(strength.argmax())]

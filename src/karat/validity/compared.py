@@ -83,6 +83,8 @@ def compare(
     notes = list(preferred.notes) if isinstance(preferred, Result) else []
     lists = joined_runs(runs)
     wanted = as_measures(measures)
+    if not wanted:
+        raise BadInput.at("the measures", expected="at least one, such as nDCG@10", found="none")
     _refuse_unknown(frame, lists)
     lists = Runs(lists.frame.join(frame.select("query").unique(), on="query", how="semi"), lists.notes)
     by = ["query", "subtopic"] if "subtopic" in frame.columns else ["query"]
