@@ -17,6 +17,7 @@ from karat.stats.bootstrap import FEWEST, outside_share, resampled
 from karat.stats.davidson import chances, fit_davidson
 from karat.stats.many import holm
 from karat.stats.totals import totals
+from karat.validity.side_answers import Answers, answers_of, refuse_apart, unbeaten
 from karat.validity.votes import trusted
 
 Floats = npt.NDArray[np.float64]
@@ -43,27 +44,6 @@ class SystemRanking(Result):
         found = super().to_dict()
         notes = found.pop("notes")
         return found | {"judges": rows_of(self.judges), "tie_weight": self.tie_weight, "notes": notes}
-
-
-@dataclass(frozen=True, eq=False)
-class _Answers:
-    """One row per answer: the pair, the outcome (0 one preferred, 1 tie, 2 the other), the query and the judge."""
-
-    systems: list[str]
-    one: Ints  # of each pair
-    two: Ints
-    pair: Ints
-    outcome: Ints
-    query: Ints
-    queries: int
-    judge: Ints
-    judges: list[str | None]
-
-    def counts(self) -> Floats:
-        """Outcomes by query and pair: queries x pairs x 3."""
-        cell = (self.query * len(self.one) + self.pair) * 3 + self.outcome
-        size = self.queries * len(self.one) * 3
-        return np.bincount(cell, minlength=size).astype(np.float64).reshape(self.queries, len(self.one), 3)
 
 
 def rank_systems(
@@ -98,8 +78,8 @@ def rank_systems(
     Reference: Bradley and Terry (Biometrika 1952); Davidson (JASA 1970); for judges, Chen et al. (WSDM 2013).
     """
     kept = trusted(preferences)
-    answers = _answers(kept)
-    _refuse_apart(answers)
+    answers = answers_of(kept)
+    refuse_apart(answers)
     notes = list(kept.notes)
     reliable = np.ones(len(answers.judges))
     if reliability:
@@ -114,7 +94,7 @@ def rank_systems(
         drawn = _drawn(answers, by_query, draws, seed)
     if draws and answers.queries < FEWEST:
         notes.append(f"no intervals: fewer than {FEWEST} queries are too few to tell")
-    if _unbeaten(answers):
+    if unbeaten(answers):
         notes.append("some systems win every comparison with others: how much stronger they are cannot be told")
         drawn = drawn[:0]
     elif len(drawn) and np.ptp(drawn, axis=0).max() < EVEN:
@@ -130,65 +110,7 @@ def rank_systems(
     )
 
 
-def _answers(kept: Preferences) -> _Answers:
-    frame = kept.frame
-    if not frame.height:
-        raise Undefined("no answer is left to rank systems by: every judge failed a trap, or there are traps only")
-    systems = pl.concat([frame["left"], frame["right"]]).unique().sort()
-    place = pl.DataFrame({"name": systems, "place": range(len(systems))})
-    number = dict(zip(place["name"].to_list(), place["place"].to_list(), strict=True))
-    left = frame["left"].replace_strict(number, return_dtype=pl.Int64).to_numpy()
-    right = frame["right"].replace_strict(number, return_dtype=pl.Int64).to_numpy()
-    one, two = np.minimum(left, right), np.maximum(left, right)
-    pairs, pair = np.unique(one * len(systems) + two, return_inverse=True)
-    chosen = frame["choice"].replace_strict({"left": 0, "right": 2, "equal": 1, "none": 1}, return_dtype=pl.Int64)
-    outcome = np.where(left > right, 2 - chosen.to_numpy(), chosen.to_numpy())
-    names, query = np.unique(frame["query"].to_numpy(), return_inverse=True)
-    judge = frame["judge"] if "judge" in frame.columns else pl.Series([None] * frame.height, dtype=pl.String)
-    judges = judge.unique().sort()
-    who = {name: n for n, name in enumerate(judges.to_list())}
-    return _Answers(
-        systems=systems.to_list(),
-        one=pairs // len(systems),
-        two=pairs % len(systems),
-        pair=pair.astype(np.int64),
-        outcome=outcome.astype(np.int64),
-        query=query.astype(np.int64),
-        queries=len(names),
-        judge=np.array([who[name] for name in judge.to_list()], np.int64),
-        judges=judges.to_list(),
-    )
-
-
-def _refuse_apart(answers: _Answers) -> None:
-    """Strengths compare only systems that a chain of comparisons joins."""
-    from scipy.sparse.csgraph import connected_components
-
-    parts, part = connected_components(_beaten(answers), directed=True, connection="weak")
-    if parts > 1:
-        groups = [", ".join(np.array(answers.systems)[part == p][:4].tolist()) for p in range(min(parts, 3))]
-        raise Undefined(f"no comparison joins {' with '.join(groups)}: their strengths cannot be compared")
-
-
-def _unbeaten(answers: _Answers) -> bool:
-    """Whether some systems win every comparison with the others: how much stronger they are has no end then."""
-    from scipy.sparse.csgraph import connected_components
-
-    parts, _ = connected_components(_beaten(answers), directed=True, connection="strong")
-    return bool(parts > 1)
-
-
-def _beaten(answers: _Answers) -> Floats:
-    """Who was preferred to whom, or tied with whom: a square of ones and zeros."""
-    n = len(answers.systems)
-    square = np.zeros((n, n))
-    one, two = answers.one[answers.pair], answers.two[answers.pair]
-    square[one[answers.outcome <= 1], two[answers.outcome <= 1]] = 1.0
-    square[two[answers.outcome >= 1], one[answers.outcome >= 1]] = 1.0
-    return square
-
-
-def _reliability(answers: _Answers) -> tuple[Floats, float, Floats]:
+def _reliability(answers: Answers) -> tuple[Floats, float, Floats]:
     """Strengths, the ties' weight, and each judge's reliability, fitted in turn until they settle."""
     judges, pairs = len(answers.judges), len(answers.one)
     cell, number = np.unique(answers.pair * judges + answers.judge, return_inverse=True)
@@ -217,7 +139,7 @@ def _reliability(answers: _Answers) -> tuple[Floats, float, Floats]:
     raise NotConverged(f"the reliability of judges over {pairs:,} pairs did not settle: rank the systems without it")
 
 
-def _moved(answers: _Answers, strength: Floats, tie: float, reliable: Floats, draws: int, seed: int) -> Floats:
+def _moved(answers: Answers, strength: Floats, tie: float, reliable: Floats, draws: int, seed: int) -> Floats:
     """As `_drawn`, by one step from the fit: judges' cells are too many to fit in every draw."""
     n = len(strength)
     if not draws or answers.queries < FEWEST:
@@ -239,7 +161,7 @@ def _moved(answers: _Answers, strength: Floats, tie: float, reliable: Floats, dr
     return found
 
 
-def _drawn(answers: _Answers, by_query: Floats, draws: int, seed: int) -> Floats:
+def _drawn(answers: Answers, by_query: Floats, draws: int, seed: int) -> Floats:
     """Strengths in resamples of the queries: draws x systems."""
     queries, pairs, _ = by_query.shape
     if not draws or queries < FEWEST:
@@ -253,7 +175,7 @@ def _drawn(answers: _Answers, by_query: Floats, draws: int, seed: int) -> Floats
     return np.concatenate(found)
 
 
-def _table(answers: _Answers, strength: Floats, tie: float, drawn: Floats, level: float) -> pl.DataFrame:
+def _table(answers: Answers, strength: Floats, tie: float, drawn: Floats, level: float) -> pl.DataFrame:
     n = len(answers.systems)
     one, two = (index.ravel() for index in np.indices((n, n)))
     chance = chances(strength, tie, one, two)
@@ -301,14 +223,14 @@ def _behind_p(strength: Floats, drawn: Floats, queries: int) -> Floats:
     return found
 
 
-def _judges(answers: _Answers, reliable: Floats) -> pl.DataFrame:
+def _judges(answers: Answers, reliable: Floats) -> pl.DataFrame:
     """Each judge with how many answers were given and how reliable they are, least first."""
     number = np.bincount(answers.judge, minlength=len(answers.judges))
     table = pl.DataFrame({"judge": answers.judges, "answers": number, "reliability": reliable})
     return table.sort("reliability", maintain_order=True)
 
 
-def _sentence(table: pl.DataFrame, answers: _Answers, level: float) -> str:
+def _sentence(table: pl.DataFrame, answers: Answers, level: float) -> str:
     best, next_best = table.row(0, named=True), table.row(1, named=True)
     text = f"Users prefer {best['system']} most: it is preferred to another system in {100 * best['preferred']:.0f} %"
     text += f" of comparisons (ties half; {count(len(answers.pair), 'answer')}, "
