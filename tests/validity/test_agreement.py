@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
 
+import karat as kt
 from karat.errors import BadInput, Undefined
 from karat.records import Judgments, Preferences, Queries, Runs
-from karat.simulate import preference_study
+from karat.simulate import preference_study, side_by_side
 from karat.validity import agreement, agreement_tables, compare, preferred
 
 #: Query: the labels by doc, the lists of x and y, and what users say (for x, for y).
@@ -43,7 +45,7 @@ def test_agree_equal_disagree_and_ties_by_hand() -> None:
     # Users prefer a side in q1, q2, q3, q5: right, wrong, tied, right.
     assert rows["RR", "all"]["credit"] == pytest.approx((1 + 0 + 0.5 + 1) / 4)
     assert [rows["RR", "one scores 0"][name] for name in names] == [1, 1, 0, 0, 2]
-    assert [rows["RR", "both above 0"][name] for name in names] == [1, 0, 1, 1, 2]
+    assert [rows["RR", "both score above 0"][name] for name in names] == [1, 0, 1, 1, 2]
     # Differences of RR: 0.5, 0.5, 0, 1, 1; the mean of those that are not ties is 0.75.
     assert [rows["RR", "small difference"][name] for name in names] == [1, 0, 1, 1, 2]
     assert [rows["RR", "large difference"][name] for name in names] == [1, 1, 0, 0, 2]
@@ -193,3 +195,32 @@ def test_scores_of_pairs_are_those_of_scoring() -> None:
 def test_no_measures_are_refused() -> None:
     with pytest.raises(BadInput, match="at least one, such as nDCG@10"):
         agreement(*study(), [])
+
+
+def test_the_web_tracks_subtopics_have_kinds_of_their_own(web2010: Path) -> None:
+    """Users whose utility is nDCG@10, on the real labels, with runs made by shuffling a real one."""
+    rng = np.random.default_rng(7)
+    place = pl.col("score").rank("ordinal", descending=True).over("query")
+    top = (
+        kt.read_runs(str(web2010 / "indri.run.gz"))
+        .frame.select("query", "doc", place=place)
+        .filter(pl.col("place") <= 50)
+    )
+    lists = [
+        top.select(
+            pl.lit(f"p{n}").alias("system"),
+            "query",
+            "doc",
+            score=-(pl.col("place") + pl.Series(8 * rng.normal(size=top.height))),
+        )
+        for n in range(4)
+    ]
+    runs, labels = Runs.of(pl.concat(lists)), kt.read_judgments(str(web2010 / "10.diversity-qrels.final.txt.gz"))
+    queries = kt.read_queries(str(web2010 / "wt2010-topics.xml"))
+    said = side_by_side(runs, labels, "nDCG@10", judges=5, seed=1)
+    found = agreement_tables(said, runs, labels, queries=queries, draws=0)
+    kinds = {row["split"]: row for row in found["Table 9"].frame.iter_rows(named=True)}
+    assert set(kinds) == {"all", "kind informational", "kind navigational"}
+    assert kinds["all"]["n"] == kinds["kind informational"]["n"] + kinds["kind navigational"]["n"]
+    credit = dict(found["Table 4"].frame.select("measure", "credit").iter_rows())
+    assert max(credit, key=lambda name: credit[name]) == "nDCG@10"

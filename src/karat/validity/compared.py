@@ -87,6 +87,7 @@ def compare(
         raise BadInput.at("the measures", expected="at least one, such as nDCG@10", found="none")
     _refuse_unknown(frame, lists)
     lists = Runs(lists.frame.join(frame.select("query").unique(), on="query", how="semi"), lists.notes)
+    judged = _judged(frame, lists, labels)
     by = ["query", "subtopic"] if "subtopic" in frame.columns else ["query"]
     if "subtopic" in by:
         if not labels.has("subtopic"):
@@ -105,26 +106,34 @@ def compare(
     if known.height < frame.height:
         missing = count(frame.height - known.height, "pair")
         notes.append(f"{missing} of {frame.height:,} without labels for the {by[-1]}: left out")
-    scored = Scorer(labels, [*wanted, Judged @ SHOWN], profile=profile, complete=True, draws=0, weights=weights)
+    scored = Scorer(labels, wanted, profile=profile, complete=True, draws=0, weights=weights)
     table = scored.score(lists).queries
     notes += [note for note in scored.labels.notes if note not in notes]
     names = [str(measure) for measure in wanted]
     sides = [
         known.select("item", system=side)
         .join(table, left_on=["item", "system"], right_on=["query", "system"], how="left", maintain_order="left")
-        .select(*names, str(Judged @ SHOWN))
+        .select(names)
         .fill_null(0.0)
         .to_numpy()
         for side in ("a", "b")
     ]
-    judged = float(np.mean([side[:, -1] for side in sides]))
     if judged < 1 - ROUNDING:
         notes.append(
             f"{100 * (1 - judged):.0f} % of the documents in the top {SHOWN} have no judgment and count as not relevant"
         )
-    return Compared(
-        known.drop("item"), tuple(names), sides[0][:, : len(names)], sides[1][:, : len(names)], tuple(notes)
-    )
+    return Compared(known.drop("item"), tuple(names), sides[0], sides[1], tuple(notes))
+
+
+def _judged(frame: pl.DataFrame, runs: Runs, labels: Judgments) -> float:
+    """The share of the documents in the top of the compared lists that somebody judged, for whatever subtopic."""
+    known = labels.frame.select("query").unique()
+    shown = pl.concat([frame.select("query", system=side) for side in ("a", "b")]).join(known, on="query", how="semi")
+    if not shown.height or not len(runs):
+        return 1.0
+    table = Scorer(labels, [Judged @ SHOWN], complete=True, draws=0).score(runs).queries
+    found = shown.join(table, on=["query", "system"])[str(Judged @ SHOWN)].drop_nans()
+    return float(found.to_numpy().mean()) if len(found) else 1.0
 
 
 def joined_runs(runs: Runs | Sequence[Runs]) -> Runs:

@@ -65,8 +65,8 @@ def agreement_tables(
     found["Table 5"] = table(first, ["difference"])
     zero = table(single, ["zero"])
     found["Table 6"] = part(zero, "one scores 0")
-    found["Table 7"] = part(zero, "both above 0")
-    found["Table 8"] = part(table(single, ["zero"], "in"), "both above 0")
+    found["Table 7"] = part(zero, "both score above 0")
+    found["Table 8"] = part(table(single, ["zero"], "in"), "both score above 0")
     if queries is not None:
         with suppress(BadInput):  # no kinds are known
             found["Table 9"] = table(first, ["kind"])

@@ -22,7 +22,7 @@ def split_pairs(compared: Compared, split: str, measure: int, queries: Queries |
     >>> pairs = pl.DataFrame({"query": ["q1", "q2"], "a": ["x", "x"], "b": ["y", "y"], "sign": [1, 1]})
     >>> both = Compared(pairs, ("P@10",), np.array([[0.5], [0.3]]), np.array([[0.0], [0.2]]))
     >>> {name: which.tolist() for name, which in split_pairs(both, "zero", 0).items()}
-    {'one scores 0': [True, False], 'both above 0': [False, True]}
+    {'one scores 0': [True, False], 'both score above 0': [False, True]}
 
     "difference" splits at the mean absolute difference of the pairs that the measure does not tie, "zero" by whether
     one side scores 0 (pairs in which both do are tied, and in neither part); anything else is a column that queries
@@ -36,7 +36,7 @@ def split_pairs(compared: Compared, split: str, measure: int, queries: Queries |
     if split == "zero":
         zero_a = np.abs(compared.score_a[:, measure]) <= ROUNDING
         zero_b = np.abs(compared.score_b[:, measure]) <= ROUNDING
-        return {"one scores 0": zero_a ^ zero_b, "both above 0": ~zero_a & ~zero_b}
+        return {"one scores 0": zero_a ^ zero_b, "both score above 0": ~zero_a & ~zero_b}
     values = _column(compared, split, queries)
     return {f"{split} {value}": (values == value).to_numpy() for value in values.drop_nulls().unique().sort()}
 
