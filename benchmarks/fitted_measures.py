@@ -41,9 +41,10 @@ def main() -> None:
             held += row["low"] <= truth <= row["high"]
             better += found.better
             agreeing += held_out["p_agreement"] < 0.05
+        covered = "" if np.isnan(truth) else f", interval holds {truth:g} in {held / studies:.1%}"
         print(
-            f"users {users or 'at random'}, from {default}: {name} median {np.median(values):.2f}, interval holds it "
-            f"{held / studies:.1%}; better by likelihood {better / studies:.1%}, by agreement {agreeing / studies:.1%}",
+            f"users {users or 'at random'}, from {default}: {name} median {np.median(values):.2f}{covered}; called better "
+            f"by likelihood {better / studies:.1%}, by agreement {agreeing / studies:.1%}",
             flush=True,
         )
 
