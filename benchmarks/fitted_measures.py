@@ -43,8 +43,8 @@ def main() -> None:
             agreeing += held_out["p_agreement"] < 0.05
         covered = "" if np.isnan(truth) else f", interval holds {truth:g} in {held / studies:.1%}"
         print(
-            f"users {users or 'at random'}, from {default}: {name} median {np.median(values):.2f}{covered}; called better "
-            f"by likelihood {better / studies:.1%}, by agreement {agreeing / studies:.1%}",
+            f"users {users or 'at random'}, from {default}: {name} median {np.median(values):.2f}{covered}; called "
+            f"better by likelihood {better / studies:.1%}, by agreement {agreeing / studies:.1%}",
             flush=True,
         )
 
