@@ -81,14 +81,14 @@ def test_where_nothing_is_there_something_is_found_in_about_five_studies_of_a_hu
     """Ten columns that say nearly the same: Holm would find next to nothing ever, plain p values far too much."""
     rng = np.random.default_rng(8)
     alarms = 0
-    for seed in range(200):
+    for seed in range(150):
         who = None if users is None else np.arange(75) % users
         effect = np.zeros(75) if who is None else rng.normal(size=users)[who]
         habit = np.zeros(75) if who is None else rng.normal(size=users)[who]
         x = (rng.normal(size=75) + habit)[:, None] + 0.7 * rng.normal(size=(75, 10))
-        found = rank_correlations(x, rng.normal(size=75) + effect, who, draws=200, seed=seed)
+        found = rank_correlations(x, rng.normal(size=75) + effect, who, draws=100, seed=seed)
         alarms += (found.p_adjusted < 0.05).any()
-    assert 0.015 <= alarms / 200 <= 0.085, alarms
+    assert 0.01 <= alarms / 150 <= 0.1, alarms
 
 
 def test_clusters_are_drawn_whole() -> None:

@@ -84,19 +84,19 @@ def test_variants_are_all_combinations_and_print_as_they_are_parsed() -> None:
 )
 def test_what_was_planted_is_recovered(users: str, default: str, name: str, truth: float) -> None:
     held = better = 0
-    for seed in range(30):
+    for seed in range(20):
         study = preference_study(users, queries=60, pairs_per_query=2, judges=5, block=0, seed=seed)
         found = fit_measure(study.preferences, study.runs, study.judgments, default, [name], repeats=1, draws=200)
         row = found.frame.row(0, named=True)
         held += row["low"] <= truth <= row["high"]
         better += found.better
-    assert held >= 26, held
-    assert better >= 27, better
+    assert held >= 16, held
+    assert better >= 18, better
 
 
 def test_users_who_choose_at_random_are_not_believed() -> None:
     better = agreeing = 0
-    for seed in range(40):
+    for seed in range(30):
         study = preference_study(None, queries=60, pairs_per_query=2, judges=5, block=0, seed=seed)
         found = fit_measure(study.preferences, study.runs, study.judgments, "RBP(p=0.8)", ["p"], repeats=1, draws=100)
         better += found.better
@@ -104,8 +104,8 @@ def test_users_who_choose_at_random_are_not_believed() -> None:
         if not found.better:
             assert found.measure == parse_measure("RBP(p=0.8)")
             assert "no better than the default" in found.finding
-    assert better <= 4, better
-    assert agreeing <= 6, agreeing
+    assert better <= 3, better
+    assert agreeing <= 5, agreeing
 
 
 def test_the_users_own_measure_gets_no_better() -> None:
