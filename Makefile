@@ -55,6 +55,7 @@ bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/corrected.py
 	$(BIN)/python benchmarks/verdict.py
 	$(BIN)/python benchmarks/planning.py
+	$(BIN)/python benchmarks/users.py
 
 clean:
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis

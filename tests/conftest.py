@@ -24,3 +24,12 @@ def web2010() -> Path:
     if not folder.is_dir():
         pytest.skip(f"no {folder}: set KARAT_DATA to the folder with the research data")
     return folder
+
+
+@pytest.fixture
+def user_study() -> Path:
+    """Jiang and Allan's sessions: lists, labels and ratings."""
+    folder = DATA / "user-study"
+    if not folder.is_dir():
+        pytest.skip(f"no {folder}: set KARAT_DATA to the folder with the research data")
+    return folder

@@ -1,6 +1,8 @@
 """The public names: what `import karat as kt` offers as `kt.name`. Adding a line here makes a name public."""
 
 from karat import judges as judges
+from karat import plan as plan
+from karat import validity as validity
 from karat.compare import Comparison as Comparison
 from karat.compare import compare as compare
 from karat.errors import BadInput as BadInput
@@ -19,7 +21,9 @@ from karat.formats import read_documents as read_documents
 from karat.formats import read_judgments as read_judgments
 from karat.formats import read_preferences as read_preferences
 from karat.formats import read_queries as read_queries
+from karat.formats import read_ratings as read_ratings
 from karat.formats import read_runs as read_runs
+from karat.formats import read_session_lists as read_session_lists
 from karat.formats import read_subtopics as read_subtopics
 from karat.formats import write as write
 from karat.labels import majority as majority

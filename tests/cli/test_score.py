@@ -159,7 +159,9 @@ def test_help_has_an_example_for_every_command() -> None:
         "context",
         "plan context",
         "plan gold",
+        "plan pairs",
         "plan power",
+        "validate",
     ):
         done = karat(*command.split(), "--help")
         assert done.returncode == 0

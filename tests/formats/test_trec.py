@@ -188,3 +188,13 @@ def test_topics_that_are_none_are_refused(tmp_path: Path) -> None:
     for text, said in {"<a>": "topics in XML", "<a/>": "<topic> elements"}.items():
         with pytest.raises(kt.BadInput, match=said):
             kt.read_queries(saved(tmp_path, text, "t.xml"))
+
+
+def test_a_run_with_scores_only_is_written_with_ranks(tmp_path: Path) -> None:
+    kt.write(kt.Runs.of({"q": {"a": 1.0, "b": 2.0}}, system="mine"), str(tmp_path / "my.run"))
+    assert (tmp_path / "my.run").read_text().splitlines() == ["q Q0 a 2 1.0 mine", "q Q0 b 1 2.0 mine"]
+
+
+def test_a_pattern_that_matches_nothing_is_a_missing_file(tmp_path: Path) -> None:
+    with pytest.raises(kt.BadInput, match="no such file"):
+        kt.read_runs(str(tmp_path / "p*.run"))

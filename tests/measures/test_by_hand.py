@@ -80,6 +80,16 @@ def test_gap_refuses_gains_that_fall() -> None:
         value("GAP(gains={0:0,1:1,2:0.5,3:1})")
 
 
+def test_a_discount_may_be_a_power_of_the_rank() -> None:
+    labels = {"q": {"a": 2, "b": 1, "c": 0}}
+    run = {"q": {"c": 4.0, "x": 3.0, "y": 2.0, "a": 1.0}}
+    assert value("DCG(discount=0.5)@4", labels, run) == pytest.approx(2 / 4**0.5)
+    assert value("nDCG(discount=2)@4", labels, run) == pytest.approx(2 / 16 / (2 + 1 / 4))
+    assert value("DCG(discount=1)@4", labels, run) == value("DCG(discount='zipf')@4", labels, run)
+    with pytest.raises(kt.BadInput, match="a power of the rank"):
+        value("DCG(discount=-1)@4")
+
+
 CONTEXT = [
     {"query": "q", "doc": "a", "label": 1},
     {"query": "q", "doc": "b", "label": 1},

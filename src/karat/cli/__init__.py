@@ -20,6 +20,7 @@ from karat.cli.measures import measures
 from karat.cli.plan import plan
 from karat.cli.score import score
 from karat.cli.train import train
+from karat.cli.validate import validate
 from karat.errors import BadInput, KaratError, MissingExtra
 
 
@@ -38,6 +39,8 @@ karat.add_command(judges)
 karat.add_command(context)
 karat.add_command(plan)
 karat.add_command(train)
+karat.add_command(validate)
+karat.add_command(plan)
 karat.add_command(measures)
 
 

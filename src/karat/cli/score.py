@@ -83,7 +83,7 @@ def score(
     from karat.formats.files import File
     from karat.measures import as_measures, profile_named
 
-    files, names = _measures_among(runs, measure)
+    files, names = measures_among(runs, measure)
     if [labels, *files].count("-") > 1:
         raise BadInput("standard input (-) can be read once only")
     tool = profile_named(profile)
@@ -114,7 +114,7 @@ def score(
         print_scores(scores, by_query)
 
 
-def _measures_among(runs: tuple[str, ...], given: tuple[str, ...]) -> tuple[list[str], list[str]]:
+def measures_among(runs: tuple[str, ...], given: tuple[str, ...]) -> tuple[list[str], list[str]]:
     """Runs and measures apart: `-m nDCG@10 AP` leaves AP among the runs, though no such file exists."""
     from karat.errors import BadInput
     from karat.measures import parse_measure

@@ -6,6 +6,7 @@ import io
 import sys
 from dataclasses import dataclass
 from functools import cache, cached_property
+from glob import escape
 from pathlib import Path
 
 from karat.errors import BadInput
@@ -107,7 +108,7 @@ class File:
             with Path(self.path).open("rb") as stream:
                 return stream.read(65536)
         except FileNotFoundError:
-            near = sorted(p.name for p in Path(self.path).parent.glob(f"{Path(self.path).stem[:3]}*"))[:3]
+            near = sorted(p.name for p in Path(self.path).parent.glob(f"{escape(Path(self.path).stem[:3])}*"))[:3]
             hint = f"; near it: {', '.join(near)}" if near and Path(self.path).stem else ""
             raise BadInput(f"{self.path}: no such file{hint}") from None
         except IsADirectoryError:

@@ -9,7 +9,19 @@ import polars as pl
 from karat.errors import BadInput
 from karat.formats import quepid, tables, trec
 from karat.formats.files import File
-from karat.records import ClickLog, Clicks, Documents, Judgments, Preferences, Queries, Runs, Scale, Source
+from karat.records import (
+    ClickLog,
+    Clicks,
+    Documents,
+    Judgments,
+    Preferences,
+    Queries,
+    Ratings,
+    Runs,
+    Scale,
+    SessionLists,
+    Source,
+)
 from karat.records.queries import SUBTOPICS
 from karat.records.schema import Column, Schema
 
@@ -20,6 +32,15 @@ USER_WEIGHTS = Schema(
         Column("of", pl.Int64, "N users", True),
         Column("level", pl.Float64, "the grade seen", True),
         Column("weight", pl.Float64, "what it is worth", True, ("binomial",)),
+    ),
+)
+
+COMMENTS = Schema(
+    "comments",
+    (
+        Column("reason", pl.String, "why, in the judge's words", aliases=("comment",)),
+        Column("codes", pl.String, "the classes of the reason, divided by ;", aliases=("classes", "code")),
+        Column("coder", pl.String, "who coded it"),
     ),
 )
 
@@ -151,6 +172,27 @@ def read_documents(path: str, *, format: str | None = None) -> Documents:  # noq
     file = File(str(path))
     frame, source = tables.read_table(file, _table(format, file, Documents.schema))
     return Documents.check(frame, source=source)
+
+
+def read_session_lists(path: str, *, format: str | None = None) -> SessionLists:  # noqa: A002
+    """The lists that users saw in a session, one row per result, from CSV, TSV, JSON lines or Parquet."""
+    file = File(str(path))
+    frame, source = tables.read_table(file, _table(format, file, SessionLists.schema))
+    return SessionLists.check(frame, source=source)
+
+
+def read_ratings(path: str, *, format: str | None = None) -> Ratings:  # noqa: A002
+    """Users' ratings of whole sessions, one row each, from CSV, TSV, JSON lines or Parquet."""
+    file = File(str(path))
+    frame, source = tables.read_table(file, _table(format, file, Ratings.schema))
+    return Ratings.check(frame, source=source)
+
+
+def read_comments(path: str, *, format: str | None = None) -> pl.DataFrame:  # noqa: A002
+    """Comments with `reason` (or `comment`) and whatever else is known of them, as a table."""
+    file = File(str(path))
+    frame, _ = tables.read_table(file, _table(format, file, COMMENTS))
+    return frame.rename(COMMENTS.rename(frame.columns))
 
 
 def _table(format: str | None, file: File, schema: Schema) -> str:  # noqa: A002

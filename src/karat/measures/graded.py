@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -33,6 +34,27 @@ def zipf(rank: Ints) -> Floats:
 
 
 DISCOUNTS: dict[str, Callable[[Ints], Floats]] = {"log2": log2, "zipf": zipf}
+#: How a user may write a discount: a name, or the power of the rank to divide by.
+DiscountLike = Literal["log2", "zipf"] | float
+#: A higher power would leave nothing but the first rank.
+STEEPEST_DISCOUNT = 20
+
+
+@cache
+def discount_named(discount: DiscountLike) -> Callable[[Ints], Floats]:
+    """The weight of each rank: by name, or one by a power of the rank.
+
+    >>> discount_named(0.5)(np.array([1, 4])).tolist()
+    [1.0, 0.5]
+    """
+    if isinstance(discount, str):
+        return DISCOUNTS[discount]
+
+    def power(rank: Ints) -> Floats:
+        weight: Floats = rank.astype(np.float64) ** -discount
+        return weight
+
+    return power
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -92,7 +114,7 @@ class CG(Contextual, Linear):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class DCG(CG):
-    """The sum of gains, each divided by log2(rank + 1), or by the rank (`discount='zipf'`).
+    """The sum of gains, each divided by log2(rank + 1), the rank (`discount='zipf'`) or a power of it (`discount=0.5`).
 
     >>> str(DCG(gains='exp', discount='zipf') @ 10)
     "DCG(gains='exp',discount='zipf')@10"
@@ -101,7 +123,7 @@ class DCG(CG):
     Reference: Jarvelin and Kekalainen (TOIS 2002); `gains='exp'`: Burges et al. (ICML 2005).
     """
 
-    discount: Literal["log2", "zipf"] = "log2"
+    discount: DiscountLike = "log2"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -109,7 +131,7 @@ class DCG(CG):
 
     def weight(self, rank: Ints) -> Floats:
         """The discount at each rank."""
-        return DISCOUNTS[self.discount](rank)
+        return discount_named(self.discount)(rank)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -127,7 +149,7 @@ class nDCG(Contextual):
     Reference: Jarvelin and Kekalainen (TOIS 2002); trec_eval's `ndcg` and `ndcg_cut_k`.
     """
 
-    discount: Literal["log2", "zipf"] = "log2"
+    discount: DiscountLike = "log2"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -136,7 +158,7 @@ class nDCG(Contextual):
     def score(self, lists: Lists) -> Floats:
         """Sum of discounted gains, by the ideal sum."""
         lists = self.view(lists)
-        gains, discount = self.gains_in(lists.topics, lists.profile), DISCOUNTS[self.discount]
+        gains, discount = self.gains_in(lists.topics, lists.profile), discount_named(self.discount)
         gained = lists.total(gains.apply(lists.utility(self.context)) * discount(lists.rank))
         ideal = lists.topics.ideal(gains, discount, self.cutoff, self.context)
         return share(gained, ideal[lists.topic])
@@ -236,5 +258,13 @@ class CCG_single(CCG):
 
 
 def _check_discount(discount: object) -> None:
-    if not isinstance(discount, str) or discount not in DISCOUNTS:
-        raise BadInput.at("the discount", expected=" or ".join(DISCOUNTS), found=repr(discount))
+    if isinstance(discount, str):
+        known = discount in DISCOUNTS
+    else:
+        known = (
+            isinstance(discount, int | float) and not isinstance(discount, bool) and 0 <= discount <= STEEPEST_DISCOUNT
+        )
+    if not known:
+        names = " or ".join(DISCOUNTS)
+        expected = f"{names}, or a power of the rank from 0 to {STEEPEST_DISCOUNT}"
+        raise BadInput.at("the discount", expected=expected, found=repr(discount))

@@ -10,6 +10,7 @@ from karat.records.result import Result
 from karat.records.runs import Runs
 from karat.records.scale import Level, Scale
 from karat.records.schema import Column, Schema
+from karat.records.sessions import Ratings, SessionLists
 from karat.records.source import Source
 
 __all__ = [
@@ -21,10 +22,12 @@ __all__ = [
     "Level",
     "Preferences",
     "Queries",
+    "Ratings",
     "Records",
     "Result",
     "Runs",
     "Scale",
     "Schema",
+    "SessionLists",
     "Source",
 ]

@@ -37,6 +37,7 @@ class Preferences(Records):
             Column("group", pl.String, "the kind of judge"),
             Column("reason", pl.String, "why, in the judge's words", aliases=("comment",)),
             Column("trap", pl.Boolean, "whether the pair was a trap with a known answer"),
+            Column("expected", pl.String, "the right answer to a trap: left or right"),
         ),
     )
 
@@ -50,20 +51,27 @@ class Preferences(Records):
         """Preferences from a frame; `BadInput` names the first row that breaks a rule."""
         source = source_or(source, "the preferences")
         frame = cls.schema.conform(frame, source)
-        choice = frame["choice"].str.strip_chars().str.to_lowercase()
-        wrong = ~choice.is_in(list(CHOICES))
-        if wrong.any():
-            row = int(wrong.arg_max() or 0)
-            raise BadInput.at(
-                source.at(row),
-                expected="a choice of left, equal, right or none",
-                found=f'"{frame["choice"][row]}"',
-            )
+        answers = [name for name in ("choice", "expected") if name in frame.columns]
+        frame = frame.with_columns(pl.col(answers).str.strip_chars().str.to_lowercase())
+        for name in answers:
+            wrong = ~frame[name].is_in(list(CHOICES)).fill_null(True)
+            if wrong.any():
+                row = int(wrong.arg_max() or 0)
+                raise BadInput.at(
+                    source.at(row),
+                    expected=f"{'a choice' if name == 'choice' else 'an answer'} of left, equal, right or none",
+                    found=f'"{frame[name][row]}"',
+                )
+        if "strength" in frame.columns:
+            wrong = ((frame["strength"] < 0) | ~frame["strength"].is_finite()).fill_null(False)
+            if wrong.any():
+                row = int(wrong.arg_max() or 0)
+                raise BadInput.at(source.at(row), expected="a strength of 0 or more", found=str(frame["strength"][row]))
         itself = frame["left"] == frame["right"]
         if itself.any():
             row = int(itself.arg_max() or 0)
             raise BadInput.at(source.at(row), expected="two systems", found=f"{frame['left'][row]} on both sides")
-        return cls(frame.with_columns(choice.alias("choice")))
+        return cls(frame)
 
     def __repr__(self) -> str:
         systems = pl.concat([self.frame["left"], self.frame["right"]]).n_unique()

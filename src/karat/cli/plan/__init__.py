@@ -6,6 +6,7 @@ import click
 
 from karat.cli.plan.context import context
 from karat.cli.plan.gold import gold
+from karat.cli.plan.pairs import pairs
 from karat.cli.plan.power import power
 
 
@@ -17,3 +18,4 @@ def plan() -> None:
 plan.add_command(power)
 plan.add_command(gold)
 plan.add_command(context)
+plan.add_command(pairs)

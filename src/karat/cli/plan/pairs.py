@@ -1,0 +1,195 @@
+"""`karat plan pairs`: which pairs of result lists should users compare?"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import click
+
+from karat.cli import options
+
+if TYPE_CHECKING:
+    import polars as pl
+
+EXAMPLES = """\b
+Examples:
+  karat plan pairs diversity.qrels runs/*.run --teams teams.csv
+  karat plan pairs diversity.qrels runs/*.run --queries topics.xml --judges 8 --out tasks.jsonl
+  karat plan pairs qrels.txt a.run b.run --least nDCG@10=0.1 --relevant-gap 2 --out tasks.csv
+
+The rules and their defaults are those of Sanderson et al. (SIGIR 2010)."""
+
+
+@click.command(epilog=EXAMPLES)
+@click.argument("labels")
+@click.argument("runs", metavar="RUN...", nargs=-1, required=True)
+@click.option("--teams", metavar="FILE", help="A table of system and team; systems of one team are not paired.")
+@click.option("--same-team", is_flag=True, help="Pair systems of one team, too.")
+@click.option("--queries", metavar="FILE", help="Queries with texts and subtopics, as the Web Track's XML.")
+@click.option("--depth", default=10, show_default=True, help="How many documents of a list are shown.")
+@click.option(
+    "--hopeless", default=2, show_default=True, help="Drop queries where no system has more relevant documents."
+)
+@click.option(
+    "--relevant-gap",
+    default="0",
+    show_default=True,
+    metavar="N|any",
+    help="How far the numbers of relevant may differ.",
+)
+@click.option(
+    "--least",
+    multiple=True,
+    metavar="MEASURE=X",
+    help="How far a measure must differ.  [default: StRecall@10=0.1, alpha_nDCG@10=0.1]",
+)
+@click.option("--most", type=click.IntRange(1), metavar="N", help="At most so many pairs of a query, at random.")
+@click.option("--judges", default=8, show_default=True, type=click.IntRange(1), help="Judges for each question.")
+@click.option(
+    "--block", default=5, show_default=True, type=click.IntRange(1), help="Comparisons a block, trap included."
+)
+@click.option("--no-traps", is_flag=True, help="Build in no traps.")
+@click.option("--out", metavar="FILE", help="Write the tasks: .jsonl, .csv or .parquet.")
+@options.seed
+@options.scale
+@options.drop_bad_labels
+@options.as_json
+def pairs(
+    labels: str,
+    runs: tuple[str, ...],
+    teams: str | None,
+    same_team: bool,
+    queries: str | None,
+    depth: int,
+    hopeless: int,
+    relevant_gap: str,
+    least: tuple[str, ...],
+    most: int | None,
+    judges: int,
+    block: int,
+    no_traps: bool,
+    out: str | None,
+    seed: int,
+    scale: str | None,
+    drop_bad_labels: bool,
+    as_json: bool,
+) -> None:
+    """Choose pairs of result lists that users should compare, and write the comparisons as tasks.
+
+    Two systems of different teams, equally many relevant documents in the top ten, different in how they cover the
+    subtopics. Says how many pairs each rule left; a task file is written with --out only.
+    """
+    from karat.cli.results import print_result
+    from karat.cli.runs import read_several
+    from karat.formats import read_judgments, read_queries
+    from karat.plan import comparison_tasks, select_pairs
+    from karat.records.result import rows_of
+
+    if out is not None:
+        _kind(out)
+    read = read_judgments(labels, scale=scale, drop_bad_labels=drop_bad_labels)
+    lists = read_several(runs)
+    chosen = select_pairs(
+        lists,
+        read,
+        teams=None if teams is None else _read_teams(teams),
+        same_team=same_team,
+        depth=depth,
+        hopeless=hopeless,
+        relevant_gap=_gap(relevant_gap),
+        least=_least(least),
+        most=most,
+        seed=seed,
+    )
+    tasks = None
+    if chosen.pairs.height:
+        tasks = comparison_tasks(
+            chosen.pairs,
+            lists,
+            read,
+            queries=None if queries is None else read_queries(queries),
+            judges=judges,
+            block=block,
+            traps=not no_traps,
+            depth=depth,
+            seed=seed,
+        )
+    if out is not None and tasks is not None:
+        _write(tasks.frame, out)
+    if as_json:
+        document = chosen.to_dict() | {
+            "pairs": rows_of(chosen.pairs),
+            "tasks": None if tasks is None else tasks.finding,
+        }
+        click.echo(json.dumps(document | {"out": out if tasks is not None else None}, ensure_ascii=False))
+        return
+    print_result(chosen)
+    if tasks is not None:
+        click.echo(tasks.finding + (f" Written to {out}." if out else " Write them with --out."))
+    elif out is not None:
+        click.echo(f"Nothing to show, so {out} was not written.")
+
+
+def _gap(text: str) -> int | None:
+    from karat.errors import BadInput
+
+    if text.lower() == "any":
+        return None
+    if not text.isdigit():
+        raise BadInput.at("--relevant-gap", expected="a whole number, or any", found=f'"{text}"')
+    return int(text)
+
+
+def _least(least: tuple[str, ...]) -> dict[str, float] | None:
+    from karat.errors import BadInput
+
+    found = {}
+    for text in least:
+        name, equals, value = text.rpartition("=")
+        try:
+            found[name] = float(value)
+        except ValueError:
+            equals = ""
+        if not equals:
+            raise BadInput.at("--least", expected="MEASURE=X, as alpha_nDCG@10=0.1", found=f'"{text}"')
+    return found or None
+
+
+def _read_teams(path: str) -> dict[str, str]:
+    from karat.errors import BadInput
+    from karat.formats.files import File
+    from karat.formats.tables import read_table
+
+    frame, source = read_table(File(path), "csv")
+    if not {"system", "team"} <= {*frame.columns}:
+        raise BadInput.at(source.name, expected="the columns system and team", found=", ".join(frame.columns))
+    frame = frame.drop_nulls(["system", "team"])
+    return dict(zip(frame["system"].to_list(), frame["team"].to_list(), strict=True))
+
+
+def _kind(path: str) -> str:
+    from karat.errors import BadInput
+    from karat.formats.files import File
+
+    ending = File(path).ending
+    if ending not in (".jsonl", ".csv", ".tsv", ".parquet"):
+        raise BadInput.at("--out", expected="a file that ends in .jsonl, .csv or .parquet", found=path)
+    return ending
+
+
+def _write(tasks: pl.DataFrame, path: str) -> None:
+    import polars as pl
+
+    from karat.formats import tables
+    from karat.formats.files import write_bytes
+
+    kind = _kind(path)
+    if kind == ".jsonl":
+        content = tables.write_jsonl(tasks)
+    elif kind == ".parquet":
+        content = tables.write_parquet(tasks)
+    else:  # ids hold no spaces in TREC's formats, and a list of them is one cell
+        flat = tasks.with_columns(pl.col("left_docs", "right_docs").list.join(" "))
+        content = tables.write_csv(flat, "\t" if kind == ".tsv" else ",")
+    write_bytes(path, content)

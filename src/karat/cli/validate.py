@@ -1,0 +1,298 @@
+"""`karat validate`: do measures agree with users? One part after another, each a function of what was given."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import click
+
+from karat.cli import options
+from karat.cli.validate_users import EXAMPLES as USER_EXAMPLES
+from karat.cli.validate_users import USER_PARTS, for_terminal, user_options
+
+if TYPE_CHECKING:
+    from karat.records import Judgments, Preferences, Queries, Result, Runs
+
+#: What is compared with users when no measure is asked for.
+DEFAULT = ("nDCG@10", "RR@10", "P@10", "ERR@10")
+
+EXAMPLES = """\b
+Examples:
+  karat validate preferences.csv --runs a.run b.run --labels qrels.txt -m nDCG@10 P@10
+  karat validate preferences.csv --runs runs/*.run --labels diversity.qrels -m alpha_nDCG@10 --split difference
+  karat validate preferences.csv --runs runs/*.run --labels diversity.qrels --by subtopic --split zero --split kind
+      --queries topics.xml --json
+  karat validate preferences.csv --part ranking
+{more}
+
+A preference has query, left, right (systems), choice (left, equal, right, none), and maybe subtopic, strength, judge,
+trap and expected (the right answer to a trap).""".replace("{more}", USER_EXAMPLES)
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """What was typed; files are read when a part asks for them."""
+
+    preferences_path: str
+    run_paths: tuple[str, ...]
+    labels_path: str | None
+    queries_path: str | None
+    measures: tuple[str, ...]
+    by: str
+    how: str
+    at_least: float | None
+    split: tuple[str, ...]
+    ties: str
+    profile: str
+    reliability: bool
+    picture: str | None
+    draws: int
+    seed: int
+    scale: str | None
+    drop_bad_labels: bool
+
+    @property
+    def own_measures(self) -> tuple[str, ...]:
+        """The measures that were asked for, none where a part should take its own."""
+        return () if self.measures is DEFAULT else self.measures
+
+    @cached_property
+    def preferences(self) -> Preferences:
+        """What users answered."""
+        from karat.formats import read_preferences
+
+        return read_preferences(self.preferences_path)
+
+    @cached_property
+    def runs(self) -> list[Runs]:
+        """The runs of the systems that users compared."""
+        from karat.cli.runs import read_several
+
+        self._need(self.run_paths, "--runs", "the runs of the systems that users compared")
+        return read_several(self.run_paths)
+
+    @cached_property
+    def labels(self) -> Judgments:
+        """The labels to score the runs with."""
+        from karat.formats import read_judgments
+
+        self._need(self.labels_path, "--labels", "labels to score the runs with")
+        return read_judgments(str(self.labels_path), scale=self.scale, drop_bad_labels=self.drop_bad_labels)
+
+    @cached_property
+    def queries(self) -> Queries | None:
+        """The queries with their kinds, where a file tells them."""
+        from karat.formats import read_queries
+
+        return None if self.queries_path is None else read_queries(self.queries_path)
+
+    @staticmethod
+    def _need(value: object, option: str, what: str) -> None:
+        from karat.errors import BadInput
+
+        if not value:
+            raise BadInput.at(option, expected=what, found="nothing")
+
+
+def _agreement(given: Given) -> list[Result]:
+    from karat.validity import agreement
+
+    return [
+        agreement(
+            given.preferences,
+            given.runs,
+            given.labels,
+            list(given.measures),
+            by=given.by,
+            how=given.how,
+            at_least=given.at_least,
+            split=given.split,
+            ties=given.ties,
+            queries=given.queries,
+            profile=given.profile,
+            draws=given.draws,
+            seed=given.seed,
+        )
+    ]
+
+
+def _tables(given: Given) -> list[Result]:
+    from dataclasses import replace
+
+    from karat.validity import agreement_tables
+
+    found = agreement_tables(
+        given.preferences, given.runs, given.labels, queries=given.queries, draws=given.draws, seed=given.seed
+    )
+    return [replace(table, finding=f"{name}. {table.finding}") for name, table in found.items()]
+
+
+def _votes(given: Given) -> list[Result]:
+    from karat.validity import preferred, votes
+
+    return [
+        votes(given.preferences, at_least=given.at_least),
+        preferred(given.preferences, by=given.by, how=given.how, at_least=given.at_least),
+    ]
+
+
+def _ranking(given: Given) -> list[Result]:
+    from karat.validity import rank_systems
+
+    return [rank_systems(given.preferences, reliability=given.reliability, draws=given.draws, seed=given.seed)]
+
+
+def _correlation(given: Given) -> list[Result]:
+    from karat.formats.files import write_bytes
+    from karat.report import heat_map
+    from karat.validity import matrix, measure_correlation
+
+    found = measure_correlation(given.runs, given.labels, list(given.measures), profile=given.profile, seed=given.seed)
+    if given.picture is not None:
+        subtitle = f"Kendall's tau_b over {found.frame['systems'][0]} systems and {found.frame['queries'][0]} queries"
+        write_bytes(
+            given.picture, heat_map(matrix(found), title=found.finding.partition(";")[0], subtitle=subtitle).encode()
+        )
+    return [found]
+
+
+#: The parts by name; what a part needs that was not given is an error of its own.
+PARTS: dict[str, Callable[[Given], list[Result]]] = {
+    "agreement": _agreement,
+    "tables": _tables,
+    "votes": _votes,
+    "ranking": _ranking,
+    "correlation": _correlation,
+    **USER_PARTS,
+}
+
+
+@click.command(epilog=EXAMPLES)
+@click.argument("preferences")
+@click.argument("more", metavar="", nargs=-1)
+@click.option("--runs", multiple=True, metavar="RUN...", help="The runs of the systems that users compared.")
+@click.option("--labels", metavar="FILE", help="Labels to score the runs with.")
+@click.option("-m", "--measure", multiple=True, metavar="MEASURE...", help="Measures, with commas or repeated.")
+@click.option(
+    "--part",
+    "parts",
+    multiple=True,
+    type=click.Choice(list(PARTS)),
+    help="What to report: agreement (the default), the paper's tables, votes, a ranking of systems, the measures'"
+    " correlation; curves along ties and context, a measure fitted to users; with their file in the place of"
+    " PREFERENCES: clicks, ratings, reasons, coders.",
+)
+@click.option(
+    "--by", default="query", show_default=True, type=click.Choice(["query", "subtopic"]), help="What a pair is of."
+)
+@click.option("--split", multiple=True, metavar="NAME", help="difference, zero, or a column of --queries such as kind.")
+@click.option("--queries", metavar="FILE", help="Queries with their kinds and subtopics, for --split.")
+@click.option(
+    "--ties", default="out", show_default=True, type=click.Choice(["out", "in"]), help="Pairs that a measure ties."
+)
+@click.option(
+    "--how",
+    default="votes",
+    show_default=True,
+    type=click.Choice(["votes", "mode"]),
+    help="From judges to a preference.",
+)
+@click.option("--at-least", type=float, metavar="STRENGTH", help="Weaker preferences count as equal.")
+@click.option("--reliability", is_flag=True, help="Let judges differ in reliability, for --part ranking.")
+@click.option("--picture", metavar="FILE", help="Write the correlations as an SVG picture.")
+@click.option("--profile", default="trec_eval", show_default=True, metavar="TOOL", help="Score as this tool does.")
+@user_options
+@options.draws
+@options.seed
+@options.scale
+@options.drop_bad_labels
+@options.as_json
+def validate(
+    preferences: str,
+    more: tuple[str, ...],
+    runs: tuple[str, ...],
+    labels: str | None,
+    measure: tuple[str, ...],
+    parts: tuple[str, ...],
+    by: str,
+    split: tuple[str, ...],
+    queries: str | None,
+    ties: str,
+    how: str,
+    at_least: float | None,
+    reliability: bool,
+    picture: str | None,
+    profile: str,
+    draws: int,
+    seed: int,
+    scale: str | None,
+    drop_bad_labels: bool,
+    as_json: bool,
+) -> None:
+    """Check measures against what users prefer, side by side.
+
+    For every pair of systems that users compared: does the measure prefer the one that users prefer? Judges who failed
+    a trap are left out. Tests are by query, and allow for the number of measures.
+    """
+    from karat.cli.score import measures_among
+
+    files, names = list(runs), list(measure)
+    if more:
+        files, names = measures_among((*runs, *more), measure)
+    elif measure:
+        names = measures_among(("-",), measure)[1]
+    given = Given(
+        preferences_path=preferences,
+        run_paths=tuple(files),
+        labels_path=labels,
+        queries_path=queries,
+        measures=tuple(names) or DEFAULT,
+        by=by,
+        how=how,
+        at_least=at_least,
+        split=split,
+        ties=ties,
+        profile=profile,
+        reliability=reliability,
+        picture=picture,
+        draws=draws,
+        seed=seed,
+        scale=scale,
+        drop_bad_labels=drop_bad_labels,
+    )
+    found = [result for part in parts or ("agreement",) for result in PARTS[part](given)]
+    if as_json:
+        documents = [result.to_dict() for result in found]
+        click.echo(json.dumps(documents[0] if len(documents) == 1 else documents, ensure_ascii=False))
+        return
+    for place, table in enumerate(table for result in found for table in for_terminal(result)):
+        if place:
+            click.echo()
+        _show(table)
+
+
+def _show(result: Result) -> None:
+    from karat.cli.results import print_result
+    from karat.records import Result
+    from karat.validity import Agreement, SystemRanking
+
+    if not isinstance(result, Agreement):
+        print_result(result, [name for name in result.frame.columns if name not in ("systems", "queries")])
+        if isinstance(result, SystemRanking) and result.judges.height:
+            click.echo()
+            print_result(Result(result.judges.head(10), "The least reliable judges (1 is the average, 0 guesses)."))
+        return
+    shown = ["measure", "split", "agree", "equal", "disagree", "ties", "n", "agree_share", "p", "p_adjusted"]
+    print_result(result, shown)
+    if result.between_measures.height:
+        click.echo()
+        names = ["first", "second", "difference", "mcnemar_p", "p_adjusted", "better"]
+        print_result(Result(result.between_measures, "Between measures, on the same pairs:"), names)
+    if result.between_splits.height:
+        click.echo()
+        names = ["measure", "first", "second", "first_share", "second_share", "welch_p", "p_adjusted"]
+        print_result(Result(result.between_splits, "Between parts:"), names)

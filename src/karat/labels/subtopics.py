@@ -1,0 +1,35 @@
+"""Each subtopic as a query of its own: what one user wanted, apart from what others mean by the same words."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from karat.records import Judgments, Runs
+
+#: Stands between the two ids where a subtopic becomes a query; no id holds it.
+BETWEEN = "\x1f"
+
+
+def one_subtopic_each(runs: Runs, labels: Judgments) -> tuple[Runs, Judgments, pl.DataFrame]:
+    """Runs and labels in which every subtopic is a query, and a table that says which is which.
+
+    >>> labels = Judgments.of([{"query": "q", "subtopic": "1", "doc": "d", "label": 1},
+    ...                        {"query": "q", "subtopic": "2", "doc": "e", "label": 1}])
+    >>> runs, labels, table = one_subtopic_each(Runs.of({"q": {"d": 2.0, "e": 1.0}}), labels)
+    >>> len(runs), len(labels), table.select("query", "subtopic").rows()
+    (4, 2, [('q', '1'), ('q', '2')])
+
+    A user who asked about one subtopic has no use for the others; conventional measures can then be computed for each
+    subtopic. Labels without subtopics, and runs of queries without labels, stay as they are. The table has
+    `item` (the new query's id), `query` and `subtopic`.
+    """
+    if not labels.has("subtopic"):
+        queries = labels.frame.select(item="query", query="query").unique(maintain_order=True)
+        return runs, labels, queries.with_columns(subtopic=pl.lit(None, dtype=pl.String))
+    item = pl.when(pl.col("subtopic").is_null()).then("query").otherwise(pl.col("query") + BETWEEN + pl.col("subtopic"))
+    frame = labels.frame.with_columns(item.alias("item"))
+    table = frame.select("item", "query", "subtopic").unique(maintain_order=True)
+    split = frame.drop("query", "subtopic").rename({"item": "query"})
+    lists = runs.frame.join(table.select("item", "query"), on="query", how="left", maintain_order="left")
+    lists = lists.with_columns(query=pl.coalesce("item", "query")).drop("item")
+    return Runs(lists, runs.notes), Judgments(split, labels.notes, labels.scale), table

@@ -1,0 +1,185 @@
+"""The task file of side-by-side comparisons: blocks with a trap each, rounds, sides drawn by lot."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from karat.errors import BadInput, Undefined
+from karat.estimate import Scorer
+from karat.labels import one_subtopic_each
+from karat.measures import P
+from karat.records import Judgments, Queries, Result, Runs
+from karat.records.base import count
+from karat.validity.compared import joined_runs
+
+Ints = npt.NDArray[np.int64]
+
+
+def comparison_tasks(
+    pairs: pl.DataFrame,
+    runs: Runs | Sequence[Runs],
+    labels: Judgments,
+    *,
+    queries: Queries | None = None,
+    judges: int = 8,
+    block: int = 5,
+    traps: bool = True,
+    depth: int = 10,
+    seed: int = 0,
+) -> Result:
+    """Everything to be shown, one row a comparison, in the order in which it is shown.
+
+    >>> from karat.simulate import preference_study
+    >>> study = preference_study(queries=4, systems=3, judges=1)
+    >>> pairs = pl.DataFrame({"query": ["q1", "q2"], "a": ["s1", "s1"], "b": ["s2", "s3"]})
+    >>> found = comparison_tasks(pairs, study.runs, study.judgments, judges=2)
+    >>> found
+    4 comparisons of 2 pairs in 2 blocks of up to 5, each with a trap: 6 rows, 2 judges for a question.
+
+    Each pair is shown once for every subtopic (of `queries`, or else of the labels) to so many `judges`. Round by
+    round, every question is asked once, shuffled, in blocks; one of every `block` rows is a trap at a place drawn by
+    lot: a list with something relevant to the question against another system's list for another query, the right
+    answer in `expected`. A judge who is given blocks of one round only sees no question twice. Which system stands on
+    which side is drawn by lot and is what `left` and `right` say; `left_query` and `right_query` tell whose lists are
+    shown (they differ from `query` in traps only), `left_docs` and `right_docs` the top `depth` of them.
+
+    What judges answer, with these columns and a `choice`, is what kt.Preferences takes. Show judges neither trap nor
+    expected.
+    """
+    if judges < 1 or depth < 1 or block < 1 + traps:
+        raise BadInput.at(
+            "the tasks",
+            expected="1 judge or more, a depth of 1 or more, blocks of 2 or more with a trap",
+            found=f"{judges} judges, depth {depth}, blocks of {block}",
+        )
+    if not pairs.height:
+        raise Undefined("no pair is left to be shown: ask for smaller differences")
+    rng = np.random.default_rng(seed)
+    lists = joined_runs(runs)
+    shown = _top(lists, depth)
+    needs = _needs(pairs, labels, queries)
+    asked = needs.height
+    real = block - 1 if traps else block
+    order = np.concatenate([rng.permutation(asked) for _ in range(judges)])
+    turn = np.repeat(np.arange(judges), asked)
+    within = np.tile(np.arange(asked) // real, judges)
+    number = turn * (-(-asked // real)) + within
+    rows = needs[order].with_columns(
+        round=pl.Series(turn + 1),
+        block=pl.Series(number + 1),
+        left_query="query",
+        right_query="query",
+        trap=pl.lit(False),
+        expected=pl.lit(None, dtype=pl.String),
+    )
+    rows = rows.rename({"a": "left", "b": "right"})
+    if traps:
+        firsts = np.unique(number, return_index=True)[1]
+        rows = pl.concat([rows, _traps(rows[firsts], needs, lists, labels, shown, depth, rng)], how="diagonal")
+    rows = rows.with_columns(place=pl.Series(rng.random(rows.height))).sort("block", "place")
+    rows = _turned(rows, rng).with_columns(
+        place=pl.int_range(1, pl.len() + 1).over("block"),
+        task=pl.format("t{}", pl.int_range(1, pl.len() + 1).cast(pl.String).str.zfill(len(str(rows.height)))),
+    )
+    for side in ("left", "right"):
+        docs = shown.rename({"system": side, "query": f"{side}_query", "docs": f"{side}_docs"})
+        rows = rows.join(docs, on=[side, f"{side}_query"], how="left", maintain_order="left")
+    blocks = rows["block"].n_unique()
+    finding = (
+        f"{count(len(order), 'comparison')} of {count(pairs.height, 'pair')} in {count(blocks, 'block')} "
+        f"of up to {block}{', each with a trap' if traps else ''}: {count(rows.height, 'row')}, "
+        f"{count(judges, 'judge')} for a question."
+    )
+    front = ["task", "round", "block", "place", "query", "text", "subtopic", "description", "left", "right"]
+    back = ["left_query", "right_query", "trap", "expected", "left_docs", "right_docs"]
+    return Result(rows.select([name for name in [*front, *back] if name in rows.columns]), finding)
+
+
+def _top(runs: Runs, depth: int) -> pl.DataFrame:
+    """The first documents of each list: system, query, docs."""
+    best = ["score", "doc"]  # ties go by doc id, as in scoring
+    frame = runs.frame.sort(best, descending=True).group_by("system", "query", maintain_order=True)
+    return frame.agg(docs=pl.col("doc").head(depth))
+
+
+def _needs(pairs: pl.DataFrame, labels: Judgments, queries: Queries | None) -> pl.DataFrame:
+    """The questions: each pair for each subtopic of its query, with texts where they are known."""
+    needs = pairs.select("query", "a", "b")
+    none = pl.lit(None, dtype=pl.String).alias("subtopic")
+    if queries is not None and queries.subtopics.height:
+        texts = [name for name in ("description",) if name in queries.subtopics.columns]
+        needs = needs.join(
+            queries.subtopics.select("query", "subtopic", *texts), on="query", how="left", maintain_order="left"
+        )
+    elif labels.has("subtopic"):
+        known = labels.frame.select("query", "subtopic").drop_nulls().unique().sort("query", "subtopic")
+        needs = needs.join(known, on="query", how="left", maintain_order="left")
+    else:
+        needs = needs.with_columns(none)
+    if queries is not None and queries.has("text"):
+        needs = needs.join(queries.frame.select("query", "text"), on="query", how="left", maintain_order="left")
+    return needs
+
+
+def _traps(
+    rows: pl.DataFrame,
+    needs: pl.DataFrame,
+    runs: Runs,
+    labels: Judgments,
+    shown: pl.DataFrame,
+    depth: int,
+    rng: np.random.Generator,
+) -> pl.DataFrame:
+    """A trap for each block: on the left a list with something relevant, on the right one of another query."""
+    split, own, items = one_subtopic_each(runs, labels)
+    found = Scorer(own, [P @ depth], draws=0).score(split).queries.rename({"query": "item"})
+    found = found.join(items, on="item").filter(pl.col(str(P @ depth)) > 0)
+    key = ["query", "subtopic"]
+    questions = needs.drop("a", "b").unique(key, maintain_order=True)
+    good = questions.join(found.select(*key, "system"), on=key, nulls_equal=True, maintain_order="left_right")
+    if not good.height:
+        raise Undefined("no list has anything relevant to any question: traps cannot be built, leave them out")
+    chosen = good[rng.integers(good.height, size=rows.height)]
+    keys = shown.select("system", "query")
+    other = _another(chosen["system"], chosen["query"], keys, rng)
+    return chosen.rename({"system": "left"}).with_columns(
+        right=keys["system"][other],
+        left_query="query",
+        right_query=keys["query"][other],
+        round=rows["round"],
+        block=rows["block"],
+        trap=pl.lit(True),
+        expected=pl.lit("left"),
+    )
+
+
+def _another(system: pl.Series, query: pl.Series, keys: pl.DataFrame, rng: np.random.Generator) -> Ints:
+    """For each list one of another system and another query, drawn until all differ."""
+    names, asked = keys["system"].to_numpy(), keys["query"].to_numpy()
+    if keys["query"].n_unique() < 2 or keys["system"].n_unique() < 2:
+        raise Undefined("a trap needs a list of another system for another query: leave traps out")
+    chosen = rng.integers(len(names), size=len(system))
+    mine, its = system.to_numpy(), query.to_numpy()
+    for _ in range(1000):
+        wrong = (names[chosen] == mine) | (asked[chosen] == its)
+        if not wrong.any():
+            return chosen
+        chosen = np.where(wrong, rng.integers(len(names), size=len(chosen)), chosen)
+    raise Undefined("no list of another system for another query was found: leave traps out")
+
+
+def _turned(rows: pl.DataFrame, rng: np.random.Generator) -> pl.DataFrame:
+    """The rows with sides drawn by lot."""
+    turn = pl.lit(pl.Series(rng.random(rows.height) < 0.5))
+
+    def either(one: str, two: str) -> pl.Expr:
+        return pl.when(turn).then(pl.col(two)).otherwise(pl.col(one)).alias(one)
+
+    swapped = [either("left", "right"), either("right", "left")]
+    swapped += [either("left_query", "right_query"), either("right_query", "left_query")]
+    answer = pl.when(pl.col("trap")).then(pl.when(turn).then(pl.lit("right")).otherwise(pl.lit("left")))
+    return rows.with_columns(*swapped, answer.alias("expected"))

@@ -1,0 +1,230 @@
+"""Rank correlation of two columns, with ties and with weights, so that a bootstrap is a matter of weights."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from karat.stats.bootstrap import FEWEST, outside_share, resampled
+from karat.stats.totals import totals
+
+Floats = npt.NDArray[np.float64]
+
+#: Kendall's tau compares all pairs at once; with more rows than this the pairs are counted by sorting, draw by draw.
+MOST_AT_ONCE = 3000
+#: A draw in which a column has one value only has no correlation; with more such draws than this, no interval.
+MOST_UNDEFINED = 0.05
+
+
+def spearman(x: npt.ArrayLike, y: npt.ArrayLike, times: npt.ArrayLike | None = None) -> Floats:
+    """Spearman's rho with middle ranks for ties; `times` (draws x rows) says how often each row counts.
+
+    >>> spearman([1, 2, 3, 4], [1, 3, 2, 4]).round(3).tolist()
+    [0.8]
+
+    NaN where one column has a single value. Reference: Spearman (American Journal of Psychology 1904).
+    """
+    weights = _weights(times, np.size(x))
+    one, two = _ranks(np.asarray(x, np.float64), weights), _ranks(np.asarray(y, np.float64), weights)
+    total = np.maximum(weights.sum(axis=1, keepdims=True), 1e-300)
+    one -= (weights * one).sum(axis=1, keepdims=True) / total
+    two -= (weights * two).sum(axis=1, keepdims=True) / total
+    spread = (weights * one**2).sum(axis=1) * (weights * two**2).sum(axis=1)
+    return _ratio((weights * one * two).sum(axis=1), np.sqrt(spread), total[:, 0] ** 3)
+
+
+def kendall(x: npt.ArrayLike, y: npt.ArrayLike, times: npt.ArrayLike | None = None) -> Floats:
+    """Kendall's tau_b, which allows for ties; `times` (draws x rows) says how often each row counts.
+
+    >>> kendall([1, 2, 3, 4], [1, 3, 2, 4]).round(4).tolist()
+    [0.6667]
+
+    A row drawn twice is tied with itself in both columns, and such pairs count nowhere.
+    Reference: Kendall (Biometrika 1945).
+    """
+    x, y, weights = np.asarray(x, np.float64), np.asarray(y, np.float64), _weights(times, np.size(x))
+    if len(x) > MOST_AT_ONCE:
+        return _kendall_by_sorting(x, y, weights)
+    above, higher = np.sign(x[:, None] - x), np.sign(y[:, None] - y)
+    agree = _pairs(weights, above * higher)
+    return _ratio(agree, np.sqrt(_pairs(weights, above**2) * _pairs(weights, higher**2)), weights.sum(axis=1) ** 2)
+
+
+@dataclass(frozen=True, eq=False)
+class RankCorrelations:
+    """The rank correlations of many columns with one, column by column."""
+
+    spearman: Floats
+    kendall: Floats
+    #: The ends of the intervals: 2 x columns.
+    spearman_ends: Floats
+    kendall_ends: Floats
+    #: That Spearman's rho is 0, for each column alone, and allowing for all of them.
+    p: Floats
+    p_adjusted: Floats
+    n: npt.NDArray[np.int64]
+
+    def columns(self) -> dict[str, Floats | npt.NDArray[np.int64]]:
+        """The figures under the names that tables have."""
+        return {
+            "spearman": self.spearman,
+            "spearman_low": self.spearman_ends[0],
+            "spearman_high": self.spearman_ends[1],
+            "kendall": self.kendall,
+            "kendall_low": self.kendall_ends[0],
+            "kendall_high": self.kendall_ends[1],
+            "p": self.p,
+            "p_adjusted": self.p_adjusted,
+            "n": self.n,
+        }
+
+
+def rank_correlations(
+    x: Floats,
+    y: Floats,
+    cluster: npt.NDArray[np.integer] | None = None,
+    *,
+    level: float = 0.95,
+    draws: int = 1000,
+    seed: int = 0,
+) -> RankCorrelations:
+    """Spearman's rho and Kendall's tau_b of every column of x with y, with bootstrap intervals and p values.
+
+    >>> found = rank_correlations(np.arange(20.0)[:, None], np.arange(20.0)[::-1] ** 2, draws=200)
+    >>> found.spearman.round(6).tolist(), found.p_adjusted.round(3).tolist()
+    ([-1.0], [0.005])
+
+    Rows are drawn with replacement, whole clusters of them (the searches of one user, say) where these are given; a NaN
+    in x leaves the row out of that column. The interval is NaN for fewer than five rows or clusters. p is Student's t
+    of rho, and `p_adjusted` the share of permutations of y whose largest rho of all columns is as large: columns
+    that say nearly the same are hardly punished for it. With clusters both come from flips of the clusters' signs.
+    """
+    known = ~np.isnan(x)
+    # Means of equal scores may differ by rounding alone; ranks would make much of it.
+    filled = np.where(known, x, 0.0)
+    filled = np.round(filled / np.maximum(np.abs(filled).max(axis=0, initial=0.0), 1e-300), 10)
+    groups = np.arange(len(y)) if cluster is None else np.unique(cluster, return_inverse=True)[1]
+    number, columns = int(groups.max(initial=-1)) + 1, range(x.shape[1])
+    figures = (spearman, kendall)
+    values = np.array([[of(filled[:, c], y, known[None, :, c])[0] for c in columns] for of in figures])
+    drawn = np.full((2, 0, x.shape[1]), np.nan)
+    if draws and number >= FEWEST:
+        parts = [
+            np.stack([[of(filled[:, c], y, t[:, groups] * known[:, c]) for c in columns] for of in figures])
+            for t in resampled(number, draws, seed)
+        ]
+        drawn = np.concatenate(parts, axis=2).swapaxes(1, 2)
+    ends = np.stack([_ends(of, value, number, level) for of, value in zip(drawn, values, strict=True)])
+    n = known.sum(axis=0)
+    p, adjusted = (
+        _by_permutation(filled, known, y, values[0], draws, seed)
+        if cluster is None
+        else _by_flips(filled, known, y, groups, values[0], draws, seed)
+    )
+    return RankCorrelations(values[0], values[1], ends[0], ends[1], p, adjusted, n)
+
+
+def _ends(drawn: Floats, value: Floats, number: int, level: float) -> Floats:
+    """The ends of the interval of each column, NaN where the draws cannot tell."""
+    ends = np.full((2, len(value)), np.nan)
+    for column in np.flatnonzero(~np.isnan(value)):
+        defined = drawn[~np.isnan(drawn[:, column]), column]
+        if len(defined) and len(defined) >= (1 - MOST_UNDEFINED) * len(drawn) and np.ptp(defined) > 1e-12:
+            outside = outside_share(number, level)
+            ends[:, column] = np.quantile(defined, [outside, 1 - outside])
+    return ends
+
+
+def _by_permutation(
+    x: Floats, known: npt.NDArray[np.bool_], y: Floats, rho: Floats, draws: int, seed: int
+) -> tuple[Floats, Floats]:
+    from scipy.stats import t
+
+    n = known.sum(axis=0)
+    size = np.abs(rho) * np.sqrt(np.maximum(n - 2, 0) / np.maximum(1 - rho**2, 1e-300))
+    p = np.where(n > 2, 2 * t.sf(size, np.maximum(n - 2, 1)), np.nan)
+    told = np.flatnonzero(~np.isnan(p))
+    adjusted = np.full(len(rho), np.nan)
+    if not draws or not len(told):
+        return p, adjusted
+    ranks, other = _centred(x[:, told], known[:, told]), _centred(y[:, None], np.ones((len(y), 1), bool))[:, 0]
+    rng = np.random.default_rng([seed, 1])
+    largest = np.abs(rng.permuted(np.tile(other, (draws, 1)), axis=1) @ ranks).max(axis=1)
+    adjusted[told] = _share(largest[:, None], np.abs(other @ ranks))
+    return p, adjusted
+
+
+def _by_flips(
+    x: Floats,
+    known: npt.NDArray[np.bool_],
+    y: Floats,
+    groups: npt.NDArray[np.integer],
+    rho: Floats,
+    draws: int,
+    seed: int,
+) -> tuple[Floats, Floats]:
+    """The clusters' contributions to rho, signs flipped at random: whole clusters, so likeness within them is kept."""
+    p, adjusted = np.full((2, len(rho)), np.nan)
+    told = np.flatnonzero(~np.isnan(rho))
+    if not draws or not len(told) or groups.max() + 1 < FEWEST:
+        return p, adjusted
+    products = _centred(x[:, told], known[:, told]) * _centred(y[:, None], np.ones((len(y), 1), bool))
+    parts = np.column_stack([totals(groups, column, int(groups.max()) + 1) for column in products.T])
+    parts /= np.sqrt((parts**2).sum(axis=0))
+    rng = np.random.default_rng([seed, 2])
+    flipped = np.abs(rng.choice([-1.0, 1.0], size=(draws, len(parts))) @ parts)
+    seen = np.abs(parts.sum(axis=0))
+    p[told], adjusted[told] = _share(flipped, seen), _share(flipped.max(axis=1, keepdims=True), seen)
+    return p, adjusted
+
+
+def _centred(x: Floats, known: npt.NDArray[np.bool_]) -> Floats:
+    """The ranks of each column about their mean, of length 1; 0 where the column has a gap."""
+    ranks = np.column_stack(
+        [_ranks(column, which[None].astype(np.float64))[0] for column, which in zip(x.T, known.T, strict=True)]
+    )
+    ranks = np.where(known, ranks - (ranks * known).sum(axis=0) / known.sum(axis=0), 0.0)
+    centred: Floats = ranks / np.sqrt((ranks**2).sum(axis=0))
+    return centred
+
+
+def _share(drawn: Floats, seen: Floats) -> Floats:
+    """The share of draws at least as large as what was seen, which counts as one of them."""
+    share: Floats = ((drawn >= seen - 1e-12).sum(axis=0) + 1) / (len(drawn) + 1)
+    return share
+
+
+def _weights(times: npt.ArrayLike | None, n: int) -> Floats:
+    return np.ones((1, n)) if times is None else np.asarray(times, np.float64)
+
+
+def _ranks(values: Floats, weights: Floats) -> Floats:
+    """The middle rank of each row (from 0) when each counts as often as its weight says: draws x rows."""
+    levels, place = np.unique(values, return_inverse=True)
+    order = np.argsort(place, kind="stable")
+    starts = np.searchsorted(place[order], np.arange(len(levels)))
+    per_level = np.add.reduceat(weights[:, order], starts, axis=1) if len(order) else weights
+    middle = np.cumsum(per_level, axis=1) - per_level / 2
+    ranks: Floats = middle[:, place]
+    return ranks
+
+
+def _pairs(weights: Floats, table: Floats) -> Floats:
+    found: Floats = np.einsum("dn,dn->d", weights @ table, weights)
+    return found
+
+
+def _kendall_by_sorting(x: Floats, y: Floats, weights: Floats) -> Floats:
+    from scipy.stats import kendalltau
+
+    rows = [np.repeat(np.arange(len(x)), draw.astype(np.int64)) for draw in weights]
+    return np.array([kendalltau(x[row], y[row]).statistic for row in rows])
+
+
+def _ratio(part: Floats, whole: Floats, scale: Floats) -> Floats:
+    """Part by whole, NaN where the whole is nothing but rounding."""
+    known = whole > 1e-12 * scale
+    found: Floats = np.where(known, part / np.where(known, whole, 1.0), np.nan)
+    return found

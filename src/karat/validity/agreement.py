@@ -1,0 +1,232 @@
+"""Do measures agree with users? How often a measure prefers the system of a pair that users prefer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from karat.errors import BadInput
+from karat.measures import Profile
+from karat.records import Judgments, Preferences, Queries, Result, Runs
+from karat.records.base import count
+from karat.records.result import rows_of
+from karat.stats.bootstrap import FEWEST
+from karat.stats.many import holm
+from karat.stats.signs import flip_p
+from karat.stats.totals import totals
+from karat.validity.between import between_measures, between_parts, ratio_interval
+from karat.validity.compared import Compared, compare
+from karat.validity.counts import check_ties, figures, percent
+from karat.validity.splits import split_pairs
+from karat.validity.votes import preferred
+
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Agreement(Result):
+    """A table of agreement, with the tests between measures and between the parts of a split."""
+
+    between_measures: pl.DataFrame = field(default_factory=pl.DataFrame)
+    between_splits: pl.DataFrame = field(default_factory=pl.DataFrame)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as one document: `finding`, `rows`, `between_measures`, `between_splits`, `notes`."""
+        found = super().to_dict()
+        notes = found.pop("notes")
+        tests = {name: rows_of(getattr(self, name)) for name in ("between_measures", "between_splits")}
+        return found | tests | {"notes": notes}
+
+
+def agreement(
+    preferences: Preferences,
+    runs: Runs | Sequence[Runs],
+    labels: Judgments,
+    measures: object,
+    *,
+    by: str = "query",
+    how: str = "votes",
+    at_least: float | None = None,
+    split: Sequence[str] = (),
+    ties: str = "out",
+    queries: Queries | None = None,
+    profile: str | Profile = "trec_eval",
+    level: float = 0.95,
+    draws: int = 1000,
+    seed: int = 0,
+) -> Agreement:
+    """How often each measure prefers the system that users prefer, with tests against chance and between measures.
+
+    >>> from karat.simulate import preference_study
+    >>> study = preference_study("nDCG@10", queries=40, noise=0.5, seed=3)
+    >>> found = agreement(study.preferences, study.runs, study.judgments, ["nDCG@10", "P@10"])
+    >>> found.frame.select("measure", "split", "agree", "equal", "disagree", "ties", "n").rows()[0]
+    ('nDCG@10', 'all', 110, 4, 6, 0, 120)
+
+    Pairs that a measure ties are left out of its base (`ties` "out"), or are a row of it ("in"); `credit` is 1 for
+    agreeing, 1/2 for a tie, 0 for disagreeing, over the pairs in which users prefer a side. `split` asks for
+    parts: "difference", "zero", or a column of the queries such as "kind". `p` is against chance: agreeing and
+    disagreeing pairs, whole queries flipped at random, because the pairs of one query hang together; `binomial_p` and
+    `t_p` take pairs for independent, as the paper does. `p_adjusted` allows for the number of measures (Holm).
+    Intervals are bootstrap intervals over queries.
+
+    `between_measures` compares the credit of measures on the same pairs: `mcnemar_p` is the exact test on the pairs
+    where two measures differ, `p` the same by whole queries, adjusted by Holm, which alone makes one `better`.
+    `between_splits` compares the parts of a split by the paper's t-test (`welch_p`) and with errors clustered by query
+    (`p`).
+
+    Agreement of 50 % is chance only where users never find both equal. Few pairs make weak tests: that no
+    measure is called better does not make them equal.
+
+    Reference: Sanderson et al., Do User Preferences and Evaluation Measures Line Up? (SIGIR 2010).
+    """
+    check_ties(ties)
+    wanted = preferred(preferences, by=by, how=how, at_least=at_least)
+    compared = compare(wanted, runs, labels, measures, profile=profile)
+    return agreement_of(compared, split=split, ties=ties, queries=queries, level=level, draws=draws, seed=seed)
+
+
+def agreement_of(
+    compared: Compared,
+    *,
+    split: Sequence[str] = (),
+    ties: str = "out",
+    queries: Queries | None = None,
+    level: float = 0.95,
+    draws: int = 1000,
+    seed: int = 0,
+) -> Agreement:
+    """The same from pairs whose scores are known, see `compare`."""
+    if isinstance(split, str):
+        raise BadInput.at("the split", expected="a list of splits", found=f'"{split}"', remedy=f'write ["{split}"]')
+    check_ties(ties)
+    notes = list(compared.notes)
+    undefined = np.isnan(compared.difference)
+    rows, tests = [], []
+    everything = np.ones(len(compared), bool)
+    for place, measure in enumerate(compared.measures):
+        if undefined[:, place].any():
+            left = count(int(undefined[:, place].sum()), "pair")
+            notes.append(f"{measure} is undefined in {left}: left out of its counts")
+        rows.append({"measure": measure, "split": "all", **_row(compared, place, everything, ties, level, draws, seed)})
+        for name in split:
+            parts = split_pairs(compared, name, place, queries)
+            for part, which in parts.items():
+                figures_of = _row(compared, place, which, ties, level, draws, seed)
+                rows.append({"measure": measure, "split": part, **figures_of})
+            tests += [
+                {"measure": measure, "split": name, **between_parts(compared, place, one, two, parts, ties)}
+                for one, two in combinations(parts, 2)
+            ]
+    table = pl.DataFrame(rows, schema=_ROW)
+    table = _adjusted(table, over="split")
+    number = int(compared.query.max()) + 1
+    if number < FEWEST and draws:
+        notes.append(f"no intervals: fewer than {FEWEST} queries are too few to tell")
+    pairs_each = len(compared) / number
+    if pairs_each > 1.5:
+        notes.append(f"{pairs_each:.1f} pairs a query: p, not binomial_p or t_p, allows for that")
+    between = _adjusted(pl.DataFrame(between_measures(compared, level, draws, seed), schema=_MEASURES))
+    between = between.with_columns(
+        better=pl.when(pl.col("p_adjusted") < 1 - level)
+        .then(pl.when(pl.col("difference") > 0).then(pl.col("first")).otherwise(pl.col("second")))
+        .otherwise(None)
+    )
+    return Agreement(
+        table,
+        _sentence(table, between, level),
+        tuple(notes),
+        between,
+        _adjusted(pl.DataFrame(tests, schema=_SPLITS)),
+    )
+
+
+_FLOATS = (
+    "credit",
+    "agree_share",
+    "low",
+    "high",
+    "equal_share",
+    "disagree_share",
+    "ties_share",
+    "p",
+    "binomial_p",
+    "t_p",
+)
+_ROW = {
+    **dict.fromkeys(("measure", "split"), pl.String),
+    **dict.fromkeys(("agree", "equal", "disagree", "ties", "n"), pl.Int64),
+    **dict.fromkeys(_FLOATS, pl.Float64),
+}
+_MEASURES = {
+    **dict.fromkeys(("first", "second"), pl.String),
+    **dict.fromkeys(("only_first", "only_second", "n"), pl.Int64),
+    **dict.fromkeys(("difference", "low", "high", "mcnemar_p", "p"), pl.Float64),
+}
+_SPLITS = {
+    **dict.fromkeys(("measure", "split", "first", "second"), pl.String),
+    **dict.fromkeys(("first_share", "second_share", "welch_p", "p"), pl.Float64),
+}
+
+
+def _adjusted(table: pl.DataFrame, over: str | None = None) -> pl.DataFrame:
+    """The table with p values that allow for how many tests stand in it, or in each part of it."""
+    p = table["p"].to_numpy()
+    adjusted = np.full(len(p), np.nan)
+    groups = table[over].to_numpy() if over else np.zeros(len(p))
+    for group in np.unique(groups):
+        adjusted[groups == group] = holm(p[groups == group])
+    return table.with_columns(p_adjusted=pl.Series(adjusted, dtype=pl.Float64))
+
+
+def _row(
+    compared: Compared, place: int, which: Bools, ties: str, level: float, draws: int, seed: int
+) -> dict[str, object]:
+    """Counts, shares and tests of one measure on some of the pairs."""
+    difference = compared.difference[:, place]
+    known = which & ~np.isnan(difference)
+    way = np.sign(np.where(known, difference, 0.0)) * compared.users
+    tied = known & (difference == 0)
+    agree, disagree = known & (way > 0), known & (way < 0)
+    base = known if ties == "in" else known & ~tied
+    equal = known & ~tied & (compared.users == 0)
+    found = figures(int(agree.sum()), int(equal.sum()), int(disagree.sum()), int(tied.sum()), ties, level)
+    found["binomial_p"] = found.pop("p")
+    number = int(compared.query.max()) + 1
+    sums = totals(compared.query, agree.astype(np.float64) - disagree, number)
+    found["p"] = flip_p(sums)
+    asked = known & (compared.users != 0)
+    found["credit"] = float((1 + way[asked]).mean() / 2) if asked.any() else np.nan
+    found["low"], found["high"] = ratio_interval(compared.query, agree, base, level, draws, seed)
+    return found
+
+
+def _sentence(table: pl.DataFrame, between: pl.DataFrame, level: float) -> str:
+    whole = table.filter(pl.col("split") == "all").with_columns(pl.col("credit", "agree_share").fill_nan(None))
+    best = whole.sort("credit", descending=True, nulls_last=True, maintain_order=True).row(0, named=True)
+    if best["credit"] is None or best["agree_share"] is None:
+        return "No measure tells any two systems of a pair apart."
+    ends = ""
+    if not np.isnan(best["low"]):
+        ends = f" ({level * 100:g} % interval {percent(best['low'])} to {percent(best['high'])})"
+    text = f"{best['measure']} agrees with users in {percent(best['agree_share'])} of {count(best['n'], 'pair')}{ends}"
+    if not best["p_adjusted"] < 1 - level:
+        text += ", which may be chance"
+    if not between.height:
+        return text + "."
+    better = between.filter(pl.col("better").is_not_null())
+    if not better.height:
+        return text + f"; none of {whole.height} measures is shown to agree better than another."
+    pairs = [
+        (row["first"], row["second"]) if row["better"] == row["first"] else (row["second"], row["first"])
+        for row in better.iter_rows(named=True)
+    ]
+    shown = ", ".join(f"{one} than {two}" for one, two in pairs[:3])
+    return text + f"; shown to agree better: {shown}{' and others' if len(pairs) > 3 else ''}."

@@ -1,0 +1,98 @@
+"""Tests of agreement: two measures on the same pairs, two parts of a split, and an interval over queries."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+
+from karat.stats.bootstrap import FEWEST, outside_share, resampled
+from karat.stats.differences import clustered_differences
+from karat.stats.signs import binomial_p, flip_p, share_interval, welch_p
+from karat.stats.totals import totals
+from karat.validity.compared import Compared
+
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+
+
+def ratio_interval(
+    query: npt.NDArray[np.int64], part: Floats | Bools, base: Bools, level: float, draws: int, seed: int
+) -> tuple[float, float]:
+    """A bootstrap interval, over queries, of the sum of `part` by the number of `base`."""
+    cells = np.unique(query[base], return_inverse=True)[1]
+    number = int(cells.max()) + 1 if len(cells) else 0
+    if number < FEWEST or not draws:
+        return np.nan, np.nan
+    above = totals(cells, np.asarray(part, np.float64)[base], number)
+    below = totals(cells, np.ones(len(cells)), number)
+    alike = np.ptp(above / below) == 0
+    if alike:  # in all queries or in none: as wide as a share of so many queries is
+        return share_interval(number, number, level) if above[0] == below[0] else _none(above, number, level)
+    drawn = np.concatenate([(times @ above) / (times @ below) for times in resampled(number, draws, seed)])
+    outside = outside_share(number, level)
+    low, high = np.quantile(drawn, [outside, 1 - outside])
+    return float(low), float(high)
+
+
+def _none(above: Floats, number: int, level: float) -> tuple[float, float]:
+    return share_interval(0, number, level) if not above.any() else (np.nan, np.nan)
+
+
+def between_parts(
+    compared: Compared, place: int, one: str, two: str, parts: dict[str, Bools], ties: str
+) -> dict[str, object]:
+    """The share of agreement in one part of a split against that in another."""
+    difference = compared.difference[:, place]
+    known = ~np.isnan(difference) & (True if ties == "in" else difference != 0)
+    agree = np.sign(np.nan_to_num(difference)) * compared.users > 0
+    inside, outside = parts[one] & known, parts[two] & known
+    counts = [int(x.sum()) for x in (agree & inside, inside, agree & outside, outside)]
+    number, query = int(compared.query.max()) + 1, compared.query
+    p = np.nan
+    if counts[1] and counts[3]:
+        n_in, n_out = (np.bincount(query[x], minlength=number) for x in (inside, outside))
+        s_in, s_out = (totals(query[x], agree[x], number) for x in (inside, outside))
+        seen = n_in + n_out > 0
+        found = clustered_differences(
+            n_in[seen, None, None], s_in[seen, None, None], (n_in + n_out)[seen, None], (s_in + s_out)[seen, None]
+        )
+        p = float(found.p[0])
+    return {
+        "first": one,
+        "second": two,
+        "first_share": counts[0] / counts[1] if counts[1] else np.nan,
+        "second_share": counts[2] / counts[3] if counts[3] else np.nan,
+        "welch_p": welch_p(counts[0], counts[1], counts[2], counts[3]),
+        "p": p,
+    }
+
+
+def between_measures(compared: Compared, level: float, draws: int, seed: int) -> list[dict[str, object]]:
+    """Every two measures on the same pairs: those in which users prefer a side and both measures are defined."""
+    rows: list[dict[str, object]] = []
+    number = int(compared.query.max()) + 1
+    for one, two in combinations(range(len(compared.measures)), 2):
+        gaps = compared.difference[:, [one, two]]
+        base = ~np.isnan(gaps).any(axis=1) & (compared.users != 0)
+        # Twice the credit, so that it is a whole number: 2 for agreeing, 1 for a tie, 0 for disagreeing.
+        credit = 1 + np.sign(np.nan_to_num(gaps)) * compared.users[:, None]
+        more = np.where(base, credit[:, 0] - credit[:, 1], 0.0)
+        low, high = ratio_interval(compared.query, more / 2, base, level, draws, seed)
+        first, second = int((more > 0).sum()), int((more < 0).sum())
+        rows.append(
+            {
+                "first": compared.measures[one],
+                "second": compared.measures[two],
+                "only_first": first,
+                "only_second": second,
+                "n": int(base.sum()),
+                "difference": float(more[base].mean() / 2) if base.any() else np.nan,
+                "low": low,
+                "high": high,
+                "mcnemar_p": binomial_p(first, second),
+                "p": flip_p(totals(compared.query, more, number)),
+            }
+        )
+    return rows

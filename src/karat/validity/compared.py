@@ -1,0 +1,171 @@
+"""What measures say about the pairs of lists that users compared: the score of either side, pair by pair."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from karat.errors import BadInput, Undefined
+from karat.estimate import Scorer
+from karat.labels import one_subtopic_each
+from karat.measures import Judged, Profile, as_measures
+from karat.records import Judgments, Queries, Result, Runs
+from karat.records.base import count
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+#: Scores that differ by less than this do so by rounding only.
+ROUNDING = 1e-9
+#: How deep users looked, for the note on unjudged documents.
+SHOWN = 10
+
+
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """Pairs that users compared, with every measure's score of both sides; rows are pairs, columns measures."""
+
+    pairs: pl.DataFrame  # query, (subtopic,) a, b, value, sign
+    measures: tuple[str, ...]
+    score_a: Floats
+    score_b: Floats
+    notes: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return self.pairs.height
+
+    @cached_property
+    def difference(self) -> Floats:
+        """What each measure gives a above b; NaN where it is undefined, 0 where it is a tie but for rounding."""
+        gap = self.score_a - self.score_b
+        return np.where(np.abs(gap) <= ROUNDING, 0.0, gap)
+
+    @cached_property
+    def users(self) -> Ints:
+        """What users prefer: 1 for a, -1 for b, 0 for equal."""
+        return self.pairs["sign"].to_numpy().astype(np.int64)
+
+    @cached_property
+    def query(self) -> Ints:
+        """The number of each pair's query, in the order of the queries' ids."""
+        return np.unique(self.pairs["query"].to_numpy(), return_inverse=True)[1].astype(np.int64)
+
+    def column(self, measure: str) -> int:
+        """The place of a measure."""
+        return self.measures.index(measure)
+
+
+def compare(
+    preferred: Result | pl.DataFrame,
+    runs: Runs | Sequence[Runs],
+    labels: Judgments,
+    measures: object,
+    *,
+    profile: str | Profile = "trec_eval",
+    weights: Queries | None = None,
+) -> Compared:
+    """The scores of the two systems of every pair in `preferred` (columns query, a, b, sign and maybe subtopic).
+
+    >>> pairs = pl.DataFrame({"query": ["q"], "a": ["x"], "b": ["y"], "sign": [1]})
+    >>> runs = Runs.of({"x": {"q": {"d1": 2.0, "d2": 1.0}}, "y": {"q": {"d2": 2.0, "d1": 1.0}}})
+    >>> compare(pairs, runs, Judgments.of({"q": {"d1": 1, "d2": 0}}), "RR").difference.tolist()
+    [[0.5]]
+
+    With a column `subtopic`, each subtopic is a query of its own, with its own labels. A system that returned nothing
+    scores 0. Pairs of queries without labels are left out and said so.
+    """
+    frame = preferred.frame if isinstance(preferred, Result) else preferred
+    notes = list(preferred.notes) if isinstance(preferred, Result) else []
+    lists = joined_runs(runs)
+    wanted = as_measures(measures)
+    if not wanted:
+        raise BadInput.at("the measures", expected="at least one, such as nDCG@10", found="none")
+    _refuse_unknown(frame, lists)
+    lists = Runs(lists.frame.join(frame.select("query").unique(), on="query", how="semi"), lists.notes)
+    judged = _judged(frame, lists, labels)
+    by = ["query", "subtopic"] if "subtopic" in frame.columns else ["query"]
+    if "subtopic" in by:
+        if not labels.has("subtopic"):
+            raise BadInput.at(
+                "the labels",
+                expected="a column subtopic, to compare preferences by subtopic",
+                found=", ".join(labels.frame.columns),
+                remedy="compare by query",
+            )
+        lists, labels, items = one_subtopic_each(lists, labels)
+    else:
+        items = labels.frame.select(item="query", query="query").unique(maintain_order=True)
+    known = frame.join(items, on=by, nulls_equal=True, maintain_order="left")
+    if not known.height:
+        raise Undefined(f"none of the {count(frame.height, 'pair')} that users compared has labels")
+    if known.height < frame.height:
+        missing = count(frame.height - known.height, "pair")
+        notes.append(f"{missing} of {frame.height:,} without labels for the {by[-1]}: left out")
+    scored = Scorer(labels, wanted, profile=profile, complete=True, draws=0, weights=weights)
+    table = scored.score(lists).queries
+    notes += [note for note in scored.labels.notes if note not in notes]
+    names = [str(measure) for measure in wanted]
+    sides = [
+        known.select("item", system=side)
+        .join(table, left_on=["item", "system"], right_on=["query", "system"], how="left", maintain_order="left")
+        .select(names)
+        .fill_null(0.0)
+        .to_numpy()
+        for side in ("a", "b")
+    ]
+    if judged < 1 - ROUNDING:
+        notes.append(
+            f"{100 * (1 - judged):.0f} % of the documents in the top {SHOWN} have no judgment and count as not relevant"
+        )
+    return Compared(known.drop("item"), tuple(names), sides[0], sides[1], tuple(notes))
+
+
+def _judged(frame: pl.DataFrame, runs: Runs, labels: Judgments) -> float:
+    """The share of the documents in the top of the compared lists that somebody judged, for whatever subtopic."""
+    known = labels.frame.select("query").unique()
+    shown = pl.concat([frame.select("query", system=side) for side in ("a", "b")]).join(known, on="query", how="semi")
+    if not shown.height or not len(runs):
+        return 1.0
+    table = Scorer(labels, [Judged @ SHOWN], complete=True, draws=0).score(runs).queries
+    found = shown.join(table, on=["query", "system"])[str(Judged @ SHOWN)].drop_nans()
+    return float(found.to_numpy().mean()) if len(found) else 1.0
+
+
+def joined_runs(runs: Runs | Sequence[Runs]) -> Runs:
+    """Several runs as one; two systems of one name are refused."""
+    if isinstance(runs, Runs):
+        return runs
+    several = list(runs)
+    if not several:
+        raise BadInput.at("the runs", expected="at least one", found="none")
+    names = [name for run in several for name in run.systems]
+    again = next((name for name in names if names.count(name) > 1), None)
+    if again is not None:
+        raise BadInput.at("the runs", expected="a different name for each system", found=f"two called {again}")
+    shared = [name for name in several[0].frame.columns if all(name in run.frame.columns for run in several)]
+    if "team" not in shared and any("team" in run.frame.columns for run in several):
+        shared.append("team")
+    parts = [
+        run.frame.with_columns(pl.lit(None, dtype=pl.String).alias("team")) if "team" not in run.frame.columns
+        else run.frame
+        for run in several
+    ]  # fmt: skip
+    return Runs(pl.concat([part.select(shared) for part in parts]))
+
+
+def _refuse_unknown(frame: pl.DataFrame, runs: Runs) -> None:
+    named = pl.concat([frame["a"], frame["b"]]).unique().sort().to_list()
+    known = set(runs.systems)
+    missing = [name for name in named if name not in known]
+    if missing:
+        raise BadInput.at(
+            "the runs",
+            expected=f"the systems that users compared, such as {missing[0]}",
+            found=", ".join(runs.systems[:5]) + (", ..." if len(known) > 5 else ""),
+            remedy="give the runs of all systems, under the names that the preferences use",
+        )

@@ -1,0 +1,96 @@
+"""Every table of agreement of the paper on preferences, by one call."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+
+import polars as pl
+
+from karat.errors import BadInput, Undefined
+from karat.records import Judgments, Preferences, Queries, Result, Runs
+from karat.validity.agreement import Agreement, agreement_of
+from karat.validity.compared import Compared, compare
+from karat.validity.measure_correlation import measure_correlation
+from karat.validity.votes import preferred
+
+#: What the paper compares: cluster recall is subtopic recall, IA-PC is P_IA.
+DIVERSITY = ("alpha_nDCG@10", "StRecall@10", "NRBP", "P_IA@10")
+CONVENTIONAL = ("nDCG@10", "RR@10", "P@10", "ERR@10")
+
+
+def agreement_tables(
+    preferences: Preferences,
+    runs: Runs | Sequence[Runs],
+    labels: Judgments,
+    *,
+    queries: Queries | None = None,
+    diversity: Sequence[str] = DIVERSITY,
+    conventional: Sequence[str] = CONVENTIONAL,
+    level: float = 0.95,
+    draws: int = 1000,
+    seed: int = 0,
+) -> dict[str, Result]:
+    """The paper's Tables 1 to 9 for these preferences, by their names.
+
+    >>> from karat.simulate import preference_study
+    >>> study = preference_study(queries=12, subtopics=2, relevant=0.1)
+    >>> list(agreement_tables(study.preferences, study.runs, study.judgments, draws=0))
+    ['Table 1', 'Table 2', 'Table 3', 'Table 4', 'Table 5', 'Table 6', 'Table 7', 'Table 8']
+
+    1: the first diversity measure, small and large differences. 2: all diversity measures. 3: their correlations
+    over systems. Then each subtopic as a query of its own: 4: the conventional measures. 5: the first of them, small
+    and large differences. 6 and 7: pairs in which one system scores 0, and in which none does. 8: as 7, with ties as a
+    row. 9: the first by kinds of subtopics (or queries), where `queries` tells them. Without subtopics in the labels
+    there are no Tables 1 to 3, and the others are by query. A table that the data cannot give is left out.
+
+    Reference: Sanderson et al. (SIGIR 2010).
+    """
+    by = "subtopic" if labels.has("subtopic") and preferences.has("subtopic") else "query"
+    found: dict[str, Result] = {}
+
+    def table(compared: Compared, split: Sequence[str] = (), ties: str = "out") -> Agreement:
+        return agreement_of(compared, split=split, ties=ties, queries=queries, level=level, draws=draws, seed=seed)
+
+    if labels.has("subtopic"):
+        whole = compare(preferred(preferences), runs, labels, diversity)
+        found["Table 1"] = table(only(whole, [diversity[0]]), ["difference"])
+        found["Table 2"] = table(whole)
+        if len(diversity) > 1:
+            with suppress(Undefined):  # two systems have no ranking to speak of
+                found["Table 3"] = measure_correlation(runs, labels, diversity, seed=seed)
+    single = compare(preferred(preferences, by=by), runs, labels, conventional)
+    first = only(single, [conventional[0]])
+    found["Table 4"] = table(single)
+    found["Table 5"] = table(first, ["difference"])
+    zero = table(single, ["zero"])
+    found["Table 6"] = part(zero, "one scores 0")
+    found["Table 7"] = part(zero, "both score above 0")
+    found["Table 8"] = part(table(single, ["zero"], "in"), "both score above 0")
+    if queries is not None:
+        with suppress(BadInput):  # no kinds are known
+            found["Table 9"] = table(first, ["kind"])
+    return found
+
+
+def only(compared: Compared, measures: Sequence[str]) -> Compared:
+    """The same pairs with some of the measures."""
+    from karat.measures import as_measures
+
+    names = [str(measure) for measure in as_measures(list(measures))]
+    places = [compared.column(name) for name in names]
+    return Compared(
+        compared.pairs, tuple(names), compared.score_a[:, places], compared.score_b[:, places], compared.notes
+    )
+
+
+def part(found: Agreement, split: str) -> Agreement:
+    """One part of a split as a table of its own, with the tests between parts."""
+    rows = found.frame.filter(pl.col("split") == split)
+    best = rows.filter(pl.col("agree_share").is_not_nan()).sort("agree_share", descending=True).head(1)
+    if not best.height:
+        return Agreement(rows, f"No pair in which {split}.", found.notes, pl.DataFrame(), found.between_splits)
+    row = best.row(0, named=True)
+    finding = f"Where {split}, {row['measure']} agrees with users most often: in {row['agree']:,} of {row['n']:,} pairs"
+    finding += f" ({100 * row['agree_share']:.0f} %)."
+    return Agreement(rows, finding, found.notes, pl.DataFrame(), found.between_splits)

@@ -1,0 +1,149 @@
+"""Why users prefer one list: the fifteen classes of reasons, suggestions by rules, and their counts with examples."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from karat.errors import BadInput, Undefined
+from karat.records import Preferences, Result
+from karat.records.base import count, frame_of
+from karat.validity.reason_classes import NAMES, REASONS, UNCLASSIFIABLE
+
+Flags = npt.NDArray[np.bool_]
+
+#: What stands between the classes of one comment in a table.
+SEPARATORS = r"[;|,]"
+#: How many examples a table shows, and how long each may be.
+EXAMPLES, LONGEST = 2, 80
+
+
+def comments_of(data: Any, column: str = "reason") -> pl.DataFrame:
+    """Comments as a frame with `reason` and whatever else is known of them, blanks left out.
+
+    >>> comments_of(["more relevant", " "]).rows()
+    [('more relevant',)]
+    """
+    if isinstance(data, Preferences):
+        frame = data.frame
+    elif isinstance(data, pl.Series) or (isinstance(data, list | tuple) and all(isinstance(d, str) for d in data)):
+        frame = pl.DataFrame({column: list(data)}, schema={column: pl.String})
+    else:
+        frame = frame_of(data, "the comments")
+    if column not in frame.columns and "comment" in frame.columns:
+        frame = frame.rename({"comment": column})
+    if column not in frame.columns:
+        raise BadInput.at("the comments", expected=f"a column {column}", found=", ".join(frame.columns))
+    frame = frame.with_columns(pl.col(column).cast(pl.String).str.strip_chars().alias("reason"))
+    return frame.filter(pl.col("reason").str.len_chars() > 0)
+
+
+def reasons_by_rules(comments: Any) -> pl.DataFrame:
+    """The classes that words in each comment suggest: `reason` and a column of true or false for each class.
+
+    >>> found = reasons_by_rules(["the left one has more useful results higher in the search"])
+    >>> [name for name in NAMES if found[name][0]]
+    ['number', 'position']
+
+    Several classes may be suggested; where none is, the comment is not classifiable. Rules look at words, not at sense:
+    they are a start for coding by hand, and `learn_reasons` does better once some two hundred comments are coded.
+
+    Reference: Sanderson, Paramita, Clough and Kanoulas (SIGIR 2010), section 4.3, Table 10.
+    """
+    frame = comments_of(comments)
+    texts = frame["reason"].str.to_lowercase().str.replace_all("\u2019", "'")
+    found = {reason.name: reason.found(texts) for reason in REASONS}
+    # More relevant results are better ones, not necessarily more of them.
+    plain = texts.str.replace_all(r"\bmore (?:\w+ )?(?:ir|non[- ]?)?relevant (?:results?|links?|sites?|pages?)\b", " ")
+    found["number"] &= REASONS[NAMES.index("number")].found(plain)
+    # Who says "not relevant" has not said "relevant".
+    found["more relevant"] &= ~(found["irrelevant"] & ~texts.str.contains(r"\bmore relevan"))
+    none = ~np.any([found[name].to_numpy() for name in NAMES], axis=0)
+    found[UNCLASSIFIABLE] = pl.Series(none, dtype=pl.Boolean)
+    return frame.select("reason").with_columns(found[name].alias(name) for name in NAMES)
+
+
+def codes_of(coded: Any, column: str = "codes") -> tuple[pl.DataFrame, Flags]:
+    """Hand-coded comments, and which classes each has: from a column with names such as `position; number`.
+
+    >>> codes_of([{"reason": "higher up", "codes": "Position; number"}])[1].sum()
+    np.int64(2)
+
+    The codes may also be lists. A name that is none of the fifteen is an error that says which.
+    """
+    frame = comments_of(coded)
+    if column not in frame.columns:
+        raise BadInput.at("the coded comments", expected=f"a column {column}", found=", ".join(frame.columns))
+    codes = frame[column]
+    if codes.dtype != pl.List:
+        codes = codes.cast(pl.String).str.replace_all(SEPARATORS, ";").str.split(";")
+    tidy = codes.list.eval(pl.element().cast(pl.String).str.strip_chars().str.to_lowercase())
+    tidy = tidy.list.eval(pl.element().filter(pl.element().str.len_chars() > 0))
+    known = frame.with_columns(tidy.alias("codes")).filter(pl.col("codes").list.len() > 0)
+    names = known["codes"].explode().unique().drop_nulls()
+    strange = [name for name in names.sort() if name not in NAMES]
+    if strange:
+        raise BadInput.at("the codes", expected=f"classes such as {', '.join(NAMES[:3])}", found=f'"{strange[0]}"')
+    if not known.height:
+        raise Undefined("no comment has a code")
+    flags = np.column_stack([known["codes"].list.contains(name).to_numpy() for name in NAMES])
+    return known, flags.astype(bool)
+
+
+def reason_table(comments: Any, flags: Flags | None = None) -> Result:
+    """How many comments give each reason, most frequent first, with examples (the paper's Table 10).
+
+    >>> reason_table(["more relevant results", "dead links"]).frame.filter(pl.col("n") > 0).select("class", "n").rows()
+    [('more relevant', 1), ('dead links', 1)]
+
+    Comments with a column `codes` are counted as coded; others, by rules. `flags` (comments x classes) counts what
+    another coder or a model says. Shares are of comments and add up to more than 1: a comment may give several.
+    """
+    frame = comments_of(comments)
+    if flags is None:
+        if "codes" in frame.columns:
+            frame, flags = codes_of(frame)
+            how = "as coded by hand"
+        else:
+            flags = reasons_by_rules(frame).select(NAMES).to_numpy()
+            how = "by rules: suggestions to check, not codes"
+    else:
+        how = "as suggested"
+    if not frame.height:
+        raise Undefined("no comment has any words")
+    texts = frame["reason"].to_list()
+    rows = []
+    for place, reason in enumerate(REASONS):
+        mine = [texts[row] for row in np.flatnonzero(flags[:, place])]
+        rows.append(
+            {
+                "class": reason.name,
+                "n": len(mine),
+                "share": len(mine) / len(texts),
+                "example": " / ".join(_short(text) for text in _telling(mine)),
+            }
+        )
+    table = pl.DataFrame(rows).sort("n", descending=True, maintain_order=True)
+    several = int((flags.sum(axis=1) > 1).sum())
+    top = table.row(0, named=True)
+    finding = (
+        f"The most frequent reason is {top['class']}: {top['n']:,} of {count(len(texts), 'comment')} "
+        f"({top['share']:.0%}), {how}."
+    )
+    notes = [f"{count(several, 'comment')} with several reasons, {count(int(flags.sum()), 'reason')} in all"]
+    return Result(table, finding, tuple(notes))
+
+
+def _telling(texts: Sequence[str]) -> list[str]:
+    """The examples to show: short ones tell most, very short ones nothing."""
+    return sorted(dict.fromkeys(texts), key=lambda text: (abs(len(text) - 45), text))[:EXAMPLES]
+
+
+def _short(text: str) -> str:
+    text = re.sub(r"\s+", " ", text)
+    return f'"{text}"' if len(text) <= LONGEST else f'"{text[: LONGEST - 3].rstrip()}..."'

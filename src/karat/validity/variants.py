@@ -1,0 +1,149 @@
+"""Variants of a measure: the same one with other parameters, and what each says of the pairs that users compared."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from itertools import product
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from karat.errors import BadInput, Undefined
+from karat.measures import Measure
+from karat.records import Judgments, Runs
+from karat.records.base import count
+from karat.validity.compared import compare
+
+Floats = npt.NDArray[np.float64]
+
+#: The values that are tried for a parameter when none are given.
+GRIDS: dict[str, tuple[float, ...]] = {
+    "p": (*np.arange(0.05, 0.96, 0.05).round(2).tolist(), 0.97, 0.99),
+    "context": tuple(np.arange(0, 1.01, 0.05).round(2).tolist()),
+    "discount": tuple(np.arange(0, 3.01, 0.15).round(2).tolist()),
+    "gains": tuple(float(f"{base:.3g}") for base in np.geomspace(1 / 16, 16, 17)),
+    "alpha": tuple(np.arange(0, 1.0, 0.05).round(2).tolist()),
+}
+#: More combinations than this take long and are rarely meant.
+MOST = 5000
+
+
+def varied(measure: Measure, given: Mapping[str, Any]) -> Measure:
+    """The same measure with other parameters.
+
+    >>> from karat.measures import parse_measure
+    >>> varied(parse_measure("CCG(context=0.5)@5"), {"context": 0.25})
+    CCG(context=0.25)@5
+    """
+    known = [field.name for field in fields(measure) if field.name != "cutoff"]
+    strange = [name for name in given if name not in known]
+    if strange:
+        raise BadInput.at(
+            str(measure), expected=f"a parameter of it ({', '.join(known) or 'it has none'})", found=f'"{strange[0]}"'
+        )
+    kept = {name: getattr(measure, name) for name in known if name in measure._given}
+    made = type(measure)(**(kept | dict(given)))
+    return made if measure.cutoff is None else made @ measure.cutoff
+
+
+def takes(measure: Measure, name: str) -> bool:
+    """Whether the measure has this parameter."""
+    return any(field.name == name for field in fields(measure))
+
+
+def steep_gains(base: float, grades: Sequence[float]) -> dict[float, float]:
+    """The worth of each grade when each further grade adds `base` times as much as the one before; the top is worth 1.
+
+    >>> {grade: round(gain, 3) for grade, gain in steep_gains(2, [0, 1, 2, 3]).items()}
+    {0: 0.0, 1: 0.143, 2: 0.429, 3: 1.0}
+
+    A base of 1 is the grade itself, 2 is 2^grade - 1 but for its unit, and one near 0 tells relevant from not only.
+    """
+    top = max(grades)
+    if abs(base - 1) < 1e-9:
+        return {grade: max(grade, 0.0) / top for grade in grades}
+    return {grade: (base ** max(grade, 0.0) - 1) / (base**top - 1) for grade in grades}
+
+
+@dataclass(frozen=True, eq=False)
+class Variants:
+    """A measure's default and all combinations of the values tried; place 0 of every parameter is the default's."""
+
+    default: Measure
+    grids: dict[str, tuple[float, ...]]
+    measures: tuple[Measure, ...]
+    #: Variants x parameters: the place of each value in its grid, from 1; 0 for the default's own.
+    place: npt.NDArray[np.int64]
+
+    @classmethod
+    def of(cls, default: Measure, vary: Sequence[str] | Mapping[str, Sequence[float]], labels: Judgments) -> Variants:
+        """All combinations; parameters without values take those of `GRIDS`."""
+        named = {name: GRIDS.get(name, ()) for name in vary} if not isinstance(vary, Mapping) else dict(vary)
+        grids = {name: tuple(float(value) for value in values) for name, values in named.items()}
+        if not grids:
+            raise BadInput.at("what to vary", expected="a parameter, such as p or discount", found="none")
+        for name, values in grids.items():
+            if not takes(default, name):
+                varied(default, {name: 0})
+            if len(values) < 2 or list(values) != sorted({*values}):
+                raise BadInput.at(
+                    f"the values of {name}",
+                    expected="two or more to try, rising",
+                    found=", ".join(f"{v:g}" for v in values) or "none",
+                )
+        if np.prod([len(values) + 1 for values in grids.values()]) > MOST:
+            raise BadInput.at(
+                "what to vary", expected=f"at most {MOST:,} combinations", found="more", remedy="try fewer values"
+            )
+        grades = sorted({float(g) for g in labels.frame["label"].drop_nulls().unique() if g > 0})
+        if "gains" in grids and not grades:
+            raise Undefined("no label is above 0: gains cannot be fitted")
+        place = np.array(list(product(*(range(len(values) + 1) for values in grids.values()))), np.int64)
+        measures = tuple(varied(default, _given(grids, row, grades)) if row.any() else default for row in place)
+        return cls(default, grids, measures, place)
+
+    def within(self, family: Sequence[str]) -> npt.NDArray[np.bool_]:
+        """Which variants have the default's value in every parameter but those of the family, and none in those."""
+        free = np.array([name in family for name in self.grids])
+        allowed: npt.NDArray[np.bool_] = ((self.place > 0) == free).all(axis=1)
+        return allowed
+
+
+def _given(grids: dict[str, tuple[float, ...]], row: npt.NDArray[np.int64], grades: list[float]) -> dict[str, Any]:
+    """The parameters of one combination; those at the default's place are left as they are."""
+    given: dict[str, Any] = {}
+    for (name, values), place in zip(grids.items(), row, strict=True):
+        if place == 0:
+            continue
+        value: Any = values[place - 1]
+        given[name] = (
+            {grade: round(gain, 6) for grade, gain in steep_gains(value, grades).items()} if name == "gains" else value
+        )
+    return given
+
+
+def differences(
+    pairs: pl.DataFrame, runs: Any, labels: Judgments, measures: Sequence[Measure]
+) -> tuple[pl.DataFrame, Floats, list[str]]:
+    """The pairs that can be scored and, for each of them and each measure, the score of a less that of b.
+
+    >>> from karat.measures import P
+    >>> pairs = pl.DataFrame({"query": ["q"], "a": ["one"], "b": ["two"], "sign": [1]})
+    >>> runs = {"one": {"q": {"d": 1.0}}, "two": {"q": {"e": 1.0}}}
+    >>> differences(pairs, runs, Judgments.of({"q": {"d": 1}}), [P @ 1])[1].tolist()
+    [[1.0]]
+
+    Pairs that a measure is undefined for are left out and noted.
+    """
+    several = isinstance(runs, list | tuple) and all(isinstance(run, Runs) for run in runs)
+    compared = compare(pairs, runs if several else Runs.of(runs), labels, list(measures))
+    known = ~np.isnan(compared.difference).any(axis=1)
+    notes = list(compared.notes)
+    if not known.all():
+        notes.append(f"{count(int((~known).sum()), 'pair')} left out: a measure is undefined there")
+    if not known.any():
+        raise Undefined("no pair has scores of both systems: preferences and measures cannot be compared")
+    return compared.pairs.filter(pl.Series(known)), compared.difference[known], notes

@@ -1,0 +1,183 @@
+"""What users prefer: from single answers to two lists, through votes, to one preferred system for each pair."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from karat.errors import BadInput, Undefined
+from karat.records import Preferences, Result
+from karat.records.base import count, repeats
+
+#: A mean of votes that differs from 0 by less than this does so by rounding only.
+ROUNDING = 1e-9
+HOW = ("votes", "mode")
+BY = ("query", "subtopic")
+
+
+def trusted(preferences: Preferences) -> Preferences:
+    """The answers of judges who passed every trap they met, without the traps themselves.
+
+    >>> pair = {"query": "q", "left": "a", "right": "b", "choice": "left", "trap": False, "expected": None}
+    >>> trap = pair | {"trap": True, "expected": "left"}
+    >>> said = Preferences.of([pair | {"judge": "ann"}, trap | {"judge": "ann"},
+    ...                        pair | {"judge": "bob"}, trap | {"judge": "bob", "choice": "none"}])
+    >>> trusted(said)
+    1 preference between 2 systems for 1 query
+    >>> trusted(said).notes
+    ('1 judge of 2 failed a trap and is left out with 1 answer; 2 traps are no votes',)
+
+    A judge who fails one trap is left out of every count, as in the paper. A judge who met none is kept, and said so.
+    """
+    frame, notes = preferences.frame, list(preferences.notes)
+    if "trap" not in frame.columns or not frame["trap"].any():
+        return Preferences(frame, (*notes, "no traps among the answers: every judge is believed"))
+    trap = pl.col("trap").fill_null(False)
+    traps = frame.filter(trap)
+    if "expected" not in frame.columns or traps["expected"].null_count():
+        raise BadInput.at(
+            "the preferences",
+            expected="the right answer to every trap in the column expected",
+            found=f"{count(traps.height, 'trap')}, some without",
+            remedy="say left or right, whichever list belongs to the query",
+        )
+    if not preferences.has("judge"):
+        raise BadInput.at("the preferences", expected="a column judge, to tell who failed a trap", found="none")
+    # Traps that nobody signed say nothing about anybody.
+    failed = traps.filter(pl.col("choice") != pl.col("expected"))["judge"].drop_nulls().unique()
+    met = traps["judge"].drop_nulls().unique()
+    votes = frame.filter(~trap)
+    kept = votes.filter(~pl.col("judge").is_in(failed.implode()).fill_null(False))
+    judges = frame["judge"].drop_nulls().n_unique()
+    notes.append(
+        f"{count(len(failed), 'judge')} of {judges:,} failed a trap and "
+        f"{'is' if len(failed) == 1 else 'are'} left out with {count(votes.height - kept.height, 'answer')}; "
+        f"{count(traps.height, 'trap')} are no votes"
+    )
+    unmet = kept.filter(~pl.col("judge").is_in(met.implode()).fill_null(False))["judge"].n_unique()
+    if unmet:
+        notes.append(f"{count(unmet, 'judge')} met no trap and {'is' if unmet == 1 else 'are'} believed")
+    return Preferences(kept, tuple(notes))
+
+
+def votes(preferences: Preferences, *, at_least: float | None = None) -> Result:
+    """The votes on each pair of systems, by query and subtopic, traps and those who failed them left out.
+
+    >>> said = [{"query": "q", "left": "a", "right": "b", "choice": c} for c in ("left", "left", "right", "none")]
+    >>> votes(Preferences.of(said)).frame.select("a", "b", "for_a", "for_b", "equal", "none", "n", "value").row(0)
+    ('a', 'b', 2, 1, 0, 1, 4, 0.25)
+
+    `value` is (votes for a - votes for b) / all judges who saw the pair. Sides are turned so that a comes before b by
+    name. With `at_least`, a preference of less strength counts as equal (a strong preference; without, a weak one).
+    A judge who answered the same question twice has one vote, the last.
+    """
+    return _votes(trusted(preferences), at_least)
+
+
+def preferred(
+    preferences: Preferences, *, by: str = "query", how: str = "votes", at_least: float | None = None
+) -> Result:
+    """Which system of each pair users prefer: `sign` is 1 for a, -1 for b, 0 for equal.
+
+    >>> said = [{"query": "q", "subtopic": s, "left": "a", "right": "b", "choice": c}
+    ...         for s, c in (("1", "left"), ("1", "left"), ("2", "right"), ("2", "equal"))]
+    >>> preferred(Preferences.of(said)).frame.select("query", "a", "b", "value", "sign", "n").row(0)
+    ('q', 'a', 'b', 0.25, 1, 4)
+
+    By "query", the normalised majorities of the subtopics are averaged; by "subtopic", each subtopic is a query
+    of its own. `how` "votes" takes the sign of the (mean) majority, "mode" the most frequent answer of a pair's
+    judges, equal where two are equally frequent. `at_least` makes it a strong preference, see `votes`. Judges who find
+    neither relevant prefer none.
+
+    Reference: Sanderson et al. (SIGIR 2010), section 3.6; the mode as in section 5.2 of the paper on context.
+    """
+    if by not in BY or how not in HOW:
+        raise BadInput.at(
+            "preferred", expected=f"by {' or '.join(BY)}, how {' or '.join(HOW)}", found=f'"{by}", "{how}"'
+        )
+    if by == "subtopic":
+        preferences.need("subtopic", "preferences by subtopic")
+    cast = _votes(trusted(preferences), at_least)
+    frame, notes = cast.frame, list(cast.notes)
+    key = ["query", "subtopic", "a", "b"] if by == "subtopic" else ["query", "a", "b"]
+    counts = [pl.col(name).sum() for name in ("for_a", "for_b", "equal", "none", "n")]
+    frame = frame.group_by(key, maintain_order=True).agg(*counts, pl.col("value").mean(), subtopics=pl.len())
+    if how == "mode":
+        no_preference = pl.col("equal") + pl.col("none")
+        sign = (
+            pl.when((pl.col("for_a") > pl.col("for_b")) & (pl.col("for_a") > no_preference))
+            .then(1)
+            .when((pl.col("for_b") > pl.col("for_a")) & (pl.col("for_b") > no_preference))
+            .then(-1)
+            .otherwise(0)
+        )
+    else:
+        sign = pl.when(pl.col("value").abs() <= ROUNDING).then(0).otherwise(pl.col("value").sign())
+    frame = frame.with_columns(sign.cast(pl.Int64).alias("sign"))
+    decided = int((frame["sign"] != 0).sum())
+    finding = (
+        f"Users prefer one of the two systems in {decided:,} of {count(frame.height, 'pair')} "
+        f"({100 * decided / frame.height:.0f} %) and find both equal in {frame.height - decided:,}; "
+        f"{int(frame['n'].sum()) / frame.height:.1f} answers a pair."
+    )
+    return Result(frame, finding, tuple(notes))
+
+
+def _votes(kept: Preferences, at_least: float | None) -> Result:
+    frame, notes = kept.frame, list(kept.notes)
+    if at_least is not None:
+        preferring = frame.filter(pl.col("choice").is_in(["left", "right"]))
+        if "strength" not in frame.columns or preferring["strength"].null_count():
+            raise BadInput.at(
+                "the preferences", expected="a strength with every preference", found="none with some",
+                remedy="leave out at_least: every preference then counts",
+            )  # fmt: skip
+        weak = pl.col("choice").is_in(["left", "right"]) & (pl.col("strength") < at_least)
+        slight = int(frame.select(weak.sum()).item())
+        frame = frame.with_columns(choice=pl.when(weak).then(pl.lit("equal")).otherwise("choice"))
+        notes.append(f"{count(slight, 'preference')} of a strength below {at_least:g} count as equal")
+    if "subtopic" not in frame.columns:
+        frame = frame.with_columns(subtopic=pl.lit(None, dtype=pl.String))
+    turned = pl.col("left") > pl.col("right")
+    for_a = pl.col("choice") == pl.when(turned).then(pl.lit("right")).otherwise(pl.lit("left"))
+    for_b = pl.col("choice") == pl.when(turned).then(pl.lit("left")).otherwise(pl.lit("right"))
+    frame = frame.with_columns(
+        a=pl.min_horizontal("left", "right"), b=pl.max_horizontal("left", "right"), for_a=for_a, for_b=for_b
+    )
+    frame, again = _one_vote_each(frame)
+    if again:
+        notes.append(f"{count(again, 'answer')} of a judge who had answered the same question before: the last counts")
+    if not frame.height:
+        raise Undefined("no answer is left to count: every judge failed a trap, or there are traps only")
+    key = ["query", "subtopic", "a", "b"]
+    table = (
+        frame.group_by(key, maintain_order=True)
+        .agg(
+            pl.col("for_a").sum().cast(pl.Int64),
+            pl.col("for_b").sum().cast(pl.Int64),
+            equal=(pl.col("choice") == "equal").sum().cast(pl.Int64),
+            none=(pl.col("choice") == "none").sum().cast(pl.Int64),
+            n=pl.len().cast(pl.Int64),
+        )
+        .with_columns(value=(pl.col("for_a") - pl.col("for_b")) / pl.col("n"))
+        .sort(key)
+    )
+    questions, answers = table.height, frame.height
+    said = {name: int(table[name].sum()) for name in ("for_a", "for_b", "equal", "none")}
+    finding = (
+        f"{count(answers, 'answer')} to {count(questions, 'question')} ({answers / questions:.1f} each): "
+        f"{said['for_a'] + said['for_b']:,} prefer a side, {said['equal']:,} find both equal, "
+        f"{said['none']:,} find none relevant."
+    )
+    return Result(table, finding, tuple(notes))
+
+
+def _one_vote_each(frame: pl.DataFrame) -> tuple[pl.DataFrame, int]:
+    """The last answer of each judge to a question; the nameless are taken for different people."""
+    if "judge" not in frame.columns:
+        return frame, 0
+    key = ["query", "subtopic", "a", "b", "judge"]
+    named, nameless = frame.filter(pl.col("judge").is_not_null()), frame.filter(pl.col("judge").is_null())
+    if not repeats(named, key).any():
+        return frame, 0
+    last = named.unique(key, keep="last", maintain_order=True)
+    return pl.concat([last, nameless]), named.height - last.height

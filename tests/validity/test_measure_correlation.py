@@ -1,0 +1,85 @@
+"""Measures against measures: by hand, as scipy has tau_b, and as a picture."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy.stats import kendalltau
+
+from karat.errors import BadInput, Undefined
+from karat.estimate import score
+from karat.records import Judgments, Runs
+from karat.report import heat_map
+from karat.simulate import preference_study
+from karat.stats.ap_correlation import tau_ap, tau_ap_b
+from karat.validity import matrix, measure_correlation
+from karat.validity.measure_correlation import kendall
+
+MEASURES = ["nDCG@10", "RR", "P@5", "AP"]
+
+
+def test_figures_are_those_of_the_systems_means() -> None:
+    made = preference_study(queries=25, systems=9, seed=8)
+    found = measure_correlation(made.runs, made.judgments, MEASURES)
+    means = score(made.runs, made.judgments, MEASURES, draws=0).means.pivot(
+        on="measure", index="system", values="value"
+    )
+    assert found.frame.height == 6
+    for row in found.frame.iter_rows(named=True):
+        x, y = (means[row[side]].round(12).to_numpy() for side in ("first", "second"))
+        assert row["tau_b"] == pytest.approx(kendalltau(x, y).statistic)
+        assert row["tau_ap"] == pytest.approx(tau_ap(x, y))
+        assert row["tau_ap_b"] == pytest.approx(tau_ap_b(x, y))
+        assert (row["systems"], row["queries"]) == (9, 25)
+
+
+def test_ties_count_in_the_base_of_tau_and_not_in_that_of_tau_b() -> None:
+    """Of six pairs three go with, two against, one is tied: 1/6, and 1/sqrt(6 x 5)."""
+    assert kendall([1, 2, 3, 4], [1, 3, 2, 2]) == pytest.approx((1 / 6, 1 / np.sqrt(30)))
+    assert np.isnan(kendall([1, 1, 1], [1, 2, 3])).all()
+
+
+def test_a_measure_agrees_with_itself_between_halves_the_better_the_more_queries_there_are() -> None:
+    alike = []
+    for queries in (10, 200):
+        made = preference_study(queries=queries, systems=8, seed=5)
+        alike.append(measure_correlation(made.runs, made.judgments, ["nDCG@10", "P@10"]).frame["first_self"][0])
+    assert alike[0] < alike[1] <= 1
+
+
+def test_too_few_systems_or_measures_are_refused() -> None:
+    runs = Runs.of({"a": {"q": {"d": 1.0}}, "b": {"q": {"d": 1.0}}})
+    labels = Judgments.of({"q": {"d": 1}})
+    with pytest.raises(Undefined, match="needs 3 systems or more, not 2"):
+        measure_correlation(runs, labels, MEASURES)
+    with pytest.raises(BadInput, match="two or more to compare"):
+        measure_correlation(runs, labels, ["AP"])
+
+
+def test_measures_that_tie_all_systems_have_no_correlation() -> None:
+    runs = Runs.of({name: {"q": {"d": 1.0}} for name in "abc"})
+    found = measure_correlation(runs, Judgments.of({"q": {"d": 1}}), ["AP", "RR"])
+    assert found.frame["tau_b"].is_nan().all()
+    assert found.finding == "The measures tie all systems: no correlation can be told."
+
+
+def test_the_matrix_is_square_and_its_picture_holds_every_figure() -> None:
+    made = preference_study(queries=25, systems=9, seed=8)
+    found = measure_correlation(made.runs, made.judgments, MEASURES)
+    square = matrix(found)
+    assert square["measure"].to_list() == MEASURES == square.columns[1:]
+    values = square.select(MEASURES).to_numpy()
+    assert np.allclose(values, values.T)
+    assert np.diag(values).tolist() == [1.0] * 4
+    picture = heat_map(square, title="Alike & <not>", subtitle="tau_b")
+    texts = [element.text for element in ET.fromstring(picture).iter() if element.tag.endswith("text")]
+    assert "Alike & <not>" in texts
+    assert all(f"{value:.2f}" in texts for value in values.ravel())
+    assert matrix(found, "tau_ap").select(MEASURES).to_numpy()[1, 0] != values[0, 1]
+    with pytest.raises(BadInput, match="tau or tau_b"):
+        matrix(found, "systems")
+    with pytest.raises(BadInput, match="rows and columns of the same names"):
+        heat_map(pl.DataFrame({"measure": ["x"], "y": [1.0]}), title="")

@@ -1,0 +1,206 @@
+"""Reasons for a preference: rules on plain comments, a model that learns what rules miss, two coders."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+from sklearn.metrics import cohen_kappa_score
+
+from karat.errors import BadInput, Undefined
+from karat.records import Preferences
+from karat.stats.agreement import krippendorff_alpha, pair_sums
+from karat.validity.coders import coder_agreement, set_distance
+from karat.validity.reason_classes import NAMES
+from karat.validity.reason_model import learn_reasons
+from karat.validity.reasons import codes_of, comments_of, reason_table, reasons_by_rules
+
+#: Comments and the classes that a reader would give them.
+PLAIN = {
+    "All of these are about growing tomatoes": {"on topic"},
+    "It has a link to the official website of the museum": {"specific links", "quality/authority"},
+    "I just liked it": {"not classifiable"},
+    "Half of the right side is not related to the question": {"irrelevant"},
+    "the left is more relevant": {"more relevant"},
+    "There are more links for cheap flights": {"number"},
+    "The best page is at the top": {"position"},
+    "A wider variety of recipes": {"range of results"},
+    "The snippets are easier to read": {"presentation"},
+    "The sources are trustworthy and reliable": {"quality/authority"},
+    "Too many ads on the other side": {"spam/adverts"},
+    "The other one repeats the same site": {"duplication"},
+    "You can download it for free": {"availability"},
+    "These are in English": {"language"},
+    "Two of the links were broken pages": {"dead links"},
+}
+
+
+@pytest.mark.parametrize(("comment", "classes"), PLAIN.items())
+def test_plain_comments_get_their_class_by_rules(comment: str, classes: set[str]) -> None:
+    row = reasons_by_rules([comment]).row(0, named=True)
+    assert classes <= {name for name in NAMES if row[name]}, row
+
+
+def test_the_papers_own_sentence_has_two_reasons_and_the_order_of_the_classes_is_the_papers() -> None:
+    row = reasons_by_rules(["the left one has more useful results higher in the search"]).row(0, named=True)
+    assert {name for name in NAMES if row[name]} == {"number", "position"}
+    # Table 10's counts, most frequent first: 1,307 comments, 1,407 reasons.
+    counts = [332, 265, 181, 144, 132, 123, 69, 66, 36, 16, 15, 11, 6, 6, 5]
+    assert len(NAMES) == 15
+    codes = [name for name, n in zip(NAMES, counts, strict=True) for _ in range(n)]
+    rows = [{"reason": f"comment {n}", "codes": [code]} for n, code in enumerate(codes[:1307])]
+    for n, code in enumerate(codes[1307:]):
+        rows[n]["codes"] = [rows[n]["codes"][0], code]
+    found = reason_table(rows)
+    assert found.frame["n"].to_list() == counts
+    assert found.frame["class"].to_list() == list(NAMES)
+    assert found.frame["share"][0] == pytest.approx(332 / 1307)
+    assert "332 of 1,307 comments (25%)" in found.finding
+    assert found.notes == ("100 comments with several reasons, 1,407 reasons in all",)
+    assert found.frame["example"].str.starts_with('"comment').all()
+
+
+def test_comments_come_from_preferences_and_blanks_are_left_out() -> None:
+    said = [
+        {"query": "q", "left": "a", "right": "b", "choice": "left", "comment": text}
+        for text in ("  ", "dead links", None)
+    ]
+    assert comments_of(Preferences.of(said))["reason"].to_list() == ["dead links"]
+    assert reason_table(Preferences.of(said)).frame.row(0)[:2] == ("dead links", 1)
+    with pytest.raises(Undefined, match="no comment has any words"):
+        reason_table(["", " "])
+    with pytest.raises(BadInput, match="a column reason"):
+        reason_table(pl.DataFrame({"text": ["x"]}))
+
+
+def test_codes_are_read_in_any_case_and_a_strange_one_is_named() -> None:
+    frame, flags = codes_of([{"reason": "x", "codes": " Position;NUMBER"}, {"reason": "y", "codes": ""}])
+    assert frame["reason"].to_list() == ["x"]
+    assert [name for name, said in zip(NAMES, flags[0], strict=True) if said] == ["number", "position"]
+    with pytest.raises(BadInput, match='found "speed"'):
+        codes_of([{"reason": "x", "codes": "speed"}])
+    with pytest.raises(BadInput, match="a column codes"):
+        codes_of(["x"])
+
+
+#: Ways to say a thing that no rule knows, beside some that rules do.
+SAID = {
+    "position": ["shows up sooner", "you see it straight off", "i did not have to scroll", "at the top"],
+    "spam/adverts": ["wants my money", "is all shops", "too pushy and trying to make me buy", "has ads"],
+    "on topic": ["hits the nail on the head", "is spot on", "fits my need", "is about it"],
+    "number": ["offers plenty", "has loads", "gives me heaps", "has more links"],
+    "not classifiable": ["i like it", "is nice", "my gut says so", "is better"],
+}
+
+
+def coded(number: int, seed: int) -> list[dict[str, str]]:
+    rng = np.random.default_rng(seed)
+    rows = []
+    for _ in range(number):
+        classes = ["not classifiable"]
+        if rng.random() < 0.85:
+            classes = list(rng.choice([name for name in SAID if name != "not classifiable"], rng.integers(1, 3), False))
+        side = rng.choice(["left", "right"])
+        text = " and ".join(f"{side} {rng.choice(SAID[name])}" for name in classes)
+        rows.append({"reason": text, "codes": "; ".join(classes), "query": f"q{rng.integers(30)}"})
+    return rows
+
+
+def test_a_model_learns_what_rules_do_not_know() -> None:
+    model = learn_reasons(coded(250, 1), draws=300)
+    overall = model.overall.row(0, named=True)
+    assert overall["model_overlap"] > 0.9
+    assert overall["rules_overlap"] < 0.6
+    assert overall["gain_low"] > 0.2
+    assert "better than the rules" in model.finding
+    found = model.suggest(["left shows up sooner and left wants my money", "right my gut says so"])
+    assert {*found["suggested"][0].split("; ")} == {"position", "spam/adverts"}
+    assert found["suggested"][1] == "not classifiable"
+    assert any("by query" in note for note in model.notes)
+    assert model.frame.filter(pl.col("class") == "language")["model_recall"].is_nan().all()
+
+
+def test_codes_at_random_teach_nothing() -> None:
+    rng = np.random.default_rng(2)
+    rows = coded(200, 3)
+    mixed = rng.permutation([row["codes"] for row in rows])
+    model = learn_reasons([row | {"codes": code} for row, code in zip(rows, mixed, strict=True)], draws=200)
+    assert model.overall["model_overlap"][0] < 0.45
+
+
+def test_too_few_comments_teach_nothing_and_rare_classes_are_left_to_rules() -> None:
+    with pytest.raises(Undefined, match="too few to learn"):
+        learn_reasons(coded(20, 1))
+    model = learn_reasons([*coded(60, 4), {"reason": "in English", "codes": "language", "query": "q1"}], draws=0)
+    assert any("left to the rules: language" in note for note in model.notes)
+    assert "language" in model.suggest(["it is in English"])["suggested"][0]
+
+
+def test_distances_of_sets_are_as_by_hand() -> None:
+    sets = np.array([[1, 1, 1, 0], [1, 0, 0, 0], [0, 0, 0, 1]], bool)
+    assert set_distance(sets, sets, "jaccard") == pytest.approx(np.array([[0, 2 / 3, 1], [2 / 3, 0, 1], [1, 1, 0]]))
+    masi = 1 - 1 / 3 * 2 / 3
+    assert set_distance(sets, sets, "masi") == pytest.approx(np.array([[0, masi, 1], [masi, 0, 1], [1, 1, 0]]))
+
+
+def two_coders(number: int, noise: float, seed: int) -> list[dict[str, object]]:
+    rng = np.random.default_rng(seed)
+    rows: list[dict[str, object]] = []
+    for item in range(number):
+        true = rng.random(4) < 0.4
+        for coder in ("ann", "bob"):
+            said = np.where(rng.random(4) < noise, rng.random(4) < 0.4, true)
+            names = [NAMES[place] for place in range(4) if said[place]] or ["language"]
+            rows.append({"item": item, "coder": coder, "codes": ";".join(names)})
+    return rows
+
+
+def test_the_kappa_of_a_class_is_scikit_learns_and_one_code_each_is_nominal_alpha() -> None:
+    rows = two_coders(80, 0.5, 1)
+    found = coder_agreement(rows, draws=200).frame
+    for place in range(4):
+        ann, bob = (
+            [NAMES[place] in str(row["codes"]).split(";") for row in rows if row["coder"] == who]
+            for who in ("ann", "bob")
+        )
+        row = found.filter(pl.col("class") == NAMES[place]).row(0, named=True)
+        assert row["agreement"] == pytest.approx(cohen_kappa_score(ann, bob))
+        assert row["low"] < row["agreement"] < row["high"]
+    # Sets of one class each lie 0 or 1 apart: Krippendorff's nominal alpha.
+    rng = np.random.default_rng(2)
+    one = rng.integers(0, 4, 60)
+    two = np.where(rng.random(60) < 0.3, rng.integers(0, 4, 60), one)
+    rows = [
+        {"item": n, "coder": who, "codes": NAMES[k]}
+        for who, codes in (("ann", one), ("bob", two))
+        for n, k in enumerate(codes)
+    ]
+    counts = np.eye(4)[one] + np.eye(4)[two]
+    expected = krippendorff_alpha(pair_sums(counts, np.zeros(60, int), 1).by_label, np.arange(4.0), "nominal")[0]
+    for distance in ("masi", "jaccard"):
+        alpha = coder_agreement(rows, distance=distance, draws=0).frame.row(-1, named=True)  # type: ignore[arg-type]
+        assert alpha["agreement"] == pytest.approx(expected)
+
+
+def test_coders_who_guess_agree_by_chance_and_those_who_do_not_always() -> None:
+    held = 0
+    for seed in range(60):
+        low, high = coder_agreement(two_coders(60, 1.0, seed), draws=300).frame.select("low", "high").row(-1)
+        held += low <= 0 <= high
+    assert held >= 53, held
+    found = coder_agreement(two_coders(50, 0.0, 2), draws=200)
+    assert found.frame["agreement"][-1] == pytest.approx(1)
+
+
+def test_a_coder_twice_on_a_comment_and_lonely_coders_are_refused() -> None:
+    row = {"item": 1, "coder": "ann", "codes": "number"}
+    with pytest.raises(BadInput, match="ann twice"):
+        coder_agreement([row, row])
+    with pytest.raises(Undefined, match="two coders"):
+        coder_agreement([row])
+    with pytest.raises(BadInput, match="a column coder"):
+        coder_agreement([{"item": 1, "codes": "number"}])
+    both = [row, row | {"coder": "bob"}, row | {"item": 2}]
+    found = coder_agreement(both, draws=0)
+    assert found.notes == ("1 comment of one coder only left out",)
+    assert "cannot be told" in found.finding
