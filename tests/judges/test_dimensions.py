@@ -167,7 +167,7 @@ def test_prediction_tells_what_one_aspect_decides() -> None:
 
 
 @pytest.mark.parametrize("tell", ALL)
-def test_a_judge_who_says_na_throughout_changes_nothing_where_na_is_left_out(tell: Callable[..., Result]) -> None:
+def test_a_judge_who_says_na_throughout_is_named_and_changes_nothing(tell: Callable[..., Result]) -> None:
     study = context_study(seed=4, queries=30, twice=1.0)
     frame = study.judgments.frame
     silent = frame.filter(pl.col("judge") == "judge-01").with_columns(
@@ -175,8 +175,9 @@ def test_a_judge_who_says_na_throughout_changes_nothing_where_na_is_left_out(tel
     )
     mixed = Judgments.of(pl.concat([frame, silent]))
     assert tell(mixed).finding
-    if tell is not predict_overall:  # where N/A is a grade like any other
-        assert tell(mixed).frame.equals(tell(study.judgments).frame, null_equal=True)
+    assert tell(mixed).frame.equals(tell(study.judgments).frame, null_equal=True)
+    pages = silent.select("query", "doc", "context").n_unique()
+    assert f"silent answered N/A throughout ({pages} documents): left out" in tell(mixed).notes
     nothing = Judgments.of(frame.with_columns(label=pl.lit(None, pl.Float64)))
     with pytest.raises(Undefined, match="every answer is N/A"):
         tell(nothing)
@@ -234,7 +235,7 @@ def test_a_document_after_itself_and_an_answer_given_twice_are_left_aside_and_sa
     found = mean_change(Judgments.of(odd))
     assert found.frame.equals(mean_change(Judgments.of(BY_HAND)).frame)
     assert "1 judgment of a document read after itself left aside (document a of query q)" in found.notes
-    assert "1 answer by a judge who had answered the same before left aside" in found.notes
+    assert "1 further answer of the same judge to the same question left aside: the first counts" in found.notes
 
 
 def test_a_document_in_context_that_this_judge_did_not_judge_alone_is_said() -> None:

@@ -111,6 +111,10 @@ class Judgments(Records):
                 frame, labels, source = frame.filter(~bad), labels.filter(~bad), source.keep(~bad)
             frame = frame.with_columns(labels.alias("label"))
         frame = cls.schema.conform(frame, source)
+        if "aspect" in frame.columns:
+            # Overall, OVERALL and "overall " are one aspect to everybody who writes them.
+            aspect = pl.col("aspect").str.strip_chars().str.to_lowercase()
+            frame = frame.with_columns(aspect=pl.when(aspect != "").then(aspect))
         return cls(_one_each(frame, source, notes), tuple(notes), scale)
 
     @property

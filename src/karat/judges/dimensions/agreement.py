@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 import polars as pl
@@ -9,7 +11,7 @@ import polars as pl
 from karat.errors import Undefined
 from karat.judges.dimensions.settings import compared, in_words, interval_note
 from karat.judges.dimensions.sheets import Sheets
-from karat.records import Judgments, Result
+from karat.records import Result
 from karat.records.base import count
 from karat.stats.agreement import cohen_kappa, cross_table
 
@@ -19,13 +21,13 @@ Floats = npt.NDArray[np.float64]
 TOGETHER = "all together"
 
 
-def setting_agreement(judgments: Judgments, *, level: float = 0.95, draws: int = 1000, seed: int = 0) -> Result:
+def setting_agreement(judgments: Any, *, level: float = 0.95, draws: int = 1000, seed: int = 0) -> Result:
     """Cohen's kappa and the Jaccard coefficient of judges of the same document, alone and in context.
 
     >>> said = {"ann": [2, 0, 1, 2, 0, 1], "bob": [2, 0, 1, 1, 0, 2]}
     >>> rows = [{"query": f"q{i}", "doc": "d", "label": label, "judge": judge, "context": context}
     ...         for judge, labels in said.items() for i, label in enumerate(labels) for context in (None, "c")]
-    >>> setting_agreement(Judgments.of(rows), draws=0).frame.select("aspect", "figure", "alone", "context").rows()
+    >>> setting_agreement(rows, draws=0).frame.select("aspect", "figure", "alone", "context").rows()
     [('overall', 'kappa', 0.5, 0.5), ('overall', 'jaccard', 0.5, 0.5)]
 
     Every two judges of a document (and of the one read before) are two sides, the first by name in the rows, and all
@@ -69,9 +71,9 @@ def _twice(sheets: Sheets) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]
     who = [name for name in ("group", "judge") if name in sheets.keys.columns]
     if not who:
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
-    rows = sheets.keys.select("query", "doc", "context", *who).with_row_index("_row").filter(pl.Series(sheets.rated))
+    item = [name for name in ("query", "doc", "subtopic", "context") if name in sheets.keys.columns]
+    rows = sheets.keys.select(*item, *who).with_row_index("_row").filter(pl.Series(sheets.rated))
     rows = rows.sort(*who, nulls_last=True, maintain_order=True).with_row_index("_place")
-    item = ["query", "doc", "context"]
     several = rows.filter(pl.len().over(item) > 1).select(*item, "_row", "_place")
     both = several.join(several, on=item, nulls_equal=True, suffix="_2").filter(pl.col("_place") < pl.col("_place_2"))
     both = both.sort("_place", "_place_2")

@@ -8,11 +8,11 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from karat.errors import Undefined
+from karat.errors import BadInput, Undefined
 from karat.judges.dimensions.settings import by_query, in_words, interval_note, one_setting, share
 from karat.judges.dimensions.sheets import Sheets
 from karat.judges.slices import ALL, sliced
-from karat.records import Judgments, Result
+from karat.records import Result
 from karat.records.base import count
 from karat.stats import FEWEST
 from karat.stats.many import holm
@@ -20,13 +20,16 @@ from karat.stats.regression import clustered_ols
 
 Floats = npt.NDArray[np.float64]
 
+#: What every row of the table of mean changes has: nothing to compare by.
+OF_EVERY_ROW = ("aspect", "label", "change", "low", "high", "lower", "same", "higher", "p", "p_holm", "n", "n_queries")
 
-def grade_change(judgments: Judgments, *, level: float = 0.95, draws: int = 1000, seed: int = 0) -> Result:
+
+def grade_change(judgments: Any, *, level: float = 0.95, draws: int = 1000, seed: int = 0) -> Result:
     """By how many grades, up or down, a document's grade in context differs from its grade alone, aspect by aspect.
 
     >>> rows = [{"query": f"q{i}", "doc": "d", "label": 2 - (context is not None and i == 0), "context": context}
     ...         for i in range(4) for context in (None, "c")]
-    >>> grade_change(Judgments.of(rows), draws=0).frame.select("aspect", "size", "n", "share").rows()
+    >>> grade_change(rows, draws=0).frame.select("aspect", "size", "n", "share").rows()
     [('overall', 0.0, 3, 0.75), ('overall', 1.0, 1, 0.25)]
 
     Both grades are of one judge, and neither is N/A; nor is the overall grade. A judge asked twice about the same
@@ -71,12 +74,12 @@ def grade_change(judgments: Judgments, *, level: float = 0.95, draws: int = 1000
     return Result(frame, said, (*sheets.notes, *interval_note(low, value, draws)))
 
 
-def mean_change(judgments: Judgments, by: str | None = None, *, level: float = 0.95) -> Result:
+def mean_change(judgments: Any, by: str | None = None, *, level: float = 0.95) -> Result:
     """The mean change of the grade in context, aspect by aspect, over all or by a column such as what was read before.
 
     >>> rows = [{"query": f"q{i}", "doc": "d", "label": 2 - (context is not None) * (i % 3 > 0), "context": context}
     ...         for i in range(9) for context in (None, "c")]
-    >>> mean_change(Judgments.of(rows)).finding
+    >>> mean_change(rows).finding
     'In context overall falls by 0.67 of a grade (95 % interval 0.28 to 1.05; 9 documents of 9 queries).'
 
     `by` is any column that the judgments in context have; numbers are cut into slices. `lower`, `same` and `higher` are
@@ -109,8 +112,15 @@ def mean_change(judgments: Judgments, by: str | None = None, *, level: float = 0
     return Result(frame.rename({"value": by}), _mean_said(frame, by, level), tuple(notes))
 
 
-def _changes(judgments: Judgments, by: str | None = None) -> tuple[Sheets, Floats, npt.NDArray[np.int64]]:
+def _changes(judgments: Any, by: str | None = None) -> tuple[Sheets, Floats, npt.NDArray[np.int64]]:
     """The sheets, and the changes and queries of the rows in context; NaN where the overall change is unknown."""
+    if by in OF_EVERY_ROW:
+        raise BadInput.at(
+            "the column to compare by",
+            expected="one that says something of a document as a whole: judge, query, group or one of your own",
+            found=by,
+            remedy="every aspect has its own row already" if by == "aspect" else "give the column another name",
+        )
     sheets = Sheets.of(judgments, by=by)
     if sheets.alone.all():
         raise Undefined("No document was judged in context: there is no change to tell.")

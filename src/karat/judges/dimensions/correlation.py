@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +12,7 @@ import polars as pl
 from karat.errors import Undefined
 from karat.judges.dimensions.settings import compared, in_words, interval_note, one_setting
 from karat.judges.dimensions.sheets import OVERALL, Sheets
-from karat.records import Judgments, Result
+from karat.records import Result
 from karat.records.base import count
 from karat.stats.agreement import cross_table
 from karat.stats.ranks import spearman
@@ -23,14 +24,14 @@ Bools = npt.NDArray[np.bool_]
 ALONE = "overall alone"
 
 
-def overall_correlation(judgments: Judgments, *, level: float = 0.95, draws: int = 1000, seed: int = 0) -> Result:
+def overall_correlation(judgments: Any, *, level: float = 0.95, draws: int = 1000, seed: int = 0) -> Result:
     """Spearman's rank correlation of each aspect with overall, alone and in context.
 
     >>> grades = [(0, 0), (1, 2), (2, 1), (3, 3), (4, 4), (1, 0)]
     >>> rows = [{"query": f"q{i}", "doc": "d", "aspect": aspect, "label": label, "context": context}
     ...         for i, pair in enumerate(grades) for context in (None, "c")
     ...         for aspect, label in zip(("overall", "novelty"), pair)]
-    >>> overall_correlation(Judgments.of(rows), draws=0).frame.select("aspect", "alone", "context").rows()
+    >>> overall_correlation(rows, draws=0).frame.select("aspect", "alone", "context").rows()
     [('novelty', 0.8676470588235294, 0.8676470588235294), ('overall alone', nan, 1.0)]
 
     Only documents with a grade in every aspect count, so that all rows are about the same ones; in context the overall
@@ -72,13 +73,13 @@ def overall_correlation(judgments: Judgments, *, level: float = 0.95, draws: int
     return Result(frame, _finding(frame, last, level), tuple(notes))
 
 
-def change_correlation(judgments: Judgments, *, level: float = 0.95, draws: int = 1000, seed: int = 0) -> Result:
+def change_correlation(judgments: Any, *, level: float = 0.95, draws: int = 1000, seed: int = 0) -> Result:
     """Spearman's rank correlation between the changes of every two aspects, from alone to in context.
 
     >>> rows = [{"query": f"q{i}", "doc": "d", "aspect": aspect, "label": 2 + move * (context is not None),
     ...          "context": context} for i, move in enumerate([0, 1, -1, 1, 2]) for context in (None, "c")
     ...         for aspect in ("overall", "novelty")]
-    >>> change_correlation(Judgments.of(rows), draws=0).frame.select("first", "second", "rho", "n").rows()
+    >>> change_correlation(rows, draws=0).frame.select("first", "second", "rho", "n").rows()
     [('overall', 'novelty', 1.0, 5)]
 
     For each two aspects, all documents count that have these two grades and an overall grade in both settings, so that

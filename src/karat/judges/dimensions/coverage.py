@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import polars as pl
 
 from karat.errors import Undefined
 from karat.judges.dimensions.settings import by_query, compared, difference_p, in_words, interval_note, share
 from karat.judges.dimensions.sheets import Sheets
-from karat.records import Judgments, Result
+from karat.records import Result
 from karat.records.base import count
 from karat.stats.many import holm
 
@@ -16,13 +18,13 @@ from karat.stats.many import holm
 EVERY = "all aspects"
 
 
-def aspect_coverage(judgments: Judgments, *, level: float = 0.95, draws: int = 1000, seed: int = 0) -> Result:
+def aspect_coverage(judgments: Any, *, level: float = 0.95, draws: int = 1000, seed: int = 0) -> Result:
     """The share of documents that have a grade, not N/A, in each aspect and in all of them, alone and in context.
 
     >>> rows = [{"query": f"q{i}", "doc": "d", "aspect": aspect, "label": label, "context": context}
     ...         for i in range(8) for context in (None, "c")
     ...         for aspect, label in (("overall", 2), ("novelty", None if i % 2 and context is None else 3))]
-    >>> aspect_coverage(Judgments.of(rows), draws=0).frame.select("aspect", "alone", "context").rows()
+    >>> aspect_coverage(rows, draws=0).frame.select("aspect", "alone", "context").rows()
     [('novelty', 0.5, 1.0), ('all aspects', 0.5, 1.0)]
 
     Documents whose overall grade is N/A, spam mostly, are left out, as in the paper. An aspect that was not asked about

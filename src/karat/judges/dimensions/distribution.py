@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 import polars as pl
@@ -9,7 +11,7 @@ import polars as pl
 from karat.errors import Undefined
 from karat.judges.dimensions.settings import Compared, by_query, compared, in_words, interval_note, share
 from karat.judges.dimensions.sheets import Sheets
-from karat.records import Judgments, Result
+from karat.records import Result
 from karat.records.base import count
 
 Floats = npt.NDArray[np.float64]
@@ -19,12 +21,12 @@ Bools = npt.NDArray[np.bool_]
 SETS = ("all aspects", "overall")
 
 
-def aspect_distribution(judgments: Judgments, *, level: float = 0.95, draws: int = 1000, seed: int = 0) -> Result:
+def aspect_distribution(judgments: Any, *, level: float = 0.95, draws: int = 1000, seed: int = 0) -> Result:
     """The share of each grade in each aspect, alone and in context, for two sets of documents.
 
     >>> rows = [{"query": f"q{i}", "doc": "d", "aspect": aspect, "label": i % 2, "context": context}
     ...         for i in range(8) for context in (None, "c") for aspect in ("overall", "novelty")]
-    >>> found = aspect_distribution(Judgments.of(rows), draws=0).frame
+    >>> found = aspect_distribution(rows, draws=0).frame
     >>> found.select("documents", "aspect", "grade", "alone", "context").row(0)
     ('all aspects', 'overall', 0.0, 0.5, 0.5)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +13,7 @@ import polars as pl
 from karat.errors import BadInput, Undefined
 from karat.judges.dimensions.settings import by_query, check_draws, compared, in_words, interval_note, share
 from karat.judges.dimensions.sheets import Sheets
-from karat.records import Judgments, Result
+from karat.records import Result
 
 if TYPE_CHECKING:
     from sklearn.linear_model import LogisticRegression
@@ -29,7 +29,7 @@ SPLITS = ("random", "queries")
 
 
 def predict_overall(
-    judgments: Judgments,
+    judgments: Any,
     subsets: Sequence[Sequence[str]] | None = None,
     *,
     level: float = 0.95,
@@ -41,7 +41,7 @@ def predict_overall(
     >>> rows = [{"query": f"q{i}", "doc": "d", "aspect": aspect, "label": label, "context": context}
     ...         for i in range(40) for context in (None, "c")
     ...         for aspect, label in (("overall", i % 3), ("topicality", i % 3), ("quality", i % 2))]
-    >>> found = predict_overall(Judgments.of(rows), [["topicality"], ["quality"]], draws=0).frame
+    >>> found = predict_overall(rows, [["topicality"], ["quality"]], draws=0).frame
     >>> found.select("aspects", "alone").rows()[:2]
     [('all aspects', 1.0), ('topicality', 1.0)]
 

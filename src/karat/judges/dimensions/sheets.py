@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +22,8 @@ OVERALL = "overall"
 KNOWN = (OVERALL, "topicality", "novelty", "authority", "freshness", "quality")
 #: Figures come from tables of grades x grades.
 MOST_GRADES = 25
+#: So many judges who never gave a grade are named one by one.
+MOST_NAMED = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +37,7 @@ class Sheets:
     (('overall', 'novelty'), [[3.0, nan], [1.0, nan]], [True, False], [[-2.0, nan]])
     """
 
-    #: Query, doc, context and judge of each row, and the columns asked for.
+    #: Query, doc, subtopic, context, group and judge of each row, as far as they are there, and the column asked for.
     keys: pl.DataFrame
     #: Overall first.
     aspects: tuple[str, ...]
@@ -50,19 +53,20 @@ class Sheets:
     notes: tuple[str, ...]
 
     @classmethod
-    def of(cls, judgments: Judgments, *, by: str | None = None) -> Sheets:
-        """The judgments by document and judge, with the column `by` kept beside them."""
+    def of(cls, data: Any, *, by: str | None = None) -> Sheets:
+        """The judgments (or what `Judgments.of` takes) by document and judge, with the column `by` beside them."""
+        judgments = Judgments.of(data)
         if by is not None:
             judgments.need(by, "a comparison by its values")
         frame, notes = _plain(judgments)
+        frame, silent = _without_silent(frame)
+        notes += silent
         who = [name for name in ("group", "judge") if name in frame.columns]
         page = ["query", "doc", *(["subtopic"] if "subtopic" in frame.columns else [])]
         key = [*page, "context", *who]
         frame = frame.with_columns(_row=pl.struct(key).rank("dense").cast(pl.Int64) - 1)
         once = frame.unique(["_row", "aspect"], keep="first", maintain_order=True)
-        if once.height < frame.height:
-            again = count(frame.height - once.height, "answer")
-            notes.append(f"{again} by a judge who had answered the same before left aside")
+        notes += _repeated(frame, once)
         there = once["aspect"].unique().to_list()
         aspects = [name for name in KNOWN if name in there] + sorted(set(there) - set(KNOWN))
         if OVERALL not in aspects:
@@ -90,7 +94,7 @@ class Sheets:
                 f"{count(missing, 'document')} judged in context but not alone by the same judge: no change to tell"
             )
         return cls(
-            keys=keys.select("query", "doc", "context", *who, *([by] if by is not None else [])),
+            keys=keys.select(*dict.fromkeys([*key, *([by] if by is not None else [])])),
             aspects=tuple(aspects),
             labels=labels,
             asked=asked,
@@ -164,6 +168,43 @@ def _plain(judgments: Judgments) -> tuple[pl.DataFrame, list[str]]:
     if "time" in frame.columns:
         frame = frame.sort("time", nulls_last=True, maintain_order=True)
     return frame, notes
+
+
+def _without_silent(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
+    """The answers without those of judges who never gave a grade, and who they are; all of them if nobody did."""
+    if "judge" not in frame.columns or frame["label"].null_count() == frame.height:
+        return frame, []
+    who = [name for name in ("group", "judge") if name in frame.columns]
+    nothing = pl.col("judge").is_not_null() & pl.col("label").is_null().all().over(who)
+    silent = frame.filter(nothing)
+    if not silent.height:
+        return frame, []
+    pages = [name for name in ("query", "doc", "subtopic", "context") if name in frame.columns]
+    names = (
+        silent.group_by("judge")
+        .agg(pl.struct(pages).n_unique().alias("n"))
+        .sort("n", "judge", descending=[True, False])
+    )
+    notes = [
+        f"{judge} answered N/A throughout ({count(n, 'document')}): left out"
+        for judge, n in names.head(MOST_NAMED).iter_rows()
+    ]
+    if names.height > MOST_NAMED:
+        more = names[MOST_NAMED:]
+        who_else = count(more.height, "more judge")
+        notes.append(f"{who_else} answered N/A throughout ({count(int(more['n'].sum()), 'document')}): left out")
+    return frame.filter(~nothing), notes
+
+
+def _repeated(frame: pl.DataFrame, once: pl.DataFrame) -> list[str]:
+    """What to say of answers to a question that was answered before."""
+    named = [part["judge"].count() if "judge" in part.columns else 0 for part in (frame, once)]
+    again = {" of the same judge": named[0] - named[1], "": (frame.height - named[0]) - (once.height - named[1])}
+    return [
+        f"{count(n, 'further answer')}{whose} to the same question left aside: the first counts"
+        for whose, n in again.items()
+        if n
+    ]
 
 
 def _grades(labels: Floats) -> Floats:

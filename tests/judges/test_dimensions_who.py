@@ -1,0 +1,107 @@
+"""Who answered what: judges paired with others only, changes by any column, answers that are none."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+import pytest
+
+import karat as kt
+from karat.judges import aspect_coverage, mean_change, predict_overall, setting_agreement
+from karat.labels import majority
+from karat.simulate import context_study
+
+
+def row(doc: str, label: float | None, judge: str | None = "ann", **more: Any) -> dict[str, Any]:
+    return {"query": "q", "doc": doc, "label": label, "judge": judge, **more}
+
+
+def test_a_judge_of_several_subtopics_is_not_paired_with_himself() -> None:
+    said = {"ann": [2, 0, 1, 2], "bob": [2, 0, 1, 1]}
+    given = [
+        row("d", label, judge, subtopic=str(place))
+        for judge, labels in said.items()
+        for place, label in enumerate(labels)
+    ]
+    # As four documents: 3 of 4 alike, (2 x 1 + 1 x 2 + 1 x 1)/16 by chance, so kappa is (12 - 5)/(16 - 5).
+    frame = setting_agreement(given, draws=0).frame
+    assert frame.select("figure", "alone", "n_alone").rows() == [
+        ("kappa", pytest.approx(7 / 11), 4),
+        ("jaccard", pytest.approx(3 / 5), 4),
+    ]
+    with pytest.raises(kt.Undefined, match="No document was graded by two judges"):
+        setting_agreement([row for row in given if row["judge"] == "ann"])
+
+
+@pytest.fixture(scope="module")
+def grouped() -> kt.Judgments:
+    frame = context_study(seed=3, queries=24, judges=4).judgments.frame
+    return kt.Judgments.of(frame.with_columns(group=pl.lit("crowd"), subtopic=pl.lit("1")))
+
+
+@pytest.mark.parametrize("by", ["judge", "query", "doc", "context", "group", "subtopic", "time"])
+def test_changes_are_told_by_any_column_and_add_up(grouped: kt.Judgments, by: str) -> None:
+    whole = mean_change(grouped).frame.filter(pl.col("aspect") == "overall").row(0, named=True)
+    parts = mean_change(grouped, by).frame.filter(pl.col("aspect") == "overall")
+    assert parts["n"].sum() == whole["n"]
+    assert (parts["n"] * parts["change"]).sum() / whole["n"] == pytest.approx(whole["change"])
+    assert parts[by].n_unique() == parts.height
+
+
+@pytest.mark.parametrize("by", ["aspect", "label", "n"])
+def test_what_every_row_has_is_nothing_to_compare_by(grouped: kt.Judgments, by: str) -> None:
+    named = kt.Judgments.of(grouped.frame.with_columns(n=pl.lit("x")))
+    with pytest.raises(kt.BadInput, match=f"the column to compare by: expected .* found {by}"):
+        mean_change(named, by)
+
+
+def test_an_aspect_is_the_same_in_capitals_everywhere() -> None:
+    frame = context_study(seed=3, queries=12).judgments.frame
+    shouted = frame.with_columns(pl.col("aspect").str.to_uppercase() + " ")
+    plain, loud = kt.Judgments.of(frame), kt.Judgments.of(shouted)
+    assert set(loud.frame["aspect"]) == set(plain.frame["aspect"])
+    assert majority(loud).frame.equals(majority(plain).frame)
+    runs = {query: {"d": 1.0} for query in frame["query"].unique()}
+    assert kt.score(runs, shouted, "P@1", draws=0).means.equals(kt.score(runs, frame, "P@1", draws=0).means)
+    assert aspect_coverage(loud, draws=0).frame.equals(aspect_coverage(plain, draws=0).frame)
+
+
+def test_a_judge_who_never_answers_is_left_out_of_the_prediction() -> None:
+    study = context_study(seed=4, queries=30).judgments
+    silent = study.frame.with_columns(judge=pl.lit("mute"), label=pl.lit(None, pl.Float64))
+    found = predict_overall(pl.concat([study.frame, silent]), [["topicality"]], draws=0)
+    # With the N/A of half of all answers as a grade, the most frequent one would be right for half of the documents.
+    assert found.frame.equals(predict_overall(study, [["topicality"]], draws=0).frame)
+    assert sum("mute answered N/A throughout" in note for note in found.notes) == 1
+
+
+def test_many_silent_judges_are_counted() -> None:
+    given = [row("d", 2, "ann"), *(row(f"d{n}", None, f"mute-{n}") for n in range(5))]
+    notes = setting_notes(given)
+    assert "mute-0 answered N/A throughout (1 document): left out" in notes
+    assert "2 more judges answered N/A throughout (2 documents): left out" in notes
+
+
+def setting_notes(given: list[dict[str, Any]]) -> tuple[str, ...]:
+    from karat.judges.dimensions.sheets import Sheets
+
+    return Sheets.of(given).notes
+
+
+def test_a_second_answer_is_said_to_be_of_a_judge_only_where_one_is_named() -> None:
+    twice = [row("d", 2, time="2024-01-01"), row("d", 1, time="2024-01-02")]
+    assert setting_notes(twice) == (
+        "1 further answer of the same judge to the same question left aside: the first counts",
+    )
+    nameless = [{key: value for key, value in given.items() if key != "judge"} for given in twice]
+    assert setting_notes(nameless) == ("1 further answer to the same question left aside: the first counts",)
+
+
+def test_frames_and_rows_are_taken_as_they_are() -> None:
+    study = context_study(seed=3, queries=12).judgments
+    expected = aspect_coverage(study, draws=0).frame
+    assert aspect_coverage(study.frame, draws=0).frame.equals(expected)
+    assert aspect_coverage(study.frame.rows(named=True), draws=0).frame.equals(expected)
+    with pytest.raises(kt.BadInput, match="the judgments"):
+        aspect_coverage("judgments.csv")
