@@ -29,6 +29,8 @@ def test_the_three_schemes_are_shown_and_nothing_is_written(run: str) -> None:
     found = call(run, "--cost", "0.5", "--cost-in-context", "1")
     assert found.exit_code == 0
     assert found.output.startswith("For 10 queries, judging in context costs 41 (cheaper), 115 (as the paper)")
+    table = [line.split() for line in found.output.splitlines() if line.startswith(("cheaper ", "paper ", "fuller "))]
+    assert [line[-1] for line in table] == ["41", "115", "220"]  # as in the sentence
     assert [path.name for path in Path(run).parent.iterdir()] == ["mine.run"]
 
 
@@ -60,6 +62,7 @@ def test_odd_names_are_refused_before_anything_is_printed(run: str) -> None:
         (["--out", "tasks.xlsx"], "ends in .csv"),
         (["--json", "--out", "-"], "choose one"),
         (["--scheme", "best"], "cheaper or paper or fuller"),
+        (["--cost", "-1"], "the cost of a judgment alone: expected a number from 0, found -1"),
     ):
         with pytest.raises(BadInput, match=says):
             call(run, *words)

@@ -101,6 +101,38 @@ def test_the_tasks_of_a_query_stand_together_and_a_document_is_read_once_for_all
     assert first["doc"].n_unique() > 3
 
 
+def test_much_to_do_brings_neither_a_query_nor_a_context_forward() -> None:
+    # Query b has ten tasks alone and 17 in context, query a two and one; in b, d0 is read before nine of the 17.
+    lists = {"a": {"d0": 2.0, "d1": 1.0}, "b": {f"d{i}": float(-i) for i in range(10)}}
+    plans, first, context = 400, [0, 0], 0
+    for seed in range(plans):
+        plan = plan_context(lists, scheme="fuller", seed=seed).frame
+        for session in (1, 2):
+            first[session - 1] += plan.filter(pl.col("session") == session)["query"][0] == "b"
+        after = plan.filter((pl.col("session") == 2) & (pl.col("query") == "b"))["context"]
+        context += after[0] == "d0"
+    # Four standard errors; the least of all tasks' draws would give 10/12, 17/18 and 9/17.
+    assert [n / plans for n in first] == pytest.approx([0.5, 0.5], abs=0.1)
+    assert context / plans == pytest.approx(1 / 9, abs=0.065)
+
+
+def test_judges_without_a_query_are_counted() -> None:
+    plan = plan_context(runs(3), judges=8)
+    assert "5 of 8 judges have nothing to do: there are 3 queries, one judge for each" in plan.notes
+    assert not any("nothing to do" in note for note in plan_context(runs(8), judges=8).notes)
+
+
+def test_frames_rows_dictionaries_and_several_runs_are_taken_as_they_are() -> None:
+    several = runs(6, systems=("mine", "yours"))
+    expected = plan_context(several, seed=1).frame
+    parts = [several.frame.filter(pl.col("system") == name) for name in ("mine", "yours")]
+    for same in (several.frame, several.frame.rows(named=True), [Runs.of(part) for part in parts]):
+        assert plan_context(same, seed=1).frame.equals(expected)
+        assert context_schemes(same, seed=1).frame.equals(context_schemes(several, seed=1).frame)
+    with pytest.raises(kt.BadInput, match="the run"):
+        plan_context("my.run")
+
+
 def test_some_queries_are_judged_twice_by_different_judges() -> None:
     plan = plan_context(runs(40), judges=5, twice=0.25, seed=1).frame
     judges = plan.group_by("query").agg(pl.col("judge").n_unique())["judge"]
@@ -119,7 +151,10 @@ def test_the_same_seed_gives_the_same_plan() -> None:
 def test_short_lists_are_asked_for_as_far_as_they_go() -> None:
     plan = plan_context(runs(10, docs=3), seed=1)
     assert set(plan.frame["doc"]) == {"d0", "d1", "d2"}
-    assert any("10 lists of 10 shorter than 10" in note for note in plan.notes)
+    assert any(note.startswith("paper: 10 lists of 10 shorter than 10") for note in plan.notes)
+    schemes = context_schemes(runs(10, docs=3), seed=1).notes
+    for name, depth in (("cheaper", 5), ("paper", 10), ("fuller", 10)):
+        assert f"{name}: 10 lists of 10 shorter than {depth}, what is not there is not asked for" in schemes
     one = plan_context(runs(1), seed=1)
     assert one.frame.height in (13, 18)
 
@@ -132,8 +167,8 @@ def test_short_lists_are_asked_for_as_far_as_they_go() -> None:
         ({"share": 1.5}, "a share from 0 to 1"),
         ({"judges": 0}, "the number of judges"),
         ({"twice": 0.5}, "two judges or more"),
-        ({"cost_alone": -1.0}, "the cost of a judgment"),
-        ({"cost_in_context": float("nan")}, "the cost of a judgment"),
+        ({"cost_alone": -1.0}, "the cost of a judgment alone: expected a number from 0, found -1$"),
+        ({"cost_in_context": float("nan")}, "the cost of a judgment in context: expected a number from 0, found nan"),
     ],
 )
 def test_odd_wishes_are_refused(options: dict[str, Any], says: str) -> None:

@@ -17,6 +17,8 @@ MOST_ROWS = 40
 #: Columns of p values, and of grades, which are written as such.
 PROBABILITIES = ("p", "p_adjusted", "holm", "bh", "max_t", "q")
 GRADES = ("level", "grade", "label", "error", "truth", "size")
+#: Columns of what something costs, written as in the sentence above them.
+COSTS = ("cost",)
 
 
 def print_result(result: Result, columns: list[str] | None = None, title: str = "") -> None:
@@ -82,6 +84,8 @@ def _cell(row: dict[str, Any], name: str, places: int) -> str:
         return f"{figure(value, places)} [{figure(low, places)}, {figure(high, places)}]"
     if low is None and (name in PROBABILITIES or name.endswith(("_p", "_holm", "_bh"))):
         return _probability(value)
+    if name in COSTS:
+        return f"{value:,.10g}"
     return f"{value:g}" if name in GRADES else figure(value, places)
 
 

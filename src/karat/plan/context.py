@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
 
 from karat.errors import BadInput
 from karat.labels.context.pairs import PAIR, ranked
-from karat.records import Result, Runs
+from karat.records import Result
 from karat.records.base import count
+from karat.records.runs import several, together
 
 ALONE, IN_CONTEXT = "alone", "in context"
 #: Queries fall into two parts; some judgments are asked for in one of them only.
@@ -70,7 +71,7 @@ SCHEMES: Mapping[str, Scheme] = MappingProxyType(
 
 
 def plan_context(
-    runs: Runs,
+    runs: Any,
     *,
     scheme: str = "paper",
     depth: int = 5,
@@ -83,7 +84,7 @@ def plan_context(
 ) -> Result:
     """The judgments to collect, alone and in context, as a list of tasks in the order in which to do them.
 
-    >>> runs = Runs.of({f"q{n}": {f"d{i}": float(-i) for i in range(10)} for n in range(5)})
+    >>> runs = {f"q{n}": {f"d{i}": float(-i) for i in range(10)} for n in range(5)}
     >>> plan = plan_context(runs)
     >>> plan
     The paper's scheme asks for 75 judgments of 5 queries, 35 alone and 40 in context; they cost 75.
@@ -101,10 +102,11 @@ def plan_context(
     """
     if scheme not in SCHEMES:
         raise BadInput.at("the scheme", expected=" or ".join(SCHEMES), found=f'"{scheme}"')
-    _check(depth, share, judges, twice, cost_alone, cost_in_context)
-    lists = ranked(runs, 2 * depth)
+    _check(depth, share, judges, twice, {"alone": cost_alone, "in context": cost_in_context})
+    known = together(several(runs))
+    lists = ranked(known, 2 * depth)
     if not (lists["rank"] > 1).any():
-        raise BadInput.at("the runs", expected="lists with two documents or more", found=f"{runs!r}")
+        raise BadInput.at("the runs", expected="lists with two documents or more", found=f"{known!r}")
     rng = np.random.default_rng(seed)
     part = _parts(lists["query"].unique().sort(), share, rng)
     asked = _asked(lists, SCHEMES[scheme].blocks, depth, share)
@@ -120,12 +122,18 @@ def plan_context(
         f"{alone:,} alone and {tasks.height - alone:,} in context; they cost {cost:,.10g}."
     )
     notes = ["first the session alone, then, some days later, the one in context, by the same judge"]
-    notes += _short(lists, SCHEMES[scheme], depth)
+    notes += _short(lists, scheme, depth)
+    idle = judges - tasks["judge"].n_unique()
+    if idle:
+        queries = count(part.height, "query", "queries")
+        notes.append(
+            f"{idle:,} of {count(judges, 'judge')} have nothing to do: there are {queries}, one judge for each"
+        )
     return Result(tasks, finding, tuple(notes))
 
 
 def context_schemes(
-    runs: Runs,
+    runs: Any,
     *,
     depth: int = 5,
     share: float = 0.6,
@@ -137,7 +145,7 @@ def context_schemes(
 ) -> Result:
     """What each scheme of collecting judgments in context would ask for and cost.
 
-    >>> runs = Runs.of({f"q{n}": {f"d{i}": float(-i) for i in range(10)} for n in range(5)})
+    >>> runs = {f"q{n}": {f"d{i}": float(-i) for i in range(10)} for n in range(5)}
     >>> context_schemes(runs, cost_in_context=2).frame.select("scheme", "alone", "in_context", "cost").rows()
     [('cheaper', 25, 8, 41.0), ('paper', 35, 40, 115.0), ('fuller', 50, 85, 220.0)]
 
@@ -173,7 +181,7 @@ def context_schemes(
     return Result(table, finding, (*notes, *dict.fromkeys(lacks)))
 
 
-def _check(depth: int, share: float, judges: int, twice: float, *costs: float) -> None:
+def _check(depth: int, share: float, judges: int, twice: float, costs: Mapping[str, float]) -> None:
     for name, number, least in (("depth", depth, 2), ("number of judges", judges, 1)):
         if not isinstance(number, int) or number < least:
             raise BadInput.at(f"the {name}", expected=f"a whole number from {least}", found=str(number))
@@ -182,8 +190,9 @@ def _check(depth: int, share: float, judges: int, twice: float, *costs: float) -
             raise BadInput.at(f"the {name}", expected="a share from 0 to 1", found=str(value))
     if twice and judges < 2:
         raise BadInput.at("the queries judged twice", expected="two judges or more", found=str(judges))
-    if not all(0 <= cost < np.inf for cost in costs):
-        raise BadInput.at("the cost of a judgment", expected="a number from 0", found=str(costs))
+    for setting, cost in costs.items():
+        if not 0 <= cost < np.inf:
+            raise BadInput.at(f"the cost of a judgment {setting}", expected="a number from 0", found=f"{cost:g}")
 
 
 def _parts(queries: pl.Series, share: float, rng: np.random.Generator) -> pl.DataFrame:
@@ -234,11 +243,15 @@ def _dealt(drawn: pl.DataFrame, judges: int, twice: float, rng: np.random.Genera
         session=session.cast(pl.Int64),
         luck=pl.Series(rng.random(tasks.height)),
     )
-    keys = [("judge", "session"), ("judge", "session", "query"), ("judge", "session", "query", "context")]
-    tasks = tasks.with_columns(pl.col("luck").min().over(*key).alias(f"luck{n}") for n, key in enumerate(keys[1:], 1))
+    keys = [["judge", "session"], ["judge", "session", "query"], ["judge", "session", "query", "context"]]
+    for n, key in enumerate(keys[1:], 1):
+        # One draw for each: the least of its tasks' draws would bring forward what has many tasks.
+        drawn_once = tasks.select(key).unique().sort(key)
+        drawn_once = drawn_once.with_columns(pl.Series(f"luck{n}", rng.random(drawn_once.height)))
+        tasks = tasks.join(drawn_once, on=key, nulls_equal=True, maintain_order="left")
     slot = pl.col("judge").str.extract(r"(\d+)$").cast(pl.Int64)
     tasks = tasks.sort(slot, "session", "luck1", "luck2", "luck")
-    tasks = tasks.with_columns(order=pl.int_range(1, pl.len() + 1).over(*keys[0]))
+    tasks = tasks.with_columns(order=pl.int_range(1, pl.len() + 1).over(keys[0]))
     return tasks.select(*PAIR, "setting", "judge", "session", "order", "probability")
 
 
@@ -247,11 +260,12 @@ def _words(scheme: Scheme, depth: int, share: float) -> str:
     return scheme.about.format(k=depth, k1=depth + 1, k2=2 * depth, **shares)
 
 
-def _short(lists: pl.DataFrame, scheme: Scheme, depth: int) -> list[str]:
+def _short(lists: pl.DataFrame, scheme: str, depth: int) -> list[str]:
     """A note on lists that end before the scheme does."""
-    deepest = max(block.ranks(depth)[1] for block in scheme.blocks)
+    deepest = max(block.ranks(depth)[1] for block in SCHEMES[scheme].blocks)
     sizes = lists.group_by("system", "query").len("size")
     few = sizes.filter(pl.col("size") < deepest).height
     if not few:
         return []
-    return [f"{count(few, 'list')} of {sizes.height:,} shorter than {deepest}: what is not there is not asked for"]
+    short = f"{count(few, 'list')} of {sizes.height:,} shorter than {deepest}"
+    return [f"{scheme}: {short}, what is not there is not asked for"]
