@@ -12,9 +12,11 @@ import click
 from karat import __version__
 from karat.cli.convert import convert
 from karat.cli.disagree import disagree
+from karat.cli.init import init
 from karat.cli.judges import judges
 from karat.cli.measures import measures
 from karat.cli.score import score
+from karat.cli.serve import serve
 from karat.cli.train import train
 from karat.errors import BadInput, KaratError, MissingExtra
 
@@ -31,6 +33,8 @@ karat.add_command(disagree)
 karat.add_command(judges)
 karat.add_command(train)
 karat.add_command(measures)
+karat.add_command(init)
+karat.add_command(serve)
 
 
 def main() -> None:

@@ -11,20 +11,25 @@ from karat.records.runs import Runs
 from karat.records.scale import Level, Scale
 from karat.records.schema import Column, Schema
 from karat.records.source import Source
+from karat.records.study import Aspect, Platform, Rules, Study
 
 __all__ = [
+    "Aspect",
     "ClickLog",
     "Clicks",
     "Column",
     "Documents",
     "Judgments",
     "Level",
+    "Platform",
     "Preferences",
     "Queries",
     "Records",
     "Result",
+    "Rules",
     "Runs",
     "Scale",
     "Schema",
     "Source",
+    "Study",
 ]
