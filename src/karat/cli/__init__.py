@@ -12,6 +12,8 @@ import click
 from karat import __version__
 from karat.cli.convert import convert
 from karat.cli.disagree import disagree
+from karat.cli.export import export
+from karat.cli.import_ import import_
 from karat.cli.init import init
 from karat.cli.judges import judges
 from karat.cli.measures import measures
@@ -35,6 +37,8 @@ karat.add_command(train)
 karat.add_command(measures)
 karat.add_command(init)
 karat.add_command(serve)
+karat.add_command(import_)
+karat.add_command(export)
 
 
 def main() -> None:

@@ -11,7 +11,7 @@ from fastapi.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from karat import __version__
-from karat.collect import api_judge, api_lead, documents, doors
+from karat.collect import api_data, api_judge, api_lead, documents, doors
 from karat.collect.desk import Desk
 from karat.collect.material import Material
 from karat.collect.people import Forbidden, NotSignedIn, TooMany
@@ -49,6 +49,7 @@ def create_app(study: Study, store: Store, material: Material | None = None, *, 
         app.add_exception_handler(kind, _said)
     app.include_router(api_judge.router)
     app.include_router(api_lead.router)
+    app.include_router(api_data.router)
     app.include_router(documents.router)
     app.include_router(doors.router)
     _add_pages(app)

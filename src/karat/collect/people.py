@@ -110,6 +110,7 @@ def enter(desk: Desk, parameters: dict[str, str]) -> tuple[str, str | None]:
     platform = desk.study.platform
     known = {name: value[:200] for name, value in parameters.items() if "\0" not in value}
     group = platform.group or desk.study.groups[0]
+    kept: tuple[str, ...]
     if platform.prolific and known.get("PROLIFIC_PID"):
         kept = ("STUDY_ID", "SESSION_ID")
         source, external = "prolific", known["PROLIFIC_PID"]

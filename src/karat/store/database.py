@@ -74,7 +74,8 @@ class Database:
         """
         for attempt in range(TRIES):
             try:
-                with self._line, self.engine.connect().execution_options(writes=True) as connection:
+                with self._line, self.engine.connect() as connection:
+                    connection = connection.execution_options(writes=True)
                     with connection.begin():
                         return work(connection)
             except (LostRace, IntegrityError):

@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, delete, func, insert, select, update
 
 from karat.errors import BadInput
-from karat.store.log import log, settle, lock_task
+from karat.store.log import lock_task, log, settle
 from karat.store.store import Store, as_dict
 from karat.store.tables import bundles, judges, leads, reservations, sessions
 

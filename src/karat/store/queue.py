@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, and_, exists, func, insert, or_, select, update
+from sqlalchemy import ColumnElement, Connection, Select, and_, exists, func, insert, literal, or_, select, update
 from sqlalchemy.sql import false
 
 from karat.store.database import LostRace
@@ -170,12 +170,19 @@ def _open(store: Store, judge: dict[str, Any], *, practice: bool = False, later:
         reservations.c.item == tasks.c.item,
         reservations.c.state.not_in(again),
     )
-    taken = exists().where(
-        bundles.c.id == tasks.c.bundle_id,
+    # A plan's "judge 1" is the judge of that name; where there is none, whoever comes first.
+    other = judges.alias("other")
+    named = exists().where(
+        other.c.study_id == store.study_id,
+        other.c.id != judge["id"],
+        bundles.c.name == literal("judge:").concat(other.c.grp).concat(":").concat(other.c.name),
+    )
+    owned = and_(
         bundles.c.owner_id.is_not(None),
         bundles.c.owner_id != judge["id"],
         or_(bundles.c.until.is_(None), bundles.c.until >= now),
     )
+    taken = exists().where(bundles.c.id == tasks.c.bundle_id, or_(owned, and_(bundles.c.owner_id.is_(None), named)))
     before = tasks.alias("before")
     early = exists().where(
         before.c.bundle_id == tasks.c.bundle_id, before.c.session < tasks.c.session, before.c.filled < before.c.wanted

@@ -69,7 +69,7 @@ def add_tasks(store: Store, frame: pl.DataFrame, *, practice: bool = False, seed
 
 def _row(raw: dict[str, Any], number: int, practice: bool) -> dict[str, Any]:
     """A row with known names and plain values."""
-    row = {name: None if raw.get(name) in (None, "") else str(raw[name]) for name in TEXTS}
+    row: dict[str, Any] = {name: None if raw.get(name) in (None, "") else str(raw[name]) for name in TEXTS}
     at = f"the tasks row {number}"
     kind = raw.get("kind") or ("pair" if row["left"] else "code" if raw.get("reason") else "judge")
     if kind not in KINDS:
@@ -86,6 +86,7 @@ def _row(raw: dict[str, Any], number: int, practice: bool) -> dict[str, Any]:
         "place": _whole(raw.get("place"), "place", at),
         "block": None if raw.get("block") in (None, "") else str(raw["block"]),
         "labels": _whole(raw.get("labels"), "labels", at),
+        "closed": _truth(raw.get("closed")),
         "trap": _truth(raw.get("trap")),
         "expected": raw.get("expected") or None,
         "gold": _number(raw.get("gold"), "gold", at),
@@ -95,6 +96,8 @@ def _row(raw: dict[str, Any], number: int, practice: bool) -> dict[str, Any]:
         "right_docs": _docs(raw.get("right_docs")),
         "practice": practice or _truth(raw.get("practice")),
     }
+    if row["labels"] is not None and row["labels"] < 1:
+        raise BadInput.at(at, expected="1 label or more", found=str(row["labels"]))
     if row["trap"] and row["expected"] not in ("left", "right"):
         raise BadInput.at(at, expected="left or right as the expected answer of a trap", found=str(row["expected"]))
     if kind == "pair" and row["left"] == row["right"]:
@@ -108,9 +111,11 @@ def _of_group(store: Store, row: dict[str, Any], group: str, place: int, lot: in
     """The rows of the table `tasks` for one group."""
     rules = store.rules
     kind, bundle, apart, copies = row["kind"], None, None, 1
-    base = {"judge": rules.labels, "pair": rules.judges_per_pair, "code": rules.labels}[kind]
+    base = row["labels"] or {"judge": rules.labels, "pair": rules.judges_per_pair, "code": rules.labels}[kind]
     if row["practice"]:
         base = ENDLESS
+    elif row["closed"]:
+        pass  # made for labels that were collected elsewhere: nothing more is asked
     elif row["judge"]:
         # A plan that names judges has a row for each of them.
         base, bundle = 1, f"judge:{group}:{row['judge']}"
@@ -119,65 +124,77 @@ def _of_group(store: Store, row: dict[str, Any], group: str, place: int, lot: in
     elif row["trap"]:
         base = ENDLESS
     elif kind == "judge" and rules.one_judge_per_query:
-        base, copies = 1, row["labels"] or rules.labels
+        base, copies = 1, base
     elif kind == "judge" and rules.apart > 0:
         apart = rules.apart
-    if row["labels"] and base not in (1, ENDLESS):
-        base = row["labels"]
     if row["order"] is not None or row["block"]:
         # Planned orders are kept; others are drawn for each judge.
         within = row["order"] if row["order"] is not None else row["place"] or 0
         place, lot = (int(row["block"]) if (row["block"] or "").isdigit() else 0) * STRIDE + within, 0
-    made = []
-    for copy in range(copies):
-        made.append(
-            {
-                "study_id": store.study_id,
-                "kind": kind,
-                "item": _item(row),
-                "grp": group,
-                "query": row["query"],
-                "doc": row["doc"],
-                "context": row["context"],
-                "subtopic": row["subtopic"],
-                "a": row["left"],
-                "b": row["right"],
-                "a_query": row["left_query"],
-                "b_query": row["right_query"],
-                "a_docs": row["left_docs"],
-                "b_docs": row["right_docs"],
-                "text": row["text"],
-                "bundle": f"query:{group}:{row['query']}:{copy}" if copies > 1 or _whole_query(row, rules) else bundle,
-                "session": row["session"],
-                "place": place,
-                "lot": lot,
-                "base": base,
-                "apart": apart,
-                "wanted": base,
-                "filled": 0,
-                "held": 0,
-                "open": True,
-                "trap": row["trap"],
-                "expected": row["expected"],
-                "practice": row["practice"],
-                "gold": row["gold"],
-                "note": row["note"],
-                "probability": row["probability"],
-            }
-        )
-    return made
+    names = ("query", "doc", "context", "subtopic", "left", "right", "left_query", "right_query", "text", "practice")
+    item = item_of(kind=kind, **{name: row[name] for name in names})
+    planned = row["judge"] or row["block"] or row["practice"] or row["closed"]
+    by_query = kind == "judge" and rules.one_judge_per_query and not planned
+    return [
+        {
+            "study_id": store.study_id,
+            "kind": kind,
+            "item": item,
+            "grp": group,
+            "query": row["query"],
+            "doc": row["doc"],
+            "context": row["context"],
+            "subtopic": row["subtopic"],
+            "a": row["left"],
+            "b": row["right"],
+            "a_query": row["left_query"],
+            "b_query": row["right_query"],
+            "a_docs": row["left_docs"],
+            "b_docs": row["right_docs"],
+            "text": row["text"],
+            "bundle": f"query:{group}:{row['query']}:{copy}" if by_query else bundle,
+            "session": row["session"],
+            "place": place,
+            "lot": lot,
+            "base": base,
+            "apart": apart,
+            "wanted": base,
+            "filled": 0,
+            "held": 0,
+            "open": True,
+            "trap": row["trap"],
+            "expected": row["expected"],
+            "practice": row["practice"],
+            "gold": row["gold"],
+            "note": row["note"],
+            "probability": row["probability"],
+        }
+        for copy in range(copies)
+    ]
 
 
-def _whole_query(row: dict[str, Any], rules: Any) -> bool:
-    plain = not (row["judge"] or row["block"] or row["practice"])
-    return bool(plain and row["kind"] == "judge" and rules.one_judge_per_query)
+def item_of(
+    *,
+    kind: str,
+    query: str,
+    doc: str | None = None,
+    context: str | None = None,
+    subtopic: str | None = None,
+    left: str | None = None,
+    right: str | None = None,
+    left_query: str | None = None,
+    right_query: str | None = None,
+    text: str | None = None,
+    practice: bool = False,
+) -> str:
+    """What is asked, whoever is asked and whichever side a system stands on, as one short name.
 
-
-def _item(row: dict[str, Any]) -> str:
-    """What is asked, whoever is asked and whichever side a system stands on."""
-    parts = [row["kind"], "practice" if row["practice"] else "", row["query"], row["doc"], row["context"]]
-    sides = sorted([(row["left"] or "", row["left_query"] or ""), (row["right"] or "", row["right_query"] or "")])
-    parts += [row["subtopic"], sides, row["text"]]
+    >>> one = item_of(kind="pair", query="q", left="a", right="b")
+    >>> one == item_of(kind="pair", query="q", left="b", right="a", left_query="q"), len(one)
+    (True, 64)
+    """
+    sides = sorted([(left or "", left_query or query), (right or "", right_query or query)])
+    parts = [kind, "practice" if practice else "", query, doc, context, subtopic, sides, text]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
