@@ -9,9 +9,9 @@ from fastapi import APIRouter, Path, Request, Response
 from karat.collect import people
 from karat.collect.answers import Body, Name, Text
 from karat.collect.desk import desk_of
+from karat.collect.overview import overview
 from karat.store import NotYours, reject_judge
 from karat.store import people as stored
-from karat.store.progress import progress
 
 JudgeId = Annotated[int, Path(ge=1, le=2**31 - 1)]
 ERRORS: dict[int | str, dict[str, Any]] = {
@@ -54,10 +54,10 @@ def sign_in(request: Request, response: Response, body: SignIn) -> dict[str, Any
 
 @router.get("/progress")
 def get_progress(request: Request) -> dict[str, Any]:
-    """Tasks and labels, by group and kind."""
+    """Tasks and labels by group and kind, the course so far, and when it should be done, with an interval."""
     desk = desk_of(request)
     people.lead_of(desk, request)
-    return {"rows": progress(desk.store)}
+    return overview(desk.store)
 
 
 @router.post("/invites")

@@ -47,7 +47,9 @@ def agreement_now(labels: pl.DataFrame, *, seed: int = 0) -> dict[str, Any]:
         return {"finding": str(reason), "rows": [], "notes": []}
     names = {"alpha_ordinal": "alpha", "raw": "same"}
     frame = found.frame.filter(pl.col("against").is_null() & (pl.col("labels") == "all"))
-    columns = [pl.col(f"{name}{end}").alias(f"{new}{end}") for name, new in names.items() for end in ("", "_low", "_high")]
+    columns = [
+        pl.col(f"{name}{end}").alias(f"{new}{end}") for name, new in names.items() for end in ("", "_low", "_high")
+    ]
     group = pl.lit(single[0]).alias("group") if single else pl.col("group")
     frame = frame.select(group, "n_queries", "n_pairs", "n_judges", *columns)
     notes = ["ordinal alpha on the first two labels of a document: 1 is full agreement, 0 what chance would do"]
@@ -105,4 +107,6 @@ def split_finding(labels: pl.DataFrame) -> str:
     if both.is_empty():
         return "No document has two labels yet."
     differ = both.filter(pl.col("kinds") > 1).height
-    return f"The first two labels differ on {differ:,} of {count(both.height, 'document')} ({differ / both.height:.0%})."
+    return (
+        f"The first two labels differ on {differ:,} of {count(both.height, 'document')} ({differ / both.height:.0%})."
+    )

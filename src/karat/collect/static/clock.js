@@ -32,9 +32,9 @@ export class Clock {
     this.last = now;
   }
 
-  start(active = 0, away = 0) {
+  start(seconds = 0, away = 0) {
     this.tick();
-    this.active = active;
+    this.active = seconds;
     this.away = away;
     this.touched = performance.now();
   }
@@ -42,6 +42,6 @@ export class Clock {
   read() {
     this.tick();
     const round = (seconds) => Math.round(seconds * 10) / 10;
-    return { active: round(this.active), away: round(this.away) };
+    return { seconds: round(this.active), away: round(this.away) };
   }
 }

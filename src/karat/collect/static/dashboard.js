@@ -99,7 +99,7 @@ async function refresh() {
     byId("banner").hidden = true;
     byId("finding").textContent = progress.finding;
     byId("s-progress").textContent = progress.forecast.text;
-    redraw("progress", progress, (data) => course(data.history, data));
+    redraw("progress", progress, (data) => course(data.history, { wanted: data.wanted, now: data.now, forecast: data.forecast }));
     redraw("kinds", progress.kinds, (kinds) => meters(kinds.map((kind) => ({ ...kind, name: KINDS[kind.kind] || kind.kind }))));
     byId("s-agreement").textContent = [quality.finding, quality.split].filter(Boolean).join(" ");
     redraw("agreement", quality.rows, (rows) =>

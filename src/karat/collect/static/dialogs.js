@@ -10,6 +10,7 @@ export class Dialogs {
   constructor(setup, { undo, cantTell, opened }) {
     this.acts = { undo, cantTell, opened };
     this.current = null;
+    this.scale = setup.scale;
     for (const dialog of document.querySelectorAll("dialog")) {
       dialog.addEventListener("click", (event) => {
         if (event.target === dialog || event.target.closest("[data-close]")) dialog.close();
@@ -41,8 +42,8 @@ export class Dialogs {
     try {
       const { answers } = await ask("/api/answers");
       const items = answers.slice(0, 10).map((answer, place) => {
-        const said = make("span", { class: "said-then" }, answer.said);
-        const what = make("span", { class: "what" }, `${answer.query}: ${answer.what || ""}`);
+        const said = make("span", { class: "said-then" }, this.#said(answer));
+        const what = make("span", { class: "what" }, [answer.query.text, answer.title || answer.query.subtopic].filter(Boolean).join(": "));
         const again = () => {
           byId("undo").close();
           this.acts.undo(answer);
@@ -54,6 +55,12 @@ export class Dialogs {
     } catch (error) {
       list.replaceChildren(make("li", { class: "soft" }, `Your answers cannot be shown now: ${error.message}`));
     }
+  }
+
+  #said(answer) {
+    if (answer.kind === "cant_tell") return "can't tell";
+    if (answer.label !== null) return this.scale.find((level) => level.grade === answer.label)?.name ?? String(answer.label);
+    return answer.choice || answer.classes.join(", ");
   }
 
   #undoKey(event) {
@@ -96,13 +103,21 @@ export class Dialogs {
 
   // The look-up panel: what else was found for this query, to judge it in its company.
 
-  lookup() {
+  async lookup() {
     if (!this.current) return;
+    const task = this.current;
     byId("lookup-text").value = "";
-    this.#list();
+    byId("lookup-count").textContent = "Looking";
+    byId("lookup-list").replaceChildren();
     byId("lookup").showModal();
     byId("lookup-text").focus();
     this.acts.opened();
+    try {
+      task.lookup ??= (await ask(`/api/task/${encodeURIComponent(task.id)}/others`)).documents;
+      this.#list();
+    } catch (error) {
+      byId("lookup-count").textContent = `Not to be had now: ${error.message}`;
+    }
   }
 
   #list() {
@@ -114,7 +129,7 @@ export class Dialogs {
     byId("lookup-list").replaceChildren(
       ...found.map((result) => {
         const title = make("h3");
-        title.append(marked(result.title || result.id, words));
+        title.append(marked(result.title || result.doc, words));
         const snippet = make("p", { class: "snippet" });
         snippet.append(marked(result.snippet || "", words));
         return make("li", { class: "result" }, make("span"), make("div", {}, title, result.url ? make("p", { class: "address" }, result.url) : null, snippet));
@@ -123,12 +138,16 @@ export class Dialogs {
   }
 
   /** Practice: was it right, and why; resolves when the judge goes on. */
-  feedback({ right, expected, why }) {
+  feedback({ right, gold, expected, note, done, of, correct, passed }) {
     const dialog = byId("feedback");
+    const known = gold === null ? expected : (this.scale.find((level) => level.grade === gold)?.name ?? String(gold));
     dialog.className = `feedback ${right ? "right" : "wrong"}`;
-    byId("feedback-title").textContent = right ? "That is what we expected" : `We expected: ${expected}`;
-    byId("feedback-text").textContent = why || (right ? "" : "Read the definitions of the grades once more; the next one will be easier.");
+    byId("feedback-title").textContent = right ? "Yes, that is what we expected" : `We expected: ${known}`;
+    const score = done < of ? `Practice ${done} of ${of}.` : `Practice is over: ${correct} of ${of} as expected.`;
+    const end = passed === false ? " That is fewer than needed to go on." : "";
+    byId("feedback-text").textContent = [note, score + end].filter(Boolean).join(" ");
     dialog.showModal();
+    dialog.querySelector("button").focus();
     return new Promise((go) => dialog.addEventListener("close", go, { once: true }));
   }
 }

@@ -11,7 +11,7 @@ const plain = (names) => names.map((name, place) => ({ value: name, text: name, 
 
 function card(found, words, title, more = "") {
   const heading = make("h2", { id: title });
-  heading.append(marked(found.title || found.id, words));
+  heading.append(marked(found.title || found.doc, words));
   const snippet = make("p", { class: "snippet" });
   snippet.append(marked(found.snippet || "(no snippet)", words));
   return make(
@@ -24,12 +24,13 @@ function card(found, words, title, more = "") {
 }
 
 /** The page itself, in a frame that runs no script and may go nowhere. */
-function frame(found, title) {
-  return make("iframe", { class: "page-frame", sandbox: "", referrerpolicy: "no-referrer", src: found.page, title });
+function frame(task, found, title) {
+  const src = `/document/${encodeURIComponent(task.id)}?doc=${encodeURIComponent(found.doc)}`;
+  return make("iframe", { class: "page-frame", sandbox: "", referrerpolicy: "no-referrer", src, title });
 }
 
 /** A button that shows a document's page below it, and hides it again. */
-function opener(found, key, label, opened) {
+function opener(task, found, key, label, opened) {
   let shown = null;
   const text = make("span", {}, `Open ${label}`);
   const button = make("button", { type: "button", "aria-expanded": "false" }, make("kbd", {}, key), text);
@@ -39,7 +40,7 @@ function opener(found, key, label, opened) {
       shown.remove();
       shown = null;
     } else {
-      shown = frame(found, found.title || found.id);
+      shown = frame(task, found, found.title || found.doc);
       actions.after(shown);
       opened();
     }
@@ -79,7 +80,7 @@ export function judgeView(task, setup, hooks) {
   let surface = "snippet";
   const main = card(task.document, words, "document-title");
   const page = task.document.page
-    ? opener(task.document, "o", "the page", () => {
+    ? opener(task, task.document, "o", "the page", () => {
         surface = "page";
         hooks.opened("page");
       })
@@ -111,7 +112,7 @@ export function judgeView(task, setup, hooks) {
       hooks.hint("");
     };
     if (task.context.page) {
-      context = opener(task.context, "o", "what you have read", go);
+      context = opener(task, task.context, "o", "what you have read", go);
       before.append(context.actions);
     } else {
       const button = make("button", { type: "button" }, make("kbd", {}, "o"), "I have read this");
@@ -153,7 +154,7 @@ function list(results, side, words) {
   const heading = make("h2", {}, side === "left" ? "Left" : "Right");
   const items = results.map((result, place) => {
     const title = make("h3");
-    title.append(marked(result.title || result.url || result.id, words));
+    title.append(marked(result.title || result.url || result.doc, words));
     const snippet = make("p", { class: "snippet" });
     snippet.append(marked(result.snippet || "", words));
     return make(
@@ -168,7 +169,7 @@ function list(results, side, words) {
 
 /** Two lists side by side: which one is better, and why. */
 export function pairView(task, setup, hooks) {
-  const words = queryWords(`${task.query.text} ${task.subtopic ? task.subtopic.description || "" : ""}`);
+  const words = queryWords(`${task.query.text} ${task.query.subtopic}`);
   const left = list(task.left, "left", words);
   const right = list(task.right, "right", words);
   const options = [
@@ -223,14 +224,14 @@ export function pairView(task, setup, hooks) {
     read: () => ({
       choice: sides.value,
       ...(strength.element.hidden ? {} : { strength: Number(strength.value) }),
-      reasons: reasons.value,
+      chips: reasons.value,
       reason: why.field.value.trim(),
     }),
-    draft: () => ({ choice: sides.value, strength: strength.value, reasons: reasons.value, reason: why.field.value }),
+    draft: () => ({ choice: sides.value, strength: strength.value, chips: reasons.value, reason: why.field.value }),
     restore: (kept) => {
       if (kept.choice) sides.value = kept.choice;
       if (kept.strength) strength.value = kept.strength;
-      reasons.value = kept.reasons || [];
+      reasons.value = kept.chips || [];
       why.field.value = kept.reason || "";
       changed(sides);
     },
@@ -245,12 +246,11 @@ export function codeView(task, setup, hooks) {
   const row = new Row({ name: "classes", legend: "Which classes does it belong to?", note: "one or more", options: plain(setup.classes), many: true });
   const panel = new Rows([row], hooks.changed);
   const comment = commentRow("Comment", false);
-  const chose = { left: "the left list", right: "the right list", equal: "both equally", none: "neither, none is relevant" }[task.reason.choice];
   const said = make(
     "article",
     { class: "document", "aria-label": "The reason" },
-    make("p", { class: "eyebrow" }, chose ? `Somebody chose ${chose} and said` : "Somebody said"),
-    make("blockquote", { class: "said" }, task.reason.text || "(nothing)"),
+    make("p", { class: "eyebrow" }, "Somebody chose between two lists and said"),
+    make("blockquote", { class: "said" }, task.reason || "(nothing)"),
   );
   const answer = make("section", { class: "answer", "aria-label": "Your answer" }, row.element, comment.element, hooks.buttons());
   return {

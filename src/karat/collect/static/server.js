@@ -25,7 +25,7 @@ async function call(method, path, body) {
     data = { detail: "the server's answer could not be read" };
   }
   if (!reply.ok) {
-    const detail = typeof data.detail === "string" ? data.detail : data.message || "the request was not understood";
+    const detail = typeof data.detail === "string" ? data.detail : "the request was not understood";
     throw new Refused(reply.status, detail);
   }
   return data;
@@ -68,7 +68,7 @@ export class Outbox {
   }
 
   add(path, body) {
-    const item = { path, body: { key: newKey(), ...body } };
+    const item = { id: newKey(), path, body };
     this.items = [...this.items, item];
     return this.flush();
   }
@@ -113,6 +113,6 @@ export class Outbox {
 
   // Another tab may have sent it too: only what was sent is taken out.
   #shift(item) {
-    this.items = this.items.filter((other) => other.body.key !== item.body.key);
+    this.items = this.items.filter((other) => other.id !== item.id);
   }
 }

@@ -15,6 +15,7 @@ let view = null; // how it is shown
 let ahead = null; // the promise of the next one
 let kept = []; // tasks laid aside while an older answer is given again
 let busy = false;
+let progress = { answered: 0, open: 0, practised: 0, practice: 0, limit: null };
 
 const outbox = new Outbox(setup.owner, {
   changed: (waiting, trouble, error) => {
@@ -26,8 +27,8 @@ const outbox = new Outbox(setup.owner, {
     } else banner("");
   },
   taken: (item, reply) => {
-    if (reply.progress) meter(reply.progress);
-    if (reply.state && reply.state !== "task" && reply.state !== "wait") leave(reply);
+    if (item.path.endsWith("/answer")) meter(1);
+    if (reply.rejected) load();
   },
   refused: (item, error) => {
     banner(`Not taken: ${error.message}`, true);
@@ -38,7 +39,7 @@ const outbox = new Outbox(setup.owner, {
 const dialogs = new Dialogs(setup, {
   undo: (answer) => undo(answer),
   cantTell: (reason) => {
-    post("cant-tell", { reason, ...clock.read() });
+    post("cant-tell", { key: newKey(), reason, ...clock.read() });
     advance();
   },
   opened: () => opened("lookup"),
@@ -56,11 +57,25 @@ function measure() {
   document.documentElement.style.setProperty("--strip", `${byId("strip").offsetHeight + 20}px`);
 }
 
-function meter(progress) {
-  const all = progress.done + (progress.left || 0);
+/** How far: what was answered, of the judge's share or of what is open. */
+function meter(more = 0) {
+  progress.answered += more;
+  progress.open = Math.max(progress.open - more, 0);
+  const { answered, limit, open, practice, practised } = progress;
+  const all = limit || answered + open;
   byId("meter").max = Math.max(all, 1);
-  byId("meter").value = progress.done;
-  byId("meter-text").textContent = progress.left === null || progress.left === undefined ? `${progress.done} done` : `${progress.done} of ${all} done`;
+  byId("meter").value = Math.min(answered, all);
+  if (task?.practice) byId("meter-text").textContent = `practice ${Math.min(practised + 1, practice)} of ${practice}`;
+  else byId("meter-text").textContent = limit ? `${answered} of ${limit} done` : `${answered} done, ${open} open`;
+}
+
+async function count() {
+  try {
+    progress = (await ask("/api/me")).progress;
+    meter();
+  } catch {
+    // The next answer counts it anew.
+  }
 }
 
 function hint(text, bad = false) {
@@ -97,17 +112,18 @@ function show(next, said = null) {
   document.querySelector(".verdict")?.remove();
   if (view.below) work.after(view.below);
   byId("eyebrow").textContent = task.practice ? "Practice: query" : said ? "Again: query" : "Query";
-  byId("query").textContent = task.query.text || task.query.id;
+  byId("query").textContent = task.query.text;
   const need = byId("need");
   need.replaceChildren();
-  if (task.subtopic?.description) need.append(make("strong", {}, "Wanted: "), task.subtopic.description);
+  if (task.query.subtopic) need.append(make("strong", {}, "Wanted: "), task.query.subtopic);
   else if (task.query.description) need.append(task.query.description);
   dialogs.task(task);
   const draft = drafts(task.id);
-  clock.start(draft?.active, draft?.away);
+  clock.start(draft?.seconds, draft?.away);
   if (draft) view.restore(draft.answer);
   else if (said) view.recall(said);
   if (hints.length) hint(hints[0]);
+  meter();
   measure();
   window.scrollTo(0, 0);
   byId("query").focus({ preventScroll: true });
@@ -136,9 +152,10 @@ function drafts(id) {
 
 const next = (besides) => ask(`/api/task/next${besides.length ? `?besides=${besides.map(encodeURIComponent).join(",")}` : ""}`);
 
+// What was said has to be there first: else the same task would come again.
 function prefetch() {
   const held = [task.id, ...kept.map((other) => other.id)];
-  ahead = next(held).catch(() => null);
+  ahead = outbox.flush().then((empty) => (empty ? next(held) : null)).catch(() => null);
 }
 
 /** Ask for a task now; while there is no connection, say so and ask again. */
@@ -146,9 +163,8 @@ async function load() {
   ahead = null;
   for (let wait = 1; ; wait = Math.min(wait * 2, 15)) {
     try {
-      const reply = await next([]);
+      const [reply] = await Promise.all([next([]), count()]);
       banner("");
-      if (reply.progress) meter(reply.progress);
       if (reply.state !== "task") return leave(reply);
       show(reply.task);
       return prefetch();
@@ -222,17 +238,20 @@ async function send() {
 function later() {
   if (busy || !task) return;
   busy = true;
-  post("skip", clock.read());
+  post("skip", { key: newKey(), ...clock.read() });
   advance();
 }
 
 async function undo(answer) {
-  if (!(await outbox.flush())) return banner("Undo needs the connection: it is tried again when it is back.", true);
+  if (!(await outbox.flush())) return banner("Undo needs the connection: try again when it is back.", true);
   try {
-    const reply = await tell(`/api/task/${encodeURIComponent(answer.task)}/undo`, { key: newKey() });
-    if (reply.progress) meter(reply.progress);
-    if (task && task.id !== answer.task) kept.unshift(task);
-    show(reply.task, reply.task.answer || {});
+    const path = `/api/task/${encodeURIComponent(answer.task_id)}`;
+    await tell(`${path}/undo`, { key: newKey() });
+    if (answer.kind === "answer") meter(-1);
+    const again = await ask(path);
+    if (task && task.id !== again.id) kept.unshift(task);
+    sessionStorage.removeItem(`karat-draft-${again.id}`);
+    show(again, answer);
     prefetch();
   } catch (error) {
     banner(`Not undone: ${error.message}`, true);
@@ -240,12 +259,11 @@ async function undo(answer) {
   return undefined;
 }
 
-const SAYINGS = {
-  done: "Thank you, you have judged everything there is for you.",
-  wait: "There is nothing to judge right now. This page looks again by itself.",
-  paused: "The lead has paused your work. What you said is kept.",
-  rejected: "Your work on this study has ended.",
-};
+function nothing(reply) {
+  if (reply.message) return `${reply.message[0].toUpperCase()}${reply.message.slice(1)}.`;
+  const when = reply.wait_until ? ` The next task comes after ${new Date(reply.wait_until).toLocaleString()}.` : "";
+  return `There is nothing to judge right now.${when} This page looks again by itself.`;
+}
 
 /** No task: say why, and look again where that makes sense. */
 function leave(reply) {
@@ -253,17 +271,17 @@ function leave(reply) {
   view = null;
   document.querySelector(".verdict")?.remove();
   byId("eyebrow").textContent = setup.title;
-  byId("query").textContent = reply.state === "done" ? "All done" : reply.state === "wait" ? "Nothing to do just now" : "No task";
+  byId("query").textContent = reply.state === "refused" ? "No task for you" : "Nothing to do just now";
   byId("need").textContent = "";
-  if (reply.state === "done") {
+  if (reply.state === "done" || reply.state === "limit") {
     window.location.assign("/done");
     return;
   }
-  const text = reply.message || SAYINGS[reply.state] || "There is no task for you.";
+  const text = nothing(reply);
   byId("work").className = "work of-code";
   byId("work").replaceChildren(make("section", { class: "card" }, make("p", {}, text)));
   byId("announce").textContent = text;
-  if (reply.state === "wait" || reply.state === "paused") setTimeout(load, 15000);
+  setTimeout(load, 15000);
 }
 
 const ACTS = {
