@@ -11,7 +11,7 @@ from sqlalchemy import Connection, delete, func, insert, select, update
 
 from karat.errors import BadInput
 from karat.store.log import lock_task, log, settle
-from karat.store.store import Store, as_dict
+from karat.store.store import LOTS, Store, as_dict
 from karat.store.tables import bundles, judges, leads, reservations, sessions
 
 #: A session ends after so many seconds: two weeks.
@@ -61,7 +61,7 @@ def add_judge(
             "external": external,
             "token": hashed(token),
             "state": "active",
-            "lot": 1 + secrets.randbelow(1_000_000),
+            "lot": 1 + secrets.randbelow(LOTS - 1),
             "details": json.dumps(details) if details else None,
             "made": store.clock(),
         }

@@ -16,7 +16,7 @@ from karat.store.store import Closed, NotYours, Store
 from karat.store.tables import answers, bundles, judges, reservations, tasks
 
 #: A prime beside the lots: (task's lot x judge's lot) mod it orders a query's tasks differently for each judge.
-PRIME = 1_000_003
+PRIME = 30_011
 #: The task in work, one taken back, and the one fetched ahead.
 MOST_HELD = 3
 #: States in which a judge may be given the same question again.

@@ -14,6 +14,9 @@ from karat.records.study import Rules, Study
 from karat.store.database import Database
 from karat.store.tables import studies
 
+#: Lots, which draw orders and sides, are below this: the product of two fits any database's integer.
+LOTS = 30_000
+
 
 class NotYours(KaratError):
     """There is no such task for this judge."""

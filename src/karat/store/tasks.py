@@ -13,7 +13,7 @@ from sqlalchemy import Connection, insert, select
 
 from karat.errors import BadInput
 from karat.records.study import KINDS
-from karat.store.store import Store
+from karat.store.store import LOTS, Store
 from karat.store.tables import ENDLESS, bundles, tasks
 
 #: Places of tasks of one block or query stand this far apart from the next one's.
@@ -31,7 +31,7 @@ def add_tasks(store: Store, frame: pl.DataFrame, *, practice: bool = False, seed
     rng = np.random.default_rng(seed)
     rows = [_row(raw, number, practice) for number, raw in enumerate(frame.iter_rows(named=True), 1)]
     places = _query_places([row["query"] for row in rows], rng)
-    lots = rng.integers(1, 1_000_000, size=max(len(rows), 1))
+    lots = rng.integers(1, LOTS, size=max(len(rows), 1))
     ready: list[dict[str, Any]] = []
     for number, row in enumerate(rows):
         groups = [row["group"]] if row["group"] else list(store.groups)
