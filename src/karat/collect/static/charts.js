@@ -11,45 +11,48 @@ function draw(tag, attributes = {}, ...children) {
 
 /** A picture with a title that a screen reader reads. */
 function picture(width, height, title, ...parts) {
-  return draw("svg", { class: "chart", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": title }, ...parts);
+  return draw("svg", { class: "chart", width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": title }, ...parts);
 }
 
-const clock = (time) => new Date(time * 1000).toLocaleString([], { month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" });
+export const moment = (time) => new Date(time * 1000).toLocaleString([], { month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" });
 
-/** Answers over time, the number wanted, and the way there if the pace goes on. */
-export function course(history, { wanted, now, forecast }) {
-  const [width, height, left, right, top, bottom] = [640, 200, 44, 70, 14, 26];
+/** Answers over time, the number expected in all, and the way there with its interval if the pace goes on. */
+export function course(width, { history, expected, wanted, now, forecast }) {
+  const [height, left, right, top, bottom] = [210, 34, 104, 14, 26];
+  const goal = Math.round(expected);
   const start = history.length ? history[0][0] : now;
   const last = history.length ? history[history.length - 1][1] : 0;
   const seen = Math.max(now - start, 60);
-  const ahead = forecast.seconds ? Math.min(forecast.seconds, 2 * seen) : 0;
-  const end = start + seen + ahead;
-  const most = Math.max(wanted, last, 1);
-  const x = (time) => left + ((time - start) / (end - start)) * (width - left - right);
+  const far = forecast.high ?? (forecast.seconds ? 2 * forecast.seconds : 0);
+  const end = start + seen + Math.min(far, 3 * seen);
+  const most = Math.max(goal, last, 1);
+  const x = (time) => left + ((Math.min(time, end) - start) / (end - start)) * (width - left - right);
   const y = (n) => height - bottom - (n / most) * (height - top - bottom);
   const points = [...history, [now, last]].map(([time, n]) => `${x(time).toFixed(1)},${y(n).toFixed(1)}`);
   const parts = [
     draw("line", { class: "axis", x1: left, x2: width - right, y1: y(0), y2: y(0) }),
-    draw("line", { class: "goal", x1: left, x2: width - right, y1: y(wanted), y2: y(wanted) }),
-    draw("text", { x: width - right + 6, y: y(wanted) + 4 }, `${wanted} wanted`),
+    draw("line", { class: "goal", x1: left, x2: width - right, y1: y(goal), y2: y(goal) }),
+    draw("text", { x: width - right + 6, y: y(goal) + 4 }, goal === wanted ? `${goal} wanted` : `about ${goal} in all`),
     draw("text", { x: left - 6, y: y(0) + 4, "text-anchor": "end" }, "0"),
-    draw("text", { x: left, y: height - 8 }, clock(start)),
+    draw("text", { x: left, y: height - 8 }, moment(start)),
   ];
   if (history.length) parts.push(draw("polyline", { class: "line", points: points.join(" ") }));
-  if (ahead) {
-    const reached = last + (wanted - last) * (ahead / forecast.seconds);
-    parts.push(draw("line", { class: "future", x1: x(now), y1: y(last), x2: x(now + ahead), y2: y(reached) }));
-    if (ahead === forecast.seconds) parts.push(draw("text", { x: width - right, y: height - 8, "text-anchor": "end" }, clock(now + ahead)));
+  if (forecast.seconds && goal > last) {
+    const shown = Math.min(forecast.seconds, end - now);
+    const reached = last + (goal - last) * (shown / forecast.seconds);
+    parts.push(draw("line", { class: "future", x1: x(now), y1: y(last), x2: x(now + shown), y2: y(reached) }));
+    if (now + (forecast.low || 0) < end) parts.push(draw("line", { class: "until", x1: x(now + (forecast.low || 0)), x2: x(now + far), y1: y(goal), y2: y(goal) }));
+    parts.push(draw("text", { x: width - right, y: height - 8, "text-anchor": "end" }, moment(end)));
   }
   parts.push(draw("circle", { class: "dot", cx: x(now), cy: y(last), r: 4 }));
   const low = y(last) > height - bottom - 24;
   parts.push(draw("text", { class: "strong", x: x(now) + 8, y: y(last) + (low ? -8 : 16) }, String(last)));
-  return picture(width, height, `${last} of ${wanted} answers over time`, ...parts);
+  return picture(width, height, `${last} of ${goal} answers over time`, ...parts);
 }
 
 /** Estimates as dots on their intervals, with the number beside them. */
-export function dots(rows, { from = 0, to = 1, title }) {
-  const [width, line, left, right] = [640, 34, 130, 150];
+export function dots(width, rows, { from = 0, to = 1, title }) {
+  const [line, left, right] = [34, Math.min(130, width / 4), 130];
   const height = rows.length * line + 26;
   const x = (value) => left + ((Math.min(Math.max(value, from), to) - from) / (to - from)) * (width - left - right);
   const parts = [];
@@ -68,9 +71,8 @@ export function dots(rows, { from = 0, to = 1, title }) {
 }
 
 /** Shares of the grades in one bar per group, the lowest grade first, in one hue from light to dark. */
-export function bars(rows, names) {
-  const [width, line, left, right] = [640, 40, 130, 10];
-  const height = rows.length * line + 24;
+export function bars(width, rows, names) {
+  const [line, left, right] = [40, Math.min(130, width / 4), 4];
   const parts = [];
   const shade = (place) => `g${names.length > 1 ? Math.round((place / (names.length - 1)) * 4) : 4}`;
   rows.forEach((row, at) => {
@@ -87,18 +89,22 @@ export function bars(rows, names) {
       x += wide;
     });
   });
-  let x = left;
+  // The names of the grades below, in as many lines as they need.
+  let [x, y] = [left, rows.length * line + 10];
   names.forEach((name, place) => {
-    parts.push(draw("rect", { class: shade(place), x, y: height - 14, width: 10, height: 10 }));
-    parts.push(draw("text", { x: x + 15, y: height - 5 }, name));
-    x += 15 + name.length * 7 + 16;
+    const wide = 15 + name.length * 7 + 14;
+    if (x + wide > width && x > left) [x, y] = [left, y + 18];
+    parts.push(draw("rect", { class: shade(place), x, y, width: 10, height: 10 }));
+    parts.push(draw("text", { x: x + 15, y: y + 9 }, name));
+    x += wide;
   });
+  const height = y + 16;
   return picture(width, height, "How often each grade was given", ...parts);
 }
 
 /** Done of wanted, one line per kind of task. */
-export function meters(rows) {
-  const [width, line] = [300, 44];
+export function meters(width, rows) {
+  const line = 44;
   const parts = [];
   rows.forEach((row, place) => {
     const y = place * line;

@@ -1,6 +1,6 @@
 // The lead's dashboard: asks for the figures every few seconds and draws what changed.
 
-import { bars, course, dots, meters } from "./charts.js";
+import { bars, course, dots, meters, moment } from "./charts.js";
 import { ask, tell } from "./server.js";
 import { byId, duration, make } from "./words.js";
 
@@ -11,10 +11,20 @@ const drawn = {};
 
 /** Draw only what changed: focus and scrolling stay where they are. */
 function redraw(id, data, make) {
-  const text = JSON.stringify(data);
+  const width = Math.round(Math.max(byId(id).clientWidth, 240));
+  const text = JSON.stringify([width, data]);
   if (drawn[id] === text) return;
   drawn[id] = text;
-  byId(id).replaceChildren(make(data));
+  byId(id).replaceChildren(make(data, width));
+}
+
+/** When it should be done, in the reader's own time. */
+function when({ now, answers, expected, forecast }) {
+  if (expected <= answers) return "All answers are there.";
+  if (forecast.seconds === null) return "Too few answers to say when it will be done.";
+  const late = forecast.high === null ? "with no end in sight" : `to ${moment(now + forecast.high)}`;
+  const pace = Math.round(forecast.per_hour);
+  return `At ${pace} answers an hour it is done by ${moment(now + forecast.seconds)} (95 % interval ${moment(now + (forecast.low || 0))} ${late}), if the pace goes on.`;
 }
 
 const percent = (share) => (share === null || share === undefined ? "-" : `${Math.round(share * 100)} %`);
@@ -29,7 +39,8 @@ function table(heads, rows) {
   return make("table", { class: "figures" }, make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...rows));
 }
 
-const cell = (text, look = "") => make("td", { class: look }, text);
+const cell = (text, look = "", means = null) => make("td", { class: look, title: means }, text);
+const share = (value, low, high, n) => (n ? cell(`${percent(value)} [${Math.round(low * 100)}, ${Math.round(high * 100)}]`, n && high < 0.5 ? "look" : "", `of ${n}, with its 95 % interval`) : cell("-"));
 
 function judgeRow(row) {
   const act = row.state === "active" ? "pause" : "release";
@@ -50,8 +61,8 @@ function judgeRow(row) {
     cell(String(row.answers)),
     cell(duration(row.seconds)),
     cell(percent(row.cant_tell)),
-    cell(row.n_compared ? `${percent(row.agreement)} of ${row.n_compared}` : "-"),
-    cell(row.n_gold ? `${percent(row.accuracy)} of ${row.n_gold}` : "-", row.n_gold && row.accuracy_high < 0.5 ? "look" : ""),
+    share(row.agreement, row.agreement_low, row.agreement_high, row.n_compared),
+    share(row.accuracy, row.accuracy_low, row.accuracy_high, row.n_gold),
     cell(traps, row.traps_failed ? "look" : ""),
     cell(signed(row.leniency), row.leniency_low > 0 || row.leniency_high < 0 ? "look" : ""),
     cell(signed(row.drift), row.drift_p !== null && row.drift_p < 0.05 ? "look" : ""),
@@ -76,7 +87,7 @@ const JUDGE_HEADS = [
 
 function differRow(row) {
   const said = row.labels.map((label) => `${label.judge}: ${name(label.label)}${label.comment ? ` (${label.comment})` : ""}`).join("; ");
-  return make("tr", {}, cell(row.query_text || row.query, "text"), cell(row.title || row.doc, "text"), cell(said, "text"), cell(String(row.apart), row.apart > 1 ? "look" : ""));
+  return make("tr", {}, cell(row.query_text || row.query, "text"), cell(row.title || row.doc, "text"), cell(said, "text wrap"), cell(String(row.apart), row.apart > 1 ? "look" : ""));
 }
 
 const name = (grade) => setup.scale.find((level) => level.grade === grade)?.name ?? String(grade);
@@ -98,20 +109,21 @@ async function refresh() {
     const [progress, quality, judges] = await Promise.all([ask("/api/progress"), ask("/api/agreement"), ask("/api/judges")]);
     byId("banner").hidden = true;
     byId("finding").textContent = progress.finding;
-    byId("s-progress").textContent = progress.forecast.text;
-    redraw("progress", progress, (data) => course(data.history, { wanted: data.wanted, now: data.now, forecast: data.forecast }));
-    redraw("kinds", progress.kinds, (kinds) => meters(kinds.map((kind) => ({ ...kind, name: KINDS[kind.kind] || kind.kind }))));
+    byId("s-progress").textContent = when(progress);
+    redraw("progress", progress, (data, width) => course(width, data));
+    redraw("kinds", progress.kinds, (kinds, width) => meters(width, kinds.map((kind) => ({ ...kind, name: KINDS[kind.kind] || kind.kind }))));
     byId("s-agreement").textContent = [quality.finding, quality.split].filter(Boolean).join(" ");
-    redraw("agreement", quality.rows, (rows) =>
+    redraw("agreement", quality.rows, (rows, width) =>
       rows.length
         ? dots(
+            width,
             rows.map((row) => ({ name: row.group, value: row.alpha, low: row.alpha_low, high: row.alpha_high, text: `${row.alpha === null ? "-" : row.alpha.toFixed(2)} (${between(row.alpha_low, row.alpha_high)})` })),
             { from: 0, to: 1, title: quality.finding },
           )
         : make("p", { class: "soft" }, "It shows here as soon as documents have two labels."),
     );
     byId("s-labels").textContent = quality.distribution.map((row) => `${row.group}: ${row.n}`).join(", ") || "none yet";
-    redraw("labels", quality.distribution, (rows) => bars(rows, setup.scale.map((level) => level.name)));
+    redraw("labels", quality.distribution, (rows, width) => bars(width, rows, setup.scale.map((level) => level.name)));
     byId("s-judges").textContent = judges.finding;
     redraw("judges", judges.rows, (rows) => table(JUDGE_HEADS, rows.map(judgeRow)));
     byId("s-differ").textContent = quality.disagreements.length ? "the widest first" : "none yet";

@@ -53,7 +53,7 @@ function opener(task, found, key, label, opened) {
 
 function commentRow(label, needed) {
   const field = make("textarea", { rows: "2", maxlength: "5000", "aria-label": label, placeholder: needed ? "" : "optional" });
-  const element = make("label", {}, make("span", { class: "small" }, make("kbd", { "aria-hidden": "true" }, "c"), ` ${label}`), field);
+  const element = make("label", {}, make("span", { class: "note-label" }, make("kbd", { "aria-hidden": "true" }, "c"), label), field);
   return { field, element };
 }
 
@@ -195,7 +195,7 @@ export function pairView(task, setup, hooks) {
     hooks.changed(row);
   };
   const panel = new Rows([sides, strength, reasons], changed);
-  const rest = make("div", { class: "rest" }, strength.element, reasons.element, why.element, hooks.buttons());
+  const rest = make("div", { class: "rest" }, strength.element, reasons.element, make("div", { class: "last" }, why.element, hooks.buttons()));
   const verdict = make("section", { class: "verdict", "aria-label": "Your answer" }, make("div", { class: "answer" }, sides.element, rest));
   const reasoned = () => reasons.value.length > 0 || why.field.value.trim().length >= FEWEST_LETTERS;
   return {

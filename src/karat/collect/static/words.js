@@ -17,20 +17,24 @@ export const byId = (id) => document.getElementById(id);
 
 const LETTERS = /[\p{L}\p{N}]+/gu;
 
-/** The words of a query that are worth marking: longer than two letters, or all of them if none is. */
+const SMALL = new Set("a an and are by can do does for from how in is it of on or the this to what when where which who why with".split(" "));
+
+// Shoe, shoes and shoeing are one word to the eye.
+const stem = (word) => word.toLowerCase().replace(/(?<=.{3})(ing|ed|s)$/, "").replace(/(?<=.{2})e$/, "");
+
+/** The words of a query that are worth marking; all of them if none is. */
 export function queryWords(text) {
   const words = (text || "").toLowerCase().match(LETTERS) || [];
-  const long = words.filter((word) => word.length > 2);
-  return new Set(long.length ? long : words);
+  const worth = words.filter((word) => !SMALL.has(word));
+  return new Set((worth.length ? worth : words).map(stem));
 }
 
-/** Text with the query's words marked; a plural of the word counts. */
+/** Text with the query's words marked. */
 export function marked(text, words) {
   const parts = document.createDocumentFragment();
   let end = 0;
   for (const found of (text || "").matchAll(LETTERS)) {
-    const word = found[0].toLowerCase();
-    if (!words.has(word) && !words.has(word.replace(/(es|s)$/, "")) && !words.has(`${word}s`)) continue;
+    if (!words.has(stem(found[0]))) continue;
     parts.append(text.slice(end, found.index), make("mark", {}, found[0]));
     end = found.index + found[0].length;
   }

@@ -1,0 +1,155 @@
+"""A study made for the browser tests, served on a free port, and a real browser to look at it with."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from karat.collect.app import create_app
+from karat.collect.material import Material
+from karat.collect.people import set_password
+from karat.records import Documents, Queries, Runs, Scale
+from karat.records.scale import Level
+from karat.records.study import Rules, Study
+from karat.store import Store, add_tasks
+from karat.store.people import add_judge
+from karat.store.tables import events
+
+CHROMIUM = next(
+    (path for path in (os.environ.get("KARAT_CHROMIUM", ""), "/usr/bin/chromium") if path and Path(path).is_file()), None
+)
+FLAGS = (
+    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync"
+).split()
+
+SCALE = Scale(
+    (
+        Level(0.0, "bad", "Of no use for this need."),
+        Level(1.0, "fair", "Touches the need, little more."),
+        Level(2.0, "good", "Answers a part of the need."),
+        Level(3.0, "perfect", "Nothing more is wanted."),
+    )
+)
+STUDY = Study(
+    id="browser",
+    title="Old trades",
+    scale=SCALE,
+    guidelines="Imagine that you typed the query and want what is described under it.\n\n- Judge the page.\n- Do not guess.",
+    strengths=2,
+)
+QUERIES = [
+    {"query": "q1", "text": "how to shoe a horse", "description": "Steps and tools for putting new shoes on a horse."},
+    {"query": "q2", "text": "dry stone wall repair", "description": "How a gap in a wall without mortar is closed."},
+]
+SUBTOPICS = [
+    {"query": "q1", "subtopic": "1", "description": "Which tools does a farrier use?"},
+    {"query": "q2", "subtopic": "1", "description": "Which stones come first when a wall is mended?"},
+]
+TITLES = {
+    "q1": ["Shoeing a horse, step by step", "The farrier's tools", "Horse shows this summer", "Hoof care in winter"],
+    "q2": ["Mending a gap in a dry stone wall", "Walls without mortar", "Stone tiles for kitchens", "A history of walls"],
+}
+
+
+def documents() -> list[dict[str, Any]]:
+    """Four documents for each query, ten results long for the lists."""
+    found = []
+    for query, titles in TITLES.items():
+        for place in range(12):
+            title = titles[place % 4] + ("" if place < 4 else f" ({place // 4 + 1})")
+            text = f"{title}. Horses and walls both need care; the horse wants shoes, the wall wants stones."
+            url = f"https://example.org/{query}/{place}"
+            page = f"<h1>{title}</h1><p>{text}</p>" * 3
+            row = {"doc": f"{query}-d{place}", "title": title, "snippet": text, "url": url, "text": text, "html": page}
+            found.append(row)
+    return found
+
+
+def runs() -> list[Runs]:
+    """Two systems that order the documents of a query one way and the other."""
+    made = []
+    for name, way in (("up", 1), ("down", -1)):
+        rows = [
+            {"system": name, "query": query, "doc": f"{query}-d{place}", "score": float(-way * place)}
+            for query in TITLES
+            for place in range(12)
+        ]
+        made.append(Runs.of(pl.DataFrame(rows)))
+    return made
+
+
+@dataclass
+class Served:
+    """A study that is being served."""
+
+    url: str
+    store: Store
+    study: Study
+
+    def link(self, name: str = "ann", group: str | None = None) -> str:
+        """A personal link."""
+        _, token = add_judge(self.store, name=name, group=group)
+        return f"{self.url}/join/{token}"
+
+    def events(self, *kinds: str) -> list[dict[str, Any]]:
+        """The log's rows of some kinds."""
+        with self.store.database.read() as connection:
+            rows = [dict(row) for row in connection.execute(events.select().order_by(events.c.id)).mappings()]
+        return [row | {"more": json.loads(row["more"] or "{}")} for row in rows if row["kind"] in kinds]
+
+    def wait_for(self, number: int, *kinds: str) -> list[dict[str, Any]]:
+        """The log's rows of some kinds, once there are so many."""
+        end = time.monotonic() + 10
+        while len(found := self.events(*kinds)) < number and time.monotonic() < end:
+            time.sleep(0.05)
+        assert len(found) == number, f"{len(found)} events of {kinds}"
+        return found
+
+
+@contextmanager
+def served(
+    folder: Path,
+    tasks: list[dict[str, Any]],
+    *,
+    practice: list[dict[str, Any]] | None = None,
+    rules: Rules | None = None,
+    more: list[dict[str, Any]] | None = None,
+    **changes: Any,
+) -> Iterator[Served]:
+    """Serve a study with these tasks until the end of the block."""
+    import uvicorn
+
+    study = replace(STUDY, rules=rules or Rules(labels=1, judges_per_pair=1), **changes)
+    store = Store.open(str(folder / "karat.db"), study)
+    add_tasks(store, pl.DataFrame(tasks, infer_schema_length=None))
+    if practice:
+        add_tasks(store, pl.DataFrame(practice, infer_schema_length=None), practice=True)
+    set_password(store, "lead", "a long password")
+    found = Documents.of(pl.DataFrame([*documents(), *(more or [])], infer_schema_length=None))
+    queries = Queries.of(pl.DataFrame(QUERIES), pl.DataFrame(SUBTOPICS))
+    app = create_app(study, store, Material(queries=queries, documents=found, runs=runs()))
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    server = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=port, log_level="error", ws="none"))
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        time.sleep(0.02)
+    try:
+        yield Served(f"http://127.0.0.1:{port}", store, study)
+    finally:
+        server.should_exit = True
+        thread.join(10)
+        store.close()
