@@ -32,7 +32,6 @@ from karat.store.collected import events_frame, judgments, preferences
 from karat.store.people import add_judge, set_state
 from karat.store.tables import tasks
 
-
 OPEN: list[Store] = []
 
 

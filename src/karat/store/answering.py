@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, func, select, update
+from sqlalchemy import Connection, bindparam, func, select, update
 
 from karat.store.log import Answer, lock_task, log, settle
 from karat.store.people import free_held
@@ -16,6 +16,14 @@ from karat.store.tables import answers, events, judges, reservations, tasks
 
 #: How far back a judge may take an answer back.
 UNDOABLE = 10
+
+_MINE = select(reservations).where(
+    reservations.c.judge_id == bindparam("judge"),
+    reservations.c.task_id == bindparam("task"),
+    reservations.c.study_id == bindparam("study"),
+)
+_CHANGE = update(reservations).where(reservations.c.id == bindparam("number"))
+_KEYED = select(events).where(events.c.judge_id == bindparam("judge"), events.c.key == bindparam("sent"))
 
 
 @dataclass(frozen=True)
@@ -46,8 +54,8 @@ def answer(store: Store, judge_id: int, task_id: int, said: Answer) -> Outcome:
         if known is not None:
             return _again(known)
         judge = lock_judge(connection, store, judge_id)
+        task = lock_task(connection, task_id)
         mine = _reservation(connection, store, judge_id, task_id)
-        task = dict(lock_task(connection, task_id))
         if mine["state"] == "answered":
             raise Conflict("you have answered this task; take the answer back first to change it")
         if mine["state"] in ("cant_tell", "rejected"):
@@ -72,14 +80,14 @@ def answer(store: Store, judge_id: int, task_id: int, said: Answer) -> Outcome:
         )
         _set(connection, store, mine["id"], "answered")
         settle(connection, task_id)
-        if task["bundle_id"] is not None and mine["state"] == "held":
-            own_bundle(connection, store, judge_id, task["bundle_id"])
         failed = task["trap"] and said.choice != _expected(task, mine["turned"])
         if failed:
             log(connection, store, "trap_failed", judge_id=judge_id, task_id=task_id, target_id=number)
         if failed and _traps_failed(connection, judge_id) > store.rules.traps_failed:
             reject(connection, store, judge, "a control question was answered wrongly", kinds=("pair",))
             return Outcome(number, None, True)
+        if task["bundle_id"] is not None and mine["state"] == "held":
+            own_bundle(connection, store, judge_id, task["bundle_id"])
         return Outcome(number)
 
     done = store.database.write(work)
@@ -96,8 +104,8 @@ def undo(store: Store, judge_id: int, task_id: int, *, key: str | None = None) -
         if known is not None:
             return Outcome(known["id"])
         lock_judge(connection, store, judge_id)
-        mine = _reservation(connection, store, judge_id, task_id)
         task = lock_task(connection, task_id)
+        mine = _reservation(connection, store, judge_id, task_id)
         if task["practice"]:
             raise Conflict("practice answers cannot be taken back")
         last = [row.id for row in connection.execute(_recent(store, judge_id, UNDOABLE))]
@@ -194,8 +202,8 @@ def _give_back(store: Store, judge_id: int, task_id: int, kind: str, said: Answe
         if known is not None:
             return Outcome(known["id"])
         lock_judge(connection, store, judge_id)
-        mine = _reservation(connection, store, judge_id, task_id)
         task = lock_task(connection, task_id)
+        mine = _reservation(connection, store, judge_id, task_id)
         if mine["state"] == "answered":
             raise Conflict("you have answered this task; take the answer back first to change it")
         if mine["state"] in ("cant_tell", "rejected"):
@@ -232,12 +240,8 @@ def _recent(store: Store, judge_id: int, many: int) -> Any:
 
 
 def _reservation(connection: Connection, store: Store, judge_id: int, task_id: int) -> dict[str, Any]:
-    mine = select(reservations).where(
-        reservations.c.judge_id == judge_id,
-        reservations.c.task_id == task_id,
-        reservations.c.study_id == store.study_id,
-    )
-    found = connection.execute(mine).mappings().first()
+    names = {"judge": judge_id, "task": task_id, "study": store.study_id}
+    found = connection.execute(_MINE, names).mappings().first()
     if found is None:
         raise NotYours("there is no such task for you")
     return dict(found)
@@ -247,7 +251,7 @@ def _set(connection: Connection, store: Store, number: int, state: str, *, until
     values: dict[str, Any] = {"state": state, "changed": store.clock()}
     if until is not None:
         values["until"] = until
-    connection.execute(update(reservations).where(reservations.c.id == number).values(values))
+    connection.execute(_CHANGE, values | {"number": number})
 
 
 def _by_key(
@@ -256,8 +260,7 @@ def _by_key(
     """The event that was stored under this key before."""
     if key is None:
         return None
-    mine = select(events).where(events.c.judge_id == judge_id, events.c.key == key)
-    found = connection.execute(mine).mappings().first()
+    found = connection.execute(_KEYED, {"judge": judge_id, "sent": key}).mappings().first()
     if found is None:
         return None
     if found["task_id"] != task_id or found["kind"] not in kinds:

@@ -6,10 +6,18 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import Connection, func, insert, select, update
+from sqlalchemy import Connection, bindparam, func, insert, select, update
 
-from karat.store.store import Store
+from karat.store.store import NotYours, Store
 from karat.store.tables import answers, events, reservations, tasks
+
+_INSERT = insert(events)
+_TASK = bindparam("task")
+_RULES = select(tasks.c.base, tasks.c.apart).where(tasks.c.id == _TASK)
+_LABELS = select(answers.c.label).where(answers.c.task_id == _TASK).order_by(answers.c.id)
+_HELD = select(func.count()).where(reservations.c.task_id == _TASK, reservations.c.state == "held")
+_COUNTS = update(tasks).where(tasks.c.id == _TASK)
+_LOCK = select(tasks).where(tasks.c.id == _TASK).with_for_update()
 
 
 @dataclass(frozen=True)
@@ -74,25 +82,26 @@ def log(
         "away": said.away,
         "more": json.dumps(extra, ensure_ascii=False) if extra else None,
     }
-    return int(connection.execute(insert(events).values(row)).inserted_primary_key[0])  # type: ignore[index]
+    return int(connection.execute(_INSERT, row).inserted_primary_key[0])  # type: ignore[index]
 
 
 def settle(connection: Connection, task_id: int) -> None:
     """Bring a task's counts in line with the log and the reservations; the caller holds the task's row."""
-    task = connection.execute(select(tasks.c.base, tasks.c.apart).where(tasks.c.id == task_id)).one()
-    labels = connection.execute(select(answers.c.label).where(answers.c.task_id == task_id).order_by(answers.c.id))
-    given = [row.label for row in labels]
-    held = connection.execute(
-        select(func.count()).where(reservations.c.task_id == task_id, reservations.c.state == "held")
-    ).scalar_one()
+    names = {"task": task_id}
+    task = connection.execute(_RULES, names).one()
+    given = [row.label for row in connection.execute(_LABELS, names)]
+    held = connection.execute(_HELD, names).scalar_one()
     wanted = task.base
     if task.apart is not None and task.base >= 2 and len(given) >= task.base:
         first = [label for label in given[: task.base] if label is not None]
         wanted += bool(first) and max(first) - min(first) >= task.apart
     counts = {"filled": len(given), "held": held, "wanted": wanted, "open": wanted > len(given) + held}
-    connection.execute(update(tasks).where(tasks.c.id == task_id).values(counts))
+    connection.execute(_COUNTS, names | counts)
 
 
-def lock_task(connection: Connection, task_id: int) -> Any:
+def lock_task(connection: Connection, task_id: int) -> dict[str, Any]:
     """The task's row, held until the transaction ends."""
-    return connection.execute(select(tasks).where(tasks.c.id == task_id).with_for_update()).mappings().one()
+    found = connection.execute(_LOCK, {"task": task_id}).mappings().first()
+    if found is None:
+        raise NotYours("there is no such task for you")
+    return dict(found)
