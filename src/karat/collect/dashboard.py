@@ -57,9 +57,10 @@ def dashboard(request: Request) -> Response:
     people.lead_of(desk, request)
     setup = {"scale": keyed_levels(desk.study.scale), "groups": list(desk.study.groups), "title": desk.study.title}
     exports = [
-        {"url": "/api/export/judgments?format=csv", "text": "Judgments (CSV)"},
-        {"url": "/api/export/preferences?format=csv", "text": "Preferences (CSV)"},
-        {"url": "/api/export/log", "text": "The whole log (JSON lines)"},
+        {"url": "/api/export/judgments.csv", "text": "Judgments (CSV)"},
+        {"url": "/api/export/preferences.csv", "text": "Preferences (CSV)"},
+        {"url": "/api/export/codes.csv", "text": "Coded reasons (CSV)"},
+        {"url": "/api/export/log.jsonl", "text": "The whole log (JSON lines)"},
     ]
     return render(desk, "lead.html", session=request.cookies.get(people.LEAD), setup=setup, exports=exports)
 

@@ -1,4 +1,4 @@
-"""A study made for the browser tests, served on a free port, and a real browser to look at it with."""
+"""A study made for the tests of the pages, served on a free port, and a real browser to look at it with."""
 
 from __future__ import annotations
 
@@ -7,13 +7,16 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import polars as pl
+import pytest
+
+pytest.importorskip("fastapi", reason="the extra collect is not installed")
 
 from karat.collect.app import create_app
 from karat.collect.material import Material
@@ -153,3 +156,47 @@ def served(
         server.should_exit = True
         thread.join(10)
         store.close()
+
+
+@pytest.fixture
+def serve(tmp_path: Path) -> Iterator[Callable[..., Served]]:
+    """A function that serves a study with some tasks until the test is over."""
+    with ExitStack() as stack:
+        yield lambda tasks, **changes: stack.enter_context(served(tmp_path, tasks, **changes))
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Any]:
+    """A real browser."""
+    sync_api = pytest.importorskip("playwright.sync_api", reason="no playwright: pip install playwright")
+    if CHROMIUM is None:
+        pytest.skip("no chromium: apt-get install chromium, or name one in KARAT_CHROMIUM")
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(chromium: Any) -> Iterator[Any]:
+    """A page of its own; the test fails if a script broke or the page's own policy was violated."""
+    context = chromium.new_context(viewport={"width": 1280, "height": 800})
+    context.set_default_timeout(8000)
+    page, wrong = context.new_page(), list[str]()
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.on("console", lambda said: wrong.append(said.text) if "Content Security Policy" in said.text else None)
+    page.wrong = wrong
+    yield page
+    context.close()
+    assert not wrong
+
+
+@pytest.fixture
+def press(page: Any) -> Callable[..., None]:
+    """Press keys one after the other, nothing else."""
+
+    def keys(*names: str) -> None:
+        for name in names:
+            page.keyboard.press(name)
+
+    return keys

@@ -42,7 +42,7 @@ export function course(width, { history, expected, wanted, now, forecast }) {
     const reached = last + (goal - last) * (shown / forecast.seconds);
     parts.push(draw("line", { class: "future", x1: x(now), y1: y(last), x2: x(now + shown), y2: y(reached) }));
     if (now + (forecast.low || 0) < end) parts.push(draw("line", { class: "until", x1: x(now + (forecast.low || 0)), x2: x(now + far), y1: y(goal), y2: y(goal) }));
-    parts.push(draw("text", { x: width - right, y: height - 8, "text-anchor": "end" }, moment(end)));
+    if (width > 420) parts.push(draw("text", { x: width - right, y: height - 8, "text-anchor": "end" }, moment(end)));
   }
   parts.push(draw("circle", { class: "dot", cx: x(now), cy: y(last), r: 4 }));
   const low = y(last) > height - bottom - 24;
@@ -56,8 +56,9 @@ export function dots(width, rows, { from = 0, to = 1, title }) {
   const height = rows.length * line + 26;
   const x = (value) => left + ((Math.min(Math.max(value, from), to) - from) / (to - from)) * (width - left - right);
   const parts = [];
-  for (const mark of [0, 0.25, 0.5, 0.75, 1].map((share) => from + share * (to - from))) {
-    parts.push(draw("line", { class: "axis", x1: x(mark), x2: x(mark), y1: 0, y2: height - 22 }));
+  const shares = width < 420 ? [0, 0.5, 1] : [0, 0.25, 0.5, 0.75, 1];
+  for (const mark of shares.map((share) => from + share * (to - from))) {
+    parts.push(draw("line", { class: mark === 0 ? "zero" : "axis", x1: x(mark), x2: x(mark), y1: 0, y2: height - 22 }));
     parts.push(draw("text", { x: x(mark), y: height - 6, "text-anchor": "middle" }, mark.toFixed(2).replace(/\.?0+$/, "")));
   }
   rows.forEach((row, place) => {

@@ -118,7 +118,7 @@ async function refresh() {
         ? dots(
             width,
             rows.map((row) => ({ name: row.group, value: row.alpha, low: row.alpha_low, high: row.alpha_high, text: `${row.alpha === null ? "-" : row.alpha.toFixed(2)} (${between(row.alpha_low, row.alpha_high)})` })),
-            { from: 0, to: 1, title: quality.finding },
+            { from: rows.some((row) => row.alpha_low < 0 || row.alpha < 0) ? -1 : 0, to: 1, title: quality.finding },
           )
         : make("p", { class: "soft" }, "It shows here as soon as documents have two labels."),
     );

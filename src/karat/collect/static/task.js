@@ -296,7 +296,7 @@ const ACTS = {
 
 document.addEventListener("keydown", (event) => {
   if (event.defaultPrevented || event.altKey || event.isComposing || document.querySelector("dialog[open]")) return;
-  const typing = event.target.matches("textarea, input[type=search], input[type=text]");
+  const typing = event.target.matches("textarea, input[type=text]");
   if (typing) {
     if (event.key === "Escape") event.target.blur();
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) send();
@@ -320,6 +320,16 @@ document.addEventListener("keydown", (event) => {
     done = true;
   }
   if (done) event.preventDefault();
+});
+
+// A click into the document's frame would take the keys away: they come back, unless Tab went there on purpose (to scroll).
+let tabbed = -Infinity;
+window.addEventListener("keydown", (event) => (tabbed = event.key === "Tab" ? performance.now() : -Infinity), true);
+window.addEventListener("blur", () => {
+  setTimeout(() => {
+    const inFrame = document.activeElement?.tagName === "IFRAME";
+    if (inFrame && performance.now() - tabbed > 500) byId("query").focus({ preventScroll: true });
+  }, 0);
 });
 
 byId("open-help").addEventListener("click", () => dialogs.help());
