@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import polars as pl
 import pytest
@@ -44,7 +45,7 @@ class Served:
 def serve(database: str, **more: Any) -> Served:
     """A study with three documents of a query, two runs and a trap."""
     rules = more.pop("rules", Rules(labels=2, judges_per_pair=2, hours_apart=0))
-    study = Study("served", "Served", Scale.parse("bad, fair, good"), rules=rules, **more)
+    study = Study(uuid4().hex, "Served", Scale.parse("bad, fair, good"), rules=rules, **more)
     store = Store.open(database, study)
     frame = pl.DataFrame({"query": ["q"] * 3, "doc": ["a", "b", "c"]})
     add_tasks(store, frame)
@@ -76,5 +77,13 @@ def served_with_platform(tmp_path: Path) -> Iterator[Served]:
     """The study with aspects, open to Prolific and MTurk."""
     platform = Platform(prolific=True, mturk=True, completion_code="C1DONE", tasks=1)
     here = serve(str(tmp_path / "karat.db"), platform=platform, aspects=(Aspect("novelty"),))
+    yield here
+    here.store.close()
+
+
+@pytest.fixture
+def served_anywhere(database: str) -> Iterator[Served]:
+    """The study on each kind of database in turn."""
+    here = serve(database)
     yield here
     here.store.close()

@@ -16,9 +16,10 @@ router = APIRouter(include_in_schema=False)
 
 
 async def form_of(request: Request) -> dict[str, str]:
-    """The fields of a form; the app's guard limits its length."""
+    """The fields of a form, without the character NUL, which PostgreSQL does not take; the guard limits its length."""
     text = (await request.body()).decode("utf-8", errors="replace")
-    return {name: values[0] for name, values in parse_qs(text, max_num_fields=20).items()}
+    fields = parse_qs(text, max_num_fields=20, errors="replace")
+    return {name: values[0].replace("\0", "") for name, values in fields.items()}
 
 
 Form = Annotated[dict[str, str], Depends(form_of)]

@@ -27,19 +27,18 @@ def candidates(order: Order, later: bool = False) -> Select[Any]:
     `practice`; `own`: of bundles the judge has; `query`: of one query, shuffled; `place`: as they come; `trap`;
     `waiting`: those that come too soon after others. With `later`, also what the judge has put off.
     """
-    mine = _open(later).where(tasks.c.practice == (order == "practice"))
-    owned = select(bundles.c.id).where(bundles.c.owner_id == JUDGE)
-    ordinary = or_(not_(tasks.c.trap), tasks.c.bundle_id.is_not(None))
+    mine = _open(later).where(tasks.c.stage == (order if order in ("practice", "trap") else "task"))
     if order == "practice":
         mine = mine.order_by(tasks.c.place)
     elif order == "trap":
-        mine = mine.where(tasks.c.trap, tasks.c.kind == "pair", tasks.c.bundle_id.is_(None)).order_by(SHUFFLED)
+        mine = mine.order_by(SHUFFLED)
     elif order == "waiting":
-        mine = mine.where(ordinary, _too_soon())
+        mine = mine.where(_too_soon())
     else:
-        mine = mine.where(ordinary, not_(_too_soon()))
+        mine = mine.where(not_(_too_soon()))
         if order == "own":
-            mine = mine.where(tasks.c.bundle_id.in_(owned)).order_by(tasks.c.session, tasks.c.place, SHUFFLED)
+            own = bindparam("own", expanding=True)
+            mine = mine.where(tasks.c.bundle_id.in_(own)).order_by(tasks.c.session, tasks.c.place, SHUFFLED)
         elif order == "query":
             mine = mine.where(tasks.c.query == bindparam("query")).order_by(SHUFFLED, tasks.c.id)
         else:
@@ -103,6 +102,7 @@ HELD = (
     .order_by(reservations.c.made, reservations.c.id)
     .limit(1)
 )
+OWN = select(bundles.c.id).where(bundles.c.owner_id == JUDGE)
 HOW_MANY_HELD = select(func.count()).where(reservations.c.judge_id == JUDGE, reservations.c.state == "held")
 DUE = (
     select(reservations.c.id, reservations.c.task_id)

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, NoSuchModuleError, OperationalError
+from sqlalchemy.exc import ArgumentError, DataError, DBAPIError, IntegrityError, NoSuchModuleError, OperationalError
 from sqlalchemy.pool import StaticPool
 
 from karat.errors import BadInput
@@ -81,6 +81,8 @@ class Database:
             except (LostRace, IntegrityError):
                 if attempt == TRIES - 1:
                     raise
+            except DataError as error:
+                raise BadInput(f"the database cannot hold this: {_first_line(error)}") from None
             except DBAPIError as error:
                 if attempt == TRIES - 1 or not _passing(error):
                     raise

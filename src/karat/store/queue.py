@@ -124,8 +124,9 @@ def _draw(connection: Connection, store: Store, judge: dict[str, Any]) -> Turn:
         return Turn("limit")
     free_at = _apart(connection, store, names)
     names["query"] = connection.execute(ask.LAST_QUERY, names).scalar()
+    names["own"] = [row.id for row in connection.execute(ask.OWN, names)]
     for later in (False, True):  # what was put off comes last
-        for order in ("own", "query", "place"):
+        for order in ("own", "query", "place") if names["own"] else ("query", "place"):
             task = _first(connection, order, names, later)
             if task is None:
                 continue

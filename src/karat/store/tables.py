@@ -89,6 +89,7 @@ bundles = Table(
     Column("owner_id", ForeignKey("judges.id")),
     Column("until", Float(53)),  # none: until the lead releases it
     UniqueConstraint("study_id", "name"),
+    Index("ix_bundles_owner", "owner_id"),
 )
 
 tasks = Table(
@@ -121,6 +122,7 @@ tasks = Table(
     Column("filled", Integer, nullable=False),
     Column("held", Integer, nullable=False),
     Column("open", Boolean, nullable=False),  # wanted > filled + held
+    Column("stage", String(10), nullable=False),  # task, practice, or trap (one that is in no bundle)
     Column("trap", Boolean, nullable=False),
     Column("expected", String(10)),
     Column("practice", Boolean, nullable=False),
@@ -128,8 +130,8 @@ tasks = Table(
     Column("note", Text),  # why the gold is what it is
     Column("probability", Float(53)),
     UniqueConstraint("study_id", "grp", "item", "occurrence"),
-    Index("ix_tasks_queue", "study_id", "grp", "practice", "trap", "open", "place"),
-    Index("ix_tasks_of_query", "study_id", "grp", "query"),
+    Index("ix_tasks_queue", "study_id", "grp", "stage", "open", "place"),
+    Index("ix_tasks_of_query", "study_id", "grp", "stage", "open", "query"),
     Index("ix_tasks_bundle", "bundle_id"),
     Index("ix_tasks_context", "study_id", "context"),
 )
@@ -150,6 +152,7 @@ reservations = Table(
     Column("changed", Float(53), nullable=False),
     UniqueConstraint("judge_id", "item"),
     Index("ix_reservations_judge", "judge_id", "state"),
+    Index("ix_reservations_last", "judge_id", "changed"),
     Index("ix_reservations_due", "study_id", "state", "until"),
     Index("ix_reservations_task", "task_id"),
 )

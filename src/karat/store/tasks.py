@@ -162,6 +162,7 @@ def _of_group(store: Store, row: dict[str, Any], group: str, place: int, lot: in
             "filled": 0,
             "held": 0,
             "open": True,
+            "stage": "practice" if row["practice"] else "trap" if row["trap"] and bundle is None else "task",
             "trap": row["trap"],
             "expected": row["expected"],
             "practice": row["practice"],

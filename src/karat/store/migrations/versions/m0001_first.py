@@ -75,6 +75,7 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name="pk_bundles"),
         sa.UniqueConstraint("study_id", "name", name="uq_bundles_study_id_name"),
     )
+    op.create_index("ix_bundles_owner", "bundles", ["owner_id"])
     op.create_table(
         "sessions",
         sa.Column("id", sa.Integer()),
@@ -115,6 +116,7 @@ def upgrade() -> None:
         sa.Column("filled", sa.Integer(), nullable=False),
         sa.Column("held", sa.Integer(), nullable=False),
         sa.Column("open", sa.Boolean(), nullable=False),
+        sa.Column("stage", sa.String(10), nullable=False),
         sa.Column("trap", sa.Boolean(), nullable=False),
         sa.Column("expected", sa.String(10)),
         sa.Column("practice", sa.Boolean(), nullable=False),
@@ -126,8 +128,8 @@ def upgrade() -> None:
     )
     op.create_index("ix_tasks_bundle", "tasks", ["bundle_id"])
     op.create_index("ix_tasks_context", "tasks", ["study_id", "context"])
-    op.create_index("ix_tasks_of_query", "tasks", ["study_id", "grp", "query"])
-    op.create_index("ix_tasks_queue", "tasks", ["study_id", "grp", "practice", "trap", "open", "place"])
+    op.create_index("ix_tasks_of_query", "tasks", ["study_id", "grp", "stage", "open", "query"])
+    op.create_index("ix_tasks_queue", "tasks", ["study_id", "grp", "stage", "open", "place"])
     op.create_table(
         "events",
         sa.Column("id", sa.Integer()),
@@ -178,6 +180,7 @@ def upgrade() -> None:
     )
     op.create_index("ix_reservations_due", "reservations", ["study_id", "state", "until"])
     op.create_index("ix_reservations_judge", "reservations", ["judge_id", "state"])
+    op.create_index("ix_reservations_last", "reservations", ["judge_id", "changed"])
     op.create_index("ix_reservations_task", "reservations", ["task_id"])
     op.execute(VIEW)
     if op.get_bind().dialect.name == "sqlite":
