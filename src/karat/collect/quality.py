@@ -37,7 +37,7 @@ def first_two(labels: pl.DataFrame) -> pl.DataFrame:
 def agreement_now(labels: pl.DataFrame, *, seed: int = 0) -> dict[str, Any]:
     """How far the judges agree so far on the first two labels of a document, for each group, with an interval."""
     two = first_two(labels)
-    if two.is_empty():
+    if two.filter(pl.len().over(ITEM) > 1).is_empty():
         return {"finding": "No document has two labels yet.", "rows": [], "notes": []}
     single = two["group"].unique().to_list() if two["group"].n_unique() == 1 else None
     asked = two.drop("surface", "time", *(["group"] if single else []), strict=False)
@@ -46,7 +46,7 @@ def agreement_now(labels: pl.DataFrame, *, seed: int = 0) -> dict[str, Any]:
     except KaratError as reason:
         return {"finding": str(reason), "rows": [], "notes": []}
     names = {"alpha_ordinal": "alpha", "raw": "same"}
-    frame = found.frame.filter(pl.col("against").is_null() & (pl.col("labels") == "all"))
+    frame = found.frame.filter(pl.col("against").is_null() & (pl.col("labels") == "all") & (pl.col("n_pairs") > 0))
     columns = [
         pl.col(f"{name}{end}").alias(f"{new}{end}") for name, new in names.items() for end in ("", "_low", "_high")
     ]

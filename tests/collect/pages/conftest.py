@@ -29,12 +29,18 @@ from karat.store.people import add_judge
 from karat.store.tables import events
 
 CHROMIUM = next(
-    (path for path in (os.environ.get("KARAT_CHROMIUM", ""), "/usr/bin/chromium") if path and Path(path).is_file()), None
+    (path for path in (os.environ.get("KARAT_CHROMIUM", ""), "/usr/bin/chromium") if path and Path(path).is_file()),
+    None,
 )
-FLAGS = (
-    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync"
-).split()
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
 
 SCALE = Scale(
     (
@@ -48,7 +54,7 @@ STUDY = Study(
     id="browser",
     title="Old trades",
     scale=SCALE,
-    guidelines="Imagine that you typed the query and want what is described under it.\n\n- Judge the page.\n- Do not guess.",
+    guidelines="Imagine that you typed the query and want what is described.\n\n- Judge the page.\n- Do not guess.",
     strengths=2,
 )
 QUERIES = [
@@ -61,7 +67,12 @@ SUBTOPICS = [
 ]
 TITLES = {
     "q1": ["Shoeing a horse, step by step", "The farrier's tools", "Horse shows this summer", "Hoof care in winter"],
-    "q2": ["Mending a gap in a dry stone wall", "Walls without mortar", "Stone tiles for kitchens", "A history of walls"],
+    "q2": [
+        "Mending a gap in a dry stone wall",
+        "Walls without mortar",
+        "Stone tiles for kitchens",
+        "A history of walls",
+    ],
 }
 
 

@@ -9,9 +9,9 @@ import pytest
 
 HOSTILE = {
     "script": "<script>top.document.body.innerHTML = 'owned'; fetch('{canary}/script')</script><p>x</p>",
-    "handlers": "<img src=x onerror=\"top.location='{canary}/onerror'\"><body onload=\"parent.owned=1\"><p>x</p>",
+    "handlers": '<img src=x onerror="top.location=\'{canary}/onerror\'"><body onload="parent.owned=1"><p>x</p>',
     "meta refresh": '<meta http-equiv="refresh" content="0;url={canary}/refresh"><p>x</p>',
-    "refresh to a script": "<meta http-equiv=\"refresh\" content=\"0;url=javascript:parent.owned=1\"><p>x</p>",
+    "refresh to a script": '<meta http-equiv="refresh" content="0;url=javascript:parent.owned=1"><p>x</p>',
     "form": '<form action="{canary}/form" method="post"><button autofocus>go</button></form><p>x</p>',
     "svg": '<svg xmlns="http://www.w3.org/2000/svg" onload="parent.owned=1"><script>parent.owned=1</script>'
     '<image href="{canary}/svg.png"/><foreignObject><iframe src="{canary}/svg"></iframe></foreignObject></svg><p>x</p>',
@@ -19,7 +19,8 @@ HOSTILE = {
     '<a href="away">x</a><p>x</p>',
     "covering styles": "<style>*{position:fixed;inset:0;z-index:999999;background:red}@import url({canary}/a.css);"
     "body{background:url({canary}/b.png)}</style><p>x</p>",
-    "frames": '<iframe src="{canary}/frame"></iframe><object data="{canary}/o"></object><embed src="{canary}/e"><p>x</p>',
+    "frames": '<iframe src="{canary}/frame"></iframe><object data="{canary}/o"></object>'
+    '<embed src="{canary}/e"><p>x</p>',
     "prefetch": '<link rel="dns-prefetch" href="{canary}"><link rel="preload" as="image" href="{canary}/p"><p>x</p>',
     "broken out of": "</iframe></body></html><script>top.owned=1</script><p>x</p>",
 }
@@ -60,7 +61,13 @@ def test_the_canary_sings(page, canary):
 def test_a_hostile_document_does_nothing(kind, page, press, serve, canary):
     address, reached = canary
     html = HOSTILE[kind].replace("{canary}", address)
-    wild = {"doc": "wild", "title": "<script>top.owned=1</script>", "snippet": html, "url": f"javascript:{html}", "html": html}
+    wild = {
+        "doc": "wild",
+        "title": "<script>top.owned=1</script>",
+        "snippet": html,
+        "url": f"javascript:{html}",
+        "html": html,
+    }
     study = serve([{"query": "q1", "doc": "wild"}], more=[wild])
     popups = []
     page.context.on("page", lambda other: popups.append(other))

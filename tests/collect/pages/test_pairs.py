@@ -8,7 +8,15 @@ from karat.records.study import Rules
 from karat.store.tables import judges, tasks
 
 PAIR = {"query": "q1", "subtopic": "1", "left": "up", "right": "down"}
-TRAP = {"query": "q1", "subtopic": "1", "left": "up", "right": "down", "right_query": "q2", "trap": True, "expected": "left"}
+TRAP = {
+    "query": "q1",
+    "subtopic": "1",
+    "left": "up",
+    "right": "down",
+    "right_query": "q2",
+    "trap": True,
+    "expected": "left",
+}
 
 
 def at_task(page, url):

@@ -16,7 +16,7 @@ function card(found, words, title, more = "") {
   snippet.append(marked(found.snippet || "(no snippet)", words));
   return make(
     "article",
-    { class: `document ${more}`, "aria-labelledby": title },
+    { class: `document ${more}`, "aria-label": found.title || found.doc },
     heading,
     found.url ? make("p", { class: "address" }, found.url) : null,
     snippet,
@@ -101,6 +101,8 @@ export function judgeView(task, setup, hooks) {
     read = false;
     panel.shut = true;
     main.classList.add("waits");
+    const veil = make("p", { class: "veil soft" }, "Read first what stands beside this; then the page to judge is shown here.");
+    main.prepend(veil);
     const before = card(task.context, words, "context-title", "pinned side");
     before.prepend(make("p", { class: "eyebrow" }, "You have just read"));
     const go = () => {
@@ -108,6 +110,7 @@ export function judgeView(task, setup, hooks) {
       read = true;
       panel.shut = false;
       main.classList.remove("waits");
+      veil.remove();
       hooks.opened("context");
       hooks.hint("");
     };
