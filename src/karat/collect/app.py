@@ -10,9 +10,8 @@ from fastapi.responses import JSONResponse, RedirectResponse, Response
 from fastapi.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from karat import __version__
 from karat.collect import api_data, api_judge, api_lead, documents, doors
-from karat.collect.desk import Desk
+from karat.collect.desk import VERSION, Desk
 from karat.collect.material import Material
 from karat.collect.people import Forbidden, NotSignedIn, TooMany
 from karat.errors import BadInput, KaratError, Undefined
@@ -38,7 +37,7 @@ def create_app(study: Study, store: Store, material: Material | None = None, *, 
     """The judging app of a study; `secure` when it is reached through https."""
     app = FastAPI(
         title=f"karat: {study.title}",
-        version=__version__,
+        version=VERSION,
         description="Judge documents and lists, as a person's page does: a session cookie with X-CSRF-Token, or the "
         "personal token as Authorization: Bearer.",
         docs_url=None,

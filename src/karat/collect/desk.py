@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from karat.collect.limits import Limiter
@@ -12,6 +13,8 @@ from karat.store import Store
 
 if TYPE_CHECKING:
     from fastapi import Request
+
+VERSION = version("karat")
 
 
 @dataclass(frozen=True)

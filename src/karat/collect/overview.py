@@ -27,7 +27,7 @@ def overview(store: Store) -> dict[str, Any]:
     times = _times(store)
     left = max(wanted - done, 0) + _thirds(store)
     ahead = forecast(times, now, left)
-    share = f"{done / wanted:.0%}" if wanted else "none"
+    share = f"{100 * done / wanted:.0f} %" if wanted else "none"
     finding = (
         f"{done:,} of {wanted:,} answers are there ({share}); {finished:,} of {number:,} tasks have all of theirs."
     )

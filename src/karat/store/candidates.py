@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, Literal
 
-from sqlalchemy import ColumnElement, Select, and_, bindparam, exists, func, literal, not_, or_, select
+from sqlalchemy import BindParameter, ColumnElement, Select, and_, bindparam, exists, func, literal, not_, or_, select
 
 from karat.store.tables import answers, bundles, judges, reservations, tasks
 
@@ -16,7 +16,10 @@ AGAIN = ("expired", "released")
 
 Order = Literal["practice", "own", "query", "place", "trap", "waiting"]
 
-STUDY, JUDGE, GROUP, NOW = (bindparam(name) for name in ("study", "judge", "grp", "now"))
+STUDY: BindParameter[int] = bindparam("study")
+JUDGE: BindParameter[int] = bindparam("judge")
+GROUP: BindParameter[str] = bindparam("grp")
+NOW: BindParameter[float] = bindparam("now")
 SHUFFLED = (tasks.c.lot * bindparam("lot")) % PRIME
 
 
@@ -37,7 +40,7 @@ def candidates(order: Order, later: bool = False) -> Select[Any]:
     else:
         mine = mine.where(not_(_too_soon()))
         if order == "own":
-            own = bindparam("own", expanding=True)
+            own: BindParameter[Any] = bindparam("own", expanding=True)
             mine = mine.where(tasks.c.bundle_id.in_(own)).order_by(tasks.c.session, tasks.c.place, SHUFFLED)
         elif order == "query":
             mine = mine.where(tasks.c.query == bindparam("query")).order_by(SHUFFLED, tasks.c.id)

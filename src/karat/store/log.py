@@ -6,13 +6,13 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, func, insert, select, update
+from sqlalchemy import BindParameter, Connection, bindparam, func, insert, select, update
 
 from karat.store.store import NotYours, Store
 from karat.store.tables import answers, events, reservations, tasks
 
 _INSERT = insert(events)
-_TASK = bindparam("task")
+_TASK: BindParameter[int] = bindparam("task")
 _RULES = select(tasks.c.base, tasks.c.apart).where(tasks.c.id == _TASK)
 _LABELS = select(answers.c.label).where(answers.c.task_id == _TASK).order_by(answers.c.id)
 _HELD = select(func.count()).where(reservations.c.task_id == _TASK, reservations.c.state == "held")

@@ -132,7 +132,12 @@ def _draw(connection: Connection, store: Store, judge: dict[str, Any]) -> Turn:
                 continue
             if order == "place" and task["bundle_id"] is None and task["kind"] == "judge":
                 task = _first(connection, "query", names | {"query": task["query"]}, later) or task
-            return _take(connection, store, judge, _trap_due(connection, store, names, task) or task)
+            pair = task["kind"] == "pair" and task["bundle_id"] is None
+            trap = _trap_due(connection, store, names) if pair else None
+            return _take(connection, store, judge, trap or task)
+    trap = _trap_due(connection, store, names, last=True)
+    if trap is not None:
+        return _take(connection, store, judge, trap)
     if free_at is not None and _first(connection, "waiting", names) is not None:
         return Turn("wait", None, free_at)
     return Turn("done")
@@ -164,17 +169,18 @@ def _take(connection: Connection, store: Store, judge: dict[str, Any], task: dic
 
 
 def _trap_due(
-    connection: Connection, store: Store, names: dict[str, Any], task: dict[str, Any]
+    connection: Connection, store: Store, names: dict[str, Any], *, last: bool = False
 ) -> dict[str, Any] | None:
-    """A trap, when one is due: one of every block of pairs, at a place drawn for the judge."""
-    if task["kind"] != "pair" or task["bundle_id"] is not None:
-        return None
+    """A trap, when one is due: one of every block of pairs, at a place drawn for the judge.
+
+    With `last`, there are no pairs left, and the block that ends here must not go without.
+    """
     met = connection.execute(ask.PAIRS_MET, names).scalar_one()
     number, within = divmod(met, store.rules.block)
     drawn = hashlib.sha256(f"{names['lot']} {names['judge']} {number}".encode()).digest()
-    if within != int.from_bytes(drawn[:4]) % store.rules.block:
-        return None
-    return _first(connection, "trap", names)
+    place = int.from_bytes(drawn[:4]) % store.rules.block
+    due = 0 < within <= place if last else within == place
+    return _first(connection, "trap", names) if due else None
 
 
 def _apart(connection: Connection, store: Store, names: dict[str, Any]) -> float | None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import Connection, insert, select, text
 
 from karat.errors import BadInput
 from karat.records.study import KINDS
@@ -62,6 +62,8 @@ def add_tasks(store: Store, frame: pl.DataFrame, *, practice: bool = False, seed
         ]
         if values:
             connection.execute(insert(tasks), values)
+            if store.database.dialect == "postgresql":
+                connection.execute(text("ANALYZE tasks"))  # without it, plans for an empty table are kept for a while
         return len(new)
 
     return store.database.write(work)

@@ -111,6 +111,7 @@ export function judgeView(task, setup, hooks) {
       panel.shut = false;
       main.classList.remove("waits");
       veil.remove();
+      before.querySelector(".actions kbd")?.remove(); // from now on o opens the page to judge
       hooks.opened("context");
       hooks.hint("");
     };

@@ -90,7 +90,7 @@ function buttons() {
   const button = (key, text, act, look = "") => make("button", { type: "button", class: look, onclick: act }, make("kbd", { "aria-hidden": "true" }, key), text);
   return make(
     "div",
-    {},
+    { class: "send-box" },
     make("div", { class: "send-row" }, button("Enter", "Send", send, "primary"), button("x", "Can't tell", () => dialogs.cantTell()), button("l", "Later", later)),
     make("p", { class: "hint", id: "hint", role: "status" }),
   );
