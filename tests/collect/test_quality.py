@@ -66,7 +66,7 @@ def test_one_label_each_is_no_agreement_and_says_so():
 def test_groups_are_not_mixed_in_the_first_two():
     said = labels(("q", "d", "a", "ann", 1.0), ("q", "d", "b", "bob", 2.0), ("q", "d", "a", "cem", 1.0))
     assert first_two(said).height == 3
-    assert split_finding(said) == "The first two labels differ on 0 of 1 document (0%)."
+    assert split_finding(said) == "The first two labels differ on 0 of 1 document (0 %)."
 
 
 def test_grades_are_counted_by_group_with_cant_tell_apart():

@@ -135,10 +135,12 @@ def get_recent(request: Request) -> dict[str, Any]:
 
 
 def _recent(desk: Desk, row: dict[str, Any]) -> dict[str, Any]:
-    said = {name: row[name] for name in ("task_id", "kind", "label", "choice", "reason", "comment")}
+    said = {name: row[name] for name in ("task_id", "kind", "label", "choice", "strength", "reason", "comment")}
     return said | {
         "query": desk.material.query(row["task_query"], row["task_subtopic"]),
         "title": desk.material.front(row["task_doc"])["title"] if row["task_doc"] else "",
+        "aspects": row["more"].get("aspects", {}),
+        "chips": row["more"].get("chips", []),
         "classes": row["more"].get("classes", []),
         "at": datetime.fromtimestamp(row["at"], UTC).isoformat(timespec="seconds"),
     }

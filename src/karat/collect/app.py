@@ -112,8 +112,8 @@ class Guard:
             if message["type"] == "http.response.start":
                 given = {name.lower() for name, _ in message["headers"]}
                 more = dict(self.headers)
-                if fresh:
-                    more[b"cache-control"] = b"no-store"
+                # Scripts import one another: after an update none of them may be an old one.
+                more[b"cache-control"] = b"no-store" if fresh else b"no-cache"
                 message["headers"] = [
                     *message["headers"],
                     *((name, value) for name, value in more.items() if name not in given),

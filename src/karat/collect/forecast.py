@@ -38,7 +38,7 @@ def forecast(times: npt.NDArray[np.float64], now: float, left: float, *, level: 
     more bring t m answers, give or take s sqrt(t + t^2 / 12): the slots to come vary as those seen, and the mean is
     known from 12 of them. The interval holds the t for which `left` lies within that, by Student's t. It is honest
     for a pace that goes on as it was, with pauses that are short against a slot; where judges work in long sessions it
-    is too narrow (it held 83 to 91 % in simulations in which ten judges worked and paused for as long as a slot).
+    is too narrow while few answers are in (benchmarks/forecast.py).
     """
     from karat.stats.quantiles import t_quantile
 

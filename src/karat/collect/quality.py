@@ -107,6 +107,5 @@ def split_finding(labels: pl.DataFrame) -> str:
     if both.is_empty():
         return "No document has two labels yet."
     differ = both.filter(pl.col("kinds") > 1).height
-    return (
-        f"The first two labels differ on {differ:,} of {count(both.height, 'document')} ({differ / both.height:.0%})."
-    )
+    share = f"{100 * differ / both.height:.0f} %"
+    return f"The first two labels differ on {differ:,} of {count(both.height, 'document')} ({share})."

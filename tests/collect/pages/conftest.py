@@ -66,25 +66,36 @@ SUBTOPICS = [
     {"query": "q2", "subtopic": "1", "description": "Which stones come first when a wall is mended?"},
 ]
 TITLES = {
-    "q1": ["Shoeing a horse, step by step", "The farrier's tools", "Horse shows this summer", "Hoof care in winter"],
-    "q2": [
-        "Mending a gap in a dry stone wall",
-        "Walls without mortar",
-        "Stone tiles for kitchens",
-        "A history of walls",
-    ],
+    "q1": {
+        "Shoeing a horse, step by step": "Pull the old shoe, trim the hoof, fit the new one hot, nail it on, clinch.",
+        "The farrier's tools": "Hoof knife, nippers, rasp, clinch cutter, hammer, anvil: what each is for.",
+        "Horse shows this summer": "Dates, places and tickets of all shows between June and September.",
+        "Hoof care in winter": "Snow balls under the foot; what pads and grease can do against them.",
+        "How often does a horse need new shoes?": "Every six weeks as a rule, more often on hard roads.",
+        "Riding shoes and boots: the sale": "Up to half off, this week only. Order now and pay later.",
+        "Hot or cold?": "Two ways of fitting a shoe, and when a farrier chooses which.",
+        "Anatomy of the hoof": "Wall, sole, frog and white line: where a nail may go and where never.",
+        "Barefoot horses": "Some live without iron. Which ones, on which ground, with how much trimming.",
+        "A day at the forge": "A photo story of four farriers, their dogs and their coffee.",
+        "Nails, sizes and where to buy them": "A table of nail sizes for light, riding and draught breeds.",
+        "Lost a shoe on a ride?": "How to pull a hanging shoe without harm and how to get home.",
+    },
+    "q2": {
+        f"Mending a dry stone wall, part {part}": "Strip out the gap, sort the stones, then build two faces."
+        for part in range(1, 13)
+    },
 }
+EVERYWHERE = "A horse that works on roads wants shoes; most horses are shod every six weeks."
 
 
 def documents() -> list[dict[str, Any]]:
-    """Four documents for each query, ten results long for the lists."""
+    """Twelve documents for each query."""
     found = []
     for query, titles in TITLES.items():
-        for place in range(12):
-            title = titles[place % 4] + ("" if place < 4 else f" ({place // 4 + 1})")
-            text = f"{title}. Horses and walls both need care; the horse wants shoes, the wall wants stones."
+        for place, (title, said) in enumerate(titles.items()):
             url = f"https://example.org/{query}/{place}"
-            page = f"<h1>{title}</h1><p>{text}</p>" * 3
+            text = f"{said} {EVERYWHERE}"
+            page = f"<h1>{title}</h1><p>{text}</p><p>{text}</p>"
             row = {"doc": f"{query}-d{place}", "title": title, "snippet": text, "url": url, "text": text, "html": page}
             found.append(row)
     return found

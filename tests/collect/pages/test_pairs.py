@@ -44,6 +44,23 @@ def test_two_lists_are_compared_by_arrows_with_a_strength_and_a_reason(page, pre
     assert {said["a"], said["b"]} == {"up", "down"}
 
 
+def test_an_answer_taken_back_comes_with_all_that_was_said(page, press, serve):
+    study = serve([PAIR, PAIR | {"query": "q2"}])
+    at_task(page, study.link())
+    press("3", "2", "1", "c")
+    page.keyboard.type("first words")
+    press("Escape", "Enter")
+    study.wait_for(1, "answer")
+    page.wait_for_function("() => document.querySelector('.answer') && !document.querySelector('.answer :checked')")
+    press("u")
+    page.wait_for_selector("#past button")
+    press("u")
+    page.wait_for_selector(".answer :checked")
+    values = [page.locator(".answer :checked").nth(place).input_value() for place in range(3)]
+    assert values == ["right", "2", "more relevant"]
+    assert page.input_value(".answer textarea") == "first words"
+
+
 def test_the_stored_sides_are_those_that_were_shown(page, press, serve):
     study = serve([PAIR])
     at_task(page, study.link())
