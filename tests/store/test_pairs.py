@@ -155,6 +155,18 @@ def test_a_planned_block_goes_to_one_judge_in_its_order_and_opens_again_when_rej
     assert preferences(store)["judge"].unique().to_list() == ["judge 2"]
 
 
+def test_nobody_begins_a_planned_block_of_which_they_know_a_part(start: Open) -> None:
+    store = start()
+    rounds = [
+        pairs(3, traps=1).with_columns(block=pl.lit(n), place=pl.int_range(1, 5), right=pl.lit("b")) for n in (1, 2)
+    ]
+    second = rounds[1].with_columns(right_query=pl.when(pl.col("trap")).then(pl.lit("y")).otherwise("right_query"))
+    assert add_tasks(store, pl.concat([rounds[0], second])) == 8
+    one, two = judge(store), judge(store)
+    assert len(work(store, one, 100)) == 4, "not the second round's trap alone"
+    assert len(work(store, two, 100)) == 4
+
+
 def test_practice_comes_first_tells_right_from_wrong_and_pauses_who_fails(start: Open) -> None:
     store = start(labels=1, practice_pass=0.6)
     practice = pl.DataFrame({"query": ["p", "p"], "doc": ["x", "y"], "gold": [2, 0], "note": ["it says so", None]})

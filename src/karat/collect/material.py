@@ -42,14 +42,14 @@ class Material:
             for system, query, docs in top.agg(pl.col("doc").head(depth)).iter_rows():
                 self._lists[system, query] = docs
 
-    def query(self, query: str, subtopic: str | None = None) -> dict[str, str]:
-        """A query's text and need."""
+    def query(self, query: str, subtopic: str | None = None, meaning: str | None = None) -> dict[str, str]:
+        """A query's text and need; what the subtopic means as the study's files say, or else as the task does."""
         row = self._queries.get(query, {})
         return {
             "query": query,
             "text": row.get("text") or query,
             "description": row.get("description") or "",
-            "subtopic": "" if subtopic is None else self._subtopics.get((query, subtopic), "") or subtopic,
+            "subtopic": "" if subtopic is None else self._subtopics.get((query, subtopic)) or meaning or subtopic,
         }
 
     def front(self, doc: str) -> dict[str, Any]:
@@ -81,7 +81,7 @@ class Material:
             "state": task["state"],
             "until": task["until"],
             "practice": task["practice"],
-            "query": self.query(task["query"], task["subtopic"]),
+            "query": self.query(task["query"], task["subtopic"], None if task["kind"] == "code" else task["text"]),
         }
         if task["kind"] == "judge":
             said["document"] = self.front(task["doc"])

@@ -68,6 +68,17 @@ def _open(later: bool) -> Select[Any]:
         or_(bundles.c.until.is_(None), bundles.c.until >= NOW),
     )
     taken = exists().where(bundles.c.id == tasks.c.bundle_id, or_(owned, and_(bundles.c.owner_id.is_(None), named)))
+    # Nobody begins a block of which they know a part: it would be left unfinished.
+    part, known = tasks.alias("part"), reservations.alias("known")
+    begun = exists().where(
+        bundles.c.id == tasks.c.bundle_id,
+        bundles.c.name.like("block:%"),
+        or_(bundles.c.owner_id.is_(None), bundles.c.owner_id != JUDGE),
+        part.c.bundle_id == tasks.c.bundle_id,
+        not_(part.c.trap),
+        known.c.judge_id == JUDGE,
+        known.c.item == part.c.item,
+    )
     before = tasks.alias("before")
     early = exists().where(
         before.c.bundle_id == tasks.c.bundle_id, before.c.session < tasks.c.session, before.c.filled < before.c.wanted
@@ -77,7 +88,7 @@ def _open(later: bool) -> Select[Any]:
         tasks.c.grp == GROUP,
         tasks.c.open,
         not_(met),
-        or_(tasks.c.bundle_id.is_(None), and_(not_(taken), or_(tasks.c.session.is_(None), not_(early)))),
+        or_(tasks.c.bundle_id.is_(None), and_(not_(or_(taken, begun)), or_(tasks.c.session.is_(None), not_(early)))),
     )
 
 

@@ -110,7 +110,7 @@ tasks = Table(
     Column("b_query", Text),
     Column("a_docs", Text),  # JSON, where the plan names them
     Column("b_docs", Text),
-    Column("text", Text),  # the reason to code
+    Column("text", Text),  # the reason to code, or what the subtopic means
     Column("bundle_id", ForeignKey("bundles.id")),
     Column("session", Integer),
     Column("occurrence", Integer, nullable=False),  # the same question may be planned for several judges

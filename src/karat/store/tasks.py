@@ -24,9 +24,9 @@ TEXTS = ("query", "doc", "context", "subtopic", "left", "right", "left_query", "
 def add_tasks(store: Store, frame: pl.DataFrame, *, practice: bool = False, seed: int = 0) -> int:
     """Add tasks from a table such as `karat plan` writes; returns how many are new.
 
-    Known columns: query, doc, context, subtopic, left, right, left_query, right_query, left_docs, right_docs, reason,
-    kind, group, judge, session, order, block, place, trap, expected, probability, gold, note, labels. A row without
-    group is asked of every group.
+    Known columns: query, doc, context, subtopic, description (of the subtopic), left, right, left_query, right_query,
+    left_docs, right_docs, reason, kind, group, judge, session, order, block, place, trap, expected, probability, gold,
+    note, labels. A row without group is asked of every group.
     """
     rng = np.random.default_rng(seed)
     rows = [_row(raw, number, practice) for number, raw in enumerate(frame.iter_rows(named=True), 1)]
@@ -82,7 +82,7 @@ def _row(raw: dict[str, Any], number: int, practice: bool) -> dict[str, Any]:
             raise BadInput.at(at, expected=f"{name} for a task of kind {kind}", found="nothing")
     row |= {
         "kind": kind,
-        "text": raw.get("reason"),
+        "text": raw.get("reason") if kind == "code" else raw.get("description"),
         "session": _whole(raw.get("session"), "session", at),
         "order": _whole(raw.get("order"), "order", at),
         "place": _whole(raw.get("place"), "place", at),
@@ -133,8 +133,8 @@ def _of_group(store: Store, row: dict[str, Any], group: str, place: int, lot: in
         # Planned orders are kept; others are drawn for each judge.
         within = row["order"] if row["order"] is not None else row["place"] or 0
         place, lot = (int(row["block"]) if (row["block"] or "").isdigit() else 0) * STRIDE + within, 0
-    names = ("query", "doc", "context", "subtopic", "left", "right", "left_query", "right_query", "text", "practice")
-    item = item_of(kind=kind, **{name: row[name] for name in names})
+    names = ("query", "doc", "context", "subtopic", "left", "right", "left_query", "right_query", "practice")
+    item = item_of(kind=kind, text=row["text"] if kind == "code" else None, **{name: row[name] for name in names})
     planned = row["judge"] or row["block"] or row["practice"] or row["closed"]
     by_query = kind == "judge" and rules.one_judge_per_query and not planned
     return [
