@@ -65,6 +65,7 @@ bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/coverage.py
 	$(BIN)/python benchmarks/disagree.py
 	$(BIN)/python benchmarks/judges.py
+	$(BIN)/python benchmarks/collect.py
 
 clean:
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis

@@ -1,7 +1,8 @@
-"""The judging app under load: 50 judges who never stop to think, on both databases, beside the bare framework.
+"""The judging app under load: 50 judges at once on both databases, beside the bare framework.
 
-Each judge asks for the next task and answers it, over one kept connection. The bare framework answers the same two
-requests with a fixed text and stores nothing. Server and judges share the machine's cores.
+Each judge asks for the next task and answers it, over one kept connection: first without ever stopping to think, which
+shows how much the app can do, then with two seconds of thought for each answer, as people who hurry. The bare framework
+answers the same two requests with a fixed text and stores nothing. Server and judges share the machine's cores.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from pathlib import Path
 import numpy as np
 
 ROOT = Path(__file__).parents[1]
-JUDGES, SECONDS = 50, 15.0
+JUDGES, SECONDS, THINK = 50, 15.0, 2.0
 
 BARE = """
 import sys
@@ -49,7 +50,10 @@ async def call(reader, writer, method: str, path: str, token: str, body: bytes =
     return int(lines[0].split()[1]), await reader.readexactly(length)
 
 
-async def judge(port: int, token: str, until: float, asked: list[float], answered: list[float]) -> None:
+async def judge(
+    port: int, token: str, until: float, asked: list[float], answered: list[float], think: float, delay: float
+) -> None:
+    await asyncio.sleep(delay)
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     while time.perf_counter() < until:
         start = time.perf_counter()
@@ -59,6 +63,8 @@ async def judge(port: int, token: str, until: float, asked: list[float], answere
         assert code == 200, said
         if task is None:
             break
+        if think:
+            await asyncio.sleep(think)
         body = b'{"label": 1, "seconds": 3.2}'
         start = time.perf_counter()
         code, said = await call(reader, writer, "POST", f"/api/task/{task['id']}/answer", token, body)
@@ -67,13 +73,15 @@ async def judge(port: int, token: str, until: float, asked: list[float], answere
     writer.close()
 
 
-def load(port: int, tokens: list[str], seconds: float) -> tuple[float, list[float], list[float]]:
+def load(port: int, tokens: list[str], seconds: float, think: float = 0.0) -> tuple[float, list[float], list[float]]:
     asked: list[float] = []
     answered: list[float] = []
 
     async def everybody() -> float:
         start = time.perf_counter()
-        await asyncio.gather(*(judge(port, token, start + seconds, asked, answered) for token in tokens))
+        delays = [think * place / len(tokens) for place in range(len(tokens))]
+        people = zip(tokens, delays, strict=True)
+        await asyncio.gather(*(judge(port, t, start + seconds, asked, answered, think, d) for t, d in people))
         return time.perf_counter() - start
 
     return asyncio.run(everybody()), asked, answered
@@ -105,20 +113,24 @@ def study(folder: Path, database: str, judges: int, tasks: int) -> list[str]:
     return tokens
 
 
-def race(name: str, command: list[str], port: int, tokens: list[str], seconds: float) -> tuple[str, float, list[str]]:
+def race(
+    name: str, command: list[str], port: int, tokens: list[str], seconds: float
+) -> list[tuple[str, float, list[str]]]:
     server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         wait_for(port, server)
         load(port, tokens, 2.0)  # warm
-        took, asked, answered = load(port, tokens, seconds)
+        loads = [load(port, tokens, seconds, think) for think in (0.0, THINK)]
     finally:
         server.kill()
         server.wait()
-    rate = len(answered) / took
-    cells = [f"{rate:.0f}"]
-    for times in (answered, asked):
-        cells += [f"{1000 * np.quantile(times, q):.0f}" for q in (0.5, 0.95)]
-    return name, rate, cells
+    rows = []
+    for took, asked, answered in loads:
+        cells = [f"{len(answered) / took:.0f}"]
+        for times in (answered, asked):
+            cells += [f"{1000 * np.quantile(times, q):.0f}" for q in (0.5, 0.95)]
+        rows.append((name, len(answered) / took, cells))
+    return rows
 
 
 def free_port() -> int:
@@ -155,14 +167,14 @@ def main() -> None:
             command = [sys.executable, "-m", "karat.cli", "serve", str(place), "--port", str(port)]
             rows.append(race(name, [*command, "--database", database], port, tokens, said.seconds))
     print(
-        f"{said.judges} judges, {said.tasks:,} documents, {said.seconds:g} s each, {os.cpu_count()} cores, load "
-        f"{os.getloadavg()[0]:.1f}; latencies in ms"
+        f"{said.judges} judges, {said.tasks:,} documents, {said.seconds:g} s each, {os.cpu_count()} cores, "
+        f"load {os.getloadavg()[0]:.1f}; latencies in ms"
     )
-    print(f"{'':20} answers/s  answer p50  p95   next p50  p95   of bare")
-    for name, rate, (many, *cells) in rows:
-        print(
-            f"{name:20} {many:>9}  {cells[0]:>10} {cells[1]:>4}  {cells[2]:>9} {cells[3]:>4}  {rate / rows[0][1]:>7.0%}"
-        )
+    for place, about in enumerate(("without a pause", f"thinking {THINK:g} s")):
+        print(f"\n{about:20} answers/s  answer p50  p95   next p50  p95   of bare")
+        for name, rate, (many, *cells) in (row[place] for row in rows):
+            share = f"{rate / rows[0][place][1]:.0%}"
+            print(f"{name:20} {many:>9}  {cells[0]:>10} {cells[1]:>4}  {cells[2]:>9} {cells[3]:>4}  {share:>7}")
 
 
 if __name__ == "__main__":

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from importlib.resources import files
 from typing import Any
 
+from anyio.to_thread import current_default_thread_limiter
 from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse, RedirectResponse, Response
 from fastapi.staticfiles import StaticFiles
@@ -29,6 +32,8 @@ CODES: dict[type[KaratError], int] = {
     BadInput: 422,
     TooMany: 429,
 }
+#: How many requests are worked on at once; SQLite has one writer.
+THREADS = {"sqlite": 2, "postgresql": 8}
 #: A request's body is at most so long (bytes).
 LONGEST = 1_000_000
 
@@ -42,6 +47,7 @@ def create_app(study: Study, store: Store, material: Material | None = None, *, 
         "personal token as Authorization: Bearer.",
         docs_url=None,
         redoc_url=None,
+        lifespan=_few_threads,
     )
     app.state.desk = Desk(study, store, material or Material(), secure)
     for kind in CODES:
@@ -54,6 +60,14 @@ def create_app(study: Study, store: Store, material: Material | None = None, *, 
     _add_pages(app)
     app.add_middleware(Guard, study=study, secure=secure)
     return app
+
+
+@asynccontextmanager
+async def _few_threads(app: FastAPI) -> AsyncIterator[None]:
+    """Requests are worked on by a few threads: more of them only wait for each other, and the queue gets unfair."""
+    desk: Desk = app.state.desk
+    current_default_thread_limiter().total_tokens = THREADS[desk.store.database.dialect]
+    yield
 
 
 def _add_pages(app: FastAPI) -> None:

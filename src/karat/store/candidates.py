@@ -161,4 +161,6 @@ LATELY = (
     )
     .group_by(tasks.c.query, tasks.c.context.is_(None))
 )
-MINE = select(reservations.c.id).where(reservations.c.judge_id == JUDGE, reservations.c.item == bindparam("asked"))
+MINE = select(reservations.c.id, reservations.c.turned, reservations.c.opened).where(
+    reservations.c.judge_id == JUDGE, reservations.c.item == bindparam("asked")
+)

@@ -13,9 +13,9 @@ from karat.store.tables import answers, events, reservations, tasks
 
 _INSERT = insert(events)
 _TASK: BindParameter[int] = bindparam("task")
-_RULES = select(tasks.c.base, tasks.c.apart).where(tasks.c.id == _TASK)
 _LABELS = select(answers.c.label).where(answers.c.task_id == _TASK).order_by(answers.c.id)
-_HELD = select(func.count()).where(reservations.c.task_id == _TASK, reservations.c.state == "held")
+_HELD = select(func.count()).where(reservations.c.task_id == _TASK, reservations.c.state == "held").scalar_subquery()
+_RULES = select(tasks.c.base, tasks.c.apart, _HELD.label("now_held")).where(tasks.c.id == _TASK)
 _COUNTS = update(tasks).where(tasks.c.id == _TASK)
 _LOCK = select(tasks).where(tasks.c.id == _TASK).with_for_update()
 
@@ -90,7 +90,7 @@ def settle(connection: Connection, task_id: int) -> None:
     names = {"task": task_id}
     task = connection.execute(_RULES, names).one()
     given = [row.label for row in connection.execute(_LABELS, names)]
-    held = connection.execute(_HELD, names).scalar_one()
+    held = task.now_held
     wanted = task.base
     if task.apart is not None and task.base >= 2 and len(given) >= task.base:
         first = [label for label in given[: task.base] if label is not None]

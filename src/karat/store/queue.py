@@ -14,7 +14,7 @@ from karat.store.candidates import candidates
 from karat.store.database import LostRace
 from karat.store.log import settle
 from karat.store.store import Closed, NotYours, Store
-from karat.store.tables import bundles, reservations
+from karat.store.tables import bundles, reservations, tasks
 
 #: The task in work, one taken back, and the one fetched ahead.
 MOST_HELD = 3
@@ -28,7 +28,9 @@ _EXPIRE = (
     )
     .values(state="expired", changed=bindparam("now"))
 )
+_KEEP = insert(reservations)
 _KEEP_AGAIN = update(reservations).where(reservations.c.id == bindparam("number"))
+_HOLD = update(tasks).where(tasks.c.id == bindparam("task"))
 _BUNDLE = select(bundles.c.name).where(bundles.c.id == bindparam("bundle"))
 _OWN = update(bundles).where(
     bundles.c.id == bindparam("bundle"),
@@ -67,7 +69,7 @@ def next_task(store: Store, judge_id: int, *, besides: Sequence[int] = ()) -> Tu
         held = connection.execute(ask.HELD, names | {"besides": list(besides)}).mappings().first()
         if held is not None:
             return Turn("task", dict(held))
-        if connection.execute(ask.HOW_MANY_HELD, names).scalar_one() >= MOST_HELD:
+        if besides and connection.execute(ask.HOW_MANY_HELD, names).scalar_one() >= MOST_HELD:
             return Turn("wait")
         return _draw(connection, store, judge)
 
@@ -155,17 +157,20 @@ def _take(connection: Connection, store: Store, judge: dict[str, Any], task: dic
     now = store.clock()
     values = {"task_id": task["id"], "state": "held", "changed": now, "made": now}
     values["until"] = now + 60 * store.rules.reserve_minutes
-    found = connection.execute(ask.MINE, {"judge": judge["id"], "asked": task["item"]}).scalar()
+    found = connection.execute(ask.MINE, {"judge": judge["id"], "asked": task["item"]}).first()
     if found is None:
-        turned = hashlib.sha256(f"{judge['lot']} {task['item']}".encode()).digest()[0] % 2 == 1
+        lot = hashlib.sha256(f"{judge['lot']} {task['item']}".encode()).digest()[0]
+        turned, opened = task["kind"] == "pair" and lot % 2 == 1, False
         new = {"study_id": store.study_id, "judge_id": judge["id"], "item": task["item"]}
-        new |= {"turned": task["kind"] == "pair" and turned, "opened": False}
-        connection.execute(insert(reservations), values | new)
+        connection.execute(_KEEP, values | new | {"turned": turned, "opened": opened})
     else:
-        connection.execute(_KEEP_AGAIN, values | {"number": found})
-    settle(connection, task["id"])
-    names = {"study": store.study_id, "judge": judge["id"], "task": task["id"]}
-    return Turn("task", dict(connection.execute(ask.GIVEN, names).mappings().one()))
+        turned, opened = found.turned, found.opened
+        connection.execute(_KEEP_AGAIN, values | {"number": found.id})
+    held = task["held"] + 1
+    changed = {"held": held, "open": task["wanted"] > task["filled"] + held}
+    connection.execute(_HOLD, changed | {"task": task["id"]})
+    kept = {name: values[name] for name in ("state", "until", "made")}
+    return Turn("task", task | changed | kept | {"turned": turned, "opened": opened})
 
 
 def _trap_due(
