@@ -119,6 +119,34 @@ def test_a_failed_trap_leaves_labels_of_documents_alone(start: Open) -> None:
     assert (judgments(store).height, preferences(store).height) == (1, 0)
 
 
+def test_a_failed_trap_is_told_again_to_whose_connection_was_lost(start: Open) -> None:
+    store = start(judges_per_pair=1, block=2)
+    add_tasks(store, pairs(6, traps=4))
+    who = judge(store)
+    while (task := next_task(store, who).task) is not None and not task["trap"]:
+        answer(store, who, task["id"], Answer(choice="equal", reason="x"))
+    assert task is not None
+    wrong = Answer(choice="left" if right_answer(task) == "right" else "right", reason="x", key="k")
+    first, again = (answer(store, who, task["id"], wrong) for _ in range(2))
+    assert first.rejected
+    assert again == first
+
+
+def test_practice_pairs_stand_as_they_were_written(start: Open) -> None:
+    store = start()
+    written = pairs(6).with_columns(expected=pl.lit("right"), note=pl.lit("the right one has it"))
+    add_tasks(store, written, practice=True)
+    who = judge(store)
+    for number in range(6):
+        task = next_task(store, who).task
+        assert task is not None
+        assert not task["turned"]
+        feedback = answer(store, who, task["id"], Answer(choice="right", key=str(number))).feedback
+        assert feedback is not None
+        assert feedback["right"]
+        assert answer(store, who, task["id"], Answer(choice="right", key=str(number))).feedback == feedback
+
+
 def test_as_many_traps_may_fail_as_the_rules_allow(start: Open) -> None:
     store = start(judges_per_pair=1, traps_failed=1)
     add_tasks(store, pairs(12, traps=6))

@@ -78,8 +78,8 @@ def checked(study: Study, task: dict[str, Any], body: AnswerBody) -> Answer:
         _check_grades(study, body)
     elif task["kind"] == "pair":
         _check_choice(study, body, practice=bool(task["practice"]))
-    elif not body.classes or not {*body.classes} <= {*study.classes}:
-        raise BadInput.at("classes", expected=f"some of {', '.join(study.classes)}", found=str(body.classes))
+    else:
+        _check_classes(study, body)
     return Answer(
         label=body.label,
         aspects=dict(body.aspects),
@@ -111,6 +111,13 @@ def _check_grades(study: Study, body: AnswerBody) -> None:
     missing = sorted(names - body.aspects.keys())
     if missing:
         raise BadInput.at("aspects", expected=f"a grade or null (N/A) for {', '.join(missing)}", found="nothing")
+
+
+def _check_classes(study: Study, body: AnswerBody) -> None:
+    if body.label is not None or body.aspects or body.choice is not None:
+        raise BadInput.at("the answer", expected="classes of a reason", found="a label, aspects or a choice")
+    if not body.classes or not {*body.classes} <= {*study.classes}:
+        raise BadInput.at("classes", expected=f"some of {', '.join(study.classes)}", found=str(body.classes)[:200])
 
 
 def _check_choice(study: Study, body: AnswerBody, *, practice: bool) -> None:

@@ -52,7 +52,7 @@ def answer(store: Store, judge_id: int, task_id: int, said: Answer) -> Outcome:
     def work(connection: Connection) -> Outcome | _Refused:
         known = _by_key(connection, judge_id, said.key, task_id, ("answer", "practice", "late"))
         if known is not None:
-            return _again(known)
+            return _again(connection, store, known)
         judge = lock_judge(connection, store, judge_id)
         task = lock_task(connection, task_id)
         mine = _reservation(connection, store, judge_id, task_id)
@@ -67,7 +67,12 @@ def answer(store: Store, judge_id: int, task_id: int, said: Answer) -> Outcome:
             number = log(connection, store, "practice", judge_id=judge_id, task_id=task_id, answer=said)
             _set(connection, store, mine["id"], "answered")
             settle(connection, task_id)
-            return Outcome(number, _practised(connection, store, judge_id, task, said))
+            feedback = _feedback(connection, store, judge_id, task, said.label, said.choice)
+            if feedback["passed"] is False:
+                why = "the practice round did not go well enough; the lead decides whether you go on"
+                connection.execute(update(judges).where(judges.c.id == judge_id).values(state="paused", why=why))
+                log(connection, store, "paused", judge_id=judge_id, more={"why": "practice"})
+            return Outcome(number, feedback)
         free = task["wanted"] - task["filled"] - (0 if mine["state"] == "held" else task["held"])
         if free <= 0:
             log(connection, store, "late", judge_id=judge_id, task_id=task_id, answer=said, left=left, right=right)
@@ -268,10 +273,16 @@ def _by_key(
     return dict(found)
 
 
-def _again(known: dict[str, Any]) -> Outcome | _Refused:
+def _again(connection: Connection, store: Store, known: dict[str, Any]) -> Outcome | _Refused:
+    """What was said the first time, to somebody whose connection was lost before they heard it."""
     if known["kind"] == "late":
         return _Refused("others have finished this task meanwhile; your answer is kept but not counted")
-    return Outcome(known["id"])
+    if known["kind"] == "practice":
+        task = lock_task(connection, known["task_id"])
+        said = _feedback(connection, store, known["judge_id"], task, known["label"], known["choice"])
+        return Outcome(known["id"], said)
+    taken_back = select(events.c.id).where(events.c.target_id == known["id"], events.c.kind == "reject")
+    return Outcome(known["id"], None, connection.execute(taken_back).first() is not None)
 
 
 def _expected(task: dict[str, Any], turned: bool) -> str:
@@ -283,29 +294,26 @@ def _traps_failed(connection: Connection, judge_id: int) -> int:
     return int(connection.execute(many).scalar_one())
 
 
-def _practised(
-    connection: Connection, store: Store, judge_id: int, task: dict[str, Any], said: Answer
+def _feedback(
+    connection: Connection,
+    store: Store,
+    judge_id: int,
+    task: dict[str, Any],
+    label: float | None,
+    choice: str | None,
 ) -> dict[str, Any]:
-    """Whether a practice answer was right; a judge below the pass mark after all of them waits for the lead."""
-    right = said.label == task["gold"] if task["kind"] == "judge" else said.choice == task["expected"]
-    mine = (events.c.judge_id == judge_id, events.c.kind == "practice")
+    """Whether a practice answer was right, and after all of them whether the share of right ones is enough."""
+    right = label == task["gold"] if task["kind"] == "judge" else choice == task["expected"]
     rows = connection.execute(
         select(events.c.label, events.c.choice, tasks.c.gold, tasks.c.expected, tasks.c.kind)
         .join(tasks, tasks.c.id == events.c.task_id)
-        .where(*mine)
+        .where(events.c.judge_id == judge_id, events.c.kind == "practice")
     ).all()
     correct = sum(r.label == r.gold if r.kind == "judge" else r.choice == r.expected for r in rows)
     group = select(judges.c.grp).where(judges.c.id == judge_id).scalar_subquery()
     every = connection.execute(
         select(func.count()).where(tasks.c.study_id == store.study_id, tasks.c.practice, tasks.c.grp == group)
     ).scalar_one()
-    passed = None
-    if len(rows) >= every:
-        passed = correct / len(rows) >= store.rules.practice_pass
-        if not passed:
-            why = "the practice round did not go well enough; the lead has been told"
-            connection.execute(update(judges).where(judges.c.id == judge_id).values(state="paused", why=why))
-            log(connection, store, "paused", judge_id=judge_id, more={"why": "practice"})
     return {
         "right": right,
         "gold": task["gold"],
@@ -314,5 +322,5 @@ def _practised(
         "done": len(rows),
         "of": every,
         "correct": correct,
-        "passed": passed,
+        "passed": correct / len(rows) >= store.rules.practice_pass if len(rows) >= every else None,
     }

@@ -160,7 +160,8 @@ def _take(connection: Connection, store: Store, judge: dict[str, Any], task: dic
     found = connection.execute(ask.MINE, {"judge": judge["id"], "asked": task["item"]}).first()
     if found is None:
         lot = hashlib.sha256(f"{judge['lot']} {task['item']}".encode()).digest()[0]
-        turned, opened = task["kind"] == "pair" and lot % 2 == 1, False
+        # Practice is shown as it was written, because its explanation says left and right.
+        turned, opened = task["kind"] == "pair" and not task["practice"] and lot % 2 == 1, False
         new = {"study_id": store.study_id, "judge_id": judge["id"], "item": task["item"]}
         connection.execute(_KEEP, values | new | {"turned": turned, "opened": opened})
     else:

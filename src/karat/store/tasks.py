@@ -12,6 +12,7 @@ import polars as pl
 from sqlalchemy import Connection, insert, select, text
 
 from karat.errors import BadInput
+from karat.records.preferences import CHOICES
 from karat.records.study import KINDS
 from karat.store.store import LOTS, Store
 from karat.store.tables import ENDLESS, bundles, tasks
@@ -104,6 +105,10 @@ def _row(raw: dict[str, Any], number: int, practice: bool) -> dict[str, Any]:
         raise BadInput.at(at, expected="left or right as the expected answer of a trap", found=str(row["expected"]))
     if kind == "pair" and row["left"] == row["right"]:
         raise BadInput.at(at, expected="two systems", found=f"{row['left']} on both sides")
+    if row["practice"] and kind == "code":
+        raise BadInput.at(at, expected="documents or pairs to practise on", found="a reason to code")
+    if row["practice"] and kind == "pair" and row["expected"] not in CHOICES:
+        raise BadInput.at(at, expected=f"{', '.join(CHOICES)} in the column expected", found=str(row["expected"]))
     if row["practice"] and kind == "judge" and row["gold"] is None:
         raise BadInput.at(at, expected="the right grade in the column gold, for practice", found="nothing")
     return row
