@@ -7,12 +7,12 @@ from karat.store.answering import (
     later,
     opened,
     recent,
-    reject_judge,
     undo,
 )
 from karat.store.database import Database
 from karat.store.log import Answer
 from karat.store.queue import Turn, held_task, next_task
+from karat.store.rejecting import reject_judge
 from karat.store.store import Closed, Conflict, NotYours, Store
 from karat.store.tasks import add_tasks
 

@@ -9,10 +9,10 @@ from typing import Any
 from sqlalchemy import Connection, bindparam, func, select, update
 
 from karat.store.log import Answer, lock_task, log, settle
-from karat.store.people import free_held
 from karat.store.queue import lock_judge, own_bundle
+from karat.store.rejecting import reject
 from karat.store.store import Conflict, NotYours, Store
-from karat.store.tables import answers, events, judges, reservations, tasks
+from karat.store.tables import events, judges, reservations, tasks
 
 #: How far back a judge may take an answer back.
 UNDOABLE = 10
@@ -162,43 +162,6 @@ def recent(store: Store, judge_id: int, many: int = UNDOABLE) -> list[dict[str, 
     with store.database.read() as connection:
         rows = connection.execute(_recent(store, judge_id, many)).mappings().all()
         return [dict(row) | {"more": json.loads(row["more"] or "{}")} for row in rows]
-
-
-def reject_judge(store: Store, judge_id: int, why: str) -> None:
-    """Reject all that a judge said; the slots are open again."""
-
-    def work(connection: Connection) -> None:
-        found = select(judges).where(judges.c.id == judge_id, judges.c.study_id == store.study_id).with_for_update()
-        judge = connection.execute(found).mappings().first()
-        if judge is None:
-            raise NotYours("there is no such judge")
-        reject(connection, store, dict(judge), why)
-
-    store.database.write(work)
-
-
-def reject(
-    connection: Connection, store: Store, judge: dict[str, Any], why: str, *, kinds: tuple[str, ...] = ()
-) -> None:
-    """Take back a judge's answers (of some kinds of task) one by one in the log, and open their slots."""
-    stand = (
-        select(answers.c.id, answers.c.task_id)
-        .join(tasks, tasks.c.id == answers.c.task_id)
-        .where(answers.c.judge_id == judge["id"], answers.c.study_id == store.study_id)
-    )
-    if kinds:
-        stand = stand.where(tasks.c.kind.in_(kinds))
-    for row in connection.execute(stand.order_by(answers.c.task_id)).all():
-        lock_task(connection, row.task_id)
-        log(connection, store, "reject", judge_id=judge["id"], task_id=row.task_id, target_id=row.id, more={"why": why})
-        change = update(reservations).where(
-            reservations.c.judge_id == judge["id"], reservations.c.task_id == row.task_id
-        )
-        connection.execute(change.values(state="rejected", changed=store.clock()))
-        settle(connection, row.task_id)
-    connection.execute(update(judges).where(judges.c.id == judge["id"]).values(state="rejected", why=why))
-    log(connection, store, "rejected", judge_id=judge["id"], more={"why": why})
-    free_held(connection, store, judge["id"])
 
 
 def _give_back(store: Store, judge_id: int, task_id: int, kind: str, said: Answer) -> Outcome:
