@@ -10,7 +10,7 @@ import polars as pl
 from sqlalchemy import select
 
 from karat.records import Rules, Scale, Study
-from karat.store import Answer, Store, add_tasks, answer, next_task
+from karat.store import Answer, Conflict, Store, add_tasks, answer, next_task
 from karat.store.collected import judgments
 from karat.store.people import add_judge
 from karat.store.tables import tasks
@@ -64,4 +64,38 @@ def test_fifty_judges_at_once_give_exactly_two_labels_and_a_third_where_they_dif
             select(tasks.c.wanted, tasks.c.filled, tasks.c.held, tasks.c.open).where(tasks.c.study_id == store.study_id)
         ).all()
     assert all(row.filled == row.wanted and row.held == 0 and not row.open for row in rows)
+    store.close()
+
+
+def test_one_judge_in_eight_windows_is_one_judge(database: str) -> None:
+    store = Store.open(database, Study(uuid4().hex, "Windows", Scale.parse("0..3"), rules=Rules(labels=2)))
+    add_tasks(store, pl.DataFrame({"query": ["q"] * 20, "doc": [str(n) for n in range(20)]}))
+    judge = add_judge(store)[0]["id"]
+    start = threading.Barrier(8)
+    taken: list[str] = []
+    refused: list[str] = []
+    trouble: list[BaseException] = []
+
+    def window() -> None:
+        start.wait()
+        try:
+            while (turn := next_task(store, judge)).task is not None:
+                try:
+                    answer(store, judge, turn.task["id"], Answer(label=1.0))
+                except Conflict:
+                    refused.append(turn.task["doc"])
+                else:
+                    taken.append(turn.task["doc"])
+        except BaseException as error:
+            trouble.append(error)
+
+    threads = [threading.Thread(target=window) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not trouble
+    assert sorted(taken, key=int) == [str(n) for n in range(20)], "each document once"
+    assert judgments(store).height == 20
+    assert refused, "the windows did get in each other's way"
     store.close()
