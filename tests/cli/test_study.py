@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from pathlib import Path
 
 import polars as pl
@@ -158,3 +159,10 @@ def test_a_database_that_is_not_there_is_said(study: Path) -> None:
         run("export", study, "-", "--database", "postgresql://nobody@127.0.0.1:1/none")
     with pytest.raises(BadInput, match="a path or postgresql"):
         run("export", study, "-", "--database", "mysql://x/y")
+
+
+def test_a_port_that_is_taken_is_said_before_anything_is_done(study: Path) -> None:
+    said = "expected a free port of this machine, found address already in use"
+    with socket.create_server(("127.0.0.1", 0)) as other, pytest.raises(BadInput, match=said):
+        run("serve", study, "--port", other.getsockname()[1])
+    assert not (study / "karat.db").exists()

@@ -38,6 +38,7 @@ def serve(folder: str, database: str | None, host: str, port: int, lead: str, ne
     except ImportError:
         raise MissingExtra.named("collect", "karat serve") from None
 
+    _check_free(host, port)
     opened = open_study(folder, database, load=True)
     store, study = opened.store, opened.folder.study
     for note in opened.notes:
@@ -49,3 +50,21 @@ def serve(folder: str, database: str | None, host: str, port: int, lead: str, ne
     click.echo(f"{study.title}: judges at {address}, the lead at {address}/lead. Stop with Ctrl-C.", err=True)
     app = create_app(study, store, opened.material(), secure=https)
     uvicorn.run(app, host=host, port=port, log_level="warning", proxy_headers=https, server_header=False)
+
+
+def _check_free(host: str, port: int) -> None:
+    """Say at once when somebody else listens there."""
+    import socket
+
+    from karat.errors import BadInput
+
+    try:
+        with socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET):
+            pass
+    except OSError as error:
+        raise BadInput.at(
+            f"{host}:{port}",
+            expected="a free port of this machine",
+            found=(error.strerror or str(error)).lower(),
+            remedy="choose others with --host and --port",
+        ) from None
