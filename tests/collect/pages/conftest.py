@@ -164,19 +164,22 @@ def served(
     found = Documents.of(pl.DataFrame([*documents(), *(more or [])], infer_schema_length=None))
     queries = Queries.of(pl.DataFrame(QUERIES), pl.DataFrame(SUBTOPICS))
     app = create_app(study, store, Material(queries=queries, documents=found, runs=runs()))
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    server = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=port, log_level="error", ws="none"))
-    thread = threading.Thread(target=server.run, daemon=True)
+    # The socket is bound here and handed over: between asking for a free port and taking it, others may.
+    door = socket.create_server(("127.0.0.1", 0))
+    server = uvicorn.Server(uvicorn.Config(app, log_level="error", ws="none", timeout_graceful_shutdown=2))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [door]}, daemon=True)
     thread.start()
+    end = time.monotonic() + 20
     while not server.started:
+        assert thread.is_alive(), "the server did not start"
+        assert time.monotonic() < end, "the server did not start in time"
         time.sleep(0.02)
     try:
-        yield Served(f"http://127.0.0.1:{port}", store, study)
+        yield Served(f"http://127.0.0.1:{door.getsockname()[1]}", store, study)
     finally:
         server.should_exit = True
         thread.join(10)
+        door.close()
         store.close()
 
 

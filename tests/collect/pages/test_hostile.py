@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
@@ -22,6 +22,9 @@ HOSTILE = {
     "frames": '<iframe src="{canary}/frame"></iframe><object data="{canary}/o"></object>'
     '<embed src="{canary}/e"><p>x</p>',
     "prefetch": '<link rel="dns-prefetch" href="{canary}"><link rel="preload" as="image" href="{canary}/p"><p>x</p>',
+    "preconnect": '<LiNk\nrel="preconnect" href="{canary}"><link/rel="modulepreload" href="{canary}/m"><p>x</p>',
+    "frames in disguise": '<IFRAME/src="{canary}/f"></IFRAME><svg><iframe\tsrc="{canary}/g"></svg><frameset><p>x</p>'
+    '<math><mtext><embed src="{canary}/h"></mtext></math><p>x</p>',
     "broken out of": "</iframe></body></html><script>top.owned=1</script><p>x</p>",
 }
 
@@ -30,6 +33,14 @@ HOSTILE = {
 def canary():
     """Another site, which notes whatever reaches it."""
     reached = []
+
+    class Server(ThreadingHTTPServer):
+        daemon_threads = True
+        block_on_close = False
+
+        def get_request(self):
+            reached.append("a connection")
+            return super().get_request()
 
     class Site(BaseHTTPRequestHandler):
         def do_GET(self):
@@ -42,7 +53,7 @@ def canary():
         def log_message(self, *words):
             pass
 
-    server = HTTPServer(("127.0.0.1", 0), Site)
+    server = Server(("127.0.0.1", 0), Site)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     yield f"http://localhost:{server.server_port}", reached
@@ -54,7 +65,7 @@ def canary():
 def test_the_canary_sings(page, canary):
     page.set_content(f"<img src='{canary[0]}/seen.png'>")
     page.wait_for_timeout(300)
-    assert canary[1] == ["/seen.png"]
+    assert "/seen.png" in canary[1]
 
 
 @pytest.mark.parametrize("kind", HOSTILE)
