@@ -24,6 +24,19 @@ $(VENV)/.dev: $(VENV)/.core
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@
 
+# A browser and a database for the tests of the judging app, where apt may be used; without them those tests are skipped.
+$(VENV)/.system: $(VENV)/.dev
+	@missing=""; \
+	command -v chromium >/dev/null || missing="$$missing chromium"; \
+	{ command -v initdb || ls /usr/lib/postgresql/*/bin/initdb; } >/dev/null 2>&1 || missing="$$missing postgresql"; \
+	if [ -n "$$missing" ] && command -v apt-get >/dev/null; then \
+	  if [ "$$(id -u)" = 0 ]; then as=""; else as="sudo -n"; fi; \
+	  echo "Installing$$missing for the tests ..."; \
+	  { $$as apt-get update && $$as env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $$missing; } \
+	    >$(VENV)/system.log 2>&1 || echo "Not installed (see $(VENV)/system.log): some tests will be skipped."; \
+	fi
+	@touch $@
+
 $(VENV)/.bench: $(VENV)/.dev
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
 	@touch $@
@@ -34,7 +47,7 @@ demo: $(VENV)/.core
 	@$(BIN)/karat score examples/python-docs/qrels.txt examples/python-docs/*.run
 	@echo "Done. Your turn: $(BIN)/karat score YOUR_QRELS YOUR_RUN"
 
-test: $(VENV)/.dev
+test: $(VENV)/.dev $(VENV)/.system
 	$(BIN)/python -m pytest
 
 check: $(VENV)/.dev
@@ -56,6 +69,7 @@ bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/verdict.py
 	$(BIN)/python benchmarks/planning.py
 	$(BIN)/python benchmarks/users.py
+	$(BIN)/python benchmarks/collect.py
 
 clean:
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis

@@ -1,8 +1,10 @@
-"""What tests share: where the public research data is, and hypothesis' settings."""
+"""What tests share: where the public research data is, databases, and hypothesis' settings."""
 
 from __future__ import annotations
 
+import importlib.util
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -33,3 +35,29 @@ def user_study() -> Path:
     if not folder.is_dir():
         pytest.skip(f"no {folder}: set KARAT_DATA to the folder with the research data")
     return folder
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[str]:
+    """The URL of a database on a PostgreSQL server of our own; tests share it, each with studies of its own."""
+    spec = importlib.util.spec_from_file_location("postgres", ROOT / "tests" / "postgres.py")
+    assert spec is not None
+    assert spec.loader is not None
+    own = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(own)
+    server = own.server()
+    try:
+        url = server.__enter__()
+    except RuntimeError as error:
+        pytest.skip(str(error))
+    yield own.new_database(url, "karat")
+    server.__exit__(None, None, None)
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """A database of each kind in turn; the PostgreSQL one may hold other studies."""
+    if request.param == "sqlite":
+        return str(tmp_path / "karat.db")
+    url: str = request.getfixturevalue("postgres")
+    return url

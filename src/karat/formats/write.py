@@ -35,7 +35,7 @@ def write(records: Records, path: str, format: str | None = None) -> list[str]: 
     if kind not in FORMATS or kind == "xml":
         raise BadInput.at("the format to write", expected=" or ".join(FORMATS[:-1]), found=f'"{kind}"')
     lost = _lost(records, kind)
-    write_bytes(path, _content(records, kind, path))
+    write_bytes(path, content(records, kind, path))
     return lost
 
 
@@ -48,7 +48,8 @@ def _by_name(path: str) -> str:
     return "trec"
 
 
-def _content(records: Records, kind: str, path: str) -> bytes:
+def content(records: Records, kind: str, path: str) -> bytes:
+    """The bytes of a file of this format; `path` names a Quepid book."""
     if kind in ("csv", "tsv"):
         return tables.write_csv(records.frame, "," if kind == "csv" else "\t")
     if kind == "jsonl":

@@ -12,22 +12,27 @@ from karat.records.scale import Level, Scale
 from karat.records.schema import Column, Schema
 from karat.records.sessions import Ratings, SessionLists
 from karat.records.source import Source
+from karat.records.study import Aspect, Platform, Rules, Study
 
 __all__ = [
+    "Aspect",
     "ClickLog",
     "Clicks",
     "Column",
     "Documents",
     "Judgments",
     "Level",
+    "Platform",
     "Preferences",
     "Queries",
     "Ratings",
     "Records",
     "Result",
+    "Rules",
     "Runs",
     "Scale",
     "Schema",
     "SessionLists",
     "Source",
+    "Study",
 ]

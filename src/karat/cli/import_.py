@@ -1,0 +1,84 @@
+"""`karat import`: tasks, and labels or preferences collected elsewhere, into a study."""
+
+from __future__ import annotations
+
+import click
+
+from karat.cli import options
+
+EXAMPLES = """\b
+Examples:
+  karat import my-study gold-tasks.csv              (what karat plan wrote)
+  karat import my-study crowd.csv --kind judgments  (labels from elsewhere fill their slots)
+  karat import my-study old.jsonl --kind preferences"""
+
+
+@click.command("import", epilog=EXAMPLES)
+@click.argument("folder")
+@click.argument("source", metavar="FILE")
+@click.option("--kind", metavar="KIND", help="What it holds: tasks, judgments or preferences; told from its columns.")
+@click.option("--from", "from_format", metavar="FORMAT", help="trec, csv, tsv, jsonl, parquet, quepid or quepid-csv.")
+@click.option("--database", metavar="URL", help="postgresql://...; by default the file karat.db in the folder.")
+@options.drop_bad_labels
+def import_(
+    folder: str, source: str, kind: str | None, from_format: str | None, database: str | None, drop_bad_labels: bool
+) -> None:
+    """Bring tasks, judgments or preferences into a study.
+
+    The same rows again add nothing. Labels fill the slots of their tasks; tasks that are not there are made. What is
+    beyond the labels asked for is counted and left out. The probability of planned tasks is kept.
+    """
+    from karat.cli.study import open_study
+    from karat.errors import BadInput
+    from karat.formats import read_judgments, read_preferences
+    from karat.formats.files import File
+    from karat.formats.study import read_tasks
+    from karat.records import Judgments, Records
+    from karat.records.base import count
+
+    opened = open_study(folder, database)
+    what = kind or _told(source, from_format)
+    if what == "tasks":
+        from karat.store import add_tasks
+
+        new = add_tasks(opened.store, read_tasks(source))
+        click.echo(f"{count(new, 'new task')} in {folder}.", err=True)
+        return
+    from karat.store.imported import import_records
+
+    records: Records
+    if what == "judgments":
+        scale = opened.folder.study.scale
+        records = read_judgments(source, scale=scale, drop_bad_labels=drop_bad_labels, format=from_format)
+    elif what == "preferences":
+        records = read_preferences(source, format=from_format)
+    else:
+        raise BadInput.at("the kind", expected="tasks, judgments or preferences", found=f'"{what}"')
+    done = import_records(opened.store, records, name=File(source).stem)
+    for note in records.notes:
+        click.echo(f"note: {note}", err=True)
+    thing = "label" if isinstance(records, Judgments) else "preference"
+    said = f"{count(done.new, f'new {thing}')} in {folder}"
+    said += f"; {done.known:,} were there already" if done.known else ""
+    said += f"; {done.surplus:,} beyond what was asked for: left out" if done.surplus else ""
+    click.echo(f"{said}.", err=True)
+
+
+def _told(source: str, from_format: str | None) -> str:
+    """What a file holds: judgments have labels, preferences choices, tasks neither."""
+    from karat.errors import BadInput
+    from karat.formats.kinds import kind_of
+    from karat.formats.study import read_tasks
+
+    try:
+        found = kind_of(source, from_format)
+    except BadInput:
+        found = "tasks"
+    if found == "judgments" and from_format is None and not source.endswith((".txt", ".qrels")):
+        # karat plan gold writes a column label that is still empty.
+        try:
+            frame = read_tasks(source)
+        except BadInput:
+            return found
+        return "tasks" if "label" in frame.columns and frame["label"].null_count() == frame.height else found
+    return found if found in ("judgments", "preferences") else "tasks"

@@ -1,0 +1,27 @@
+"""`karat init`: a folder with a study that can be served at once and changed by hand."""
+
+from __future__ import annotations
+
+import click
+
+EXAMPLES = """\b
+Examples:
+  karat init my-study                     (a small example, to be changed)
+  karat init my-study --title "Shoes" --empty
+  karat serve my-study"""
+
+
+@click.command(epilog=EXAMPLES)
+@click.argument("folder")
+@click.option("--title", default="An example study", show_default=True, help="What judges see as the study's name.")
+@click.option("--empty", is_flag=True, help="Only study.toml, without the example's queries and documents.")
+def init(folder: str, title: str, empty: bool) -> None:
+    """Write a study: study.toml with the scale, guidelines, groups and rules; queries, documents, runs and tasks.
+
+    Nothing that is there already is overwritten.
+    """
+    from karat.formats.example import write_example
+
+    written = write_example(folder, title=title, empty=empty)
+    click.echo(f"Wrote {', '.join(written)} in {folder}.")
+    click.echo(f"Change study.toml as you like, then: karat serve {folder}")

@@ -1,0 +1,70 @@
+"""`karat serve`: the judging app of a study."""
+
+from __future__ import annotations
+
+import click
+
+EXAMPLES = """\b
+Examples:
+  karat serve my-study
+  karat serve my-study --port 9000 --lead ana       (a lead's name; the password is shown once)
+  karat serve my-study --database postgresql://karat@localhost/karat
+  karat serve my-study --host 0.0.0.0 --https       (behind a proxy that does https)"""
+
+
+@click.command(epilog=EXAMPLES)
+@click.argument("folder")
+@click.option("--database", metavar="URL", help="postgresql://...; by default the file karat.db in the folder.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
+@click.option("--port", default=8000, show_default=True, type=click.IntRange(1, 65535), help="The port to listen on.")
+@click.option("--lead", default="lead", show_default=True, help="The name with which the lead signs in.")
+@click.option("--new-password", is_flag=True, help="Give the lead a new password and show it.")
+@click.option("--https", is_flag=True, help="The app is reached through https only: a proxy in front does that.")
+def serve(folder: str, database: str | None, host: str, port: int, lead: str, new_password: bool, https: bool) -> None:
+    """Serve a study: judges judge in a browser, the lead watches.
+
+    Tasks of the folder's task file (or the top of its runs) are loaded; loading again adds only what is new. All that
+    judges say is in the database as soon as they see the next task.
+    """
+    from karat.cli.study import open_study
+    from karat.errors import MissingExtra
+
+    try:
+        import uvicorn
+
+        from karat.collect.app import create_app
+        from karat.collect.people import set_password
+        from karat.store.people import lead_named
+    except ImportError:
+        raise MissingExtra.named("collect", "karat serve") from None
+
+    _check_free(host, port)
+    opened = open_study(folder, database, load=True)
+    store, study = opened.store, opened.folder.study
+    for note in opened.notes:
+        click.echo(note, err=True)
+    if new_password or lead_named(store, lead) is None:
+        password = set_password(store, lead)
+        click.echo(f"The lead signs in as {lead} with the password {password} (shown this once).", err=True)
+    address = f"http://{'localhost' if host in ('127.0.0.1', '0.0.0.0') else host}:{port}"
+    click.echo(f"{study.title}: judges at {address}, the lead at {address}/lead. Stop with Ctrl-C.", err=True)
+    app = create_app(study, store, opened.material(), secure=https)
+    uvicorn.run(app, host=host, port=port, log_level="warning", proxy_headers=https, server_header=False)
+
+
+def _check_free(host: str, port: int) -> None:
+    """Say at once when somebody else listens there."""
+    import socket
+
+    from karat.errors import BadInput
+
+    try:
+        with socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET):
+            pass
+    except OSError as error:
+        raise BadInput.at(
+            f"{host}:{port}",
+            expected="a free port of this machine",
+            found=(error.strerror or str(error)).lower(),
+            remedy="choose others with --host and --port",
+        ) from None

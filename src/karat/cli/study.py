@@ -1,0 +1,51 @@
+"""A study's folder and database together, as several commands open them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from karat.collect.material import Material
+    from karat.formats.study import StudyFolder
+    from karat.store import Store
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A folder with its store, and what was noticed on opening."""
+
+    folder: StudyFolder
+    store: Store
+    notes: tuple[str, ...] = ()
+
+    def material(self) -> Material:
+        """What the tasks show."""
+        from karat.collect.material import Material
+
+        folder = self.folder
+        depth = folder.study.depth
+        return Material(queries=folder.queries, documents=folder.documents, runs=folder.runs, depth=depth)
+
+
+def open_study(path: str, database: str | None, *, load: bool = False) -> Opened:
+    """The study in a folder, its store in the folder or elsewhere; with `load`, the folder's tasks in it."""
+    from karat.errors import MissingExtra
+    from karat.formats.study import read_study
+    from karat.records.base import count
+
+    try:
+        from karat.store import Store, add_tasks
+    except ImportError:
+        raise MissingExtra.named("collect", "the database of a study") from None
+
+    folder = read_study(path)
+    store = Store.open(database or str(folder.path / "karat.db"), folder.study)
+    notes = []
+    if load:
+        for what, frame in (("task", folder.tasks()), ("practice item", folder.practice())):
+            if frame is not None:
+                new = add_tasks(store, frame, practice=what != "task")
+                if new:
+                    notes.append(f"{count(new, f'new {what}')} loaded.")
+    return Opened(folder, store, tuple(notes))

@@ -1,0 +1,1 @@
+"""Ask people: a web app in which judges judge, quickly and apart, and a lead watches."""

@@ -1,0 +1,94 @@
+"""The JSON interface for data: everything collected out, tasks and the coding of reasons in."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import polars as pl
+from fastapi import APIRouter, Path, Request, Response
+from pydantic import Field
+
+from karat.collect import people
+from karat.collect.answers import Body, Name, Text
+from karat.collect.api_lead import ERRORS
+from karat.collect.desk import desk_of
+from karat.formats.write import content
+from karat.store import add_tasks
+from karat.store.collected import preferences
+from karat.store.exported import exported
+
+TYPES = {
+    "csv": "text/csv; charset=utf-8",
+    "tsv": "text/tab-separated-values; charset=utf-8",
+    "jsonl": "application/x-ndjson",
+    "parquet": "application/vnd.apache.parquet",
+}
+router = APIRouter(prefix="/api", tags=["data"], responses=ERRORS)
+
+
+class TaskRow(Body):
+    """A task: `query` and `doc` (and `context`), or `query`, `left` and `right`, as in a task file."""
+
+    query: Name
+    doc: Name | None = None
+    context: Name | None = None
+    subtopic: Name | None = None
+    left: Name | None = None
+    right: Name | None = None
+    group: Name | None = None
+    labels: Annotated[int, Field(ge=1, le=1000)] | None = None
+    probability: Annotated[float, Field(gt=0, le=1)] | None = None
+    gold: Annotated[float, Field(ge=-1e6, le=1e6)] | None = None
+
+
+class TaskRows(Body):
+    """Tasks to add."""
+
+    tasks: list[TaskRow] = Field(min_length=1, max_length=5000)
+
+
+class Coding(Body):
+    """Whom to ask for the classes of reasons, and how many of them for each reason."""
+
+    group: Name | None = None
+    labels: int = Field(1, ge=1, le=100)
+    note: Text = ""
+
+
+@router.get(
+    "/export/{what}.{kind}",
+    response_class=Response,
+    responses={200: {"content": {name: {} for name in TYPES.values()}}},
+)
+def get_export(
+    request: Request,
+    what: Literal["judgments", "preferences", "tasks", "codes", "log"],
+    kind: Annotated[Literal["csv", "tsv", "jsonl", "parquet"], Path(description="the format")],
+) -> Response:
+    """What stands now (the log: everything), as a file; cells that a spreadsheet would run are guarded."""
+    desk = desk_of(request)
+    people.lead_of(desk, request)
+    data = content(exported(desk.store, what, desk.study.scale), kind, what)
+    named = {"Content-Disposition": f'attachment; filename="{what}.{kind}"'}
+    return Response(data, media_type=TYPES[kind], headers=named)
+
+
+@router.post("/tasks")
+def post_tasks(request: Request, body: TaskRows) -> dict[str, Any]:
+    """Add tasks; those that are there already are not added again."""
+    desk = desk_of(request)
+    people.lead_of(desk, request)
+    rows = [row.model_dump() for row in body.tasks]
+    return {"new": add_tasks(desk.store, pl.DataFrame(rows, infer_schema_length=None))}
+
+
+@router.post("/codes")
+def post_codes(request: Request, body: Coding | None = None) -> dict[str, Any]:
+    """Ask for the classes of every reason that was given for a preference so far."""
+    desk = desk_of(request)
+    people.lead_of(desk, request)
+    body = body or Coding(labels=1)
+    found = preferences(desk.store, traps=False).drop_nulls("reason").unique(["query", "reason"], maintain_order=True)
+    group = body.group or desk.study.groups[0]
+    frame = found.select("query", "subtopic", "reason", kind=pl.lit("code"), group=pl.lit(group), labels=body.labels)
+    return {"new": add_tasks(desk.store, frame) if frame.height else 0}

@@ -1,0 +1,160 @@
+"""The JSON interface of judges, people and programs alike."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query, Request
+
+from karat.collect import answers, people
+from karat.collect.desk import Desk, desk_of
+from karat.store import answering
+from karat.store.answering import Outcome
+from karat.store.log import Answer
+from karat.store.progress import judge_progress
+from karat.store.queue import held_task, next_task
+
+TaskId = Annotated[int, Path(ge=1, le=2**31 - 1)]
+Besides = Annotated[
+    str,
+    Query(
+        pattern=r"^(\d{1,9}(,\d{1,9}){0,9})?$", description="tasks in work, with commas, to fetch the one after them"
+    ),
+]
+
+ERRORS: dict[int | str, dict[str, Any]] = {
+    401: {"description": "no session or token"},
+    403: {"description": "not for this judge now"},
+    404: {"description": "no such task for this judge"},
+    409: {"description": "not as things stand; what was said is in the log"},
+}
+router = APIRouter(prefix="/api", tags=["judge"], responses=ERRORS)
+
+
+@router.get("/me")
+def me(request: Request) -> dict[str, Any]:
+    """Who I am, what the study asks, how far I am, and, when done, the completion code."""
+    desk = desk_of(request)
+    judge = people.judge_of(desk, request)
+    done = judge_progress(desk.store, judge)
+    session = request.cookies.get(people.JUDGE)
+    return {
+        "name": judge["name"],
+        "group": judge["grp"],
+        "state": judge["state"],
+        "why": judge["why"],
+        "progress": done,
+        "study": desk.study.to_dict(),
+        "csrf": people.csrf_token(session) if session else None,
+        "completion": _completion(desk, judge, done),
+    }
+
+
+@router.get("/task/next")
+def get_next(request: Request, besides: Besides = "") -> dict[str, Any]:
+    """My next task, kept for me for a while; the one I hold already, if any."""
+    desk = desk_of(request)
+    judge = people.judge_of(desk, request)
+    turn = next_task(desk.store, judge["id"], besides=[int(n) for n in besides.split(",") if n])
+    said: dict[str, Any] = {"state": turn.state, "task": None, "wait_until": None, "completion": None}
+    if turn.task is not None:
+        said["task"] = desk.material.shown(turn.task, desk.study)
+    elif turn.wait_until is not None:
+        said["wait_until"] = datetime.fromtimestamp(turn.wait_until, UTC).isoformat(timespec="seconds")
+    elif turn.state in ("done", "limit") and not besides:
+        said["completion"] = people.completion(desk, judge)
+    return said
+
+
+@router.get("/task/{task_id}")
+def get_task(request: Request, task_id: TaskId) -> dict[str, Any]:
+    """A task that I was given."""
+    desk = desk_of(request)
+    judge = people.judge_of(desk, request)
+    return desk.material.shown(held_task(desk.store, judge["id"], task_id), desk.study)
+
+
+@router.get("/task/{task_id}/others")
+def get_others(request: Request, task_id: TaskId) -> dict[str, Any]:
+    """Other results of the task's query, to look things up."""
+    desk = desk_of(request)
+    judge = people.judge_of(desk, request)
+    task = held_task(desk.store, judge["id"], task_id)
+    return {"documents": desk.material.others(task["query"], task["doc"])}
+
+
+@router.post("/task/{task_id}/answer")
+def post_answer(request: Request, task_id: TaskId, body: answers.AnswerBody) -> dict[str, Any]:
+    """Answer a task; it is stored when this returns."""
+    desk = desk_of(request)
+    judge = people.judge_of(desk, request)
+    said = answers.checked(desk.study, held_task(desk.store, judge["id"], task_id), body)
+    return _outcome(answering.answer(desk.store, judge["id"], task_id, said))
+
+
+@router.post("/task/{task_id}/undo")
+def post_undo(request: Request, task_id: TaskId, body: answers.KeyBody | None = None) -> dict[str, Any]:
+    """Take back my answer to a task, one of the last ten; the task is mine again."""
+    desk = desk_of(request)
+    judge = people.judge_of(desk, request)
+    return _outcome(answering.undo(desk.store, judge["id"], task_id, key=body.key if body else None))
+
+
+@router.post("/task/{task_id}/skip")
+def post_skip(request: Request, task_id: TaskId, body: answers.PutOffBody | None = None) -> dict[str, Any]:
+    """Put a task off: it comes back when there is nothing else."""
+    desk = desk_of(request)
+    judge = people.judge_of(desk, request)
+    return _outcome(answering.later(desk.store, judge["id"], task_id, _put_off(body)))
+
+
+@router.post("/task/{task_id}/cant-tell")
+def post_cant_tell(request: Request, task_id: TaskId, body: answers.PutOffBody | None = None) -> dict[str, Any]:
+    """Say that I cannot tell, and why; somebody else is asked."""
+    desk = desk_of(request)
+    judge = people.judge_of(desk, request)
+    return _outcome(answering.cant_tell(desk.store, judge["id"], task_id, _put_off(body)))
+
+
+@router.post("/task/{task_id}/opened")
+def post_opened(request: Request, task_id: TaskId, body: answers.OpenedBody) -> dict[str, Any]:
+    """Note that I opened the page, the context (which must be read first), or the look-up panel."""
+    desk = desk_of(request)
+    judge = people.judge_of(desk, request)
+    return _outcome(answering.opened(desk.store, judge["id"], task_id, body.what))
+
+
+@router.get("/answers")
+def get_recent(request: Request) -> dict[str, Any]:
+    """My last ten answers that stand, newest first."""
+    desk = desk_of(request)
+    judge = people.judge_of(desk, request)
+    rows = answering.recent(desk.store, judge["id"])
+    return {"answers": [_recent(desk, row) for row in rows]}
+
+
+def _recent(desk: Desk, row: dict[str, Any]) -> dict[str, Any]:
+    said = {name: row[name] for name in ("task_id", "kind", "label", "choice", "strength", "reason", "comment")}
+    return said | {
+        "query": desk.material.query(row["task_query"], row["task_subtopic"]),
+        "title": desk.material.front(row["task_doc"])["title"] if row["task_doc"] else "",
+        "aspects": row["more"].get("aspects", {}),
+        "chips": row["more"].get("chips", []),
+        "classes": row["more"].get("classes", []),
+        "at": datetime.fromtimestamp(row["at"], UTC).isoformat(timespec="seconds"),
+    }
+
+
+def _put_off(body: answers.PutOffBody | None) -> Answer:
+    body = body or answers.PutOffBody()
+    return Answer(reason=body.reason, comment=body.comment, seconds=body.seconds, away=body.away, key=body.key)
+
+
+def _outcome(done: Outcome) -> dict[str, Any]:
+    return {"event": done.event_id, "feedback": done.feedback, "rejected": done.rejected}
+
+
+def _completion(desk: Desk, judge: dict[str, Any], done: dict[str, Any]) -> dict[str, Any] | None:
+    enough = desk.study.platform.tasks
+    return people.completion(desk, judge) if enough and done["answered"] >= enough else None

@@ -1,0 +1,100 @@
+"""The JSON interface of leads: progress, quality, people, and everything collected."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Request, Response
+
+from karat.collect import people
+from karat.collect.answers import Body, Name, Text
+from karat.collect.desk import desk_of
+from karat.collect.overview import overview
+from karat.store import NotYours, reject_judge
+from karat.store import people as stored
+
+JudgeId = Annotated[int, Path(ge=1, le=2**31 - 1)]
+ERRORS: dict[int | str, dict[str, Any]] = {
+    401: {"description": "no lead is signed in"},
+    403: {"description": "the request lacks the session's token"},
+    404: {"description": "not found"},
+}
+router = APIRouter(prefix="/api", tags=["lead"], responses=ERRORS)
+
+
+class SignIn(Body):
+    """A lead's name and password."""
+
+    name: Name
+    password: Text
+
+
+class Invite(Body):
+    """A judge to invite."""
+
+    name: Name | None = None
+    group: Name | None = None
+
+
+class Why(Body):
+    """The reason, which the judge is shown."""
+
+    why: Text = ""
+
+
+@router.post("/sign-in", responses={429: {"description": "too many wrong tries"}})
+def sign_in(request: Request, response: Response, body: SignIn) -> dict[str, Any]:
+    """Sign in as a lead; programs send the token as Authorization: Bearer."""
+    desk = desk_of(request)
+    address = request.client.host if request.client else ""
+    token = people.sign_in(desk, body.name, body.password, address)
+    people.set_cookie(desk, response, people.LEAD, token)
+    return {"token": token, "csrf": people.csrf_token(token)}
+
+
+@router.get("/progress")
+def get_progress(request: Request) -> dict[str, Any]:
+    """Tasks and labels by group and kind, the course so far, and when it should be done, with an interval."""
+    desk = desk_of(request)
+    people.lead_of(desk, request)
+    return overview(desk.store)
+
+
+@router.post("/invites")
+def post_invite(request: Request, body: Invite) -> dict[str, Any]:
+    """Invite a judge: a personal link, shown this once."""
+    desk = desk_of(request)
+    people.lead_of(desk, request)
+    judge, token = stored.add_judge(desk.store, group=body.group, name=body.name)
+    link = str(request.url_for("join", token=token))
+    return {"judge": judge["id"], "name": judge["name"], "group": judge["grp"], "token": token, "link": link}
+
+
+@router.post("/judges/{judge_id}/pause")
+def post_pause(request: Request, judge_id: JudgeId, body: Why | None = None) -> dict[str, Any]:
+    """Give a judge no more tasks; what they hold is free for others, what they said stays."""
+    return _state(request, judge_id, "paused", (body.why if body else "") or "the lead has paused your work")
+
+
+@router.post("/judges/{judge_id}/release")
+def post_release(request: Request, judge_id: JudgeId) -> dict[str, Any]:
+    """Let a judge go on."""
+    return _state(request, judge_id, "active", "")
+
+
+@router.post("/judges/{judge_id}/reject")
+def post_reject(request: Request, judge_id: JudgeId, body: Why | None = None) -> dict[str, Any]:
+    """Reject all that a judge said; the slots are open again."""
+    desk = desk_of(request)
+    people.lead_of(desk, request)
+    reject_judge(desk.store, judge_id, (body.why if body else "") or "rejected by the lead")
+    return {"judge": judge_id, "state": "rejected"}
+
+
+def _state(request: Request, judge_id: int, state: str, why: str) -> dict[str, Any]:
+    desk = desk_of(request)
+    people.lead_of(desk, request)
+    if stored.judge_by_id(desk.store, judge_id) is None:
+        raise NotYours("there is no such judge")
+    stored.set_state(desk.store, judge_id, state, why)
+    return {"judge": judge_id, "state": state}

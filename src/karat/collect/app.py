@@ -1,0 +1,137 @@
+"""The app: its routes, its errors in words, and the headers that every answer carries."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib.resources import files
+from typing import Any
+
+from anyio.to_thread import current_default_thread_limiter
+from fastapi import FastAPI, Request
+from fastapi.responses import JSONResponse, RedirectResponse, Response
+from fastapi.staticfiles import StaticFiles
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from karat.collect import api_data, api_judge, api_lead, documents, doors
+from karat.collect.desk import VERSION, Desk
+from karat.collect.material import Material
+from karat.collect.people import Forbidden, NotSignedIn, TooMany
+from karat.errors import BadInput, KaratError, Undefined
+from karat.records.study import Study
+from karat.store import Closed, Conflict, NotYours, Store
+
+#: The code of the answer for each kind of error.
+CODES: dict[type[KaratError], int] = {
+    NotSignedIn: 401,
+    Forbidden: 403,
+    Closed: 403,
+    NotYours: 404,
+    Conflict: 409,
+    Undefined: 409,
+    BadInput: 422,
+    TooMany: 429,
+}
+#: How many requests are worked on at once; SQLite has one writer.
+THREADS = {"sqlite": 2, "postgresql": 8}
+#: A request's body is at most so long (bytes).
+LONGEST = 1_000_000
+
+
+def create_app(study: Study, store: Store, material: Material | None = None, *, secure: bool = False) -> FastAPI:
+    """The judging app of a study; `secure` when it is reached through https."""
+    app = FastAPI(
+        title=f"karat: {study.title}",
+        version=VERSION,
+        description="Judge documents and lists, as a person's page does: a session cookie with X-CSRF-Token, or the "
+        "personal token as Authorization: Bearer.",
+        docs_url=None,
+        redoc_url=None,
+        lifespan=_few_threads,
+    )
+    app.state.desk = Desk(study, store, material or Material(), secure)
+    for kind in CODES:
+        app.add_exception_handler(kind, _said)
+    app.include_router(api_judge.router)
+    app.include_router(api_lead.router)
+    app.include_router(api_data.router)
+    app.include_router(documents.router)
+    app.include_router(doors.router)
+    _add_pages(app)
+    app.add_middleware(Guard, study=study, secure=secure)
+    return app
+
+
+@asynccontextmanager
+async def _few_threads(app: FastAPI) -> AsyncIterator[None]:
+    """Requests are worked on by a few threads: more of them only wait for each other, and the queue gets unfair."""
+    desk: Desk = app.state.desk
+    current_default_thread_limiter().total_tokens = THREADS[desk.store.database.dialect]
+    yield
+
+
+def _add_pages(app: FastAPI) -> None:
+    from karat.collect import dashboard, pages
+
+    app.include_router(pages.router)
+    app.include_router(dashboard.router)
+    app.mount("/static", StaticFiles(directory=str(files("karat.collect") / "static")), name="static")
+
+
+async def _said(request: Request, error: Exception) -> Response:
+    """An error in words: JSON for programs; a page's visitor who is not signed in is led to where one signs in."""
+    code = next(code for kind, code in CODES.items() if isinstance(error, kind))
+    if code == 401 and not request.url.path.startswith("/api") and request.method == "GET":
+        return RedirectResponse("/signin" if request.url.path.startswith("/lead") else "/welcome", 303)
+    headers = {"Retry-After": str(int(error.seconds) + 1)} if isinstance(error, TooMany) else None
+    return JSONResponse({"detail": str(error)}, code, headers)
+
+
+class Guard:
+    """Headers for every answer, and a limit on the length of requests."""
+
+    def __init__(self, app: ASGIApp, *, study: Study, secure: bool) -> None:
+        self.app = app
+        mturk = study.platform.mturk
+        outer = "https://*.mturk.com https://*.mturkcontent.com https://*.amazonaws.com" if mturk else "'none'"
+        forms = "'self' https://www.mturk.com https://workersandbox.mturk.com" if mturk else "'self'"
+        policy = (
+            "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+            f"font-src 'self'; frame-src 'self'; base-uri 'none'; form-action {forms}; frame-ancestors {outer}"
+        )
+        self.headers = {
+            b"content-security-policy": policy.encode(),
+            b"referrer-policy": b"same-origin",
+            b"x-content-type-options": b"nosniff",
+            b"cross-origin-opener-policy": b"same-origin",
+            b"permissions-policy": b"camera=(), microphone=(), geolocation=()",
+        }
+        if secure:
+            self.headers[b"strict-transport-security"] = b"max-age=31536000"
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, and add the headers to its answer."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        headers = dict(scope["headers"])
+        length = headers.get(b"content-length", b"0")
+        fresh = not scope["path"].startswith("/static")
+        if not length.isdigit() or int(length) > LONGEST or b"transfer-encoding" in headers:
+            refused: Any = JSONResponse({"detail": f"a request of at most {LONGEST} bytes, its length given"}, 413)
+            await refused(scope, receive, send)
+            return
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                given = {name.lower() for name, _ in message["headers"]}
+                more = dict(self.headers)
+                # Scripts import one another: after an update none of them may be an old one.
+                more[b"cache-control"] = b"no-store" if fresh else b"no-cache"
+                message["headers"] = [
+                    *message["headers"],
+                    *((name, value) for name, value in more.items() if name not in given),
+                ]
+            await send(message)
+
+        await self.app(scope, receive, send_with_headers)

@@ -1,0 +1,107 @@
+"""The lead's dashboard: how far, how good, who; figures that are made anew when something was said."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+from sqlalchemy import func, select
+
+from karat.collect import people
+from karat.collect.desk import Desk, desk_of
+from karat.collect.quality import agreement_now, disagreements_now, distribution_now, split_finding
+from karat.collect.rendering import keyed_levels, render
+from karat.collect.roster import labels_frame, roster
+from karat.store.tables import events
+
+router = APIRouter(tags=["lead"])
+
+
+class Figures:
+    """Figures kept until something new is in the log; costly ones are not made anew at every look."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, tuple[int, float, float, Any]] = {}
+        self._lock = threading.Lock()
+
+    def get(self, name: str, stamp: int, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+        """What `make` gives, or gave for the same stamp, or gave not long ago measured by what it costs."""
+        with self._lock:
+            known = self._kept.get(name)
+            if known is not None and (known[0] == stamp or time.monotonic() < known[1]):
+                return dict(known[3])
+            start = time.monotonic()
+            value = make()
+            cost = time.monotonic() - start
+            self._kept[name] = (stamp, time.monotonic() + 10 * cost, cost, value)
+            return dict(value)
+
+
+@router.get("/signin", include_in_schema=False)
+def sign_in_page(request: Request, wrong: str = "", wait: str = "") -> Response:
+    """The form in which a lead signs in."""
+    said = "Name or password is wrong." if wrong else ""
+    if wait.isdigit():
+        said = f"Too many wrong tries. Wait {int(wait[:6])} seconds."
+    return render(desk_of(request), "signin.html", wrong=said)
+
+
+@router.get("/lead", include_in_schema=False)
+def dashboard(request: Request) -> Response:
+    """The dashboard; its script asks for the figures every few seconds."""
+    desk = desk_of(request)
+    people.lead_of(desk, request)
+    setup = {"scale": keyed_levels(desk.study.scale), "groups": list(desk.study.groups), "title": desk.study.title}
+    exports = [
+        {"url": "/api/export/judgments.csv", "text": "Judgments (CSV)"},
+        {"url": "/api/export/preferences.csv", "text": "Preferences (CSV)"},
+        {"url": "/api/export/codes.csv", "text": "Coded reasons (CSV)"},
+        {"url": "/api/export/log.jsonl", "text": "The whole log (JSON lines)"},
+    ]
+    return render(desk, "lead.html", session=request.cookies.get(people.LEAD), setup=setup, exports=exports)
+
+
+@router.get("/api/agreement")
+def get_agreement(request: Request) -> dict[str, Any]:
+    """Agreement so far on first labels, with intervals; grades given; documents on which judges differ."""
+    desk = _lead_desk(request)
+    return _figures(request, desk, "agreement", lambda: _quality(desk))
+
+
+@router.get("/api/judges")
+def get_judges(request: Request) -> dict[str, Any]:
+    """Everybody, with pace, agreement, gold and trap results, leniency and drift."""
+    desk = _lead_desk(request)
+    return _figures(request, desk, "judges", lambda: roster(desk.store))
+
+
+def _quality(desk: Desk) -> dict[str, Any]:
+    labels = labels_frame(desk.store)
+    found = agreement_now(labels)
+    differ = disagreements_now(labels)
+    for row in differ:
+        row["query_text"] = desk.material.query(row["query"])["text"]
+        row["title"] = desk.material.front(row["doc"])["title"]
+    more = {"distribution": distribution_now(labels, desk.study.scale), "disagreements": differ}
+    return found | more | {"split": split_finding(labels)}
+
+
+def _lead_desk(request: Request) -> Desk:
+    desk = desk_of(request)
+    people.lead_of(desk, request)
+    return desk
+
+
+def _figures(request: Request, desk: Desk, name: str, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    state = request.app.state
+    if not hasattr(state, "figures"):
+        state.figures = Figures()
+    last = select(func.max(events.c.id)).where(events.c.study_id == desk.store.study_id)
+    with desk.store.database.read() as connection:
+        stamp = int(connection.execute(last).scalar() or 0)
+    kept: Figures = state.figures
+    return kept.get(name, stamp, make)

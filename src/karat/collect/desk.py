@@ -1,0 +1,35 @@
+"""The desk: a running study with its store and its material, which every route is given."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from typing import TYPE_CHECKING
+
+from karat.collect.limits import Limiter
+from karat.collect.material import Material
+from karat.records.study import Study
+from karat.store import Store
+
+if TYPE_CHECKING:
+    from fastapi import Request
+
+VERSION = version("karat")
+
+
+@dataclass(frozen=True)
+class Desk:
+    """A study in work; `secure` when it is reached through https only."""
+
+    study: Study
+    store: Store
+    material: Material = field(default_factory=Material)
+    secure: bool = False
+    #: Wrong sign-ins, by address and by name.
+    wrong: Limiter = field(default_factory=Limiter)
+
+
+def desk_of(request: Request) -> Desk:
+    """The desk that serves this request."""
+    desk: Desk = request.app.state.desk
+    return desk

@@ -1,0 +1,85 @@
+"""Documents are not to be trusted: they are shown in a frame of their own that may do nothing."""
+
+from __future__ import annotations
+
+import re
+from html import escape
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query, Request
+from fastapi.responses import HTMLResponse
+
+from karat.collect import people
+from karat.collect.desk import Desk, desk_of
+from karat.store import NotYours
+from karat.store.queue import held_task
+
+#: No script, no form, no frame, nothing loaded from anywhere, no way to the page around it.
+POLICY = (
+    "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
+)
+HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "X-DNS-Prefetch-Control": "off",
+    "Cache-Control": "private, max-age=600",
+}
+PLAIN = (
+    "<!doctype html><meta charset='utf-8'><style>:root{{color-scheme:light dark}}body{{font:16px/1.5 system-ui,"
+    "sans-serif;margin:1rem;max-width:75ch;white-space:pre-wrap;overflow-wrap:anywhere}}</style>{text}"
+)
+#: Elements for which browsers open connections though the policy forbids the load, or that steer a page.
+REACHING = re.compile(
+    r"<(?=(?:iframe|frame|frameset|object|embed|applet|portal|fencedframe|link|meta|base)(?:[\s/>]|$))", re.IGNORECASE
+)
+router = APIRouter(include_in_schema=False)
+
+
+@router.get("/document/{task_id}")
+def document(
+    request: Request,
+    task_id: Annotated[int, Path(ge=1, le=2**31 - 1)],
+    doc: Annotated[str, Query(max_length=2000)],
+) -> HTMLResponse:
+    """A document of a task that this judge was given, for a sandboxed frame."""
+    desk = desk_of(request)
+    judge = people.judge_of(desk, request)
+    task = held_task(desk.store, judge["id"], task_id)
+    if doc not in _visible(desk, task):
+        raise NotYours("there is no such document in this task")
+    return page(desk.material.row(doc))
+
+
+def page(row: dict[str, Any]) -> HTMLResponse:
+    """A document as a page that may do nothing: its own HTML where there is some, its text otherwise."""
+    html = row.get("html")
+    content = (
+        disarmed(html) if html else PLAIN.format(text=escape(row.get("text") or "There is no text of this document."))
+    )
+    return HTMLResponse(content, headers=HEADERS)
+
+
+def disarmed(html: str) -> str:
+    """HTML whose frames, links to resources, and the like are unknown elements: nothing reaches for another site.
+
+    >>> disarmed('<p>One</p><IFRAME src="https://example.org"></IFRAME>')
+    '<p>One</p><off-IFRAME src="https://example.org"></IFRAME>'
+
+    The policy forbids these loads, too; but Chromium opens a connection for a frame before it looks at the policy, and
+    the other site would know that somebody reads. A start tag has its name right after `<`, so nothing slips through.
+    """
+    return REACHING.sub("<off-", html)
+
+
+def _visible(desk: Desk, task: dict[str, Any]) -> set[str]:
+    """The documents that the task shows, and those of its look-up panel."""
+    docs = {task["doc"], task["context"]}
+    for side in ("a", "b"):
+        if task[side]:
+            shown = desk.material.results(task[side], task[f"{side}_query"] or task["query"], task[f"{side}_docs"])
+            docs |= {result["doc"] for result in shown}
+    docs |= {result["doc"] for result in desk.material.others(task["query"], most=200)}
+    return {doc for doc in docs if doc is not None}

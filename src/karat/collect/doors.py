@@ -1,0 +1,76 @@
+"""The doors: personal links, the platforms' entry, signing in and out; each leads to a page."""
+
+from __future__ import annotations
+
+from typing import Annotated
+from urllib.parse import parse_qs
+
+from fastapi import APIRouter, Depends, Path, Request
+from fastapi.responses import RedirectResponse
+
+from karat.collect import people
+from karat.collect.desk import desk_of
+from karat.store import people as stored
+
+router = APIRouter(include_in_schema=False)
+
+
+async def form_of(request: Request) -> dict[str, str]:
+    """The fields of a form, without the character NUL, which PostgreSQL does not take; the guard limits its length."""
+    text = (await request.body()).decode("utf-8", errors="replace")
+    fields = parse_qs(text, max_num_fields=20, errors="replace")
+    return {name: values[0].replace("\0", "") for name, values in fields.items()}
+
+
+Form = Annotated[dict[str, str], Depends(form_of)]
+
+
+@router.get("/join/{token}", name="join")
+def join(request: Request, token: Annotated[str, Path(max_length=200)]) -> RedirectResponse:
+    """A judge's personal link."""
+    desk = desk_of(request)
+    session = people.join(desk, token)
+    if session is None:
+        return RedirectResponse("/message?about=link", 303)
+    response = RedirectResponse("/welcome", 303)
+    people.set_cookie(desk, response, people.JUDGE, session)
+    return response
+
+
+@router.get("/enter")
+def enter(request: Request) -> RedirectResponse:
+    """Where Prolific and MTurk send people, with their parameters."""
+    desk = desk_of(request)
+    state, session = people.enter(desk, dict(request.query_params))
+    if session is None:
+        return RedirectResponse("/preview" if state == "preview" else "/message?about=closed", 303)
+    response = RedirectResponse("/welcome", 303)
+    people.set_cookie(desk, response, people.JUDGE, session)
+    return response
+
+
+@router.post("/signin")
+def sign_in(request: Request, form: Form) -> RedirectResponse:
+    """A lead's name and password from the page."""
+    desk = desk_of(request)
+    address = request.client.host if request.client else ""
+    try:
+        token = people.sign_in(desk, form.get("name", ""), form.get("password", ""), address)
+    except people.NotSignedIn:
+        return RedirectResponse("/signin?wrong=1", 303)
+    except people.TooMany as error:
+        return RedirectResponse(f"/signin?wait={int(error.seconds) + 1}", 303)
+    response = RedirectResponse("/lead", 303)
+    people.set_cookie(desk, response, people.LEAD, token)
+    return response
+
+
+@router.post("/signout")
+def sign_out(request: Request, form: Form) -> RedirectResponse:
+    """End the lead's session, here and in the database."""
+    desk = desk_of(request)
+    people.check_csrf(request, people.LEAD, form.get("csrf"))
+    stored.end_session(desk.store, request.cookies[people.LEAD])
+    response = RedirectResponse("/signin", 303)
+    response.delete_cookie(people.LEAD, path="/")
+    return response

@@ -1,0 +1,45 @@
+"""A limit on tries: whoever guesses passwords has to wait."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import defaultdict, deque
+from collections.abc import Callable
+
+
+class Limiter:
+    """At most so many wrong tries in a stretch of time, counted for each name apart.
+
+    >>> limiter = Limiter(tries=1, clock=lambda: 0.0)
+    >>> limiter.wait("a"), limiter.failed("a"), limiter.wait("a"), limiter.wait("b")
+    (0.0, None, 60.0, 0.0)
+    """
+
+    def __init__(self, tries: int = 5, seconds: float = 60.0, clock: Callable[[], float] = time.monotonic) -> None:
+        self.tries, self.seconds, self._clock = tries, seconds, clock
+        self._failed: defaultdict[str, deque[float]] = defaultdict(deque)
+        self._lock = threading.Lock()
+
+    def wait(self, name: str) -> float:
+        """How many seconds to wait before the next try; 0 when it may be made now."""
+        with self._lock:
+            times = self._recent(name)
+            return times[0] + self.seconds - self._clock() if len(times) >= self.tries else 0.0
+
+    def failed(self, name: str) -> None:
+        """Note a wrong try."""
+        with self._lock:
+            if len(self._failed) > 10_000:  # names are made up more quickly than they are forgotten
+                for known in list(self._failed):
+                    self._recent(known)
+            self._recent(name)
+            self._failed[name].append(self._clock())
+
+    def _recent(self, name: str) -> deque[float]:
+        times = self._failed.get(name, deque())
+        while times and times[0] <= self._clock() - self.seconds:
+            times.popleft()
+        if not times:
+            self._failed.pop(name, None)
+        return times

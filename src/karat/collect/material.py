@@ -1,0 +1,96 @@
+"""What a task shows: the texts of queries, documents and result lists, looked up by id."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import polars as pl
+
+from karat.records import Documents, Queries, Runs
+from karat.records.study import Study
+
+#: What judges see of a document before they open it.
+FRONT = ("doc", "title", "snippet", "url")
+
+
+class Material:
+    """Queries, documents and runs of a study, ready to be shown.
+
+    >>> documents = Documents.of([{"doc": "d1", "title": "Hooves"}])
+    >>> Material(queries=Queries.of([{"query": "q", "text": "horse hooves"}]), documents=documents).front("d1")
+    {'doc': 'd1', 'title': 'Hooves', 'snippet': '', 'url': '', 'page': False}
+    """
+
+    def __init__(
+        self,
+        *,
+        queries: Queries | None = None,
+        documents: Documents | None = None,
+        runs: Sequence[Runs] = (),
+        depth: int = 10,
+    ) -> None:
+        self._queries = {} if queries is None else {row["query"]: row for row in queries.frame.iter_rows(named=True)}
+        subtopics = [] if queries is None else queries.subtopics.iter_rows(named=True)
+        self._subtopics = {(row["query"], row["subtopic"]): row.get("description") or "" for row in subtopics}
+        self._documents = pl.DataFrame({"doc": []}) if documents is None else documents.frame
+        self._rows = {doc: row for row, doc in enumerate(self._documents["doc"].to_list())}
+        self._lists: dict[tuple[str, str], list[str]] = {}
+        for run in runs:
+            top = run.frame.sort("score", "doc", descending=True).group_by("system", "query", maintain_order=True)
+            for system, query, docs in top.agg(pl.col("doc").head(depth)).iter_rows():
+                self._lists[system, query] = docs
+
+    def query(self, query: str, subtopic: str | None = None, meaning: str | None = None) -> dict[str, str]:
+        """A query's text and need; what the subtopic means as the study's files say, or else as the task does."""
+        row = self._queries.get(query, {})
+        return {
+            "query": query,
+            "text": row.get("text") or query,
+            "description": row.get("description") or "",
+            "subtopic": "" if subtopic is None else self._subtopics.get((query, subtopic)) or meaning or subtopic,
+        }
+
+    def front(self, doc: str) -> dict[str, Any]:
+        """What a result list shows of a document, and whether there is a page to open."""
+        row = self.row(doc)
+        shown = {name: row.get(name) or "" for name in FRONT}
+        return shown | {"doc": doc, "page": bool(row.get("html") or row.get("text"))}
+
+    def row(self, doc: str) -> dict[str, Any]:
+        """All that is known of a document; nothing if it is not known."""
+        place = self._rows.get(doc)
+        return {} if place is None else self._documents.row(place, named=True)
+
+    def results(self, system: str, query: str, docs: str | None = None) -> list[dict[str, Any]]:
+        """A result list: as planned, or the top of the system's run."""
+        names = json.loads(docs) if docs else self._lists.get((system, query), [])
+        return [self.front(doc) for doc in names]
+
+    def others(self, query: str, but: str | None = None, most: int = 20) -> list[dict[str, Any]]:
+        """Other results of a query, from all runs, for looking things up."""
+        names = dict.fromkeys(doc for (_, asked), docs in self._lists.items() if asked == query for doc in docs)
+        return [self.front(doc) for doc in names if doc != but][:most]
+
+    def shown(self, task: dict[str, Any], study: Study) -> dict[str, Any]:
+        """What a judge may see of a task: neither trap, gold, probability nor which system is which."""
+        said: dict[str, Any] = {
+            "id": task["id"],
+            "kind": task["kind"],
+            "state": task["state"],
+            "until": task["until"],
+            "practice": task["practice"],
+            "query": self.query(task["query"], task["subtopic"], None if task["kind"] == "code" else task["text"]),
+        }
+        if task["kind"] == "judge":
+            said["document"] = self.front(task["doc"])
+            said["context"] = None if task["context"] is None else self.front(task["context"])
+            said["context_opened"] = task["opened"]
+        elif task["kind"] == "pair":
+            a = self.results(task["a"], task["a_query"] or task["query"], task["a_docs"])
+            b = self.results(task["b"], task["b_query"] or task["query"], task["b_docs"])
+            said["left"], said["right"] = (b, a) if task["turned"] else (a, b)
+        else:
+            said["reason"] = task["text"]
+        return said

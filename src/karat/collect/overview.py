@@ -1,0 +1,103 @@
+"""How far the study is, how it came there, and when it should be done."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sqlalchemy import case, func, select
+
+from karat.collect.forecast import Forecast, forecast
+from karat.store import Store
+from karat.store.progress import progress
+from karat.store.tables import answers, tasks
+
+#: The course of answers is drawn through so many points at most.
+POINTS = 120
+
+
+def overview(store: Store) -> dict[str, Any]:
+    """The state of the study in a sentence and figures."""
+    rows = progress(store)
+    done, wanted = sum(row["filled"] for row in rows), sum(row["wanted"] for row in rows)
+    number, finished = sum(row["tasks"] for row in rows), sum(row["finished"] for row in rows)
+    now = store.clock()
+    times = _times(store)
+    left = max(wanted - done, 0) + _thirds(store)
+    ahead = forecast(times, now, left)
+    share = f"{100 * done / wanted:.0f} %" if wanted else "none"
+    finding = (
+        f"{done:,} of {wanted:,} answers are there ({share}); {finished:,} of {number:,} tasks have all of theirs."
+    )
+    kinds = [
+        {
+            "kind": kind,
+            "answers": sum(row["filled"] for row in rows if row["kind"] == kind),
+            "wanted": sum(row["wanted"] for row in rows if row["kind"] == kind),
+        }
+        for kind in dict.fromkeys(row["kind"] for row in rows)
+    ]
+    return {
+        "finding": finding if number else "There are no tasks yet.",
+        "answers": done,
+        "wanted": wanted,
+        "expected": round(done + left, 1),
+        "tasks": number,
+        "finished": finished,
+        "kinds": kinds,
+        "rows": rows,
+        "now": now,
+        "history": _course(times),
+        "forecast": {
+            "seconds": ahead.seconds,
+            "low": ahead.low,
+            "high": ahead.high,
+            "per_hour": ahead.per_hour,
+            "text": _when(ahead, now, left),
+        },
+    }
+
+
+def _times(store: Store) -> npt.NDArray[np.float64]:
+    """When the answers that count came in."""
+    mine = select(answers.c.at).where(answers.c.study_id == store.study_id).order_by(answers.c.at)
+    with store.database.read() as connection:
+        return np.array([row.at for row in connection.execute(mine)], dtype=np.float64)
+
+
+def _thirds(store: Store) -> float:
+    """How many further labels are still to be expected: tasks not yet labelled twice, by the share that differed."""
+    adaptive = (tasks.c.study_id == store.study_id, tasks.c.apart.is_not(None), ~tasks.c.practice, ~tasks.c.trap)
+    judged = case((tasks.c.filled >= tasks.c.base, 1), else_=0)
+    more = case((tasks.c.wanted > tasks.c.base, 1), else_=0)
+    counts = select(func.count(), func.sum(judged), func.sum(more)).where(*adaptive)
+    with store.database.read() as connection:
+        number, full, split = (int(n or 0) for n in connection.execute(counts).one())
+    return (number - full) * split / full if full else 0.0
+
+
+def _course(times: npt.NDArray[np.float64]) -> list[list[float]]:
+    """How many answers there were by when."""
+    if not len(times):
+        return []
+    places = np.unique(np.linspace(0, len(times) - 1, min(len(times), POINTS)).astype(int))
+    return [[float(times[place]), int(place) + 1] for place in places]
+
+
+def _when(ahead: Forecast, now: float, left: float) -> str:
+    if left <= 0:
+        return "All answers are there."
+    if ahead.seconds is None:
+        return "Too few answers to say when it will be done."
+    day = "%d %B %H:%M UTC"
+    done = datetime.fromtimestamp(now + min(ahead.seconds, 3e9), UTC).strftime(day)
+    early = datetime.fromtimestamp(now + min(ahead.low or 0.0, 3e9), UTC).strftime(day)
+    late = (
+        "no end in sight"
+        if ahead.high is None
+        else datetime.fromtimestamp(now + min(ahead.high, 3e9), UTC).strftime(day)
+    )
+    pace = f"At {ahead.per_hour:,.0f} answers an hour" if ahead.per_hour else "At this pace"
+    return f"{pace} it is done by {done} (95 % interval {early} to {late}), if the pace goes on."

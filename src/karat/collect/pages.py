@@ -1,0 +1,136 @@
+"""The pages of judges: the way in, the guidelines, the judging page, the end."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter, Request
+from fastapi.responses import RedirectResponse, Response
+
+from karat.collect import people
+from karat.collect.desk import Desk, desk_of
+from karat.collect.people import JUDGE, LEAD, NotSignedIn
+from karat.collect.rendering import keyed_levels, paragraphs, render
+from karat.store import Closed, next_task
+from karat.store import people as stored
+from karat.store.progress import judge_progress
+
+router = APIRouter(include_in_schema=False)
+
+#: Why somebody does not get in.
+MESSAGES = {
+    "link": ("No such link", "This link is not known here. Ask whoever invited you for a new one."),
+    "closed": ("This way is closed", "This study does not take people from the site that sent you here."),
+}
+
+
+@router.get("/")
+def front(request: Request) -> Response:
+    """The way in: back to work, or from a platform by its parameters."""
+    desk = desk_of(request)
+    if request.query_params:
+        return RedirectResponse(f"/enter?{request.url.query}", 303)
+    try:
+        people.judge_of(desk, request)
+    except NotSignedIn:
+        lead = request.cookies.get(LEAD)
+        known = lead is not None and stored.session_of(desk.store, lead) is not None
+        return RedirectResponse("/lead" if known else "/welcome", 303)
+    return RedirectResponse("/judge", 303)
+
+
+@router.get("/message")
+def message(request: Request, about: str = "") -> Response:
+    """Why there is no way in."""
+    heading, text = MESSAGES.get(about, MESSAGES["link"])
+    return _message(desk_of(request), heading, text, code=404 if about == "link" else 403)
+
+
+@router.get("/preview")
+def preview(request: Request) -> Response:
+    """What somebody sees who has not yet accepted the task on a platform."""
+    return _welcome(desk_of(request), None, preview=True)
+
+
+@router.get("/welcome")
+def welcome(request: Request) -> Response:
+    """What is asked, the grades, and the guidelines."""
+    desk = desk_of(request)
+    try:
+        judge = people.judge_of(desk, request)
+    except NotSignedIn:
+        text = "Judges come here by their personal link, which the lead of the study sends."
+        return _message(desk, "Welcome", text, link="/signin", link_text="Sign in as lead")
+    return _welcome(desk, judge)
+
+
+@router.get("/judge")
+def judging(request: Request) -> Response:
+    """The judging page; its script asks for the tasks."""
+    desk = desk_of(request)
+    judge = people.judge_of(desk, request)
+    setup = desk.study.to_dict() | {
+        "scale": keyed_levels(desk.study.scale),
+        "owner": f"{desk.study.id}-{judge['id']}",
+    }
+    guidelines = paragraphs(desk.study.guidelines)
+    return render(desk, "judge.html", session=request.cookies.get(JUDGE), setup=setup, guidelines=guidelines)
+
+
+@router.get("/done")
+def done(request: Request) -> Response:
+    """The end: thanks, and the completion code for those who came from a platform."""
+    desk = desk_of(request)
+    judge = people.judge_of(desk, request)
+    try:
+        turn = next_task(desk.store, judge["id"])
+    except Closed as why:
+        return _message(desk, "Your work here has ended", f"{str(why).capitalize()}.")
+    if turn.state == "task":
+        return RedirectResponse("/judge", 303)
+    said = judge_progress(desk.store, judge)["answered"]
+    many = "one answer" if said == 1 else f"{said:,} answers"
+    from_platform = judge["source"] in ("prolific", "mturk")
+    code = people.completion(desk, judge) if from_platform or desk.study.platform.completion_code else None
+    waits = turn.state == "wait"
+    text = f"You gave {many}; all of them are kept."
+    text += " More tasks come for you later: use the same link again." if waits else ""
+    return render(
+        desk,
+        "done.html",
+        session=request.cookies.get(JUDGE),
+        heading="Enough for now" if waits else "Thank you, that was all",
+        text=text,
+        completion=code["code"] if code and not waits else None,
+        back=code["return_to"] if code else None,
+        assignment=code["assignment"] if code else None,
+        platform={"prolific": "Prolific", "mturk": "Mechanical Turk"}.get(judge["source"], ""),
+        again=True,
+    )
+
+
+def _welcome(desk: Desk, judge: dict[str, Any] | None, *, preview: bool = False) -> Response:
+    said = judge_progress(desk.store, judge) if judge else {"answered": 0, "practice": 0, "practised": 0}
+    practice = said["practice"] - said["practised"]
+    if said["answered"]:
+        heading, button = "Welcome back", "Go on"
+    else:
+        heading, button = "Welcome", "Begin with practice" if practice else "Begin"
+    intro = ""
+    if practice and not said["answered"]:
+        intro = f"First comes a practice round of {practice}, with an explanation after each answer."
+    return render(
+        desk,
+        "welcome.html",
+        heading=heading,
+        intro=intro,
+        button=button,
+        preview=preview,
+        guidelines=paragraphs(desk.study.guidelines),
+        levels=keyed_levels(desk.study.scale),
+        aspects=desk.study.aspects,
+    )
+
+
+def _message(desk: Desk, heading: str, text: str, *, link: str = "", link_text: str = "", code: int = 200) -> Response:
+    return render(desk, "message.html", heading=heading, text=text, link=link, link_text=link_text, code=code)

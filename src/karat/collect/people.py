@@ -1,0 +1,220 @@
+"""Who is asking: leads by password, judges by personal link or platform; the role is checked on every route."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+import secrets
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import Connection, update
+
+from karat.collect.desk import Desk
+from karat.errors import KaratError
+from karat.store import people
+from karat.store.tables import judges
+
+if TYPE_CHECKING:
+    from fastapi import Request, Response
+
+JUDGE, LEAD = "karat_judge", "karat_lead"
+#: What MTurk sends while somebody only looks at a task.
+PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
+MTURK_SITES = ("https://www.mturk.com", "https://workersandbox.mturk.com")
+UNSAFE = ("POST", "PUT", "PATCH", "DELETE")
+
+
+class NotSignedIn(KaratError):
+    """Nobody is signed in, or somebody with another role."""
+
+
+class Forbidden(KaratError):
+    """The request may be forged: it lacks the session's own token."""
+
+
+class TooMany(KaratError):
+    """Too many wrong tries."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"too many wrong tries; wait {max(1, round(seconds))} seconds")
+        self.seconds = seconds
+
+
+def judge_of(desk: Desk, request: Request) -> dict[str, Any]:
+    """The judge who asks, by session or by personal token (Authorization: Bearer ...)."""
+    token = _bearer(request)
+    if token is not None:
+        judge = people.judge_by_token(desk.store, token)
+        if judge is None:
+            raise NotSignedIn("this token is not known")
+        return judge
+    session = _session(desk, request, JUDGE)
+    judge = (
+        None if session is None or session["judge_id"] is None else people.judge_by_id(desk.store, session["judge_id"])
+    )
+    if judge is None:
+        raise NotSignedIn("open your personal link again")
+    return judge
+
+
+def lead_of(desk: Desk, request: Request) -> int:
+    """The lead who asks (the number in the database), by session; programs send the session's token as Bearer."""
+    token = _bearer(request)
+    session = people.session_of(desk.store, token) if token is not None else _session(desk, request, LEAD)
+    if session is None or session["lead_id"] is None:
+        raise NotSignedIn("sign in as a lead")
+    return int(session["lead_id"])
+
+
+def sign_in(desk: Desk, name: str, password: str, address: str) -> str:
+    """A session for a lead who knows the password; wrong tries are limited by address and by name."""
+    from argon2 import PasswordHasher
+    from argon2.exceptions import VerificationError
+
+    wait = max(desk.wrong.wait(f"address {address}"), desk.wrong.wait(f"name {name}"))
+    if wait > 0:
+        raise TooMany(wait)
+    lead = people.lead_named(desk.store, name)
+    hasher = PasswordHasher()
+    try:
+        # A made-up name takes as long as a wrong password.
+        hasher.verify(lead["password"] if lead else _nobody(), password)
+        known = lead is not None
+    except VerificationError:
+        known = False
+    if lead is None or not known:
+        desk.wrong.failed(f"address {address}")
+        desk.wrong.failed(f"name {name}")
+        raise NotSignedIn("name or password is wrong")
+    return people.start_session(desk.store, lead_id=lead["id"])
+
+
+def set_password(desk_store: Any, name: str, password: str | None = None) -> str:
+    """Make a lead, or give a new password (a random one unless told); returns it."""
+    from argon2 import PasswordHasher
+
+    password = password or secrets.token_urlsafe(12)
+    people.add_lead(desk_store, name, PasswordHasher().hash(password))
+    return password
+
+
+def join(desk: Desk, token: str) -> str | None:
+    """A session for the judge whose personal link this is; none if it is nobody's."""
+    judge = people.judge_by_token(desk.store, token)
+    return None if judge is None else people.start_session(desk.store, judge_id=judge["id"])
+
+
+def enter(desk: Desk, parameters: dict[str, str]) -> tuple[str, str | None]:
+    """Somebody from Prolific or MTurk: `session` with its token, `preview`, or `closed` for anything else."""
+    platform = desk.study.platform
+    known = {name: value[:200] for name, value in parameters.items() if "\0" not in value}
+    group = platform.group or desk.study.groups[0]
+    kept: tuple[str, ...]
+    if platform.prolific and known.get("PROLIFIC_PID"):
+        kept = ("STUDY_ID", "SESSION_ID")
+        source, external = "prolific", known["PROLIFIC_PID"]
+    elif platform.mturk and known.get("assignmentId"):
+        if known["assignmentId"] == PREVIEW or not known.get("workerId"):
+            return "preview", None
+        kept = ("assignmentId", "hitId", "turkSubmitTo")
+        source, external = "mturk", known["workerId"]
+    else:
+        return "closed", None
+    details = {name: known[name] for name in kept if name in known}
+    judge, _ = people.add_judge(desk.store, group=group, source=source, external=external, details=details)
+    if judge["details"] is None or details:
+        _remember(desk, judge["id"], details)
+    return "session", people.start_session(desk.store, judge_id=judge["id"])
+
+
+def completion(desk: Desk, judge: dict[str, Any]) -> dict[str, Any]:
+    """What a judge takes back to the platform: a code, and where to hand it in."""
+    import json
+
+    details = json.loads(judge["details"] or "{}")
+    code = desk.study.platform.completion_code or _own_code(desk, judge)
+    back = None
+    if judge["source"] == "prolific":
+        back = f"https://app.prolific.com/submissions/complete?cc={code}" if re.fullmatch(r"[\w-]+", code) else None
+    elif judge["source"] == "mturk" and details.get("turkSubmitTo") in MTURK_SITES:
+        back = f"{details['turkSubmitTo']}/mturk/externalSubmit"
+    return {"code": code, "return_to": back, "assignment": details.get("assignmentId")}
+
+
+def csrf_token(token: str) -> str:
+    """The token that a session's own pages send with every change; other sites cannot know it."""
+    return hashlib.sha256(f"csrf {token}".encode()).hexdigest()
+
+
+def check_csrf(request: Request, cookie: str, given: str | None) -> None:
+    """Refuse a change that does not come from the session's own pages."""
+    token = request.cookies.get(cookie, "")
+    if not token or not given or not hmac.compare_digest(csrf_token(token).encode(), given.encode()):
+        raise Forbidden("this page is out of date; load it again")
+
+
+def set_cookie(desk: Desk, response: Response, name: str, token: str) -> None:
+    """Hand a session to the browser; scripts cannot read it."""
+    framed = desk.study.platform.mturk and desk.secure  # MTurk shows the study inside its own page
+    response.set_cookie(
+        name,
+        token,
+        max_age=int(people.SESSION),
+        httponly=True,
+        secure=desk.secure,
+        samesite="none" if framed and name == JUDGE else "lax",
+        path="/",
+    )
+
+
+def _session(desk: Desk, request: Request, cookie: str) -> dict[str, Any] | None:
+    token = request.cookies.get(cookie)
+    if not token:
+        return None
+    session = people.session_of(desk.store, token)
+    if session is not None and request.method in UNSAFE and not getattr(request.state, "csrf_checked", False):
+        check_csrf(request, cookie, request.headers.get("x-csrf-token"))
+    return session
+
+
+def _bearer(request: Request) -> str | None:
+    kind, _, token = request.headers.get("authorization", "").partition(" ")
+    return token.strip() if kind.lower() == "bearer" and token.strip() else None
+
+
+def _remember(desk: Desk, judge_id: int, details: dict[str, str]) -> None:
+    import json
+
+    change = update(judges).where(judges.c.id == judge_id).values(details=json.dumps(details))
+
+    def work(connection: Connection) -> None:
+        connection.execute(change)
+
+    desk.store.database.write(work)
+
+
+def _own_code(desk: Desk, judge: dict[str, Any]) -> str:
+    """The judge's own code, made once."""
+    if judge["completion"]:
+        return str(judge["completion"])
+    code = secrets.token_hex(5).upper()
+
+    def work(connection: Connection) -> str:
+        free = update(judges).where(judges.c.id == judge["id"], judges.c.completion.is_(None))
+        connection.execute(free.values(completion=code))
+        found = connection.execute(judges.select().where(judges.c.id == judge["id"])).mappings().one()
+        return str(found["completion"])
+
+    return desk.store.database.write(work)
+
+
+_NOBODY: list[str] = []
+
+
+def _nobody() -> str:
+    from argon2 import PasswordHasher
+
+    if not _NOBODY:
+        _NOBODY.append(PasswordHasher().hash(secrets.token_urlsafe(12)))
+    return _NOBODY[0]

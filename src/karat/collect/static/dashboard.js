@@ -1,0 +1,152 @@
+// The lead's dashboard: asks for the figures every few seconds and draws what changed.
+
+import { bars, course, dots, meters, moment } from "./charts.js";
+import { ask, tell } from "./server.js";
+import { byId, duration, make } from "./words.js";
+
+const EVERY = 4000;
+const KINDS = { judge: "Documents", pair: "Pairs of lists", code: "Reasons" };
+const setup = JSON.parse(byId("setup").textContent);
+const drawn = {};
+
+/** Draw only what changed: focus and scrolling stay where they are. */
+function redraw(id, data, make) {
+  const width = Math.round(Math.max(byId(id).clientWidth, 240));
+  const text = JSON.stringify([width, data]);
+  if (drawn[id] === text) return;
+  drawn[id] = text;
+  byId(id).replaceChildren(make(data, width));
+}
+
+/** When it should be done, in the reader's own time. */
+function when({ now, answers, expected, forecast }) {
+  if (expected <= answers) return "All answers are there.";
+  if (forecast.seconds === null) return "Too few answers to say when it will be done.";
+  const late = forecast.high === null ? "with no end in sight" : `to ${moment(now + forecast.high)}`;
+  const pace = Math.round(forecast.per_hour);
+  return `At ${pace} answers an hour it is done by ${moment(now + forecast.seconds)} (95 % interval ${moment(now + (forecast.low || 0))} ${late}), if the pace goes on.`;
+}
+
+const percent = (share) => (share === null || share === undefined ? "-" : `${Math.round(share * 100)} %`);
+const signed = (value) => (value === null || value === undefined ? "-" : `${value > 0 ? "+" : ""}${value.toFixed(2)}`);
+const between = (low, high) => (low === null || high === null || low === undefined ? "no interval yet" : `${low.toFixed(2)} to ${high.toFixed(2)}`);
+
+function table(heads, rows) {
+  const head = heads.map((name) => {
+    const [text, means] = name.split("|");
+    return make("th", { scope: "col", class: text.startsWith("*") ? "text" : "", title: means }, text.replace("*", ""));
+  });
+  return make("table", { class: "figures" }, make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...rows));
+}
+
+const cell = (text, look = "", means = null) => make("td", { class: look, title: means }, text);
+const share = (value, low, high, n) => (n ? cell(`${percent(value)} [${Math.round(low * 100)}, ${Math.round(high * 100)}]`, n && high < 0.5 ? "look" : "", `of ${n}, with its 95 % interval`) : cell("-"));
+
+function judgeRow(row) {
+  const act = row.state === "active" ? "pause" : "release";
+  const button = make("button", { type: "button", "aria-label": `${act === "pause" ? "Pause" : "Release"} ${row.name}` }, act === "pause" ? "Pause" : "Release");
+  button.addEventListener("click", async () => {
+    button.disabled = true;
+    await say(() => tell(`/api/judges/${row.id}/${act}`, {}));
+    await refresh();
+  });
+  const traps = row.traps ? `${row.traps - row.traps_failed} of ${row.traps}` : "-";
+  const states = { active: "at work", paused: "paused", rejected: "rejected" };
+  return make(
+    "tr",
+    { class: row.state === "active" ? "" : "off", "data-judge": row.name },
+    cell(row.name, "text"),
+    cell(row.group, "text"),
+    cell((states[row.state] || row.state) + (row.likely_spammer ? ", likely a spammer" : ""), row.likely_spammer || row.state !== "active" ? "text look" : "text"),
+    cell(String(row.answers)),
+    cell(duration(row.seconds)),
+    cell(percent(row.cant_tell)),
+    share(row.agreement, row.agreement_low, row.agreement_high, row.n_compared),
+    share(row.accuracy, row.accuracy_low, row.accuracy_high, row.n_gold),
+    cell(traps, row.traps_failed ? "look" : ""),
+    cell(signed(row.leniency), row.leniency_low > 0 || row.leniency_high < 0 ? "look" : ""),
+    cell(signed(row.drift), row.drift_p !== null && row.drift_p < 0.05 ? "look" : ""),
+    make("td", {}, button),
+  );
+}
+
+const JUDGE_HEADS = [
+  "*Judge",
+  "*Group",
+  "*State",
+  "Answers",
+  "Median time|active seconds for one answer",
+  "Can't tell|share of answers without a grade",
+  "With others|how often the grade is the most frequent one of the other judges",
+  "With gold|how often the grade is the known one",
+  "Traps passed|pairs with a known answer",
+  "Leniency|mean of grade minus gold, or minus the others' mean",
+  "Drift|by how much grades for the same truth changed from first to last; marked when p < 0.05",
+  "",
+];
+
+function differRow(row) {
+  const said = row.labels.map((label) => `${label.judge}: ${name(label.label)}${label.comment ? ` (${label.comment})` : ""}`).join("; ");
+  return make("tr", {}, cell(row.query_text || row.query, "text"), cell(row.title || row.doc, "text"), cell(said, "text wrap"), cell(String(row.apart), row.apart > 1 ? "look" : ""));
+}
+
+const name = (grade) => setup.scale.find((level) => level.grade === grade)?.name ?? String(grade);
+
+async function say(act) {
+  try {
+    const reply = await act();
+    byId("banner").hidden = true;
+    return reply;
+  } catch (error) {
+    byId("banner").hidden = false;
+    byId("banner").textContent = `Not done: ${error.message}`;
+    return null;
+  }
+}
+
+async function refresh() {
+  try {
+    const [progress, quality, judges] = await Promise.all([ask("/api/progress"), ask("/api/agreement"), ask("/api/judges")]);
+    byId("banner").hidden = true;
+    byId("finding").textContent = progress.finding;
+    byId("s-progress").textContent = when(progress);
+    redraw("progress", progress, (data, width) => course(width, data));
+    redraw("kinds", progress.kinds, (kinds, width) => meters(width, kinds.map((kind) => ({ ...kind, name: KINDS[kind.kind] || kind.kind }))));
+    byId("s-agreement").textContent = [quality.finding, quality.split].filter(Boolean).join(" ");
+    redraw("agreement", quality.rows, (rows, width) =>
+      rows.length
+        ? dots(
+            width,
+            rows.map((row) => ({ name: row.group, value: row.alpha, low: row.alpha_low, high: row.alpha_high, text: `${row.alpha === null ? "-" : row.alpha.toFixed(2)} (${between(row.alpha_low, row.alpha_high)})` })),
+            { from: rows.some((row) => row.alpha_low < 0 || row.alpha < 0) ? -1 : 0, to: 1, title: quality.finding },
+          )
+        : make("p", { class: "soft" }, "It shows here as soon as documents have two labels."),
+    );
+    byId("s-labels").textContent = quality.distribution.map((row) => `${row.group}: ${row.n}`).join(", ") || "none yet";
+    redraw("labels", quality.distribution, (rows, width) => bars(width, rows, setup.scale.map((level) => level.name)));
+    byId("s-judges").textContent = judges.finding;
+    redraw("judges", judges.rows, (rows) => table(JUDGE_HEADS, rows.map(judgeRow)));
+    byId("s-differ").textContent = quality.disagreements.length ? "the widest first" : "none yet";
+    redraw("differ", quality.disagreements, (rows) => (rows.length ? table(["*Query", "*Document", "*Said", "Apart|in grades"], rows.map(differRow)) : make("span")));
+    byId("updated").textContent = `as of ${new Date().toLocaleTimeString()}`;
+  } catch (error) {
+    byId("banner").hidden = false;
+    byId("banner").textContent = error.status === 401 || error.status === 403 ? "You are signed out: load the page again." : "No connection: the figures are not up to date.";
+  }
+}
+
+byId("invite").addEventListener("submit", async (event) => {
+  event.preventDefault();
+  const form = new FormData(event.target);
+  const made = await say(() => tell("/api/invites", { name: form.get("name").trim() || null, group: form.get("group") }));
+  if (!made) return;
+  event.target.reset();
+  const link = new URL(made.link, window.location.href).href;
+  byId("links").prepend(make("p", {}, `${made.name}: `, make("span", { class: "link-out", "data-link": link }, link)));
+});
+
+async function live() {
+  if (!document.hidden) await refresh();
+  setTimeout(live, EVERY);
+}
+live();

@@ -1,0 +1,227 @@
+"""The folder of a study: study.toml, queries, documents, runs, tasks and practice items."""
+
+from __future__ import annotations
+
+import secrets
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from karat.errors import BadInput
+from karat.formats.files import File
+from karat.formats.read import ENDINGS, read_documents, read_queries, read_runs, read_subtopics
+from karat.formats.tables import read_table
+from karat.records import Documents, Queries, Runs
+from karat.records.scale import Level, Scale
+from karat.records.study import Aspect, Platform, Rules, Study
+
+#: The files of a folder by what they hold, in the order in which they are looked for.
+FILES = {
+    "queries": ("queries.csv", "queries.jsonl", "queries.tsv", "queries.xml", "queries.parquet"),
+    "subtopics": ("subtopics.csv", "subtopics.jsonl", "subtopics.tsv"),
+    "documents": ("documents.jsonl", "documents.csv", "documents.parquet", "documents.jsonl.gz", "documents.jsonl.zst"),
+    "tasks": ("tasks.csv", "tasks.jsonl", "tasks.tsv", "tasks.parquet"),
+    "practice": ("practice.csv", "practice.jsonl", "practice.tsv"),
+}
+
+#: What study.toml may say: table -> key -> type. Anything else is a slip of the pen and refused.
+KNOWN: dict[str, dict[str, tuple[type, ...]]] = {
+    "": {"id": (str,), "title": (str,), "guidelines": (str,), "groups": (list,), "cant_tell": (list,)},
+    "scale": {"levels": (list,)},
+    "aspects": {"name": (str,), "definition": (str,)},
+    "overlap": {
+        "labels": (int,),
+        "third_when_apart_by": (int, float),
+        "judges_per_pair": (int,),
+        "reserve_minutes": (int, float),
+        "one_judge_per_query": (bool,),
+        "hours_apart": (int, float),
+        "most_per_judge": (int,),
+    },
+    "traps": {"block": (int,), "failed_allowed": (int,)},
+    "practice": {"pass": (int, float)},
+    "pairs": {"reasons": (list,), "classes": (list,), "strengths": (int,), "depth": (int,)},
+    "platform": {
+        "prolific": (bool,),
+        "mturk": (bool,),
+        "group": (str,),
+        "completion_code": (str,),
+        "tasks": (int,),
+    },
+}
+
+
+@dataclass(frozen=True)
+class StudyFolder:
+    """A study and the files beside it."""
+
+    path: Path
+    study: Study
+
+    def file(self, what: str) -> Path | None:
+        """The file that holds queries, documents, tasks, ..., if there is one."""
+        return next((self.path / name for name in FILES[what] if (self.path / name).is_file()), None)
+
+    @cached_property
+    def queries(self) -> Queries | None:
+        """The queries, with their subtopics where they are known."""
+        path, more = self.file("queries"), self.file("subtopics")
+        if path is None:
+            return None
+        queries = read_queries(str(path))
+        return queries if more is None else Queries(queries.frame, (), read_subtopics(str(more)).subtopics)
+
+    @cached_property
+    def documents(self) -> Documents | None:
+        """The documents."""
+        path = self.file("documents")
+        return None if path is None else read_documents(str(path))
+
+    @cached_property
+    def runs(self) -> list[Runs]:
+        """The runs in the folder `runs`."""
+        folder = self.path / "runs"
+        return [read_runs(str(path)) for path in sorted(folder.glob("*")) if path.is_file()] if folder.is_dir() else []
+
+    def tasks(self) -> pl.DataFrame | None:
+        """The tasks of the folder's task file; without one, the top of all runs, each document once."""
+        path = self.file("tasks")
+        if path is not None:
+            return read_tasks(str(path))
+        tops = [
+            runs.frame.sort("query", "score", "doc", descending=[False, True, True])
+            .group_by("system", "query", maintain_order=True)
+            .head(self.study.depth)
+            for runs in self.runs
+        ]
+        return pl.concat([top.select("query", "doc") for top in tops]).unique(maintain_order=True) if tops else None
+
+    def practice(self) -> pl.DataFrame | None:
+        """The practice items: query, doc, gold (the right grade) and note (why)."""
+        path = self.file("practice")
+        return None if path is None else read_tasks(str(path))
+
+
+def read_tasks(path: str) -> pl.DataFrame:
+    """A table of tasks, as `karat plan` writes it; names as in judgments and preferences."""
+    file = File(path)
+    kind = ENDINGS.get(file.ending, "csv")
+    frame, source = read_table(
+        file, "jsonl" if kind in ("jsonl", "quepid") else "parquet" if kind == "parquet" else "csv"
+    )
+    aliases = {"query_id": "query", "qid": "query", "doc_id": "doc", "docid": "doc", "docno": "doc"}
+    frame = frame.rename(
+        {old: new for old, new in aliases.items() if old in frame.columns and new not in frame.columns}
+    )
+    if "query" not in frame.columns or not {"doc", "left", "reason"} & {*frame.columns}:
+        raise BadInput.at(
+            source.name, expected="tasks with query and doc, or query, left and right", found=", ".join(frame.columns)
+        )
+    return frame
+
+
+def read_study(path: str) -> StudyFolder:
+    """The study in a folder."""
+    folder = Path(path)
+    file = folder / "study.toml"
+    if not file.is_file():
+        raise BadInput.at(
+            path, expected="a folder with study.toml", found="none", remedy=f"make one: karat init {path}"
+        )
+    try:
+        said = tomllib.loads(file.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise BadInput(f"{file}: {error}") from None
+    return StudyFolder(folder, _study(said, str(file), folder))
+
+
+def _study(said: dict[str, Any], file: str, folder: Path) -> Study:
+    _check("", {name: value for name, value in said.items() if name not in KNOWN}, file)
+    aspects = said.get("aspects", [])
+    for name, table in said.items():
+        if name in KNOWN and name != "aspects":
+            if not isinstance(table, Mapping):
+                raise BadInput.at(file, expected=f"a table [{name}]", found=f"{name} = {table!r}")
+            _check(name, table, file)
+    if not isinstance(aspects, list) or not all(isinstance(aspect, Mapping) for aspect in aspects):
+        raise BadInput.at(file, expected="tables [[aspects]]", found=f"aspects = {aspects!r}")
+    for aspect in aspects:
+        _check("aspects", aspect, file)
+        if "name" not in aspect:
+            raise BadInput.at(file, expected="a name for each aspect", found=str(dict(aspect)))
+    overlap, traps, pairs = (said.get(name, {}) for name in ("overlap", "traps", "pairs"))
+    more: dict[str, Any] = {}
+    for name, where in (("reasons", pairs), ("classes", pairs), ("cant_tell", said), ("groups", said)):
+        if name in where:
+            more[name] = tuple(str(value) for value in where[name])
+            if not more[name]:
+                raise BadInput.at(file, expected=f"something in {name}", found="an empty list")
+    for name in ("strengths", "depth"):
+        if name in pairs:
+            more[name] = pairs[name]
+    platform = Platform(**said.get("platform", {}))
+    groups = more.get("groups", ("judges",))
+    if platform.group and platform.group not in groups:
+        raise BadInput.at(file, expected=f"a platform group of {', '.join(groups)}", found=f'"{platform.group}"')
+    guidelines = said.get("guidelines", "")
+    if guidelines.endswith((".md", ".txt")) and (folder / guidelines).is_file():
+        guidelines = (folder / guidelines).read_text(encoding="utf-8")
+    rules = Rules(
+        **{name: value for name, value in overlap.items() if name != "third_when_apart_by"},
+        apart=float(overlap.get("third_when_apart_by", 1.0)),
+        block=traps.get("block", 5),
+        traps_failed=traps.get("failed_allowed", 0),
+        practice_pass=float(said.get("practice", {}).get("pass", 0.0)),
+    )
+    return Study(
+        id=said.get("id") or folder.resolve().name,
+        title=said.get("title", folder.resolve().name),
+        scale=_scale(said.get("scale", {}).get("levels"), file),
+        aspects=tuple(Aspect(aspect["name"], aspect.get("definition", "")) for aspect in aspects),
+        guidelines=guidelines,
+        rules=rules,
+        platform=platform,
+        **more,
+    )
+
+
+def _scale(levels: Any, file: str) -> Scale:
+    if levels is None:
+        return Scale.parse("0=not relevant, 1=relevant")
+    if all(isinstance(level, str) for level in levels):
+        return Scale.parse(", ".join(levels))
+    made = []
+    for place, level in enumerate(levels):
+        if (
+            not isinstance(level, Mapping)
+            or "name" not in level
+            or not {*level} <= {"grade", "name", "definition", "gain"}
+        ):
+            raise BadInput.at(file, expected="levels with grade, name, definition", found=str(level))
+        grade, gain = level.get("grade", place), level.get("gain")
+        if any(not isinstance(v, int | float) or isinstance(v, bool) for v in (grade, 0 if gain is None else gain)):
+            raise BadInput.at(file, expected="numbers as grade and gain", found=str(level))
+        made.append(Level(float(grade), str(level["name"]), str(level.get("definition", "")), gain))
+    return Scale(tuple(made))
+
+
+def _check(table: str, said: Mapping[str, Any], file: str) -> None:
+    """Refuse what is not known, or of the wrong type."""
+    for name, value in said.items():
+        place = f"[{table}] {name}" if table else name
+        if name not in KNOWN[table]:
+            raise BadInput.at(file, expected=f"one of {', '.join(KNOWN[table])}", found=place)
+        types = KNOWN[table][name]
+        if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
+            wanted = " or ".join(kind.__name__ for kind in types)
+            raise BadInput.at(file, expected=f"{place} as {wanted}", found=repr(value))
+
+
+def new_id() -> str:
+    """A new study's id: several studies may share a database."""
+    return secrets.token_hex(8)

@@ -1,0 +1,135 @@
+"""A study: what judges are asked, on which scale, by which rules."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from karat.errors import BadInput
+from karat.records.scale import Scale
+
+#: What a judge may be asked: one document (alone or after another), two lists, a reason to put into classes.
+KINDS = ("judge", "pair", "code")
+
+#: The classes of reasons that people gave for preferring a list (Sanderson et al., SIGIR 2010).
+REASON_CLASSES = (
+    "on topic",
+    "specific links",
+    "not classifiable",
+    "irrelevant",
+    "more relevant",
+    "number",
+    "position",
+    "range of results",
+    "presentation",
+    "quality/authority",
+    "spam/adverts",
+    "duplication",
+    "availability",
+    "language",
+    "dead links",
+)
+
+
+@dataclass(frozen=True)
+class Aspect:
+    """One thing to grade beside the whole: novelty, freshness, authority."""
+
+    name: str
+    definition: str = ""
+
+
+@dataclass(frozen=True)
+class Rules:
+    """How many labels are asked for, of whom, and when.
+
+    A document gets `labels` labels of each group, one more when the first two differ by `apart` grades or more (0:
+    never). A pair of lists gets `judges_per_pair` answers. A task given to a judge is kept for `reserve_minutes`.
+    With `one_judge_per_query` all documents of a query go to one judge of the group. A query's documents alone and in
+    context are asked of one judge at least `hours_apart` hours apart.
+    """
+
+    labels: int = 2
+    apart: float = 1.0
+    judges_per_pair: int = 8
+    reserve_minutes: float = 30.0
+    one_judge_per_query: bool = False
+    hours_apart: float = 24.0
+    block: int = 5
+    traps_failed: int = 0
+    practice_pass: float = 0.0
+    most_per_judge: int = 0
+
+    def __post_init__(self) -> None:
+        checks = (
+            ("labels", self.labels >= 1, "1 or more"),
+            ("third_when_apart_by", self.apart >= 0, "0 (never) or a number of grades"),
+            ("judges_per_pair", self.judges_per_pair >= 1, "1 or more"),
+            ("reserve_minutes", 0 < self.reserve_minutes <= 10080, "more than 0, at most a week (10080)"),
+            ("hours_apart", 0 <= self.hours_apart < 1e6, "0 or more"),
+            ("block", self.block >= 2, "2 or more"),
+            ("failed_allowed", self.traps_failed >= 0, "0 or more"),
+            ("pass", 0 <= self.practice_pass <= 1, "a share from 0 to 1"),
+            ("most_per_judge", self.most_per_judge >= 0, "0 (no limit) or more"),
+        )
+        for name, right, expected in checks:
+            if not right:
+                field_name = {
+                    "third_when_apart_by": "apart",
+                    "failed_allowed": "traps_failed",
+                    "pass": "practice_pass",
+                }
+                found = getattr(self, field_name.get(name, name))
+                raise BadInput.at(f"the rule {name}", expected=expected, found=str(found))
+
+
+@dataclass(frozen=True)
+class Platform:
+    """How judges of Prolific and MTurk come in, and what they take back."""
+
+    prolific: bool = False
+    mturk: bool = False
+    group: str = ""
+    completion_code: str = ""
+    tasks: int = 0
+
+
+@dataclass(frozen=True)
+class Study:
+    """What a study asks: title, scale, aspects, guidelines, groups of judges, rules.
+
+    >>> Study("s1", "Horses", Scale.parse("bad, fair, good")).groups
+    ('judges',)
+    """
+
+    id: str
+    title: str
+    scale: Scale
+    aspects: tuple[Aspect, ...] = ()
+    guidelines: str = ""
+    groups: tuple[str, ...] = ("judges",)
+    rules: Rules = field(default_factory=Rules)
+    platform: Platform = field(default_factory=Platform)
+    #: Ready answers to "why?", beside the free text.
+    reasons: tuple[str, ...] = ("more relevant", "better order", "more variety", "less spam", "clearer snippets")
+    classes: tuple[str, ...] = REASON_CLASSES
+    #: How many steps a preference has: 1 is left or right, 2 also slightly or much.
+    strengths: int = 1
+    #: Why a judge cannot tell.
+    cant_tell: tuple[str, ...] = ("the page does not show", "not a language I read", "the query is unclear", "other")
+    #: How many results of a list are shown side by side, and pooled from the runs when there are no tasks.
+    depth: int = 10
+
+    def to_dict(self) -> dict[str, Any]:
+        """What the pages and programs need to know of it."""
+        return {
+            "title": self.title,
+            "scale": [{"grade": v.grade, "name": v.name, "definition": v.definition} for v in self.scale],
+            "aspects": [{"name": a.name, "definition": a.definition} for a in self.aspects],
+            "guidelines": self.guidelines,
+            "groups": list(self.groups),
+            "reasons": list(self.reasons),
+            "classes": list(self.classes),
+            "strengths": self.strengths,
+            "cant_tell": list(self.cant_tell),
+        }

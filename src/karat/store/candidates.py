@@ -1,0 +1,166 @@
+"""The questions to the database behind the queue, each built once: building takes longer than asking."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, Literal
+
+from sqlalchemy import BindParameter, ColumnElement, Select, and_, bindparam, exists, func, literal, not_, or_, select
+
+from karat.store.tables import answers, bundles, judges, reservations, tasks
+
+#: A prime beside the lots: (task's lot x judge's lot) mod it orders a query's tasks differently for each judge.
+PRIME = 30_011
+#: States in which a judge may be given the same question again.
+AGAIN = ("expired", "released")
+
+Order = Literal["practice", "own", "query", "place", "trap", "waiting"]
+
+STUDY: BindParameter[int] = bindparam("study")
+JUDGE: BindParameter[int] = bindparam("judge")
+GROUP: BindParameter[str] = bindparam("grp")
+NOW: BindParameter[float] = bindparam("now")
+SHUFFLED = (tasks.c.lot * bindparam("lot")) % PRIME
+
+
+@cache
+def candidates(order: Order, later: bool = False) -> Select[Any]:
+    """The first task with a free slot that a judge may do, in some order, its row held where nobody else is at it.
+
+    `practice`; `own`: of bundles the judge has; `query`: of one query, shuffled; `place`: as they come; `trap`;
+    `waiting`: those that come too soon after others. With `later`, also what the judge has put off.
+    """
+    mine = _open(later).where(tasks.c.stage == (order if order in ("practice", "trap") else "task"))
+    if order == "practice":
+        mine = mine.order_by(tasks.c.place)
+    elif order == "trap":
+        mine = mine.order_by(SHUFFLED)
+    elif order == "waiting":
+        mine = mine.where(_too_soon())
+    else:
+        mine = mine.where(not_(_too_soon()))
+        if order == "own":
+            own: BindParameter[Any] = bindparam("own", expanding=True)
+            mine = mine.where(tasks.c.bundle_id.in_(own)).order_by(tasks.c.session, tasks.c.place, SHUFFLED)
+        elif order == "query":
+            mine = mine.where(tasks.c.query == bindparam("query")).order_by(SHUFFLED, tasks.c.id)
+        else:
+            mine = mine.order_by(tasks.c.place)
+    return mine.limit(1).with_for_update(of=tasks, skip_locked=True)
+
+
+def _open(later: bool) -> Select[Any]:
+    """The tasks with a free slot that this judge may do."""
+    again = (*AGAIN, "later") if later else AGAIN
+    met = exists().where(
+        reservations.c.judge_id == JUDGE, reservations.c.item == tasks.c.item, reservations.c.state.not_in(again)
+    )
+    # A plan's "judge 1" is the judge of that name; where there is none, whoever comes first.
+    other = judges.alias("other")
+    named = exists().where(
+        other.c.study_id == STUDY,
+        other.c.id != JUDGE,
+        bundles.c.name == literal("judge:").concat(other.c.grp).concat(":").concat(other.c.name),
+    )
+    owned = and_(
+        bundles.c.owner_id.is_not(None),
+        bundles.c.owner_id != JUDGE,
+        or_(bundles.c.until.is_(None), bundles.c.until >= NOW),
+    )
+    taken = exists().where(bundles.c.id == tasks.c.bundle_id, or_(owned, and_(bundles.c.owner_id.is_(None), named)))
+    # Nobody begins a block of which they know a part: it would be left unfinished.
+    part, known = tasks.alias("part"), reservations.alias("known")
+    begun = exists().where(
+        bundles.c.id == tasks.c.bundle_id,
+        bundles.c.name.like("block:%"),
+        or_(bundles.c.owner_id.is_(None), bundles.c.owner_id != JUDGE),
+        part.c.bundle_id == tasks.c.bundle_id,
+        not_(part.c.trap),
+        known.c.judge_id == JUDGE,
+        known.c.item == part.c.item,
+    )
+    before = tasks.alias("before")
+    early = exists().where(
+        before.c.bundle_id == tasks.c.bundle_id, before.c.session < tasks.c.session, before.c.filled < before.c.wanted
+    )
+    return select(tasks).where(
+        tasks.c.study_id == STUDY,
+        tasks.c.grp == GROUP,
+        tasks.c.open,
+        not_(met),
+        or_(tasks.c.bundle_id.is_(None), and_(not_(or_(taken, begun)), or_(tasks.c.session.is_(None), not_(early)))),
+    )
+
+
+def _too_soon() -> ColumnElement[bool]:
+    """A document in context soon after one of its query alone, or the other way round."""
+    alone = and_(tasks.c.context.is_not(None), tasks.c.query.in_(bindparam("alone", expanding=True)))
+    given = and_(tasks.c.context.is_(None), tasks.c.query.in_(bindparam("given", expanding=True)))
+    return and_(tasks.c.kind == "judge", or_(alone, given))
+
+
+_GIVEN = select(
+    tasks, reservations.c.state, reservations.c.until, reservations.c.turned, reservations.c.opened, reservations.c.made
+).join(reservations, reservations.c.task_id == tasks.c.id)
+
+#: A task that a judge was given.
+GIVEN = _GIVEN.where(reservations.c.judge_id == JUDGE, tasks.c.id == bindparam("task"), tasks.c.study_id == STUDY)
+#: A judge's oldest task in work other than some; one taken back comes before what was fetched after it.
+HELD = (
+    _GIVEN.where(
+        reservations.c.judge_id == JUDGE,
+        reservations.c.state == "held",
+        reservations.c.until >= NOW,
+        tasks.c.id.not_in(bindparam("besides", expanding=True)),
+    )
+    .order_by(reservations.c.made, reservations.c.id)
+    .limit(1)
+)
+OWN = select(bundles.c.id).where(bundles.c.owner_id == JUDGE)
+HOW_MANY_HELD = select(func.count()).where(reservations.c.judge_id == JUDGE, reservations.c.state == "held")
+DUE = (
+    select(reservations.c.id, reservations.c.task_id)
+    .where(reservations.c.study_id == STUDY, reservations.c.state == "held", reservations.c.until < NOW)
+    .order_by(reservations.c.task_id)
+    .limit(50)
+)
+TASK_IF_FREE = select(tasks.c.id).where(tasks.c.id == bindparam("task")).with_for_update(skip_locked=True)
+JUDGE_ROW = select(judges).where(judges.c.id == JUDGE, judges.c.study_id == STUDY)
+JUDGE_LOCKED = JUDGE_ROW.with_for_update()
+ANSWERED = select(func.count()).where(answers.c.judge_id == JUDGE, answers.c.study_id == STUDY)
+LAST_QUERY = (
+    select(tasks.c.query)
+    .join(reservations, reservations.c.task_id == tasks.c.id)
+    .where(reservations.c.judge_id == JUDGE)
+    .order_by(reservations.c.changed.desc(), reservations.c.id.desc())
+    .limit(1)
+)
+#: Pairs met so far, the traps among them.
+PAIRS_MET = (
+    select(func.count())
+    .select_from(reservations.join(tasks, tasks.c.id == reservations.c.task_id))
+    .where(
+        reservations.c.judge_id == JUDGE,
+        reservations.c.state.in_(("held", "answered")),
+        tasks.c.kind == "pair",
+        tasks.c.bundle_id.is_(None),
+        not_(tasks.c.practice),
+    )
+)
+ANY_CONTEXT = select(tasks.c.id).where(tasks.c.study_id == STUDY, tasks.c.context.is_not(None)).limit(1)
+#: The queries that a judge has lately judged alone, and in context.
+LATELY = (
+    select(tasks.c.query, tasks.c.context.is_(None).label("alone"), func.max(reservations.c.changed).label("at"))
+    .join(reservations, reservations.c.task_id == tasks.c.id)
+    .where(
+        reservations.c.judge_id == JUDGE,
+        reservations.c.state.in_(("held", "answered")),
+        reservations.c.changed > bindparam("since"),
+        tasks.c.kind == "judge",
+        not_(tasks.c.practice),
+    )
+    .group_by(tasks.c.query, tasks.c.context.is_(None))
+)
+MINE = select(reservations.c.id, reservations.c.turned, reservations.c.opened).where(
+    reservations.c.judge_id == JUDGE, reservations.c.item == bindparam("asked")
+)

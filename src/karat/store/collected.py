@@ -1,0 +1,210 @@
+"""What was collected, as tables: judgments, preferences, codes of reasons, and the whole log."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import polars as pl
+from sqlalchemy import select
+
+from karat.store.store import Store
+from karat.store.tables import answers, events, judges, tasks
+
+OVERALL = "overall"
+
+JUDGMENTS = {
+    "query": pl.String,
+    "doc": pl.String,
+    "label": pl.Float64,
+    "judge": pl.String,
+    "group": pl.String,
+    "aspect": pl.String,
+    "context": pl.String,
+    "subtopic": pl.String,
+    "surface": pl.String,
+    "time": pl.String,
+    "seconds": pl.Float64,
+    "comment": pl.String,
+    "probability": pl.Float64,
+    "away": pl.Float64,
+    "gold": pl.Float64,
+    "task": pl.Int64,
+}
+PREFERENCES = {
+    "query": pl.String,
+    "subtopic": pl.String,
+    "left": pl.String,
+    "right": pl.String,
+    "choice": pl.String,
+    "strength": pl.Float64,
+    "judge": pl.String,
+    "group": pl.String,
+    "reason": pl.String,
+    "trap": pl.Boolean,
+    "expected": pl.String,
+    "time": pl.String,
+    "seconds": pl.Float64,
+    "away": pl.Float64,
+    "comment": pl.String,
+    "probability": pl.Float64,
+    "task": pl.Int64,
+}
+CODES = {
+    "query": pl.String,
+    "reason": pl.String,
+    "class": pl.String,
+    "judge": pl.String,
+    "group": pl.String,
+    "time": pl.String,
+    "task": pl.Int64,
+}
+
+
+def judgments(store: Store, *, aspects: bool = True, cant_tell: bool = True) -> pl.DataFrame:
+    """The labels that stand, in the order in which they were said; `aspects` adds a row for each graded aspect.
+
+    Somebody who could not tell has a row without label (their reason is the comment) unless `cant_tell` is False.
+    """
+    rows = []
+    for row in _said(store, "judge", cant_tell=cant_tell):
+        said = _base(row) | {
+            "doc": row["doc"],
+            "label": row["label"],
+            "context": row["context"],
+            "surface": row["surface"],
+            "comment": row["comment"] or (row["reason"] if row["kind"] == "cant_tell" else None),
+            "gold": row["gold"],
+            "aspect": OVERALL,
+        }
+        rows.append(said)
+        if aspects:
+            more = json.loads(row["more"] or "{}").get("aspects", {})
+            rows += [said | {"aspect": name, "label": grade, "gold": None} for name, grade in more.items()]
+    return pl.DataFrame(rows, schema=JUDGMENTS)
+
+
+def preferences(store: Store, *, traps: bool = True) -> pl.DataFrame:
+    """The choices that stand, with the systems on the sides on which they were shown."""
+    rows = []
+    for row in _said(store, "pair"):
+        if row["trap"] and not traps:
+            continue
+        chips = json.loads(row["more"] or "{}").get("chips", [])
+        turned = row["shown_left"] != row["a"]
+        expected = {"left": "right", "right": "left"}.get(row["expected"]) if turned else row["expected"]
+        rows.append(
+            _base(row)
+            | {
+                "left": row["shown_left"],
+                "right": row["shown_right"],
+                "choice": row["choice"],
+                "strength": row["strength"],
+                "reason": "; ".join([*chips, *([row["reason"]] if row["reason"] else [])]) or None,
+                "trap": row["trap"],
+                "expected": expected,
+                "comment": row["comment"],
+            }
+        )
+    return pl.DataFrame(rows, schema=PREFERENCES)
+
+
+def codes(store: Store) -> pl.DataFrame:
+    """The classes into which reasons were put, one row for each class."""
+    rows = []
+    for row in _said(store, "code"):
+        said = {name: value for name, value in _base(row).items() if name in CODES}
+        classes = json.loads(row["more"] or "{}").get("classes", [])
+        rows += [said | {"reason": row["text"], "class": name} for name in classes]
+    return pl.DataFrame(rows, schema=CODES)
+
+
+def events_frame(store: Store) -> pl.DataFrame:
+    """The whole log, one row for each event, nothing left out."""
+    with store.database.read() as connection:
+        found = connection.execute(
+            select(events, judges.c.name.label("judge"))
+            .outerjoin(judges, judges.c.id == events.c.judge_id)
+            .where(events.c.study_id == store.study_id)
+            .order_by(events.c.id)
+        )
+        rows = [dict(row) for row in found.mappings()]
+    texts = ("kind", "judge", "choice", "left", "right", "reason", "comment", "surface", "more", "key", "time")
+    schema: dict[str, Any] = {"event": pl.Int64, "task": pl.Int64, "takes_back": pl.Int64}
+    schema |= dict.fromkeys(texts, pl.String) | dict.fromkeys(("label", "strength", "seconds", "away"), pl.Float64)
+    named = {"id": "event", "task_id": "task", "target_id": "takes_back", "a": "left", "b": "right"}
+    ready = [{named.get(name, name): value for name, value in row.items()} | {"time": iso(row["at"])} for row in rows]
+    return pl.DataFrame([{name: row[name] for name in schema} for row in ready], schema=schema)
+
+
+def tasks_frame(store: Store) -> pl.DataFrame:
+    """The tasks as they stand, in the columns that task files have, with labels wanted and there."""
+    names = {"a": "left", "b": "right", "a_query": "left_query", "b_query": "right_query", "grp": "group"}
+    names |= {"a_docs": "left_docs", "b_docs": "right_docs", "text": "reason"}
+    kept = ["id", "kind", "query", "doc", "context", "subtopic", "a", "b", "a_query", "b_query", "a_docs", "b_docs"]
+    kept += ["text", "grp", "session", "trap", "expected", "practice", "gold", "probability", "wanted", "filled"]
+    with store.database.read() as connection:
+        mine = select(*(tasks.c[name] for name in kept)).where(tasks.c.study_id == store.study_id)
+        rows = [dict(row) for row in connection.execute(mine.order_by(tasks.c.id)).mappings()]
+    numbers: dict[str, Any] = {"id": pl.Int64, "session": pl.Int64, "wanted": pl.Int64, "filled": pl.Int64}
+    numbers |= {"gold": pl.Float64, "probability": pl.Float64, "trap": pl.Boolean, "practice": pl.Boolean}
+    frame = pl.DataFrame(rows, schema={name: numbers.get(name, pl.String) for name in kept})
+    return frame.rename(names | {"id": "task"})
+
+
+def iso(at: float) -> str:
+    """A time as text.
+
+    >>> iso(0.0)
+    '1970-01-01T00:00:00.000+00:00'
+    """
+    return datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds")
+
+
+def _said(store: Store, kind: str, *, cant_tell: bool = False) -> list[dict[str, Any]]:
+    """The answers that stand to one kind of task, beside their tasks and judges."""
+    source = answers
+    names = ("id", "kind", "at", "label", "choice", "strength", "reason", "comment", "surface", "seconds", "away")
+    with store.database.read() as connection:
+        rows = _rows(connection, source, names, store, kind)
+        if cant_tell:
+            gone = select(events.c.target_id).where(events.c.kind == "undo", events.c.target_id.is_not(None))
+            rows += _rows(
+                connection, events, names, store, kind, events.c.kind == "cant_tell", events.c.id.not_in(gone)
+            )
+            rows.sort(key=lambda row: int(row["id"]))
+    return rows
+
+
+def _rows(connection: Any, source: Any, names: tuple[str, ...], store: Store, kind: str, *more: Any) -> list[Any]:
+    asked = ("query", "doc", "context", "subtopic", "a", "b", "trap", "expected", "gold", "probability", "text")
+    found = connection.execute(
+        select(
+            *(source.c[name] for name in (*names, "more", "task_id")),
+            source.c.a.label("shown_left"),
+            source.c.b.label("shown_right"),
+            *(tasks.c[name] for name in asked),
+            judges.c.name.label("judge"),
+            judges.c.grp.label("group"),
+        )
+        .join(tasks, tasks.c.id == source.c.task_id)
+        .join(judges, judges.c.id == source.c.judge_id)
+        .where(source.c.study_id == store.study_id, tasks.c.kind == kind, *more)
+        .order_by(source.c.id)
+    )
+    return [dict(row) for row in found.mappings()]
+
+
+def _base(row: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "query": row["query"],
+        "subtopic": row["subtopic"],
+        "judge": row["judge"],
+        "group": row["group"],
+        "time": iso(row["at"]),
+        "seconds": row["seconds"],
+        "away": row["away"],
+        "probability": row["probability"],
+        "task": row["task_id"],
+    }

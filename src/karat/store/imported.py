@@ -1,0 +1,226 @@
+"""Labels and preferences that were collected elsewhere: they enter the log and fill the slots of their tasks."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import polars as pl
+from sqlalchemy import Connection, insert, select
+
+from karat.errors import BadInput
+from karat.records import Judgments, Preferences, Records
+from karat.store.collected import OVERALL
+from karat.store.log import settle
+from karat.store.people import add_judge
+from karat.store.store import Store
+from karat.store.tables import events, judges, reservations, tasks
+from karat.store.tasks import add_tasks, item_of
+
+
+@dataclass(frozen=True)
+class Imported:
+    """How many answers came in, how many were known already, and how many are beyond what was asked for."""
+
+    new: int
+    known: int
+    surplus: int
+
+
+def import_records(store: Store, records: Records, *, name: str = "imported") -> Imported:
+    """Add judgments or preferences to the study; the same rows again add nothing.
+
+    Tasks that the study does not have are made with as many slots as there are labels. Where it has them, labels fill
+    free slots, and what is beyond them is counted and left out. Rows without judge are by the judge `name`.
+    """
+    if isinstance(records, Judgments):
+        rows = _judgment_rows(store, records, name)
+    elif isinstance(records, Preferences):
+        rows = _preference_rows(store, records, name)
+    else:
+        raise BadInput.at("the import", expected="judgments or preferences", found=records.schema.name)
+    _add_missing_tasks(store, rows)
+    people = _judges(store, {(row["judge"], row["group"]) for row in rows})
+
+    def work(connection: Connection) -> Imported:
+        slots = _slots(connection, store, {row["item"] for row in rows})
+        met = {
+            (row.judge_id, row.item): row.state
+            for row in connection.execute(
+                select(reservations.c.judge_id, reservations.c.item, reservations.c.state).where(
+                    reservations.c.study_id == store.study_id
+                )
+            )
+        }
+        keys = {
+            (row.judge_id, row.key)
+            for row in connection.execute(
+                select(events.c.judge_id, events.c.key).where(
+                    events.c.study_id == store.study_id, events.c.key.like("import %")
+                )
+            )
+        }
+        said, held, touched, known, surplus = [], [], set(), 0, 0
+        for row in rows:
+            judge_id = people[row["judge"]]
+            if (judge_id, row["key"]) in keys:
+                known += 1
+                continue
+            free = slots.get((row["group"], row["item"]), [])
+            slot = next((slot for slot in free if slot["free"] > 0), None)
+            tells = row["kind"] == "answer"
+            if (judge_id, row["item"]) in met or not free or (tells and slot is None):
+                surplus += 1
+                continue
+            task = slot or free[0]
+            task["free"] -= tells
+            met[judge_id, row["item"]] = "answered"
+            touched.add(task["id"])
+            said.append(_event(store, row, judge_id, task["id"]))
+            held.append(_reservation(store, row, judge_id, task))
+        if said:
+            connection.execute(insert(events), said)
+            connection.execute(insert(reservations), held)
+        for task_id in sorted(touched):
+            settle(connection, task_id)
+        return Imported(len(said), known, surplus)
+
+    return store.database.write(work)
+
+
+def _judgment_rows(store: Store, records: Judgments, name: str) -> list[dict[str, Any]]:
+    """One row for each judge and question, the aspects beside the whole."""
+    made: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for raw in records.frame.iter_rows(named=True):
+        asked = {part: raw.get(part) for part in ("query", "doc", "context", "subtopic")}
+        judge, group = raw.get("judge") or name, _group(store, raw.get("group"))
+        key = (*asked.values(), judge, group)
+        row = made.setdefault(key, _row("judge", asked, judge, group, raw) | {"aspects": {}, "label": None})
+        aspect = raw.get("aspect") or OVERALL
+        if aspect == OVERALL:
+            row["label"] = raw["label"]
+        else:
+            row["aspects"][aspect] = raw["label"]
+    for row in made.values():
+        row["kind"] = "cant_tell" if row["label"] is None else "answer"
+        row["more"] = json.dumps({"aspects": row["aspects"]}) if row["aspects"] else None
+    return list(made.values())
+
+
+def _preference_rows(store: Store, records: Preferences, name: str) -> list[dict[str, Any]]:
+    rows = []
+    for raw in records.frame.iter_rows(named=True):
+        if raw.get("trap"):
+            continue  # a trap's answer has done its work where it was asked
+        asked = {part: raw.get(part) for part in ("query", "subtopic", "left", "right")}
+        judge, group = raw.get("judge") or name, _group(store, raw.get("group"))
+        row = _row("pair", asked, judge, group, raw) | {"a": raw["left"], "b": raw["right"], "kind": "answer"}
+        rows.append(row | {part: raw.get(part) for part in ("choice", "strength", "reason")})
+    return rows
+
+
+def _row(kind: str, asked: dict[str, Any], judge: str, group: str, raw: dict[str, Any]) -> dict[str, Any]:
+    item = item_of(kind=kind, **asked)
+    digest = hashlib.sha256(json.dumps([judge, group, item]).encode()).hexdigest()
+    parts = {name: raw.get(name) for name in ("comment", "surface", "seconds", "probability")}
+    at = _time(raw.get("time"))
+    return parts | {
+        "task": asked | {"kind": kind},
+        "item": item,
+        "judge": judge,
+        "group": group,
+        "at": at,
+        "key": f"import {digest}",
+    }
+
+
+def _add_missing_tasks(store: Store, rows: list[dict[str, Any]]) -> None:
+    with store.database.read() as connection:
+        known = {
+            (row.grp, row.item)
+            for row in connection.execute(
+                select(tasks.c.grp, tasks.c.item).where(tasks.c.study_id == store.study_id).distinct()
+            )
+        }
+    wanted: Counter[tuple[str, str]] = Counter()
+    asked: dict[tuple[str, str], dict[str, Any]] = {}
+    for row in rows:
+        key = (row["group"], row["item"])
+        if key not in known:
+            wanted[key] += row["kind"] == "answer"
+            asked.setdefault(key, row["task"] | {"group": row["group"], "probability": row["probability"]})
+    if asked:
+        frame = pl.DataFrame(
+            [task | {"labels": max(wanted[key], 1), "closed": True} for key, task in asked.items()],
+            infer_schema_length=None,
+        )
+        add_tasks(store, frame)
+
+
+def _judges(store: Store, named: set[tuple[str, str]]) -> dict[str, int]:
+    """The judges by name, those made that are not there."""
+    with store.database.read() as connection:
+        mine = select(judges.c.name, judges.c.id, judges.c.grp).where(judges.c.study_id == store.study_id)
+        known = {row.name: (row.id, row.grp) for row in connection.execute(mine)}
+    found = {}
+    for name, group in sorted(named):
+        if name in known and known[name][1] != group:
+            raise BadInput.at(f"the judge {name}", expected=f"the group {known[name][1]}", found=group)
+        if name not in known:
+            judge, _ = add_judge(store, group=group, name=name, source="import")
+            known[name] = (judge["id"], group)
+        found[name] = known[name][0]
+    return found
+
+
+def _slots(connection: Connection, store: Store, items: set[str]) -> dict[tuple[str, str], list[dict[str, Any]]]:
+    mine = select(tasks.c.id, tasks.c.grp, tasks.c.item, tasks.c.wanted, tasks.c.filled, tasks.c.held).where(
+        tasks.c.study_id == store.study_id, ~tasks.c.practice
+    )
+    slots: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for row in connection.execute(mine.order_by(tasks.c.id).with_for_update()).mappings():
+        if row["item"] in items:
+            free = row["wanted"] - row["filled"] - row["held"]
+            slots.setdefault((row["grp"], row["item"]), []).append({"id": row["id"], "free": free})
+    return slots
+
+
+def _event(store: Store, row: dict[str, Any], judge_id: int, task_id: int) -> dict[str, Any]:
+    names = ("kind", "key", "label", "choice", "strength", "a", "b", "reason", "comment", "surface", "seconds", "more")
+    said = {name: row.get(name) for name in names}
+    at = store.clock() if row["at"] is None else row["at"]
+    return said | {"study_id": store.study_id, "judge_id": judge_id, "task_id": task_id, "at": at}
+
+
+def _reservation(store: Store, row: dict[str, Any], judge_id: int, task: dict[str, Any]) -> dict[str, Any]:
+    now = store.clock()
+    state = "answered" if row["kind"] == "answer" else "cant_tell"
+    asked = {"study_id": store.study_id, "task_id": task["id"], "judge_id": judge_id, "item": row["item"]}
+    times = {"made": now, "until": now, "changed": now if row["at"] is None else row["at"]}
+    return asked | times | {"state": state, "turned": False, "opened": True}
+
+
+def _group(store: Store, group: str | None) -> str:
+    if group is None:
+        return store.groups[0]
+    if group not in store.groups:
+        raise BadInput.at(
+            "the group of a row",
+            expected=f"one of the study's: {', '.join(store.groups)}",
+            found=f'"{group}"',
+            remedy="add it to groups in study.toml",
+        )
+    return group
+
+
+def _time(text: str | None) -> float | None:
+    if text is None:
+        return None
+    try:
+        return datetime.fromisoformat(text).timestamp()
+    except ValueError:
+        raise BadInput.at("the time of a row", expected="a time as ISO 8601", found=f'"{text}"') from None

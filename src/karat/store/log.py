@@ -1,0 +1,107 @@
+"""The log: every answer, undo and rejection is a new row; what counts now is a view over it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlalchemy import BindParameter, Connection, bindparam, func, insert, select, update
+
+from karat.store.store import NotYours, Store
+from karat.store.tables import answers, events, reservations, tasks
+
+_INSERT = insert(events)
+_TASK: BindParameter[int] = bindparam("task")
+_LABELS = select(answers.c.label).where(answers.c.task_id == _TASK).order_by(answers.c.id)
+_HELD = select(func.count()).where(reservations.c.task_id == _TASK, reservations.c.state == "held").scalar_subquery()
+_RULES = select(tasks.c.base, tasks.c.apart, _HELD.label("now_held")).where(tasks.c.id == _TASK)
+_COUNTS = update(tasks).where(tasks.c.id == _TASK)
+_LOCK = select(tasks).where(tasks.c.id == _TASK).with_for_update()
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a judge says of a task: a grade with aspects, a choice with a reason, or classes."""
+
+    label: float | None = None
+    aspects: dict[str, float | None] = field(default_factory=dict)
+    choice: str | None = None
+    strength: float | None = None
+    reason: str | None = None
+    chips: tuple[str, ...] = ()
+    classes: tuple[str, ...] = ()
+    comment: str | None = None
+    surface: str | None = None
+    seconds: float | None = None
+    away: float | None = None
+    #: The sender's own: the same answer sent twice counts once.
+    key: str | None = None
+
+    @property
+    def more(self) -> dict[str, Any]:
+        """What has no column of its own."""
+        parts = {"aspects": self.aspects, "chips": list(self.chips), "classes": list(self.classes)}
+        return {name: value for name, value in parts.items() if value}
+
+
+def log(
+    connection: Connection,
+    store: Store,
+    kind: str,
+    *,
+    judge_id: int | None = None,
+    task_id: int | None = None,
+    target_id: int | None = None,
+    answer: Answer | None = None,
+    left: str | None = None,
+    right: str | None = None,
+    more: dict[str, Any] | None = None,
+    key: str | None = None,
+) -> int:
+    """Append an event; returns its number."""
+    said = answer or Answer()
+    extra = said.more | (more or {})
+    row = {
+        "study_id": store.study_id,
+        "kind": kind,
+        "at": store.clock(),
+        "judge_id": judge_id,
+        "task_id": task_id,
+        "target_id": target_id,
+        "key": said.key or key,
+        "label": said.label,
+        "choice": said.choice,
+        "strength": said.strength,
+        "a": left,
+        "b": right,
+        "reason": said.reason,
+        "comment": said.comment,
+        "surface": said.surface,
+        "seconds": said.seconds,
+        "away": said.away,
+        "more": json.dumps(extra, ensure_ascii=False) if extra else None,
+    }
+    return int(connection.execute(_INSERT, row).inserted_primary_key[0])  # type: ignore[index]
+
+
+def settle(connection: Connection, task_id: int) -> None:
+    """Bring a task's counts in line with the log and the reservations; the caller holds the task's row."""
+    names = {"task": task_id}
+    task = connection.execute(_RULES, names).one()
+    given = [row.label for row in connection.execute(_LABELS, names)]
+    held = task.now_held
+    wanted = task.base
+    if task.apart is not None and task.base >= 2 and len(given) >= task.base:
+        first = [label for label in given[: task.base] if label is not None]
+        wanted += bool(first) and max(first) - min(first) >= task.apart
+    counts = {"filled": len(given), "held": held, "wanted": wanted, "open": wanted > len(given) + held}
+    connection.execute(_COUNTS, names | counts)
+
+
+def lock_task(connection: Connection, task_id: int) -> dict[str, Any]:
+    """The task's row, held until the transaction ends."""
+    found = connection.execute(_LOCK, {"task": task_id}).mappings().first()
+    if found is None:
+        raise NotYours("there is no such task for you")
+    return dict(found)

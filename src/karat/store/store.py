@@ -1,0 +1,64 @@
+"""One study in a database: what every function of the store is given first."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, RowMapping, insert, select
+
+from karat.errors import KaratError
+from karat.records.study import Rules, Study
+from karat.store.database import Database
+from karat.store.tables import studies
+
+#: Lots, which draw orders and sides, are below this: the product of two fits any database's integer.
+LOTS = 30_000
+
+
+class NotYours(KaratError):
+    """There is no such task for this judge."""
+
+
+class Closed(KaratError):
+    """This judge is not given tasks now."""
+
+
+class Conflict(KaratError):
+    """The answer cannot be taken as things stand; what was said is in the log."""
+
+
+@dataclass(frozen=True)
+class Store:
+    """A study in a database, its rules, and a clock (seconds since 1970), which tests turn."""
+
+    database: Database
+    study_id: int
+    rules: Rules
+    groups: tuple[str, ...]
+    clock: Callable[[], float] = time.time
+
+    @classmethod
+    def open(cls, url: str, study: Study, *, clock: Callable[[], float] = time.time) -> Store:
+        """The study's place in the database at a URL or path; made when it is new."""
+        database = Database.open(url)
+
+        def find(connection: Connection) -> int:
+            found = connection.execute(select(studies.c.id).where(studies.c.key == study.id)).scalar()
+            if found is None:
+                row = insert(studies).values(key=study.id, title=study.title, made=clock())
+                found = connection.execute(row).inserted_primary_key[0]  # type: ignore[index]
+            return int(found)
+
+        return cls(database, database.write(find), study.rules, study.groups, clock)
+
+    def close(self) -> None:
+        """Give all connections back."""
+        self.database.close()
+
+
+def as_dict(row: RowMapping | None) -> dict[str, Any] | None:
+    """A row as a dictionary, none as none."""
+    return None if row is None else dict(row)

@@ -1,0 +1,258 @@
+"""Tasks: what is to be asked, of which group, how often; loading the same file again adds nothing."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import polars as pl
+from sqlalchemy import Connection, insert, select, text
+
+from karat.errors import BadInput
+from karat.records.preferences import CHOICES
+from karat.records.study import KINDS
+from karat.store.store import LOTS, Store
+from karat.store.tables import ENDLESS, bundles, tasks
+
+#: Places of tasks of one block or query stand this far apart from the next one's.
+STRIDE = 10_000
+TEXTS = ("query", "doc", "context", "subtopic", "left", "right", "left_query", "right_query", "group", "judge")
+
+
+def add_tasks(store: Store, frame: pl.DataFrame, *, practice: bool = False, seed: int = 0) -> int:
+    """Add tasks from a table such as `karat plan` writes; returns how many are new.
+
+    Known columns: query, doc, context, subtopic, description (of the subtopic), left, right, left_query, right_query,
+    left_docs, right_docs, reason, kind, group, judge, session, order, block, place, trap, expected, probability, gold,
+    note, labels. A row without group is asked of every group.
+    """
+    rng = np.random.default_rng(seed)
+    rows = [_row(raw, number, practice) for number, raw in enumerate(frame.iter_rows(named=True), 1)]
+    places = _query_places([row["query"] for row in rows], rng)
+    lots = rng.integers(1, LOTS, size=max(len(rows), 1))
+    ready: list[dict[str, Any]] = []
+    for number, row in enumerate(rows):
+        groups = [row["group"]] if row["group"] else list(store.groups)
+        for group in groups:
+            if group not in store.groups:
+                raise BadInput.at(
+                    f"the tasks row {number + 1}", expected=f"a group of {', '.join(store.groups)}", found=f'"{group}"'
+                )
+            ready += _of_group(store, row, group, places[row["query"]] * STRIDE + number % STRIDE, int(lots[number]))
+    seen: Counter[tuple[str, str]] = Counter()
+    for row in ready:
+        key = (row["grp"], row["item"])
+        row["occurrence"] = seen[key]
+        seen[key] += 1
+
+    def work(connection: Connection) -> int:
+        known = {
+            tuple(row)
+            for row in connection.execute(
+                select(tasks.c.grp, tasks.c.item, tasks.c.occurrence).where(tasks.c.study_id == store.study_id)
+            )
+        }
+        new = [row for row in ready if (row["grp"], row["item"], row["occurrence"]) not in known]
+        numbers = _bundles(connection, store, {row["bundle"] for row in new if row["bundle"]})
+        values = [
+            {name: value for name, value in row.items() if name != "bundle"} | {"bundle_id": numbers.get(row["bundle"])}
+            for row in new
+        ]
+        if values:
+            connection.execute(insert(tasks), values)
+            if store.database.dialect == "postgresql":
+                connection.execute(text("ANALYZE tasks"))  # without it, plans for an empty table are kept for a while
+        return len(new)
+
+    return store.database.write(work)
+
+
+def _row(raw: dict[str, Any], number: int, practice: bool) -> dict[str, Any]:
+    """A row with known names and plain values."""
+    row: dict[str, Any] = {name: None if raw.get(name) in (None, "") else str(raw[name]) for name in TEXTS}
+    at = f"the tasks row {number}"
+    kind = raw.get("kind") or ("pair" if row["left"] else "code" if raw.get("reason") else "judge")
+    if kind not in KINDS:
+        raise BadInput.at(at, expected=f"a kind of task: {', '.join(KINDS)}", found=f'"{kind}"')
+    needs = {"judge": ("query", "doc"), "pair": ("query", "left", "right"), "code": ("query",)}[kind]
+    for name in needs:
+        if row[name] is None:
+            raise BadInput.at(at, expected=f"{name} for a task of kind {kind}", found="nothing")
+    row |= {
+        "kind": kind,
+        "text": raw.get("reason") if kind == "code" else raw.get("description"),
+        "session": _whole(raw.get("session"), "session", at),
+        "order": _whole(raw.get("order"), "order", at),
+        "place": _whole(raw.get("place"), "place", at),
+        "block": None if raw.get("block") in (None, "") else str(raw["block"]),
+        "labels": _whole(raw.get("labels"), "labels", at),
+        "closed": _truth(raw.get("closed")),
+        "trap": _truth(raw.get("trap")),
+        "expected": raw.get("expected") or None,
+        "gold": _number(raw.get("gold"), "gold", at),
+        "note": raw.get("note"),
+        "probability": _number(raw.get("probability"), "probability", at),
+        "left_docs": _docs(raw.get("left_docs")),
+        "right_docs": _docs(raw.get("right_docs")),
+        "practice": practice or _truth(raw.get("practice")),
+    }
+    if row["labels"] is not None and row["labels"] < 1:
+        raise BadInput.at(at, expected="1 label or more", found=str(row["labels"]))
+    if row["trap"] and row["expected"] not in ("left", "right"):
+        raise BadInput.at(at, expected="left or right as the expected answer of a trap", found=str(row["expected"]))
+    if kind == "pair" and row["left"] == row["right"]:
+        raise BadInput.at(at, expected="two systems", found=f"{row['left']} on both sides")
+    if row["practice"] and kind == "code":
+        raise BadInput.at(at, expected="documents or pairs to practise on", found="a reason to code")
+    if row["practice"] and kind == "pair" and row["expected"] not in CHOICES:
+        raise BadInput.at(at, expected=f"{', '.join(CHOICES)} in the column expected", found=str(row["expected"]))
+    if row["practice"] and kind == "judge" and row["gold"] is None:
+        raise BadInput.at(at, expected="the right grade in the column gold, for practice", found="nothing")
+    return row
+
+
+def _of_group(store: Store, row: dict[str, Any], group: str, place: int, lot: int) -> list[dict[str, Any]]:
+    """The rows of the table `tasks` for one group."""
+    rules = store.rules
+    kind, bundle, apart, copies = row["kind"], None, None, 1
+    base = row["labels"] or {"judge": rules.labels, "pair": rules.judges_per_pair, "code": rules.labels}[kind]
+    if row["practice"]:
+        base = ENDLESS
+    elif row["closed"]:
+        pass  # made for labels that were collected elsewhere: nothing more is asked
+    elif row["judge"]:
+        # A plan that names judges has a row for each of them.
+        base, bundle = 1, f"judge:{group}:{row['judge']}"
+    elif row["block"]:
+        base, bundle = 1, f"block:{group}:{row['block']}"
+    elif row["trap"]:
+        base = ENDLESS
+    elif kind == "judge" and rules.one_judge_per_query:
+        base, copies = 1, base
+    elif kind == "judge" and rules.apart > 0:
+        apart = rules.apart
+    if row["order"] is not None or row["block"]:
+        # Planned orders are kept; others are drawn for each judge.
+        within = row["order"] if row["order"] is not None else row["place"] or 0
+        place, lot = (int(row["block"]) if (row["block"] or "").isdigit() else 0) * STRIDE + within, 0
+    names = ("query", "doc", "context", "subtopic", "left", "right", "left_query", "right_query", "practice")
+    item = item_of(kind=kind, text=row["text"] if kind == "code" else None, **{name: row[name] for name in names})
+    planned = row["judge"] or row["block"] or row["practice"] or row["closed"]
+    by_query = kind == "judge" and rules.one_judge_per_query and not planned
+    return [
+        {
+            "study_id": store.study_id,
+            "kind": kind,
+            "item": item,
+            "grp": group,
+            "query": row["query"],
+            "doc": row["doc"],
+            "context": row["context"],
+            "subtopic": row["subtopic"],
+            "a": row["left"],
+            "b": row["right"],
+            "a_query": row["left_query"],
+            "b_query": row["right_query"],
+            "a_docs": row["left_docs"],
+            "b_docs": row["right_docs"],
+            "text": row["text"],
+            "bundle": f"query:{group}:{row['query']}:{copy}" if by_query else bundle,
+            "session": row["session"],
+            "place": place,
+            "lot": lot,
+            "base": base,
+            "apart": apart,
+            "wanted": base,
+            "filled": 0,
+            "held": 0,
+            "open": True,
+            "stage": "practice" if row["practice"] else "trap" if row["trap"] and bundle is None else "task",
+            "trap": row["trap"],
+            "expected": row["expected"],
+            "practice": row["practice"],
+            "gold": row["gold"],
+            "note": row["note"],
+            "probability": row["probability"],
+        }
+        for copy in range(copies)
+    ]
+
+
+def item_of(
+    *,
+    kind: str,
+    query: str,
+    doc: str | None = None,
+    context: str | None = None,
+    subtopic: str | None = None,
+    left: str | None = None,
+    right: str | None = None,
+    left_query: str | None = None,
+    right_query: str | None = None,
+    text: str | None = None,
+    practice: bool = False,
+) -> str:
+    """What is asked, whoever is asked and whichever side a system stands on, as one short name.
+
+    >>> one = item_of(kind="pair", query="q", left="a", right="b")
+    >>> one == item_of(kind="pair", query="q", left="b", right="a", left_query="q"), len(one)
+    (True, 64)
+    """
+    sides = sorted([(left or "", left_query or query), (right or "", right_query or query)])
+    parts = [kind, "practice" if practice else "", query, doc, context, subtopic, sides, text]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+def _query_places(queries: list[str], rng: np.random.Generator) -> dict[str, int]:
+    names = sorted(set(queries))
+    order = rng.permutation(len(names))
+    return {name: int(place) for name, place in zip(names, order, strict=True)}
+
+
+def _bundles(connection: Connection, store: Store, names: set[str]) -> dict[str | None, int]:
+    mine = select(bundles.c.name, bundles.c.id).where(bundles.c.study_id == store.study_id)
+    known = {row.name: row.id for row in connection.execute(mine)}
+    new = sorted(names - known.keys())
+    if new:
+        connection.execute(insert(bundles), [{"study_id": store.study_id, "name": name} for name in new])
+        known = {row.name: row.id for row in connection.execute(mine)}
+    return {**known}
+
+
+def _whole(value: Any, name: str, at: str) -> int | None:
+    number = _number(value, name, at)
+    if number is not None and number != int(number):
+        raise BadInput.at(at, expected=f"a whole number as {name}", found=f'"{value}"')
+    return None if number is None else int(number)
+
+
+def _number(value: Any, name: str, at: str) -> float | None:
+    if value is None or value == "":
+        return None
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise BadInput.at(at, expected=f"a number as {name}", found=f'"{value}"') from None
+    if not np.isfinite(number):
+        raise BadInput.at(at, expected=f"a number as {name}", found=f'"{value}"')
+    return number
+
+
+def _truth(value: Any) -> bool:
+    return str(value).strip().lower() in ("true", "1", "yes")
+
+
+def _docs(value: Any) -> str | None:
+    """A planned list of documents: a list, JSON, or names with spaces between."""
+    if value is None or value == "":
+        return None
+    if isinstance(value, str):
+        try:
+            found = json.loads(value)
+        except ValueError:
+            found = value.split()
+        value = found if isinstance(found, list) else [value]
+    return json.dumps([str(doc) for doc in value])

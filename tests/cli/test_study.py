@@ -1,0 +1,168 @@
+"""`karat init`, `import` and `export`: a study goes in and comes out whole; what is wrong is said with its place."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+
+import polars as pl
+import pytest
+from click.testing import CliRunner, Result
+
+from karat.cli import karat
+from karat.errors import BadInput
+from karat.formats import read_judgments
+from karat.formats.study import read_study
+from karat.store import Answer, Store, answer, next_task
+from karat.store.people import add_judge
+
+
+def run(*arguments: object) -> Result:
+    found = CliRunner().invoke(karat, [str(argument) for argument in arguments])
+    if found.exception is not None and not isinstance(found.exception, SystemExit):
+        raise found.exception
+    return found
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Path:
+    folder = tmp_path / "study"
+    run("init", folder, "--title", 'Hooves "and" more')
+    return folder
+
+
+def test_a_new_study_can_be_read_and_is_never_overwritten(study: Path) -> None:
+    found = read_study(str(study))
+    assert found.study.title == 'Hooves "and" more'
+    assert [level.name for level in found.study.scale] == ["bad", "fair", "good", "perfect"]
+    assert (found.study.rules.labels, found.study.rules.apart) == (2, 1.0)
+    tasks = found.tasks()
+    assert tasks is not None
+    assert tasks.height == 10
+    assert found.documents is not None
+    assert {*tasks["doc"].drop_nulls()} <= {*found.documents.frame["doc"]}
+    with pytest.raises(BadInput, match=r"expected a new folder, found study\.toml"):
+        run("init", study)
+
+
+def test_without_a_task_file_the_top_of_the_runs_is_judged(study: Path) -> None:
+    (study / "tasks.csv").unlink()
+    tasks = read_study(str(study)).tasks()
+    assert tasks is not None
+    assert tasks.height == 6
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ("title = 3", "title as str"),
+        ("[overlap]\nlables = 2", r"\[overlap\] lables"),
+        ("[overlap]\nlabels = true", "labels as int"),
+        ("[overlap]\nlabels = 0", "the rule labels: expected 1 or more, found 0"),
+        ("[overlap]\nreserve_minutes = -1", "reserve_minutes"),
+        ("overlap = 2", r"a table \[overlap\]"),
+        ("[scale]\nlevels = [{ name = 'a' }]", "at least two levels"),
+        ("[scale]\nlevels = [{ colour = 'a' }, { name = 'b' }]", "levels with grade"),
+        ("[[aspects]]\ndefinition = 'x'", "a name for each aspect"),
+        ("[platform]\ngroup = 'crowd'", "a platform group of judges"),
+        ("groups = []", "something in groups"),
+        ("title = \n", "study.toml: Invalid value .at line 1"),
+        ("id = 'x'\nid = 'y'\n", "study.toml: Cannot overwrite a value .at line 2"),
+    ],
+)
+def test_a_slip_in_the_study_file_is_said(tmp_path: Path, wrong: str, said: str) -> None:
+    (tmp_path / "study.toml").write_text(wrong)
+    with pytest.raises(BadInput, match=said):
+        read_study(str(tmp_path))
+
+
+def test_a_folder_without_a_study_says_how_to_make_one(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="karat init"):
+        run("export", tmp_path, "-")
+
+
+def test_what_judges_said_comes_out_in_every_format(study: Path, tmp_path: Path) -> None:
+    alone = pl.read_csv(study / "tasks.csv").filter(pl.col("doc").is_not_null() & pl.col("context").is_null())
+    alone.select("query", "doc").write_csv(study / "tasks.csv")
+    run("import", study, study / "tasks.csv")
+    store = Store.open(str(study / "karat.db"), read_study(str(study)).study)
+    for number in range(2):
+        judge = add_judge(store)[0]["id"]
+        while (turn := next_task(store, judge)).task is not None:
+            answer(store, judge, turn.task["id"], Answer(label=1.0 + number % 2 * (turn.task["doc"] == "hoof-care")))
+    store.close()
+    for name in ("labels.csv", "labels.tsv", "labels.jsonl", "labels.parquet", "labels.json", "labels.csv.gz"):
+        path = tmp_path / name
+        run("export", study, path)
+        found = read_judgments(str(path))
+        assert found.frame.filter(pl.col("doc") == "hoof-care")["label"].sort().to_list() == [1.0, 2.0]
+    run("export", study, tmp_path / "qrels.txt", "--majority")
+    assert len(read_judgments(str(tmp_path / "qrels.txt"))) == 6
+    with pytest.raises(BadInput, match="several for"):
+        run("export", study, tmp_path / "more.txt")
+    for kind in ("preferences", "tasks", "codes", "log"):
+        run("export", study, tmp_path / f"{kind}.csv", "--kind", kind)
+    assert pl.read_csv(tmp_path / "tasks.csv")["filled"].sum() == 12
+    assert set(pl.read_csv(tmp_path / "log.csv")["kind"]) == {"joined", "answer"}
+
+
+def test_labels_from_elsewhere_fill_their_slots_once(study: Path, tmp_path: Path) -> None:
+    run("import", study, study / "tasks.csv")
+    labels = tmp_path / "crowd.csv"
+    rows = [("1", "hoof-care", 2, f"w{n}") for n in range(3)] + [("9", "new", 1, "w0"), ("9", "other", None, "w0")]
+    frame = pl.DataFrame(rows, schema=["query", "doc", "label", "judge"], orient="row")
+    frame.with_columns(time=pl.lit("2024-05-01T10:00:00+00:00")).write_csv(labels)
+    said = run("import", study, labels)
+    assert "4 new labels" in said.output
+    assert "1 beyond what was asked for: left out" in said.output
+    assert "4 were there already" in run("import", study, labels).output
+    run("export", study, tmp_path / "out.csv")
+    out = read_judgments(str(tmp_path / "out.csv")).frame
+    assert out.select("query", "doc", "label", "judge").sort("doc", "judge").rows() == [
+        ("1", "hoof-care", 2.0, "w0"),
+        ("1", "hoof-care", 2.0, "w1"),
+        ("9", "new", 1.0, "w0"),
+        ("9", "other", None, "w0"),
+    ]
+    assert set(out["time"].str.slice(0, 10)) == {"2024-05-01"}
+    (tmp_path / "bad.csv").write_text("query,doc,label\n1,x,7\n")
+    with pytest.raises(BadInput, match=r"line 2: expected a grade of the scale 0=bad.*found \"7\""):
+        run("import", study, tmp_path / "bad.csv", "--kind", "judgments")
+
+
+def test_preferences_from_elsewhere_come_out_again(study: Path, tmp_path: Path) -> None:
+    path = tmp_path / "preferences.csv"
+    path.write_text("query,left,right,choice,judge,reason\n1,better,plain,left,w1,=clear\n2,plain,better,right,w1,x\n")
+    assert "2 new preferences" in run("import", study, path).output
+    run("export", study, tmp_path / "out.csv", "--kind", "preferences")
+    text = (tmp_path / "out.csv").read_text()
+    assert "'=clear" in text
+    assert pl.read_csv(tmp_path / "out.csv")["choice"].to_list() == ["left", "right"]
+
+
+def test_the_probability_of_gold_tasks_is_kept(study: Path, tmp_path: Path) -> None:
+    plan = tmp_path / "gold.csv"
+    plan.write_text("query,doc,label,probability\n1,hoof-care,,0.25\n")
+    assert "1 new task" in run("import", study, plan).output
+    store = Store.open(str(study / "karat.db"), read_study(str(study)).study)
+    judge = add_judge(store)[0]["id"]
+    task = next_task(store, judge).task
+    assert task is not None
+    answer(store, judge, task["id"], Answer(label=1.0))
+    store.close()
+    run("export", study, tmp_path / "labels.csv")
+    assert read_judgments(str(tmp_path / "labels.csv")).frame["probability"].to_list() == [0.25]
+
+
+def test_a_database_that_is_not_there_is_said(study: Path) -> None:
+    with pytest.raises(BadInput, match="the database cannot be opened"):
+        run("export", study, "-", "--database", "postgresql://nobody@127.0.0.1:1/none")
+    with pytest.raises(BadInput, match="a path or postgresql"):
+        run("export", study, "-", "--database", "mysql://x/y")
+
+
+def test_a_port_that_is_taken_is_said_before_anything_is_done(study: Path) -> None:
+    said = "expected a free port of this machine, found address already in use"
+    with socket.create_server(("127.0.0.1", 0)) as other, pytest.raises(BadInput, match=said):
+        run("serve", study, "--port", other.getsockname()[1])
+    assert not (study / "karat.db").exists()

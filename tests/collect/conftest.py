@@ -1,0 +1,89 @@
+"""A study that is being served, and people who call it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import polars as pl
+import pytest
+from fastapi import FastAPI
+from fastapi.testclient import TestClient
+
+from karat.collect.app import create_app
+from karat.collect.material import Material
+from karat.collect.people import set_password
+from karat.records import Aspect, Documents, Platform, Queries, Rules, Runs, Scale, Study
+from karat.store import Store, add_tasks
+from karat.store.people import add_judge
+
+PASSWORD = "correct horse"
+
+
+@dataclass
+class Served:
+    """A running study; `judge()` and `lead()` are clients with their tokens."""
+
+    app: FastAPI
+    store: Store
+
+    def client(self, token: str | None = None) -> TestClient:
+        headers = {} if token is None else {"Authorization": f"Bearer {token}"}
+        return TestClient(self.app, headers=headers, follow_redirects=False)
+
+    def judge(self, **more: Any) -> TestClient:
+        return self.client(add_judge(self.store, **more)[1])
+
+    def lead(self) -> TestClient:
+        said = self.client().post("/api/sign-in", json={"name": "lead", "password": PASSWORD})
+        return self.client(said.json()["token"])
+
+
+def serve(database: str, **more: Any) -> Served:
+    """A study with three documents of a query, two runs and a trap."""
+    rules = more.pop("rules", Rules(labels=2, judges_per_pair=2, hours_apart=0))
+    study = Study(uuid4().hex, "Served", Scale.parse("bad, fair, good"), rules=rules, **more)
+    store = Store.open(database, study)
+    frame = pl.DataFrame({"query": ["q"] * 3, "doc": ["a", "b", "c"]})
+    add_tasks(store, frame)
+    documents = [
+        {"doc": name, "title": f"Title {name}", "text": f"<b>text</b> of {name}", "html": None} for name in "abc"
+    ]
+    documents[2]["html"] = "<script>alert(1)</script><p>page</p>"
+    runs = [
+        Runs.of([{"system": s, "query": q, "doc": d, "score": 1.0} for q in ("q", "r") for d in "abc"])
+        for s in ("one", "two")
+    ]
+    material = Material(
+        queries=Queries.of([{"query": "q", "text": "hooves"}]), documents=Documents.of(documents), runs=runs
+    )
+    set_password(store, "lead", PASSWORD)
+    return Served(create_app(study, store, material), store)
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[Served]:
+    """The study on SQLite."""
+    here = serve(str(tmp_path / "karat.db"))
+    yield here
+    here.store.close()
+
+
+@pytest.fixture
+def served_with_platform(tmp_path: Path) -> Iterator[Served]:
+    """The study with aspects, open to Prolific and MTurk."""
+    platform = Platform(prolific=True, mturk=True, completion_code="C1DONE", tasks=1)
+    here = serve(str(tmp_path / "karat.db"), platform=platform, aspects=(Aspect("novelty"),))
+    yield here
+    here.store.close()
+
+
+@pytest.fixture
+def served_anywhere(database: str) -> Iterator[Served]:
+    """The study on each kind of database in turn."""
+    here = serve(database)
+    yield here
+    here.store.close()

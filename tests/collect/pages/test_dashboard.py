@@ -1,0 +1,115 @@
+"""The lead's dashboard in a real browser: signs in, sees figures move, pauses and invites judges."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from karat.records.study import Rules
+from karat.store import Answer, answer, next_task
+from karat.store.people import add_judge
+
+TASKS = [{"query": f"x{query}", "doc": f"q1-d{place}"} for query in range(6) for place in range(4)]
+
+
+def judged(study, judge_id, grades):
+    """A judge answers some tasks."""
+    for grade in grades:
+        task = next_task(study.store, judge_id).task
+        answer(study.store, judge_id, task["id"], Answer(label=float(grade), seconds=20.0))
+
+
+def sign_in(page, study, password="a long password"):
+    page.goto(f"{study.url}/lead")
+    page.get_by_label("Name").focus()
+    page.keyboard.type("lead")
+    page.keyboard.press("Tab")
+    page.keyboard.type(password)
+    page.keyboard.press("Enter")
+
+
+@pytest.fixture
+def study(serve):
+    study = serve(TASKS, rules=Rules(labels=2))
+    rng = np.random.default_rng(0)
+    for name in ("ann", "bob"):
+        judge, _ = add_judge(study.store, name=name)
+        judged(study, judge["id"], rng.integers(0, 4, 24))
+    return study
+
+
+def test_a_wrong_password_is_refused_in_words(page, serve):
+    study = serve(TASKS[:1])
+    sign_in(page, study, "wrong")
+    assert page.inner_text("[role=alert]") == "Name or password is wrong."
+    page.goto(f"{study.url}/signin?wait=30")
+    assert page.inner_text("[role=alert]") == "Too many wrong tries. Wait 30 seconds."
+
+
+def test_the_dashboard_says_how_far_and_how_good_and_moves_by_itself(page, study):
+    sign_in(page, study)
+    page.wait_for_selector("#judges tbody tr")
+    assert page.inner_text("#finding").startswith("48 of ")
+    assert "ordinal alpha" in page.inner_text("#s-agreement")
+    assert page.locator("#agreement svg .interval").count() == 1
+    assert page.locator("#labels svg rect").count() >= 4
+    assert page.locator("#differ tbody tr").count() >= 1
+    rows = page.locator("#judges tbody tr").all_inner_texts()
+    assert [row.split("\t")[0] for row in rows] == ["ann", "bob"]
+    third, _ = add_judge(study.store, name="cem")
+    judged(study, third["id"], [2])
+    page.wait_for_function("() => document.querySelector('#finding').textContent.startsWith('49 of ')")
+
+
+def test_a_paused_judge_gets_no_task_until_released(page, press, study, chromium):
+    other = chromium.new_context().new_page()
+    other.goto(study.link("eve"))
+    other.goto(f"{study.url}/judge")
+    other.wait_for_selector(".answer")
+    sign_in(page, study)
+    page.get_by_role("button", name="Pause eve").press("Enter")
+    page.wait_for_selector("text=paused")
+    other.keyboard.press("2")
+    other.keyboard.press("Enter")
+    other.wait_for_selector("text=The lead has paused your work")
+    assert len(study.events("answer")) == 48
+    page.get_by_role("button", name="Release eve").press("Enter")
+    page.get_by_role("button", name="Pause eve").wait_for()
+    other.reload()
+    other.wait_for_selector(".answer")
+    other.context.close()
+
+
+def test_an_invited_judge_comes_in_by_the_link_that_is_shown_once(page, study, chromium):
+    sign_in(page, study)
+    page.get_by_label("Name (optional)").fill("zoe")
+    page.get_by_label("Name (optional)").press("Enter")
+    link = page.locator("[data-link]").get_attribute("data-link")
+    other = chromium.new_context().new_page()
+    other.goto(link)
+    assert other.inner_text("h1") == "Welcome"
+    other.get_by_role("link", name="Begin").click()
+    other.wait_for_selector(".answer")
+    page.reload()
+    page.wait_for_selector("#judges tbody tr")
+    assert page.locator("[data-link]").count() == 0
+    other.goto(f"{study.url}/lead")
+    assert "/signin" in other.url, "a judge is no lead"
+    other.context.close()
+
+
+def test_answers_are_taken_home_as_files(page, study):
+    sign_in(page, study)
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Judgments (CSV)").click()
+    text = download.value.path().read_text()
+    assert text.splitlines()[0].startswith("query,")
+    assert len(text.splitlines()) == 49
+
+
+def test_signing_out_ends_it(page, study):
+    sign_in(page, study)
+    page.get_by_role("button", name="Sign out").press("Enter")
+    page.wait_for_url("**/signin")
+    page.goto(f"{study.url}/lead")
+    assert "/signin" in page.url

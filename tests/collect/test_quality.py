@@ -1,0 +1,148 @@
+"""The figures of the dashboard: agreement on first labels, grades given, disagreements, judges, and what is left."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+from karat.collect.overview import overview
+from karat.collect.quality import agreement_now, disagreements_now, distribution_now, first_two, split_finding
+from karat.collect.roster import labels_frame, roster
+from karat.judges import agreement
+from karat.records import Judgments, Scale
+from karat.records.study import Rules, Study
+from karat.store import Answer, Store, add_tasks, answer, cant_tell, next_task, undo
+from karat.store.people import add_judge
+
+SCHEMA = {"query": pl.String, "doc": pl.String, "context": pl.String, "group": pl.String, "judge": pl.String}
+SCHEMA |= {"label": pl.Float64, "seconds": pl.Float64, "comment": pl.String, "time": pl.String}
+
+
+def labels(*rows):
+    said = [(q, d, None, g, j, label, 10.0, None, None) for q, d, g, j, label in rows]
+    return pl.DataFrame(said, schema=SCHEMA, orient="row")
+
+
+def with_third(rng, items=400):
+    """Two labels of each document, a third where they differ; agreement of the first two is what is wanted."""
+    rows = []
+    for item in range(items):
+        truth = rng.integers(0, 4)
+        given = [float(np.clip(round(truth + rng.normal(0, 0.8)), 0, 3)) for _ in range(3)]
+        for place, label in enumerate(given[: 2 + (given[0] != given[1])]):
+            rows.append((f"q{item % 40}", f"d{item}", "crowd", f"j{(item + place) % 7}", label))
+    return labels(*rows)
+
+
+def test_agreement_is_on_the_first_two_labels_though_thirds_were_asked():
+    said = with_third(np.random.default_rng(4))
+    found = agreement_now(said)["rows"][0]
+    both = Judgments.of(first_two(said).drop("time", "context", "group"))
+    assert found["alpha"] == pytest.approx(agreement(both, draws=0).frame["alpha_ordinal"][0])
+    every = agreement(Judgments.of(said.drop("time", "context", "group")), draws=0).frame
+    inflated = every.filter(pl.col("labels") == "all")["alpha_ordinal"][0]
+    assert found["alpha"] < inflated, "all labels make it look better than it is"
+    assert found["alpha_low"] < found["alpha"] < found["alpha_high"]
+
+
+def test_the_interval_of_agreement_covers_the_truth_of_many_documents():
+    rng = np.random.default_rng(9)
+    truth = agreement_now(with_third(rng, 20_000))["rows"][0]["alpha"]
+    covered = 0
+    for _ in range(60):
+        row = agreement_now(with_third(rng, 400))["rows"][0]
+        covered += row["alpha_low"] <= truth <= row["alpha_high"]
+    # 95 % of 60 is 57; fewer than 52 would be met once in a hundred times.
+    assert covered >= 52
+
+
+def test_one_label_each_is_no_agreement_and_says_so():
+    assert agreement_now(labels(("q", "d", "g", "ann", 1.0)))["rows"] == []
+    assert agreement_now(labels())["finding"] == "No document has two labels yet."
+    assert split_finding(labels()) == "No document has two labels yet."
+
+
+def test_groups_are_not_mixed_in_the_first_two():
+    said = labels(("q", "d", "a", "ann", 1.0), ("q", "d", "b", "bob", 2.0), ("q", "d", "a", "cem", 1.0))
+    assert first_two(said).height == 3
+    assert split_finding(said) == "The first two labels differ on 0 of 1 document (0 %)."
+
+
+def test_grades_are_counted_by_group_with_cant_tell_apart():
+    said = labels(("q", "d", "a", "ann", 1.0), ("q", "e", "a", "ann", None), ("q", "d", "b", "bob", 3.0))
+    assert distribution_now(said, Scale.parse("0..3")) == [
+        {"group": "a", "counts": [0, 1, 0, 0], "cant_tell": 1, "n": 2},
+        {"group": "b", "counts": [0, 0, 0, 1], "cant_tell": 0, "n": 1},
+    ]
+
+
+def test_the_widest_disagreement_comes_first():
+    said = labels(
+        ("q", "d", "a", "ann", 1.0), ("q", "d", "a", "bob", 2.0),
+        ("q", "e", "a", "ann", 0.0), ("q", "e", "a", "bob", 3.0),
+        ("q", "f", "a", "ann", 1.0), ("q", "f", "a", "bob", 1.0),
+    )  # fmt: skip
+    assert [(row["doc"], row["apart"]) for row in disagreements_now(said)] == [("e", 3.0), ("d", 1.0)]
+
+
+@pytest.fixture
+def store():
+    study = Study("s", "S", Scale.parse("0..3"), rules=Rules(labels=2))
+    opened = Store.open("sqlite://", study)
+    rows = [{"query": f"q{n % 3}", "doc": f"d{n}", "gold": float(n % 4) if n < 4 else None} for n in range(10)]
+    add_tasks(opened, pl.DataFrame(rows, infer_schema_length=None))
+    yield opened
+    opened.close()
+
+
+def test_what_was_taken_back_is_not_counted_and_cant_tell_is_no_label(store):
+    judge, _ = add_judge(store, name="ann")
+    for label in (1.0, 2.0):
+        task = next_task(store, judge["id"]).task
+        answer(store, judge["id"], task["id"], Answer(label=label, seconds=5.0))
+    undo(store, judge["id"], task["id"])
+    other = next_task(store, judge["id"], besides=[task["id"]]).task
+    cant_tell(store, judge["id"], other["id"], Answer(reason="other"))
+    assert labels_frame(store)["label"].to_list() == [1.0, None]
+    row = roster(store)["rows"][0]
+    assert (row["name"], row["answers"], row["cant_tell"]) == ("ann", 1, 0.5)
+
+
+def test_the_roster_has_everybody_also_those_without_labels(store):
+    add_judge(store, name="zoe")
+    found = roster(store)
+    assert found["finding"] == "No labels yet."
+    assert (found["rows"][0]["name"], found["rows"][0]["answers"], found["rows"][0]["agreement"]) == ("zoe", 0, None)
+
+
+def test_the_roster_knows_gold(store):
+    ann, _ = add_judge(store, name="ann")
+    for _ in range(10):
+        task = next_task(store, ann["id"]).task
+        answer(store, ann["id"], task["id"], Answer(label=task["gold"] if task["gold"] is not None else 0.0))
+    row = roster(store)["rows"][0]
+    assert (row["n_gold"], row["accuracy"]) == (4, 1.0)
+
+
+def test_thirds_that_are_to_be_expected_count_in_what_is_left(store):
+    said = overview(store)
+    assert (said["answers"], said["wanted"], said["expected"]) == (0, 20, 20.0)
+    people = [add_judge(store, name=name)[0]["id"] for name in ("ann", "bob")]
+    for number, judge in enumerate(people):
+        for _ in range(4):
+            task = next_task(store, judge).task
+            answer(store, judge, task["id"], Answer(label=float(number)))
+    said = overview(store)
+    split = sum(row["wanted"] for row in said["rows"]) - 20
+    assert said["answers"] == 8
+    assert split >= 1, "some document has two labels that differ"
+    # All documents with two labels differ here: every other document is expected to need three.
+    assert said["expected"] == pytest.approx(20 + split + (10 - split))
+
+
+def test_an_empty_study_says_that_there_is_nothing():
+    opened = Store.open("sqlite://", Study("s", "S", Scale.parse("0..3")))
+    assert overview(opened)["finding"] == "There are no tasks yet."
+    assert roster(opened) == {"finding": "Nobody has been invited yet.", "rows": []}
+    opened.close()

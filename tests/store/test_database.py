@@ -1,0 +1,71 @@
+"""The log only grows, the schema's history ends where the code is, and secrets are stored hashed."""
+
+from __future__ import annotations
+
+from uuid import uuid4
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from sqlalchemy import delete, select, update
+from sqlalchemy.exc import DBAPIError
+
+from karat.records import Scale, Study
+from karat.store import Store
+from karat.store.people import add_judge, end_session, session_of, start_session
+from karat.store.tables import events, judges, metadata, sessions
+
+
+def open_store(database: str) -> Store:
+    return Store.open(database, Study(uuid4().hex, "Study", Scale.parse("0..3")))
+
+
+def test_the_log_refuses_changes(database: str) -> None:
+    store = open_store(database)
+    add_judge(store)
+    for change in (update(events).values(kind="nothing"), delete(events)):
+        with store.database.engine.connect() as connection, pytest.raises(DBAPIError, match="events only grow"):
+            connection.execute(change)
+    store.close()
+
+
+def test_the_schemas_history_ends_at_the_tables_of_the_code(database: str) -> None:
+    store = open_store(database)
+    with store.database.engine.connect() as connection:
+        differences = compare_metadata(MigrationContext.configure(connection), metadata)
+    store.close()
+    assert differences == []
+
+
+def test_opening_again_finds_the_same_study(database: str) -> None:
+    study = Study(uuid4().hex, "Study", Scale.parse("0..3"))
+    one, two = Store.open(database, study), Store.open(database, study)
+    assert one.study_id == two.study_id
+    one.close()
+    two.close()
+
+
+def test_tokens_are_not_in_the_database(database: str) -> None:
+    store = open_store(database)
+    judge, token = add_judge(store)
+    session = start_session(store, judge_id=judge["id"])
+    with store.database.read() as connection:
+        kept = connection.execute(select(judges.c.token).where(judges.c.id == judge["id"])).scalar_one()
+        mine = connection.execute(select(sessions.c.token).where(sessions.c.judge_id == judge["id"])).scalar_one()
+    assert token not in kept
+    assert session not in mine
+    found = session_of(store, session)
+    assert found is not None
+    assert found["judge_id"] == judge["id"]
+    end_session(store, session)
+    assert session_of(store, session) is None
+    store.close()
+
+
+def test_a_session_ends_with_its_time(database: str) -> None:
+    now = [0.0]
+    store = Store.open(database, Study(uuid4().hex, "Study", Scale.parse("0..3")), clock=lambda: now[0])
+    session = start_session(store, judge_id=add_judge(store)[0]["id"])
+    now[0] = 15 * 24 * 3600.0
+    assert session_of(store, session) is None
+    store.close()

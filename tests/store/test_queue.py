@@ -1,0 +1,350 @@
+"""The queue keeps its rules: overlap, a third label when two differ, nobody twice, what was put off comes last."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import uuid4
+
+import polars as pl
+import pytest
+from sqlalchemy import select
+
+from karat.errors import BadInput
+from karat.records import Rules, Scale, Study
+from karat.store import (
+    Answer,
+    Closed,
+    Conflict,
+    NotYours,
+    Store,
+    add_tasks,
+    answer,
+    cant_tell,
+    later,
+    next_task,
+    opened,
+    recent,
+    undo,
+)
+from karat.store.collected import events_frame, judgments, preferences
+from karat.store.people import add_judge, set_state
+from karat.store.tables import tasks
+
+OPEN: list[Store] = []
+
+
+@pytest.fixture(autouse=True)
+def _close() -> Iterator[None]:
+    yield
+    while OPEN:
+        OPEN.pop().close()
+
+
+@dataclass
+class Clock:
+    now: float = 1_000_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@dataclass
+class Place:
+    """A study with a clock to turn."""
+
+    store: Store
+    clock: Clock = field(default_factory=Clock)
+
+    def judge(self, **more: Any) -> int:
+        return int(add_judge(self.store, **more)[0]["id"])
+
+    def next(self, judge: int) -> dict[str, Any]:
+        turn = next_task(self.store, judge)
+        assert turn.task is not None, turn.state
+        return turn.task
+
+    def say(self, judge: int, label: float) -> int:
+        task = self.next(judge)
+        answer(self.store, judge, task["id"], Answer(label=label))
+        return int(task["id"])
+
+    def counts(self) -> list[tuple[int, int, int]]:
+        with self.store.database.read() as connection:
+            mine = select(tasks.c.wanted, tasks.c.filled, tasks.c.held).where(tasks.c.study_id == self.store.study_id)
+            return [(row.wanted, row.filled, row.held) for row in connection.execute(mine.order_by(tasks.c.id))]
+
+
+def place(database: str, groups: tuple[str, ...] = ("judges",), **rules: Any) -> Place:
+    clock = Clock()
+    study = Study(uuid4().hex, "One", Scale.parse("0..3"), groups=groups, rules=Rules(**rules))
+    store = Store.open(database, study, clock=clock)
+    OPEN.append(store)
+    return Place(store, clock)
+
+
+def documents(*docs: str, query: str = "q") -> pl.DataFrame:
+    return pl.DataFrame({"query": [query] * len(docs), "doc": list(docs)})
+
+
+def test_two_labels_are_asked_for_and_a_third_when_they_differ(database: str) -> None:
+    here = place(database, labels=2, apart=1)
+    add_tasks(here.store, documents("d"))
+    one, two, three, four = (here.judge() for _ in range(4))
+    here.say(one, 1)
+    assert here.counts() == [(2, 1, 0)]
+    here.say(two, 3)
+    assert here.counts() == [(3, 2, 0)]
+    here.say(three, 3)
+    assert next_task(here.store, four).state == "done"
+    assert judgments(here.store)["label"].to_list() == [1, 3, 3]
+
+
+def test_labels_that_differ_by_less_than_asked_need_no_third(database: str) -> None:
+    here = place(database, labels=2, apart=2)
+    add_tasks(here.store, documents("d"))
+    here.say(here.judge(), 1)
+    here.say(here.judge(), 2)
+    assert here.counts() == [(2, 2, 0)]
+    assert next_task(here.store, here.judge()).state == "done"
+
+
+def test_each_group_labels_every_document(database: str) -> None:
+    here = place(database, groups=("crowd", "professional"), labels=1)
+    assert add_tasks(here.store, documents("d")) == 2
+    here.say(here.judge(group="crowd"), 1)
+    assert next_task(here.store, here.judge(group="crowd")).state == "done"
+    here.say(here.judge(group="professional"), 2)
+    assert judgments(here.store).select("group", "label").rows() == [("crowd", 1.0), ("professional", 2.0)]
+
+
+def test_a_judge_gets_no_document_twice_and_the_same_one_after_a_reload(database: str) -> None:
+    here = place(database, labels=2, apart=0)
+    add_tasks(here.store, documents("a", "b", "c"))
+    judge = here.judge()
+    first = here.next(judge)
+    assert here.next(judge)["id"] == first["id"]
+    ahead = next_task(here.store, judge, besides=[first["id"]]).task
+    assert ahead is not None
+    assert ahead["id"] != first["id"]
+    seen = [here.say(judge, 0) for _ in range(3)]
+    assert len(set(seen)) == 3
+    assert next_task(here.store, judge).state == "done"
+    with pytest.raises(Conflict, match="answered"):
+        answer(here.store, judge, seen[0], Answer(label=1))
+
+
+def test_a_reservation_expires_and_a_late_answer_is_kept_but_counts_only_while_there_is_room(database: str) -> None:
+    here = place(database, labels=1, reserve_minutes=10)
+    add_tasks(here.store, documents("d"))
+    slow, quick = here.judge(), here.judge()
+    task = here.next(slow)["id"]
+    assert next_task(here.store, quick).state == "done"
+    here.clock.now += 601
+    assert here.next(quick)["id"] == task
+    answer(here.store, quick, task, Answer(label=2))
+    with pytest.raises(Conflict, match="kept but not counted"):
+        answer(here.store, slow, task, Answer(label=0, key="k"))
+    with pytest.raises(Conflict, match="kept but not counted"):
+        answer(here.store, slow, task, Answer(label=0, key="k"))
+    assert judgments(here.store)["label"].to_list() == [2]
+    late = events_frame(here.store).filter(pl.col("kind") == "late")
+    assert late["label"].to_list() == [0]
+
+
+def test_a_late_answer_counts_when_nobody_took_the_slot(database: str) -> None:
+    here = place(database, labels=1, reserve_minutes=10)
+    add_tasks(here.store, documents("d"))
+    judge = here.judge()
+    task = here.next(judge)["id"]
+    here.clock.now += 6000
+    answer(here.store, judge, task, Answer(label=2))
+    assert here.counts() == [(1, 1, 0)]
+
+
+def test_skips_and_cant_tell_fill_no_slot_and_what_is_put_off_comes_back_last(database: str) -> None:
+    here = place(database, labels=1, apart=0)
+    add_tasks(here.store, documents("a", "b"))
+    judge, other = here.judge(), here.judge()
+    first = here.next(judge)["id"]
+    later(here.store, judge, first)
+    second = here.next(judge)["id"]
+    assert second != first
+    cant_tell(here.store, judge, second, Answer(reason="not a language I read"))
+    assert here.next(judge)["id"] == first
+    here.say(judge, 1)
+    assert next_task(here.store, judge).state == "done"
+    assert here.next(other)["id"] == second
+    said = judgments(here.store)
+    assert said.filter(pl.col("label").is_null())["comment"].to_list() == ["not a language I read"]
+
+
+def test_an_undo_is_a_new_row_and_the_task_is_the_judges_again(database: str) -> None:
+    here = place(database, labels=1)
+    add_tasks(here.store, documents("a", "b"))
+    judge = here.judge()
+    first = here.say(judge, 1)
+    ahead = here.next(judge)["id"]
+    undo(here.store, judge, first)
+    assert here.next(judge)["id"] == first, "before what was fetched after it"
+    assert judgments(here.store).height == 0
+    answer(here.store, judge, first, Answer(label=3))
+    assert judgments(here.store)["label"].to_list() == [3]
+    assert here.next(judge)["id"] == ahead
+    log = events_frame(here.store).filter(pl.col("task") == first)
+    assert log["kind"].to_list() == ["answer", "undo", "answer"]
+    assert log["takes_back"][1] == log["event"][0]
+    assert [row["label"] for row in recent(here.store, judge)] == [3]
+
+
+def test_only_the_last_ten_answers_can_be_taken_back(database: str) -> None:
+    here = place(database, labels=1)
+    add_tasks(here.store, documents(*(f"d{n}" for n in range(12))))
+    judge = here.judge()
+    seen = [here.say(judge, 1) for _ in range(11)]
+    with pytest.raises(Conflict, match="last 10"):
+        undo(here.store, judge, seen[0])
+    undo(here.store, judge, seen[1])
+
+
+def test_an_undo_that_makes_a_third_label_needless_closes_the_slot(database: str) -> None:
+    here = place(database, labels=2, apart=1)
+    add_tasks(here.store, documents("d"))
+    one, two, three = (here.judge() for _ in range(3))
+    task = here.say(one, 0)
+    here.say(two, 3)
+    here.next(three)
+    undo(here.store, one, task)
+    answer(here.store, one, task, Answer(label=3))
+    assert here.counts() == [(2, 2, 1)]
+    with pytest.raises(Conflict, match="not counted"):
+        answer(here.store, three, task, Answer(label=1))
+    assert here.counts() == [(2, 2, 0)]
+
+
+def test_the_same_key_sent_again_counts_once(database: str) -> None:
+    here = place(database, labels=2)
+    add_tasks(here.store, documents("a", "b"))
+    judge = here.judge()
+    task = here.next(judge)["id"]
+    one = answer(here.store, judge, task, Answer(label=1, key="k"))
+    assert answer(here.store, judge, task, Answer(label=1, key="k")).event_id == one.event_id
+    other = here.next(judge)["id"]
+    with pytest.raises(Conflict, match="key"):
+        answer(here.store, judge, other, Answer(label=1, key="k"))
+
+
+def test_a_document_in_context_must_be_read_after_the_first_and_a_day_after_the_others_alone(database: str) -> None:
+    here = place(database, labels=1, hours_apart=24)
+    add_tasks(here.store, pl.DataFrame({"query": ["q", "q"], "doc": ["b", "b"], "context": [None, "a"]}))
+    judge = here.judge()
+    first = here.next(judge)
+    answered_alone = first["context"] is None
+    if not answered_alone:
+        opened(here.store, judge, first["id"], "context")
+    answer(here.store, judge, first["id"], Answer(label=1))
+    turn = next_task(here.store, judge)
+    assert (turn.state, turn.wait_until) == ("wait", here.clock.now + 24 * 3600)
+    here.clock.now += 24 * 3600 + 1
+    second = here.next(judge)
+    assert (second["context"] is None) != answered_alone
+    if answered_alone:
+        with pytest.raises(Conflict, match="read the first document"):
+            answer(here.store, judge, second["id"], Answer(label=1))
+        opened(here.store, judge, second["id"], "context")
+    answer(here.store, judge, second["id"], Answer(label=2))
+
+
+def test_a_plans_judge_has_all_of_a_query_and_the_sessions_in_order(database: str) -> None:
+    here = place(database, hours_apart=24)
+    plan = {"query": ["q"] * 4, "doc": list("abab"), "context": [None, None, "c", "c"]}
+    plan |= {"judge": ["judge 1"] * 4, "session": [1, 1, 2, 2], "order": [2, 1, 1, 2]}
+    add_tasks(here.store, pl.DataFrame(plan))
+    one, two = here.judge(), here.judge()
+    assert next_task(here.store, two).state == "done", "judge 1 is planned, and there is a judge 1"
+    assert here.next(one)["doc"] == "b"
+    here.say(one, 1)
+    here.say(one, 1)
+    assert next_task(here.store, one).state == "wait"
+    here.clock.now += 25 * 3600
+    assert here.next(one)["context"] == "c"
+
+
+def test_one_judge_per_query_where_the_rules_say_so(database: str) -> None:
+    here = place(database, labels=2, one_judge_per_query=True)
+    add_tasks(here.store, pl.concat([documents("a", "b"), documents("c", query="r")]))
+    one, two, three = (here.judge() for _ in range(3))
+    for judge in (one, two):
+        here.say(judge, 1)
+    for _ in range(2):
+        here.say(one, 1)
+        here.say(two, 2)
+    assert next_task(here.store, three).state == "done"
+    table = judgments(here.store).group_by("query", "doc").agg(pl.col("judge").n_unique())
+    assert table["judge"].to_list() == [2, 2, 2]
+
+
+def test_others_tasks_are_not_found_and_paused_judges_get_none(database: str) -> None:
+    here = place(database, labels=2)
+    add_tasks(here.store, documents("a"))
+    one, two = here.judge(), here.judge()
+    task = here.next(one)["id"]
+    with pytest.raises(NotYours):
+        answer(here.store, two, task, Answer(label=1))
+    set_state(here.store, one, "paused", "have a rest")
+    with pytest.raises(Closed, match="have a rest"):
+        next_task(here.store, one)
+    with pytest.raises(Closed):
+        answer(here.store, one, task, Answer(label=1))
+    assert here.counts() == [(2, 0, 0)]
+    set_state(here.store, one, "active")
+    here.say(one, 1)
+
+
+def test_another_studys_tasks_are_not_found(database: str) -> None:
+    here = place(database)
+    add_tasks(here.store, documents("a"))
+    there = Store.open(database, Study(uuid4().hex, "Two", Scale.parse("0..3")))
+    OPEN.append(there)
+    judge = add_judge(there)[0]["id"]
+    task = here.next(here.judge())["id"]
+    assert next_task(there, judge).state == "done"
+    with pytest.raises(NotYours):
+        answer(there, judge, task, Answer(label=1))
+    with pytest.raises(NotYours):
+        next_task(here.store, judge)
+
+
+def test_the_same_task_file_adds_nothing_and_a_wrong_one_says_where(database: str) -> None:
+    here = place(database)
+    frame = documents("a", "b")
+    assert (add_tasks(here.store, frame), add_tasks(here.store, frame)) == (2, 0)
+    assert add_tasks(here.store, pl.concat([frame, documents("c")])) == 1
+    for wrong, said in (
+        ({"query": ["q"], "doc": [None]}, "row 1: expected doc"),
+        ({"query": ["q"], "doc": ["d"], "group": ["x"]}, "group of judges"),
+        ({"query": ["q"], "left": ["a"], "right": ["a"]}, "two systems"),
+        ({"query": ["q"], "left": ["a"], "right": ["b"], "trap": [True]}, "left or right as the expected"),
+        ({"query": ["q"], "doc": ["d"], "probability": ["much"]}, "a number as probability"),
+    ):
+        with pytest.raises(BadInput, match=said):
+            add_tasks(here.store, pl.DataFrame(wrong))
+    assert len(here.counts()) == 3
+
+
+def test_a_querys_documents_come_together_in_an_order_of_each_judge(database: str) -> None:
+    here = place(database, labels=9)
+    names = [f"d{n}" for n in range(8)]
+    add_tasks(here.store, pl.concat([documents(*names, query="q"), documents(*names, query="r")]))
+    orders = []
+    for judge in [here.judge() for _ in range(3)]:
+        seen = []
+        for _ in range(16):
+            seen.append(here.next(judge))
+            here.say(judge, 1)
+        queries = [task["query"] for task in seen]
+        assert queries == sorted(queries) or queries == sorted(queries, reverse=True)
+        orders.append(tuple(task["doc"] for task in seen[:8]))
+    assert len(set(orders)) > 1
+    assert preferences(here.store).height == 0
