@@ -135,7 +135,7 @@ class Served:
 
     def wait_for(self, number: int, *kinds: str) -> list[dict[str, Any]]:
         """The log's rows of some kinds, once there are so many."""
-        end = time.monotonic() + 10
+        end = time.monotonic() + 20
         while len(found := self.events(*kinds)) < number and time.monotonic() < end:
             time.sleep(0.05)
         assert len(found) == number, f"{len(found)} events of {kinds}"
@@ -206,7 +206,7 @@ def chromium() -> Iterator[Any]:
 def page(chromium: Any) -> Iterator[Any]:
     """A page of its own; the test fails if a script broke or the page's own policy was violated."""
     context = chromium.new_context(viewport={"width": 1280, "height": 800})
-    context.set_default_timeout(8000)
+    context.set_default_timeout(20_000)
     page, wrong = context.new_page(), list[str]()
     page.on("pageerror", lambda error: wrong.append(str(error)))
     page.on("console", lambda said: wrong.append(said.text) if "Content Security Policy" in said.text else None)

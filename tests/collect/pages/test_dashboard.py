@@ -82,6 +82,7 @@ def test_a_paused_judge_gets_no_task_until_released(page, press, study, chromium
 
 def test_an_invited_judge_comes_in_by_the_link_that_is_shown_once(page, study, chromium):
     sign_in(page, study)
+    page.wait_for_selector("#invite button:enabled")
     page.get_by_label("Name (optional)").fill("zoe")
     page.get_by_label("Name (optional)").press("Enter")
     link = page.locator("[data-link]").get_attribute("data-link")

@@ -93,7 +93,7 @@ def test_axe_finds_nothing_serious_in_the_other_pages(scheme, page, serve):
 def test_a_task_is_done_on_a_phone_by_touch_without_scrolling_sideways(kind, chromium, serve):
     study = serve(KINDS[kind])
     context = chromium.new_context(viewport=PHONE, has_touch=True, is_mobile=True)
-    context.set_default_timeout(8000)
+    context.set_default_timeout(20_000)
     page = context.new_page()
     at_task(page, study)
     wide = page.evaluate("() => [document.documentElement.scrollWidth, innerWidth]")

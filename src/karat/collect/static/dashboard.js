@@ -145,6 +145,9 @@ byId("invite").addEventListener("submit", async (event) => {
   byId("links").prepend(make("p", {}, `${made.name}: `, make("span", { class: "link-out", "data-link": link }, link)));
 });
 
+// Before this script is there, the form would only load the page anew.
+byId("invite").querySelector("button").disabled = false;
+
 async function live() {
   if (!document.hidden) await refresh();
   setTimeout(live, EVERY);
