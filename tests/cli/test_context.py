@@ -63,6 +63,16 @@ def test_a_part_is_printed_with_its_finding_first(study: Path, part: str, findin
     assert max(map(len, done.stdout.splitlines())) <= 100
 
 
+def test_no_line_ends_between_a_number_and_its_percent_sign(capsys: pytest.CaptureFixture[str]) -> None:
+    from karat.cli.tables import console, say
+
+    for width in range(80, 110):
+        say(console(), "x" * width + " 61.2 % of documents")
+    out = capsys.readouterr().out
+    assert "61.2 %" in out
+    assert not any(line.endswith("61.2") for line in out.splitlines())
+
+
 def test_changes_by_a_column_of_the_file(study: Path, tmp_path: Path) -> None:
     frame = kt.read_judgments(str(study / "judgments.csv")).frame
     late = frame.with_columns(half=pl.when(pl.col("query") < "q13").then(pl.lit("first")).otherwise(pl.lit("second")))

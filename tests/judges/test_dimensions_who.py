@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import polars as pl
 import pytest
 
 import karat as kt
-from karat.judges import aspect_coverage, mean_change, predict_overall, setting_agreement
+from karat.judges import (
+    aspect_coverage,
+    aspect_distribution,
+    mean_change,
+    overall_correlation,
+    predict_overall,
+    setting_agreement,
+)
 from karat.labels import majority
 from karat.simulate import context_study
 
@@ -105,3 +113,18 @@ def test_frames_and_rows_are_taken_as_they_are() -> None:
     assert aspect_coverage(study.frame.rows(named=True), draws=0).frame.equals(expected)
     with pytest.raises(kt.BadInput, match="the judgments"):
         aspect_coverage("judgments.csv")
+
+
+def test_grades_that_are_all_alike_are_said_to_be_so() -> None:
+    frame = context_study(seed=1, queries=20, twice=1.0).judgments.frame
+    same = frame.with_columns(label=pl.when(pl.col("label").is_not_null()).then(2.0))
+    assert (
+        "All aspects are equally like overall in spread (0 % of the grades would" in aspect_distribution(same).finding
+    )
+    agreement = setting_agreement(same)
+    pairs = sum(agreement.frame.select("n_alone", "n_context").row(0))
+    said = f"All overall grades are alike ({pairs} pairs of judgments): agreement beyond chance is undefined."
+    assert agreement.finding == said
+    assert re.match(
+        r"No correlation is defined: grades do not vary over \d+ documents", overall_correlation(same).finding
+    )

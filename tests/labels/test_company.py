@@ -52,9 +52,37 @@ def test_a_pair_of_which_nothing_is_known_has_no_company(study: ContextStudy) ->
     assert frame.filter(pl.col("query") != "q001")["company"].is_null().all()
 
 
+def test_documents_of_other_ids_are_refused_not_called_other_pages(study: ContextStudy) -> None:
+    strange = Documents.of(study.documents.frame.with_columns(doc="x" + pl.col("doc")))
+    with pytest.raises(BadInput, match=r"expected some of those that were judged, such as q.* found none of them"):
+        add_company(study.judgments, strange)
+    first = study.judgments.frame["doc"][0]
+    with pytest.raises(Undefined, match="Of no document judged in context is anything known"):
+        add_company(study.judgments, [{"doc": first, "url": "https://one.org/a"}, {"doc": "x", "url": "https://x.org"}])
+
+
+@pytest.mark.parametrize("column", ["text", "url"])
+def test_a_page_without_a_word_or_an_address_is_unknown_not_other(column: str) -> None:
+    words = {"a": "horse hoof", "b": "horse hoof", "c": None, "d": " "}
+    documents = [
+        {"doc": doc, column: f"https://{text}.org" if column == "url" and text else text} for doc, text in words.items()
+    ]
+    pairs = [("a", None), ("b", "a"), ("c", "a"), ("d", "a"), ("a", "c")]
+    rows = [{"query": "q", "doc": doc, "label": 1, "context": context} for doc, context in pairs]
+    company = add_company(rows, documents).frame["company"].to_list()
+    assert company[:3] == [None, "near copy" if column == "text" else "same site", None]
+    assert company[4] is None
+    assert column == "url" or company[3] is None
+
+
 def test_judgments_alone_and_odd_thresholds_are_refused(study: ContextStudy) -> None:
     alone = Judgments.of(study.judgments.frame.filter(pl.col("context").is_null()))
     with pytest.raises(Undefined, match="No document was judged in context"):
         add_company(alone, study.documents)
     with pytest.raises(BadInput, match="a likeness above 0, up to 1"):
         add_company(study.judgments, study.documents, near_copy=0)
+    with pytest.raises(BadInput, match="a likeness above 0, up to 1, found 'x'"):
+        add_company(study.judgments, study.documents, near_copy="x")  # type: ignore[arg-type]
+    itself = [{"query": "q", "doc": "a", "label": 1, "context": "a"}, {"query": "q", "doc": "a", "label": 1}]
+    with pytest.raises(Undefined, match="No document was judged in context of another one"):
+        add_company(itself, study.documents)

@@ -231,6 +231,24 @@ def test_odd_input_is_refused_in_words() -> None:
         label_in_context(judged(*rows, *fine), Runs.of(RUN))
 
 
+def test_frames_rows_and_dictionaries_are_taken_as_they_are() -> None:
+    study = judged(*taught(-1), *[("q", doc, 2, None) for doc in "abcd"])
+    expected = label_in_context(study, Runs.of(RUN)).frame
+    for rows in (study.frame, study.frame.rows(named=True)):
+        labels = label_in_context(rows, RUN)
+        assert labels.frame.equals(expected)
+        assert context_sources(labels.frame, RUN).frame["source"].to_list() == ["predicted"]
+    assert label_in_context(study, [RUN, RUN]).frame.equals(expected)
+    with pytest.raises(kt.BadInput, match=r"expected the column context.*make them with label_in_context"):
+        context_sources({"q": {"a": 1}}, RUN)
+
+
+def test_documents_that_nobody_judged_tell_nothing_and_that_is_said() -> None:
+    study = judged(*taught(-1), *[("q", doc, 2, None) for doc in "abcd"])
+    labels = label_in_context(study, RUN, model="features", documents=[{"doc": "x", "text": "a page"}])
+    assert any("no document that was judged among the 1 document given" in note for note in labels.notes)
+
+
 def test_a_document_given_itself_is_left_aside() -> None:
     labels = label_in_context(judged(("q", "a", 2, None), ("q", "a", 0, "a")), Runs.of(RUN))
     assert labels.frame.height == 1

@@ -183,6 +183,52 @@ def test_what_is_certain_is_told_and_the_interval_still_has_width() -> None:
     assert (table["low"] < 1).all()
 
 
+def test_two_grades_tell_what_never_changes_in_a_small_study_too() -> None:
+    rng = np.random.default_rng(0)
+    rows = [
+        {"query": f"q{n}", "doc": d, "label": grade, "context": context}
+        for n in range(40)
+        for d, grade in zip("abc", rng.integers(0, 5, 3).tolist(), strict=True)
+        for context in ([None, "a"] if d != "a" else [None])
+    ]
+    table = compare_predictors(rows, models="grades", draws=0).frame
+    assert row(table, "alone")["accuracy"] == 1
+    # With as strong a ridge as many features need it would be 0.86.
+    assert row(table, "grades")["accuracy"] > 0.95
+
+
+def test_predictors_that_are_equally_good_are_both_named() -> None:
+    rows = [
+        {"query": f"q{n}", "doc": d, "label": label, "context": c}
+        for n in range(30)
+        for d, label, c in (("a", n % 3, None), ("b", 1, None), ("b", n % 2, "a"))
+    ]
+    found = compare_predictors(rows, models=("levels",), against="alone", draws=0)
+    assert found.finding.startswith("None is right more often than alone; levels ")
+    sure = [
+        {"query": f"q{n}", "doc": d, "label": label, "context": c}
+        for n in range(30)
+        for d, label, c in (("a", 2, None), ("b", n % 2, None), ("b", 1 - n % 2, "a"))
+    ]
+    found = compare_predictors(sure, models=("grades", "levels"), against="alone", draws=0)
+    assert found.finding.startswith("grades and levels are right equally often, and most often: 100.0 points more than")
+    found = compare_predictors(sure, models=("grades", "levels"), against="grades", draws=0)
+    assert found.finding == "None is right more often than grades; levels is so as often."
+
+
+def test_frames_and_rows_are_taken_as_they_are() -> None:
+    small = context_study(seed=2, queries=12)
+    given = small.judgments, small.runs, small.documents
+    frames = small.judgments.frame, small.runs.frame, small.documents.frame.rows(named=True)
+    one, other = (context_accuracy(j, runs=r, draws=0, folds=2).frame for j, r, _ in (given, frames))
+    assert one.equals(other)
+    one, other = (
+        compare_predictors(j, models="ordinal", against="alone", runs=r, documents=d, draws=0, folds=2).frame
+        for j, r, d in (given, frames)
+    )
+    assert one.equals(other)
+
+
 def test_a_pair_never_tells_itself() -> None:
     graded = Graded.of(
         Judgments.of(

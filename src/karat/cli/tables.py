@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import sys
 from textwrap import fill
 from typing import Any
@@ -17,6 +18,8 @@ from karat.estimate.scores import decimals
 
 #: Tables fit a terminal of this width; a wider one is used where there is one.
 WIDTH = 100
+#: A space at which no line is broken.
+TOGETHER = "\N{NO-BREAK SPACE}"
 #: With many runs there are many notes; more than these are counted only.
 MOST_NOTES = 12
 
@@ -52,8 +55,10 @@ def print_scores(scores: Scores, by_query: bool = False) -> None:
 
 
 def say(out: Console, text: str) -> None:
-    """A line of text, broken at the console's width with the next lines set in."""
-    out.print(fill(text, out.width, subsequent_indent="  ", break_on_hyphens=False), markup=False)
+    """A line of text, broken at the console's width with the next lines set in, but not between a number and %."""
+    kept = re.sub(r"(?<=\d) %", f"{TOGETHER}%", text)
+    broken = fill(kept, out.width, subsequent_indent="  ", break_on_hyphens=False)
+    out.print(broken.replace(TOGETHER, " "), markup=False)
 
 
 def plain_table(names: list[str], lead: int = 1) -> Table:

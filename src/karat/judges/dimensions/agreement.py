@@ -102,7 +102,8 @@ def _finding(frame: pl.DataFrame, level: float) -> str:
         if not np.isnan(row[name])
     ]
     if not said:
-        return "Agreement on overall is undefined: no two judges graded the same document, or all grades are alike."
+        pairs = count(row["n_alone"] + row["n_context"], "pair")
+        return f"All overall grades are alike ({pairs} of judgments): agreement beyond chance is undefined."
     text = f"On overall, two judges agree with Cohen's kappa {' and '.join(said)}"
     if np.isnan(row["difference_low"]):
         return f"{text}."

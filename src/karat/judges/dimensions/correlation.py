@@ -140,7 +140,9 @@ def _cells(
 def _finding(frame: pl.DataFrame, setting: str, level: float) -> str:
     aspects = frame.filter(pl.col("aspect") != ALONE).filter(pl.col(setting).is_not_nan())
     if not aspects.height:
-        return "No correlation is defined: too few documents have a grade in every aspect, or all are alike."
+        whole = int((frame["n_alone"] + frame["n_context"]).max())  # type: ignore[arg-type]
+        documents = count(whole, "document")
+        return f"No correlation is defined: grades do not vary over {documents} with a grade in every aspect."
     best, worst = aspects.row(0, named=True), aspects.row(-1, named=True)
     where = "Alone" if setting == "alone" else "In context"
     rho = in_words(best[setting], best[f"{setting}_low"], best[f"{setting}_high"], level)

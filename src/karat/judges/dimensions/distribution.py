@@ -110,10 +110,12 @@ def _finding(sheets: Sheets, frame: pl.DataFrame, means: Compared, level: float)
     spread = _unlike_overall(sheets, frame)
     if len(spread) > 1:
         near, far = min(spread, key=lambda name: spread[name]), max(spread, key=lambda name: spread[name])
-        text += (
-            f". {near.capitalize()} is spread most like overall ({100 * spread[near]:.0f} % of the grades would have "
-            f"to move), {far} least ({100 * spread[far]:.0f} %)"
-        )
+        moved = f"{100 * spread[near]:.0f} % of the grades would have to move"
+        if f"{100 * spread[near]:.0f}" == f"{100 * spread[far]:.0f}":
+            text += f". All aspects are equally like overall in spread ({moved})"
+        else:
+            text += f". {near.capitalize()} is spread most like overall ({moved}), {far} least "
+            text += f"({100 * spread[far]:.0f} %)"
     return f"{text}."
 
 

@@ -15,8 +15,9 @@ from karat.labels.context.features import Features, features
 from karat.labels.context.labelling import unable_to_learn
 from karat.labels.context.pairs import PAIR, Graded, ranked
 from karat.labels.context.predictors import PREDICTORS, out_of_fold, parts, predictor_named
-from karat.records import Documents, Judgments, Result, Runs
+from karat.records import Documents, Result, Runs
 from karat.records.base import count
+from karat.records.runs import several, together
 from karat.stats.many import holm
 from karat.stats.regression import clustered_means, clustered_ols
 
@@ -30,11 +31,11 @@ CALIBRATION_PARTS = 10
 
 
 def context_accuracy(
-    judgments: Judgments,
+    judgments: Any,
     *,
     model: str = "grades",
-    runs: Runs | None = None,
-    documents: Documents | None = None,
+    runs: Any = None,
+    documents: Any = None,
     folds: int = 10,
     level: float = 0.95,
     draws: int = 1000,
@@ -78,12 +79,12 @@ def context_accuracy(
 
 
 def compare_predictors(
-    judgments: Judgments,
+    judgments: Any,
     *,
-    models: Sequence[str] = tuple(PREDICTORS),
+    models: str | Sequence[str] = tuple(PREDICTORS),
     against: str = "grades",
-    runs: Runs | None = None,
-    documents: Documents | None = None,
+    runs: Any = None,
+    documents: Any = None,
     folds: int = 5,
     level: float = 0.95,
     draws: int = 1000,
@@ -108,7 +109,7 @@ def compare_predictors(
     Reference: Golbus et al. (WWW 2014), 3.2 and 5.3.
     """
     _check_folds(folds)
-    chosen = [predictor_named(name) for name in dict.fromkeys(models)]
+    chosen = [predictor_named(name) for name in ([models] if isinstance(models, str) else dict.fromkeys(models))]
     rich = any(predictor.looks_at == "rich" for predictor in chosen)
     study = _HeldOut.of(judgments, runs, documents if rich else None)
     fold = parts(study.query, folds, seed)
@@ -117,7 +118,7 @@ def compare_predictors(
         x = predictor.columns(study.told)
         chances = out_of_fold(predictor, x, study.y, study.query, fold, len(study.grades), seed=seed)
         told[predictor.name] = study.grades[chances.argmax(axis=1)], chances @ study.grades
-    alone, back = study.pairs["alone"].to_numpy(), study.back_off(runs)
+    alone, back = study.pairs["alone"].to_numpy(), study.back_off()
     told |= {ALONE: (alone, alone), BACK_OFF: (back, back)}
     if against not in told:
         raise BadInput.at("the predictor to compare with", expected=" or ".join(told), found=f'"{against}"')
@@ -170,6 +171,7 @@ class _HeldOut:
     """The judgments in context that can be predicted, and what is known of their documents."""
 
     graded: Graded
+    runs: Runs | None
     pairs: pl.DataFrame
     told: Features
     grades: Floats
@@ -177,7 +179,9 @@ class _HeldOut:
     query: Ints
 
     @classmethod
-    def of(cls, judgments: Judgments, runs: Runs | None, documents: Documents | None) -> _HeldOut:
+    def of(cls, judgments: Any, runs: Any, documents: Any) -> _HeldOut:
+        runs = None if runs is None else together(several(runs))
+        documents = None if documents is None else Documents.of(documents)
         graded = Graded.of(judgments)
         pairs = graded.training()
         unable = unable_to_learn(pairs)
@@ -185,12 +189,12 @@ class _HeldOut:
             raise Undefined(f"Labels in context cannot be predicted: {unable}.")
         grades, y = np.unique(pairs["grade"].to_numpy(), return_inverse=True)
         query = np.unique(pairs["query"].to_numpy(), return_inverse=True)[1]
-        return cls(graded, pairs, features(pairs, graded, runs, documents), grades, y, query)
+        return cls(graded, runs, pairs, features(pairs, graded, runs, documents), grades, y, query)
 
-    def back_off(self, runs: Runs | None) -> Floats:
+    def back_off(self) -> Floats:
         """The label given the first document of a list, NaN where there is none but the one to be told."""
         given = self.graded.given
-        if runs is None:
+        if self.runs is None:
             often = (
                 given.group_by("query", "context")
                 .len()
@@ -198,7 +202,7 @@ class _HeldOut:
             )
             first = often.group_by("query", maintain_order=True).agg(pl.col("context").first())
         else:
-            first = ranked(runs, 1).select("query", context="doc").unique()
+            first = ranked(self.runs, 1).select("query", context="doc").unique()
         after = given.join(first, on=["query", "context"]).rename({"context": "first", "grade": "back"})
         found = self.pairs.select(PAIR).join(after, on=["query", "doc"], how="inner")
         found = found.filter(pl.col("first") != pl.col("context")).group_by(PAIR).agg(pl.col("back").mean())
@@ -271,13 +275,27 @@ def _best(table: pl.DataFrame, against: str, level: float) -> str:
     models = table.filter((pl.col("predictor") != against) & pl.col("gain").is_not_null())
     if not models.height:
         return f"There is nothing to compare {against} with."
-    row = models.sort("gain", descending=True, maintain_order=True).row(0, named=True)
-    name, gain, p = row["predictor"], f"{100 * row['gain']:.1f} points", row["gain_holm"]
-    if row["gain"] <= 0:
-        return f"None is right more often than {against}; {name} comes nearest ({gain})."
+    best = models.filter(pl.col("gain") == pl.col("gain").max())
+    row, names = best.row(0, named=True), _listed(best["predictor"].to_list())
+    gain, p = f"{100 * row['gain']:.1f} points", row["gain_holm"]
+    if row["gain"] == 0:
+        return f"None is right more often than {against}; {names} {'is' if best.height == 1 else 'are'} so as often."
+    if row["gain"] < 0:
+        comes = "comes" if best.height == 1 else "come"
+        return f"None is right more often than {against}; {names} {comes} nearest ({gain})."
+    most = "is right most often" if best.height == 1 else "are right equally often, and most often"
     chance = "beyond chance" if p <= 0.05 else "which may be chance"
     ends = f"{100 * level:g} % interval {100 * row['gain_low']:.1f} to {100 * row['gain_high']:.1f}"
     return (
-        f"{name} is right most often: {gain} more than {against} ({ends}; p {'< 0.001' if p < 0.001 else f'= {p:.3f}'} "
+        f"{names} {most}: {gain} more than {against} ({ends}; p {'< 0.001' if p < 0.001 else f'= {p:.3f}'} "
         f"for the best of {models.height}, {chance}) on {count(row['n_both'], 'held-out judgment')} in context."
     )
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Names as a sentence has them.
+
+    >>> _listed(["levels"]), _listed(["levels", "features", "alone"])
+    ('levels', 'levels, features and alone')
+    """
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import polars as pl
 
@@ -14,7 +16,7 @@ from karat.records import Documents, Judgments
 NEAR_COPY = 0.85
 
 
-def add_company(judgments: Judgments, documents: Documents, *, near_copy: float = NEAR_COPY) -> Judgments:
+def add_company(judgments: Any, documents: Any, *, near_copy: float = NEAR_COPY) -> Judgments:
     """The judgments with a column `company`, which says what the document read before is to the one judged.
 
     >>> documents = Documents.of([
@@ -30,24 +32,37 @@ def add_company(judgments: Judgments, documents: Documents, *, near_copy: float 
     `same site`; else it is an `other` page. Without texts nothing is a near copy, without sites or addresses nothing of
     the same site. Null where a document was judged alone, or nothing is known of one of the two. For `mean_change`.
     """
-    if not 0 < near_copy <= 1:
-        raise BadInput.at("near_copy", expected="a likeness above 0, up to 1", found=f"{near_copy:g}")
+    if isinstance(near_copy, bool) or not isinstance(near_copy, int | float) or not 0 < near_copy <= 1:
+        raise BadInput.at("near_copy", expected="a likeness above 0, up to 1", found=f"{near_copy!r}")
+    judgments, documents = Judgments.of(judgments), Documents.of(documents)
     if not judgments.has("context"):
         raise Undefined("No document was judged in context: there is no company to tell.")
     graded = Graded.of(judgments)
     judged = judgments.frame.select(PAIR).drop_nulls("context").filter(pl.col("context") != pl.col("doc"))
     pairs = graded.with_grades(judged.unique().sort(PAIR))
+    if not pairs.height:
+        raise Undefined("No document was judged in context of another one: there is no company to tell.")
+    if not any(documents.has(name) for name in ("title", "snippet", "text", "site", "url")):
+        raise BadInput.at(
+            "the documents", expected="a column text, site or url", found=", ".join(documents.frame.columns)
+        )
     told = features(pairs, graded, None, documents)
     known = dict(zip(told.names, told.more.T, strict=True))
     if not {"likeness", "same site"} & known.keys():
         raise BadInput.at(
-            "the documents", expected="a column text, site or url", found=", ".join(documents.frame.columns)
+            "the documents",
+            expected=f"some of those that were judged, such as {pairs['doc'][0]}",
+            found=f"none of them; the first is {documents.frame['doc'][0] if len(documents) else 'missing'}",
+            remedy="use the same ids in both files",
         )
     alike, same = (known.get(name, np.zeros(pairs.height)) for name in ("likeness", "same site"))
-    unknown = [known[f"no {name}"] > 0 for name in ("likeness", "same site") if f"no {name}" in known]
+    no = np.zeros(pairs.height)
+    unknown = np.all([known.get(f"no {name}", no) > 0 for name in ("likeness", "same site") if name in known], axis=0)
+    if unknown.all():
+        raise Undefined("Of no document judged in context is anything known, and of the one read before, too.")
     company = (
         pl.select(
-            pl.when(pl.Series(np.all(unknown, axis=0) if unknown else np.zeros(pairs.height, bool)))
+            pl.when(pl.Series(unknown))
             .then(None)
             .when(pl.Series(alike >= near_copy - 1e-9))
             .then(pl.lit("near copy"))

@@ -11,6 +11,7 @@ import polars as pl
 from karat.judges.features import FEATURES
 from karat.labels.context.pairs import MOST_GRADES, PAIR, Graded, ranked
 from karat.records import Documents, Runs
+from karat.records.base import count
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -53,6 +54,9 @@ def features(pairs: pl.DataFrame, graded: Graded, runs: Runs | None, documents: 
         notes.append("no runs, so no ranks")
     else:
         found |= _ranks(pairs, runs)
+    if documents is not None and not _any_known(pairs, documents):
+        notes.append(f"no document that was judged among the {count(len(documents), 'document')} given")
+        documents = None
     site = None if documents is None else _sites(documents)
     texts = None if documents is None else _texts(documents, pairs)
     if site is None:
@@ -75,7 +79,7 @@ def _columns(found: dict[str, Floats]) -> tuple[Floats, tuple[str, ...]]:
     for name, values in found.items():
         missing = np.isnan(values)
         columns[name] = np.where(missing, 0.0, values)
-        if missing.any() and not missing.all():
+        if missing.any():
             columns[f"no {name}"] = missing.astype(np.float64)
     return np.column_stack(list(columns.values())), tuple(columns)
 
@@ -113,6 +117,10 @@ def _ranks(pairs: pl.DataFrame, runs: Runs) -> dict[str, Floats]:
     return {"rank": mine.to_numpy().astype(np.float64), "rank above": other["rank"].to_numpy().astype(np.float64)}
 
 
+def _any_known(pairs: pl.DataFrame, documents: Documents) -> bool:
+    return any(pairs[column].is_in(documents.frame["doc"].implode()).any() for column in ("doc", "context"))
+
+
 def _sites(documents: Documents) -> pl.DataFrame | None:
     """The site of each document: as given, else the host of its address."""
     if documents.has("site"):
@@ -129,7 +137,9 @@ def _texts(documents: Documents, pairs: pl.DataFrame) -> pl.DataFrame | None:
         return None
     wanted = pl.concat([pairs["doc"], pairs["context"]]).unique()
     texts = documents.frame.select("doc", value=pl.concat_str(parts, separator=" ", ignore_nulls=True))
-    return texts.filter(pl.col("doc").is_in(wanted.implode())).sort("doc")
+    # Of a text without a word nothing is known, not that it is unlike all others.
+    there = pl.col("doc").is_in(wanted.implode()) & pl.col("value").str.contains(r"\w")
+    return texts.filter(there).sort("doc")
 
 
 def _looked_up(pairs: pl.DataFrame, table: pl.DataFrame, column: str) -> pl.Series:
@@ -146,7 +156,7 @@ def _likeness(pairs: pl.DataFrame, texts: pl.DataFrame) -> dict[str, Floats]:
     known = (places[0].is_not_null() & places[1].is_not_null()).to_numpy()
     names = ("likeness", "new words", "length")
     found = {name: np.full(pairs.height, np.nan) for name in names}
-    if not known.any() or not texts["value"].str.contains(r"\w").any():
+    if not known.any():
         return found
     words = TfidfVectorizer(token_pattern=r"(?u)\b\w+\b", sublinear_tf=True).fit_transform(texts["value"].to_list())
     mine, other = (words[place.to_numpy()[known].astype(np.int64)] for place in places)

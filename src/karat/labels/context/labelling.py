@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -12,8 +12,9 @@ from karat.errors import BadInput
 from karat.labels.context.features import features
 from karat.labels.context.pairs import PAIR, Graded, adjacent
 from karat.labels.context.predictors import fit, predictor_named
-from karat.records import Documents, Judgments, Result, Runs
+from karat.records import Documents, Judgments, Result
 from karat.records.base import count
+from karat.records.runs import several, together
 from karat.stats import FEWEST
 
 Floats = npt.NDArray[np.float64]
@@ -35,23 +36,22 @@ Value = Literal["grade", "expected"]
 
 
 def label_in_context(
-    judgments: Judgments,
-    runs: Runs,
+    judgments: Any,
+    runs: Any,
     *,
     depth: int = 10,
     model: str = "grades",
     value: Value = "grade",
-    documents: Documents | None = None,
+    documents: Any = None,
     seed: int = 0,
 ) -> Judgments:
     """The judgments with a label for every document of the runs given the one above it, and where each comes from.
 
-    >>> judged = Judgments.of([
+    >>> judged = [
     ...     {"query": "q", "doc": "a", "label": 2},
     ...     {"query": "q", "doc": "b", "label": 2},
-    ...     {"query": "q", "doc": "b", "label": 0, "context": "a"}])
-    >>> runs = Runs.of({"q": {"a": 3.0, "c": 2.0, "b": 1.0}})
-    >>> label_in_context(judged, runs).frame.rows()[2:]
+    ...     {"query": "q", "doc": "b", "label": 0, "context": "a"}]
+    >>> label_in_context(judged, {"q": {"a": 3.0, "c": 2.0, "b": 1.0}}).frame.rows()[2:]
     [('q', 'b', 0.0, 'a', 'judged'), ('q', 'b', 0.0, 'c', 'backed off')]
 
     In the column `source`: a label is `judged`, if someone judged the document given the one above it; else `predicted`
@@ -73,6 +73,7 @@ def label_in_context(
     predictor = predictor_named(model)
     graded = Graded.of(judgments)
     notes = list(graded.notes)
+    runs, documents = together(several(runs)), None if documents is None else Documents.of(documents)
     lists = adjacent(runs, depth)
     judged = pl.concat([graded.alone["query"], graded.given["query"]]).unique()
     strange = lists.filter(~pl.col("query").is_in(judged.implode()))["query"].n_unique()
@@ -119,16 +120,24 @@ def label_in_context(
     return Judgments(frame.rename({"grade": "label"}), tuple(notes), graded.scale)
 
 
-def context_sources(labels: Judgments, runs: Runs, *, depth: int = 10) -> Result:
+def context_sources(labels: Any, runs: Any, *, depth: int = 10) -> Result:
     """Where the labels in context of each system's documents come from: how many are judged, how many predicted.
 
     >>> labels = Judgments.of([{"query": "q", "doc": "b", "label": 0, "context": "a", "source": "judged"}])
-    >>> context_sources(labels, Runs.of({"q": {"a": 3.0, "b": 2.0, "c": 1.0}}, system="mine"))
+    >>> context_sources(labels, {"q": {"a": 3.0, "b": 2.0, "c": 1.0}})
     Of 2 documents after another (top 10), the label in context is judged for 50 % and missing for 50 %.
 
     For labels made by `label_in_context`. A comparison of systems of which one is mostly judged and another mostly
     predicted is a comparison of judges with a model, too.
     """
+    labels, runs = Judgments.of(labels), together(several(runs))
+    if "context" not in labels.frame.columns:
+        raise BadInput.at(
+            "the labels",
+            expected="the column context, the document read before",
+            found=", ".join(labels.frame.columns),
+            remedy="make them with label_in_context",
+        )
     source = pl.col("source") if "source" in labels.frame.columns else pl.lit("judged")
     known = labels.frame.filter(pl.col("label").is_not_null() & pl.col("context").is_not_null())
     known = known.select(*PAIR, source=source, label="label").unique(PAIR, maintain_order=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import polars as pl
 
@@ -28,8 +29,9 @@ class Graded:
     notes: tuple[str, ...]
 
     @classmethod
-    def of(cls, judgments: Judgments) -> Graded:
-        """The grades of these judgments: of several judges the majority's, N/A left aside."""
+    def of(cls, data: Any) -> Graded:
+        """The grades of these judgments (or of what `Judgments.of` takes): of several the majority's, without N/A."""
+        judgments = Judgments.of(data)
         if judgments.has("subtopic"):
             raise BadInput.at(
                 "the judgments",

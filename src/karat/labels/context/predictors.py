@@ -19,6 +19,8 @@ Ints = npt.NDArray[np.int64]
 
 #: Slopes on standardised features are held down by half their squares, once for all labels, as scikit-learn does.
 RIDGE = 1.0
+#: Two slopes need little of it: at full strength small studies would be told too often that nothing is extreme.
+WEAK_RIDGE = 0.01
 #: Into so many parts queries are cut to see how sure a model may be of itself.
 INNER_FOLDS = 3
 #: A probability below this is taken for this, so that one surprise does not decide about a whole model.
@@ -33,6 +35,7 @@ class Predictor:
     about: str
     looks_at: Literal["grades", "levels", "rich"]
     family: Literal["multinomial", "ordinal"]
+    ridge: float = RIDGE
 
     def columns(self, features: Features) -> Floats:
         """What the model looks at, as numbers."""
@@ -45,7 +48,7 @@ PREDICTORS: Mapping[str, Predictor] = MappingProxyType(
     {
         predictor.name: predictor
         for predictor in (
-            Predictor("grades", "the two grades alone, as in the paper,", "grades", "multinomial"),
+            Predictor("grades", "the two grades alone, as in the paper,", "grades", "multinomial", WEAK_RIDGE),
             Predictor("levels", "the two grades alone, level by level,", "levels", "multinomial"),
             Predictor("features", "grades, aspects, texts, sites and ranks", "rich", "multinomial"),
             Predictor("ordinal", "grades, aspects, texts, sites and ranks, by proportional odds,", "rich", "ordinal"),
@@ -101,14 +104,14 @@ def fit(
     if calibrate and part.max(initial=0) == INNER_FOLDS - 1:
         for number in range(INNER_FOLDS):
             test = part == number
-            held_out[test] = _learnt(predictor.family, scaled[~test], y[~test], levels)(scaled[test])
+            held_out[test] = _learnt(predictor, scaled[~test], y[~test], levels)(scaled[test])
 
         def loss(log_temperature: float) -> float:
             told = _tempered(held_out, float(np.exp(log_temperature)))[np.arange(len(y)), y]
             return -float(np.log(np.maximum(told, SMALLEST)).mean())
 
         temperature = float(np.exp(minimize_scalar(loss, bounds=(-1.5, 1.5), method="bounded").x))
-    return Fitted(mean, spread, _learnt(predictor.family, scaled, y, levels), temperature)
+    return Fitted(mean, spread, _learnt(predictor, scaled, y, levels), temperature)
 
 
 def out_of_fold(
@@ -138,7 +141,7 @@ def parts(query: Ints, folds: int, seed: int) -> Ints:
     return part
 
 
-def _learnt(family: str, x: Floats, y: Ints, levels: int) -> Callable[[Floats], Floats]:
+def _learnt(predictor: Predictor, x: Floats, y: Ints, levels: int) -> Callable[[Floats], Floats]:
     """A model as a function from columns to probabilities; grades it never saw have none."""
     seen = np.unique(y)
     if len(seen) == 1:
@@ -146,12 +149,12 @@ def _learnt(family: str, x: Floats, y: Ints, levels: int) -> Callable[[Floats], 
         only[seen] = 1.0
         return lambda columns: np.tile(only, (len(columns), 1))
     tell: Callable[[Floats], Floats]
-    if family == "ordinal":
-        tell = proportional_odds(y, x, ridge=RIDGE).probabilities
+    if predictor.family == "ordinal":
+        tell = proportional_odds(y, x, ridge=predictor.ridge).probabilities
     else:
         from sklearn.linear_model import LogisticRegression
 
-        tell = LogisticRegression(C=1 / RIDGE, max_iter=2000).fit(x, y).predict_proba
+        tell = LogisticRegression(C=1 / predictor.ridge, max_iter=2000).fit(x, y).predict_proba
 
     def whole(columns: Floats) -> Floats:
         told = np.zeros((len(columns), levels))
