@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import polars as pl
 import pytest
 from click.testing import CliRunner, Result
 
 import karat as kt
 from karat.cli import karat
+from karat.cli.context_tables import shaped
+from karat.records import Result as Told
 from karat.simulate.context import context_study
 
 
@@ -45,7 +48,7 @@ def test_the_report_has_accuracy_predictors_and_sources(folder: Path) -> None:
     said = call(
         *asked, "--draws", "0", "--model", "ordinal", "--expected", "--documents", str(folder / "documents.jsonl")
     )
-    for words in ("held-out queries", "right most often", "the label in context is judged for"):
+    for words in ("held-out queries", "than grades", "the label in context is judged for"):
         assert words in " ".join(said.output.split())
 
 
@@ -53,5 +56,80 @@ def test_labels_are_written_for_runs_only_and_into_tables_only(folder: Path) -> 
     asked = ["context", str(folder / "judgments.csv"), "--part", "labels"]
     with pytest.raises(kt.BadInput, match="add --runs"):
         call(*asked, "--out", str(folder / "labels.csv"))
-    with pytest.raises(kt.BadInput, match="several for"):
-        call(*asked, "--runs", str(folder / "runs.csv"), "--out", str(folder / "labels.qrels"))
+    for name in ("labels.qrels", "labels.foo", "labels"):
+        with pytest.raises(kt.BadInput, match=r"expected a name that ends in \.csv, \.tsv, \.jsonl or \.parquet"):
+            call(*asked, "--runs", str(folder / "runs.csv"), "--out", str(folder / name))
+        assert not (folder / name).exists()
+
+
+def test_standard_output_gets_the_labels_alone(folder: Path) -> None:
+    asked = ["context", str(folder / "judgments.csv"), "--runs", str(folder / "runs.csv"), "--out", "-"]
+    out = call(*asked).stdout
+    assert out.startswith("query,doc,label,context,source\n")
+    assert {line.count(",") for line in out.splitlines()} == {4}
+    with pytest.raises(kt.BadInput, match="choose one"):
+        call(*asked, "--json")
+
+
+#: Too few judgments in context to learn from, and some after a document that nobody judged alone.
+FEW = "query,doc,label,context\nq,a,2,\nq,b,1,\nq,b,0,a\nq,c,1,b\n"
+#: No document read before was ever judged alone.
+UNKNOWN = "query,doc,label,context\n" + "".join(f"q{n},b,{n % 3},\nq{n},b,{n % 2},a\n" for n in range(30))
+
+
+@pytest.mark.parametrize("judged", [FEW, UNKNOWN])
+def test_where_nothing_can_be_predicted_the_labels_there_are_are_counted(tmp_path: Path, judged: str) -> None:
+    (tmp_path / "judged.csv").write_text(judged)
+    query = judged.splitlines()[1].partition(",")[0]
+    lines = [f"{query} Q0 {doc} {rank} {9 - rank} mine\n" for rank, doc in enumerate("abc", 1)]
+    (tmp_path / "my.run").write_text("".join(lines))
+    asked = ["context", str(tmp_path / "judged.csv"), "--part", "labels", "--runs", str(tmp_path / "my.run")]
+    found = call(*asked, "--out", str(tmp_path / "labels.csv"))
+    assert found.exit_code == 0
+    said = " ".join(found.stdout.split())
+    assert said.startswith(
+        "Where labels come from Of 2 documents after another (top 10), the label in context is judged"
+    )
+    assert "accuracy and predictors left out: Labels in context cannot be predicted: " in said
+    assert kt.read_judgments(str(tmp_path / "labels.csv")).has("source")
+    with pytest.raises(kt.Undefined, match="cannot be predicted"):
+        call(*asked[:4])
+    whole = json.loads(call("context", *asked[1:2], *asked[4:], "--json").stdout)
+    assert list(whole["labels"]) == ["Where labels come from"]
+
+
+def test_documents_that_tell_nothing_cost_only_the_table_by_company(folder: Path) -> None:
+    asked = ["context", str(folder / "judgments.csv"), "--part", "change", "--draws", "0"]
+    (folder / "bare.csv").write_text("doc,colour\nq000-d0,red\n")
+    (folder / "strange.csv").write_text("doc,text\nx,a page\n")
+    for name, why in (("bare.csv", "a column text, site or url"), ("strange.csv", "some of those that were judged")):
+        found = call(*asked, "--documents", str(folder / name))
+        assert found.exit_code == 0
+        said = " ".join(found.output.split())
+        assert "Size of change" in said
+        assert f"- by company: left out (the documents: expected {why}" in said
+        assert "Mean change by company" not in said
+
+
+def test_grades_are_shown_by_their_names_where_a_scale_names_them(folder: Path) -> None:
+    asked = ["context", str(folder / "judgments.csv"), "--draws", "0", "--scale", "bad,fair,good,excellent,perfect"]
+    heads = [line.split() for line in call(*asked, "--part", "distribution").output.splitlines()]
+    assert ["documents", "aspect", "setting", "bad", "fair", "good", "excellent", "perfect"] in heads
+    accuracy = Told(pl.DataFrame({"grade": ["all", "0", "1"], "accuracy": [0.6, 0.5, 0.7]}), "")
+    named = shaped(accuracy, "Labels in context", kt.Scale.parse("bad,fair"))
+    assert named.frame["grade"].to_list() == ["all", "bad", "fair"]
+    plain = call(*asked[:-2], "--part", "distribution").output
+    assert "grade 0" in plain
+    told = json.loads(call(*asked, "--part", "distribution", "--json").stdout)
+    assert told["Distribution"]["rows"][0]["grade"] == 0
+
+
+def test_expected_labels_are_scored_with_the_scale_they_are_on(folder: Path) -> None:
+    out, scale = str(folder / "expected.csv"), ["--scale", "bad,fair,good,excellent,perfect"]
+    asked = ["context", str(folder / "judgments.csv"), "--runs", str(folder / "runs.csv"), "--expected", *scale]
+    (folder / "expected.csv").write_text(call(*asked, "--out", "-").stdout)
+    found = call("score", out, str(folder / "runs.csv"), "-m", "ERR(context=0.5)@5", "--draws", "0", *scale)
+    assert found.exit_code == 0
+    said = " ".join(found.output.split())
+    assert "between the grades of the scale, made by a model" in said
+    assert "% predicted" in said

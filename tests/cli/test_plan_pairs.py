@@ -78,3 +78,9 @@ def test_when_nothing_is_left_nothing_is_written(folder: Path, tmp_path: Path) -
 def test_bad_options_are_named(folder: Path, words: list[str], said: str) -> None:
     with pytest.raises(BadInput, match=said):
         run(*given(folder), *words)
+
+
+def test_a_system_of_two_teams_is_refused(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "teams.csv").write_text("system,team\ns1,x\ns1,x\ns2,x\ns2,y\n")
+    with pytest.raises(BadInput, match="one team for a system, found s2 in x and y"):
+        run(folder / "labels.csv", folder / "runs.csv", "--teams", tmp_path / "teams.csv")

@@ -107,3 +107,8 @@ def test_bad_input_is_named(folder: Path, words: list[str], error: type[Exceptio
         placed += ["--labels", str(folder / "labels.csv")]
     with pytest.raises(error, match=said):
         run(*placed)
+
+
+def test_tables_in_json_have_their_names(folder: Path) -> None:
+    document = json.loads(run(*files(folder), "--part", "tables", "--draws", "0", "--json").stdout)
+    assert [table["table"] for table in document] == [f"Table {n}" for n in range(1, 9)]

@@ -134,3 +134,24 @@ def test_all_rules_are_counted_on_the_web_track(web2010: Path) -> None:
     assert left[0] == 48 * 15
     assert set(found.pairs.select("query", "a", "b").rows()) == pairs
     assert len(pairs) > 5
+
+
+def test_measures_are_cut_where_the_lists_are_shown() -> None:
+    runs = Runs.of({name: {q: {d: 9.0 - n for n, d in enumerate(docs)} for q, docs in lists.items()}
+                    for name, lists in LISTS.items()})  # fmt: skip
+    rules = select_pairs(runs, LABELS, depth=5).frame["rule"].to_list()
+    assert rules[-2:] == ["StRecall@5 at least 0.1 apart", "alpha_nDCG@5 at least 0.1 apart"]
+
+
+def test_one_system_has_nobody_to_be_paired_with() -> None:
+    with pytest.raises(BadInput, match="two systems or more to pair"):
+        select_pairs(Runs.of({"x": {"q1": {"a0": 1.0}}}), LABELS)
+
+
+def test_a_system_of_two_teams_is_refused() -> None:
+    rows = [
+        {"system": s, "query": q, "doc": "a0", "score": 1.0, "team": team}
+        for s, q, team in (("x", "q1", "one"), ("x", "q2", "two"), ("y", "q1", "one"))
+    ]
+    with pytest.raises(BadInput, match="one team for a system, found x in one and two"):
+        select_pairs(rows, LABELS)

@@ -100,3 +100,12 @@ def test_clusters_are_drawn_whole() -> None:
     copies = rank_correlations(np.tile(x, 4)[:, None], np.tile(y, 4), np.tile(np.arange(25), 4))
     assert np.ptp(copies.spearman_ends) == pytest.approx(np.ptp(once.spearman_ends), rel=0.05)
     assert copies.p[0] > 0.2 * once.p[0]
+
+
+def test_values_of_either_side_that_differ_by_rounding_alone_are_tied() -> None:
+    y = np.array([0.1 + 0.2, 0.3, 0.5, 0.7, 0.9, 1.0])
+    exact = np.array([0.3, 0.3, 0.5, 0.7, 0.9, 1.0])
+    x = np.array([2.0, 1.0, 3.0, 4.0, 6.0, 5.0])
+    found = rank_correlations(x[:, None], y, draws=0)
+    assert found.spearman[0] == pytest.approx(stats.spearmanr(x, exact).statistic)
+    assert found.kendall[0] == pytest.approx(stats.kendalltau(x, exact).statistic)

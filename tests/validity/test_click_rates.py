@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from karat.errors import Undefined
+from karat.errors import BadInput, Undefined
 from karat.records import ClickLog, Clicks, Judgments, Runs
 from karat.simulate import click_log
 from karat.validity.click_rates import against_click_rates, click_labels
@@ -83,3 +83,31 @@ def test_users_who_click_good_documents_agree_with_dcg_and_random_clicks_with_no
     found = against_click_rates(runs, labels, click_log(blind, sessions=60, seed=6), ["DCG@5", "P@5"], draws=300)
     rates = found.frame.filter(pl.col("use") != "click nDCG")
     assert (rates["p_adjusted"] > 0.05).all()
+
+
+def log_of(dwell: list[float | None]) -> pl.DataFrame:
+    n = len(dwell)
+    return pl.DataFrame({"query": ["q"] * n, "doc": [f"d{i}" for i in range(n)], "clicked": [True] * n, "dwell": dwell})
+
+
+def test_a_stay_that_nobody_measured_is_no_satisfied_click() -> None:
+    assert click_labels(log_of([40.0, float("nan"), None])).frame["label"].to_list() == [2, 1, 1]
+    assert ClickLog(log_of([40.0, float("nan")])).counts().frame["satisfied"].to_list() == [1, 0]
+
+
+def test_a_stay_below_nothing_is_refused() -> None:
+    with pytest.raises(BadInput, match="a dwell of 0 seconds or more, found -3"):
+        ClickLog.check(log_of([40.0, -3.0]))
+    with pytest.raises(BadInput, match="0 seconds or more"):
+        click_labels(log_of([40.0]), satisfied_after=float("nan"))
+
+
+def test_a_log_may_come_as_a_frame_or_rows() -> None:
+    made = log_of([40.0, 5.0])
+    by_record = click_labels(ClickLog.check(made)).frame
+    assert click_labels(made).frame.equals(by_record)
+    assert click_labels(made.to_dicts()).frame.equals(by_record)
+    frame = clicks().frame
+    log = pl.DataFrame({"query": ["q1", "q2", "q3"], "doc": ["a"] * 3, "clicked": [True, False, True]})
+    assert against_click_rates(RUN, LABELS, log, ["P@2"], draws=0).frame["n"].max() == 3
+    assert against_click_rates(RUN, LABELS, frame.to_dicts(), ["P@2"], draws=0).frame.height == 3

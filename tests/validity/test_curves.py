@@ -153,3 +153,23 @@ def test_awkward_studies_are_answered_in_words() -> None:
         )
     with pytest.raises(BadInput, match="shares from 0 to 1"):
         preference_curves(study.preferences, study.runs, study.judgments, conditions={"weak": 9.0})
+
+
+def test_differences_that_are_equal_but_for_rounding_tie_together() -> None:
+    """0.3 - 0.2, 0.4 - 0.3 and 0.1 are one difference: no share can part them."""
+    apart = np.array([0.3 - 0.2, 0.4 - 0.3, -0.1, 0.5])
+    assert len(np.unique(np.abs(apart))) == 4
+    users = np.array([[1], [1], [-1], [1]])
+    for share in (0.25, 0.5, 0.75):
+        tables, _ = sign_tables(apart, users, [share], np.ones((1, 4)))
+        assert tables[0, 0, 0, 1].sum() == 3, share
+    assert sign_tables(apart, users, [0.0], np.ones((1, 4)))[0][0, 0, 0, 1].sum() == 0
+
+
+def test_no_shares_of_ties_leave_the_other_curve_and_none_at_all_are_refused() -> None:
+    made = preference_study(queries=6, judges=1, block=0)
+    given_all = (made.preferences, made.runs, made.judgments, ["P@10"])
+    found = preference_curves(*given_all, tie_shares=(), draws=0)
+    assert found.frame["curve"].unique().to_list() == ["context"]
+    with pytest.raises(BadInput, match="a share of ties"):
+        preference_curves(*given_all, tie_shares=(), conditions={}, draws=0)

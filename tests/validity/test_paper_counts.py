@@ -110,3 +110,16 @@ def test_no_pairs_have_no_share_and_no_test() -> None:
     table, tests = agreement_from_counts({"x": (0, 0, 0), "y": (1, 0, 0)})
     assert table.frame["agree_share"].is_nan().to_list() == [True, False]
     assert tests.frame["p"].is_nan().all()
+
+
+@pytest.mark.parametrize(
+    "column", [("x", 1, 2), (1.5, 1, 2), (float("nan"), 1, 2), (None, 1, 2), (-1, 1, 2), (1, 2), "123", 7]
+)
+def test_counts_that_are_no_whole_numbers_are_refused(column: object) -> None:
+    with pytest.raises(BadInput, match="the counts of RR"):
+        agreement_from_counts({"RR": column})  # type: ignore[dict-item]
+
+
+def test_whole_numbers_of_any_kind_are_counts() -> None:
+    table, _ = agreement_from_counts({"RR": (50.0, 4, 24)})
+    assert table.frame["agree"].to_list() == [50]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -41,6 +42,7 @@ class Study:
     expected: bool
     depth: int
 
+    @cached_property
     def labels(self) -> Judgments | None:
         """A label for every document of the runs given the one above it."""
         from karat.labels.context import label_in_context
@@ -84,7 +86,7 @@ def _part(context: click.Context, option: click.Parameter, value: str | None) ->
 )
 @click.option("--expected", is_flag=True, help="Label with the expected grade, a real number, not the likeliest.")
 @click.option("--depth", default=10, show_default=True, metavar="K", help="Label the first K documents of the runs.")
-@click.option("--out", metavar="FILE", help="Write the labels in context of the runs, for karat score.")
+@click.option("--out", metavar="FILE", help="Write the labels in context of the runs: .csv, .tsv, .jsonl or .parquet.")
 @click.option("--by", metavar="COLUMN", help="Report changes by a column of the judgments in context.")
 @options.draws
 @options.seed
@@ -114,6 +116,7 @@ def context(
     how well they tell overall (prediction), whether judges agree (agreement), and how well the labels in context that
     nobody gave can be predicted (labels). Without --part, all that the data allows.
     """
+    from karat.cli.context_tables import SHOWN, once, shaped
     from karat.cli.progress import progress
     from karat.cli.results import print_result
     from karat.cli.runs import read_several
@@ -122,6 +125,7 @@ def context(
     from karat.formats import read_documents, read_judgments
     from karat.records.runs import together
 
+    _check_out(out, runs, as_json)
     read = read_judgments(judgments, scale=scale, drop_bad_labels=drop_bad_labels)
     if not len(read):
         raise BadInput.at(judgments, expected="judgments", found="none")
@@ -140,6 +144,8 @@ def context(
     )
     if out is not None:
         _write(study, out)
+        if out == "-":
+            return
     found: dict[str, dict[str, Result]] = {}
     left_out = dict[str, KaratError]()
     for name in progress(list(PARTS) if part is None else [part], "Looking"):
@@ -163,37 +169,9 @@ def context(
     for place, (title, result) in enumerate((t, r) for results in found.values() for t, r in results.items()):
         if place:
             click.echo()
-        result = _once(result, told)
-        print_result(_by_grade(result) if title == "Distribution" else result, SHOWN.get(title), title)
+        print_result(shaped(once(result, told), title, read.scale), SHOWN.get(title), title)
     for reason in reasons:
         say(console(), f"- left out: {reason}")
-
-
-def _once(result: Result, told: set[str]) -> Result:
-    """The result without the notes that a part before it has told."""
-    from dataclasses import replace
-
-    new = tuple(note for note in result.notes if note not in told)
-    told.update(new)
-    return replace(result, notes=new)
-
-
-def _by_grade(result: Result) -> Result:
-    """The distribution with a column for each grade, which is short enough to be read."""
-    from dataclasses import replace
-
-    import polars as pl
-
-    parts = [
-        result.frame.select("documents", "aspect", pl.lit(name).alias("setting"), "grade", share=column)
-        for name, column in (("alone", "alone"), ("in context", "context"))
-    ]
-    long = pl.concat(parts)
-    long = long.with_columns(pl.Series("grade", [f"grade {grade:g}" for grade in long["grade"]]))
-    wide = long.pivot("grade", index=["documents", "aspect", "setting"], values="share")
-    first = result.frame.select("documents", "aspect").unique(maintain_order=True).with_row_index("place")
-    wide = first.join(wide, on=["documents", "aspect"], maintain_order="left_right").drop("place")
-    return replace(result, frame=wide, notes=(*result.notes, "intervals with --json"))
 
 
 def _coverage(study: Study) -> dict[str, Result]:
@@ -218,10 +196,20 @@ def _change(study: Study) -> dict[str, Result]:
     if study.by is not None:
         found[f"Mean change by {study.by}"] = mean_change(study.judgments, study.by)
     if study.documents is not None:
+        from karat.errors import KaratError
         from karat.labels.context import add_company
 
-        found["Mean change by company"] = mean_change(add_company(study.judgments, study.documents), "company")
+        try:
+            found["Mean change by company"] = mean_change(add_company(study.judgments, study.documents), "company")
+        except KaratError as error:
+            found["Mean change"] = _with_note(found["Mean change"], f"by company: left out ({error})")
     return found
+
+
+def _with_note(result: Result, note: str) -> Result:
+    from dataclasses import replace
+
+    return replace(result, notes=(*result.notes, note))
 
 
 def _correlation(study: Study) -> dict[str, Result]:
@@ -246,44 +234,56 @@ def _agreement(study: Study) -> dict[str, Result]:
 
 
 def _labels(study: Study) -> dict[str, Result]:
+    from karat.errors import Undefined
     from karat.labels.context import compare_predictors, context_accuracy, context_sources
 
     given: dict[str, Any] = {"runs": study.runs, "documents": study.documents, "draws": study.draws, "seed": study.seed}
-    found = {
-        "Labels in context": context_accuracy(study.judgments, model=study.model, **given),
-        "Predictors": compare_predictors(study.judgments, **given),
-    }
-    labels = study.labels()
-    if labels is not None and study.runs is not None:
-        found["Where labels come from"] = context_sources(labels, study.runs, depth=study.depth)
+    found: dict[str, Result] = {}
+    lack = ""
+    try:
+        found["Labels in context"] = context_accuracy(study.judgments, model=study.model, **given)
+        found["Predictors"] = compare_predictors(study.judgments, **given)
+    except Undefined as error:
+        # The labels that there are can be counted, though no model can be tested.
+        if study.runs is None:
+            raise
+        lack = f"accuracy and predictors left out: {error}"
+    if study.labels is not None and study.runs is not None:
+        sources = context_sources(study.labels, study.runs, depth=study.depth)
+        found["Where labels come from"] = _with_note(sources, lack) if lack else sources
     return found
 
 
-def _write(study: Study, path: str) -> None:
-    from karat.errors import BadInput
-    from karat.formats import write
-    from karat.records.base import count
+def _check_out(out: str | None, runs: tuple[str, ...], as_json: bool) -> None:
+    """Refuse what cannot be written before any work is done."""
+    import polars as pl
 
-    labels = study.labels()
-    if labels is None:
+    from karat.cli.plan.context import task_file
+    from karat.errors import BadInput
+
+    if out is None:
+        return
+    if as_json and out == "-":
+        raise BadInput("--json and --out - both want the standard output: choose one")
+    task_file(pl.DataFrame(), out)  # refuses a name whose ending tells no format
+    if not runs:
         raise BadInput.at(
             "--out", expected="runs whose documents are to be labelled", found="none", remedy="add --runs"
         )
-    for note in write(labels, path):
-        click.echo(f"note: {note}", err=True)
-    click.echo(f"Wrote {count(len(labels), 'label')} to {path}.", err=True)
 
 
-#: What of a wide table is printed; --json has the rest.
-SHOWN = {
-    "Coverage": ["aspect", "alone", "context", "difference", "n_alone", "n_context"],
-    "Size of change": ["aspect", "size", "n", "share"],
-    "Mean change": ["aspect", "change", "lower", "same", "higher", "n", "p_holm"],
-    "Correlation with overall": ["aspect", "alone", "context", "difference", "n_alone", "n_context"],
-    "Prediction of overall": ["aspects", "alone", "context", "random_alone"],
-    "Agreement": ["aspect", "figure", "alone", "context", "n_alone", "n_context"],
-    "Predictors": ["predictor", "accuracy", "error", "gain", "gain_holm", "n"],
-}
+def _write(study: Study, path: str) -> None:
+    from karat.cli.plan.context import task_file
+    from karat.formats.files import write_bytes
+    from karat.records.base import count
+
+    labels = study.labels
+    if labels is None:
+        return
+    write_bytes(path, task_file(labels.frame, path))
+    if path != "-":
+        click.echo(f"Wrote {count(len(labels), 'label')} to {path}.", err=True)
+
 
 #: The parts of the report, in the order in which they are told.
 PARTS: dict[str, Callable[[Study], dict[str, Result]]] = {

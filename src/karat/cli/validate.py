@@ -6,19 +6,23 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from karat.cli import options
+from karat.cli.validate_options import refuse_untaken
 from karat.cli.validate_users import EXAMPLES as USER_EXAMPLES
-from karat.cli.validate_users import USER_PARTS, for_terminal, user_options
+from karat.cli.validate_users import USER_PARTS, for_terminal, keep_what_is_read, user_options
 
 if TYPE_CHECKING:
     from karat.records import Judgments, Preferences, Queries, Result, Runs
 
 #: What is compared with users when no measure is asked for.
 DEFAULT = ("nDCG@10", "RR@10", "P@10", "ERR@10")
+
+#: What the tables of the paper are called, in findings and in JSON.
+TABLES = tuple(f"Table {number}" for number in range(1, 10))
 
 EXAMPLES = """\b
 Examples:
@@ -126,7 +130,14 @@ def _tables(given: Given) -> list[Result]:
     from karat.validity import agreement_tables
 
     found = agreement_tables(
-        given.preferences, given.runs, given.labels, queries=given.queries, draws=given.draws, seed=given.seed
+        given.preferences,
+        given.runs,
+        given.labels,
+        how=given.how,
+        at_least=given.at_least,
+        queries=given.queries,
+        draws=given.draws,
+        seed=given.seed,
     )
     return [replace(table, finding=f"{name}. {table.finding}") for name, table in found.items()]
 
@@ -143,7 +154,15 @@ def _votes(given: Given) -> list[Result]:
 def _ranking(given: Given) -> list[Result]:
     from karat.validity import rank_systems
 
-    return [rank_systems(given.preferences, reliability=given.reliability, draws=given.draws, seed=given.seed)]
+    return [
+        rank_systems(
+            given.preferences,
+            at_least=given.at_least,
+            reliability=given.reliability,
+            draws=given.draws,
+            seed=given.seed,
+        )
+    ]
 
 
 def _correlation(given: Given) -> list[Result]:
@@ -240,6 +259,8 @@ def validate(
     """
     from karat.cli.score import measures_among
 
+    asked = parts or ("agreement",)
+    refuse_untaken(asked)
     files, names = list(runs), list(measure)
     if more:
         files, names = measures_among((*runs, *more), measure)
@@ -264,15 +285,22 @@ def validate(
         scale=scale,
         drop_bad_labels=drop_bad_labels,
     )
-    found = [result for part in parts or ("agreement",) for result in PARTS[part](given)]
+    keep_what_is_read([preferences, *files, labels, queries], picture)
+    found = [result for part in asked for result in PARTS[part](given)]
     if as_json:
-        documents = [result.to_dict() for result in found]
+        documents = [_document(result) for result in found]
         click.echo(json.dumps(documents[0] if len(documents) == 1 else documents, ensure_ascii=False))
         return
     for place, table in enumerate(table for result in found for table in for_terminal(result)):
         if place:
             click.echo()
         _show(table)
+
+
+def _document(result: Result) -> dict[str, Any]:
+    table, dot, _ = result.finding.partition(".")
+    name = {"table": table} if dot and table in TABLES else {}
+    return name | result.to_dict()
 
 
 def _show(result: Result) -> None:

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from karat.cli.outputs import keep_inputs
+from karat.cli.validate_options import typed
+
 if TYPE_CHECKING:
     from karat.cli.validate import Given
     from karat.records import Result
@@ -74,6 +77,13 @@ def _kept(name: str) -> Any:
     return click.get_current_context().meta.get(KEPT, {}).get(name)
 
 
+def keep_what_is_read(inputs: list[str | None], picture: str | None) -> None:
+    """Refuse to write --picture or --out over a file that is read, or both to one file."""
+    read = [*inputs, _kept("lists"), _kept("coded")]
+    keep_inputs("--picture", picture, read)
+    keep_inputs("--out", _kept("suggested"), [*read, picture])
+
+
 def _curves(given: Given) -> list[Result]:
     from karat.validity import preference_curves
     from karat.validity.curves import CONDITIONS
@@ -87,6 +97,7 @@ def _curves(given: Given) -> list[Result]:
             conditions=_conditions(_kept("condition")) or CONDITIONS,
             context=_kept("context"),
             strong_from=_kept("strong_from"),
+            how=given.how if typed("how") else "mode",
             draws=given.draws,
             seed=given.seed,
         )
@@ -123,6 +134,7 @@ def _fit(given: Given) -> list[Result]:
             _values(_kept("vary")),
             test=_kept("test"),
             folds=_kept("folds"),
+            at_least=given.at_least,
             draws=given.draws,
             seed=given.seed,
         )

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
+import polars as pl
 
-from karat.measures import ERR, Judged, Lists, Measure
+from karat.measures import ERR, Judged, Lists, Measure, Topics
 from karat.measures.graded import CCG, Contextual
+from karat.records import Judgments
 from karat.records.base import count
+from karat.records.judgments import MADE
 
 Floats = npt.NDArray[np.float64]
+
+#: What to call labels that no judge gave, in the order of their sources.
+WORDS = ("predicted", "backed off", "the grade alone")
 
 
 def notes_on(lists: Lists, values: Floats, systems: list[str], measures: list[Measure], complete: bool) -> list[str]:
@@ -75,15 +81,31 @@ def _unjudged(lists: Lists, measures: list[Measure]) -> list[str]:
     if not depth:
         return []
     seen = lists.cut(depth)
-    unjudged = 1 - float((seen.label >= 0).sum()) / max(1, int(np.minimum(lists.size, depth).sum()))
-    if unjudged < 0.0005:
-        return []
-    share = f"{unjudged:.0%}".replace("%", " %") if unjudged >= 0.01 else "under 1 %"
-    return [f"{share} of the documents looked at (top {depth}) have no judgment and count as not relevant"]
+    whole = max(1, int(np.minimum(lists.size, depth).sum()))
+    # Only a document that was judged in some context has a row without a label of its own.
+    in_context = float(np.isnan(seen.label).sum()) / whole
+    unjudged = 1 - float((seen.label >= 0).sum()) / whole - in_context
+    looked_at = f"of the documents looked at (top {depth})"
+    notes = []
+    if unjudged >= 0.0005:
+        notes.append(f"{_share(unjudged)} {looked_at} have no judgment and count as not relevant")
+    if in_context > 0:
+        lose = ", so that a measure with context=a counts at most a of their worth" if _in_context(measures) else ""
+        notes.append(f"{_share(in_context)} {looked_at} were judged in context only: not relevant alone{lose}")
+    return notes
+
+
+def _share(share: float) -> str:
+    return f"{share:.0%}".replace("%", " %") if share >= 0.01 else "under 1 %"
+
+
+def _in_context(measures: list[Measure]) -> list[Measure]:
+    """The measures that look at labels given the document above."""
+    return [m for m in measures if isinstance(m, Contextual | CCG | ERR) and m.context > 0]
 
 
 def _without_context(lists: Lists, measures: list[Measure]) -> list[str]:
-    wants_context = [m for m in measures if isinstance(m, Contextual | CCG | ERR) and m.context > 0]
+    wants_context = _in_context(measures)
     if not wants_context:
         return []
     deepest = max(m.cutoff or 0 for m in wants_context)
@@ -93,6 +115,39 @@ def _without_context(lists: Lists, measures: list[Measure]) -> list[str]:
     if known == below:
         return []
     return [f"{below - known:,} of {below:,} documents have no label given the one above and keep their own"]
+
+
+def made_labels(labels: Judgments) -> Topics | None:
+    """Where labels in context come from, as topics whose labels number the sources; none if judges gave them all."""
+    if not labels.has("source") or not labels.has("context"):
+        return None
+    source = labels.frame["source"].cast(pl.String, strict=False)
+    if not source.is_in(list(MADE)).any():
+        return None
+    number = source.replace_strict(MADE, list(range(1, len(MADE) + 1)), default=0, return_dtype=pl.Float64)
+    frame = labels.frame.select("query", "doc", "context", label=number)
+    return Topics.of(Judgments(frame.filter(labels.frame["label"].is_not_null())))
+
+
+def on_made_labels(lists: Lists, measures: list[Measure], systems: list[str]) -> list[str]:
+    """A note for each system with labels in context that no judge gave; the lists have the sources as labels."""
+    wants_context = _in_context(measures)
+    if not wants_context or lists.conditional is None:
+        return []
+    deepest = max(m.cutoff or 0 for m in wants_context) if all(m.cutoff for m in wants_context) else 0
+    seen = lists.cut(deepest) if deepest else lists
+    known = (seen.rank > 1) & ~np.isnan(seen.conditional)  # type: ignore[arg-type]
+    notes = []
+    for system in systems:
+        mine = (lists.keys["system"] == system).to_numpy()[seen.row_list] & known
+        given = np.bincount(seen.conditional[mine].astype(np.int64), minlength=len(MADE) + 1)  # type: ignore[index]
+        if not given[1:].sum():
+            continue
+        shares = [f"{_share(n / given.sum())} {word}" for n, word in zip(given[1:], WORDS, strict=True) if n]
+        top = f" (top {deepest})" if deepest else ""
+        whole = count(int(given.sum()), "label")
+        notes.append(f"{system}: of {whole} in context looked at{top}, {', '.join(shares)}: no judge gave them")
+    return notes
 
 
 def _ties(lists: Lists, measures: list[Measure]) -> list[str]:

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import polars as pl
 
 from karat.errors import BadInput
-from karat.estimate.notes import notes_on
+from karat.estimate.notes import made_labels, notes_on, on_made_labels
 from karat.estimate.scores import Scores
 from karat.labels import majority
 from karat.measures import ERR, Profile, Topics, as_measures, match, profile_named
@@ -67,6 +67,7 @@ class Scorer:
 
             user_weights = disagreement(labels, draws=0).weights
         self.topics = Topics.of(self.labels, weights, user_weights)
+        self._made = made_labels(labels)
 
     def score(self, runs: Runs) -> Scores:
         """The scores of every system in these runs."""
@@ -84,6 +85,7 @@ class Scorer:
             *self.labels.notes,
             *self.topics_notes(),
             *notes_on(lists, values, runs.systems, self.measures, self.complete),
+            *self._made_notes(runs),
         ]
         if self.draws and any(row[-1] < FEWEST for row in means):
             notes.append(f"no interval for a mean of fewer than {FEWEST} queries: too few to tell")
@@ -119,6 +121,12 @@ class Scorer:
             top = "none" if self.topics.top is None else f"{self.topics.top:g}"
             notes.append(f"ERR takes {top}, the highest label, for the top grade; ERR(max_rel=...) sets it")
         return notes
+
+    def _made_notes(self, runs: Runs) -> list[str]:
+        """How many of the labels in context that these runs meet no judge gave."""
+        if self._made is None:
+            return []
+        return on_made_labels(match(runs, self._made, self.profile), self.measures, runs.systems)
 
     def _means(self, system: str, values: Floats) -> list[tuple[str, str, float, float, float, int]]:
         rows = []

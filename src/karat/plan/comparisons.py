@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,8 +21,8 @@ Ints = npt.NDArray[np.int64]
 
 def comparison_tasks(
     pairs: pl.DataFrame,
-    runs: Runs | Sequence[Runs],
-    labels: Judgments,
+    runs: Any,
+    labels: Any,
     *,
     queries: Queries | None = None,
     judges: int = 8,
@@ -59,7 +59,7 @@ def comparison_tasks(
     if not pairs.height:
         raise Undefined("no pair is left to be shown: ask for smaller differences")
     rng = np.random.default_rng(seed)
-    lists = joined_runs(runs)
+    lists, labels = joined_runs(runs), Judgments.of(labels)
     shown = _top(lists, depth)
     needs = _needs(pairs, labels, queries)
     asked = needs.height

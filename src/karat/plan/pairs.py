@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -15,8 +16,8 @@ from karat.records import Judgments, Result, Runs
 from karat.records.base import count
 from karat.validity.compared import joined_runs
 
-#: The differences that the paper asks for.
-LEAST = {"StRecall@10": 0.1, "alpha_nDCG@10": 0.1}
+#: The differences that the paper asks for, down to the depth that is shown.
+LEAST = {"StRecall": 0.1, "alpha_nDCG": 0.1}
 #: A difference that falls short by less than this does so by rounding only.
 ROUNDING = 1e-9
 
@@ -29,8 +30,8 @@ class PairSelection(Result):
 
 
 def select_pairs(
-    runs: Runs | Sequence[Runs],
-    labels: Judgments,
+    runs: Any,
+    labels: Any,
     *,
     teams: Mapping[str, str] | None = None,
     same_team: bool = False,
@@ -53,16 +54,17 @@ def select_pairs(
     Two systems of different teams (the runs' column team, or `teams` by system); queries in which every system has
     `hopeless` relevant documents or fewer in the top `depth` are dropped; the numbers of relevant documents there
     differ by no more than `relevant_gap` (None: any); and every measure in `least` differs by so much or more (by
-    default subtopic recall and alpha-nDCG at 10 by 0.1). With `most`, so many pairs of a query at random.
+    default subtopic recall and alpha-nDCG at `depth` by 0.1). With `most`, so many pairs of a query at random.
 
     Use it to learn whether a measure of diversity sees what users see, with the amount of relevance held equal. Pairs
     selected on one measure's difference are no fair ground for measures that were not asked to differ: they tie more.
 
     Reference: Sanderson et al. (SIGIR 2010), section 3.6.
     """
-    wanted = dict(LEAST if least is None else least)
-    measures = [parse_measure(name) for name in wanted]
+    wanted = {f"{name}@{depth}": value for name, value in LEAST.items()} if least is None else dict(least)
     _refuse(wanted, depth, hopeless, relevant_gap, most)
+    measures = [parse_measure(name) for name in wanted]
+    labels = Judgments.of(labels)
     if any(measure.diverse for measure in measures) and not labels.has("subtopic"):
         diverse = next(str(measure) for measure in measures if measure.diverse)
         raise BadInput.at(
@@ -72,6 +74,8 @@ def select_pairs(
             remedy="ask for a difference in another measure, such as nDCG@10=0.1",
         )
     lists = joined_runs(runs)
+    if len(lists.systems) < 2:
+        raise BadInput.at("the runs", expected="two systems or more to pair", found=", ".join(lists.systems) or "none")
     scorer = Scorer(labels, [P @ depth, *measures], profile=profile, draws=0)
     table = scorer.score(lists).queries
     relevant = (pl.col(str(P @ depth)) * depth).round(0).cast(pl.Int64).alias("relevant")
@@ -140,7 +144,11 @@ def _teams(runs: Runs, teams: Mapping[str, str] | None) -> tuple[pl.DataFrame, l
             )
         named = named.with_columns(team=pl.col("system").replace_strict(known, default=None, return_dtype=pl.String))
     elif runs.has("team"):
-        given = runs.frame.drop_nulls("team").unique("system", keep="first").select("system", "team")
+        given = runs.frame.drop_nulls("team").select("system", "team").unique().sort("system", "team")
+        twice = given.filter(pl.col("system").is_duplicated())
+        if twice.height:
+            found = f"{twice['system'][0]} in {twice['team'][0]} and {twice['team'][1]}"
+            raise BadInput.at("the runs", expected="one team for a system", found=found)
         named = named.join(given, on="system", how="left", maintain_order="left")
     else:
         named = named.with_columns(team=pl.lit(None, dtype=pl.String))

@@ -39,13 +39,17 @@ class Clicks(Records):
     )
 
     @classmethod
-    def of(cls, data: Any) -> Clicks:
-        """Click counts from a frame or rows; a log is counted."""
+    def of(cls, data: Any, *, satisfied_after: float = SATISFIED_AFTER) -> Clicks:
+        """Click counts from a frame or rows; a log (with a column `clicked`) is counted."""
         if isinstance(data, Clicks):
             return data
-        if isinstance(data, ClickLog):
-            return data.counts()
-        return cls.check(frame_of(data, "the clicks"))
+        if not isinstance(data, ClickLog):
+            frame = frame_of(data, "the clicks")
+            if not {"clicked", "click"} & {name.strip().lower() for name in frame.columns}:
+                return cls.check(frame)
+            data = ClickLog.check(frame)
+        log: ClickLog = data
+        return log.counts(satisfied_after)
 
     @classmethod
     def check(cls, frame: pl.DataFrame, *, source: Source | None = None) -> Clicks:
@@ -107,7 +111,18 @@ class ClickLog(Records):
     @classmethod
     def check(cls, frame: pl.DataFrame, *, source: Source | None = None) -> ClickLog:
         """A click log from a frame; `BadInput` names the first row that breaks a rule."""
-        return cls(cls.schema.conform(frame, source_or(source, "the click log")))
+        source = source_or(source, "the click log")
+        frame = cls.schema.conform(frame, source)
+        if "dwell" in frame.columns:
+            # A NaN is a stay that nobody measured, and would compare as longer than any other.
+            frame = frame.with_columns(pl.col("dwell").fill_nan(None))
+            wrong = (frame["dwell"] < 0).fill_null(False)
+            if wrong.any():
+                row = int(wrong.arg_max() or 0)
+                raise BadInput.at(
+                    source.at(row), expected="a dwell of 0 seconds or more", found=str(frame["dwell"][row])
+                )
+        return cls(frame)
 
     def counts(self, satisfied_after: float = SATISFIED_AFTER) -> Clicks:
         """The counts per query and document; a satisfied click has a dwell of `satisfied_after` seconds.
@@ -117,12 +132,14 @@ class ClickLog(Records):
         >>> log.counts().frame.row(0)
         ('q', 'd', 3, 2, 1)
         """
+        if not satisfied_after >= 0:
+            raise BadInput.at("satisfied_after", expected="0 seconds or more", found=str(satisfied_after))
         totals = [
             pl.len().cast(pl.Int64).alias("impressions"),
             pl.col("clicked").sum().cast(pl.Int64).alias("clicks"),
         ]
         if "dwell" in self.frame.columns:
-            stayed = pl.col("clicked") & (pl.col("dwell") >= satisfied_after).fill_null(False)
+            stayed = pl.col("clicked") & (pl.col("dwell").fill_nan(None) >= satisfied_after).fill_null(False)
             totals.append(stayed.sum().cast(pl.Int64).alias("satisfied"))
         return Clicks(self.frame.group_by("query", "doc", maintain_order=True).agg(totals))
 

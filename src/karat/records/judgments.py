@@ -14,6 +14,8 @@ from karat.records.scale import Scale
 from karat.records.schema import Column, Schema
 from karat.records.source import Source
 
+#: What a column `source` says of labels that no judge gave: they may lie between the grades of a scale.
+MADE = ("predicted", "backed off", "alone")
 #: What people write for "can't tell".
 NO_ANSWER = ("", "n/a", "na", "null", "none", "can't tell", "cant tell", "-")
 
@@ -100,6 +102,12 @@ class Judgments(Records):
         notes: list[str] = []
         if "label" in frame.columns:
             labels, bad = _read_labels(frame["label"], scale)
+            if scale is not None and bad.any() and "source" in frame.columns:
+                labels, between = _between_grades(frame, labels, bad, scale)
+                if between.any():
+                    bad = bad & ~between
+                    made = count(int(between.sum()), "label")
+                    notes.append(f"{source.name}: {made} between the grades of the scale, made by a model")
             if bad.any():
                 row = int(bad.arg_max() or 0)
                 if not drop_bad_labels:
@@ -159,6 +167,17 @@ def _read_labels(labels: pl.Series, scale: Scale | None) -> tuple[pl.Series, pl.
         grades = numbers if scale is None else scale.read(numbers)
     bad = ~silent & ~grades.is_finite().fill_null(False)
     return grades.set(silent | bad, None), bad
+
+
+def _between_grades(
+    frame: pl.DataFrame, labels: pl.Series, bad: pl.Series, scale: Scale
+) -> tuple[pl.Series, pl.Series]:
+    """The labels with those that a model put between the scale's grades, and which they are."""
+    numbers = frame["label"].cast(pl.Float64, strict=False)
+    made = frame["source"].cast(pl.String, strict=False).is_in(list(MADE))
+    within = numbers.is_between(scale.levels[0].grade, scale.top.grade)
+    between = (bad & made & within).fill_null(False)
+    return numbers.zip_with(between, labels), between
 
 
 def _bad_label(labels: pl.Series, bad: pl.Series, row: int, scale: Scale | None, source: Source) -> BadInput:

@@ -8,6 +8,7 @@ from math import sqrt
 import numpy as np
 import numpy.typing as npt
 
+from karat.errors import BadInput
 from karat.stats.quantiles import t_quantile
 
 Floats = npt.NDArray[np.float64]
@@ -38,6 +39,15 @@ def mean_intervals(values: Floats, *, level: float = 0.95, draws: int = 1000, se
     low, high = np.quantile(means, [outside, 1 - outside], axis=0)
     alike = values.min(axis=0) == values.max(axis=0)
     return np.where(alike, nothing, low), np.where(alike, nothing, high)
+
+
+def check_draws(level: float, draws: int, seed: int = 0) -> None:
+    """Refuse what is no level of an interval, no number of draws or no seed."""
+    if isinstance(level, bool) or not isinstance(level, int | float | np.number) or not 0 < level < 1:
+        raise BadInput.at("the interval's level", expected="a share such as 0.95", found=str(level))
+    for name, number in (("draws", draws), ("seed", seed)):
+        if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < 0:
+            raise BadInput.at("the bootstrap", expected=f"0 {name} or more", found=str(number))
 
 
 def outside_share(n: int, level: float) -> float:

@@ -105,6 +105,7 @@ def rank_correlations(
     # Means of equal scores may differ by rounding alone; ranks would make much of it.
     filled = np.where(known, x, 0.0)
     filled = np.round(filled / np.maximum(np.abs(filled).max(axis=0, initial=0.0), 1e-300), 10)
+    y = np.round(y / max(float(np.abs(y).max(initial=0.0)), 1e-300), 10)
     groups = np.arange(len(y)) if cluster is None else np.unique(cluster, return_inverse=True)[1]
     number, columns = int(groups.max(initial=-1)) + 1, range(x.shape[1])
     figures = (spearman, kendall)

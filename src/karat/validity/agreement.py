@@ -13,10 +13,10 @@ import polars as pl
 
 from karat.errors import BadInput
 from karat.measures import Profile
-from karat.records import Judgments, Preferences, Queries, Result, Runs
+from karat.records import Queries, Result
 from karat.records.base import count
 from karat.records.result import rows_of
-from karat.stats.bootstrap import FEWEST
+from karat.stats.bootstrap import FEWEST, check_draws
 from karat.stats.many import holm
 from karat.stats.signs import flip_p
 from karat.stats.totals import totals
@@ -46,9 +46,9 @@ class Agreement(Result):
 
 
 def agreement(
-    preferences: Preferences,
-    runs: Runs | Sequence[Runs],
-    labels: Judgments,
+    preferences: Any,
+    runs: Any,
+    labels: Any,
     measures: object,
     *,
     by: str = "query",
@@ -74,7 +74,8 @@ def agreement(
     agreeing, 1/2 for a tie, 0 for disagreeing, over the pairs in which users prefer a side. `split` asks for
     parts: "difference", "zero", or a column of the queries such as "kind". `p` is against chance: agreeing and
     disagreeing pairs, whole queries flipped at random, because the pairs of one query hang together; `binomial_p` and
-    `t_p` take pairs for independent, as the paper does. `p_adjusted` allows for the number of measures (Holm).
+    `t_p` take pairs for independent, as the paper does. `p_adjusted` allows for all rows, measures by parts
+    (Holm).
     Intervals are bootstrap intervals over queries.
 
     `between_measures` compares the credit of measures on the same pairs: `mcnemar_p` is the exact test on the pairs
@@ -88,6 +89,7 @@ def agreement(
     Reference: Sanderson et al., Do User Preferences and Evaluation Measures Line Up? (SIGIR 2010).
     """
     check_ties(ties)
+    check_draws(level, draws, seed)
     wanted = preferred(preferences, by=by, how=how, at_least=at_least)
     compared = compare(wanted, runs, labels, measures, profile=profile)
     return agreement_of(compared, split=split, ties=ties, queries=queries, level=level, draws=draws, seed=seed)
@@ -107,6 +109,7 @@ def agreement_of(
     if isinstance(split, str):
         raise BadInput.at("the split", expected="a list of splits", found=f'"{split}"', remedy=f'write ["{split}"]')
     check_ties(ties)
+    check_draws(level, draws, seed)
     notes = list(compared.notes)
     undefined = np.isnan(compared.difference)
     rows, tests = [], []
@@ -126,7 +129,7 @@ def agreement_of(
                 for one, two in combinations(parts, 2)
             ]
     table = pl.DataFrame(rows, schema=_ROW)
-    table = _adjusted(table, over="split")
+    table = _adjusted(table)
     number = int(compared.query.max()) + 1
     if number < FEWEST and draws:
         notes.append(f"no intervals: fewer than {FEWEST} queries are too few to tell")
@@ -141,7 +144,7 @@ def agreement_of(
     )
     return Agreement(
         table,
-        _sentence(table, between, level),
+        _sentence(table, between, compared, level),
         tuple(notes),
         between,
         _adjusted(pl.DataFrame(tests, schema=_SPLITS)),
@@ -176,14 +179,9 @@ _SPLITS = {
 }
 
 
-def _adjusted(table: pl.DataFrame, over: str | None = None) -> pl.DataFrame:
-    """The table with p values that allow for how many tests stand in it, or in each part of it."""
-    p = table["p"].to_numpy()
-    adjusted = np.full(len(p), np.nan)
-    groups = table[over].to_numpy() if over else np.zeros(len(p))
-    for group in np.unique(groups):
-        adjusted[groups == group] = holm(p[groups == group])
-    return table.with_columns(p_adjusted=pl.Series(adjusted, dtype=pl.Float64))
+def _adjusted(table: pl.DataFrame) -> pl.DataFrame:
+    """The table with p values that allow for how many tests stand in it."""
+    return table.with_columns(p_adjusted=pl.Series(holm(table["p"].to_numpy()), dtype=pl.Float64))
 
 
 def _row(
@@ -208,10 +206,14 @@ def _row(
     return found
 
 
-def _sentence(table: pl.DataFrame, between: pl.DataFrame, level: float) -> str:
+def _sentence(table: pl.DataFrame, between: pl.DataFrame, compared: Compared, level: float) -> str:
     whole = table.filter(pl.col("split") == "all").with_columns(pl.col("credit", "agree_share").fill_nan(None))
     best = whole.sort("credit", descending=True, nulls_last=True, maintain_order=True).row(0, named=True)
-    if best["credit"] is None or best["agree_share"] is None:
+    if not compared.users.any():
+        return f"Users find both systems equal in all {count(len(compared), 'pair')}: no measure can agree with them."
+    if best["credit"] is None:
+        return "No measure is defined in any pair of which users prefer a side."
+    if best["agree_share"] is None:
         return "No measure tells any two systems of a pair apart."
     ends = ""
     if not np.isnan(best["low"]):
@@ -219,6 +221,15 @@ def _sentence(table: pl.DataFrame, between: pl.DataFrame, level: float) -> str:
     text = f"{best['measure']} agrees with users in {percent(best['agree_share'])} of {count(best['n'], 'pair')}{ends}"
     if not best["p_adjusted"] < 1 - level:
         text += ", which may be chance"
+    elif best["disagree"] > best["agree"]:
+        text += f" and disagrees in {percent(best['disagree_share'])}: it goes against users by more than chance"
+    against = whole.filter(
+        (pl.col("p_adjusted") < 1 - level)
+        & (pl.col("disagree") > pl.col("agree"))
+        & (pl.col("measure") != best["measure"])
+    )["measure"].to_list()
+    if against:
+        text += f"; {', '.join(against)} {'goes' if len(against) == 1 else 'go'} against users"
     if not between.height:
         return text + "."
     better = between.filter(pl.col("better").is_not_null())

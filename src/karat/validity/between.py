@@ -18,9 +18,16 @@ Bools = npt.NDArray[np.bool_]
 
 
 def ratio_interval(
-    query: npt.NDArray[np.int64], part: Floats | Bools, base: Bools, level: float, draws: int, seed: int
+    query: npt.NDArray[np.int64],
+    part: Floats | Bools,
+    base: Bools,
+    level: float,
+    draws: int,
+    seed: int,
+    *,
+    signed: bool = False,
 ) -> tuple[float, float]:
-    """A bootstrap interval, over queries, of the sum of `part` by the number of `base`."""
+    """A bootstrap interval, over queries, of the sum of `part` by the number of `base`; `signed` parts go below 0."""
     cells = np.unique(query[base], return_inverse=True)[1]
     number = int(cells.max()) + 1 if len(cells) else 0
     if number < FEWEST or not draws:
@@ -29,15 +36,21 @@ def ratio_interval(
     below = totals(cells, np.ones(len(cells)), number)
     alike = np.ptp(above / below) == 0
     if alike:  # in all queries or in none: as wide as a share of so many queries is
-        return share_interval(number, number, level) if above[0] == below[0] else _none(above, number, level)
+        return _alike(float(above[0] / below[0]), number, level, signed)
     drawn = np.concatenate([(times @ above) / (times @ below) for times in resampled(number, draws, seed)])
     outside = outside_share(number, level)
     low, high = np.quantile(drawn, [outside, 1 - outside])
     return float(low), float(high)
 
 
-def _none(above: Floats, number: int, level: float) -> tuple[float, float]:
-    return share_interval(0, number, level) if not above.any() else (np.nan, np.nan)
+def _alike(value: float, number: int, level: float, signed: bool) -> tuple[float, float]:
+    """The interval where all queries have one value: a difference of 0 may be one either way."""
+    if abs(value) not in (0.0, 1.0):
+        return np.nan, np.nan
+    low, high = share_interval(number if value else 0, number, level)
+    if value == 0 and signed:
+        return -high, high
+    return (low, high) if value >= 0 else (-high, -low)
 
 
 def between_parts(
@@ -79,7 +92,7 @@ def between_measures(compared: Compared, level: float, draws: int, seed: int) ->
         # Twice the credit, so that it is a whole number: 2 for agreeing, 1 for a tie, 0 for disagreeing.
         credit = 1 + np.sign(np.nan_to_num(gaps)) * compared.users[:, None]
         more = np.where(base, credit[:, 0] - credit[:, 1], 0.0)
-        low, high = ratio_interval(compared.query, more / 2, base, level, draws, seed)
+        low, high = ratio_interval(compared.query, more / 2, base, level, draws, seed, signed=True)
         first, second = int((more > 0).sum()), int((more < 0).sum())
         rows.append(
             {

@@ -10,15 +10,15 @@ import numpy.typing as npt
 import polars as pl
 
 from karat.errors import NotConverged, Undefined
-from karat.records import Preferences, Result
+from karat.records import Result
 from karat.records.base import count
 from karat.records.result import rows_of
-from karat.stats.bootstrap import FEWEST, outside_share, resampled
+from karat.stats.bootstrap import FEWEST, check_draws, outside_share, resampled
 from karat.stats.davidson import chances, fit_davidson
 from karat.stats.many import holm
 from karat.stats.totals import totals
 from karat.validity.side_answers import Answers, answers_of, refuse_apart, unbeaten
-from karat.validity.votes import trusted
+from karat.validity.votes import counted, trusted
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -47,8 +47,9 @@ class SystemRanking(Result):
 
 
 def rank_systems(
-    preferences: Preferences,
+    preferences: Any,
     *,
+    at_least: float | None = None,
     reliability: bool = False,
     level: float = 0.95,
     draws: int = 1000,
@@ -63,8 +64,9 @@ def rank_systems(
 
     A system of `strength` s is preferred to one of strength t with a chance proportional to exp(s) against exp(t), ties
     taking their part (Davidson); the mean strength is 0. `preferred` is the chance to be preferred to another system
-    drawn at random, ties counting half. "Equal" and "none relevant" are ties; traps, and those who failed one, are left
-    out. The bootstrap draws whole queries, because a system's answers for one query hang together; `best_rank` and
+    drawn at random, ties counting half. "Equal" and "none relevant" are ties, and so are preferences of a strength
+    below `at_least`; traps, and those who failed one, are left out, and of a judge's answers to one question the last
+    counts. The bootstrap draws whole queries, because a system's answers for one query hang together; `best_rank` and
     `worst_rank` are the places that it may have. `behind_p` is a test against the best system, adjusted for all
     pairs of systems (Holm).
 
@@ -77,7 +79,8 @@ def rank_systems(
 
     Reference: Bradley and Terry (Biometrika 1952); Davidson (JASA 1970); for judges, Chen et al. (WSDM 2013).
     """
-    kept = trusted(preferences)
+    check_draws(level, draws, seed)
+    kept = counted(trusted(preferences), at_least)
     answers = answers_of(kept)
     refuse_apart(answers)
     notes = list(kept.notes)
@@ -232,9 +235,19 @@ def _judges(answers: Answers, reliable: Floats) -> pl.DataFrame:
 
 def _sentence(table: pl.DataFrame, answers: Answers, level: float) -> str:
     best, next_best = table.row(0, named=True), table.row(1, named=True)
+    queries = count(answers.queries, "query", "queries")
+    if (answers.outcome == 1).all():
+        return f"Users prefer no system to another: all {count(len(answers.pair), 'answer')} are ties ({queries})."
+    first = table.filter(pl.col("rank") == 1)["system"].to_list()
+    if len(first) > 1:
+        return (
+            f"Users prefer {', '.join(first[:-1])} and {first[-1]} equally"
+            f"{'' if len(first) == table.height else ', and more than the others'} "
+            f"({count(len(answers.pair), 'answer')}, {queries})."
+        )
     text = f"Users prefer {best['system']} most: it is preferred to another system in {100 * best['preferred']:.0f} %"
     text += f" of comparisons (ties half; {count(len(answers.pair), 'answer')}, "
-    text += f"{count(answers.queries, 'query', 'queries')})"
+    text += f"{queries})"
     p = next_best["behind_p"]
     if np.isnan(p):
         return text + "."

@@ -13,9 +13,10 @@ from karat.errors import BadInput, Undefined
 from karat.estimate import Scorer
 from karat.estimate import score as score_runs
 from karat.measures import as_measures, nDCG
-from karat.records import ClickLog, Clicks, Judgments, Result, Runs
+from karat.records import Clicks, Judgments, Result, Runs
 from karat.records.base import count
 from karat.records.clicks import SATISFIED_AFTER
+from karat.stats.bootstrap import check_draws
 from karat.stats.rank_correlation import rank_correlations
 from karat.validity.curves import CONTEXTS
 from karat.validity.variants import takes, varied
@@ -31,14 +32,14 @@ RATES = {
 def click_labels(clicks: Any, *, satisfied_after: float = SATISFIED_AFTER) -> Judgments:
     """Labels from clicks: 2 for a document with a satisfied click (a stay of 30 s), 1 with a click, 0 with none.
 
-    >>> log = ClickLog.check(pl.DataFrame({"query": ["q"] * 3, "doc": ["a", "b", "c"],
-    ...     "clicked": [True, True, False], "dwell": [40.0, 5.0, None]}))
+    >>> log = pl.DataFrame({"query": ["q"] * 3, "doc": ["a", "b", "c"],
+    ...     "clicked": [True, True, False], "dwell": [40.0, 5.0, None]})
     >>> click_labels(log).frame["label"].to_list()
     [2.0, 1.0, 0.0]
 
     Clicks without stays make no label of 2. Reference: Golbus et al. (WWW 2014), section 5.2.1.
     """
-    counts = clicks.counts(satisfied_after) if isinstance(clicks, ClickLog) else Clicks.of(clicks)
+    counts = Clicks.of(clicks, satisfied_after=satisfied_after)
     satisfied = pl.col("satisfied").fill_null(0) if counts.has("satisfied") else pl.lit(0)
     label = pl.when(satisfied > 0).then(2.0).when(pl.col("clicks") > 0).then(1.0).otherwise(0.0)
     return Judgments(counts.frame.select("query", "doc", label=label))
@@ -72,11 +73,13 @@ def against_click_rates(
 
     Reference: Golbus, Zitouni, Kim, Hassan and Diaz (WWW 2014), section 5.2.1, Figs. 4 and 5.
     """
+    check_draws(level, draws, seed)
     judged, wanted = Judgments.of(labels), as_measures(measures)
-    counts = clicks.counts(satisfied_after) if isinstance(clicks, ClickLog) else Clicks.of(clicks)
+    counts = Clicks.of(clicks, satisfied_after=satisfied_after)
     if cutoff < 1:
         raise BadInput.at("the cutoff", expected="1 or more", found=str(cutoff))
-    lists = runs if isinstance(runs, list | tuple) and all(isinstance(run, Runs) for run in runs) else [Runs.of(runs)]
+    several = isinstance(runs, list | tuple) and all(isinstance(run, Runs | pl.DataFrame) for run in runs)
+    lists = [Runs.of(run) for run in runs] if several else [Runs.of(runs)]
     made = [
         (str(measure), a, varied(measure, {"context": a}))
         if takes(measure, "context") and judged.has("context")
@@ -176,4 +179,8 @@ def _finding(frame: pl.DataFrame, level: float) -> str:
         return f"{about} are nearest to each other: {said} over {count(best['n'], 'query', 'queries')}, not tested."
     if not told.height:
         return f"No measure goes along with clicks beyond chance; the nearest are {about}: {said}."
-    return f"{about} go together most: {said} over {count(best['n'], 'query', 'queries')}."
+    together = "go together" if best["spearman"] > 0 else "go against each other"
+    return (
+        f"{about} {together} most of the {told.height:,} of {known.height:,} rows shown to: {said} over "
+        f"{count(best['n'], 'query', 'queries')}."
+    )

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -62,8 +62,8 @@ class Compared:
 
 def compare(
     preferred: Result | pl.DataFrame,
-    runs: Runs | Sequence[Runs],
-    labels: Judgments,
+    runs: Any,
+    labels: Any,
     measures: object,
     *,
     profile: str | Profile = "trec_eval",
@@ -81,13 +81,13 @@ def compare(
     """
     frame = preferred.frame if isinstance(preferred, Result) else preferred
     notes = list(preferred.notes) if isinstance(preferred, Result) else []
-    lists = joined_runs(runs)
+    lists, labels = joined_runs(runs), Judgments.of(labels)
     wanted = as_measures(measures)
     if not wanted:
         raise BadInput.at("the measures", expected="at least one, such as nDCG@10", found="none")
     _refuse_unknown(frame, lists)
     lists = Runs(lists.frame.join(frame.select("query").unique(), on="query", how="semi"), lists.notes)
-    judged = _judged(frame, lists, labels)
+    judged, listed = _judged(frame, lists, labels), lists.frame.select("system", "query").unique()
     by = ["query", "subtopic"] if "subtopic" in frame.columns else ["query"]
     if "subtopic" in by:
         if not labels.has("subtopic"):
@@ -118,6 +118,7 @@ def compare(
         .to_numpy()
         for side in ("a", "b")
     ]
+    notes += _without_list(known, listed)
     if judged < 1 - ROUNDING:
         notes.append(
             f"{100 * (1 - judged):.0f} % of the documents in the top {SHOWN} have no judgment and count as not relevant"
@@ -136,11 +137,26 @@ def _judged(frame: pl.DataFrame, runs: Runs, labels: Judgments) -> float:
     return float(found.to_numpy().mean()) if len(found) else 1.0
 
 
-def joined_runs(runs: Runs | Sequence[Runs]) -> Runs:
-    """Several runs as one; two systems of one name are refused."""
-    if isinstance(runs, Runs):
-        return runs
-    several = list(runs)
+def _without_list(pairs: pl.DataFrame, listed: pl.DataFrame) -> list[str]:
+    """A note on the systems that users compared for a query for which they returned nothing."""
+    sides = pl.concat([pairs.select("query", system=side) for side in ("a", "b")]).unique()
+    missing = sides.join(listed, on=["system", "query"], how="anti")
+    if not missing.height:
+        return []
+    systems = missing["system"].unique().sort().to_list()
+    named = ", ".join(systems[:3]) + (", ..." if len(systems) > 3 else "")
+    return [
+        f"{missing.height:,} of {count(sides.height, 'list')} compared {'is' if missing.height == 1 else 'are'} not in"
+        f" the runs ({named}): a system without a list for the query scores 0"
+    ]
+
+
+def joined_runs(runs: Any) -> Runs:
+    """Several runs (records or frames) as one, or a single one in any form; two systems of one name are refused."""
+    several = list(runs) if isinstance(runs, list | tuple) else None
+    if several is None or (several and not all(isinstance(run, Runs | pl.DataFrame | pl.LazyFrame) for run in several)):
+        return Runs.of(runs)
+    several = [Runs.of(run) for run in several]
     if not several:
         raise BadInput.at("the runs", expected="at least one", found="none")
     names = [name for run in several for name in run.systems]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 
 import numpy as np
@@ -10,6 +10,7 @@ import polars as pl
 
 from karat.errors import BadInput
 from karat.records import Result
+from karat.stats.bootstrap import check_draws
 from karat.stats.many import holm
 from karat.stats.signs import binomial_p, share_interval, welch_p
 
@@ -37,9 +38,14 @@ def agreement_from_counts(
     Reference: Sanderson et al. (SIGIR 2010), Tables 1 to 9.
     """
     check_ties(ties)
+    check_draws(level, 0)
+    if not isinstance(counts, Mapping):
+        raise BadInput.at(
+            "the counts", expected="names with counts, {name: (agree, equal, disagree)}", found=str(counts)
+        )
     rows = []
     for name, column in counts.items():
-        numbers = [int(number) for number in column]
+        numbers = _whole(column)
         if len(numbers) not in (3, 4) or min(numbers) < 0:
             raise BadInput.at(
                 f"the counts of {name}", expected="agree, equal, disagree and maybe ties, 0 or more", found=str(column)
@@ -55,6 +61,16 @@ def agreement_from_counts(
         f"({percent(first['agree_share'])}, interval {percent(first['low'])} to {percent(first['high'])})."
     )
     return Result(table, finding), _between(rows)
+
+
+def _whole(column: object) -> list[int]:
+    """The counts as whole numbers, none where one is not."""
+    if isinstance(column, str) or not isinstance(column, Iterable):
+        return []
+    numbers = list(column)
+    if not all(isinstance(number, int | float | np.number) and float(number).is_integer() for number in numbers):
+        return []
+    return [int(number) for number in numbers]
 
 
 def figures(agree: int, equal: int, disagree: int, tied: int, ties: str, level: float) -> dict[str, object]:

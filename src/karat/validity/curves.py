@@ -16,7 +16,7 @@ from karat.measures import as_measures
 from karat.records import Judgments, Preferences, Result
 from karat.records.base import count
 from karat.stats.agreement import cohen_kappa, raw_agreement
-from karat.stats.bootstrap import FEWEST, outside_share, resampled
+from karat.stats.bootstrap import FEWEST, check_draws, outside_share, resampled
 from karat.validity.variants import differences, takes, varied
 from karat.validity.votes import preferred
 
@@ -53,9 +53,10 @@ def preference_curves(
     A measure says 1, -1 or 0 (a tie) of two systems for a query: a tie where its difference is at most t, the smallest
     that makes the wanted share of pairs ties. Users say the same by the most frequent answer (`how="mode"`, or
     "votes"), weak (any preference) and strong (a preference below the strength `strong_from` is a tie; by default
-    the least strength that was given). Rows of the curve `ties` go along `tie_shares`, with the context weight
-    `context`; those of the curve `context` go along `contexts` under each of the `conditions`, shares of ties by name.
-    A measure that takes no context weight has one row there, and so have all when no label was given in context.
+    the second least strength that was given, so that the slightest are ties). Rows of the curve `ties` go along
+    `tie_shares`, with the context weight `context`; those of the curve `context` go along `contexts` under each of the
+    `conditions`, shares of ties by name. A measure that takes no context weight has one row there, and so have
+    all when no label was given in context.
 
     `jaccard` is that of two sets of statements "this pair: this sign", agreeing / (2 n - agreeing), ties included;
     `kappa` allows for what two such sides agree on by chance. A large jaccard with a kappa near 0 means ties on
@@ -64,6 +65,9 @@ def preference_curves(
     Reference: Golbus, Zitouni, Kim, Hassan and Diaz (WWW 2014), section 5.2.2, Figs. 6 to 10.
     """
     told, judged = Preferences.of(preferences), Judgments.of(labels)
+    check_draws(level, draws, seed)
+    if strong_from is not None and not 0 <= strong_from < math.inf:
+        raise BadInput.at("strong_from", expected="a strength of 0 or more", found=str(strong_from))
     _check(contexts, tie_shares, conditions, context)
     wanted = as_measures(measures)
     signs, notes = _both_preferences(told, how, strong_from)
@@ -150,7 +154,7 @@ def sign_tables(apart: Floats, sign: Ints, shares: Sequence[float], times: Float
     x 3 x 3: rows are the measure's -1, 0, 1, columns the users'. A pair ties when its difference is at most t (shares x
     draws), the smallest difference for which at least the wanted share ties; differences of 0 always do.
     """
-    size = np.abs(apart)
+    size = _but_for_rounding(np.abs(apart))
     order = np.argsort(size, kind="stable")
     in_order = size[order]
     running = np.cumsum(times[:, order], axis=1)
@@ -169,6 +173,14 @@ def sign_tables(apart: Floats, sign: Ints, shares: Sequence[float], times: Float
         found = np.stack([untied[:, 1], tied.reshape(len(times), 3, kinds, 3)[:, 0], untied[:, 2]], axis=1)
         tables[place] = found.transpose(2, 0, 1, 3)
     return tables, t
+
+
+def _but_for_rounding(size: Floats) -> Floats:
+    """Sizes that are equal but for rounding made equal: each group takes its smallest."""
+    levels, place = np.unique(size, return_inverse=True)
+    new = np.diff(levels, prepend=-np.inf) > 1e-10 * max(float(levels[-1]), 1e-300) if len(levels) else levels > 0
+    equal: Floats = levels[np.maximum.accumulate(np.where(new, np.arange(len(levels)), 0))][place]
+    return equal
 
 
 def jaccard_of_signs(tables: Floats) -> Floats:
@@ -252,6 +264,10 @@ def _both_preferences(told: Preferences, how: str, strong_from: float | None) ->
 def _check(
     contexts: Sequence[float], tie_shares: Sequence[float], conditions: Mapping[str, float | None], context: float
 ) -> None:
+    if not tie_shares and not conditions:
+        raise BadInput.at("tie_shares and conditions", expected="a share of ties in one of them", found="none")
+    if not contexts:
+        raise BadInput.at("contexts", expected="at least one weight", found="none")
     for name, values in (
         ("contexts", [*contexts, context]),
         ("tie_shares", tie_shares),
@@ -273,6 +289,11 @@ def _finding(frame: pl.DataFrame, level: float) -> str:
     if not math.isnan(best["kappa_low"]):
         said += f" ({level * 100:g} % interval {best['kappa_low']:.2f} to {best['kappa_high']:.2f})"
     weight = "" if math.isnan(best["context"]) else f" with context weight {best['context']:g}"
+    if best["kappa"] < 0.005 or best["kappa_low"] <= 0:
+        return (
+            f"No measure is shown to agree with users' {best['preference']} preferences beyond chance; the nearest of "
+            f"{count(known.height, 'look')} is {best['measure']}{weight}: {said} over {count(best['n'], 'pair')}."
+        )
     return (
         f"{best['measure']}{weight} agrees best with users' {best['preference']} preferences when it ties on "
         f"{best['ties']:.0%} of the pairs: {said} over {count(best['n'], 'pair')}; the best of "

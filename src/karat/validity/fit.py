@@ -16,7 +16,7 @@ from karat.measures import Measure, as_measures
 from karat.records import Judgments, Preferences, Result
 from karat.records.base import count
 from karat.records.result import rows_of
-from karat.stats.bootstrap import mean_intervals
+from karat.stats.bootstrap import check_draws, mean_intervals
 from karat.validity.choices import Choices
 from karat.validity.nested import chosen, families_of, flip, held_out, likeliest
 from karat.validity.parameters import likeliest_values
@@ -66,6 +66,7 @@ def fit_measure(
     test: Literal["likelihood", "agreement"] = "likelihood",
     folds: int = 5,
     repeats: int = 4,
+    at_least: float | None = None,
     level: float = 0.95,
     draws: int = 1000,
     seed: int = 0,
@@ -90,9 +91,12 @@ def fit_measure(
     sided); where p is not below 1 - `level` the answer is "no better than the default", which stays. `test` says which
     gain decides: in the likelihood of the votes, or in how many of them agree, which needs several times the queries.
     Both are in `held_out`, and the finding says so when the two do not go together.
+    Preferences of a strength below `at_least` count as equal.
+
     Use it with hundreds of pairs; with less than some twenty queries it refuses.
     """
     told, judged = Preferences.of(preferences), Judgments.of(labels)
+    check_draws(level, draws, seed)
     default = as_measures(measure)
     if len(default) != 1:
         raise BadInput.at("the measure", expected="one", found=str(len(default)))
@@ -101,7 +105,7 @@ def fit_measure(
     if not (2 <= folds <= 50 and repeats >= 1):
         raise BadInput.at("the folds", expected="2 or more parts, 1 repeat or more", found=f"{folds}, {repeats}")
     variants = Variants.of(default[0], vary, judged)
-    cast = preferred(told)
+    cast = preferred(told, at_least=at_least)
     pairs, apart, lost = differences(cast.frame, runs, judged, list(dict.fromkeys(variants.measures)))
     column = {made: place for place, made in enumerate(dict.fromkeys(variants.measures))}
     apart = apart[:, [column[made] for made in variants.measures]]
@@ -215,10 +219,10 @@ def _finding(
     shares = f"{held['agreement']:.1%} of votes agree, {held['agreement_default']:.1%} with {default}"
     asked = f"{count(held['queries'], 'query', 'queries')} left out in turn"
     if not better:
-        p = held[f"p_{test}"]
+        decides = f"{asked}, p {_p(held[f'p_{test}'])} by {test}, which decides"
         return (
-            f"Fitted to users, {default} gets no better than the default: {shares} ({asked}, p {_p(p)}); the likeliest "
-            f"is {values}."
+            f"Fitted to users, {default} gets no better than the default ({decides}): {shares} "
+            f"(p {_p(held['p_agreement'])}); the likeliest is {values}."
         )
     if held["p_agreement"] < 1 - level:
         certain = f"{asked}, p {_p(held['p_agreement'])}"

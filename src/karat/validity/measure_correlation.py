@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +12,7 @@ import polars as pl
 from karat.errors import BadInput, Undefined
 from karat.estimate import Scorer
 from karat.measures import Profile, as_measures
-from karat.records import Judgments, Queries, Result, Runs
+from karat.records import Judgments, Queries, Result
 from karat.records.base import count
 from karat.stats.ap_correlation import tau_ap, tau_ap_b
 from karat.validity.compared import joined_runs
@@ -30,8 +30,8 @@ COLUMNS = {
 
 
 def measure_correlation(
-    runs: Runs | Sequence[Runs],
-    labels: Judgments,
+    runs: Any,
+    labels: Any,
     measures: object,
     *,
     profile: str | Profile = "trec_eval",
@@ -68,7 +68,7 @@ def measure_correlation(
         raise Undefined(
             f"a rank correlation of measures needs {FEWEST_SYSTEMS} systems or more, not {len(lists.systems)}"
         )
-    scorer = Scorer(labels, wanted, profile=profile, complete=True, draws=0, weights=weights)
+    scorer = Scorer(Judgments.of(labels), wanted, profile=profile, complete=True, draws=0, weights=weights)
     table = scorer.score(lists).queries
     names = [str(measure) for measure in wanted]
     values, notes = _by_query(table, lists.systems, names)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from typing import Any
 
 import polars as pl
 
 from karat.errors import BadInput, Undefined
-from karat.records import Judgments, Preferences, Queries, Result, Runs
+from karat.records import Judgments, Preferences, Queries, Result
 from karat.validity.agreement import Agreement, agreement_of
-from karat.validity.compared import Compared, compare
+from karat.validity.compared import Compared, compare, joined_runs
 from karat.validity.measure_correlation import measure_correlation
 from karat.validity.votes import preferred
 
@@ -20,10 +21,12 @@ CONVENTIONAL = ("nDCG@10", "RR@10", "P@10", "ERR@10")
 
 
 def agreement_tables(
-    preferences: Preferences,
-    runs: Runs | Sequence[Runs],
-    labels: Judgments,
+    preferences: Any,
+    runs: Any,
+    labels: Any,
     *,
+    how: str = "votes",
+    at_least: float | None = None,
     queries: Queries | None = None,
     diversity: Sequence[str] = DIVERSITY,
     conventional: Sequence[str] = CONVENTIONAL,
@@ -43,9 +46,11 @@ def agreement_tables(
     and large differences. 6 and 7: pairs in which one system scores 0, and in which none does. 8: as 7, with ties as a
     row. 9: the first by kinds of subtopics (or queries), where `queries` tells them. Without subtopics in the labels
     there are no Tables 1 to 3, and the others are by query. A table that the data cannot give is left out.
+    `how` and `at_least` are those of `preferred`.
 
     Reference: Sanderson et al. (SIGIR 2010).
     """
+    preferences, labels, runs = Preferences.of(preferences), Judgments.of(labels), joined_runs(runs)
     by = "subtopic" if labels.has("subtopic") and preferences.has("subtopic") else "query"
     found: dict[str, Result] = {}
 
@@ -53,13 +58,13 @@ def agreement_tables(
         return agreement_of(compared, split=split, ties=ties, queries=queries, level=level, draws=draws, seed=seed)
 
     if labels.has("subtopic"):
-        whole = compare(preferred(preferences), runs, labels, diversity)
+        whole = compare(preferred(preferences, how=how, at_least=at_least), runs, labels, diversity)
         found["Table 1"] = table(only(whole, [diversity[0]]), ["difference"])
         found["Table 2"] = table(whole)
         if len(diversity) > 1:
             with suppress(Undefined):  # two systems have no ranking to speak of
                 found["Table 3"] = measure_correlation(runs, labels, diversity, seed=seed)
-    single = compare(preferred(preferences, by=by), runs, labels, conventional)
+    single = compare(preferred(preferences, by=by, how=how, at_least=at_least), runs, labels, conventional)
     first = only(single, [conventional[0]])
     found["Table 4"] = table(single)
     found["Table 5"] = table(first, ["difference"])

@@ -13,6 +13,7 @@ from karat.errors import BadInput, Undefined
 from karat.estimate import Scorer
 from karat.records import Judgments, Ratings, Result, Runs, SessionLists
 from karat.records.base import count
+from karat.stats.bootstrap import check_draws
 from karat.stats.rank_correlation import rank_correlations
 
 Floats = npt.NDArray[np.float64]
@@ -65,6 +66,7 @@ def against_ratings(
 
     Reference: Jiang and Allan, Correlation Between System and User Metrics in a Session (CHIIR 2016).
     """
+    check_draws(level, draws, seed)
     lists, told = SessionLists.of(lists), Ratings.of(ratings)
     unknown = [name for name in aggregates if name not in AGGREGATES]
     if unknown or not aggregates:
@@ -98,7 +100,7 @@ def against_ratings(
         notes.append('searches of one user count as independent here; by="user" (--resample user) resamples users')
     if frame["spearman"].is_nan().any():
         notes.append("no correlation where a measure or the rating has the same value in all sessions")
-    return Result(frame, _finding(frame, rating, level), tuple(notes))
+    return Result(frame, _finding(frame, rating, stars, level), tuple(notes))
 
 
 def _put_together(scored: pl.DataFrame, names: list[str], aggregates: Sequence[str]) -> pl.DataFrame:
@@ -152,8 +154,11 @@ def _scored(lists: SessionLists, labels: Judgments, measures: object) -> tuple[p
     return scored, list(scores.measures), notes
 
 
-def _finding(frame: pl.DataFrame, rating: str, level: float) -> str:
+def _finding(frame: pl.DataFrame, rating: str, stars: Floats, level: float) -> str:
     known = frame.filter(pl.col("spearman").is_not_nan() & (pl.col("measure") != NUMBER))
+    if not np.ptp(stars):
+        same = f"All {count(len(stars), 'session')} have the same {rating}, {stars[0]:g}"
+        return f"{same}: whether a measure goes along with it cannot be told."
     if not known.height:
         return f"No measure varies over the sessions: whether one goes along with {rating} cannot be told."
     told = known.filter(pl.col("p_adjusted") < 1 - level)
@@ -170,4 +175,8 @@ def _finding(frame: pl.DataFrame, rating: str, level: float) -> str:
             f"No measure goes along with {rating} beyond chance over {count(best['n'], 'session')}; the nearest is "
             f"{which} with {said}."
         )
-    return f"{which} goes along with {rating} best: {said} over {count(best['n'], 'session')}."
+    way = "goes along with" if best["spearman"] > 0 else "goes against"
+    return (
+        f"{which} {way} {rating} most of the {told.height:,} of {known.height:,} rows shown to: {said} over "
+        f"{count(best['n'], 'session')}."
+    )

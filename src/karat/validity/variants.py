@@ -13,7 +13,7 @@ import polars as pl
 
 from karat.errors import BadInput, Undefined
 from karat.measures import Measure
-from karat.records import Judgments, Runs
+from karat.records import Judgments
 from karat.records.base import count
 from karat.validity.compared import compare
 
@@ -138,8 +138,7 @@ def differences(
 
     Pairs that a measure is undefined for are left out and noted.
     """
-    several = isinstance(runs, list | tuple) and all(isinstance(run, Runs) for run in runs)
-    compared = compare(pairs, runs if several else Runs.of(runs), labels, list(measures))
+    compared = compare(pairs, runs, labels, list(measures))
     known = ~np.isnan(compared.difference).any(axis=1)
     notes = list(compared.notes)
     if not known.all():

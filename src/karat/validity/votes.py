@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
 import polars as pl
 
 from karat.errors import BadInput, Undefined
@@ -14,7 +17,7 @@ HOW = ("votes", "mode")
 BY = ("query", "subtopic")
 
 
-def trusted(preferences: Preferences) -> Preferences:
+def trusted(preferences: Any) -> Preferences:
     """The answers of judges who passed every trap they met, without the traps themselves.
 
     >>> pair = {"query": "q", "left": "a", "right": "b", "choice": "left", "trap": False, "expected": None}
@@ -28,7 +31,10 @@ def trusted(preferences: Preferences) -> Preferences:
 
     A judge who fails one trap is left out of every count, as in the paper. A judge who met none is kept, and said so.
     """
+    preferences = Preferences.of(preferences)
     frame, notes = preferences.frame, list(preferences.notes)
+    if not frame.height:
+        raise BadInput.at("the preferences", expected="answers", found="none: the table is empty")
     if "trap" not in frame.columns or not frame["trap"].any():
         return Preferences(frame, (*notes, "no traps among the answers: every judge is believed"))
     trap = pl.col("trap").fill_null(False)
@@ -59,7 +65,7 @@ def trusted(preferences: Preferences) -> Preferences:
     return Preferences(kept, tuple(notes))
 
 
-def votes(preferences: Preferences, *, at_least: float | None = None) -> Result:
+def votes(preferences: Any, *, at_least: float | None = None) -> Result:
     """The votes on each pair of systems, by query and subtopic, traps and those who failed them left out.
 
     >>> said = [{"query": "q", "left": "a", "right": "b", "choice": c} for c in ("left", "left", "right", "none")]
@@ -73,9 +79,7 @@ def votes(preferences: Preferences, *, at_least: float | None = None) -> Result:
     return _votes(trusted(preferences), at_least)
 
 
-def preferred(
-    preferences: Preferences, *, by: str = "query", how: str = "votes", at_least: float | None = None
-) -> Result:
+def preferred(preferences: Any, *, by: str = "query", how: str = "votes", at_least: float | None = None) -> Result:
     """Which system of each pair users prefer: `sign` is 1 for a, -1 for b, 0 for equal.
 
     >>> said = [{"query": "q", "subtopic": s, "left": "a", "right": "b", "choice": c}
@@ -94,6 +98,7 @@ def preferred(
         raise BadInput.at(
             "preferred", expected=f"by {' or '.join(BY)}, how {' or '.join(HOW)}", found=f'"{by}", "{how}"'
         )
+    preferences = Preferences.of(preferences)
     if by == "subtopic":
         preferences.need("subtopic", "preferences by subtopic")
     cast = _votes(trusted(preferences), at_least)
@@ -122,9 +127,15 @@ def preferred(
     return Result(frame, finding, tuple(notes))
 
 
-def _votes(kept: Preferences, at_least: float | None) -> Result:
+def counted(kept: Preferences, at_least: float | None = None) -> Preferences:
+    """The answers that count: weak ones turned into ties where asked for, and one a judge and question, the last.
+
+    Two columns are new: a and b, the two systems by name.
+    """
     frame, notes = kept.frame, list(kept.notes)
     if at_least is not None:
+        if not 0 <= at_least < math.inf:
+            raise BadInput.at("at_least", expected="a strength of 0 or more", found=str(at_least))
         preferring = frame.filter(pl.col("choice").is_in(["left", "right"]))
         if "strength" not in frame.columns or preferring["strength"].null_count():
             raise BadInput.at(
@@ -137,17 +148,22 @@ def _votes(kept: Preferences, at_least: float | None) -> Result:
         notes.append(f"{count(slight, 'preference')} of a strength below {at_least:g} count as equal")
     if "subtopic" not in frame.columns:
         frame = frame.with_columns(subtopic=pl.lit(None, dtype=pl.String))
-    turned = pl.col("left") > pl.col("right")
-    for_a = pl.col("choice") == pl.when(turned).then(pl.lit("right")).otherwise(pl.lit("left"))
-    for_b = pl.col("choice") == pl.when(turned).then(pl.lit("left")).otherwise(pl.lit("right"))
-    frame = frame.with_columns(
-        a=pl.min_horizontal("left", "right"), b=pl.max_horizontal("left", "right"), for_a=for_a, for_b=for_b
-    )
+    frame = frame.with_columns(a=pl.min_horizontal("left", "right"), b=pl.max_horizontal("left", "right"))
     frame, again = _one_vote_each(frame)
     if again:
         notes.append(f"{count(again, 'answer')} of a judge who had answered the same question before: the last counts")
     if not frame.height:
         raise Undefined("no answer is left to count: every judge failed a trap, or there are traps only")
+    return Preferences(frame, tuple(notes))
+
+
+def _votes(kept: Preferences, at_least: float | None) -> Result:
+    told = counted(kept, at_least)
+    frame, notes = told.frame, told.notes
+    turned = pl.col("left") > pl.col("right")
+    for_a = pl.col("choice") == pl.when(turned).then(pl.lit("right")).otherwise(pl.lit("left"))
+    for_b = pl.col("choice") == pl.when(turned).then(pl.lit("left")).otherwise(pl.lit("right"))
+    frame = frame.with_columns(for_a=for_a, for_b=for_b)
     key = ["query", "subtopic", "a", "b"]
     table = (
         frame.group_by(key, maintain_order=True)
@@ -168,7 +184,7 @@ def _votes(kept: Preferences, at_least: float | None) -> Result:
         f"{said['for_a'] + said['for_b']:,} prefer a side, {said['equal']:,} find both equal, "
         f"{said['none']:,} find none relevant."
     )
-    return Result(table, finding, tuple(notes))
+    return Result(table, finding, notes)
 
 
 def _one_vote_each(frame: pl.DataFrame) -> tuple[pl.DataFrame, int]:

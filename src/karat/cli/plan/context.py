@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from karat.cli import options
+from karat.cli.outputs import keep_inputs
 
 if TYPE_CHECKING:
     import polars as pl
@@ -65,6 +66,7 @@ def context(
 
     if as_json and out == "-":
         raise BadInput("--json and --out - both want the standard output: choose one")
+    keep_inputs("--out", out, runs)
     lists = together(read_several(runs))
     given = cost if cost_in_context is None else cost_in_context
     schemes = context_schemes(

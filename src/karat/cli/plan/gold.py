@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from karat.cli import options
+from karat.cli.outputs import keep_inputs
 from karat.cli.runs import read_several
 
 #: As in karat.plan.gold, which is not loaded for the sake of a default.
@@ -81,6 +82,7 @@ def gold(
         raise BadInput.at("--cost", expected="a number from 0", found=str(cost))
     if whole_queries and (pilot is not None or uniform or floor != FLOOR):
         raise BadInput("--whole-queries draws all queries alike: --pilot, --uniform and --floor say nothing there")
+    keep_inputs("--out", out, [labels, *runs, pilot])
     if out is not None:
         _check_out(out, force)
     lists = read_several(runs, ranks=profile_named(profile).order == "rank")

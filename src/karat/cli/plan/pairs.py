@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from karat.cli import options
+from karat.cli.outputs import keep_inputs
 
 if TYPE_CHECKING:
     import polars as pl
@@ -42,7 +43,7 @@ The rules and their defaults are those of Sanderson et al. (SIGIR 2010)."""
     "--least",
     multiple=True,
     metavar="MEASURE=X",
-    help="How far a measure must differ.  [default: StRecall@10=0.1, alpha_nDCG@10=0.1]",
+    help="How far a measure must differ.  [default: StRecall and alpha_nDCG at --depth, 0.1]",
 )
 @click.option("--most", type=click.IntRange(1), metavar="N", help="At most so many pairs of a query, at random.")
 @click.option("--judges", default=8, show_default=True, type=click.IntRange(1), help="Judges for each question.")
@@ -86,6 +87,7 @@ def pairs(
     from karat.plan import comparison_tasks, select_pairs
     from karat.records.result import rows_of
 
+    keep_inputs("--out", out, [labels, *runs, teams, queries])
     if out is not None:
         _kind(out)
     read = read_judgments(labels, scale=scale, drop_bad_labels=drop_bad_labels)
@@ -157,6 +159,8 @@ def _least(least: tuple[str, ...]) -> dict[str, float] | None:
 
 
 def _read_teams(path: str) -> dict[str, str]:
+    import polars as pl
+
     from karat.errors import BadInput
     from karat.formats.files import File
     from karat.formats.tables import read_table
@@ -164,7 +168,14 @@ def _read_teams(path: str) -> dict[str, str]:
     frame, source = read_table(File(path), "csv")
     if not {"system", "team"} <= {*frame.columns}:
         raise BadInput.at(source.name, expected="the columns system and team", found=", ".join(frame.columns))
-    frame = frame.drop_nulls(["system", "team"])
+    frame = frame.drop_nulls(["system", "team"]).select(pl.col("system", "team").cast(pl.String)).unique()
+    twice = frame.filter(pl.col("system").is_duplicated()).sort("system", "team")
+    if twice.height:
+        raise BadInput.at(
+            source.name,
+            expected="one team for a system",
+            found=f"{twice['system'][0]} in {twice['team'][0]} and {twice['team'][1]}",
+        )
     return dict(zip(frame["system"].to_list(), frame["team"].to_list(), strict=True))
 
 

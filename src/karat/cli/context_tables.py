@@ -1,0 +1,58 @@
+"""How `karat context` shows its tables: notes once, grades by their names, distributions wide."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import polars as pl
+
+from karat.records import Result, Scale
+
+#: What of a wide table is printed; --json has the rest.
+SHOWN = {
+    "Coverage": ["aspect", "alone", "context", "difference", "n_alone", "n_context"],
+    "Size of change": ["aspect", "size", "n", "share"],
+    "Mean change": ["aspect", "change", "lower", "same", "higher", "n", "p_holm"],
+    "Correlation with overall": ["aspect", "alone", "context", "difference", "n_alone", "n_context"],
+    "Prediction of overall": ["aspects", "alone", "context", "random_alone"],
+    "Agreement": ["aspect", "figure", "alone", "context", "n_alone", "n_context"],
+    "Predictors": ["predictor", "accuracy", "error", "gain", "gain_holm", "n"],
+}
+
+
+def shaped(result: Result, title: str, scale: Scale | None) -> Result:
+    """The result as it is printed under this title."""
+    result = _named(result, scale)
+    return _by_grade(result) if title == "Distribution" else result
+
+
+def once(result: Result, told: set[str]) -> Result:
+    """The result without the notes that a part before it has told."""
+    new = tuple(note for note in result.notes if note not in told)
+    told.update(new)
+    return replace(result, notes=new)
+
+
+def _named(result: Result, scale: Scale | None) -> Result:
+    """The result with the scale's words in place of grades; JSON keeps the numbers."""
+    if scale is None or "grade" not in result.frame.columns:
+        return result
+    words = {f"{level.grade:g}": level.name for level in scale}
+    numbers = [cell if isinstance(cell, str) else f"{cell:g}" for cell in result.frame["grade"].to_list()]
+    named = pl.Series("grade", [words.get(number, number) for number in numbers])
+    return replace(result, frame=result.frame.with_columns(named))
+
+
+def _by_grade(result: Result) -> Result:
+    """The distribution with a column for each grade, which is short enough to be read."""
+    parts = [
+        result.frame.select("documents", "aspect", pl.lit(name).alias("setting"), "grade", share=column)
+        for name, column in (("alone", "alone"), ("in context", "context"))
+    ]
+    long = pl.concat(parts)
+    if long["grade"].dtype != pl.String:
+        long = long.with_columns(pl.Series("grade", [f"grade {grade:g}" for grade in long["grade"]]))
+    wide = long.pivot("grade", index=["documents", "aspect", "setting"], values="share")
+    first = result.frame.select("documents", "aspect").unique(maintain_order=True).with_row_index("place")
+    wide = first.join(wide, on=["documents", "aspect"], maintain_order="left_right").drop("place")
+    return replace(result, frame=wide, notes=(*result.notes, "intervals with --json"))
