@@ -14,11 +14,13 @@ from karat.cli.compare import compare
 from karat.cli.context import context
 from karat.cli.convert import convert
 from karat.cli.correct import correct
+from karat.cli.demo import demo
 from karat.cli.disagree import disagree
 from karat.cli.judges import judges
 from karat.cli.measures import measures
 from karat.cli.plan import plan
 from karat.cli.score import score
+from karat.cli.simulate import simulate
 from karat.cli.train import train
 from karat.cli.validate import validate
 from karat.errors import BadInput, KaratError, MissingExtra
@@ -40,8 +42,9 @@ karat.add_command(context)
 karat.add_command(plan)
 karat.add_command(train)
 karat.add_command(validate)
-karat.add_command(plan)
 karat.add_command(measures)
+karat.add_command(simulate)
+karat.add_command(demo)
 
 
 def main() -> None:
