@@ -58,7 +58,8 @@ def test_every_kind_writes_its_files_and_its_truth(kind: str, files: set[str], t
 def test_a_planted_bias_is_found_in_the_files(tmp_path: Path) -> None:
     folder = tmp_path / "study"
     run("simulate", "judging", "--seed", "1", "--out", str(folder))
-    words = [str(folder / "judgments.csv"), "--documents", str(folder / "documents.jsonl")]
+    words = [str(folder / "judgments.csv"), "--gold", str(folder / "gold.csv")]
+    words += ["--documents", str(folder / "documents.jsonl")]
     found = CliRunner().invoke(
         karat, ["judges", "bias", *words, "--queries", str(folder / "queries.csv")], catch_exceptions=False
     )

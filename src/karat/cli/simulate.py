@@ -150,6 +150,8 @@ def judging(
     as_json: bool,
 ) -> None:
     """Gold labels, professionals with habits, a crowd with a bias and spammers, clicks, three runs."""
+    import polars as pl
+
     from karat.formats.write_folder import runs_by_system
     from karat.simulate import judging_study
 
@@ -164,8 +166,10 @@ def judging(
         fatigued=fatigued,
         llm=llm,
     )
+    # As in a study's folder, gold labels have a file of their own.
+    judged = study.judgments.frame.filter(pl.col("group") != "gold")
     files: Files = {
-        "judgments.csv": study.judgments,
+        "judgments.csv": judged,
         "gold.csv": study.gold,
         "queries.csv": study.queries,
         "documents.jsonl": study.documents,
