@@ -19,6 +19,7 @@ from karat.cli.disagree import disagree
 from karat.cli.judges import judges
 from karat.cli.measures import measures
 from karat.cli.plan import plan
+from karat.cli.report import report
 from karat.cli.score import score
 from karat.cli.simulate import simulate
 from karat.cli.train import train
@@ -40,6 +41,7 @@ karat.add_command(disagree)
 karat.add_command(judges)
 karat.add_command(context)
 karat.add_command(plan)
+karat.add_command(report)
 karat.add_command(train)
 karat.add_command(validate)
 karat.add_command(measures)
