@@ -15,8 +15,8 @@ HEAD = """# Commands
 <!-- Made from the commands' own help by docs/make_reference.py; a test holds it up to date. -->
 
 Every command takes `-h` or `--help`; files may be plain, `.gz`, `.zst` or `-` (standard input). Exit code 0: done; 1:
-the data cannot answer; 2: something in the input is to be mended, and the message says what; 70: a fault in karat, told in
-full with `KARAT_DEBUG=1` in the environment.
+the data cannot answer; 2: something in the input is to be mended, and the message says what; 70: a fault in karat, told
+in full with `KARAT_DEBUG=1` in the environment.
 """
 
 

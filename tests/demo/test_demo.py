@@ -138,13 +138,23 @@ def test_documents_that_another_python_tells_differently_are_left_out_and_counte
 
 def test_the_command_prints_the_verdict_and_what_to_type_next(tmp_path: Path) -> None:
     folder = str(tmp_path / "study")
-    told = CliRunner().invoke(karat, ["demo", folder], catch_exceptions=False)
+    told = CliRunner().invoke(karat, ["demo", folder, "--no-report"], catch_exceptions=False)
     assert told.exit_code == 0
     said = " ".join(told.output.split())
     assert "hybrid is better than bm25" in said
     assert "outside the first interval and inside the second" in said
     assert f"karat compare {folder}/judgments-llm.csv" in told.output
-    shown = json.loads(CliRunner().invoke(karat, ["demo", folder, "--json"]).output)
+    shown = json.loads(CliRunner().invoke(karat, ["demo", folder, "--no-report", "--json"]).output)
     assert shown["found_out"] is True
     assert shown["simulated"] == ["judgments", "clicks", "preferences"]
     assert LLM.name in "".join(shown["files"])
+
+
+@pytest.mark.skipif("report" not in karat.commands, reason="this karat has no report")
+def test_the_report_is_written_beside_the_study_and_says_what_was_planted(tmp_path: Path) -> None:
+    folder = tmp_path / "study"
+    told = CliRunner().invoke(karat, ["demo", str(folder), "--json"], catch_exceptions=False)
+    assert json.loads(told.output)["files"][-1] == "report.html"
+    page = (folder / "report.html").read_text()
+    assert "simulated" in page.casefold()
+    assert "The interval of the labels as they are" in page

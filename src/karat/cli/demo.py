@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+from contextlib import redirect_stdout
+from io import StringIO
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -21,10 +24,11 @@ Examples:
 
 @click.command(epilog=EXAMPLES)
 @click.argument("folder", default="karat-demo")
+@click.option("--report/--no-report", default=True, show_default=True, help="Write the report of the study, too.")
 @options.seed
 @options.as_json
 @click.pass_context
-def demo(context: click.Context, folder: str, seed: int, as_json: bool) -> None:
+def demo(context: click.Context, folder: str, report: bool, seed: int, as_json: bool) -> None:
     """A whole study, made on this machine in under a minute and written to FOLDER (karat-demo unless named).
 
     Four small engines search the documentation that came with your Python; what they find was graded by hand. Judges,
@@ -37,12 +41,37 @@ def demo(context: click.Context, folder: str, seed: int, as_json: bool) -> None:
         click.echo("Reading the documentation of this Python and searching it with four engines ...")
     study = demo_study(seed)
     files = write_demo(study, folder)
+    root = context.find_root().command
+    commands = dict(root.commands) if isinstance(root, click.Group) else {}
+    if report and "report" in commands:
+        if not as_json:
+            _print(study)
+            click.echo("Writing the report ...")
+        files.append(_report(context, commands["report"], folder, seed))
+    elif not as_json:
+        _print(study)
     if as_json:
         click.echo(json.dumps(_document(study, folder, files), ensure_ascii=False))
         return
-    _print(study)
-    known = context.find_root().command
-    _next(folder, {*known.commands} if isinstance(known, click.Group) else set())
+    _next(folder, {*commands}, files)
+
+
+def _report(context: click.Context, command: click.Command, folder: str, seed: int) -> str:
+    """Writes the page beside the study, by the labels that mislead; its own words are on the page."""
+    from karat.demo.people import LLM
+    from karat.demo.study import MEASURE
+
+    name = "report.html"
+    with redirect_stdout(StringIO()):
+        context.invoke(
+            command,
+            study=folder,
+            out=str(Path(folder) / name),
+            group=f"simulated {LLM.name}",
+            measure=MEASURE,
+            seed=seed,
+        )
+    return name
 
 
 def _document(study: DemoStudy, folder: str, files: list[str]) -> dict[str, Any]:
@@ -90,17 +119,18 @@ def _print(study: DemoStudy) -> None:
     out.print()
 
 
-def _next(folder: str, commands: set[str]) -> None:
+def _next(folder: str, commands: set[str], files: list[str]) -> None:
     """What to type next, as far as this karat has it."""
     runs = f"{folder}/runs/bm25.run {folder}/runs/hybrid.run"
     lines = [
         ("compare", f"karat compare {folder}/judgments-llm.csv {runs} -m P@10 --gold {folder}/gold.csv"),
         ("score", f"karat score {folder}/hand.csv {folder}/runs/*.run"),
         ("judges", f"karat judges {folder}/judgments-crowd.csv --gold {folder}/gold.csv"),
-        ("report", f"karat report {folder} -o report.html"),
+        ("report", f"karat report {folder} -o report.html --latex tables.tex"),
         ("serve", f"karat serve {folder}"),
     ]
-    click.echo(f"Done: the study is in {folder}. Try next:")
+    page = f", its report in {folder}/report.html (open it in a browser)" if "report.html" in files else ""
+    click.echo(f"Done: the study is in {folder}{page}. Try next:")
     for command, line in lines:
         if command in commands:
             click.echo(f"  {line}")
