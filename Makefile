@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 
 .PHONY: help demo test check bench format clean
 help:
-	@echo "make demo    score a small example from end to end"
+	@echo "make demo    a whole study in a minute: which of four engines is best?"
 	@echo "make test    run the tests"
 	@echo "make check   formatting, lint, types, layers"
 	@echo "make bench   race karat against other tools (minutes)"
@@ -42,10 +42,8 @@ $(VENV)/.bench: $(VENV)/.dev
 	@touch $@
 
 demo: $(VENV)/.core
-	@echo "Two small engines search Python's own documentation; twelve questions, labels given by hand."
-	@echo '$$ karat score examples/python-docs/qrels.txt examples/python-docs/*.run'
-	@$(BIN)/karat score examples/python-docs/qrels.txt examples/python-docs/*.run
-	@echo "Done. Your turn: $(BIN)/karat score YOUR_QRELS YOUR_RUN"
+	@$(BIN)/karat demo
+	@echo "(karat is $(BIN)/karat; your turn: $(BIN)/karat score YOUR_QRELS YOUR_RUN)"
 
 test: $(VENV)/.dev $(VENV)/.system
 	$(BIN)/python -m pytest

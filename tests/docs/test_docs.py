@@ -6,30 +6,37 @@ import importlib.util
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 import click
 import pytest
 
 from karat.cli import karat
+from karat.measures import MEASURES
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
 
 
-def test_the_page_of_measures_is_current() -> None:
-    path = ROOT / "docs" / "make_measures.py"
-    spec = importlib.util.spec_from_file_location("make_measures", path)
+def script(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, ROOT / "docs" / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    assert (ROOT / "docs" / "measures.md").read_text() == module.page(), "run python docs/make_measures.py"
+    return module
+
+
+def test_the_page_of_measures_is_current() -> None:
+    page = script("make_measures").page()
+    assert (ROOT / "docs" / "measures.md").read_text() == page, "run python docs/make_measures.py"
 
 
 def test_the_readmes_commands_print_what_the_readme_shows() -> None:
     blocks = re.findall(r"```\n\$ (karat \w+ examples/.*?)\n(.*?)```", README, re.DOTALL)
-    assert len(blocks) >= 2
+    assert blocks
     for words, expected in blocks:
         command = words.replace("karat", f"{sys.executable} -m karat.cli", 1)
         shown = subprocess.run(["bash", "-c", command], cwd=ROOT, capture_output=True, text=True, check=True).stdout
@@ -47,14 +54,41 @@ def test_the_readmes_python_runs(monkeypatch: pytest.MonkeyPatch, capsys: pytest
 
 
 def test_every_command_is_in_the_readme_and_every_option_has_help() -> None:
-    for name, command in karat.commands.items():
+    for name in karat.commands:
         assert f"karat {name}" in README, name
-        parts = {} if not isinstance(command, click.Group) else command.commands
-        for part in parts:
-            assert f"karat {name} {part}" in README, part
-        for option in [option for one in [command, *parts.values()] for option in one.params]:
+    for name, command in every_command(karat, "karat"):
+        for option in command.params:
             if isinstance(option, click.Option):
                 assert option.help, (name, option.name)
+
+
+def test_every_command_has_an_example() -> None:
+    for name, command in every_command(karat, "karat"):
+        if not isinstance(command, click.Group):
+            assert f"  {name}" in (command.epilog or ""), name
+
+
+def test_the_page_of_commands_is_current_and_names_every_option() -> None:
+    page = (ROOT / "docs" / "reference.md").read_text()
+    assert page == script("make_reference").page(), "run python docs/make_reference.py"
+    for name, command in every_command(karat, "karat"):
+        part = page.partition(f"\n## {name}\n")[2].partition("\n## ")[0]
+        for option in command.params:
+            if isinstance(option, click.Option):
+                assert f"`{option.opts[-1]}`" in part, (name, option.name)
+
+
+def test_every_measure_is_documented() -> None:
+    page = (ROOT / "docs" / "measures.md").read_text()
+    for name in MEASURES:
+        assert f"\n## {name}\n" in page, name
+
+
+def every_command(group: click.Group, before: str) -> Iterator[tuple[str, click.Command]]:
+    for name, command in group.commands.items():
+        yield f"{before} {name}", command
+        if isinstance(command, click.Group):
+            yield from every_command(command, f"{before} {name}")
 
 
 def test_links_in_the_documentation_lead_somewhere() -> None:

@@ -14,6 +14,7 @@ from karat.cli.compare import compare
 from karat.cli.context import context
 from karat.cli.convert import convert
 from karat.cli.correct import correct
+from karat.cli.demo import demo
 from karat.cli.disagree import disagree
 from karat.cli.export import export
 from karat.cli.import_ import import_
@@ -21,8 +22,10 @@ from karat.cli.init import init
 from karat.cli.judges import judges
 from karat.cli.measures import measures
 from karat.cli.plan import plan
+from karat.cli.report import report
 from karat.cli.score import score
 from karat.cli.serve import serve
+from karat.cli.simulate import simulate
 from karat.cli.train import train
 from karat.cli.validate import validate
 from karat.errors import BadInput, KaratError, MissingExtra
@@ -42,14 +45,16 @@ karat.add_command(disagree)
 karat.add_command(judges)
 karat.add_command(context)
 karat.add_command(plan)
+karat.add_command(report)
 karat.add_command(train)
 karat.add_command(validate)
-karat.add_command(plan)
 karat.add_command(measures)
 karat.add_command(init)
 karat.add_command(serve)
 karat.add_command(import_)
 karat.add_command(export)
+karat.add_command(simulate)
+karat.add_command(demo)
 
 
 def main() -> None:

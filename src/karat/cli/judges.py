@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -72,6 +72,7 @@ def judges(
     """
     from karat.errors import BadInput, KaratError
     from karat.formats import read_clicks, read_judgments
+    from karat.formats.several import read_groups
 
     named = len(judgments) > 1 and judgments[0] in PARTS and not Path(judgments[0]).exists()
     files = judgments[1:] if named else judgments
@@ -132,31 +133,6 @@ def _show(found: dict[str, Result], by: str | None, as_json: bool) -> None:
         if "found" in result.frame.columns:  # what was looked at and is no finding of its own is in --json
             result = replace(result, frame=result.frame.filter(result.frame["found"]))
         print_result(result, columns and [columns[0], *([by] if by else []), *columns[1:]], title)
-
-
-def read_groups(files: Sequence[str], scale: str | None, drop_bad_labels: bool) -> Judgments:
-    """All files as one, with a group for each file that has none; gold and other groups keep their names."""
-    import polars as pl
-
-    from karat.formats import read_judgments
-    from karat.formats.files import File
-    from karat.records import Judgments
-
-    read = [(path, read_judgments(path, scale=scale, drop_bad_labels=drop_bad_labels)) for path in files]
-    if len(read) == 1:
-        return read[0][1]
-    frames = []
-    stems = [File(path).stem for path in files]
-    for path, judgments in read:
-        stem = File(path).stem
-        frame, stem = judgments.frame, stem if stems.count(stem) == 1 else path
-        if not judgments.has("group"):
-            frame = frame.with_columns(group=pl.lit(stem))
-        if not judgments.has("judge"):
-            frame = frame.with_columns(judge=pl.lit(stem))
-        frames.append(frame)
-    notes = tuple(note for _, judgments in read for note in judgments.notes)
-    return Judgments(pl.concat(frames, how="diagonal_relaxed"), notes, read[0][1].scale)
 
 
 def _with_features(judgments: Judgments, documents: str | None, queries: str | None, by: str | None) -> Judgments:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import click
 
 from karat.cli import options
-from karat.cli.judges import read_groups
 
 if TYPE_CHECKING:
     import polars as pl
@@ -60,6 +59,7 @@ def train(
     themselves and lose on others. Needs lightgbm: pip install 'karat[train]'.
     """
     from karat.cli.results import print_result
+    from karat.formats.several import read_groups
     from karat.validity import train as train_rankers
 
     read = read_groups(judgments, scale, drop_bad_labels)

@@ -1,5 +1,8 @@
-"""Show it: pictures that need nothing but a browser."""
+"""Show it: a study on one page, its pictures and tables, with nothing but a browser needed."""
 
+from karat.report.evidence import Evidence, Truth, read_evidence
+from karat.report.figure import Figure
 from karat.report.heat_map import heat_map
+from karat.report.report import Report, make_report
 
-__all__ = ["heat_map"]
+__all__ = ["Evidence", "Figure", "Report", "Truth", "heat_map", "make_report", "read_evidence"]

@@ -1,0 +1,81 @@
+"""Write docs/reference.md from the commands themselves: python docs/make_reference.py."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from karat.cli import karat
+
+HEAD = """# Commands
+
+<!-- Made from the commands' own help by docs/make_reference.py; a test holds it up to date. -->
+
+Every command takes `-h` or `--help`; files may be plain, `.gz`, `.zst` or `-` (standard input). Exit code 0: done; 1:
+the data cannot answer; 2: something in the input is to be mended, and the message says what; 70: a fault in karat, told
+in full with `KARAT_DEBUG=1` in the environment.
+"""
+
+
+def commands(group: click.Group, before: str) -> Iterator[tuple[str, click.Command]]:
+    """Every command with its full name, those of a group after it."""
+    for name, command in sorted(group.commands.items()):
+        yield f"{before} {name}", command
+        if isinstance(command, click.Group):
+            yield from commands(command, f"{before} {name}")
+
+
+def section(name: str, command: click.Command) -> str:
+    """One command's part of the page."""
+    parts = [f"## {name}", f"    {name} {' '.join(usage(command))}".rstrip(), text(command.help)]
+    options = [option for option in command.params if isinstance(option, click.Option)]
+    if options:
+        rows = [f"| {spelling(option)} | {meaning(option)} |" for option in options]
+        parts.append("\n".join(["| option | meaning |", "|---|---|", *rows]))
+    if command.epilog:
+        parts.append("```\n" + inspect.cleandoc(command.epilog.replace("\b", "")).strip() + "\n```")
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def usage(command: click.Command) -> Iterator[str]:
+    """The words after the command's name."""
+    if isinstance(command, click.Group):
+        yield "|".join(sorted(command.commands))
+    for part in command.params:
+        if isinstance(part, click.Argument):
+            name = part.metavar or (part.name or "").upper() + ("..." if part.nargs == -1 else "")
+            yield name if part.required or name.startswith("[") else f"[{name}]"
+
+
+def text(said: str | None) -> str:
+    """Help as paragraphs."""
+    return inspect.cleandoc((said or "").replace("\b\n", "")).strip()
+
+
+def spelling(option: click.Option) -> str:
+    """How an option is typed."""
+    names = ", ".join(f"`{name}`" for name in [*option.opts, *option.secondary_opts])
+    if option.is_flag:
+        return names
+    if isinstance(option.type, click.Choice):
+        return f"{names} {' or '.join(map(str, option.type.choices))}"
+    return f"{names} {option.metavar or option.type.name.split()[0].upper()}"
+
+
+def meaning(option: click.Option) -> str:
+    """What an option does, with its default."""
+    said = (option.help or "").replace("|", "\\|")
+    shown = option.show_default and option.default not in (None, ()) and not option.is_flag
+    return f"{said} Default: {option.default}." if shown else said
+
+
+def page() -> str:
+    """The whole page."""
+    return "\n".join([HEAD, *(section(name, command) for name, command in commands(karat, "karat"))])
+
+
+if __name__ == "__main__":
+    (Path(__file__).parent / "reference.md").write_text(page())

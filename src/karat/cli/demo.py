@@ -1,0 +1,136 @@
+"""`karat demo`: which of four search engines over Python's own documentation is best?"""
+
+from __future__ import annotations
+
+import json
+from contextlib import redirect_stdout
+from io import StringIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from karat.cli import options
+
+if TYPE_CHECKING:
+    from karat.demo import DemoStudy
+
+EXAMPLES = """\b
+Examples:
+  karat demo
+  karat demo my-demo --seed 3
+  karat demo --json"""
+
+
+@click.command(epilog=EXAMPLES)
+@click.argument("folder", default="karat-demo")
+@click.option("--report/--no-report", default=True, show_default=True, help="Write the report of the study, too.")
+@options.seed
+@options.as_json
+@click.pass_context
+def demo(context: click.Context, folder: str, report: bool, seed: int, as_json: bool) -> None:
+    """A whole study, made on this machine in under a minute and written to FOLDER (karat-demo unless named).
+
+    Four small engines search the documentation that came with your Python; what they find was graded by hand. Judges,
+    clicks and preferences are simulated from the grades: an LLM-like judge who overrates what one engine shows, a
+    crowd with a spammer, professionals. Nothing is fetched from the network.
+    """
+    from karat.demo import demo_study, write_demo
+
+    if not as_json:
+        click.echo("Reading the documentation of this Python and searching it with four engines ...")
+    study = demo_study(seed)
+    files = write_demo(study, folder)
+    root = context.find_root().command
+    commands = dict(root.commands) if isinstance(root, click.Group) else {}
+    if report and "report" in commands:
+        if not as_json:
+            _print(study)
+            click.echo("Writing the report ...")
+        files.append(_report(context, commands["report"], folder, seed))
+    elif not as_json:
+        _print(study)
+    if as_json:
+        click.echo(json.dumps(_document(study, folder, files), ensure_ascii=False))
+        return
+    _next(folder, {*commands}, files)
+
+
+def _report(context: click.Context, command: click.Command, folder: str, seed: int) -> str:
+    """Writes the page beside the study, by the labels that mislead; its own words are on the page."""
+    from karat.demo.people import LLM
+    from karat.demo.study import MEASURE
+
+    name = "report.html"
+    with redirect_stdout(StringIO()):
+        context.invoke(
+            command,
+            study=folder,
+            out=str(Path(folder) / name),
+            group=f"simulated {LLM.name}",
+            measure=MEASURE,
+            seed=seed,
+        )
+    return name
+
+
+def _document(study: DemoStudy, folder: str, files: list[str]) -> dict[str, Any]:
+    return {
+        "naive": study.naive.to_dict(),
+        "corrected": study.corrected.to_dict(),
+        "truth": study.truth,
+        "found_out": study.found_out,
+        "documents": study.indexed,
+        "queries": len(study.queries.frame),
+        "graded": len(study.hand.frame),
+        "simulated": ["judgments", "clicks", "preferences"],
+        "seed": study.seed,
+        "folder": folder,
+        "files": files,
+        "notes": list(study.notes),
+    }
+
+
+def _print(study: DemoStudy) -> None:
+    from karat.cli.tables import console, say
+
+    out = console()
+    gold = len(study.gold.frame)
+    say(
+        out,
+        f"Four engines (bm25, tfidf, title, hybrid) searched {study.indexed:,} pages for {len(study.queries.frame)} "
+        f"questions; {len(study.hand.frame)} results were graded by hand. Judges, clicks and preferences are "
+        "simulated.",
+    )
+    out.print()
+    say(out, "Is the hybrid better than BM25? By the labels of the simulated LLM, taken as they are:")
+    say(out, f"  {study.naive.sentence()}")
+    say(out, f"With {gold} gold labels for the four engines, drawn as karat plan gold does:")
+    say(out, f"  {study.corrected.sentence()}")
+    say(out, f"The truth, by the grades of all {len(study.hand.frame)} results, is {study.truth:+.3f}.")
+    if study.found_out:
+        say(
+            out,
+            "It lies outside the first interval and inside the second: the judge was made to overrate what only the "
+            "hybrid shows, and the gold labels found it out.",
+        )
+    for note in study.notes:
+        say(out, f"- {note}")
+    out.print()
+
+
+def _next(folder: str, commands: set[str], files: list[str]) -> None:
+    """What to type next, as far as this karat has it."""
+    runs = f"{folder}/runs/bm25.run {folder}/runs/hybrid.run"
+    lines = [
+        ("compare", f"karat compare {folder}/judgments-llm.csv {runs} -m P@10 --gold {folder}/gold.csv"),
+        ("score", f"karat score {folder}/hand.csv {folder}/runs/*.run"),
+        ("judges", f"karat judges {folder}/judgments-crowd.csv --gold {folder}/gold.csv"),
+        ("report", f"karat report {folder} -o report.html --latex tables.tex"),
+        ("serve", f"karat serve {folder}"),
+    ]
+    page = f", its report in {folder}/report.html (open it in a browser)" if "report.html" in files else ""
+    click.echo(f"Done: the study is in {folder}{page}. Try next:")
+    for command, line in lines:
+        if command in commands:
+            click.echo(f"  {line}")

@@ -1,0 +1,141 @@
+"""`karat report`: a study on one page, for a search lead with five minutes."""
+
+from __future__ import annotations
+
+import click
+
+from karat.cli import options
+
+EXAMPLES = """\b
+Examples:
+  karat report my-study -o report.html
+  karat report my-study -o report.html --group llm -m P@10 --charts pictures
+  karat report my-study --latex tables.tex
+  karat report --labels qrels.txt --run bm25.run --run neural.run -o report.html
+  karat report --labels llm.csv --gold gold.csv --run a.run --run b.run --preferences preferences.csv
+
+A study's folder may hold judgments*, gold.*, runs/, queries.*, subtopics.*, documents.*, preferences.*, clicks.*,
+study.toml and, where it is simulated, truth.json. A file that is named stands for the folder's own."""
+
+
+@click.command(epilog=EXAMPLES)
+@click.argument("study", required=False)
+@click.option("-o", "--out", metavar="FILE", help="The page to write; report.html unless --latex is asked for.")
+@click.option("--latex", metavar="FILE", help="Write tables of scores and comparisons for a paper.")
+@click.option("--charts", metavar="FOLDER", help="Write every chart as SVG and PNG with its numbers as CSV.")
+@click.option("--labels", multiple=True, metavar="FILE", help="Judgments; may be repeated, a file is a group then.")
+@click.option("--run", "runs", multiple=True, metavar="FILE", help="A system's run; may be repeated.")
+@click.option("--gold", metavar="FILE", help="Gold labels of some documents, with the probability of each to be drawn.")
+@click.option("--queries", metavar="FILE", help="Queries with text and kind: for the features.")
+@click.option("--documents", metavar="FILE", help="Documents with url, title, text: for the features.")
+@click.option("--preferences", metavar="FILE", help="What users preferred, side by side.")
+@click.option("--clicks", metavar="FILE", help="Click counts, or a log with a row per result shown.")
+@click.option("--group", metavar="NAME", help="Score the systems by this group's labels, not by all judges' majority.")
+@click.option("-m", "--measure", help="The measure that decides: nDCG@10, or P@10 with gold labels.")
+@click.option("--also", multiple=True, metavar="MEASURE", help="A measure to score beside it; may be repeated.")
+@click.option("--difference", default=0.02, show_default=True, help="The difference worth seeing, for the plan.")
+@click.option("-n", "--number", default=300, show_default=True, type=click.IntRange(1), help="Gold labels to plan for.")
+@click.option("--title", help="The title of the page; the study's unless given.")
+@options.draws
+@options.seed
+@options.scale
+@options.drop_bad_labels
+@options.as_json
+def report(
+    study: str | None,
+    out: str | None,
+    latex: str | None,
+    charts: str | None,
+    labels: tuple[str, ...],
+    runs: tuple[str, ...],
+    gold: str | None,
+    queries: str | None,
+    documents: str | None,
+    preferences: str | None,
+    clicks: str | None,
+    group: str | None,
+    measure: str | None,
+    also: tuple[str, ...],
+    difference: float,
+    number: int,
+    title: str | None,
+    draws: int,
+    seed: int,
+    scale: str | None,
+    drop_bad_labels: bool,
+    as_json: bool,
+) -> None:
+    """One page that says which system is better, and how far the judges and measures can be trusted.
+
+    STUDY is a study's folder; without one, name the files. The page is one file that needs no network: the verdict
+    first, then scores, judges, what a grade is worth, context, users, and what to do next. A section that the data does
+    not allow says so in one line.
+    """
+    import json
+    from pathlib import Path
+
+    from karat.cli.progress import progress
+    from karat.cli.tables import console, say
+    from karat.errors import BadInput
+    from karat.report import make_report, read_evidence
+    from karat.report.report import BESIDE
+
+    if study is None and not labels:
+        raise BadInput("name a study's folder, or the files with --labels and --run")
+    if not difference > 0:
+        raise BadInput.at("--difference", expected="a number above 0", found=str(difference))
+    evidence = read_evidence(
+        study,
+        labels=labels,
+        runs=runs,
+        gold=gold,
+        queries=queries,
+        documents=documents,
+        preferences=preferences,
+        clicks=clicks,
+        title=title,
+        scale=scale,
+        drop_bad_labels=drop_bad_labels,
+    )
+    page = Path(out) if out is not None else None if latex is not None else Path("report.html")
+    for path in [page, Path(latex) if latex is not None else None]:
+        if path is not None and (path.is_dir() or not path.absolute().parent.is_dir()):
+            raise BadInput.at(
+                str(path), expected="a file in a folder that is there", found="no such folder, or a folder"
+            )
+    found = make_report(
+        evidence,
+        measure=measure,
+        measures=also or BESIDE,
+        group=group,
+        difference=difference,
+        gold=number,
+        draws=draws,
+        seed=seed,
+        progress=lambda names: progress(names, "Reporting"),
+    )
+    written = []
+    if latex is not None:
+        Path(latex).write_text(found.latex(), encoding="utf-8")
+        written.append(latex)
+    if page is not None:
+        page.write_text(found.html(), encoding="utf-8")
+        written.append(str(page))
+    if charts is not None:
+        written += [str(path) for path in found.write_charts(charts)]
+    if as_json:
+        document = {
+            "finding": found.verdict,
+            "reason": found.reason,
+            "sections": {s.name: {"said": list(s.said), "notes": list(s.notes)} for s in found.sections},
+            "comparison": found.comparison.to_dict() if found.comparison is not None else None,
+            "written": written,
+        }
+        click.echo(json.dumps(document, ensure_ascii=False))
+        return
+    out_to = console()
+    say(out_to, repr(found))
+    for section in found.sections:
+        if section.said[0].startswith("Not in this report"):
+            say(out_to, f"- {section.title} {section.said[0]}")
+    say(out_to, f"Wrote {', '.join(written[:4])}{f' and {len(written) - 4} more files' if len(written) > 4 else ''}")

@@ -1,0 +1,97 @@
+"""The simulated people of the demo: judges with known faults, users who click, users who compare lists."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from karat.records import Clicks, Judgments, Preferences, Runs, Scale
+from karat.simulate import label_chances, position_clicks, side_by_side
+from karat.simulate.panel import Group, Tasks, answers, everything, first_two, third, written
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+SCALE = "0=no help, 1=some help, 2=answers it"
+LEVELS = 3
+#: How they err: the spread of the error in grades, how far they shun the ends, how many answer at random.
+CROWD = Group("crowd", 12, spread=0.55, spammers=1)
+PROFESSIONALS = Group("professional", 4, spread=0.35, squeeze=0.15)
+LLM = Group("llm", 1, spread=0.4)
+#: The planted bias: a document that the hybrid shows and BM25 does not gains a grade with this chance.
+FAVOUR, FAVOURED, OTHER = 0.6, "hybrid", "bm25"
+#: The chance that a result of grade 0, 1, 2 is clicked once it is looked at, and that the click satisfies.
+ATTRACTIVENESS, SATISFACTION = (0.08, 0.2, 0.45), (0.1, 0.35, 0.75)
+#: What a list is worth to the users who compare two.
+UTILITY = "nDCG@10"
+
+
+def favoured(pairs: pl.DataFrame, runs: pl.DataFrame) -> Floats:
+    """By how many grades the LLM-like judge overrates each pair, on average and where the scale allows it."""
+    shown = {
+        system: pairs.join(runs.filter(pl.col("system") == system), on=["query", "doc"], how="left")[
+            "score"
+        ].is_not_null()
+        for system in (FAVOURED, OTHER)
+    }
+    return FAVOUR * (shown[FAVOURED] & ~shown[OTHER]).to_numpy().astype(np.float64)
+
+
+def judged(pairs: pl.DataFrame, runs: pl.DataFrame, seed: int) -> dict[str, Judgments]:
+    """What the simulated judges say of pairs with a column `grade`: a table for each group.
+
+    Crowd and professionals give two labels and a third where those differ; the LLM-like judge labels each pair once.
+    Every group's name says that it is simulated.
+    """
+    rng = np.random.default_rng(seed)
+    grade = pairs["grade"].to_numpy().astype(np.int64)
+    none = np.zeros(len(grade))
+    found = {}
+    for group in (CROWD, PROFESSIONALS):
+        first = first_two(len(grade), group.judges, rng)
+        given = answers(_chances(group, first, grade, none), 0.0, rng)
+        one, two = given.reshape(2, -1)
+        more = third(first, one != two, group.judges, rng)
+        rounds = [(first, given), (more, answers(_chances(group, more, grade, none), 0.0, rng))]
+        found[group.name] = _named(group, written(group, pairs, rounds, rng))
+    once = everything(len(grade))
+    said = answers(_chances(LLM, once, grade, favoured(pairs, runs)), 0.0, rng)
+    found[LLM.name] = _named(LLM, written(LLM, pairs, [(once, said)], rng))
+    return found
+
+
+def _chances(group: Group, tasks: Tasks, grade: Ints, shift: Floats) -> Floats:
+    return label_chances(
+        grade[tasks.pair],
+        levels=LEVELS,
+        spread=group.spread,
+        squeeze=group.squeeze,
+        shift=shift[tasks.pair],
+        careless=group.careless(tasks),
+    )
+
+
+def _named(group: Group, frame: pl.DataFrame) -> Judgments:
+    marked = frame.with_columns(group=pl.lit(f"simulated {group.name}"))
+    return Judgments.check(marked, scale=Scale.parse(SCALE))
+
+
+def clicked(pairs: pl.DataFrame, runs: pl.DataFrame, seed: int) -> Clicks:
+    """Clicks of simulated users who see the lists of one engine (BM25, as if it were in use)."""
+    shown = (
+        runs.filter(pl.col("system") == OTHER)
+        .with_columns(rank=pl.col("score").rank("ordinal", descending=True).over("query").cast(pl.Int64))
+        .join(pairs.select("query", "doc", "grade"), on=["query", "doc"])
+        .select("query", "doc", "rank", "grade")
+    )
+    return position_clicks(shown, attractiveness=ATTRACTIVENESS, satisfaction=SATISFACTION, seed=seed)
+
+
+def preferred(pairs: pl.DataFrame, runs: Runs, seed: int) -> Preferences:
+    """What simulated users say to the lists of all pairs of engines, five of them to each; some are careless."""
+    labels = Judgments.of(pairs.select("query", "doc", label=pl.col("grade").cast(pl.Float64)))
+    said = side_by_side(runs, labels, UTILITY, judges=5, careless=0.05, seed=seed)
+    return replace(said, frame=said.frame.with_columns(group=pl.lit("simulated users")))

@@ -1,0 +1,151 @@
+"""The demo study: real documents, real engines, grades given by hand; people simulated from the grades."""
+
+from __future__ import annotations
+
+import platform
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+
+import polars as pl
+
+from karat.compare import Comparison, compare
+from karat.demo.corpus import python_documents
+from karat.demo.engines import Engines
+from karat.demo.people import FAVOURED, LLM, OTHER, SCALE, clicked, judged, preferred
+from karat.errors import Undefined
+from karat.estimate import score
+from karat.plan.gold import plan_gold
+from karat.records import Clicks, Documents, Judgments, Preferences, Queries, Runs, Scale
+from karat.records.base import count
+
+HERE = Path(__file__).parent
+#: The measure of the demo, and how many gold labels it draws.
+MEASURE, GOLD = "P@10", 240
+#: Without so many graded documents left, another Python's documentation is not the one that was graded.
+LEAST = 300
+
+
+@dataclass(frozen=True, eq=False)
+class DemoStudy:
+    """What the demo's engines found, what a person said of it, and what simulated people say.
+
+    `hand` holds the grade of every document in the engines' top ten, given by hand; `by_subtopic` the same by what the
+    document answers. `judgments` (by group), `gold` (drawn from `hand` with known probability), `preferences` and
+    `clicks` are what a study would have collected.
+    """
+
+    queries: Queries
+    documents: Documents
+    indexed: int
+    runs: Runs
+    hand: Judgments
+    by_subtopic: Judgments
+    judgments: dict[str, Judgments]
+    gold: Judgments
+    preferences: Preferences
+    clicks: Clicks
+    seed: int
+    notes: tuple[str, ...]
+
+    @property
+    def two(self) -> Runs:
+        """The two engines between which the LLM-like judge is not fair."""
+        return Runs.check(self.runs.frame.filter(pl.col("system").is_in([OTHER, FAVOURED])))
+
+    @cached_property
+    def naive(self) -> Comparison:
+        """The verdict that takes the LLM-like judge's labels as they are."""
+        return compare(self.two, self.judgments[LLM.name], MEASURE, seed=self.seed)
+
+    @cached_property
+    def corrected(self) -> Comparison:
+        """The verdict with gold labels of some documents."""
+        return compare(self.two, self.judgments[LLM.name], MEASURE, gold=self.gold, seed=self.seed)
+
+    @property
+    def found_out(self) -> bool:
+        """Whether the truth is outside the naive interval and inside the corrected one."""
+        naive, corrected = (
+            said.methods.filter(pl.col("method") == said.method) for said in (self.naive, self.corrected)
+        )
+        outside = not naive["low"][0] <= self.truth <= naive["high"][0]
+        return outside and corrected["low"][0] <= self.truth <= corrected["high"][0]
+
+    @cached_property
+    def true_scores(self) -> dict[str, float]:
+        """Every engine's score by the hand grades of all documents, which a real study would not have."""
+        scores = score(self.runs, self.hand, [MEASURE], draws=0).to_frame()
+        return dict(zip(scores["system"].to_list(), scores["value"].to_list(), strict=True))
+
+    @property
+    def truth(self) -> float:
+        """The true difference of the two engines between which the LLM-like judge is not fair."""
+        return self.true_scores[FAVOURED] - self.true_scores[OTHER]
+
+
+def demo_study(seed: int = 0) -> DemoStudy:
+    """Reads this Python's documentation, searches it, and simulates the people; the same seed gives the same study."""
+    queries = Queries.of(_table("queries.csv"), _table("subtopics.csv"))
+    graded = _table("grades.csv").with_columns(pl.col("grade").cast(pl.Int64))
+    documents, found = _searched()
+    runs, notes = _graded_only(found, graded)
+    shown = Runs.check(runs)
+    # What is judged is what some engine shows; a document graded for another Python's lists is not there to be seen.
+    pairs = graded.join(runs.select("query", "doc").unique(), on=["query", "doc"], how="semi").sort("query", "doc")
+    scale = Scale.parse(SCALE)
+    hand = Judgments.check(pairs.select("query", "doc", label=pl.col("grade").cast(pl.Float64)), scale=scale)
+    judgments = judged(pairs, runs, seed)
+    plan = plan_gold(shown, judgments[LLM.name], MEASURE, min(GOLD, pairs.height // 2), seed=seed)
+    gold = plan.frame.drop("label").join(hand.frame, on=["query", "doc"]).select("query", "doc", "label", "probability")
+    needed = documents.join(runs.select("doc").unique(), on="doc", how="semi")
+    return DemoStudy(
+        queries=queries,
+        documents=Documents.of(needed),
+        indexed=documents.height,
+        runs=shown,
+        hand=hand,
+        by_subtopic=_by_subtopic(pairs),
+        judgments=judgments,
+        gold=Judgments.check(gold, scale=scale),
+        preferences=preferred(pairs, shown, seed),
+        clicks=clicked(pairs, runs, seed),
+        seed=seed,
+        notes=notes,
+    )
+
+
+@cache
+def _searched() -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The documents of this Python and what the engines find in them, which no seed changes."""
+    documents = python_documents()
+    return documents, Engines(documents).search(_table("queries.csv"))
+
+
+def _table(name: str) -> pl.DataFrame:
+    return pl.read_csv(HERE / name, infer_schema=False)
+
+
+def _graded_only(found: pl.DataFrame, graded: pl.DataFrame) -> tuple[pl.DataFrame, tuple[str, ...]]:
+    """The lists without documents that nobody graded: in another Python, texts and so the lists may differ."""
+    runs = found.join(graded.select("query", "doc"), on=["query", "doc"], how="semi", maintain_order="left")
+    there = runs.select("query", "doc").unique().height
+    if there < LEAST:
+        raise Undefined(
+            f"only {count(there, 'document')} of {graded.height:,} with a grade are found in this Python "
+            f"({platform.python_version()}): is its standard library installed as text?"
+        )
+    missing = found.height - runs.height
+    if not missing:
+        return runs, ()
+    return runs, (
+        f"{missing:,} of {found.height:,} results left out of the lists: this Python ({platform.python_version()}) "
+        "tells other things than the 3.11.7 whose texts were graded",
+    )
+
+
+def _by_subtopic(pairs: pl.DataFrame) -> Judgments:
+    """A row for each subtopic that a document answers, and one of grade 0 for a document that answers none."""
+    rows = pairs.with_columns(subtopic=pl.col("subtopics").fill_null("").replace("", "a").str.split(""))
+    rows = rows.explode("subtopic").filter(pl.col("subtopic") != "")
+    return Judgments.check(rows.select("query", "subtopic", "doc", label=pl.col("grade").cast(pl.Float64)))

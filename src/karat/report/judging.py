@@ -1,0 +1,294 @@
+"""Can the judges be trusted? Agreement, how they use the scale, how far they are from gold, where they go wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import polars as pl
+
+from karat.errors import KaratError, Undefined
+from karat.judges import (
+    add_features,
+    against_clicks,
+    against_gold,
+    agreement,
+    dawid_skene,
+    distribution,
+    error_distribution,
+    find_bias,
+    judge_table,
+)
+from karat.records import Judgments, Result
+from karat.report import charts
+from karat.report.colours import ACCENT, GROUPS, QUIET
+from karat.report.evidence import Evidence
+from karat.report.figure import Figure
+from karat.report.section import Section, Table, joined_notes, opened
+from karat.validity.compared import joined_runs
+
+#: More judges or slices than these do not fit a chart that is read in a minute; the table has them all.
+MOST_JUDGES, MOST_SLICES = 20, 12
+#: A document feature with more values than this is no slice but a list of names.
+FEW_VALUES = 30
+
+
+def judges_section(evidence: Evidence, draws: int, seed: int) -> Section:
+    """All that the data tells about the judges; what it does not allow is said in a note."""
+    labels = _plain(evidence)
+    if not len(labels):
+        raise Undefined("there are no judgments")
+    found: list[tuple[str, list[Figure], list[Table], tuple[str, ...]]] = []
+    missing = []
+    parts: list[tuple[str, Callable[[], tuple[str, list[Figure], list[Table], tuple[str, ...]]]]] = [
+        ("agreement", lambda: _agreement(labels, evidence.gold, draws, seed)),
+        ("label distribution", lambda: _distribution(labels, evidence.gold, draws, seed)),
+        ("error against gold", lambda: _errors(labels, evidence.gold, draws, seed)),
+        ("bias", lambda: _bias(evidence, labels)),
+        ("judge by judge", lambda: _each_judge(labels, evidence.gold)),
+        ("labels against clicks", lambda: _clicks(labels, evidence, draws, seed)),
+    ]
+    for name, part in parts:
+        try:
+            found.append(part())
+        except KaratError as error:
+            missing.append(f"no {name}: {error}")
+    if not found:
+        raise Undefined("; ".join(missing))
+    rest = [("", *found[0][1:]), *found[1:]]
+    return Section(
+        "judges",
+        "Can the judges be trusted?",
+        (found[0][0], *(said for said, figures, _, _ in found[1:] if said and not figures)),
+        tuple(figure for said, figures, _, _ in rest for figure in opened(said, figures)),
+        tuple(table for _, _, tables, _ in found for table in tables),
+        (*joined_notes(*(notes for *_, notes in found)), *missing),
+    )
+
+
+Part = tuple[str, list[Figure], list[Table], tuple[str, ...]]
+
+
+def _plain(evidence: Evidence) -> Judgments:
+    """The overall grades of documents read alone; those in context have a section of their own."""
+    return evidence.of_group(None)
+
+
+def _with_gold(labels: Judgments, gold: Judgments | None) -> Judgments:
+    """The labels with the gold ones as a group called gold, and a name for judges without group."""
+    frame = labels.frame
+    if not labels.has("group"):
+        frame = frame.with_columns(group=pl.lit("judges"))
+    if gold is not None:
+        more = gold.frame.select([name for name in gold.frame.columns if name in frame.columns and name != "group"])
+        frame = pl.concat([frame, more.with_columns(group=pl.lit("gold"))], how="diagonal_relaxed")
+    return Judgments(frame, labels.notes, labels.scale)
+
+
+def _agreement(labels: Judgments, gold: Judgments | None, draws: int, seed: int) -> Part:
+    result = agreement(labels, gold, draws=draws, seed=seed)
+    frame = result.frame
+    first = frame["labels"] == "first two"
+    names = frame.filter(first).select("group", "against").unique()
+    # Where a third label was asked for only when two differed, figures on all labels flatter: the first two are read.
+    kept = frame.join(names, on=["group", "against"], how="anti", nulls_equal=True)
+    kept = pl.concat([frame.filter(first), kept])
+    rows = kept.select(
+        row=pl.when(pl.col("against").is_null())
+        .then(pl.lit("within ") + pl.col("group"))
+        .otherwise(pl.col("group") + " and " + pl.col("against")),
+        alpha="alpha_ordinal",
+        low="alpha_ordinal_low",
+        high="alpha_ordinal_high",
+        documents="n_pairs",
+        queries="n_queries",
+        within=pl.col("against").is_null(),
+    ).filter(pl.col("alpha").is_not_nan() & pl.col("alpha").is_not_null())
+    if not rows.height:
+        raise Undefined("no document has labels of two judges")
+    rows = rows.sort(~pl.col("within"), -pl.col("alpha"), maintain_order=True).rename({"within": "look_at"})
+    figure = Figure(
+        "agreement",
+        f"Judges agree most {_most(rows)}",
+        "Krippendorff's ordinal alpha (1: always alike, 0: as chance would) with 95 % intervals over queries; gold "
+        "dots: within a group, grey: between groups, each reduced to its majority.",
+        charts.dots(rows, row="row", value="alpha", x_title="ordinal alpha", look_at="look_at", line=0.0, places=2),
+        rows.drop("look_at"),
+    )
+    table = [name for name in ("group", "against", "labels", "n_pairs", "n_queries") if name in frame.columns]
+    figures = [
+        n for key in ("raw", "cohen", "fleiss", "alpha_ordinal", "jaccard") for n in (key, f"{key}_low", f"{key}_high")
+    ]
+    wide = frame.select([*table, *(name for name in figures if name in frame.columns)])
+    return result.finding, [figure], [Table("Agreement in other figures", wide, True)], result.notes
+
+
+def _most(rows: pl.DataFrame) -> str:
+    within = rows.filter(pl.col("look_at")).sort("alpha")
+    return str(within["row"][-1]) if within.height else "between " + str(rows.sort("alpha")["row"][-1])
+
+
+def _distribution(labels: Judgments, gold: Judgments | None, draws: int, seed: int) -> Part:
+    result = distribution(_with_gold(labels, gold), draws=draws, seed=seed)
+    frame = result.frame.filter(pl.col("feature") == "all").select("group", "grade", "share", "low", "high", "n")
+    means = frame.group_by("group").agg(mean=(pl.col("grade") * pl.col("share")).sum()).sort("mean")
+    title = "How the judges use the scale"
+    if means.height > 1:
+        low, high = means.row(0, named=True), means.row(-1, named=True)
+        title = f"{high['group']} grades highest (mean {high['mean']:.2f}), {low['group']} lowest ({low['mean']:.2f})"
+    figure = Figure(
+        "label-distribution",
+        title,
+        "Share of each grade among a group's labels with 95 % intervals over queries (Kazai et al. 2012, Fig. 1).",
+        charts.bars(frame, x="grade", value="share", group="group", x_title="grade"),
+        frame,
+    )
+    return result.finding, [figure], [], result.notes
+
+
+def _errors(labels: Judgments, gold: Judgments | None, draws: int, seed: int) -> Part:
+    if gold is None:
+        raise Undefined("there are no gold labels")
+    grouped = _with_gold(labels, None)
+    result = against_gold(grouped, gold, draws=draws, seed=seed)
+    frame = result.frame.filter(pl.col("feature") == "all")
+    rows = frame.select("group", "error", "low", "high", "under", "correct", "over", "n", "n_queries").sort("error")
+    worst = rows.sort(pl.col("error").abs()).row(-1, named=True)
+    way = "high" if worst["error"] > 0 else "low"
+    one = Figure(
+        "error-by-group",
+        f"{worst['group']} is furthest from gold: {abs(worst['error']):.2f} of a grade too {way}",
+        "Mean of label less gold label with 95 % intervals over queries.",
+        charts.dots(rows, row="group", value="error", x_title="mean error in grades", line=0.0, places=2),
+        rows,
+    )
+    spread = error_distribution(grouped, gold, draws=draws, seed=seed)
+    shares = spread.frame.filter(pl.col("feature") == "all").select("group", "error", "share", "low", "high", "n")
+    shares = shares.with_columns(pl.col("error").cast(pl.Int64))
+    two = Figure(
+        "error-distribution",
+        spread.finding.split(";")[0].rstrip("."),
+        "Share of labels that are off by so many grades, below 0 too low (Kazai et al. 2012, Fig. 3).",
+        charts.bars(shares, x="error", value="share", group="group", x_title="label less gold label", zero=True),
+        shares,
+    )
+    shown = frame.select(
+        "group", "error", "low", "high", "under", "under_low", "under_high", "correct", "correct_low", "correct_high",
+        "over", "over_low", "over_high", "n",
+    )  # fmt: skip
+    return result.finding, [one, two], [Table("Under, correct and over", shown, True)], result.notes
+
+
+def _bias(evidence: Evidence, labels: Judgments) -> Part:
+    grouped = _with_gold(labels, None)
+    runs = joined_runs(list(evidence.runs)) if evidence.runs else None
+    with_features = add_features(grouped, queries=evidence.queries, documents=evidence.documents, runs=runs)
+    gold = evidence.gold
+    result = find_bias(with_features, gold=gold, everything=True)
+    if not result.frame.height:
+        return result.finding, [], [], result.notes
+    frame = result.frame.with_columns(size=pl.col("effect").abs())
+    shown = frame.filter(pl.col("feature_2").is_null()).sort(~pl.col("found"), -pl.col("size")).head(MOST_SLICES)
+    rows = shown.select(
+        row=pl.col("group") + ": " + pl.col("slice").str.slice(0, 40),
+        group="group",
+        slice="slice",
+        effect="effect",
+        low="low",
+        high="high",
+        p_adjusted="p_bh",
+        documents="n_pairs",
+        queries="n_queries",
+        look_at="found",
+    )
+    against = "gold" if gold is not None else "the other groups"
+    figure = Figure(
+        "bias",
+        result.finding.split(" (")[0].rstrip("."),
+        f"How much more a group errs on a slice than on the rest, against {against}; gold dots: found with a false "
+        "discovery rate of 5 %. The largest slices of one feature are drawn.",
+        charts.dots(
+            rows, row="row", value="effect", x_title="grades above the rest", look_at="look_at", line=0.0, places=2
+        ),
+        rows.drop("row"),
+    )
+    table = result.frame.filter(pl.col("found")).select(
+        "group", "against", "slice", "effect", "low", "high", "n_pairs", "p_bh"
+    )
+    tables = [Table("Biases found", table)] if table.height else []
+    return result.finding, [figure] if rows.height else [], tables, result.notes
+
+
+def _each_judge(labels: Judgments, gold: Judgments | None) -> Part:
+    if not labels.has("judge"):
+        raise Undefined("the labels do not say who gave them")
+    try:
+        model = dawid_skene(labels, gold=gold)
+    except KaratError:
+        model = None
+    result = judge_table(labels, gold=gold, model=model)
+    frame = result.frame
+    figure_of = (
+        "accuracy" if gold is not None and frame["accuracy"].is_not_nan().sum() > frame.height / 2 else "agreement"
+    )
+    rows = frame.select(
+        judge="judge",
+        group=pl.col("group").fill_null("") if "group" in frame.columns else pl.lit("judges"),
+        value=figure_of,
+        low=f"{figure_of}_low",
+        high=f"{figure_of}_high",
+        labels="n",
+        look_at="likely_spammer",
+    ).filter(pl.col("value").is_not_nan())
+    rows = rows.sort(~pl.col("look_at"), "value").head(MOST_JUDGES)
+    if not rows.height:
+        return result.finding, [], [Table("Judge by judge", _judge_columns(frame), True)], result.notes
+    of = "gold" if figure_of == "accuracy" else "the other judges"
+    figure = Figure(
+        "judges",
+        result.finding.rstrip("."),
+        f"How often a judge's label is that of {of}, with 95 % intervals; gold: likely spammers. "
+        f"{f'The {MOST_JUDGES} lowest of {frame.height} judges.' if frame.height > MOST_JUDGES else ''}".strip(),
+        charts.dots(
+            rows, row="judge", value="value", x_title=f"share of labels as {of}", look_at="look_at", percent=True
+        ),
+        rows.rename({"value": figure_of, "look_at": "likely_spammer"}),
+    )
+    return result.finding, [figure], [Table("Judge by judge", _judge_columns(frame), True)], result.notes
+
+
+def _judge_columns(frame: pl.DataFrame) -> pl.DataFrame:
+    wanted = ["group", "judge", "n", "agreement", "agreement_low", "agreement_high", "accuracy", "accuracy_low"]
+    wanted += ["accuracy_high", "leniency", "leniency_low", "leniency_high", "seconds", "likely_spammer"]
+    return frame.select([name for name in wanted if name in frame.columns])
+
+
+def _clicks(labels: Judgments, evidence: Evidence, draws: int, seed: int) -> Part:
+    if evidence.clicks is None:
+        raise Undefined("there are no clicks")
+    result: Result = against_clicks(_with_gold(labels, evidence.gold), evidence.clicks, draws=draws, seed=seed)
+    frame = result.frame
+    rows = pl.concat(
+        frame.select(
+            "group",
+            part=pl.lit(part),
+            share=part,
+            low=f"{part}_low",
+            high=f"{part}_high",
+            pairs="n_pairs",
+        )
+        for part in ("correct", "insensitive", "incorrect")
+    ).filter(pl.col("share").is_not_nan())
+    order = {group: place for place, group in enumerate(frame.sort("correct", descending=True)["group"].to_list())}
+    rows = rows.sort(pl.col("group").replace_strict(order), maintain_order=True)
+    best = frame.sort("correct").row(-1, named=True)
+    figure = Figure(
+        "labels-and-clicks",
+        f"Labels of {best['group']} agree with clicks most often: in {100 * best['correct']:.0f} % of pairs",
+        "Pairs of documents of which one is clicked more: the labels agree, are equal, or contradict "
+        "(Kazai et al. 2012, Fig. 2). Intervals in the numbers.",
+        charts.parts(
+            rows, row="group", value="share", part="part", colours=(ACCENT, QUIET, GROUPS[0]), x_title="share of pairs"
+        ),
+        rows,
+    )
+    return result.finding, [figure], [], result.notes

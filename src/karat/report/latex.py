@@ -1,0 +1,155 @@
+"""Tables for a paper: scores with intervals and significance marks, comparisons with p values, as LaTeX."""
+
+from __future__ import annotations
+
+import math
+import re
+
+import polars as pl
+
+from karat.compare import Comparison
+from karat.errors import Undefined
+from karat.estimate import Scores
+from karat.estimate.scores import decimals
+
+#: What LaTeX would not print as it stands.
+SPECIAL = {
+    "\\": r"\textbackslash{}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\textquotedbl{}",
+}
+PATTERN = re.compile("|".join(re.escape(sign) for sign in SPECIAL))
+#: Marks of significance, allowing for the number of pairs.
+MARKS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))
+
+
+def escaped(text: str) -> str:
+    r"""A text as LaTeX prints it.
+
+    >>> escaped("nDCG@10 & 50 % of bm_25")
+    'nDCG@10 \\& 50 \\% of bm\\_25'
+    """
+    return PATTERN.sub(lambda sign: SPECIAL[sign[0]], " ".join(text.split()))
+
+
+def mark(p: float | None) -> str:
+    """The mark of a p value: three, two or one star, or none.
+
+    >>> mark(0.004), mark(0.2), mark(None)
+    ('^{**}', '', '')
+    """
+    if p is None or math.isnan(p):
+        return ""
+    return next((f"^{{{stars}}}" for most, stars in MARKS if p < most), "")
+
+
+def latex_tables(scores: Scores | None, comparison: Comparison | None) -> str:
+    r"""The tables that there are, ready for \input; they need the package booktabs."""
+    tables = []
+    if scores is not None:
+        tables.append(scores_table(scores, comparison))
+    if comparison is not None and comparison.pairs.height:
+        tables.append(pairs_table(comparison))
+    if not tables:
+        raise Undefined("there are no scores and no comparison to put in a table")
+    return "% Made by karat. Needs \\usepackage{booktabs}.\n" + "\n".join(tables)
+
+
+def scores_table(scores: Scores, comparison: Comparison | None = None) -> str:
+    """Every system's scores with intervals, the highest in bold, marks where a system differs from the best."""
+    cells = {(row["system"], row["measure"]): row for row in scores.means.iter_rows(named=True)}
+    systems, best = scores.best_first(), {}
+    for measure in scores.measures:
+        known = [(cells[s, measure]["value"], s) for s in systems if not math.isnan(cells[s, measure]["value"])]
+        best[measure] = max(known)[1] if known else ""
+    marks = _marks(comparison)
+    lines = []
+    for system in systems:
+        parts = [escaped(system)]
+        for measure in scores.measures:
+            row = cells[system, measure]
+            places = decimals(row["low"], row["high"])
+            said = "--" if math.isnan(row["value"]) else f"{row['value']:.{places}f}"
+            said = rf"\mathbf{{{said}}}" if best[measure] == system and said != "--" and len(systems) > 1 else said
+            stars = marks.get(system, "") if comparison is not None and measure == comparison.measure else ""
+            ends = "" if math.isnan(row["low"]) else rf"\;[{row['low']:.{places}f}, {row['high']:.{places}f}]"
+            parts.append(f"${said}{stars}{ends}$" if said != "--" else said)
+        lines.append(" & ".join(parts) + r" \\")
+    n = sorted({int(row["n"]) for row in cells.values()})
+    queries = f"{n[0]:,}" if len(n) == 1 else f"{n[0]:,} to {n[-1]:,}"
+    caption = f"Mean scores over {queries} queries with {scores.level * 100:g} % intervals; highest in bold."
+    if marks:
+        caption += f" {_legend()} against the best system by {comparison.measure if comparison else ''}"
+        caption += f" ({_method(comparison)}, Holm-adjusted)." if comparison else "."
+    return _table("scores", caption, "l" + "r" * len(scores.measures), ["System", *scores.measures], lines)
+
+
+def pairs_table(comparison: Comparison) -> str:
+    """Every pair of systems: the difference with its interval, p, Holm's p, and wins, ties and losses."""
+    lines = []
+    for row in comparison.pairs.iter_rows(named=True):
+        p, holm = row["p"], row["holm"]
+        places = decimals(row["low"], row["high"])
+        ends = "" if math.isnan(row["low"]) else rf"\;[{row['low']:+.{places}f}, {row['high']:+.{places}f}]"
+        difference = f"${row['difference']:+.{places}f}{mark(holm)}{ends}$"
+        counts = f"{row['wins']:,}/{row['ties']:,}/{row['losses']:,}"
+        names = [escaped(row["b"]), escaped(row["a"])]
+        lines.append(" & ".join([*names, difference, _p(p), _p(holm), counts]) + r" \\")
+    n = comparison.by_query.height
+    caption = (
+        f"Differences in {comparison.measure} over {n:,} queries with {comparison.level * 100:g} % intervals, "
+        f"{_method(comparison)}. {_legend()} after Holm's adjustment for all pairs."
+    )
+    heads = ["System", "against", "difference", "$p$", "$p$ (Holm)", "wins/ties/losses"]
+    return _table("comparisons", caption, "llrrrr", heads, lines)
+
+
+def _marks(comparison: Comparison | None) -> dict[str, str]:
+    """The mark of every system against the best one."""
+    if comparison is None or not comparison.pairs.height:
+        return {}
+    ranked = comparison.ranks.sort("rank")["system"].to_list() if comparison.ranks.height else []
+    best = ranked[0] if ranked else None
+    if best is None:
+        row = comparison.pairs.row(0, named=True)
+        best = row["b"] if row["difference"] > 0 else row["a"]
+    mine = comparison.pairs.filter((pl.col("a") == best) | (pl.col("b") == best))
+    other = [(row["a"] if row["b"] == best else row["b"], mark(row["holm"])) for row in mine.iter_rows(named=True)]
+    return dict(other)
+
+
+def _method(comparison: Comparison) -> str:
+    from karat.compare.comparison import IN_WORDS
+
+    return IN_WORDS[comparison.method]
+
+
+def _legend() -> str:
+    return "* p < 0.05, ** p < 0.01, *** p < 0.001"
+
+
+def _p(value: float) -> str:
+    if value is None or math.isnan(value):
+        return "--"
+    return "$<0.001$" if value < 0.001 else f"${value:.3f}$"
+
+
+def _table(label: str, caption: str, columns: str, heads: list[str], lines: list[str]) -> str:
+    named = [head if head.startswith("$") else escaped(head) for head in heads]
+    rows = "\n".join(lines)
+    return (
+        f"\\begin{{table}}\n\\centering\n\\caption{{{escaped(caption)}}}\n\\label{{tab:karat-{label}}}\n"
+        f"\\begin{{tabular}}{{{columns}}}\n\\toprule\n{' & '.join(named)} \\\\\n\\midrule\n{rows}\n"
+        f"\\bottomrule\n\\end{{tabular}}\n\\end{{table}}\n"
+    )

@@ -1,0 +1,87 @@
+"""What to do next: how many queries and gold labels, and which documents are worth one."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from karat.compare import Comparison
+from karat.errors import KaratError, Undefined
+from karat.plan import plan_gold, plan_gold_queries, plan_power, spread_of
+from karat.records import Runs
+from karat.report import charts
+from karat.report.evidence import Evidence
+from karat.report.figure import Figure
+from karat.report.section import Section, Table
+
+#: The documents of a plan that the page shows; karat plan gold writes them all.
+SHOWN = 10
+
+
+def next_section(
+    found: Comparison | None, evidence: Evidence, group: str | None, difference: float, n: int, seed: int
+) -> Section:
+    """Power for a difference worth seeing, and the gold labels that say most about the first two systems."""
+    if found is None:
+        raise Undefined("there is no comparison to plan for")
+    labels, pair = evidence.of_group(group), _first_two(found, evidence)
+    said, figures, tables, notes = list[str](), list[Figure](), list[Table](), list[str]()
+    commands = list[str]()
+    a, b = found.systems[:2]
+    try:
+        plan = plan_power(difference, spread_of(pair, labels, found.measure, gold=evidence.gold))
+        said.append(plan.finding)
+        curve = plan.curve.with_columns(series=pl.lit(f"{b} against {a}"))
+        have = found.by_query.height
+        figures.append(
+            Figure(
+                "power",
+                f"{plan.queries:,} queries show a difference of {difference:g}; this study has {have:,}",
+                f"Power of a paired t test at 0.05 to see {difference:g} in {found.measure} between {a} and {b}, by "
+                "the spread seen here, with every label right. Line: 80 %.",
+                charts.lines(
+                    curve,
+                    x="queries",
+                    value="power",
+                    series="series",
+                    x_title="queries",
+                    y_title="power",
+                    line=0.8,
+                    whole=True,
+                    percent=True,
+                ),
+                curve.drop("series"),
+            )
+        )
+        if plan.shares.height:
+            tables.append(Table("Gold labels and queries that see it", plan.shares))
+        notes += plan.notes
+        commands.append(f"karat plan power LABELS RUN_A RUN_B -m {found.measure} --difference {difference:g}")
+    except KaratError as error:
+        notes.append(f"no plan of power: {error}")
+    try:
+        sums = any(found.measure.startswith(name) for name in ("P@", "CG@", "DCG@", "P("))
+        if sums:
+            drawn = plan_gold(pair, labels, found.measure, n, pilot=evidence.gold, seed=seed)
+        else:
+            drawn = plan_gold_queries(pair, labels, found.measure, n, seed=seed)
+        said.append(f"Next gold labels: {drawn.finding}")
+        top = drawn.frame.drop("label").sort("probability", descending=True).head(SHOWN)
+        tables.append(
+            Table(f"{top.height} of the {drawn.frame.height:,} documents to label next, likeliest first", top, True)
+        )
+        notes += drawn.notes
+        commands.append(f"karat plan gold LABELS RUN_A RUN_B -m {found.measure} -n {n} --out gold.csv")
+    except KaratError as error:
+        notes.append(f"no plan of gold labels: {error}")
+    if not said:
+        raise Undefined("; ".join(notes))
+    return Section("next", "What to do next", tuple(said), tuple(figures), tuple(tables), tuple(notes), tuple(commands))
+
+
+def _first_two(found: Comparison, evidence: Evidence) -> list[Runs]:
+    """The runs of the first two systems of the comparison, each apart, in its order."""
+    picked = []
+    for name in found.systems[:2]:
+        holder = next(runs for runs in evidence.runs if name in runs.systems)
+        picked.append(Runs(holder.frame.filter(pl.col("system") == name), holder.notes))
+    return picked

@@ -1,0 +1,167 @@
+"""The report: every section that the evidence allows, the verdict first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from karat.compare import Comparison
+from karat.errors import KaratError
+from karat.estimate import Scores, score
+from karat.measures import as_measures
+from karat.records.base import count
+from karat.report.context import context_section
+from karat.report.evidence import Evidence
+from karat.report.figure import Figure
+from karat.report.judging import judges_section
+from karat.report.latex import latex_tables
+from karat.report.next_steps import next_section
+from karat.report.page import page
+from karat.report.section import Section, left_out
+from karat.report.users import users_section
+from karat.report.verdict import comparison, scores_section, verdict_section
+from karat.report.worth import worth_section
+
+#: What is scored beside the measure that decides.
+BESIDE = ("nDCG@10", "AP", "RR", "P@10")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Report:
+    """What was found, section by section: as a page, as pictures, as tables for a paper."""
+
+    title: str
+    verdict: str
+    reason: str
+    about: str
+    simulated: str
+    sections: tuple[Section, ...]
+    comparison: Comparison | None = None
+    scores: Scores | None = None
+
+    @property
+    def figures(self) -> tuple[Figure, ...]:
+        """All figures in the order of the page."""
+        return tuple(figure for section in self.sections for figure in section.figures)
+
+    def html(self) -> str:
+        """The page, complete in itself."""
+        return page(self.title, self.verdict, self.reason, self.about, self.simulated, self.sections)
+
+    def latex(self) -> str:
+        """The scores and comparisons as LaTeX tables."""
+        return latex_tables(self.scores, self.comparison)
+
+    def write_charts(self, folder: str | Path) -> list[Path]:
+        """Write every figure as SVG and PNG with its numbers as CSV, and tell where."""
+        return [path for figure in self.figures for path in figure.write(Path(folder))]
+
+    def __repr__(self) -> str:
+        return f"{self.verdict} {self.reason}".strip()
+
+    def _repr_html_(self) -> str:
+        return f"<p>{self!r}</p>"
+
+
+def make_report(
+    evidence: Evidence,
+    *,
+    measure: str | None = None,
+    measures: Sequence[str] = BESIDE,
+    group: str | None = None,
+    difference: float = 0.02,
+    gold: int = 300,
+    draws: int = 1000,
+    seed: int = 0,
+    progress: Callable[[Sequence[str]], Iterable[str]] | None = None,
+) -> Report:
+    """A report of all that the evidence allows; what it does not allow is said in one line each.
+
+    `measure` decides (nDCG@10, or P@10 with gold labels); `group` names the judges whose labels score the systems, all
+    of them by majority otherwise. `difference` is the one worth seeing, and `gold` the number of labels to plan for.
+    `progress` gets the names of the parts and gives them back one by one.
+    """
+    deciding = str(as_measures(measure or ("nDCG@10" if evidence.gold is None else "P@10"))[0])
+    wanted = [str(one) for one in as_measures(list(dict.fromkeys([deciding, *measures])))]
+    wanted = list(dict.fromkeys(wanted))
+    if group is not None:
+        evidence.of_group(group)  # a name mistyped should not cost the work on the rest
+    found: list[Comparison] = []
+    scored: list[Scores] = []
+
+    def scores() -> Section:
+        scored.append(score(list(evidence.runs), evidence.of_group(group), wanted, draws=draws, seed=seed))
+        return scores_section(scored[0], found[0] if found else None)
+
+    def verdict() -> Section:
+        found.append(comparison(evidence, deciding, group, draws, seed))
+        return verdict_section(found[0], evidence, group, draws, seed)
+
+    parts: dict[str, tuple[str, Callable[[], Section]]] = {
+        "verdict": ("Which is better?", verdict),
+        "scores": ("How good is each system?", scores),
+        "judges": ("Can the judges be trusted?", lambda: judges_section(evidence, draws, seed)),
+        "worth": (
+            "What is a grade worth to users who disagree?",
+            lambda: worth_section(evidence, group, draws, seed),
+        ),
+        "context": ("What is a document worth after another?", lambda: context_section(evidence, draws, seed)),
+        "users": (
+            "Do the measures agree with users?",
+            lambda: users_section(evidence, group, wanted, draws, seed),
+        ),
+        "next": (
+            "What to do next",
+            lambda: next_section(found[0] if found else None, evidence, group, difference, gold, seed),
+        ),
+    }
+    sections = []
+    for name in (progress or list)(list(parts)):
+        title, make = parts[name]
+        try:
+            sections.append(make())
+        except KaratError as error:
+            sections.append(left_out(name, title, error))
+    headline, reason = _headline(found, scored, sections)
+    return Report(
+        title=evidence.title,
+        verdict=headline,
+        reason=reason,
+        about=_about(evidence, group, seed),
+        simulated=evidence.truth.simulated if evidence.truth is not None else "",
+        sections=tuple(sections),
+        comparison=found[0] if found else None,
+        scores=scored[0] if scored else None,
+    )
+
+
+def _headline(found: list[Comparison], scored: list[Scores], sections: list[Section]) -> tuple[str, str]:
+    """The verdict in a few words and what it rests on; without a comparison, the first thing that was found."""
+    if found:
+        if found[0].verdict == "cannot say":
+            return f"Cannot say which is better by {found[0].measure}.", found[0].reason
+        return found[0].headline().rstrip(":") + ".", found[0].reason + "."
+    if scored:
+        return scored[0].sentence(), ""
+    said = [section.said[0] for section in sections if not section.said[0].startswith("Not in this report")]
+    return (said or ["The data does not allow a verdict."])[0], ""
+
+
+def _about(evidence: Evidence, group: str | None, seed: int) -> str:
+    parts = []
+    if evidence.systems:
+        parts.append(count(len(evidence.systems), "system"))
+    if evidence.labels is not None:
+        labels = evidence.labels.frame
+        parts.append(f"{count(labels.height, 'label')} for {count(labels['query'].n_unique(), 'query', 'queries')}")
+        if evidence.groups:
+            parts.append(f"judges: {', '.join(evidence.groups)}")
+    if evidence.gold is not None:
+        parts.append(count(len(evidence.gold), "gold label"))
+    if evidence.preferences is not None:
+        parts.append(count(len(evidence.preferences), "preference"))
+    if evidence.clicks is not None:
+        parts.append(repr(evidence.clicks))
+    scored_by = f"labels of {group}" if group else "the majority of all labels"
+    return f"{'; '.join(parts)}. Systems are scored by {scored_by}. Seed {seed}."

@@ -1,0 +1,126 @@
+"""What is a grade worth to users who disagree? Weights of the levels, and how well the model tells them."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from karat.errors import KaratError, Undefined
+from karat.judges import consistency, disagreement, resampled_p
+from karat.report import charts
+from karat.report.evidence import Evidence
+from karat.report.figure import Figure
+from karat.report.section import Section, Table
+
+#: The pairs M of N of Table 1 in the paper.
+USUAL = [(1, 2), (1, 3), (2, 3), (2, 4), (2, 5)]
+MODELS = ("binomial", "beta_binomial")
+
+
+def worth_section(evidence: Evidence, group: str | None, draws: int, seed: int) -> Section:
+    """The user disagreement model of the documents with several labels."""
+    labels = evidence.of_group(group)
+    model = disagreement(labels, draws=draws, seed=seed)
+    frame = model.to_frame()
+    rows = frame.with_columns(row=pl.format("said {}", pl.col("level").map_elements(lambda v: f"{v:g}", pl.String)))
+    rows = rows.sort("level", descending=True).with_columns(look_at=pl.col("level") == model.votes.levels[-2])
+    figures = [
+        Figure(
+            "users-who-say-top",
+            repr(model).split(";")[0].split(" (")[0],
+            f"Probability that another judge says {model.top:g} after one said this, with 95 % intervals over queries.",
+            charts.dots(
+                rows, row="row", value="value", x_title=f"p({model.top:g} | said)", look_at="look_at", places=2
+            ),
+            rows.drop("row", "look_at"),
+        )
+    ]
+    notes = list(model.notes)
+    most = int(model.votes.size.max())
+    table = model.table([pair for pair in USUAL if pair[1] <= max(most, 3)])
+    if most >= 3:
+        figures.append(_model_figure(evidence, group, draws, seed, most))
+    for part in (_resampled, _consistency):
+        try:
+            figures.append(part(evidence, group, most, seed))
+        except KaratError as error:
+            notes.append(f"not drawn: {error}")
+    said = (
+        repr(model).splitlines()[0],
+        "Measures can use these weights as gains: nDCG(gains=udm(1/3))@10 counts what 1 of 3 users would call top.",
+    )
+    tables = (Table("Weights of the levels: P(at least M of N users say top)", table.frame, True),)
+    return Section("worth", "What is a grade worth to users who disagree?", said, tuple(figures), tables, tuple(notes))
+
+
+def _model_figure(evidence: Evidence, group: str | None, draws: int, seed: int, most: int) -> Figure:
+    """Predicted and counted weights for 1 of N users, along N (the paper's Fig. 5)."""
+    model = disagreement(evidence.of_group(group), draws=0, seed=seed)
+    users = range(2, min(most, 8) + 1)
+    frame = model.table([(1, n) for n in users]).frame.filter(pl.col("level") < model.top)
+    frame = frame.with_columns(said=pl.format("said {}", pl.col("level").cast(pl.Int64))).sort(-pl.col("level"), "of")
+    apart = {name: float((frame[name] - frame["experimental"]).abs().fill_nan(0.0).max() or 0.0) for name in MODELS}  # type: ignore[arg-type]
+    return Figure(
+        "weights-for-one-of-n",
+        f"The binomial model is off by up to {apart['binomial']:.3f}, beta-binomial by {apart['beta_binomial']:.3f}",
+        f"P(at least 1 of N users says {model.top:g}): lines as the binomial model predicts, dots as counted "
+        "(Demeester et al. 2014, Fig. 5).",
+        charts.lines(
+            frame.select("of", "said", "binomial", "beta_binomial", "experimental", "n"),
+            x="of",
+            value="binomial",
+            series="said",
+            points="experimental",
+            x_title="N users",
+            y_title="probability",
+            whole=True,
+        ),
+        frame.select("of", "said", "binomial", "beta_binomial", "experimental", "n"),
+    )
+
+
+def _resampled(evidence: Evidence, group: str | None, most: int, seed: int) -> Figure:
+    if most < 3:
+        raise Undefined("no document has three labels: p from one and from more others cannot be compared")
+    result = resampled_p(evidence.of_group(group), min_labels=min(most, 6), seed=seed)
+    frame = result.frame.with_columns(
+        said=pl.format("said {}", pl.col("level").cast(pl.Int64)),
+        low=pl.col("mean") - pl.col("sd"),
+        high=pl.col("mean") + pl.col("sd"),
+    ).sort(-pl.col("level"), "others")
+    return Figure(
+        "p-from-few-labels",
+        result.finding.rstrip("."),
+        "Probability of the top label from one label and n others drawn at random: mean and one standard deviation of "
+        "50 repeats (Demeester et al. 2014, Fig. 1).",
+        charts.lines(
+            frame,
+            x="others",
+            value="mean",
+            series="said",
+            x_title="other labels of a document",
+            y_title="probability",
+            whole=True,
+        ),
+        frame,
+    )
+
+
+def _consistency(evidence: Evidence, group: str | None, most: int, seed: int) -> Figure:
+    labels = evidence.of_group(group)
+    if not labels.has("judge"):
+        raise Undefined("the labels do not say who gave them: no judge can be compared with himself")
+    result = consistency(labels, seed=seed)
+    frame = result.frame.select("kind", "level", "mean", "sd").filter(pl.col("mean").is_not_nan())
+    rows = frame.with_columns(
+        row=pl.format("said {}, {}", pl.col("level").cast(pl.Int64), "kind"),
+        low=pl.col("mean") - pl.col("sd"),
+        high=pl.col("mean") + pl.col("sd"),
+    ).sort(-pl.col("level"), "kind")
+    return Figure(
+        "self-and-cross",
+        result.finding.rstrip("."),
+        "Probability of the top label from the same judge (self) and from another (cross), mean and one standard "
+        "deviation of draws (Demeester et al. 2014, Figs. 2 and 3).",
+        charts.dots(rows, row="row", value="mean", colour="kind", x_title="probability", places=2),
+        rows.drop("row"),
+    )

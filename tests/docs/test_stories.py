@@ -1,0 +1,83 @@
+"""The tutorial, the how-tos, the Python page and the README's demo run, and print what they show."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from karat.demo import demo_study, write_demo
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "docs" / "tutorial.md", *sorted((ROOT / "docs" / "how-to").glob("*.md"))]
+BLOCK = re.compile(r"```\n\$ (karat .*?)\n(.*?)```", re.DOTALL)
+#: The lists that the demo's engines found when the pages were written. Another Python tells other things, and another
+#: version of a library may break ties in another way; then the commands still run, and the figures are others.
+LISTS = "d834436c32259caf"
+
+
+@pytest.fixture(scope="module")
+def demo_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("stories") / "karat-demo"
+    write_demo(demo_study(), str(folder))
+    return folder
+
+
+def same_lists() -> bool:
+    rows = demo_study().runs.frame.select("system", "query", "doc").write_csv()
+    return hashlib.sha256(rows.encode()).hexdigest().startswith(LISTS)
+
+
+def said(command: str, folder: Path) -> str:
+    line = command.replace("karat", f"{sys.executable} -m karat.cli", 1)
+    done = subprocess.run(["bash", "-c", line], cwd=folder, capture_output=True, text=True, env={**os.environ})
+    assert done.returncode == 0, (command, done.stderr)
+    return "\n".join(text.rstrip() for text in done.stdout.splitlines())
+
+
+def holds(output: str, shown: str) -> None:
+    """Every part of what is shown, between the dots, is in the output, in this order."""
+    place = 0
+    for part in re.split(r"^\.\.\.\n", shown, flags=re.MULTILINE):
+        part = part.strip("\n")
+        found = output.find(part, place)
+        assert found >= 0, f"not printed:\n{part}\n\nbut:\n{output[place:]}"
+        place = found + len(part)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_a_pages_commands_print_what_it_shows(page: Path, demo_folder: Path, tmp_path: Path) -> None:
+    text = page.read_text()
+    if "karat-demo/" in text:
+        shutil.copytree(demo_folder, tmp_path / "karat-demo")
+    for command, shown in BLOCK.findall(text):
+        output = said(f"{command} --no-report" if command == "karat demo" else command, tmp_path)
+        if "karat-demo" not in text or same_lists():
+            holds(output, shown)
+
+
+def test_the_readme_shows_the_verdict_as_the_tutorial_does() -> None:
+    blocks = [
+        next(shown for command, shown in BLOCK.findall((ROOT / name).read_text()) if command == "karat demo")
+        for name in ("README.md", "docs/tutorial.md")
+    ]
+    assert blocks[0] == blocks[1]
+
+
+def test_the_python_page_is_twenty_lines_that_run(
+    demo_folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    block = re.search(r"```python\n(.*?)```", (ROOT / "docs" / "python.md").read_text(), re.DOTALL)
+    assert block is not None
+    assert len([line for line in block[1].splitlines() if line.strip()]) <= 20
+    monkeypatch.chdir(demo_folder.parent)
+    exec(block[1], {})
+    printed = capsys.readouterr().out
+    assert "looks like a spammer: crowd-01" in printed
+    assert "is better than bm25" in printed

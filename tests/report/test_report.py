@@ -1,0 +1,148 @@
+"""The report says what the analyses say, the verdict first, and says so where the data does not allow a part."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+import karat as kt
+from karat.errors import BadInput
+from karat.report import Evidence, make_report, read_evidence
+from karat.report.evidence import Truth
+from karat.simulate import context_study
+
+
+def section(report, name):
+    return next(section for section in report.sections if section.name == name)
+
+
+def figure(report, name):
+    return next(figure for figure in report.figures if figure.name == name)
+
+
+def test_the_verdict_is_that_of_compare(favoured):
+    report = make_report(favoured, draws=200)
+    found = kt.compare(list(favoured.runs), favoured.labels, "P@10", gold=favoured.gold, draws=200)
+    chosen = found.methods.filter(pl.col("method") == "ppi").row(0, named=True)
+    drawn = figure(report, "naive-and-corrected").data.filter(pl.col("labels").str.contains("gold labels"))
+    assert report.comparison.verdict == found.verdict == "no difference shown"
+    assert abs(drawn["difference"][0]) == pytest.approx(abs(chosen["difference"]))
+    assert report.verdict == "No difference shown between A and B by P@10."
+
+
+def test_a_judge_who_favours_a_system_is_found_out_and_the_page_says_so(favoured):
+    said = section(make_report(favoured, draws=200), "verdict").said
+    assert "would say that B is better than A" in said[0]
+    assert "with gold labels, no difference between B and A is shown" in said[0]
+    assert "true difference of B less A is +0.000" in said[1]
+    assert said[1].count("misses it") == 1
+    assert said[1].index("misses it") < said[1].index("holds it")
+
+
+def test_every_section_is_there_and_what_the_data_does_not_allow_is_one_line(report):
+    assert [section.name for section in report.sections] == [
+        "verdict", "scores", "judges", "worth", "context", "users", "next",
+    ]  # fmt: skip
+    context = section(report, "context")
+    assert context.said == ("Not in this report: no document was judged in context or by aspect.",)
+    assert not context.figures
+
+
+def test_the_figures_that_this_data_allows_are_drawn(report):
+    names = {figure.name for figure in report.figures}
+    assert names >= {
+        "naive-and-corrected", "by-group", "by-query", "scores", "agreement", "label-distribution", "error-by-group",
+        "error-distribution", "bias", "judges", "labels-and-clicks", "users-who-say-top", "weights-for-one-of-n",
+        "p-from-few-labels", "measures-and-clicks", "power",
+    }  # fmt: skip
+
+
+def test_scores_are_those_of_score_and_corrected_ones_stand_beside_them(folder, report):
+    evidence = read_evidence(str(folder))
+    plain = kt.score(list(evidence.runs), evidence.labels, "P@10", draws=200).means
+    drawn = figure(report, "scores").data
+    naive = drawn.filter(pl.col("labels") == "as they are").sort("system")
+    assert naive["value"].to_list() == pytest.approx(plain.sort("system")["value"].to_list())
+    assert drawn.filter(pl.col("labels") != "as they are").height == 3
+    assert (drawn["low"] <= drawn["value"]).all()
+    assert (drawn["value"] <= drawn["high"]).all()
+
+
+def test_the_spammer_is_named_and_the_crowds_errors_are_counted(report):
+    said = " ".join([*section(report, "judges").said, *(f.said for f in section(report, "judges").figures)])
+    assert "spammer" in said
+    error = figure(report, "error-distribution").data
+    shares = error.group_by("group").agg(pl.col("share").sum())["share"]
+    assert shares.to_list() == pytest.approx([1.0] * 3)
+
+
+def test_labels_of_one_group_may_decide(folder):
+    evidence = read_evidence(str(folder))
+    by_llm = make_report(evidence, group="llm", draws=100).comparison
+    own = evidence.of_group("llm")
+    plain = kt.score(list(evidence.runs), own, "P@10", draws=0).means
+    got = by_llm.methods.filter(pl.col("method") == "plain").row(0, named=True)
+    assert got["a"] == pytest.approx(plain.filter(pl.col("system") == got["system_a"])["value"][0])
+    with pytest.raises(BadInput, match=r"one of the judgments' .crowd, llm, professional., found .nobody."):
+        make_report(evidence, group="nobody")
+
+
+def test_users_who_choose_by_ndcg_are_told_to(users):
+    report = make_report(users, draws=200)
+    agreement = figure(report, "agreement-with-users").data
+    assert agreement["measure"][0] == "nDCG@10"
+    assert agreement["share"][0] > 0.8
+    assert {f.name for f in section(report, "users").figures} >= {"users-rank-systems", "measures-alike"}
+    assert any(f.name.startswith("preferences-weak-by-ties") for f in report.figures)
+
+
+def test_judgments_in_context_have_their_figures():
+    study = context_study(seed=1, queries=30)
+    report = make_report(Evidence("Context", labels=study.judgments, runs=(study.runs,)), draws=100)
+    names = {figure.name for figure in section(report, "context").figures}
+    assert names >= {"change-in-context", "size-of-change", "aspects-alone", "aspects-context", "aspects-and-overall"}
+    shares = figure(report, "size-of-change").data.filter(pl.col("aspect") == "overall")["share"]
+    assert shares.sum() == pytest.approx(1.0)
+
+
+def test_one_system_has_scores_and_no_verdict():
+    run = {f"q{i}": {"a": 2.0, "b": 1.0} for i in range(8)}
+    labels = {f"q{i}": {"a": i % 2, "b": 1} for i in range(8)}
+    evidence = Evidence("One", labels=kt.Judgments.of(labels), runs=(kt.Runs.of(run, system="mine"),))
+    report = make_report(evidence, draws=100)
+    assert report.verdict.startswith("mine has nDCG@10")
+    assert section(report, "verdict").said == ("Not in this report: there is one system, and a comparison takes two.",)
+    assert "<!doctype html>" in report.html()
+
+
+def test_labels_alone_and_preferences_alone_make_a_report(users):
+    alone = make_report(Evidence("Labels", labels=users.labels), draws=100)
+    assert section(alone, "scores").said[0].startswith("Not in this report: ")
+    people = make_report(Evidence("People", preferences=users.preferences), draws=100)
+    assert section(people, "users").said[0].startswith("Not in this report: ")
+    assert "<!doctype html>" in people.html()
+
+
+def test_a_folder_without_a_study_is_refused_with_a_remedy(tmp_path):
+    with pytest.raises(BadInput, match=r"expected judgments\*.*found none of them; name a study's folder"):
+        read_evidence(str(tmp_path))
+    with pytest.raises(BadInput, match="found no folder of that name"):
+        read_evidence(str(tmp_path / "nowhere"))
+    (tmp_path / "truth.json").write_text("[1, 2")
+    (tmp_path / "judgments.csv").write_text("query,doc,label\nq,d,1\n")
+    with pytest.raises(BadInput, match=r"truth\.json"):
+        read_evidence(str(tmp_path))
+
+
+def test_gold_labels_among_the_others_are_taken_apart(tmp_path):
+    (tmp_path / "judgments.csv").write_text("query,doc,label,group\nq,d,1,crowd\nq,d,2,gold\nq,e,0,crowd\n")
+    found = read_evidence(str(tmp_path))
+    assert found.groups == ["crowd"]
+    assert found.gold.frame["label"].to_list() == [2.0]
+
+
+def test_the_truth_of_a_pair_is_known_only_for_its_measure():
+    truth = Truth("", "P@10", {"a": 0.25, "b": 0.5})
+    assert truth.difference("P@10", "a", "b") == 0.25
+    assert truth.difference("nDCG@10", "a", "b") is None
+    assert truth.difference("P@10", "a", "c") is None
