@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from karat.errors import BadInput
-from karat.records import Judgments, Preferences, Runs
+from karat.records import Preferences, Runs
 from karat.simulate import preference_study
 from karat.stats.signs import share_interval
 from karat.validity import (
@@ -15,7 +15,9 @@ from karat.validity import (
     against_ratings,
     agreement,
     agreement_of,
+    agreement_tables,
     fit_measure,
+    measure_correlation,
     preference_curves,
     rank_systems,
     votes,
@@ -165,7 +167,23 @@ def test_frames_and_rows_are_as_good_as_records() -> None:
     apart = [lists.filter(pl.col("system") == name) for name in made.runs.systems]
     for runs in (lists, lists.to_dicts(), apart, [Runs.of(part) for part in apart]):
         assert agreement(said.to_dicts(), runs, labels.to_dicts(), ["P@10"], draws=0).frame.equals(one, null_equal=True)
-    assert isinstance(Judgments.of(labels), Judgments)
+    measures = ["P@10", "RR", "nDCG@10"]
+    alike = measure_correlation(made.runs, made.judgments, measures).frame
+    assert measure_correlation(apart, labels, measures).frame.equals(alike, null_equal=True)
+    tables = agreement_tables(made.preferences, made.runs, made.judgments, draws=0)
+    same = agreement_tables(said, apart, labels, draws=0)
+    assert {name: table.finding for name, table in same.items()} == {n: table.finding for n, table in tables.items()}
+
+
+def test_weak_preferences_are_ties_to_a_fit_when_asked_for() -> None:
+    made = preference_study("RBP(p=0.5)", queries=25, judges=3, block=0, seed=4)
+    said = made.preferences.frame.with_columns(strength=pl.int_range(pl.len()) % 2 + 1.0)
+    weak = pl.col("choice").is_in(["left", "right"]) & (pl.col("strength") < 2)
+    turned = said.with_columns(choice=pl.when(weak).then(pl.lit("equal")).otherwise("choice"))
+    given = (made.runs, made.judgments, "RBP(p=0.8)", {"p": [0.5, 0.8]})
+    strong, by_hand = fit_measure(said, *given, at_least=2, draws=0), fit_measure(turned, *given, draws=0)
+    assert strong.tried.equals(by_hand.tried)
+    assert not strong.tried.equals(fit_measure(said, *given, draws=0).tried)
 
 
 @pytest.mark.parametrize(("level", "draws"), [(1.5, 0), (0.0, 0), (float("nan"), 0), (0.95, -1), (0.95, 2.5)])

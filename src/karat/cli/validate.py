@@ -6,12 +6,13 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from karat.cli import options
 from karat.cli.validate_options import refuse_untaken
+from karat.cli.validate_show import document, show
 from karat.cli.validate_users import EXAMPLES as USER_EXAMPLES
 from karat.cli.validate_users import USER_PARTS, for_terminal, keep_what_is_read, user_options
 
@@ -20,9 +21,6 @@ if TYPE_CHECKING:
 
 #: What is compared with users when no measure is asked for.
 DEFAULT = ("nDCG@10", "RR@10", "P@10", "ERR@10")
-
-#: What the tables of the paper are called, in findings and in JSON.
-TABLES = tuple(f"Table {number}" for number in range(1, 10))
 
 EXAMPLES = """\b
 Examples:
@@ -288,39 +286,10 @@ def validate(
     keep_what_is_read([preferences, *files, labels, queries], picture)
     found = [result for part in asked for result in PARTS[part](given)]
     if as_json:
-        documents = [_document(result) for result in found]
+        documents = [document(result) for result in found]
         click.echo(json.dumps(documents[0] if len(documents) == 1 else documents, ensure_ascii=False))
         return
     for place, table in enumerate(table for result in found for table in for_terminal(result)):
         if place:
             click.echo()
-        _show(table)
-
-
-def _document(result: Result) -> dict[str, Any]:
-    table, dot, _ = result.finding.partition(".")
-    name = {"table": table} if dot and table in TABLES else {}
-    return name | result.to_dict()
-
-
-def _show(result: Result) -> None:
-    from karat.cli.results import print_result
-    from karat.records import Result
-    from karat.validity import Agreement, SystemRanking
-
-    if not isinstance(result, Agreement):
-        print_result(result, [name for name in result.frame.columns if name not in ("systems", "queries")])
-        if isinstance(result, SystemRanking) and result.judges.height:
-            click.echo()
-            print_result(Result(result.judges.head(10), "The least reliable judges (1 is the average, 0 guesses)."))
-        return
-    shown = ["measure", "split", "agree", "equal", "disagree", "ties", "n", "agree_share", "p", "p_adjusted"]
-    print_result(result, shown)
-    if result.between_measures.height:
-        click.echo()
-        names = ["first", "second", "difference", "mcnemar_p", "p_adjusted", "better"]
-        print_result(Result(result.between_measures, "Between measures, on the same pairs:"), names)
-    if result.between_splits.height:
-        click.echo()
-        names = ["measure", "first", "second", "first_share", "second_share", "welch_p", "p_adjusted"]
-        print_result(Result(result.between_splits, "Between parts:"), names)
+        show(table)
