@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 
 import karat as kt
+from karat.demo import demo_study, write_demo
 from karat.errors import BadInput
 from karat.report import Evidence, make_report, read_evidence
 from karat.report.evidence import Truth
@@ -115,12 +116,15 @@ def test_one_system_has_scores_and_no_verdict():
     assert "<!doctype html>" in report.html()
 
 
-def test_labels_alone_and_preferences_alone_make_a_report(users):
-    alone = make_report(Evidence("Labels", labels=users.labels), draws=100)
-    assert section(alone, "scores").said[0].startswith("Not in this report: ")
-    people = make_report(Evidence("People", preferences=users.preferences), draws=100)
-    assert section(people, "users").said[0].startswith("Not in this report: ")
-    assert "<!doctype html>" in people.html()
+def test_the_demos_planted_bias_is_found_out_and_the_page_says_so(tmp_path):
+    write_demo(demo_study(), str(tmp_path / "demo"))
+    report = make_report(read_evidence(str(tmp_path / "demo")), group="simulated llm", draws=100)
+    said = section(report, "verdict").said
+    assert "labels as they are" in said[1]
+    assert said[1].index("misses it") < said[1].index("holds it")
+    groups = figure(report, "by-group").said
+    assert "As they are, the labels of simulated llm miss it. Corrected, the labels of all hold it." in groups
+    assert "simulated" in report.simulated
 
 
 def test_a_folder_without_a_study_is_refused_with_a_remedy(tmp_path):

@@ -189,7 +189,7 @@ def _bias(evidence: Evidence, labels: Judgments) -> Part:
     frame = result.frame.with_columns(size=pl.col("effect").abs())
     shown = frame.filter(pl.col("feature_2").is_null()).sort(~pl.col("found"), -pl.col("size")).head(MOST_SLICES)
     rows = shown.select(
-        row=pl.col("group") + ": " + pl.col("slice").str.slice(0, 40),
+        row=pl.col("group") + ": " + pl.col("slice"),
         group="group",
         slice="slice",
         effect="effect",
@@ -240,6 +240,8 @@ def _each_judge(labels: Judgments, gold: Judgments | None) -> Part:
         look_at="likely_spammer",
     ).filter(pl.col("value").is_not_nan())
     rows = rows.sort(~pl.col("look_at"), "value").head(MOST_JUDGES)
+    if rows["judge"].n_unique() < rows.height:  # two groups may have a judge of the same name
+        rows = rows.with_columns(judge=pl.col("group") + ", " + pl.col("judge"))
     if not rows.height:
         return result.finding, [], [Table("Judge by judge", _judge_columns(frame), True)], result.notes
     of = "gold" if figure_of == "accuracy" else "the other judges"

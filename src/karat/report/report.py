@@ -20,7 +20,7 @@ from karat.report.next_steps import next_section
 from karat.report.page import page
 from karat.report.section import Section, left_out
 from karat.report.users import users_section
-from karat.report.verdict import comparison, scores_section, verdict_section
+from karat.report.verdict import comparison, in_a_few_words, scores_section, verdict_section
 from karat.report.worth import worth_section
 
 #: What is scored beside the measure that decides.
@@ -139,9 +139,7 @@ def make_report(
 def _headline(found: list[Comparison], scored: list[Scores], sections: list[Section]) -> tuple[str, str]:
     """The verdict in a few words and what it rests on; without a comparison, the first thing that was found."""
     if found:
-        if found[0].verdict == "cannot say":
-            return f"Cannot say which is better by {found[0].measure}.", found[0].reason
-        return found[0].headline().rstrip(":") + ".", found[0].reason + "."
+        return f"{in_a_few_words(found[0])}.", f"{found[0].reason}."
     if scored:
         return scored[0].sentence(), ""
     said = [section.said[0] for section in sections if not section.said[0].startswith("Not in this report")]

@@ -33,13 +33,12 @@ FEWEST_SYSTEMS = 4
 def users_section(evidence: Evidence, group: str | None, measures: Sequence[str], draws: int, seed: int) -> Section:
     """What users preferred and clicked beside what the measures say."""
     wanted = [str(measure) for measure in as_measures(list(dict.fromkeys([*measures, *MEASURES])))]
-    labels = _labels(evidence, group)
     parts: list[tuple[str, Callable[[], Part]]] = [
-        ("agreement with preferences", lambda: _agreement(evidence, labels, wanted, draws, seed)),
+        ("agreement with preferences", lambda: _agreement(evidence, _labels(evidence, group), wanted, draws, seed)),
         ("ranking by preferences", lambda: _ranking(evidence, draws, seed)),
-        ("curves of agreement", lambda: _curves(evidence, labels, draws, seed)),
-        ("measures and click rates", lambda: _rates(evidence, labels, draws, seed)),
-        ("correlation of measures", lambda: _alike(evidence, labels, wanted, seed)),
+        ("curves of agreement", lambda: _curves(evidence, _labels(evidence, group), draws, seed)),
+        ("measures and click rates", lambda: _rates(evidence, _labels(evidence, group), draws, seed)),
+        ("correlation of measures", lambda: _alike(evidence, _labels(evidence, group), wanted, seed)),
     ]
     found, missing = list[Part](), list[str]()
     for name, part in parts:

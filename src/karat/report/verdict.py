@@ -51,14 +51,15 @@ def verdict_section(found: Comparison, evidence: Evidence, group: str | None, dr
     truth = _truth_of(found, evidence.truth)
     if truth is not None:
         said.append(truth_found(found, truth))
-    figures = [_methods_figure(found, evidence.truth)]
+    figures = [_methods_figure(found, evidence.truth)] if found.methods.height else []
     notes = found.notes
     if len(evidence.groups) > 1:
         try:
             figures.append(_by_group(found, evidence, truth, draws, seed))
         except KaratError as error:
             notes = (*notes, f"no comparison by group: {error}")
-    figures.append(_by_query(found))
+    if found.by_query.height:
+        figures.append(_by_query(found))
     tables = [Table("Every pair of systems, b less a, by the method that decides", found.pairs, True)]
     tables.append(Table("What each method says", found.methods, True))
     if found.judge is not None:
@@ -67,6 +68,13 @@ def verdict_section(found: Comparison, evidence: Evidence, group: str | None, dr
         tables.append(Table("Other tests of the same difference", found.tests, True))
     said = said or [found.sentence()]
     return Section("verdict", "Which is better?", tuple(said), tuple(figures), tuple(tables), notes)
+
+
+def in_a_few_words(found: Comparison) -> str:
+    """The verdict as a title."""
+    if found.verdict == "cannot say":
+        return f"Cannot say which is better by {found.measure}"
+    return found.headline().rstrip(":")
 
 
 def naive_against_corrected(found: Comparison) -> str:
@@ -149,7 +157,7 @@ def _methods_figure(found: Comparison, truth: Truth | None) -> Figure:
         how += "Diamonds: the planted truth."
     return Figure(
         "naive-and-corrected",
-        found.headline().rstrip(":"),
+        in_a_few_words(found),
         how.strip(),
         charts.dots(
             shown,

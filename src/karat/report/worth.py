@@ -21,7 +21,7 @@ def worth_section(evidence: Evidence, group: str | None, draws: int, seed: int) 
     labels = evidence.of_group(group)
     model = disagreement(labels, draws=draws, seed=seed)
     frame = model.to_frame()
-    rows = frame.with_columns(row=pl.format("said {}", pl.col("level").map_elements(lambda v: f"{v:g}", pl.String)))
+    rows = frame.with_columns(row=_said(frame["level"]))
     rows = rows.sort("level", descending=True).with_columns(look_at=pl.col("level") == model.votes.levels[-2])
     figures = [
         Figure(
@@ -57,7 +57,7 @@ def _model_figure(evidence: Evidence, group: str | None, draws: int, seed: int, 
     model = disagreement(evidence.of_group(group), draws=0, seed=seed)
     users = range(2, min(most, 8) + 1)
     frame = model.table([(1, n) for n in users]).frame.filter(pl.col("level") < model.top)
-    frame = frame.with_columns(said=pl.format("said {}", pl.col("level").cast(pl.Int64))).sort(-pl.col("level"), "of")
+    frame = frame.with_columns(said=_said(frame["level"])).sort(-pl.col("level"), "of")
     apart = {name: float((frame[name] - frame["experimental"]).abs().fill_nan(0.0).max() or 0.0) for name in MODELS}  # type: ignore[arg-type]
     return Figure(
         "weights-for-one-of-n",
@@ -83,7 +83,7 @@ def _resampled(evidence: Evidence, group: str | None, most: int, seed: int) -> F
         raise Undefined("no document has three labels: p from one and from more others cannot be compared")
     result = resampled_p(evidence.of_group(group), min_labels=min(most, 6), seed=seed)
     frame = result.frame.with_columns(
-        said=pl.format("said {}", pl.col("level").cast(pl.Int64)),
+        said=_said(result.frame["level"]),
         low=pl.col("mean") - pl.col("sd"),
         high=pl.col("mean") + pl.col("sd"),
     ).sort(-pl.col("level"), "others")
@@ -112,7 +112,7 @@ def _consistency(evidence: Evidence, group: str | None, most: int, seed: int) ->
     result = consistency(labels, seed=seed)
     frame = result.frame.select("kind", "level", "mean", "sd").filter(pl.col("mean").is_not_nan())
     rows = frame.with_columns(
-        row=pl.format("said {}, {}", pl.col("level").cast(pl.Int64), "kind"),
+        row=_said(frame["level"]) + ", " + frame["kind"],
         low=pl.col("mean") - pl.col("sd"),
         high=pl.col("mean") + pl.col("sd"),
     ).sort(-pl.col("level"), "kind")
@@ -124,3 +124,8 @@ def _consistency(evidence: Evidence, group: str | None, most: int, seed: int) ->
         charts.dots(rows, row="row", value="mean", colour="kind", x_title="probability", places=2),
         rows.drop("row"),
     )
+
+
+def _said(levels: pl.Series) -> pl.Series:
+    """A name for what a judge said, also of grades that are no whole numbers."""
+    return pl.Series([f"said {level:g}" for level in levels.to_list()], dtype=pl.String)
