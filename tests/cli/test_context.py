@@ -82,6 +82,13 @@ def test_changes_by_a_column_of_the_file(study: Path, tmp_path: Path) -> None:
     assert [row["half"] for row in rows if row["aspect"] == "overall"] == ["first", "second"]
 
 
+@pytest.mark.parametrize("by", ["judge", "query", "context"])
+def test_changes_by_who_judged_what(study: Path, by: str) -> None:
+    done = karat("context", str(study / "judgments.csv"), "--part", "change", "--draws", "0", "--by", by)
+    assert done.returncode == 0, done.stderr
+    assert f"Mean change by {by}" in done.stdout
+
+
 def test_what_the_data_cannot_answer_is_said(study: Path, tmp_path: Path) -> None:
     qrels = tmp_path / "plain.qrels"
     qrels.write_text("q1 0 d1 2\nq1 0 d2 0\n")
@@ -100,6 +107,9 @@ def test_what_the_data_cannot_answer_is_said(study: Path, tmp_path: Path) -> Non
     done = karat("context", str(study / "judgments.csv"), "--by", "taste")
     assert done.returncode == 2
     assert "expected the column taste for --by" in done.stderr
+    done = karat("context", str(study / "judgments.csv"), "--by", "aspect")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "found aspect; every aspect has its own row already" in done.stderr
     done = karat("context", str(tmp_path / "none.csv"))
     assert done.returncode == 2
     assert "no such file" in done.stderr

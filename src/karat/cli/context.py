@@ -123,9 +123,11 @@ def context(
     from karat.cli.tables import console, say
     from karat.errors import BadInput, KaratError
     from karat.formats import read_documents, read_judgments
+    from karat.judges.dimensions.change import check_by
     from karat.records.runs import together
 
     _check_out(out, runs, as_json)
+    check_by(by)
     read = read_judgments(judgments, scale=scale, drop_bad_labels=drop_bad_labels)
     if not len(read):
         raise BadInput.at(judgments, expected="judgments", found="none")

@@ -112,15 +112,24 @@ def mean_change(judgments: Any, by: str | None = None, *, level: float = 0.95) -
     return Result(frame.rename({"value": by}), _mean_said(frame, by, level), tuple(notes))
 
 
-def _changes(judgments: Any, by: str | None = None) -> tuple[Sheets, Floats, npt.NDArray[np.int64]]:
-    """The sheets, and the changes and queries of the rows in context; NaN where the overall change is unknown."""
+def check_by(by: str | None) -> None:
+    """Refuse a column that cannot stand beside the mean changes.
+
+    >>> check_by("judge")
+    """
     if by in OF_EVERY_ROW:
+        remedy = {"aspect": "every aspect has its own row already", "label": ""}
         raise BadInput.at(
             "the column to compare by",
             expected="one that says something of a document as a whole: judge, query, group or one of your own",
             found=by,
-            remedy="every aspect has its own row already" if by == "aspect" else "give the column another name",
+            remedy=remedy.get(by, "give the column another name"),
         )
+
+
+def _changes(judgments: Any, by: str | None = None) -> tuple[Sheets, Floats, npt.NDArray[np.int64]]:
+    """The sheets, and the changes and queries of the rows in context; NaN where the overall change is unknown."""
+    check_by(by)
     sheets = Sheets.of(judgments, by=by)
     if sheets.alone.all():
         raise Undefined("No document was judged in context: there is no change to tell.")
