@@ -92,3 +92,15 @@ def test_every_section_can_be_reached_by_keyboard(opened, report):
     for number, section in enumerate(report.sections, 1):
         page.keyboard.press("Tab")
         assert page.evaluate("document.activeElement.getAttribute('href')") == f"#{section.name}", number
+
+
+def test_a_dark_page_prints_in_black_on_white_within_the_paper(opened):
+    page, wrong, _ = opened(scheme="dark")
+    page.emulate_media(media="print", color_scheme="dark")
+    page.set_viewport_size({"width": 680, "height": 1000})
+    assert page.evaluate("getComputedStyle(document.documentElement).backgroundColor") == "rgb(255, 255, 255)"
+    letters = page.eval_on_selector_all(".chart svg text", "all => all.map(t => getComputedStyle(t).fill)")
+    assert {*letters} == {"rgb(0, 0, 0)"}
+    assert page.evaluate("document.documentElement.scrollWidth") <= 680
+    assert not page.is_visible("nav")
+    assert wrong == []
