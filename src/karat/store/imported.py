@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any
 
 import polars as pl
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import Connection, insert, select, update
 
 from karat.errors import BadInput
 from karat.records import Judgments, Preferences, Records
@@ -19,7 +19,7 @@ from karat.store.log import settle
 from karat.store.people import add_judge
 from karat.store.store import Store
 from karat.store.tables import events, judges, reservations, tasks
-from karat.store.tasks import add_tasks, item_of
+from karat.store.tasks import ELSEWHERE, add_tasks, item_of
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,9 @@ class Imported:
 def import_records(store: Store, records: Records, *, name: str = "imported") -> Imported:
     """Add judgments or preferences to the study; the same rows again add nothing.
 
-    Tasks that the study does not have are made with as many slots as there are labels. Where it has them, labels fill
-    free slots, and what is beyond them is counted and left out. Rows without judge are by the judge `name`.
+    Tasks that the study does not have are made, with room for as many labels as ever come in until a plan asks for
+    them. Where a plan does, labels fill free slots, and what is beyond them is counted and left out. Rows
+    without judge are by the judge `name`.
     """
     if isinstance(records, Judgments):
         rows = _judgment_rows(store, records, name)
@@ -64,14 +65,15 @@ def import_records(store: Store, records: Records, *, name: str = "imported") ->
                 )
             )
         }
-        said, held, touched, known, surplus = [], [], set(), 0, 0
+        touched: dict[int, dict[str, Any]] = {}
+        said, held, known, surplus = [], [], 0, 0
         for row in rows:
             judge_id = people[row["judge"]]
             if (judge_id, row["key"]) in keys:
                 known += 1
                 continue
             free = slots.get((row["group"], row["item"]), [])
-            slot = next((slot for slot in free if slot["free"] > 0), None)
+            slot = next((slot for slot in free if slot["free"] > 0 or slot["grows"]), None)
             tells = row["kind"] == "answer"
             if (judge_id, row["item"]) in met or not free or (tells and slot is None):
                 surplus += 1
@@ -79,13 +81,16 @@ def import_records(store: Store, records: Records, *, name: str = "imported") ->
             task = slot or free[0]
             task["free"] -= tells
             met[judge_id, row["item"]] = "answered"
-            touched.add(task["id"])
+            touched[task["id"]] = task
             said.append(_event(store, row, judge_id, task["id"]))
             held.append(_reservation(store, row, judge_id, task))
         if said:
             connection.execute(insert(events), said)
             connection.execute(insert(reservations), held)
-        for task_id in sorted(touched):
+        for task_id, task in sorted(touched.items()):
+            if task["free"] < 0:
+                more = update(tasks).where(tasks.c.id == task_id)
+                connection.execute(more.values(base=tasks.c.base - task["free"]))
             settle(connection, task_id)
         return Imported(len(said), known, surplus)
 
@@ -178,14 +183,14 @@ def _judges(store: Store, named: set[tuple[str, str]]) -> dict[str, int]:
 
 
 def _slots(connection: Connection, store: Store, items: set[str]) -> dict[tuple[str, str], list[dict[str, Any]]]:
-    mine = select(tasks.c.id, tasks.c.grp, tasks.c.item, tasks.c.wanted, tasks.c.filled, tasks.c.held).where(
-        tasks.c.study_id == store.study_id, ~tasks.c.practice
-    )
+    names = ("id", "grp", "item", "wanted", "filled", "held", "place")
+    mine = select(*(tasks.c[name] for name in names)).where(tasks.c.study_id == store.study_id, ~tasks.c.practice)
     slots: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for row in connection.execute(mine.order_by(tasks.c.id).with_for_update()).mappings():
         if row["item"] in items:
             free = row["wanted"] - row["filled"] - row["held"]
-            slots.setdefault((row["grp"], row["item"]), []).append({"id": row["id"], "free": free})
+            slot = {"id": row["id"], "free": free, "grows": row["place"] == ELSEWHERE}
+            slots.setdefault((row["grp"], row["item"]), []).append(slot)
     return slots
 
 

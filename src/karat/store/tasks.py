@@ -9,21 +9,27 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from sqlalchemy import Connection, insert, select, text
+from sqlalchemy import Connection, insert, select, text, update
 
 from karat.errors import BadInput
 from karat.records.preferences import CHOICES
 from karat.records.study import KINDS
+from karat.store.log import settle
 from karat.store.store import LOTS, Store
 from karat.store.tables import ENDLESS, bundles, tasks
 
 #: Places of tasks of one block or query stand this far apart from the next one's.
 STRIDE = 10_000
+#: The place of a task that was made for labels collected elsewhere, until a plan asks for it.
+ELSEWHERE = -1
 TEXTS = ("query", "doc", "context", "subtopic", "left", "right", "left_query", "right_query", "group", "judge")
 
 
 def add_tasks(store: Store, frame: pl.DataFrame, *, practice: bool = False, seed: int = 0) -> int:
     """Add tasks from a table such as `karat plan` writes; returns how many are new.
+
+    A task that was only there for labels collected elsewhere counts as new: from now on it is asked as planned, and
+    these labels count.
 
     Known columns: query, doc, context, subtopic, description (of the subtopic), left, right, left_query, right_query,
     left_docs, right_docs, reason, kind, group, judge, session, order, block, place, trap, expected, probability, gold,
@@ -49,14 +55,22 @@ def add_tasks(store: Store, frame: pl.DataFrame, *, practice: bool = False, seed
         seen[key] += 1
 
     def work(connection: Connection) -> int:
+        names = (tasks.c.grp, tasks.c.item, tasks.c.occurrence, tasks.c.id, tasks.c.place)
         known = {
-            tuple(row)
-            for row in connection.execute(
-                select(tasks.c.grp, tasks.c.item, tasks.c.occurrence).where(tasks.c.study_id == store.study_id)
-            )
+            (row.grp, row.item, row.occurrence): (row.id, row.place)
+            for row in connection.execute(select(*names).where(tasks.c.study_id == store.study_id))
         }
-        new = [row for row in ready if (row["grp"], row["item"], row["occurrence"]) not in known]
-        numbers = _bundles(connection, store, {row["bundle"] for row in new if row["bundle"]})
+        new, again = [], []
+        for row in ready:
+            task_id, place = known.get((row["grp"], row["item"], row["occurrence"]), (None, None))
+            if task_id is None:
+                new.append(row)
+            elif place == ELSEWHERE != row["place"]:
+                again.append((task_id, row))
+        asked = [*new, *(row for _, row in again)]
+        numbers = _bundles(connection, store, {row["bundle"] for row in asked if row["bundle"]})
+        for task_id, row in again:
+            _plan(connection, task_id, row, numbers.get(row["bundle"]))
         values = [
             {name: value for name, value in row.items() if name != "bundle"} | {"bundle_id": numbers.get(row["bundle"])}
             for row in new
@@ -65,9 +79,17 @@ def add_tasks(store: Store, frame: pl.DataFrame, *, practice: bool = False, seed
             connection.execute(insert(tasks), values)
             if store.database.dialect == "postgresql":
                 connection.execute(text("ANALYZE tasks"))  # without it, plans for an empty table are kept for a while
-        return len(new)
+        return len(asked)
 
     return store.database.write(work)
+
+
+def _plan(connection: Connection, task_id: int, row: dict[str, Any], bundle_id: int | None) -> None:
+    """Ask a task as planned that was made for labels collected elsewhere; what the plan leaves open stays."""
+    gone = ("bundle", "filled", "held", "open", "wanted", "study_id", "grp", "item", "occurrence")
+    values = {name: value for name, value in row.items() if name not in gone and value is not None}
+    connection.execute(update(tasks).where(tasks.c.id == task_id).values(**values, bundle_id=bundle_id))
+    settle(connection, task_id)
 
 
 def _row(raw: dict[str, Any], number: int, practice: bool) -> dict[str, Any]:
@@ -138,6 +160,8 @@ def _of_group(store: Store, row: dict[str, Any], group: str, place: int, lot: in
         # Planned orders are kept; others are drawn for each judge.
         within = row["order"] if row["order"] is not None else row["place"] or 0
         place, lot = (int(row["block"]) if (row["block"] or "").isdigit() else 0) * STRIDE + within, 0
+    if row["closed"]:
+        place = ELSEWHERE
     names = ("query", "doc", "context", "subtopic", "left", "right", "left_query", "right_query", "practice")
     item = item_of(kind=kind, text=row["text"] if kind == "code" else None, **{name: row[name] for name in names})
     planned = row["judge"] or row["block"] or row["practice"] or row["closed"]

@@ -1,0 +1,70 @@
+"""`karat import` and `export`: labels and plans come in any order, and nothing is lost without a word."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+from click.testing import CliRunner, Result
+
+from karat.cli import karat
+from karat.cli.study import open_study
+from karat.store import next_task
+from karat.store.people import add_judge
+
+
+def run(*arguments: object) -> Result:
+    found = CliRunner().invoke(karat, [str(argument) for argument in arguments])
+    if found.exception is not None and not isinstance(found.exception, SystemExit):
+        raise found.exception
+    return found
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Path:
+    """A study with one document to judge, twice."""
+    folder = tmp_path / "study"
+    run("init", folder)
+    (folder / "tasks.csv").write_text("query,doc\n1,hoof-care\n")
+    return folder
+
+
+def written(path: Path, text: str) -> Path:
+    path.write_text(text)
+    return path
+
+
+def out(study: Path, *options: str, kind: str = "judgments") -> pl.DataFrame:
+    run("export", study, study / "out.jsonl", "--kind", kind, *options)
+    return pl.read_ndjson(study / "out.jsonl")
+
+
+def test_labels_that_came_before_the_tasks_leave_the_rest_to_be_asked(study: Path, tmp_path: Path) -> None:
+    run("import", study, written(tmp_path / "one.csv", "query,doc,label,judge\n1,hoof-care,2,ana\n9,new,1,ana\n"))
+    opened = open_study(str(study), None, load=True)
+    assert opened.notes == ("1 new task loaded.",)
+    assert open_study(str(study), None, load=True).notes == ()
+    task = next_task(opened.store, add_judge(opened.store)[0]["id"]).task
+    assert task is not None
+    assert task["doc"] == "hoof-care"
+    counts = out(study, kind="tasks").select("doc", "wanted", "filled").rows()
+    assert counts == [("hoof-care", 2, 1), ("new", 1, 1)]
+
+
+def test_a_plan_after_the_labels_brings_its_probabilities(study: Path, tmp_path: Path) -> None:
+    run("import", study, written(tmp_path / "llm.csv", "query,doc,label\n1,hoof-care,2\n9,new,1\n"))
+    plan = written(tmp_path / "gold.csv", "query,doc,label,probability\n1,hoof-care,,0.25\n")
+    assert "1 new task" in run("import", study, plan).output
+    assert "0 new tasks" in run("import", study, plan).output
+    assert out(study).select("doc", "probability").rows() == [("hoof-care", 0.25), ("new", None)]
+
+
+def test_a_second_judges_file_is_kept_whole(study: Path, tmp_path: Path) -> None:
+    for number, judge in enumerate(("ana", "bo", "cy")):
+        labels = f"query,doc,label,judge\n9,new,{number},{judge}\n9,other,1,{judge}\n"
+        said = run("import", study, written(tmp_path / f"{judge}.csv", labels)).output
+        assert "2 new labels" in said
+        assert "left out" not in said
+    assert out(study).filter(pl.col("doc") == "new")["label"].to_list() == [0.0, 1.0, 2.0]
+    assert out(study, kind="tasks").select("wanted", "filled").rows() == [(3, 3), (3, 3)]
