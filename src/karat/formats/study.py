@@ -176,7 +176,7 @@ def _study(said: dict[str, Any], file: str, folder: Path) -> Study:
         apart=float(overlap.get("third_when_apart_by", 1.0)),
         block=traps.get("block", 5),
         traps_failed=traps.get("failed_allowed", 0),
-        practice_pass=float(said.get("practice", {}).get("pass", 0.0)),
+        practice_pass=float(said.get("practice", {}).get("pass", Rules.practice_pass)),
     )
     return Study(
         id=said.get("id") or folder.resolve().name,

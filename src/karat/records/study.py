@@ -57,7 +57,7 @@ class Rules:
     hours_apart: float = 24.0
     block: int = 5
     traps_failed: int = 0
-    practice_pass: float = 0.0
+    practice_pass: float = 0.6
     most_per_judge: int = 0
 
     def __post_init__(self) -> None:
