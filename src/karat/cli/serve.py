@@ -34,6 +34,8 @@ def serve(folder: str, database: str | None, host: str, port: int, lead: str, ne
 
         from karat.collect.app import create_app
         from karat.collect.people import set_password
+        from karat.collect.references import references_to_nothing
+        from karat.store.database import in_plain_words
         from karat.store.people import lead_named
     except ImportError:
         raise MissingExtra.named("collect", "karat serve") from None
@@ -41,14 +43,16 @@ def serve(folder: str, database: str | None, host: str, port: int, lead: str, ne
     _check_free(host, port)
     opened = open_study(folder, database, load=True)
     store, study = opened.store, opened.folder.study
-    for note in opened.notes:
+    material = opened.material()
+    for note in [*opened.notes, *references_to_nothing(store, material)]:
         click.echo(note, err=True)
-    if new_password or lead_named(store, lead) is None:
-        password = set_password(store, lead)
+    with in_plain_words():
+        password = set_password(store, lead) if new_password or lead_named(store, lead) is None else None
+    if password is not None:
         click.echo(f"The lead signs in as {lead} with the password {password} (shown this once).", err=True)
     address = f"http://{'localhost' if host in ('127.0.0.1', '0.0.0.0') else host}:{port}"
     click.echo(f"{study.title}: judges at {address}, the lead at {address}/lead. Stop with Ctrl-C.", err=True)
-    app = create_app(study, store, opened.material(), secure=https)
+    app = create_app(study, store, material, secure=https)
     uvicorn.run(app, host=host, port=port, log_level="warning", proxy_headers=https, server_header=False)
 
 

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from karat.collect.material import Material
     from karat.formats.study import StudyFolder
     from karat.store import Store
@@ -36,14 +38,20 @@ def open_study(path: str, database: str | None, *, load: bool = False) -> Opened
 
     try:
         from karat.store import Store, add_tasks
+        from karat.store.database import in_plain_words
     except ImportError:
         raise MissingExtra.named("collect", "the database of a study") from None
 
     folder = read_study(path)
-    store = Store.open(database or str(folder.path / "karat.db"), folder.study)
-    notes = []
+    wanted: list[tuple[str, pl.DataFrame | None]] = []
     if load:
-        for what, frame in (("task", folder.tasks()), ("practice item", folder.practice())):
+        # All files are read before anything is stored: a broken one leaves no trace.
+        wanted = [("task", folder.tasks()), ("practice item", folder.practice())]
+        _ = folder.queries, folder.documents, folder.runs
+    notes = []
+    with in_plain_words():
+        store = Store.open(database or str(folder.path / "karat.db"), folder.study)
+        for what, frame in wanted:
             if frame is not None:
                 new = add_tasks(store, frame, practice=what != "task")
                 if new:

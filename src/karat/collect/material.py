@@ -52,6 +52,14 @@ class Material:
             "subtopic": "" if subtopic is None else self._subtopics.get((query, subtopic)) or meaning or subtopic,
         }
 
+    def knows_query(self, query: str) -> bool:
+        """Whether the query's text is there."""
+        return query in self._queries
+
+    def knows_document(self, doc: str) -> bool:
+        """Whether anything of the document is there."""
+        return doc in self._rows
+
     def front(self, doc: str) -> dict[str, Any]:
         """What a result list shows of a document, and whether there is a page to open."""
         row = self.row(doc)

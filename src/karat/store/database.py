@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import ArgumentError, DataError, DBAPIError, IntegrityError, NoSuchModuleError, OperationalError
+from sqlalchemy.exc import ArgumentError, DataError, DBAPIError, IntegrityError, NoSuchModuleError
 from sqlalchemy.pool import StaticPool
 
 from karat.errors import BadInput
@@ -57,7 +57,7 @@ class Database:
             raise BadInput.at("the database", expected="a path or postgresql://...", found=engine.dialect.name)
         try:
             migrate(engine)
-        except OperationalError as error:
+        except DBAPIError as error:
             raise BadInput(f"the database cannot be opened: {_first_line(error)}") from None
         return cls(engine)
 
@@ -101,10 +101,12 @@ def _engine(url: str) -> Engine:
     if parsed.drivername in ("postgresql", "postgres"):
         parsed = parsed.set(drivername="postgresql+psycopg")
     if parsed.get_backend_name() != "sqlite":
-        return create_engine(parsed, pool_size=20, max_overflow=20, pool_pre_ping=True)
+        return create_engine(parsed, pool_size=20, max_overflow=20, pool_pre_ping=True, hide_parameters=True)
     memory = parsed.database in (None, "", ":memory:")
     more: dict[str, Any] = {"poolclass": StaticPool} if memory else {"pool_size": 20, "max_overflow": 40}
-    engine = create_engine(parsed, connect_args={"check_same_thread": False, "timeout": 30}, **more)
+    patient = {"check_same_thread": False, "timeout": 30}
+    # What is stored (answers, hashes of passwords) has no place in an error's text.
+    engine = create_engine(parsed, connect_args=patient, hide_parameters=True, **more)
 
     @event.listens_for(engine, "connect")
     def _prepare(connection: Any, record: Any) -> None:
@@ -119,6 +121,23 @@ def _engine(url: str) -> Engine:
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
     return engine
+
+
+@contextmanager
+def in_plain_words() -> Iterator[None]:
+    """For commands: a database that refuses is said as bad input, without SQL.
+
+    The app itself does not use it: to a browser that is a fault of the server, and it keeps the answer.
+    """
+    try:
+        yield
+    except DBAPIError as error:
+        raise BadInput.at(
+            "the database",
+            expected="one that can be read and written",
+            found=_first_line(error),
+            remedy="see who owns the file and its folder, or name another with --database",
+        ) from None
 
 
 def _passing(error: DBAPIError) -> bool:

@@ -1,0 +1,76 @@
+"""Tasks that name what the study's files do not hold: judges would be shown an id, or an empty list."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+
+from sqlalchemy import func, select
+
+from karat.collect.material import Material
+from karat.store import Store
+from karat.store.tables import tasks
+
+#: So many names are said; of the rest the number.
+NAMED = 5
+
+
+def references_to_nothing(store: Store, material: Material) -> list[str]:
+    """One line for each kind of thing that open tasks name and the study does not have.
+
+    >>> from karat.records import Scale, Study
+    >>> references_to_nothing(Store.open("sqlite://", Study("s", "S", Scale.parse("bad, good"))), Material())
+    ['note: there are no tasks: judges will be told that they are done.']
+    """
+    mine = tasks.c.study_id == store.study_id
+    with store.database.read() as connection:
+        if not connection.execute(select(func.count()).select_from(tasks).where(mine)).scalar_one():
+            return ["note: there are no tasks: judges will be told that they are done."]
+        rows = connection.execute(select(tasks).where(mine, tasks.c.open)).mappings().all()
+    queries: set[str] = set()
+    docs: set[str] = set()
+    lists: set[tuple[str, str]] = set()
+    for row in rows:
+        queries.add(row["query"])
+        docs.update(doc for doc in (row["doc"], row["context"]) if doc is not None)
+        if row["kind"] == "pair":
+            for side in "ab":
+                asked = row[f"{side}_query"] or row["query"]
+                queries.add(asked)
+                if row[f"{side}_docs"]:
+                    docs.update(json.loads(row[f"{side}_docs"]))
+                else:
+                    lists.add((row[side], asked))
+    empty = {(system, query) for system, query in lists if not material.results(system, query)}
+    docs.update(result["doc"] for system, query in lists - empty for result in material.results(system, query))
+    found = (
+        (
+            [query for query in queries if not material.knows_query(query)],
+            "query",
+            "queries",
+            "of the tasks not in the file of queries, shown by id only",
+        ),
+        (
+            [doc for doc in docs if not material.knows_document(doc)],
+            "document",
+            "documents",
+            "of the tasks not in the file of documents, shown by id only",
+        ),
+        (
+            [f"{system} for {query}" for system, query in empty],
+            "result list",
+            "result lists",
+            "of the tasks in no run, shown empty",
+        ),
+    )
+    return [f"note: {_number(names, one, many)} {what}: {_named(names)}." for names, one, many, what in found if names]
+
+
+def _number(names: list[str], one: str, many: str) -> str:
+    return f"{len(names):,} {one if len(names) == 1 else many}"
+
+
+def _named(names: Iterable[str]) -> str:
+    ordered = sorted(names)
+    more = len(ordered) - NAMED
+    return ", ".join(ordered[:NAMED]) + (f" and {more:,} more" if more > 0 else "")
