@@ -10,6 +10,8 @@ from click.testing import CliRunner, Result
 
 from karat.cli import karat
 from karat.cli.study import open_study
+from karat.errors import BadInput
+from karat.formats import read_judgments
 from karat.store import next_task
 from karat.store.people import add_judge
 
@@ -68,3 +70,28 @@ def test_a_second_judges_file_is_kept_whole(study: Path, tmp_path: Path) -> None
         assert "left out" not in said
     assert out(study).filter(pl.col("doc") == "new")["label"].to_list() == [0.0, 1.0, 2.0]
     assert out(study, kind="tasks").select("wanted", "filled").rows() == [(3, 3), (3, 3)]
+
+
+def test_the_majority_keeps_the_probability_of_each_document(study: Path, tmp_path: Path) -> None:
+    plan = "query,doc,label,probability\n1,hoof-care,,0.25\n2,x,,0.5\n"
+    run("import", study, written(tmp_path / "gold.csv", plan))
+    labels = "query,doc,label,judge\n1,hoof-care,2,ana\n1,hoof-care,2,bo\n2,x,1,ana\n9,new,0,ana\n"
+    run("import", study, written(tmp_path / "labels.csv", labels))
+    found = out(study, "--majority").select("doc", "label", "probability").sort("doc").rows()
+    assert found == [("hoof-care", 2.0, 0.25), ("new", 0.0, None), ("x", 1.0, 0.5)]
+
+
+def test_labels_in_context_have_no_place_in_qrels_and_this_is_said(study: Path, tmp_path: Path) -> None:
+    labels = "query,doc,context,label,judge\n1,a,,2,ana\n1,a,b,0,ana\n1,a,c,1,ana\n1,b,,1,ana\n"
+    run("import", study, written(tmp_path / "labels.csv", labels))
+    said = run("export", study, tmp_path / "qrels.txt", "--majority").output
+    assert "trec has no place for contexts: 2 labels given after another document left out" in said
+    found = read_judgments(str(tmp_path / "qrels.txt")).frame.select("doc", "label").sort("doc").rows()
+    assert found == [("a", 2.0), ("b", 1.0)]
+    assert out(study, "--majority").height == 4
+
+
+def test_qrels_of_labels_that_are_all_in_context_are_refused(study: Path, tmp_path: Path) -> None:
+    run("import", study, written(tmp_path / "labels.csv", "query,doc,context,label,judge\n1,a,b,0,ana\n"))
+    with pytest.raises(BadInput, match="some documents that were judged alone"):
+        run("export", study, tmp_path / "qrels.txt", "--majority")

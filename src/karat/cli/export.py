@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
+
+if TYPE_CHECKING:
+    from karat.records import Judgments
 
 EXAMPLES = """\b
 Examples:
   karat export my-study labels.csv
   karat export my-study qrels.txt --majority         (one label per document)
   karat export my-study preferences.csv --kind preferences
+  karat export my-study people.csv --kind people     (platform ids and completion codes)
   karat export my-study log.jsonl --kind log         (every event, undone ones too)"""
 
-KINDS = ("judgments", "preferences", "tasks", "codes", "log")
+KINDS = ("judgments", "preferences", "tasks", "codes", "people", "log")
 
 
 @click.command(epilog=EXAMPLES)
@@ -22,15 +28,15 @@ KINDS = ("judgments", "preferences", "tasks", "codes", "log")
 @click.option("--majority", is_flag=True, help="Reduce to one label per document: what most judges said.")
 @click.option("--database", metavar="URL", help="postgresql://...; by default the file karat.db in the folder.")
 def export(folder: str, target: str, kind: str, to_format: str | None, majority: bool, database: str | None) -> None:
-    """Write the judgments, preferences, tasks, codes of reasons or the log of a study to a file.
+    """Write the judgments, preferences, tasks, codes of reasons, people or the log of a study to a file.
 
     The format follows the file's ending. Only what stands is written (the log has everything), with the probability of
-    planned tasks. Cells that a spreadsheet would run as formulas are guarded.
+    planned tasks. Cells that a spreadsheet would run as formulas get a quote before them, but not ids (query, doc,
+    judge, systems and the like), which have to come out as they went in: take care with ids from strangers.
     """
     from karat.cli.study import open_study
     from karat.errors import BadInput
     from karat.formats import write
-    from karat.labels import majority as by_majority
     from karat.records import Judgments
     from karat.records.base import count
 
@@ -41,9 +47,49 @@ def export(folder: str, target: str, kind: str, to_format: str | None, majority:
     if majority:
         if not isinstance(records, Judgments):
             raise BadInput.at("--majority", expected="judgments", found=kind)
-        records = by_majority(records)
+        records = _one_each(records, target, to_format)
     lost = write(records, target, to_format)
     for note in [*records.notes, *lost]:
         click.echo(f"note: {note}", err=True)
     if target != "-":
         click.echo(f"Wrote {count(len(records), 'row')} of {kind} to {target}.", err=True)
+
+
+def _one_each(judgments: Judgments, target: str, to_format: str | None) -> Judgments:
+    """One label per document with its probability; where a format has no place for contexts, of documents alone."""
+    import polars as pl
+
+    from karat.errors import BadInput
+    from karat.formats.files import File
+    from karat.formats.read import ENDINGS
+    from karat.labels import majority
+    from karat.records import Judgments
+    from karat.records.base import count
+
+    frame, notes = judgments.frame, []
+    ending = File(target).ending
+    kind = to_format or ("tsv" if ending == ".tsv" else ENDINGS.get(ending, "trec"))
+    if "context" in frame.columns and kind in ("trec", "quepid", "quepid-csv"):
+        alone = frame.filter(pl.col("context").is_null())
+        if frame.height and not alone.height:
+            raise BadInput.at(
+                f"writing {kind}",
+                expected="some documents that were judged alone",
+                found="all judged after another one, for which it has no place",
+                remedy="write .csv, .jsonl or .parquet",
+            )
+        if alone.height < frame.height:
+            left = count(frame.height - alone.height, "label")
+            notes.append(f"{kind} has no place for contexts: {left} given after another document left out")
+        frame = alone.drop("context")
+    reduced = majority(Judgments(frame, judgments.notes, judgments.scale))
+    labels = reduced.frame
+    if "probability" in frame.columns:
+        key = [name for name in ("query", "doc", "subtopic", "context") if name in labels.columns]
+        known = frame.drop_nulls("probability").group_by(key).agg(pl.col("probability").unique())
+        differ = known.filter(pl.col("probability").list.len() > 1).height
+        one = pl.when(pl.col("probability").list.len() == 1).then(pl.col("probability").list.first())
+        labels = labels.join(known.with_columns(one), on=key, how="left", nulls_equal=True, maintain_order="left")
+        if differ:
+            notes.append(f"{count(differ, 'document')} drawn with different probabilities: none is written")
+    return Judgments(labels, (*reduced.notes, *notes), judgments.scale)
