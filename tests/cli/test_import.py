@@ -95,3 +95,30 @@ def test_qrels_of_labels_that_are_all_in_context_are_refused(study: Path, tmp_pa
     run("import", study, written(tmp_path / "labels.csv", "query,doc,context,label,judge\n1,a,b,0,ana\n"))
     with pytest.raises(BadInput, match="some documents that were judged alone"):
         run("export", study, tmp_path / "qrels.txt", "--majority")
+
+
+def test_a_label_that_a_judge_changed_is_said_and_the_first_stands(study: Path, tmp_path: Path) -> None:
+    run("import", study, written(tmp_path / "one.csv", "query,doc,label,judge\n9,a,2,ana\n9,b,1,ana\n"))
+    said = run("import", study, written(tmp_path / "two.csv", "query,doc,label,judge\n9,a,0,ana\n9,b,1,ana\n")).output
+    assert "0 new labels" in said
+    assert "; 1 were there already; 1 unlike what the same judge said before, which stands: left out." in said
+    assert out(study).select("doc", "label").rows() == [("a", 2.0), ("b", 1.0)]
+
+
+def test_a_judge_twice_in_one_file_is_said_and_the_last_stands(study: Path, tmp_path: Path) -> None:
+    labels = "query,doc,label,judge,time\n9,a,2,ana,2024-05-01\n9,a,0,ana,2024-05-02\n"
+    said = run("import", study, written(tmp_path / "one.csv", labels)).output
+    assert "1 new label in" in said
+    assert "; 1 by a judge who says another further down, which stands: left out." in said
+    found = out(study).select("label", pl.col("time").str.slice(0, 10)).rows()
+    assert found == [(0.0, "2024-05-02")]
+
+
+def test_answers_to_traps_and_changed_preferences_are_counted(study: Path, tmp_path: Path) -> None:
+    rows = "query,left,right,choice,judge,trap\n1,x,y,left,ana,false\n2,x,y,left,ana,false\n3,x,bad,left,ana,true\n"
+    said = run("import", study, written(tmp_path / "one.csv", rows)).output
+    assert "2 new preferences" in said
+    assert "; 1 answer to traps: left out." in said
+    again = "query,left,right,choice,judge\n1,y,x,right,ana\n2,y,x,left,ana\n"  # sides turned: the first is the same
+    said = run("import", study, written(tmp_path / "two.csv", again)).output
+    assert "; 1 were there already; 1 unlike what the same judge said before, which stands: left out." in said

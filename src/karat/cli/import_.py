@@ -25,8 +25,9 @@ def import_(
 ) -> None:
     """Bring tasks, judgments or preferences into a study.
 
-    The same rows again add nothing. Labels fill the slots of their tasks; tasks that are not there are made. What is
-    beyond the labels asked for is counted and left out. The probability of planned tasks is kept.
+    The same rows again add nothing. Labels fill the slots of their tasks; tasks that are not there are made, and asked
+    as planned once a plan has them. What is left out is counted: labels beyond those asked for, a judge's second label
+    for a document, and answers to traps. The probability of planned tasks is kept.
     """
     from karat.cli.study import open_study
     from karat.errors import BadInput
@@ -60,6 +61,10 @@ def import_(
     thing = "label" if isinstance(records, Judgments) else "preference"
     said = f"{count(done.new, f'new {thing}')} in {folder}"
     said += f"; {done.known:,} were there already" if done.known else ""
+    if done.changed:
+        said += f"; {done.changed:,} unlike what the same judge said before, which stands: left out"
+    said += f"; {done.twice:,} by a judge who says another further down, which stands: left out" if done.twice else ""
+    said += f"; {count(done.traps, 'answer')} to traps: left out" if done.traps else ""
     said += f"; {done.surplus:,} beyond what was asked for: left out" if done.surplus else ""
     click.echo(f"{said}.", err=True)
 

@@ -24,11 +24,19 @@ from karat.store.tasks import ELSEWHERE, add_tasks, item_of
 
 @dataclass(frozen=True)
 class Imported:
-    """How many answers came in, how many were known already, and how many are beyond what was asked for."""
+    """How many answers came in, and why others did not."""
 
     new: int
+    #: Said before, in the same way.
     known: int
+    #: Beyond what was asked for.
     surplus: int
+    #: Said before by the same judge in another way, which stands.
+    changed: int = 0
+    #: Said again further down the same file, where the last one stands.
+    twice: int = 0
+    #: Answers to traps, which have done their work where they were asked.
+    traps: int = 0
 
 
 def import_records(store: Store, records: Records, *, name: str = "imported") -> Imported:
@@ -39,9 +47,9 @@ def import_records(store: Store, records: Records, *, name: str = "imported") ->
     without judge are by the judge `name`.
     """
     if isinstance(records, Judgments):
-        rows = _judgment_rows(store, records, name)
+        rows, twice, traps = *_judgment_rows(store, records, name), 0
     elif isinstance(records, Preferences):
-        rows = _preference_rows(store, records, name)
+        rows, twice, traps = _preference_rows(store, records, name)
     else:
         raise BadInput.at("the import", expected="judgments or preferences", found=records.schema.name)
     _add_missing_tasks(store, rows)
@@ -57,20 +65,14 @@ def import_records(store: Store, records: Records, *, name: str = "imported") ->
                 )
             )
         }
-        keys = {
-            (row.judge_id, row.key)
-            for row in connection.execute(
-                select(events.c.judge_id, events.c.key).where(
-                    events.c.study_id == store.study_id, events.c.key.like("import %")
-                )
-            )
-        }
+        before = _before(connection, store)
         touched: dict[int, dict[str, Any]] = {}
-        said, held, known, surplus = [], [], 0, 0
+        said, held, known, surplus, changed = [], [], 0, 0, 0
         for row in rows:
             judge_id = people[row["judge"]]
-            if (judge_id, row["key"]) in keys:
-                known += 1
+            if (judge_id, row["item"]) in before:
+                same = _same(row, before[judge_id, row["item"]])
+                known, changed = known + same, changed + (not same)
                 continue
             free = slots.get((row["group"], row["item"]), [])
             slot = next((slot for slot in free if slot["free"] > 0 or slot["grows"]), None)
@@ -92,40 +94,70 @@ def import_records(store: Store, records: Records, *, name: str = "imported") ->
                 more = update(tasks).where(tasks.c.id == task_id)
                 connection.execute(more.values(base=tasks.c.base - task["free"]))
             settle(connection, task_id)
-        return Imported(len(said), known, surplus)
+        return Imported(len(said), known, surplus, changed, twice, traps)
 
     return store.database.write(work)
 
 
-def _judgment_rows(store: Store, records: Judgments, name: str) -> list[dict[str, Any]]:
-    """One row for each judge and question, the aspects beside the whole."""
+def _judgment_rows(store: Store, records: Judgments, name: str) -> tuple[list[dict[str, Any]], int]:
+    """One row for each judge and question, the aspects beside the whole; and how many were said again further down."""
     made: dict[tuple[Any, ...], dict[str, Any]] = {}
+    seen, twice = set(), 0
     for raw in records.frame.iter_rows(named=True):
         asked = {part: raw.get(part) for part in ("query", "doc", "context", "subtopic")}
         judge, group = raw.get("judge") or name, _group(store, raw.get("group"))
         key = (*asked.values(), judge, group)
-        row = made.setdefault(key, _row("judge", asked, judge, group, raw) | {"aspects": {}, "label": None})
+        this = _row("judge", asked, judge, group, raw)
+        row = made.setdefault(key, this | {"aspects": {}, "label": None})
         aspect = raw.get("aspect") or OVERALL
+        twice += (key, aspect) in seen
+        seen.add((key, aspect))
         if aspect == OVERALL:
-            row["label"] = raw["label"]
+            row |= this | {"label": raw["label"]}
         else:
             row["aspects"][aspect] = raw["label"]
     for row in made.values():
         row["kind"] = "cant_tell" if row["label"] is None else "answer"
         row["more"] = json.dumps({"aspects": row["aspects"]}) if row["aspects"] else None
-    return list(made.values())
+    return list(made.values()), twice
 
 
-def _preference_rows(store: Store, records: Preferences, name: str) -> list[dict[str, Any]]:
-    rows = []
+def _preference_rows(store: Store, records: Preferences, name: str) -> tuple[list[dict[str, Any]], int, int]:
+    """One row for each judge and question; and how many were said again further down, or to traps."""
+    made: dict[str, dict[str, Any]] = {}
+    twice, traps = 0, 0
     for raw in records.frame.iter_rows(named=True):
         if raw.get("trap"):
-            continue  # a trap's answer has done its work where it was asked
+            traps += 1
+            continue
         asked = {part: raw.get(part) for part in ("query", "subtopic", "left", "right")}
         judge, group = raw.get("judge") or name, _group(store, raw.get("group"))
         row = _row("pair", asked, judge, group, raw) | {"a": raw["left"], "b": raw["right"], "kind": "answer"}
-        rows.append(row | {part: raw.get(part) for part in ("choice", "strength", "reason")})
-    return rows
+        twice += row["key"] in made
+        made[row["key"]] = row | {part: raw.get(part) for part in ("choice", "strength", "reason")}
+    return list(made.values()), twice, traps
+
+
+def _before(connection: Connection, store: Store) -> dict[tuple[int, str], Any]:
+    """What each judge last said to each question, here or in an import."""
+    said = ("judge_id", "label", "choice", "strength", "a", "b", "more")
+    mine = (events.c.study_id == store.study_id, events.c.kind.in_(["answer", "cant_tell"]))
+    found = select(*(events.c[name] for name in said), tasks.c.item).join(tasks, tasks.c.id == events.c.task_id)
+    rows = connection.execute(found.where(*mine).order_by(events.c.id))
+    return {(row["judge_id"], row["item"]): row for row in rows.mappings()}
+
+
+def _same(row: dict[str, Any], before: Any) -> bool:
+    """Whether a judge said this before; aspects count where the row has some."""
+    aspects = json.loads(before["more"] or "{}").get("aspects", {})
+    grades = row.get("label") == before["label"] and (not row.get("aspects") or row["aspects"] == aspects)
+    return grades and _winner(row) == _winner(before) and row.get("strength") == before["strength"]
+
+
+def _winner(said: Any) -> str | None:
+    """The system chosen, on whichever side it stood; another choice as it is."""
+    choice: str | None = said.get("choice")
+    return {"left": said.get("a"), "right": said.get("b")}.get(choice or "", choice)
 
 
 def _row(kind: str, asked: dict[str, Any], judge: str, group: str, raw: dict[str, Any]) -> dict[str, Any]:
