@@ -45,8 +45,9 @@ demo: $(VENV)/.core
 	@$(BIN)/karat demo
 	@echo "(karat is $(BIN)/karat; your turn: $(BIN)/karat score YOUR_QRELS YOUR_RUN)"
 
+# A file of tests stays on one core, so that what its tests share is made once.
 test: $(VENV)/.dev $(VENV)/.system
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
 
 check: $(VENV)/.dev
 	$(BIN)/ruff format --check .
