@@ -109,6 +109,21 @@ def test_a_task_is_done_on_a_phone_by_touch_without_scrolling_sideways(kind, chr
     context.close()
 
 
+def test_long_words_and_addresses_stay_inside_their_lists_on_a_phone(chromium, serve):
+    long = "donaudampfschifffahrtsgesellschaft" * 6
+    more = [{"doc": f"x{n}", "title": long, "snippet": long, "url": f"https://example.org/{long}"} for n in range(2)]
+    pair = {"query": "q1", "left": "up", "right": "down", "left_docs": '["x0"]', "right_docs": '["x1"]'}
+    study = serve([pair], more=more)
+    context = chromium.new_context(viewport=PHONE, has_touch=True, is_mobile=True)
+    page = context.new_page()
+    at_task(page, study)
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= PHONE["width"]
+    spill = """() => [...document.querySelectorAll(".list")].flatMap((list) => [...list.querySelectorAll(".result *")]
+        .filter((part) => part.getBoundingClientRect().right > list.getBoundingClientRect().right + 0.5)).length"""
+    assert page.evaluate(spill) == 0
+    context.close()
+
+
 def test_a_stranger_is_told_how_judges_come_in(page, serve):
     study = serve(JUDGE)
     page.goto(f"{study.url}/judge")
