@@ -9,7 +9,9 @@ import pytest
 from fastapi.testclient import TestClient
 
 from karat.collect import people
-from karat.store import add_tasks
+from karat.store import Answer, add_tasks, next_task
+from karat.store import answer as answer_stored
+from karat.store.people import add_judge
 
 PASSWORD = "correct horse"
 
@@ -193,6 +195,49 @@ def test_people_of_prolific_and_mturk_come_in_are_known_again_and_get_their_code
     judge = worker.get("/api/me").json()
     assert judge["name"] != "w", "a platform's id is not a name"
     assert here.client().get("/enter").headers["location"] == "/message?about=closed"
+
+
+def test_the_lead_sees_which_platform_id_was_given_which_code(served_with_platform: Any) -> None:
+    here, lead = served_with_platform, served_with_platform.lead()
+    browser = here.client()
+    browser.get("/enter?PROLIFIC_PID=p1&STUDY_ID=s&SESSION_ID=x")
+    me = browser.get("/api/me").json()
+
+    def known() -> tuple[Any, ...]:
+        (row,) = lead.get("/api/judges").json()["rows"]
+        return row["source"], row["external"], row["completion"]
+
+    assert known() == ("prolific", "p1", None)
+    task = browser.get("/api/task/next").json()["task"]["id"]
+    body = {"label": 1, "aspects": {"novelty": 2}}
+    browser.post(f"/api/task/{task}/answer", json=body, headers={"X-CSRF-Token": me["csrf"]})
+    lead.get("/api/judges")
+    assert browser.get("/api/me").json()["completion"]["code"] == "C1DONE"
+    assert known() == ("prolific", "p1", "C1DONE")
+    head, row = lead.get("/api/export/people.csv").text.splitlines()
+    said = dict(zip(head.split(","), row.split(","), strict=True))
+    assert (said["platform_id"], said["completion_code"], said["answers"]) == ("p1", "C1DONE", "1")
+    assert "token" not in head
+    assert browser.get("/api/export/people.csv").status_code in (401, 403)
+
+
+def test_the_course_ends_at_the_count_in_the_heading_whatever_traps_were_answered(served: Any) -> None:
+    rows = [
+        {"query": "r", "left": "one", "right": "two"},
+        {"query": "q", "left": "one", "right": "two", "trap": "true", "expected": "left"},
+    ]
+    add_tasks(served.store, pl.DataFrame(rows))
+    judge = add_judge(served.store)[0]["id"]
+    traps = 0
+    while (turn := next_task(served.store, judge)).task is not None:
+        task = turn.task
+        traps += task["trap"]
+        side = "right" if task["turned"] else "left"
+        given = Answer(label=1.0) if task["kind"] == "judge" else Answer(choice=side, reason="better")
+        answer_stored(served.store, judge, task["id"], given)
+    said = served.lead().get("/api/progress").json()
+    assert traps == 1
+    assert said["answers"] == said["history"][-1][1] == 4
 
 
 def test_a_study_that_is_not_on_a_platform_lets_nobody_in_from_there(served: Any) -> None:

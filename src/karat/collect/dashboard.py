@@ -16,6 +16,7 @@ from karat.collect.desk import Desk, desk_of
 from karat.collect.quality import agreement_now, disagreements_now, distribution_now, split_finding
 from karat.collect.rendering import keyed_levels, render
 from karat.collect.roster import labels_frame, roster
+from karat.store.people import all_judges
 from karat.store.tables import events
 
 router = APIRouter(tags=["lead"])
@@ -60,6 +61,7 @@ def dashboard(request: Request) -> Response:
         {"url": "/api/export/judgments.csv", "text": "Judgments (CSV)"},
         {"url": "/api/export/preferences.csv", "text": "Preferences (CSV)"},
         {"url": "/api/export/codes.csv", "text": "Coded reasons (CSV)"},
+        {"url": "/api/export/people.csv", "text": "Judges and completion codes (CSV)"},
         {"url": "/api/export/log.jsonl", "text": "The whole log (JSON lines)"},
     ]
     return render(desk, "lead.html", session=request.cookies.get(people.LEAD), setup=setup, exports=exports)
@@ -74,9 +76,14 @@ def get_agreement(request: Request) -> dict[str, Any]:
 
 @router.get("/api/judges")
 def get_judges(request: Request) -> dict[str, Any]:
-    """Everybody, with pace, agreement, gold and trap results, leniency and drift."""
+    """Everybody, with platform id and completion code, pace, agreement, gold and traps, leniency and drift."""
     desk = _lead_desk(request)
-    return _figures(request, desk, "judges", lambda: roster(desk.store))
+    found = _figures(request, desk, "judges", lambda: roster(desk.store))
+    # A code is given out without an event in the log, so it is not among the figures that are kept.
+    known = {
+        judge["id"]: {name: judge[name] for name in ("external", "completion")} for judge in all_judges(desk.store)
+    }
+    return found | {"rows": [row | known[row["id"]] for row in found["rows"]]}
 
 
 def _quality(desk: Desk) -> dict[str, Any]:

@@ -61,8 +61,13 @@ def overview(store: Store) -> dict[str, Any]:
 
 
 def _times(store: Store) -> npt.NDArray[np.float64]:
-    """When the answers that count came in."""
-    mine = select(answers.c.at).where(answers.c.study_id == store.study_id).order_by(answers.c.at)
+    """When the answers that count came in; traps are not among those wanted, so their answers are left out."""
+    mine = (
+        select(answers.c.at)
+        .join(tasks, tasks.c.id == answers.c.task_id)
+        .where(answers.c.study_id == store.study_id, ~tasks.c.trap, ~tasks.c.practice)
+        .order_by(answers.c.at)
+    )
     with store.database.read() as connection:
         return np.array([row.at for row in connection.execute(mine)], dtype=np.float64)
 

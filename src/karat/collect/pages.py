@@ -91,8 +91,9 @@ def done(request: Request) -> Response:
     said = judge_progress(desk.store, judge)["answered"]
     many = "one answer" if said == 1 else f"{said:,} answers"
     from_platform = judge["source"] in ("prolific", "mturk")
-    code = people.completion(desk, judge) if from_platform or desk.study.platform.completion_code else None
     waits = turn.state == "wait"
+    takes_code = not waits and (from_platform or bool(desk.study.platform.completion_code))
+    code = people.completion(desk, judge) if takes_code else None
     text = f"You gave {many}; all of them are kept."
     text += " More tasks come for you later: use the same link again." if waits else ""
     return render(
@@ -101,7 +102,7 @@ def done(request: Request) -> Response:
         session=request.cookies.get(JUDGE),
         heading="Enough for now" if waits else "Thank you, that was all",
         text=text,
-        completion=code["code"] if code and not waits else None,
+        completion=code["code"] if code else None,
         back=code["return_to"] if code else None,
         assignment=code["assignment"] if code else None,
         platform={"prolific": "Prolific", "mturk": "Mechanical Turk"}.get(judge["source"], ""),

@@ -133,7 +133,7 @@ def completion(desk: Desk, judge: dict[str, Any]) -> dict[str, Any]:
     import json
 
     details = json.loads(judge["details"] or "{}")
-    code = desk.study.platform.completion_code or _own_code(desk, judge)
+    code = _kept_code(desk, judge)
     back = None
     if judge["source"] == "prolific":
         back = f"https://app.prolific.com/submissions/complete?cc={code}" if re.fullmatch(r"[\w-]+", code) else None
@@ -194,15 +194,16 @@ def _remember(desk: Desk, judge_id: int, details: dict[str, str]) -> None:
     desk.store.database.write(work)
 
 
-def _own_code(desk: Desk, judge: dict[str, Any]) -> str:
-    """The judge's own code, made once."""
-    if judge["completion"]:
+def _kept_code(desk: Desk, judge: dict[str, Any]) -> str:
+    """The study's code, or the judge's own, made once; kept with the judge, so that the lead sees who was given it."""
+    common = desk.study.platform.completion_code
+    if judge["completion"] and judge["completion"] == (common or judge["completion"]):
         return str(judge["completion"])
-    code = secrets.token_hex(5).upper()
+    code = common or secrets.token_hex(5).upper()
 
     def work(connection: Connection) -> str:
-        free = update(judges).where(judges.c.id == judge["id"], judges.c.completion.is_(None))
-        connection.execute(free.values(completion=code))
+        mine = update(judges).where(judges.c.id == judge["id"])
+        connection.execute((mine if common else mine.where(judges.c.completion.is_(None))).values(completion=code))
         found = connection.execute(judges.select().where(judges.c.id == judge["id"])).mappings().one()
         return str(found["completion"])
 

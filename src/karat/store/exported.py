@@ -6,25 +6,28 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import polars as pl
+from sqlalchemy import func, select
 
 from karat.errors import BadInput
 from karat.records import Judgments, Preferences, Records, Scale, Schema
 from karat.store import collected
+from karat.store.people import all_judges
 from karat.store.store import Store
+from karat.store.tables import answers
 
 #: What can be written.
-KINDS = ("judgments", "preferences", "tasks", "codes", "log")
+KINDS = ("judgments", "preferences", "tasks", "codes", "people", "log")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Table(Records):
-    """Rows of the study that are no record type of their own: tasks, codes, the log."""
+    """Rows of the study that are no record type of their own: tasks, codes, people, the log."""
 
     schema: ClassVar[Schema] = Schema("rows", ())
 
 
 def exported(store: Store, kind: str, scale: Scale | None = None) -> Records:
-    """The study's judgments, preferences, tasks, codes or log; columns in which nothing stands are left out."""
+    """The study's judgments, preferences, tasks, codes, people or log; columns in which nothing stands are left out."""
     if kind == "judgments":
         frame = _filled(collected.judgments(store).drop("task"), ["query", "doc", "label", "judge", "group"])
         if "aspect" in frame.columns and frame["aspect"].n_unique() < 2:
@@ -33,10 +36,41 @@ def exported(store: Store, kind: str, scale: Scale | None = None) -> Records:
     if kind == "preferences":
         frame = collected.preferences(store).drop("task")
         return Preferences(_filled(frame, ["query", "left", "right", "choice", "judge", "group", "trap"]))
-    frames = {"tasks": collected.tasks_frame, "codes": collected.codes, "log": collected.events_frame}
+    frames = {
+        "tasks": collected.tasks_frame,
+        "codes": collected.codes,
+        "people": people_frame,
+        "log": collected.events_frame,
+    }
     if kind not in frames:
         raise BadInput.at("the export", expected=" or ".join(KINDS), found=f'"{kind}"')
     return Table(frames[kind](store))
+
+
+def people_frame(store: Store) -> pl.DataFrame:
+    """Everybody, with the platform's id, the completion code if it was given, and how many answers stand.
+
+    No secrets are in it: neither links nor their hashes.
+    """
+    many = select(answers.c.judge_id, func.count()).where(answers.c.study_id == store.study_id)
+    with store.database.read() as connection:
+        said = {row[0]: int(row[1]) for row in connection.execute(many.group_by(answers.c.judge_id))}
+    texts = ("judge", "group", "source", "platform_id", "completion_code", "state", "why", "joined")
+    rows = [
+        {
+            "judge": person["name"],
+            "group": person["grp"],
+            "source": person["source"],
+            "platform_id": person["external"],
+            "completion_code": person["completion"],
+            "state": person["state"],
+            "why": person["why"],
+            "joined": collected.iso(person["made"]),
+            "answers": said.get(person["id"], 0),
+        }
+        for person in all_judges(store)
+    ]
+    return pl.DataFrame(rows, schema={**dict.fromkeys(texts, pl.String), "answers": pl.Int64})
 
 
 def _filled(frame: pl.DataFrame, always: list[str]) -> pl.DataFrame:

@@ -55,7 +55,7 @@ function judgeRow(row) {
   return make(
     "tr",
     { class: row.state === "active" ? "" : "off", "data-judge": row.name },
-    cell(row.name, "text"),
+    cell(row.name, "text", [row.external && `${row.source} ${row.external}`, row.completion && `code ${row.completion}`].filter(Boolean).join(", ") || null),
     cell(row.group, "text"),
     cell((states[row.state] || row.state) + (row.likely_spammer ? ", likely a spammer" : ""), row.likely_spammer || row.state !== "active" ? "text look" : "text"),
     cell(String(row.answers)),
