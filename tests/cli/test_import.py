@@ -7,6 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 from click.testing import CliRunner, Result
+from sqlalchemy import case, select
 
 from karat.cli import karat
 from karat.cli.study import open_study
@@ -14,6 +15,7 @@ from karat.errors import BadInput
 from karat.formats import read_judgments
 from karat.store import next_task
 from karat.store.people import add_judge
+from karat.store.tables import bundles, tasks
 
 
 def run(*arguments: object) -> Result:
@@ -122,3 +124,55 @@ def test_answers_to_traps_and_changed_preferences_are_counted(study: Path, tmp_p
     again = "query,left,right,choice,judge\n1,y,x,right,ana\n2,y,x,left,ana\n"  # sides turned: the first is the same
     said = run("import", study, written(tmp_path / "two.csv", again)).output
     assert "; 1 were there already; 1 unlike what the same judge said before, which stands: left out." in said
+
+
+PLANS = {
+    "judges": "query,doc,judge,order,note,labels\n1,a,ana,2,why,\n1,a,bo,1,,\n1,b,,,,3\n",
+    "blocks": "query,left,right,block,place,trap,expected\n1,x,y,7,0,false,\n2,x,y,7,1,false,\n3,x,bad,7,2,true,left\n",
+    "subtopics": "query,doc,subtopic,description,probability\n1,a,s,what it means,0.5\n",
+    "practice": "query,doc,gold,note,practice\n1,a,2,because,true\n",
+    "plain": "query,doc,context\n1,a,\n1,b,a\n2,c,\n",
+}
+
+
+@pytest.mark.parametrize("alone", [False, True])
+@pytest.mark.parametrize("plan", PLANS)
+def test_tasks_come_out_as_they_went_in(study: Path, tmp_path: Path, plan: str, alone: bool) -> None:
+    rules = "[overlap]\nlabels = 2\none_judge_per_query = " + str(alone).lower()
+    other = tmp_path / "other"
+    other.mkdir()
+    for folder in (study, other):
+        (folder / "study.toml").write_text(f"id = '{folder.name}'\n{rules}\n")
+    run("import", study, written(tmp_path / "plan.csv", PLANS[plan]))
+    asked = pl.read_csv(tmp_path / "plan.csv", schema_overrides={"query": pl.String})
+    run("export", study, tmp_path / "tasks.csv", "--kind", "tasks")
+    run("import", other, tmp_path / "tasks.csv")
+    first, second = (_kept(folder) for folder in (study, other))
+    assert first == second
+    found = out(other, kind="tasks")
+    if plan == "judges":
+        assert found.filter(pl.col("doc") == "a").select("judge", "order", "note").rows() == [
+            ("ana", 2, "why"),
+            ("bo", 1, None),
+        ]
+        assert found.filter(pl.col("doc") == "b")["labels"].sum() == 3
+    elif plan == "blocks":
+        assert found.select("block", "place").rows() == [("7", 0), ("7", 1), ("7", 2)]
+    else:
+        names = [name for name in asked.columns if name != "gold"]
+        assert set(found.select(names).rows()) == set(asked.select(names).rows())
+
+
+def test_documents_of_imported_labels_are_not_asked_elsewhere(study: Path, tmp_path: Path) -> None:
+    run("import", study, written(tmp_path / "one.csv", "query,doc,label,judge\n9,a,2,ana\n"))
+    assert out(study, kind="tasks").select("closed", "labels").rows() == [(True, 1)]
+
+
+def _kept(folder: Path) -> list[tuple[object, ...]]:
+    """All that the queue goes by, but the orders that are drawn."""
+    store = open_study(str(folder), None).store
+    names = [column for column in tasks.columns if column.name not in ("id", "study_id", "bundle_id", "place", "lot")]
+    planned = case((tasks.c.lot == 0, tasks.c.place), else_=None)
+    with store.database.read() as connection:
+        found = select(*names, planned, bundles.c.name).outerjoin(bundles, bundles.c.id == tasks.c.bundle_id)
+        return [tuple(row) for row in connection.execute(found.order_by(tasks.c.id))]

@@ -10,7 +10,8 @@ import polars as pl
 from sqlalchemy import select
 
 from karat.store.store import Store
-from karat.store.tables import answers, events, judges, tasks
+from karat.store.tables import ENDLESS, answers, bundles, events, judges, tasks
+from karat.store.tasks import ELSEWHERE, STRIDE
 
 OVERALL = "overall"
 
@@ -50,6 +51,25 @@ PREFERENCES = {
     "comment": pl.String,
     "probability": pl.Float64,
     "task": pl.Int64,
+}
+#: The columns of tasks, and those of the database in which they are as they are.
+TASKS = {
+    "task": "id",
+    **{name: name for name in ("kind", "query", "doc", "context", "subtopic")},
+    "description": None,
+    "left": "a",
+    "right": "b",
+    "left_query": "a_query",
+    "right_query": "b_query",
+    "left_docs": "a_docs",
+    "right_docs": "b_docs",
+    "reason": None,
+    "group": "grp",
+    **dict.fromkeys(("judge", "block", "place", "order"), None),
+    **{name: name for name in ("session", "trap", "expected", "practice", "gold", "note", "probability")},
+    **dict.fromkeys(("labels", "closed"), None),
+    "wanted": "wanted",
+    "filled": "filled",
 }
 CODES = {
     "query": pl.String,
@@ -140,17 +160,33 @@ def events_frame(store: Store) -> pl.DataFrame:
 
 def tasks_frame(store: Store) -> pl.DataFrame:
     """The tasks as they stand, in the columns that task files have, with labels wanted and there."""
-    names = {"a": "left", "b": "right", "a_query": "left_query", "b_query": "right_query", "grp": "group"}
-    names |= {"a_docs": "left_docs", "b_docs": "right_docs", "text": "reason"}
-    kept = ["id", "kind", "query", "doc", "context", "subtopic", "a", "b", "a_query", "b_query", "a_docs", "b_docs"]
-    kept += ["text", "grp", "session", "trap", "expected", "practice", "gold", "probability", "wanted", "filled"]
+    kept = [name for name in TASKS.values() if name is not None]
+    more = [tasks.c[name] for name in ("text", "base", "place", "lot")]
     with store.database.read() as connection:
-        mine = select(*(tasks.c[name] for name in kept)).where(tasks.c.study_id == store.study_id)
-        rows = [dict(row) for row in connection.execute(mine.order_by(tasks.c.id)).mappings()]
-    numbers: dict[str, Any] = {"id": pl.Int64, "session": pl.Int64, "wanted": pl.Int64, "filled": pl.Int64}
-    numbers |= {"gold": pl.Float64, "probability": pl.Float64, "trap": pl.Boolean, "practice": pl.Boolean}
-    frame = pl.DataFrame(rows, schema={name: numbers.get(name, pl.String) for name in kept})
-    return frame.rename(names | {"id": "task"})
+        mine = select(*(tasks.c[name] for name in kept), *more, bundles.c.name.label("bundle"))
+        mine = mine.outerjoin(bundles, bundles.c.id == tasks.c.bundle_id).where(tasks.c.study_id == store.study_id)
+        rows = [_planned(dict(row)) for row in connection.execute(mine.order_by(tasks.c.id)).mappings()]
+    whole = ("task", "session", "order", "place", "labels", "wanted", "filled")
+    types: dict[str, Any] = dict.fromkeys(whole, pl.Int64) | {"gold": pl.Float64, "probability": pl.Float64}
+    types |= dict.fromkeys(("trap", "practice", "closed"), pl.Boolean)
+    return pl.DataFrame(rows, schema={name: types.get(name, pl.String) for name in TASKS})
+
+
+def _planned(row: dict[str, Any]) -> dict[str, Any]:
+    """A task in the words of a plan, so that the same comes of it when it is loaded again."""
+    plan: dict[str, Any] = {name: None if column is None else row[column] for name, column in TASKS.items()}
+    plan["reason" if row["kind"] == "code" else "description"] = row["text"]
+    for what in ("judge", "block"):
+        start = f"{what}:{row['grp']}:"
+        if (row["bundle"] or "").startswith(start):
+            plan[what] = row["bundle"].removeprefix(start)
+    plan["closed"] = row["place"] == ELSEWHERE
+    plan["labels"] = None if row["base"] == ENDLESS else row["base"]
+    if row["lot"] == 0 and not plan["closed"]:  # the order was planned
+        block = plan["block"] or ""
+        within = row["place"] - (int(block) * STRIDE if block.isdigit() else 0)
+        plan["place" if block else "order"] = within
+    return plan
 
 
 def iso(at: float) -> str:

@@ -53,6 +53,8 @@ def add_tasks(store: Store, frame: pl.DataFrame, *, practice: bool = False, seed
         key = (row["grp"], row["item"])
         row["occurrence"] = seen[key]
         seen[key] += 1
+        if row["by_query"]:
+            row["bundle"] = f"query:{row['grp']}:{row['query']}:{row['occurrence']}"
 
     def work(connection: Connection) -> int:
         names = (tasks.c.grp, tasks.c.item, tasks.c.occurrence, tasks.c.id, tasks.c.place)
@@ -72,7 +74,8 @@ def add_tasks(store: Store, frame: pl.DataFrame, *, practice: bool = False, seed
         for task_id, row in again:
             _plan(connection, task_id, row, numbers.get(row["bundle"]))
         values = [
-            {name: value for name, value in row.items() if name != "bundle"} | {"bundle_id": numbers.get(row["bundle"])}
+            {name: value for name, value in row.items() if name not in ("bundle", "by_query")}
+            | {"bundle_id": numbers.get(row["bundle"])}
             for row in new
         ]
         if values:
@@ -86,7 +89,7 @@ def add_tasks(store: Store, frame: pl.DataFrame, *, practice: bool = False, seed
 
 def _plan(connection: Connection, task_id: int, row: dict[str, Any], bundle_id: int | None) -> None:
     """Ask a task as planned that was made for labels collected elsewhere; what the plan leaves open stays."""
-    gone = ("bundle", "filled", "held", "open", "wanted", "study_id", "grp", "item", "occurrence")
+    gone = ("bundle", "by_query", "filled", "held", "open", "wanted", "study_id", "grp", "item", "occurrence")
     values = {name: value for name, value in row.items() if name not in gone and value is not None}
     connection.execute(update(tasks).where(tasks.c.id == task_id).values(**values, bundle_id=bundle_id))
     settle(connection, task_id)
@@ -183,7 +186,8 @@ def _of_group(store: Store, row: dict[str, Any], group: str, place: int, lot: in
             "a_docs": row["left_docs"],
             "b_docs": row["right_docs"],
             "text": row["text"],
-            "bundle": f"query:{group}:{row['query']}:{copy}" if by_query else bundle,
+            "bundle": bundle,
+            "by_query": by_query,  # bundles of a query are told apart by the occurrence, which is not known here
             "session": row["session"],
             "place": place,
             "lot": lot,
@@ -201,7 +205,7 @@ def _of_group(store: Store, row: dict[str, Any], group: str, place: int, lot: in
             "note": row["note"],
             "probability": row["probability"],
         }
-        for copy in range(copies)
+        for _ in range(copies)
     ]
 
 
