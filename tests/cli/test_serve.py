@@ -84,3 +84,13 @@ def test_a_database_that_cannot_be_written_is_said_without_sql_or_hashes(study: 
         serve(study, "--database", f"sqlite:///file:{study}/karat.db?mode=ro&uri=true")
     assert "INSERT" not in str(said.value)
     assert "argon2" not in str(said.value)
+
+
+def test_a_row_that_stands_twice_is_one_task_and_said(study: Path) -> None:
+    (study / "tasks.csv").write_text("query,doc\n1,hoof-care\n1,hoof-care\n1,hoof-care\n")
+    said = serve(study).output
+    assert "note: 2 repeated rows of tasks left out." in said
+    assert "1 new task loaded." in said
+    again = CliRunner().invoke(karat, ["import", str(study), str(study / "tasks.csv")]).output
+    assert "note: 2 repeated rows of tasks left out." in again
+    assert "0 new tasks" in again

@@ -66,6 +66,7 @@ def test_without_a_task_file_the_top_of_the_runs_is_judged(study: Path) -> None:
         ("[[aspects]]\ndefinition = 'x'", "a name for each aspect"),
         ("[platform]\ngroup = 'crowd'", "a platform group of judges"),
         ("groups = []", "something in groups"),
+        ("groups = ['a', 'b', 'a']", 'each of groups once, found "a" again'),
         ("title = \n", "study.toml: Invalid value .at line 1"),
         ("id = 'x'\nid = 'y'\n", "study.toml: Cannot overwrite a value .at line 2"),
     ],

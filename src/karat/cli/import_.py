@@ -33,7 +33,7 @@ def import_(
     from karat.errors import BadInput
     from karat.formats import read_judgments, read_preferences
     from karat.formats.files import File
-    from karat.formats.study import read_tasks
+    from karat.formats.study import read_tasks, without_repeats
     from karat.records import Judgments, Records
     from karat.records.base import count
 
@@ -42,7 +42,10 @@ def import_(
     if what == "tasks":
         from karat.store import add_tasks
 
-        new = add_tasks(opened.store, read_tasks(source))
+        frame, repeated = without_repeats(read_tasks(source))
+        if repeated:
+            click.echo(f"note: {count(repeated, 'repeated row')} of tasks left out.", err=True)
+        new = add_tasks(opened.store, frame)
         click.echo(f"{count(new, 'new task')} in {folder}.", err=True)
         return
     from karat.store.imported import import_records

@@ -33,7 +33,7 @@ class Opened:
 def open_study(path: str, database: str | None, *, load: bool = False) -> Opened:
     """The study in a folder, its store in the folder or elsewhere; with `load`, the folder's tasks in it."""
     from karat.errors import MissingExtra
-    from karat.formats.study import read_study
+    from karat.formats.study import read_study, without_repeats
     from karat.records.base import count
 
     try:
@@ -53,7 +53,10 @@ def open_study(path: str, database: str | None, *, load: bool = False) -> Opened
         store = Store.open(database or str(folder.path / "karat.db"), folder.study)
         for what, frame in wanted:
             if frame is not None:
-                new = add_tasks(store, frame, practice=what != "task")
+                once, repeated = without_repeats(frame)
+                if repeated:
+                    notes.append(f"note: {count(repeated, 'repeated row')} of {what}s left out.")
+                new = add_tasks(store, once, practice=what != "task")
                 if new:
                     notes.append(f"{count(new, f'new {what}')} loaded.")
     return Opened(folder, store, tuple(notes))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 import tomllib
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -125,6 +126,21 @@ def read_tasks(path: str) -> pl.DataFrame:
     return frame
 
 
+def without_repeats(frame: pl.DataFrame) -> tuple[pl.DataFrame, int]:
+    """The tasks with rows that are the same in every column kept once, and how many were left out.
+
+    How often a document is judged is said by the study's rules or the column labels, not by repeating its row. Reasons
+    to code stay: two people may have written the same.
+
+    >>> frame, left_out = without_repeats(pl.DataFrame({"query": ["q", "q"], "doc": ["d", "d"]}))
+    >>> frame.height, left_out
+    (1, 1)
+    """
+    said = pl.col("reason").is_not_null() if "reason" in frame.columns else pl.lit(False)
+    kept = frame.filter(pl.struct(pl.all()).is_first_distinct() | said)
+    return kept, frame.height - kept.height
+
+
 def read_study(path: str) -> StudyFolder:
     """The study in a folder."""
     folder = Path(path)
@@ -161,6 +177,9 @@ def _study(said: dict[str, Any], file: str, folder: Path) -> Study:
             more[name] = tuple(str(value) for value in where[name])
             if not more[name]:
                 raise BadInput.at(file, expected=f"something in {name}", found="an empty list")
+            twice = [value for value, many in Counter(more[name]).items() if many > 1]
+            if twice:
+                raise BadInput.at(file, expected=f"each of {name} once", found=f'"{twice[0]}" again')
     for name in ("strengths", "depth"):
         if name in pairs:
             more[name] = pairs[name]
