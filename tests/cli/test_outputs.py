@@ -36,6 +36,7 @@ CORRELATION = "validate preferences.csv --part correlation --runs runs.csv --lab
         "plan gold labels.csv runs.csv -n 5 --out runs.csv",
         "plan gold labels.csv runs.csv -n 5 --force --out labels.csv",
         "plan context runs.csv --out runs.csv",
+        "context labels.csv --part labels --runs runs.csv --out labels.csv",
         "validate preferences.csv --part reasons --out preferences.csv",
         f"{CORRELATION} labels.csv",
         f"{CORRELATION} preferences.csv",

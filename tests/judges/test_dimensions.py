@@ -174,10 +174,11 @@ def test_a_judge_who_says_na_throughout_is_named_and_changes_nothing(tell: Calla
         judge=pl.lit("silent"), label=pl.lit(None, pl.Float64)
     )
     mixed = Judgments.of(pl.concat([frame, silent]))
-    assert tell(mixed).finding
-    assert tell(mixed).frame.equals(tell(study.judgments).frame, null_equal=True)
+    found = tell(mixed)
+    assert found.finding
+    assert found.frame.equals(tell(study.judgments).frame, null_equal=True)
     pages = silent.select("query", "doc", "context").n_unique()
-    assert f"silent answered N/A throughout ({pages} documents): left out" in tell(mixed).notes
+    assert f"silent answered N/A throughout ({pages} documents): left out" in found.notes
     nothing = Judgments.of(frame.with_columns(label=pl.lit(None, pl.Float64)))
     with pytest.raises(Undefined, match="every answer is N/A"):
         tell(nothing)

@@ -117,6 +117,7 @@ def context(
     nobody gave can be predicted (labels). Without --part, all that the data allows.
     """
     from karat.cli.context_tables import SHOWN, once, shaped
+    from karat.cli.outputs import keep_inputs
     from karat.cli.progress import progress
     from karat.cli.results import print_result
     from karat.cli.runs import read_several
@@ -127,6 +128,7 @@ def context(
     from karat.records.runs import together
 
     _check_out(out, runs, as_json)
+    keep_inputs("--out", out, [judgments, *runs, documents])
     check_by(by)
     read = read_judgments(judgments, scale=scale, drop_bad_labels=drop_bad_labels)
     if not len(read):
