@@ -279,7 +279,8 @@ def test_peeking_widens_the_interval_and_needs_some_queries() -> None:
     made = two_systems(100, difference=0.1, seed=3)
     once = kt.compare(made.runs(), made.judgments(), "P@10").methods.row(0, named=True)
     peeked = kt.compare(made.runs(), made.judgments(), "P@10", peek=100).methods.row(0, named=True)
-    # Waudby-Smith et al. (2024): s sqrt(2 (t r + 1) / (t^2 r) log(sqrt(t r + 1) / alpha)) at its best r is about 1.5 t intervals.
+    # Waudby-Smith et al. (2024): s sqrt(2 (t r + 1) / (t^2 r) log(sqrt(t r + 1) / alpha)); at its best r about
+    # 1.5 t intervals.
     ratio = (peeked["high"] - peeked["low"]) / (once["high"] - once["low"])
     assert 1.4 < ratio < 1.6
     assert peeked["p"] > once["p"]
