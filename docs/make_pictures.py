@@ -19,10 +19,19 @@ from karat.store.people import add_judge
 
 ROOT = Path(__file__).parents[1]
 PICTURES = ROOT / "docs" / "pictures"
-spec = importlib.util.spec_from_file_location("pages", ROOT / "tests" / "collect" / "pages" / "conftest.py")
-pages = importlib.util.module_from_spec(spec)
-sys.modules["pages"] = pages
-spec.loader.exec_module(pages)
+
+
+def loaded(name: str, path: Path) -> Any:
+    """What the tests share, as a module."""
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+pages = loaded("pages", ROOT / "tests" / "collect" / "pages" / "conftest.py")
+shared = loaded("shared", ROOT / "tests" / "conftest.py")
 
 DOCS = [{"query": "q1", "doc": f"q1-d{place}"} for place in (0, 1, 3)]
 NOVELTY = (Aspect("novelty", "says what others do not"), Aspect("authority", "can it be trusted?"))
@@ -109,7 +118,7 @@ def dashboard(browser: Any) -> None:
 if __name__ == "__main__":
     PICTURES.mkdir(exist_ok=True)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=pages.CHROMIUM, args=pages.FLAGS)
+        browser = playwright.chromium.launch(executable_path=shared.CHROMIUM, args=shared.FLAGS)
         for name in SHOTS:
             task(browser, name)
         dashboard(browser)

@@ -1,4 +1,4 @@
-"""What tests share: where the public research data is, databases, and hypothesis' settings."""
+"""What tests share: where the public research data is, databases, a browser, and hypothesis' settings."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import importlib.util
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -17,6 +18,19 @@ settings.load_profile("karat")
 
 ROOT = Path(__file__).parents[1]
 DATA = Path(os.environ.get("KARAT_DATA", ROOT.parent / "shared" / "data"))
+CHROMIUM = next(
+    (path for path in (os.environ.get("KARAT_CHROMIUM", ""), "/usr/bin/chromium") if path and Path(path).is_file()),
+    None,
+)
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
 
 
 @pytest.fixture
@@ -61,3 +75,15 @@ def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
         return str(tmp_path / "karat.db")
     url: str = request.getfixturevalue("postgres")
     return url
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Any]:
+    """A real browser, one for all tests of a process: Playwright does not start twice in one."""
+    sync_api = pytest.importorskip("playwright.sync_api", reason="no playwright: pip install playwright")
+    if CHROMIUM is None:
+        pytest.skip("no chromium: apt-get install chromium, or name one in KARAT_CHROMIUM")
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield browser
+        browser.close()

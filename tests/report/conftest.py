@@ -1,32 +1,15 @@
-"""Studies made for the tests of the report, as folders, and a real browser to look at the page with."""
+"""Studies made for the tests of the report, as folders."""
 
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
 
 from karat.report import Evidence, Report, Truth, make_report, read_evidence
 from karat.simulate import judging_study, preference_study, two_systems
-
-CHROMIUM = next(
-    (path for path in (os.environ.get("KARAT_CHROMIUM", ""), "/usr/bin/chromium") if path and Path(path).is_file()),
-    None,
-)
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 
 
 @pytest.fixture(scope="session")
@@ -75,15 +58,3 @@ def users() -> Evidence:
     """Four systems and what users prefer, whose utility is nDCG@10."""
     study = preference_study("nDCG@10", queries=40, systems=4, noise=0.5, seed=3)
     return Evidence("Users", labels=study.judgments, runs=(study.runs,), preferences=study.preferences)
-
-
-@pytest.fixture(scope="session")
-def chromium() -> Iterator[Any]:
-    """A real browser."""
-    sync_api = pytest.importorskip("playwright.sync_api", reason="no playwright: pip install playwright")
-    if CHROMIUM is None:
-        pytest.skip("no chromium: apt-get install chromium, or name one in KARAT_CHROMIUM")
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield browser
-        browser.close()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import socket
 import threading
 import time
@@ -27,20 +26,6 @@ from karat.records.study import Rules, Study
 from karat.store import Store, add_tasks
 from karat.store.people import add_judge
 from karat.store.tables import events
-
-CHROMIUM = next(
-    (path for path in (os.environ.get("KARAT_CHROMIUM", ""), "/usr/bin/chromium") if path and Path(path).is_file()),
-    None,
-)
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 
 SCALE = Scale(
     (
@@ -188,18 +173,6 @@ def serve(tmp_path: Path) -> Iterator[Callable[..., Served]]:
     """A function that serves a study with some tasks until the test is over."""
     with ExitStack() as stack:
         yield lambda tasks, **changes: stack.enter_context(served(tmp_path, tasks, **changes))
-
-
-@pytest.fixture(scope="session")
-def chromium() -> Iterator[Any]:
-    """A real browser."""
-    sync_api = pytest.importorskip("playwright.sync_api", reason="no playwright: pip install playwright")
-    if CHROMIUM is None:
-        pytest.skip("no chromium: apt-get install chromium, or name one in KARAT_CHROMIUM")
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture

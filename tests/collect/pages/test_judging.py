@@ -176,7 +176,7 @@ def test_practice_tells_what_was_expected_and_why(page, press, serve):
         {"query": "q1", "doc": "q1-d0", "gold": 3, "note": "It answers the whole question."},
         {"query": "q1", "doc": "q1-d2", "gold": 0, "note": "A show is no shoe."},
     ]
-    study = serve(FOUR, practice=items)
+    study = serve(FOUR, practice=items, rules=Rules(practice_pass=0.5))
     at_task(page, study.link())
     assert "PRACTICE" in page.inner_text("#eyebrow").upper()
     right = {"Shoeing a horse, step by step": "3", "Horse shows this summer": "0"}
