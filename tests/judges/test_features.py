@@ -132,12 +132,25 @@ def test_words_of_documents_and_ranks() -> None:
     assert add_features(shown, ["rank_shown"]).frame["rank_shown"].to_list() == [4]
 
 
+def test_whose_result_a_document_is() -> None:
+    judgments = Judgments.of({"q": {"a": 1, "b": 1, "c": 1, "deep": 1, "never": 1}})
+    x = [("x", "q", "a", 30.0), ("x", "q", "b", 20.0), *(("x", "q", f"filler{i}", 10.0 - i) for i in range(8))]
+    y = [("y", "q", "b", 9.0), ("y", "q", "c", 8.0)]
+    rows = [*x, ("x", "q", "deep", -99.0), *y]
+    runs = Runs.of(pl.DataFrame(rows, schema=["system", "query", "doc", "score"], orient="row"))
+    said = add_features(judgments, ["shown_by"], runs=runs).frame["shown_by"].to_list()
+    assert said == ["x alone", "several systems", "y alone", None, None]
+    one = Runs.of(runs.frame.filter(pl.col("system") == "x"))
+    with pytest.raises(BadInput, match="expected runs of several systems, found runs of one system"):
+        add_features(judgments, ["shown_by"], runs=one)
+
+
 def test_without_names_all_that_can_be_made_is_made_and_the_rest_is_noted() -> None:
     added = add_features(Judgments.of({"17": {"http://a.com/b": 1}}))
     assert {"wikipedia", "root_url", "url_depth", "domain"} <= set(added.frame.columns)
     assert added.notes == (
         "features that cannot be made: query_in_url (no queries), query_length (no queries), "
-        "navigational (no queries), document_length (no documents), rank_shown (no runs)",
+        "navigational (no queries), document_length (no documents), rank_shown (no runs), shown_by (no runs)",
     )
 
 
@@ -198,4 +211,4 @@ def test_a_column_that_is_there_is_kept() -> None:
 
 def test_every_feature_says_what_it_means() -> None:
     assert all(feature.about and name == feature.name for name, feature in FEATURES.items())
-    assert len(FEATURES) == 9
+    assert len(FEATURES) == 10

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +21,7 @@ Examples:
   karat judges crowd.csv
   karat judges agreement llm-judges/*.txt --gold gold.qrels
   karat judges bias crowd.csv --gold gold.csv --documents docs.jsonl --queries queries.csv
+  karat judges bias llm.csv --gold gold.csv --run bm25.run --run neural.run
   karat judges distribution crowd.csv pro.csv --by wikipedia --documents docs.jsonl --json
   karat judges clicks crowd.csv --clicks clicks.csv --by wikipedia --documents docs.jsonl
 
@@ -45,6 +46,7 @@ class Study:
 @click.option("--clicks", metavar="FILE", help="Click counts, or a log with a row per result shown.")
 @click.option("--documents", metavar="FILE", help="Documents with url, title, text: for the features.")
 @click.option("--queries", metavar="FILE", help="Queries with text and kind: for the features.")
+@click.option("--run", "runs", metavar="FILE", multiple=True, help="A system's run, for the features; may be repeated.")
 @click.option("--by", metavar="COLUMN", help="Report by a column or feature, such as wikipedia.")
 @options.draws
 @options.seed
@@ -57,6 +59,7 @@ def judges(
     clicks: str | None,
     documents: str | None,
     queries: str | None,
+    runs: tuple[str, ...],
     by: str | None,
     draws: int,
     seed: int,
@@ -68,7 +71,7 @@ def judges(
 
     PART is agreement, error, gold, clicks, bias or distribution; without it, all that the data allows is reported.
     Features of query and document (see --by and bias): wikipedia, query_in_url, root_url, url_depth, domain,
-    query_length, navigational, document_length, rank_shown; any column of JUDGMENTS serves too.
+    query_length, navigational, document_length, rank_shown, shown_by; any column of JUDGMENTS serves too.
     """
     from karat.errors import BadInput, KaratError
     from karat.formats import read_clicks, read_judgments
@@ -82,7 +85,7 @@ def judges(
     if gold is not None and everything.has("group") and "gold" in everything.frame["group"].to_list():
         raise BadInput("the judgments have a group gold already: leave out --gold, or the group")
     study = Study(
-        _with_features(everything, documents, queries, by),
+        _with_features(everything, documents, queries, runs, by),
         None if gold is None else read_judgments(gold, scale=scale, drop_bad_labels=drop_bad_labels),
         None if clicks is None else read_clicks(clicks),
         by,
@@ -135,19 +138,24 @@ def _show(found: dict[str, Result], by: str | None, as_json: bool) -> None:
         print_result(result, columns and [columns[0], *([by] if by else []), *columns[1:]], title)
 
 
-def _with_features(judgments: Judgments, documents: str | None, queries: str | None, by: str | None) -> Judgments:
-    """The judgments with the features that documents and queries allow; the one asked for must be among them."""
+def _with_features(
+    judgments: Judgments, documents: str | None, queries: str | None, runs: Sequence[str], by: str | None
+) -> Judgments:
+    """The judgments with the features that documents, queries and runs allow; the one asked for must be among them."""
+    from karat.cli.runs import read_several
     from karat.formats import read_documents, read_queries
     from karat.judges import FEATURES, add_features
+    from karat.records.runs import together
 
     judgments = with_kinds(judgments, queries)
     wanted = [by] if by is not None and by in FEATURES and not judgments.has(by) else None
-    if wanted is not None or documents is not None or queries is not None:
+    if wanted is not None or documents is not None or queries is not None or runs:
         judgments = add_features(
             judgments,
             wanted,
             queries=None if queries is None else read_queries(queries),
             documents=None if documents is None else read_documents(documents),
+            runs=together(read_several(runs)) if runs else None,
         )
     return judgments if by is None else _told_by(judgments, by)
 

@@ -13,12 +13,11 @@ from types import MappingProxyType
 import polars as pl
 
 from karat.errors import BadInput
+from karat.judges.facts import facts_of, whole, with_documents
 from karat.records import Documents, Judgments, Queries, Runs
 from karat.records.base import count
 
 SCHEME = r"^(?:(?:[a-zA-Z][a-zA-Z0-9+.-]*:)?//)?"
-#: What makes a document's id an address: a scheme, www, or a host with dots before a path.
-ADDRESS = r"^(?:[a-zA-Z][a-zA-Z0-9+.-]*://|www\.|[a-zA-Z0-9-]+(?:\.[a-zA-Z0-9-]+)+/)"
 WORD = r"[\p{L}\p{M}\p{N}]+"
 
 _HOST = pl.col("url").str.extract(SCHEME + r"(?:[^/?#@]*@)?([^/?#:]+)", 1).str.to_lowercase()
@@ -52,12 +51,7 @@ def _either(has: str, condition: pl.Expr) -> Callable[[pl.DataFrame], pl.Series]
 
 
 def _number(expression: pl.Expr) -> Callable[[pl.DataFrame], pl.Series]:
-    return lambda facts: facts.select(_whole(expression)).to_series()
-
-
-def _whole(expression: pl.Expr) -> pl.Expr:
-    # By way of a real number, because a column of ranks may have been read as 1.0, 2.0, ...
-    return expression.cast(pl.Float64, strict=False).cast(pl.Int64, strict=False)
+    return lambda facts: facts.select(whole(expression)).to_series()
 
 
 def _query_in_url(facts: pl.DataFrame) -> pl.Series:
@@ -163,6 +157,14 @@ FEATURES: Mapping[str, Feature] = MappingProxyType(
                 "page",
                 "results shown at rank {}",
             ),
+            Feature(
+                "shown_by",
+                "the one system that has the document among its first ten, or several systems",
+                ("shown_by",),
+                lambda facts: facts["shown_by"],
+                "page",
+                "results shown by {}",
+            ),
         )
     }
 )
@@ -177,6 +179,7 @@ _SOURCES = {
     ),
     "document_words": ("the column text of documents", "give documents with their text"),
     "rank": ("the column rank", "give runs, or a column rank in the judgments"),
+    "shown_by": ("runs of several systems", "give the runs that were judged"),
 }
 
 
@@ -212,7 +215,7 @@ def add_features(
                 found=name,
                 remedy="make one of your own with extra=",
             )
-    facts, lacks = _facts(judgments, queries, documents, runs)
+    facts, lacks = facts_of(judgments, queries, documents, runs)
     frame, notes, missing, partly = judgments.frame, [], [], []
     for name in names if names is not None else FEATURES:
         if name in frame.columns or name not in FEATURES:
@@ -238,7 +241,7 @@ def add_features(
     if partly:
         notes.append(f"unknown features of {count(frame.height, 'judgment')}: {', '.join(partly)}")
     for name, function in (extra or {}).items():
-        joined = _with_documents(judgments.frame, facts, documents)
+        joined = with_documents(judgments.frame, facts, documents)
         frame = frame.with_columns(_made(name, function, joined))
     return Judgments(frame, (*judgments.notes, *notes), judgments.scale)
 
@@ -256,93 +259,3 @@ def _made(name: str, function: Callable[[pl.DataFrame], pl.Series], joined: pl.D
         found = f"{len(made):,} values" if isinstance(made, pl.Series) else type(made).__name__
         raise BadInput.at(place, expected=expected, found=found)
     return made.alias(name)
-
-
-def _facts(
-    judgments: Judgments, queries: Queries | None, documents: Documents | None, runs: Runs | None
-) -> tuple[pl.DataFrame, dict[str, str]]:
-    """What is known about each judgment's query and document, and for what is not, what was found instead."""
-    frame, lacks = judgments.frame, dict[str, str]()
-
-    def own(*columns: str) -> pl.Series | None:
-        return next((frame[column].cast(pl.String) for column in columns if judgments.has(column)), None)
-
-    def joined(table: pl.DataFrame, key: list[str], column: str) -> pl.Series:
-        values = table.select(*key, fact=pl.col(column))
-        return frame.select(key).join(values, on=key, how="left", nulls_equal=True, maintain_order="left")["fact"]
-
-    def first(name: str, sources: list[pl.Series | None], found: str) -> pl.Series:
-        known = [source for source in sources if source is not None]
-        fact = pl.select(pl.coalesce(known)).to_series() if known else pl.Series([None] * frame.height, dtype=pl.String)
-        if fact.null_count() == frame.height:
-            lacks[name] = found
-        return fact.alias(name)
-
-    def given(records: Queries | Documents | None, what: str, column: str) -> str:
-        if records is None:
-            return f"no {what}"
-        has = f"{what} with {', '.join(records.frame.columns)}"
-        return f"{has}, none for these judgments" if records.has(column) else has
-
-    ids = frame["doc"].set(~frame["doc"].str.contains(ADDRESS), None)
-    url = [
-        None if documents is None or not documents.has("url") else joined(documents.frame, ["doc"], "url"),
-        own("url"),
-        ids,
-    ]
-    text = [
-        None if queries is None or not queries.has("text") else joined(queries.frame, ["query"], "text"),
-        own("query_text"),
-        frame["query"] if _are_texts(frame["query"]) else None,
-    ]
-    kind: list[pl.Series | None] = [own("query_kind", "kind")]
-    if queries is not None and queries.has("kind"):
-        kind.insert(0, joined(queries.frame, ["query"], "kind"))
-    if queries is not None and judgments.has("subtopic") and queries.subtopics["kind"].drop_nulls().len():
-        kind.insert(0, joined(queries.subtopics, ["query", "subtopic"], "kind"))
-    words = None
-    if documents is not None and documents.has("text"):
-        counted = documents.frame.select("doc", words=pl.col("text").str.count_matches(r"\S+").cast(pl.String))
-        words = joined(counted, ["doc"], "words")
-    rank = [None if runs is None else joined(_best_ranks(runs), ["query", "doc"], "rank"), own("rank")]
-    facts = pl.DataFrame(
-        [
-            first("url", url, given(documents, "documents", "url")),
-            first("query_text", text, given(queries, "queries", "text")),
-            first("query_kind", kind, given(queries, "queries", "kind")),
-            first("document_words", [words], given(documents, "documents", "text")),
-            first("rank", rank, "no runs" if runs is None else "runs without these documents"),
-        ]
-    )
-    kinds = facts["query_kind"].drop_nulls().unique().sort()
-    if len(kinds) and not kinds.str.contains("(?i)nav|info|^true$|^false$").any():
-        lacks["query_kind"] = f"only the kinds {', '.join(kinds)}"
-    return facts, lacks
-
-
-def _are_texts(ids: pl.Series) -> bool:
-    """Whether queries' ids are what users typed, as in Quepid: most have letters, and spaces or no digits."""
-    different = ids.unique()
-    typed = different.str.contains(r"\p{L}") & (different.str.contains(r"\s") | ~different.str.contains(r"\d"))
-    return bool(typed.sum() > len(different) / 2)
-
-
-def _best_ranks(runs: Runs) -> pl.DataFrame:
-    """The best rank of each document over systems: as shown where ranks are given, else by score."""
-    frame = runs.frame
-    if not runs.has("rank"):
-        order = ["system", "query", "score", "doc"]
-        frame = frame.sort(order, descending=[False, False, True, True])
-        frame = frame.with_columns(rank=pl.int_range(1, pl.len() + 1).over("system", "query"))
-    return frame.group_by("query", "doc").agg(pl.col("rank").min().cast(pl.String))
-
-
-def _with_documents(frame: pl.DataFrame, facts: pl.DataFrame, documents: Documents | None) -> pl.DataFrame:
-    """The judgments with all that is known about query and document, for a function of the user's."""
-    known = facts.select(name for name in facts.columns if name not in frame.columns)
-    frame = frame.hstack(known.with_columns(_whole(pl.col("rank"))) if "rank" in known.columns else known)
-    if documents is None:
-        return frame
-    about = documents.frame.rename({"text": "document_text"}, strict=False)
-    new = ["doc", *(name for name in about.columns if name not in frame.columns)]
-    return frame.join(about.select(new), on="doc", how="left", maintain_order="left")
