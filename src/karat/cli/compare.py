@@ -131,8 +131,9 @@ def compare(
 
 def _print(found: Comparison, by_query: bool) -> None:
     from karat.cli.results import print_result
-    from karat.cli.tables import console, figure, say, side_by_side
+    from karat.cli.tables import console, say, side_by_side
     from karat.records import Result
+    from karat.records.figures import figure
 
     out = console()
     many = len(found.systems) > 2

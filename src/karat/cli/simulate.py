@@ -275,7 +275,8 @@ def _plain(truth: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _tell(said: str, truth: Mapping[str, Any], files: Files, seed: int, out: str | None, as_json: bool) -> None:
-    from karat.cli.tables import console, figure, say, side_by_side
+    from karat.cli.tables import console, say, side_by_side
+    from karat.records.figures import figure
 
     written = _written(out, files, truth, seed)
     if as_json:
