@@ -11,7 +11,7 @@ from sqlalchemy import Connection, delete, func, insert, select, update
 
 from karat.errors import BadInput
 from karat.store.log import lock_task, log, settle
-from karat.store.store import LOTS, Store, as_dict
+from karat.store.store import LOTS, Store, added, as_dict
 from karat.store.tables import bundles, judges, leads, reservations, sessions
 
 #: A session ends after so many seconds: two weeks.
@@ -65,7 +65,7 @@ def add_judge(
             "details": json.dumps(details) if details else None,
             "made": store.clock(),
         }
-        number = int(connection.execute(insert(judges).values(row)).inserted_primary_key[0])  # type: ignore[index]
+        number = added(connection, insert(judges), row)
         log(connection, store, "joined", judge_id=number, more={"group": group, "source": source})
         return dict(connection.execute(select(judges).where(judges.c.id == number)).mappings().one())
 
