@@ -144,13 +144,6 @@ def lead_named(store: Store, name: str) -> dict[str, Any] | None:
         return as_dict(connection.execute(select(leads).where(*mine)).mappings().first())
 
 
-def has_lead(store: Store) -> bool:
-    """Whether anybody can sign in as a lead."""
-    with store.database.read() as connection:
-        many = select(func.count()).select_from(leads).where(leads.c.study_id == store.study_id)
-        return bool(connection.execute(many).scalar_one())
-
-
 def start_session(store: Store, *, judge_id: int | None = None, lead_id: int | None = None) -> str:
     """A new session; returns its token."""
     token = secrets.token_urlsafe(32)
