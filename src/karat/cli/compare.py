@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import click
 
@@ -13,6 +13,7 @@ from karat.cli import options
 
 if TYPE_CHECKING:
     from karat.compare import Comparison
+    from karat.compare.verdict import Method
 
 EXAMPLES = """\b
 Examples:
@@ -72,8 +73,8 @@ def compare(
     runs: tuple[str, ...],
     measure: tuple[str, ...],
     gold: str | None,
-    method: str,
-    queries: str,
+    method: Method,
+    queries: Literal["sample", "fixed"],
     combine: str,
     peek: int | None,
     by_query: bool,
@@ -108,8 +109,8 @@ def compare(
         read_judgments(labels, scale=scale, drop_bad_labels=drop_bad_labels),
         measure[0] if measure else None,
         gold=None if gold is None else read_judgments(gold, scale=scale, drop_bad_labels=drop_bad_labels),
-        method=method,  # type: ignore[arg-type]
-        queries=queries,  # type: ignore[arg-type]
+        method=method,
+        queries=queries,
         combine=combine,
         profile=profile,
         complete=complete,
@@ -131,8 +132,9 @@ def compare(
 
 def _print(found: Comparison, by_query: bool) -> None:
     from karat.cli.results import print_result
-    from karat.cli.tables import console, figure, say, side_by_side
+    from karat.cli.tables import console, say, side_by_side
     from karat.records import Result
+    from karat.records.figures import figure
 
     out = console()
     many = len(found.systems) > 2

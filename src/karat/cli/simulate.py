@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from karat.records import Records
+    from karat.simulate.two_systems import JudgeKind
 
     Files = Mapping[str, Records | pl.DataFrame | str]
 
@@ -96,20 +97,21 @@ def bronze(
 @out_folder
 @options.as_json
 def two_systems(
-    queries: int, difference: float, judge: str, leniency: float, gold: int, seed: int, out: str | None, as_json: bool
+    queries: int,
+    difference: float,
+    judge: JudgeKind,
+    leniency: float,
+    gold: int,
+    seed: int,
+    out: str | None,
+    as_json: bool,
 ) -> None:
     """Two systems with a known difference, seen by a judge who errs, with gold labels of some documents."""
     from karat.errors import BadInput
     from karat.formats.write_folder import runs_by_system
     from karat.simulate import two_systems as simulated
 
-    study = simulated(
-        queries,
-        difference=difference,
-        judge=judge,  # type: ignore[arg-type]
-        leniency=leniency,
-        seed=seed,
-    )
+    study = simulated(queries, difference=difference, judge=judge, leniency=leniency, seed=seed)
     size = len(study.truth)
     if gold > size:
         raise BadInput.at("--gold", expected=f"at most the {size:,} documents there are", found=str(gold))
@@ -275,7 +277,8 @@ def _plain(truth: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _tell(said: str, truth: Mapping[str, Any], files: Files, seed: int, out: str | None, as_json: bool) -> None:
-    from karat.cli.tables import console, figure, say, side_by_side
+    from karat.cli.tables import console, say, side_by_side
+    from karat.records.figures import figure
 
     written = _written(out, files, truth, seed)
     if as_json:

@@ -14,7 +14,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from karat.estimate import Scores
-from karat.estimate.scores import decimals
+from karat.records.figures import decimals, figure
 
 #: Tables fit a terminal of this width; a wider one is used where there is one.
 WIDTH = 100
@@ -67,14 +67,6 @@ def plain_table(names: list[str], lead: int = 1) -> Table:
     for place, name in enumerate(names):
         table.add_column(name, justify="right" if place >= lead else "left", overflow="fold")
     return table
-
-
-def figure(value: float, places: int) -> str:
-    """A number with so many decimals, a dash where there is none."""
-    if math.isnan(value):
-        return "-"
-    said = f"{value:.{places}f}"
-    return said.lstrip("-") if not said.strip("-0.") else said  # no minus before a zero
 
 
 def _one_system(scores: Scores) -> list[Table]:

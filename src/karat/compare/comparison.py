@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import polars as pl
 
-from karat.estimate.scores import decimals
+from karat.records.figures import decimals
 from karat.records.result import rows_of
 
 Verdict = Literal["better", "worse", "no difference shown", "cannot say"]

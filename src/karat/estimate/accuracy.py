@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Self, TypeGuard
 
 from karat.errors import BadInput, Undefined
 from karat.stats.correction import CLEAR, share_variance
@@ -142,13 +142,16 @@ def _percent(share: float) -> str:
 
 def _counts(place: str, agreed: object, n: object) -> None:
     """Refuse what no count can be."""
-    whole = all(isinstance(value, int) and not isinstance(value, bool) for value in (agreed, n))
-    if not whole or n < 1 or not 0 <= agreed <= n:  # type: ignore[operator]
+    if not (_whole(agreed) and _whole(n) and n >= 1 and 0 <= agreed <= n):
         raise BadInput.at(
             place,
             expected="how many of how many gold labels the judges agree with, such as 43/59",
             found=f"{agreed}/{n}",
         )
+
+
+def _whole(value: object) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _fraction(place: str, value: str | tuple[int, int]) -> tuple[int, int]:

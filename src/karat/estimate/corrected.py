@@ -13,7 +13,7 @@ import polars as pl
 from karat.errors import BadInput
 from karat.estimate.accuracy import Accuracy
 from karat.estimate.observed import Observed
-from karat.estimate.scores import decimals
+from karat.records.figures import decimals
 from karat.records.result import Result, rows_of
 from karat.stats.correction import corrected, corrected_parts, lang_reiczigel, reach
 

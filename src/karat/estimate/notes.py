@@ -61,7 +61,7 @@ def _barren(lists: Lists) -> list[str]:
 def _out_of_reach(lists: Lists, measures: list[Measure]) -> list[str]:
     """Measures that call relevant what no label reaches: shares below 1, say, or a grade that nobody gave."""
     highest = np.nanmax(lists.topics.label) if np.isfinite(lists.topics.label).any() else 0.0
-    lost = [str(m) for m in measures if getattr(m, "rel", None) is not None and highest < m.rel and highest > 0]  # type: ignore[attr-defined]
+    lost = [str(m) for m in measures if (rel := getattr(m, "rel", None)) is not None and 0 < highest < rel]
     if not lost:
         return []
     return [f"no label reaches what {', '.join(lost)} count as relevant (the highest is {highest:g}): set rel"]
@@ -132,15 +132,17 @@ def made_labels(labels: Judgments) -> Topics | None:
 def on_made_labels(lists: Lists, measures: list[Measure], systems: list[str]) -> list[str]:
     """A note for each system with labels in context that no judge gave; the lists have the sources as labels."""
     wants_context = _in_context(measures)
-    if not wants_context or lists.conditional is None:
+    if not wants_context:
         return []
     deepest = max(m.cutoff or 0 for m in wants_context) if all(m.cutoff for m in wants_context) else 0
     seen = lists.cut(deepest) if deepest else lists
-    known = (seen.rank > 1) & ~np.isnan(seen.conditional)  # type: ignore[arg-type]
+    if seen.conditional is None:
+        return []
+    known = (seen.rank > 1) & ~np.isnan(seen.conditional)
     notes = []
     for system in systems:
         mine = (lists.keys["system"] == system).to_numpy()[seen.row_list] & known
-        given = np.bincount(seen.conditional[mine].astype(np.int64), minlength=len(MADE) + 1)  # type: ignore[index]
+        given = np.bincount(seen.conditional[mine].astype(np.int64), minlength=len(MADE) + 1)
         if not given[1:].sum():
             continue
         shares = [f"{_share(n / given.sum())} {word}" for n, word in zip(given[1:], WORDS, strict=True) if n]

@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from karat.errors import BadInput
+from karat.records.figures import decimals
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -160,18 +161,6 @@ class Scores:
             f"<p>{escape(self.sentence())}</p><table><tr><th>system</th>{head}</tr>{body}</table>"
             f"{f'<ul>{notes}</ul>' if notes else ''}"
         )
-
-
-def decimals(low: float, high: float) -> int:
-    """As many decimals as the interval supports: two digits of half its width, four where there is none.
-
-    >>> decimals(0.31, 0.45), decimals(0.412, 0.418), decimals(math.nan, math.nan)
-    (3, 4, 4)
-    """
-    half = (high - low) / 2
-    if math.isnan(half) or half <= 0:
-        return 4
-    return min(max(1 - math.floor(math.log10(half)), 2), 6)
 
 
 def _cell(row: dict[str, Any]) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
 import polars as pl
 
 from karat.errors import BadInput, Undefined
@@ -96,12 +95,3 @@ def _combine(judgments: Judgments, parts: Sequence[str], column: str) -> pl.Data
         [pl.col(part).map_elements(lambda g: f"{g:g}", return_dtype=pl.String) for part in parts], separator=", "
     )
     return wide.with_columns(level=text)
-
-
-def share_of(told: int, asked: int, at_least: int = 1, of: int = 3) -> float:
-    """The weight that so many top answers of so many give, as printed in such tables.
-
-    >>> round(share_of(5, 36), 2), round(share_of(87, 372), 2)
-    (0.26, 0.41)
-    """
-    return binomial_tail(at_least, of - 1, told / asked) if asked else float(np.nan)

@@ -76,7 +76,7 @@ def votes(
     frame = judgments.frame.drop_nulls("label")
     if not frame.height:
         raise Undefined("there is no label: what another user would say cannot be told")
-    if frame.group_by("query", "doc").len()["len"].max() < min_labels:  # type: ignore[operator]
+    if (frame.group_by("query", "doc").len()["len"] < min_labels).all():
         raise Undefined(f"no document has {min_labels} labels: what another user would say cannot be told")
     levels = list(levels) or _levels(frame["label"], top)
     if most_labels is not None:
@@ -238,10 +238,8 @@ class Disagreement:
                 rows.append((at_least, of, level, *(float(c[place]) for c in columns), int(self.n[place])))
         names = ["at_least", "of", "level", "binomial", "beta_binomial", "experimental", "n"]
         frame = pl.DataFrame(rows, schema=names, orient="row")
-        apart = [
-            float((frame[model] - frame["experimental"]).abs().fill_nan(None).max() or 0.0)  # type: ignore[arg-type]
-            for model in ("binomial", "beta_binomial")
-        ]
+        off = (pl.col("binomial", "beta_binomial") - pl.col("experimental")).abs().fill_nan(None).max()
+        apart = frame.select(off.fill_null(0.0)).row(0)
         told = f"furthest from what was counted: binomial by {apart[0]:.3f}, beta-binomial by {apart[1]:.3f}"
         return Result(frame, repr(self).splitlines()[0], (*self.notes, told))
 

@@ -130,8 +130,8 @@ class Judgments(Records):
         """The highest grade there is: the scale's, or the highest label seen."""
         if self.scale is not None:
             return self.scale.top.grade
-        highest = self.frame["label"].max()
-        return None if highest is None else float(highest)  # type: ignore[arg-type]
+        highest = self.frame.select(pl.col("label").max()).item()
+        return None if highest is None else float(highest)
 
     def __repr__(self) -> str:
         pairs = self.frame.select("query", "doc").unique()

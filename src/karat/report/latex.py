@@ -10,7 +10,7 @@ import polars as pl
 from karat.compare import Comparison
 from karat.errors import Undefined
 from karat.estimate import Scores
-from karat.estimate.scores import decimals
+from karat.records.figures import decimals
 
 #: What LaTeX would not print as it stands.
 SPECIAL = {

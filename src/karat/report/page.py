@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from base64 import b64encode
 from collections.abc import Callable
 from functools import cache
@@ -14,7 +13,7 @@ from typing import Any
 
 import polars as pl
 
-from karat.estimate.scores import decimals
+from karat.records.figures import cell, column_decimals
 from karat.report.colours import DARK, config
 from karat.report.figure import Figure, vega_lite
 from karat.report.section import Section, Table
@@ -26,6 +25,7 @@ POLICY = (
 )
 #: A longer table is cut on the page, and said to be; the CSV has all of it.
 MOST_ROWS = 60
+#: Columns of grades and counts, which are written as they are.
 GRADES = ("level", "grade", "size", "at_least", "of")
 #: What columns are called on the page, where their names in a frame are short.
 HEADS = {
@@ -41,7 +41,6 @@ HEADS = {
     "n_gold": "gold labels",
     "n_labels": "labels",
 }
-PROBABILITIES = ("p", "holm", "bh", "max_t", "p_adjusted", "p_holm", "p_bh")
 
 
 def page(title: str, verdict: str, reason: str, about: str, simulated: str, sections: tuple[Section, ...]) -> str:
@@ -144,7 +143,7 @@ def _rows(frame: pl.DataFrame, caption: str) -> str:
         for name, kind in frame.schema.items()
         if kind != pl.List and not name.endswith(("_low", "_high")) and frame[name].null_count() < max(frame.height, 1)
     ]
-    places = {name: _places(frame, name) for name in names}
+    places = {name: column_decimals(frame, name) for name in names}
     word = {name: not frame[name].dtype.is_numeric() for name in names}
     heads = "".join(
         f'<th scope="col"{_word(word[name])}>{escape(HEADS.get(name, name.replace("_", " ")))}</th>' for name in names
@@ -165,39 +164,9 @@ def _word(is_word: bool) -> str:
     return ' class="word"' if is_word else ""
 
 
-def _places(frame: pl.DataFrame, name: str) -> int:
-    """As many decimals as the widest interval of the column supports, three where there is none."""
-    if f"{name}_low" not in frame.columns or f"{name}_high" not in frame.columns:
-        return 3
-    ends = zip(frame[f"{name}_low"].to_list(), frame[f"{name}_high"].to_list(), strict=True)
-    known = [decimals(low, high) for low, high in ends if low is not None and high is not None and low < high]
-    return min(known, default=3)
-
-
 def _cell(row: dict[str, Any], name: str, places: int) -> str:
-    value = row[name]
-    if value is None or (isinstance(value, float) and math.isnan(value)):
-        return "-"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, int):
-        return f"{value:,}"
-    if not isinstance(value, float):
-        return escape(str(value))
-    if name in PROBABILITIES or name.endswith("_p"):
-        return "&lt;0.001" if value < 0.001 else f"{value:.3f}"
-    if name in GRADES:
-        return f"{value:g}"
-    low, high = row.get(f"{name}_low"), row.get(f"{name}_high")
-    said = _number(value, places)
-    if low is None or high is None or math.isnan(low) or math.isnan(high):
-        return said
-    return f'{said} <span class="interval">[{_number(low, places)}, {_number(high, places)}]</span>'
-
-
-def _number(value: float, places: int) -> str:
-    said = f"{value:.{places}f}"
-    return said.lstrip("-") if not said.strip("-0.") else said
+    value, interval = cell(row, name, places, GRADES)
+    return escape(value) + (f' <span class="interval">{interval}</span>' if interval else "")
 
 
 def _inside(value: object) -> str:

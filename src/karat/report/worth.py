@@ -58,7 +58,8 @@ def _model_figure(evidence: Evidence, group: str | None, draws: int, seed: int, 
     users = range(2, min(most, 8) + 1)
     frame = model.table([(1, n) for n in users]).frame.filter(pl.col("level") < model.top)
     frame = frame.with_columns(said=_said(frame["level"])).sort(-pl.col("level"), "of")
-    apart = {name: float((frame[name] - frame["experimental"]).abs().fill_nan(0.0).max() or 0.0) for name in MODELS}  # type: ignore[arg-type]
+    off = (pl.col(MODELS) - pl.col("experimental")).abs().fill_nan(0.0).max()
+    apart = frame.select(off.fill_null(0.0)).row(0, named=True)
     return Figure(
         "weights-for-one-of-n",
         f"The binomial model is off by up to {apart['binomial']:.3f}, beta-binomial by {apart['beta_binomial']:.3f}",

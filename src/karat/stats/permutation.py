@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from karat.errors import BadInput
-from karat.stats.paired import ROUNDING
 
 Floats = npt.NDArray[np.float64]
 
@@ -23,6 +22,8 @@ MOST_STEPS = 100_000
 AT_ONCE = 2_000_000
 #: Sums that are equal but for rounding are equal.
 EQUAL = 1e-9
+#: Differences that are alike but for the rounding of scores of about 1 are alike.
+ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -96,16 +97,6 @@ def all_pairs(systems: int) -> npt.NDArray[np.int64]:
     [[0, 1], [0, 2], [1, 2]]
     """
     return np.column_stack(np.triu_indices(systems, 1)).astype(np.int64)
-
-
-def against_one(systems: int, one: int = 0) -> npt.NDArray[np.int64]:
-    """Every other system paired with one, such as the system in use.
-
-    >>> against_one(3, 1).tolist()
-    [[0, 1], [2, 1]]
-    """
-    others = np.delete(np.arange(systems), one)
-    return np.column_stack([others, np.full(len(others), one)]).astype(np.int64)
 
 
 def max_t(values: Floats, pairs: npt.NDArray[np.int64] | None = None, *, draws: int = 10_000, seed: int = 0) -> MaxT:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import ceil, inf, isfinite, sqrt
+from math import inf, isfinite, sqrt
 
 import numpy as np
 import numpy.typing as npt
@@ -107,35 +107,6 @@ def sampled_sd(variance: float, gold_variance: float, share: float) -> float:
     if not (0 <= variance < inf and 0 <= gold_variance < inf):
         raise BadInput.at("the variances", expected="numbers from 0", found=f"{variance:g} and {gold_variance:g}")
     return sqrt(variance + gold_variance * (1 / share - 1))
-
-
-def queries_needed_normal(
-    difference: float,
-    variance: float,
-    *,
-    gold_variance: float = 0.0,
-    share: float = 1.0,
-    power: float = 0.8,
-    alpha: float = 0.05,
-) -> int:
-    """The queries needed by the normal distribution, when a share of the documents that matter has a gold label.
-
-    >>> queries_needed_normal(0.02, 0.04)
-    785
-    >>> queries_needed_normal(0.02, 0.04, gold_variance=0.005, share=0.1)
-    1668
-
-    Q = (z_(1 - alpha/2) + z_power)^2 (variance + R (1/share - 1)) / difference^2. `queries_needed` with `sampled_sd`
-    says the same for the t test, two queries or so more; use that one where there are few.
-    """
-    from statistics import NormalDist
-
-    sd = sampled_sd(variance, gold_variance, share)
-    _check(sd, alpha, power)
-    if not isfinite(difference) or difference == 0:
-        raise BadInput.at("the difference", expected="a number other than 0", found=str(difference))
-    z = NormalDist().inv_cdf(1 - alpha / 2) + NormalDist().inv_cdf(power)
-    return ceil((z * sd / difference) ** 2)
 
 
 def _check(sd: float, alpha: float, power: float = 0.8) -> None:

@@ -15,47 +15,20 @@ Floats = npt.NDArray[np.float64]
 FIRST = 20
 
 
-def confidence_sequence(
-    values: npt.ArrayLike, r: float, *, alpha: float = 0.05, first: int = FIRST
-) -> tuple[Floats, Floats]:
-    """Lower and upper ends of an interval for the mean after each value, all of which hold together.
-
-    >>> low, high = confidence_sequence(np.array([0.3, 0.5, 0.1, 0.4] * 25), best_r(100))
-    >>> round(float(low[-1]), 3), round(float(high[-1]), 3)
-    (0.28, 0.37)
-
-    With chance 1 - alpha the mean is in every one of the intervals, so one may look at any time and stop when 0 is
-    outside. `r` says where the sequence is narrowest and must be fixed before the first look: `best_r` of the number
-    planned. The price at that number is an interval about 1.5 times as wide as that of a single look. It rests on the
-    central limit theorem, so before the `first` look the ends are NaN, as they are while the values do not vary. From
-    20 values on it holds for differences of two systems; for skewed values, such as one system's AP, wait for about
-    50. With a number that was fixed in advance `paired_t` is narrower.
-
-    Reference: Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas, Time-uniform central limit theory and asymptotic
-    confidence sequences (Annals of Statistics 2024), theorem 2.2.
-    """
-    values = np.asarray(values, dtype=np.float64).ravel()
-    if not np.isfinite(values).all():
-        raise BadInput.at("the values", expected="numbers", found="one that is missing or infinite")
-    t = np.arange(1.0, len(values) + 1)
-    # Around a fixed value, so that the sums of squares do not drown what the values vary by.
-    centre = float(values[0]) if len(values) else 0.0
-    away = values - centre
-    mean = away.cumsum() / t
-    spread = np.maximum((away**2).cumsum() / t - mean**2, 0.0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        sd = np.sqrt(spread * t / (t - 1))
-    seen = np.abs(away).max(initial=0.0)
-    sd = np.where(sd > 1e-9 * max(seen, 1e-300), sd, np.nan)
-    reach = np.where(t >= first, sd * reaches(t, r, alpha=alpha), np.nan)
-    return centre + mean - reach, centre + mean + reach
-
-
 def reaches(t: npt.ArrayLike, r: float, *, alpha: float = 0.05) -> Floats:
     """How far the interval goes to each side after t values, in standard deviations of a value.
 
     >>> reaches([50, 100, 200], best_r(100)).round(3).tolist()
     [0.435, 0.304, 0.217]
+
+    With chance 1 - alpha the mean is in every one of the intervals, so one may look at any time and stop when 0 is
+    outside. `r` says where the sequence is narrowest and must be fixed before the first look: `best_r` of the number
+    planned. The price at that number is an interval about 1.5 times as wide as that of a single look. It rests on the
+    central limit theorem: from 20 values on it holds for differences of two systems; for skewed values, such as one
+    system's AP, wait for about 50.
+
+    Reference: Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas, Time-uniform central limit theory and asymptotic
+    confidence sequences (Annals of Statistics 2024), theorem 2.2.
     """
     if not 0 < r < inf:
         raise BadInput.at("r", expected="a number above 0, such as best_r(100)", found=str(r))
@@ -80,19 +53,6 @@ def best_r(t: float, alpha: float = 0.05) -> float:
     for _ in range(200):
         x = log(1 + x) - 2 * log(alpha)
     return x / t
-
-
-def values_needed(reach: float, sd: float, alpha: float = 0.05) -> int:
-    """After how many values the sequence that is tuned for that number goes no further than `reach` to each side.
-
-    >>> values_needed(0.0304, 0.1)
-    100
-    """
-    if not reach > 0 or not sd >= 0:
-        raise BadInput.at("the reach", expected="above 0, with a sd from 0", found=f"{reach} and {sd}")
-    # The reach at the best place is that of one value over the root of the number.
-    single = float(reaches(1.0, best_r(1.0, alpha), alpha=alpha))
-    return max(1, int(np.ceil((sd * single / reach) ** 2 - 1e-9)))
 
 
 def _check(alpha: float) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import BindParameter, Connection, bindparam, func, insert, select, update
 
-from karat.store.store import NotYours, Store
+from karat.store.store import NotYours, Store, added
 from karat.store.tables import answers, events, reservations, tasks
 
 _INSERT = insert(events)
@@ -82,7 +82,7 @@ def log(
         "away": said.away,
         "more": json.dumps(extra, ensure_ascii=False) if extra else None,
     }
-    return int(connection.execute(_INSERT, row).inserted_primary_key[0])  # type: ignore[index]
+    return added(connection, _INSERT, row)
 
 
 def settle(connection: Connection, task_id: int) -> None:

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, delete, func, insert, select, update
 
 from karat.errors import BadInput
 from karat.store.log import lock_task, log, settle
-from karat.store.store import LOTS, Store, as_dict
+from karat.store.store import LOTS, Store, added, as_dict
 from karat.store.tables import bundles, judges, leads, reservations, sessions
 
 #: A session ends after so many seconds: two weeks.
@@ -65,7 +65,7 @@ def add_judge(
             "details": json.dumps(details) if details else None,
             "made": store.clock(),
         }
-        number = int(connection.execute(insert(judges).values(row)).inserted_primary_key[0])  # type: ignore[index]
+        number = added(connection, insert(judges), row)
         log(connection, store, "joined", judge_id=number, more={"group": group, "source": source})
         return dict(connection.execute(select(judges).where(judges.c.id == number)).mappings().one())
 
@@ -142,13 +142,6 @@ def lead_named(store: Store, name: str) -> dict[str, Any] | None:
     with store.database.read() as connection:
         mine = (leads.c.study_id == store.study_id, leads.c.name == name)
         return as_dict(connection.execute(select(leads).where(*mine)).mappings().first())
-
-
-def has_lead(store: Store) -> bool:
-    """Whether anybody can sign in as a lead."""
-    with store.database.read() as connection:
-        many = select(func.count()).select_from(leads).where(leads.c.study_id == store.study_id)
-        return bool(connection.execute(many).scalar_one())
 
 
 def start_session(store: Store, *, judge_id: int | None = None, lead_id: int | None = None) -> str:

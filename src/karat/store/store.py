@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, RowMapping, insert, select
+from sqlalchemy import Connection, Insert, RowMapping, insert, select
 
 from karat.errors import KaratError
 from karat.records.study import Rules, Study
@@ -48,8 +48,7 @@ class Store:
         def find(connection: Connection) -> int:
             found = connection.execute(select(studies.c.id).where(studies.c.key == study.id)).scalar()
             if found is None:
-                row = insert(studies).values(key=study.id, title=study.title, made=clock())
-                found = connection.execute(row).inserted_primary_key[0]  # type: ignore[index]
+                found = added(connection, insert(studies), {"key": study.id, "title": study.title, "made": clock()})
             return int(found)
 
         return cls(database, database.write(find), study.rules, study.groups, clock)
@@ -57,6 +56,13 @@ class Store:
     def close(self) -> None:
         """Give all connections back."""
         self.database.close()
+
+
+def added(connection: Connection, statement: Insert, row: dict[str, Any]) -> int:
+    """Insert a row; returns its number."""
+    key = connection.execute(statement, row).inserted_primary_key
+    assert key is not None
+    return int(key[0])
 
 
 def as_dict(row: RowMapping | None) -> dict[str, Any] | None:

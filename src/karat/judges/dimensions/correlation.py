@@ -140,7 +140,7 @@ def _cells(
 def _finding(frame: pl.DataFrame, setting: str, level: float) -> str:
     aspects = frame.filter(pl.col("aspect") != ALONE).filter(pl.col(setting).is_not_nan())
     if not aspects.height:
-        whole = int((frame["n_alone"] + frame["n_context"]).max())  # type: ignore[arg-type]
+        whole = int(frame.select((pl.col("n_alone") + pl.col("n_context")).max()).item())
         documents = count(whole, "document")
         return f"No correlation is defined: grades do not vary over {documents} with a grade in every aspect."
     best, worst = aspects.row(0, named=True), aspects.row(-1, named=True)

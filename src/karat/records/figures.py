@@ -1,0 +1,75 @@
+"""How figures are written in tables: with as many decimals as their intervals support, a dash where there is none."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping
+from typing import Any
+
+import polars as pl
+
+#: Columns of p values, and of what something costs, which are written as such.
+PROBABILITIES = ("p", "p_adjusted", "holm", "bh", "max_t", "q")
+COSTS = ("cost",)
+
+
+def decimals(low: float, high: float) -> int:
+    """As many decimals as the interval supports: two digits of half its width, four where there is none.
+
+    >>> decimals(0.31, 0.45), decimals(0.412, 0.418), decimals(math.nan, math.nan)
+    (3, 4, 4)
+    """
+    half = (high - low) / 2
+    if math.isnan(half) or half <= 0:
+        return 4
+    return min(max(1 - math.floor(math.log10(half)), 2), 6)
+
+
+def column_decimals(frame: pl.DataFrame, name: str) -> int:
+    """The decimals of a column: what its widest interval supports, three where there is none.
+
+    >>> column_decimals(pl.DataFrame({"raw": [0.4], "raw_low": [0.1], "raw_high": [0.7]}), "raw")
+    2
+    """
+    if f"{name}_low" not in frame.columns or f"{name}_high" not in frame.columns:
+        return 3
+    ends = zip(frame[f"{name}_low"].to_list(), frame[f"{name}_high"].to_list(), strict=True)
+    known = [decimals(low, high) for low, high in ends if low is not None and high is not None and low < high]
+    return min(known, default=3)
+
+
+def figure(value: float, places: int) -> str:
+    """A number with so many decimals, a dash where there is none.
+
+    >>> figure(0.4567, 2), figure(-0.001, 2), figure(math.nan, 2)
+    ('0.46', '0.00', '-')
+    """
+    if math.isnan(value):
+        return "-"
+    said = f"{value:.{places}f}"
+    return said.lstrip("-") if not said.strip("-0.") else said  # no minus before a zero
+
+
+def cell(row: Mapping[str, Any], name: str, places: int, grades: Collection[str] = ()) -> tuple[str, str]:
+    """A row's value in a column and its interval, empty where it has none; columns of `grades` have no decimals.
+
+    >>> cell({"raw": 0.4, "raw_low": 0.1, "raw_high": 0.7}, "raw", 2), cell({"p": 0.0004}, "p", 3)
+    (('0.40', '[0.10, 0.70]'), ('<0.001', ''))
+    """
+    value = row[name]
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return "-", ""
+    if isinstance(value, bool):
+        return "yes" if value else "no", ""
+    if isinstance(value, int):
+        return f"{value:,}", ""
+    if not isinstance(value, float):
+        return str(value), ""
+    low, high = row.get(f"{name}_low"), row.get(f"{name}_high")
+    if low is not None and high is not None and not math.isnan(low) and not math.isnan(high):
+        return figure(value, places), f"[{figure(low, places)}, {figure(high, places)}]"
+    if low is None and (name in PROBABILITIES or name.endswith(("_p", "_holm", "_bh"))):
+        return "<0.001" if value < 0.001 else f"{value:.3f}", ""
+    if name in COSTS:
+        return f"{value:,.10g}", ""
+    return f"{value:g}" if name in grades else figure(value, places), ""
