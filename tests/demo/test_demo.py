@@ -158,3 +158,21 @@ def test_the_report_is_written_beside_the_study_and_says_what_was_planted(tmp_pa
     page = (folder / "report.html").read_text()
     assert "simulated" in page.casefold()
     assert "The interval of the labels as they are" in page
+
+
+def test_a_process_that_replaced_hooks_or_added_names_reads_the_same_documentation(monkeypatch):
+    import builtins
+    import sys
+
+    from karat.demo.corpus import python_documents
+
+    before = python_documents()
+    monkeypatch.setattr(sys, "excepthook", lambda *_: None)
+    monkeypatch.setattr(
+        builtins,
+        "display",
+        test_a_process_that_replaced_hooks_or_added_names_reads_the_same_documentation,
+        raising=False,
+    )
+    assert python_documents().equals(before)
+    assert "sys.unraisablehook" in before["doc"]

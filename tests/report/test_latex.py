@@ -85,9 +85,29 @@ def test_without_scores_there_is_no_table():
         latex_tables(None, None)
 
 
+def test_of_many_pairs_those_with_the_best_are_shown():
+    systems = {f"s{k:02}": {f"q{i}": {"x": float(i % 12 < k), "y": 0.5} for i in range(24)} for k in range(12)}
+    labels = {f"q{i}": {"x": 1, "y": 0} for i in range(24)}
+    evidence = Evidence("Many", labels=kt.Judgments.of(labels), runs=(kt.Runs.of(systems),))
+    table = pairs_table(make_report(evidence, measure="P@1", measures=[], draws=100).comparison)
+    rows = rows_of(table)
+    assert len(rows) == 11
+    assert all("s11" in row for row in rows)
+    assert "Only the pairs with s11, the best, are shown of 66." in table
+
+
+def test_the_caption_says_by_which_labels(favoured):
+    table = scores_table(*(lambda report: (report.scores, report.comparison))(make_report(favoured, draws=200)))
+    assert "by the labels as they are" in table
+    assert re.search(r"against (A|B), the best by P@10 \(labels corrected with gold labels, Holm-adjusted\)", table)
+
+
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex")
-def test_the_tables_compile(apart, tmp_path):
-    text = make_report(apart, draws=100).latex()
-    before = "\\documentclass{article}\\usepackage[T1]{fontenc}\\usepackage{booktabs}\\begin{document}"
-    (tmp_path / "paper.tex").write_text(f"{before}{text}\\end{{document}}")
+def test_the_tables_compile_with_any_name(tmp_path):
+    names = ['"quoted"', "[bracket]", "*star", "a_b & c%", "x^2 ~ \\n {$#} <|>"]
+    systems = {name: {f"q{i}": {"x": float((i + k) % 5), "y": 1.5} for i in range(20)} for k, name in enumerate(names)}
+    labels = {f"q{i}": {"x": i % 2, "y": 1} for i in range(20)}
+    evidence = Evidence("Names", labels=kt.Judgments.of(labels), runs=(kt.Runs.of(systems),))
+    before = "\\documentclass{article}\\usepackage{booktabs}\\begin{document}"
+    (tmp_path / "paper.tex").write_text(f"{before}{make_report(evidence, draws=100).latex()}\\end{{document}}")
     subprocess.run(["pdflatex", "-halt-on-error", "paper.tex"], cwd=tmp_path, check=True, capture_output=True)

@@ -123,8 +123,35 @@ def test_the_demos_planted_bias_is_found_out_and_the_page_says_so(tmp_path):
     assert "labels as they are" in said[1]
     assert said[1].index("misses it") < said[1].index("holds it")
     groups = figure(report, "by-group").said
-    assert "As they are, the labels of simulated llm miss it. Corrected, the labels of all hold it." in groups
+    assert "As they are, the labels of simulated llm miss it. Corrected, the labels of every group hold it." in groups
     assert "simulated" in report.simulated
+    bias = figure(report, "bias").data.row(0, named=True)
+    assert (bias["group"], bias["slice"]) == ("simulated llm", "results shown by hybrid alone")
+    # 0.6 of a grade is planted on what the hybrid shows and BM25 does not, where the scale has room for it.
+    assert bias["low"] < 0.6 < bias["high"]
+
+
+def test_the_page_never_calls_the_naive_winner_the_best_when_gold_says_otherwise(tmp_path):
+    write_demo(demo_study(), str(tmp_path / "demo"))
+    report = make_report(read_evidence(str(tmp_path / "demo")), group="simulated llm", draws=100)
+    ranks, means = report.comparison.ranks, report.scores
+    assert means.best_first()[0] == "hybrid" != ranks["system"][0]
+    scores = section(report, "scores")
+    assert scores.said[0].startswith(f"Corrected with gold labels, {ranks['system'][0]} has the highest P@10: ")
+    assert "By the labels as they are, hybrid would have it: " in scores.said[0]
+    drawn = figure(report, "scores").data
+    assert drawn["system"].unique(maintain_order=True).to_list() == ranks["system"].to_list()
+    corrected = drawn.filter(pl.col("labels") != "as they are")
+    assert corrected["low"].is_not_nan().all()
+    first, second = ranks["system"][:2]
+    assert f"{first} less {second}" in figure(report, "naive-and-corrected").data["pair"].to_list()
+
+
+def test_where_one_judge_labels_once_the_disagreement_is_that_of_all(folder):
+    evidence = read_evidence(str(folder))
+    worth = section(make_report(evidence, group="llm", draws=100), "worth")
+    assert "llm gave one label to each document: these figures are of all judges" in worth.notes
+    assert worth.figures
 
 
 def test_a_folder_without_a_study_is_refused_with_a_remedy(tmp_path):
@@ -132,6 +159,10 @@ def test_a_folder_without_a_study_is_refused_with_a_remedy(tmp_path):
         read_evidence(str(tmp_path))
     with pytest.raises(BadInput, match="found no folder of that name"):
         read_evidence(str(tmp_path / "nowhere"))
+    (tmp_path / "llm.csv").write_text("query,doc,label\nq,d,1\n")
+    (tmp_path / "a.run").write_text("q Q0 d 1 1 a\n")
+    with pytest.raises(BadInput, match=r"no labels; labels are looked for in judgments\*.*so llm\.csv was not read"):
+        read_evidence(str(tmp_path)).of_group(None)
     (tmp_path / "truth.json").write_text("[1, 2")
     (tmp_path / "judgments.csv").write_text("query,doc,label\nq,d,1\n")
     with pytest.raises(BadInput, match=r"truth\.json"):

@@ -105,7 +105,7 @@ def _print(study: DemoStudy) -> None:
     out.print()
     say(out, "Is the hybrid better than BM25? By the labels of the simulated LLM, taken as they are:")
     say(out, f"  {study.naive.sentence()}")
-    say(out, f"With {gold} gold labels for the four engines, drawn as karat plan gold does:")
+    say(out, f"With {gold} gold labels drawn by karat plan gold for all four engines (those of these two count):")
     say(out, f"  {study.corrected.sentence()}")
     say(out, f"The truth, by the grades of all {len(study.hand.frame)} results, is {study.truth:+.3f}.")
     if study.found_out:
@@ -122,11 +122,13 @@ def _print(study: DemoStudy) -> None:
 def _next(folder: str, commands: set[str], files: list[str]) -> None:
     """What to type next, as far as this karat has it."""
     runs = f"{folder}/runs/bm25.run {folder}/runs/hybrid.run"
+    runs_of_two = f"--run {folder}/runs/bm25.run --run {folder}/runs/hybrid.run"
     lines = [
         ("compare", f"karat compare {folder}/judgments-llm.csv {runs} -m P@10 --gold {folder}/gold.csv"),
         ("score", f"karat score {folder}/hand.csv {folder}/runs/*.run"),
         ("judges", f"karat judges {folder}/judgments-crowd.csv --gold {folder}/gold.csv"),
-        ("report", f"karat report {folder} -o report.html --latex tables.tex"),
+        ("judges", f"karat judges bias {folder}/judgments-llm.csv --gold {folder}/gold.csv {runs_of_two}"),
+        ("report", f'karat report {folder} --group "simulated llm" --latex tables.tex'),
         ("serve", f"karat serve {folder}"),
     ]
     page = f", its report in {folder}/report.html (open it in a browser)" if "report.html" in files else ""

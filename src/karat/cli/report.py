@@ -137,5 +137,5 @@ def report(
     say(out_to, repr(found))
     for section in found.sections:
         if section.said[0].startswith("Not in this report"):
-            say(out_to, f"- {section.title} {section.said[0]}")
+            say(out_to, f"- {section.title.rstrip('?')}: {section.said[0][0].lower()}{section.said[0][1:]}")
     say(out_to, f"Wrote {', '.join(written[:4])}{f' and {len(written) - 4} more files' if len(written) > 4 else ''}")

@@ -141,9 +141,12 @@ def _compiled() -> Iterator[tuple[str, str]]:
             module = importlib.import_module(name)
         except ImportError:
             continue
-        for part, thing in vars(module).items():
-            # An alias, or something that another module made, is told elsewhere.
+        for part, current in vars(module).items():
+            # Hooks of sys may have been replaced; the documentation is that of the original (sys.__excepthook__).
+            thing = vars(module).get(f"__{part}__", current)
+            # An alias, or something that another module made or put there, is told elsewhere.
             other = inspect.isclass(thing) and (thing.__name__ != part or thing.__module__ not in (name, *INSIDE))
+            other = other or (name == "builtins" and inspect.isfunction(thing))
             if part.startswith("_") or part in TWINS or other or isinstance(thing, ModuleType):
                 continue
             yield from _told(thing, f"{name}.{part}")

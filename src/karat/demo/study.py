@@ -20,8 +20,9 @@ from karat.records import Clicks, Documents, Judgments, Preferences, Queries, Ru
 from karat.records.base import count
 
 HERE = Path(__file__).parent
-#: The measure of the demo, and how many gold labels it draws.
-MEASURE, GOLD = "P@10", 240
+#: The measure of the demo, how many gold labels it draws, and the share of them drawn from all documents alike: without
+#: it the engines could be told apart, but their own scores would have no intervals.
+MEASURE, GOLD, UNIFORM = "P@10", 240, 0.2
 #: Without so many graded documents left, another Python's documentation is not the one that was graded.
 LEAST = 300
 
@@ -96,7 +97,8 @@ def demo_study(seed: int = 0) -> DemoStudy:
     scale = Scale.parse(SCALE)
     hand = Judgments.check(pairs.select("query", "doc", label=pl.col("grade").cast(pl.Float64)), scale=scale)
     judgments = judged(pairs, runs, seed)
-    plan = plan_gold(shown, judgments[LLM.name], MEASURE, min(GOLD, pairs.height // 2), seed=seed)
+    size = min(GOLD, pairs.height // 2)
+    plan = plan_gold(shown, judgments[LLM.name], MEASURE, size, uniform=UNIFORM, seed=seed)
     gold = plan.frame.drop("label").join(hand.frame, on=["query", "doc"]).select("query", "doc", "label", "probability")
     needed = documents.join(runs.select("doc").unique(), on="doc", how="semi")
     return DemoStudy(

@@ -54,7 +54,8 @@ def dots(
         labelLineHeight=13,
         labelBaseline="line-bottom" if frame[row].str.contains(", ").any() else "middle",
     )
-    y = alt.Y(f"{row}:N", sort=None, title=None, axis=two_lines)
+    # Named in their order: a row without an interval would otherwise come after all that have one.
+    y = alt.Y(f"{row}:N", sort=frame[row].to_list(), title=None, axis=two_lines)
     ink = _ink(frame, colour, look_at)
     tips = _tips(frame)
     base = alt.Chart(_data(frame)).encode(y=y, color=ink, tooltip=tips)

@@ -103,7 +103,7 @@ class Evidence:
     def of_group(self, group: str | None) -> Judgments:
         """The labels of one group, or of all: overall grades of documents read alone, to score lists with."""
         if self.labels is None:
-            raise BadInput("there are no labels")
+            raise BadInput("; ".join(["there are no labels", *self.notes]))
         frame = self.labels.frame
         if group is not None:
             if group not in self.groups:
@@ -161,6 +161,8 @@ def read_evidence(
     gold_file = found("gold", gold)
     golden = None if gold_file is None else read_judgments(gold_file, scale=scale, drop_bad_labels=drop_bad_labels)
     judged, golden, notes = _apart(judged, golden)
+    if judged is None and (others := _not_read(place)):
+        notes.append(f"labels are looked for in judgments*, labels* and qrels*, so {others} not read (see --labels)")
     named = {
         "queries": queries,
         "subtopics": None,
@@ -189,7 +191,7 @@ def read_evidence(
             folder or "the report",
             expected="judgments*, gold.*, runs/*, preferences.* or clicks.*",
             found="none of them",
-            remedy="name a study's folder, or the files with --labels and --runs",
+            remedy="name a study's folder, or the files with --labels and --run",
         )
     return evidence
 
@@ -203,6 +205,14 @@ def _files(folder: Path | None, what: str) -> list[str]:
         for path in sorted(folder.iterdir())
         if path.is_file() and path.suffix in TABLES and path.name.lower().startswith(NAMES[what])
     ]
+
+
+def _not_read(folder: Path | None) -> str:
+    """The tables of a folder whose names say nothing, in words."""
+    known = tuple(name for names in NAMES.values() for name in names)
+    files = [] if folder is None else sorted(path for path in folder.iterdir() if path.suffix in TABLES)
+    names = [path.name for path in files if not path.name.lower().startswith((*known, "truth"))]
+    return "" if not names else f"{', '.join(names[:5])} {'was' if len(names) == 1 else 'were'}"
 
 
 def _run_files(folder: Path | None) -> list[str]:

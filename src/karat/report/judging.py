@@ -93,9 +93,9 @@ def _agreement(labels: Judgments, gold: Judgments | None, draws: int, seed: int)
     kept = frame.join(names, on=["group", "against"], how="anti", nulls_equal=True)
     kept = pl.concat([frame.filter(first), kept])
     rows = kept.select(
-        row=pl.when(pl.col("against").is_null())
-        .then(pl.lit("within ") + pl.col("group"))
-        .otherwise(pl.col("group") + " and " + pl.col("against")),
+        # In two lines, so that a narrow page shows both.
+        row=pl.col("group")
+        + pl.when(pl.col("against").is_null()).then(pl.lit(", within")).otherwise(", and " + pl.col("against")),
         alpha="alpha_ordinal",
         low="alpha_ordinal_low",
         high="alpha_ordinal_high",
@@ -124,21 +124,29 @@ def _agreement(labels: Judgments, gold: Judgments | None, draws: int, seed: int)
 
 def _most(rows: pl.DataFrame) -> str:
     within = rows.filter(pl.col("look_at")).sort("alpha")
-    return str(within["row"][-1]) if within.height else "between " + str(rows.sort("alpha")["row"][-1])
+    if within.height:
+        return "within " + str(within["row"][-1]).removesuffix(", within")
+    return "between " + str(rows.sort("alpha")["row"][-1]).replace(", and ", " and ")
 
 
 def _distribution(labels: Judgments, gold: Judgments | None, draws: int, seed: int) -> Part:
     result = distribution(_with_gold(labels, gold), draws=draws, seed=seed)
     frame = result.frame.filter(pl.col("feature") == "all").select("group", "grade", "share", "low", "high", "n")
-    means = frame.group_by("group").agg(mean=(pl.col("grade") * pl.col("share")).sum()).sort("mean")
-    title = "How the judges use the scale"
+    # Gold comes last, so that groups keep their colours, and is not ranked: its documents were drawn, not all judged.
+    frame = frame.sort(pl.col("group") == "gold", maintain_order=True)
+    means = frame.filter(pl.col("group") != "gold")
+    means = means.group_by("group").agg(mean=(pl.col("grade") * pl.col("share")).sum()).sort("mean")
+    title, how = "How the judges use the scale", "Share of each grade among a group's labels with 95 % intervals over"
+    how += " queries (Kazai et al. 2012, Fig. 1)."
+    if gold is not None:
+        how += " Gold: only the documents that have a gold label."
     if means.height > 1:
         low, high = means.row(0, named=True), means.row(-1, named=True)
         title = f"{high['group']} grades highest (mean {high['mean']:.2f}), {low['group']} lowest ({low['mean']:.2f})"
     figure = Figure(
         "label-distribution",
         title,
-        "Share of each grade among a group's labels with 95 % intervals over queries (Kazai et al. 2012, Fig. 1).",
+        how,
         charts.bars(frame, x="grade", value="share", group="group", x_title="grade"),
         frame,
     )
@@ -189,7 +197,8 @@ def _bias(evidence: Evidence, labels: Judgments) -> Part:
     frame = result.frame.with_columns(size=pl.col("effect").abs())
     shown = frame.filter(pl.col("feature_2").is_null()).sort(~pl.col("found"), -pl.col("size")).head(MOST_SLICES)
     rows = shown.select(
-        row=pl.col("group") + ": " + pl.col("slice"),
+        # In two lines, so that a narrow page shows both.
+        row=pl.col("group") + ", " + pl.col("slice").str.replace_all(", ", " / "),
         group="group",
         slice="slice",
         effect="effect",
@@ -280,9 +289,11 @@ def _clicks(labels: Judgments, evidence: Evidence, draws: int, seed: int) -> Par
         )
         for part in ("correct", "insensitive", "incorrect")
     ).filter(pl.col("share").is_not_nan())
-    order = {group: place for place, group in enumerate(frame.sort("correct", descending=True)["group"].to_list())}
+    # Gold is of other, fewer documents: it comes last and is not ranked, unless there is nothing else.
+    ranked = frame.sort(pl.col("group") == "gold", -pl.col("correct"))
+    order = {group: place for place, group in enumerate(ranked["group"].to_list())}
     rows = rows.sort(pl.col("group").replace_strict(order), maintain_order=True)
-    best = frame.sort("correct").row(-1, named=True)
+    best = ranked.row(0, named=True)
     figure = Figure(
         "labels-and-clicks",
         f"Labels of {best['group']} agree with clicks most often: in {100 * best['correct']:.0f} % of pairs",

@@ -27,9 +27,11 @@ SPECIAL = {
     "<": r"\textless{}",
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
-    '"': r"\textquotedbl{}",
+    '"': "''",
 }
 PATTERN = re.compile("|".join(re.escape(sign) for sign in SPECIAL))
+#: More pairs than these do not fit a page.
+MOST_PAIRS = 40
 #: Marks of significance, allowing for the number of pairs.
 MARKS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))
 
@@ -41,6 +43,16 @@ def escaped(text: str) -> str:
     'nDCG@10 \\& 50 \\% of bm\\_25'
     """
     return PATTERN.sub(lambda sign: SPECIAL[sign[0]], " ".join(text.split()))
+
+
+def cell(text: str) -> str:
+    r"""A text at the start of a row: a star or bracket there would belong to the end of the row before.
+
+    >>> cell("*star"), cell("[x]"), cell("plain")
+    ('{}*star', '{}[x]', 'plain')
+    """
+    said = escaped(text)
+    return "{}" + said if said.startswith(("*", "[")) else said
 
 
 def mark(p: float | None) -> str:
@@ -76,40 +88,56 @@ def scores_table(scores: Scores, comparison: Comparison | None = None) -> str:
     marks = _marks(comparison)
     lines = []
     for system in systems:
-        parts = [escaped(system)]
+        parts = [cell(system)]
         for measure in scores.measures:
             row = cells[system, measure]
             places = decimals(row["low"], row["high"])
             said = "--" if math.isnan(row["value"]) else f"{row['value']:.{places}f}"
             said = rf"\mathbf{{{said}}}" if best[measure] == system and said != "--" and len(systems) > 1 else said
             stars = marks.get(system, "") if comparison is not None and measure == comparison.measure else ""
-            ends = "" if math.isnan(row["low"]) else rf"\;[{row['low']:.{places}f}, {row['high']:.{places}f}]"
+            ends = (
+                ""
+                if math.isnan(row["low"])
+                else rf"\,{{\scriptstyle [{row['low']:.{places}f}, {row['high']:.{places}f}]}}"
+            )
             parts.append(f"${said}{stars}{ends}$" if said != "--" else said)
         lines.append(" & ".join(parts) + r" \\")
     n = sorted({int(row["n"]) for row in cells.values()})
     queries = f"{n[0]:,}" if len(n) == 1 else f"{n[0]:,} to {n[-1]:,}"
-    caption = f"Mean scores over {queries} queries with {scores.level * 100:g} % intervals; highest in bold."
-    if marks:
-        caption += f" {_legend()} against the best system by {comparison.measure if comparison else ''}"
-        caption += f" ({_method(comparison)}, Holm-adjusted)." if comparison else "."
+    caption = f"Mean scores over {queries} queries with {scores.level * 100:g} % intervals, by the labels as they are; "
+    caption += "highest in bold."
+    if marks and comparison is not None:
+        caption += f" {_legend()} against {_best(comparison)}, the best by {comparison.measure}"
+        caption += f" ({_method(comparison)}, Holm-adjusted)."
     return _table("scores", caption, "l" + "r" * len(scores.measures), ["System", *scores.measures], lines)
 
 
 def pairs_table(comparison: Comparison) -> str:
-    """Every pair of systems: the difference with its interval, p, Holm's p, and wins, ties and losses."""
-    lines = []
-    for row in comparison.pairs.iter_rows(named=True):
+    """Every pair of systems: the difference with its interval, p, Holm's p, and wins, ties and losses.
+
+    Of many pairs only those with the best system fit a page; Holm's p allows for all of them all the same.
+    """
+    lines, pairs, only = [], comparison.pairs, ""
+    if pairs.height > MOST_PAIRS:
+        pairs = _with_best(comparison)
+        only = f" Only the pairs with {_best(comparison)}, the best, are shown of {comparison.pairs.height:,}."
+    for row in pairs.iter_rows(named=True):
         p, holm = row["p"], row["holm"]
         places = decimals(row["low"], row["high"])
-        ends = "" if math.isnan(row["low"]) else rf"\;[{row['low']:+.{places}f}, {row['high']:+.{places}f}]"
+        ends = (
+            ""
+            if math.isnan(row["low"])
+            else rf"\,{{\scriptstyle [{row['low']:+.{places}f}, {row['high']:+.{places}f}]}}"
+        )
         difference = f"${row['difference']:+.{places}f}{mark(holm)}{ends}$"
         counts = f"{row['wins']:,}/{row['ties']:,}/{row['losses']:,}"
-        names = [escaped(row["b"]), escaped(row["a"])]
+        names = [cell(row["b"]), escaped(row["a"])]
         lines.append(" & ".join([*names, difference, _p(p), _p(holm), counts]) + r" \\")
     n = comparison.by_query.height
     caption = (
         f"Differences in {comparison.measure} over {n:,} queries with {comparison.level * 100:g} % intervals, "
-        f"{_method(comparison)}. {_legend()} after Holm's adjustment for all pairs."
+        f"{_method(comparison)}. {_legend()} after Holm's adjustment for all pairs; wins, ties and losses by the "
+        f"labels as they are.{only}"
     )
     heads = ["System", "against", "difference", "$p$", "$p$ (Holm)", "wins/ties/losses"]
     return _table("comparisons", caption, "llrrrr", heads, lines)
@@ -119,14 +147,22 @@ def _marks(comparison: Comparison | None) -> dict[str, str]:
     """The mark of every system against the best one."""
     if comparison is None or not comparison.pairs.height:
         return {}
-    ranked = comparison.ranks.sort("rank")["system"].to_list() if comparison.ranks.height else []
-    best = ranked[0] if ranked else None
-    if best is None:
-        row = comparison.pairs.row(0, named=True)
-        best = row["b"] if row["difference"] > 0 else row["a"]
-    mine = comparison.pairs.filter((pl.col("a") == best) | (pl.col("b") == best))
+    best, mine = _best(comparison), _with_best(comparison)
     other = [(row["a"] if row["b"] == best else row["b"], mark(row["holm"])) for row in mine.iter_rows(named=True)]
     return dict(other)
+
+
+def _best(comparison: Comparison) -> str:
+    """The best system by the method that decides."""
+    if comparison.ranks.height:
+        return str(comparison.ranks.sort("rank")["system"][0])
+    row = comparison.pairs.row(0, named=True)
+    return str(row["b"] if row["difference"] > 0 else row["a"])
+
+
+def _with_best(comparison: Comparison) -> pl.DataFrame:
+    best = _best(comparison)
+    return comparison.pairs.filter((pl.col("a") == best) | (pl.col("b") == best))
 
 
 def _method(comparison: Comparison) -> str:
@@ -149,7 +185,7 @@ def _table(label: str, caption: str, columns: str, heads: list[str], lines: list
     named = [head if head.startswith("$") else escaped(head) for head in heads]
     rows = "\n".join(lines)
     return (
-        f"\\begin{{table}}\n\\centering\n\\caption{{{escaped(caption)}}}\n\\label{{tab:karat-{label}}}\n"
+        f"\\begin{{table}}\n\\centering\\footnotesize\\setlength{{\\tabcolsep}}{{3pt}}\n\\caption{{{escaped(caption)}}}\n\\label{{tab:karat-{label}}}\n"
         f"\\begin{{tabular}}{{{columns}}}\n\\toprule\n{' & '.join(named)} \\\\\n\\midrule\n{rows}\n"
         f"\\bottomrule\n\\end{{tabular}}\n\\end{{table}}\n"
     )

@@ -6,6 +6,7 @@ import polars as pl
 
 from karat.compare import Comparison
 from karat.errors import KaratError, Undefined
+from karat.measures import as_measures, is_linear
 from karat.plan import plan_gold, plan_gold_queries, plan_power, spread_of
 from karat.records import Runs
 from karat.report import charts
@@ -59,7 +60,7 @@ def next_section(
     except KaratError as error:
         notes.append(f"no plan of power: {error}")
     try:
-        sums = any(found.measure.startswith(name) for name in ("P@", "CG@", "DCG@", "P("))
+        sums = is_linear(as_measures(found.measure)[0])
         if sums:
             drawn = plan_gold(pair, labels, found.measure, n, pilot=evidence.gold, seed=seed)
         else:
@@ -70,7 +71,9 @@ def next_section(
             Table(f"{top.height} of the {drawn.frame.height:,} documents to label next, likeliest first", top, True)
         )
         notes += drawn.notes
-        commands.append(f"karat plan gold LABELS RUN_A RUN_B -m {found.measure} -n {n} --out gold.csv")
+        whole = "" if sums else " --whole-queries"
+        pilot = " --pilot GOLD" if sums and evidence.gold is not None else ""
+        commands.append(f"karat plan gold LABELS RUN_A RUN_B -m {found.measure} -n {n}{whole}{pilot} --out more.csv")
     except KaratError as error:
         notes.append(f"no plan of gold labels: {error}")
     if not said:

@@ -75,7 +75,7 @@ def page(title: str, verdict: str, reason: str, about: str, simulated: str, sect
 <header>
 <h1>{escape(title)}</h1>
 <p class="verdict">{escape(verdict)}</p>
-{f'<p class="reason">{escape(reason)}</p>' if reason else ""}
+{f'<p class="reason">{_text(reason)}</p>' if reason else ""}
 <p class="about">{escape(about)}</p>
 {warned}
 <nav aria-label="Sections"><ul>{links}</ul></nav>
@@ -89,9 +89,14 @@ def page(title: str, verdict: str, reason: str, about: str, simulated: str, sect
 """
 
 
+def _text(text: str) -> str:
+    """A text of the study's or the report's: safe, and no line ends before a percent sign."""
+    return escape(text).replace(" %", "\u00a0%")
+
+
 def _section(section: Section) -> str:
-    said = "".join(f"<p>{escape(text)}</p>" for text in section.said)
-    notes = "".join(f"<li>{escape(note)}</li>" for note in section.notes)
+    said = "".join(f"<p>{_text(text)}</p>" for text in section.said)
+    notes = "".join(f"<li>{_text(note)}</li>" for note in section.notes)
     notes = (
         f'<details class="notes"><summary>What to know about these figures</summary><ul>{notes}</ul></details>'
         if notes
@@ -112,9 +117,9 @@ def _figure(figure: Figure) -> str:
     data = b64encode(figure.csv().encode()).decode()
     numbers = _rows(figure.data, f"The numbers of: {figure.title}")
     return (
-        f"{f'<p>{escape(figure.said)}</p>' if figure.said else ''}"
-        f'<figure id="figure-{name}"><figcaption><strong>{escape(figure.title)}</strong> '
-        f"<span>{escape(figure.subtitle)}</span></figcaption>"
+        f"{f'<p>{_text(figure.said)}</p>' if figure.said else ''}"
+        f'<figure id="figure-{name}"><figcaption><strong>{_text(figure.title)}</strong> '
+        f"<span>{_text(figure.subtitle)}</span></figcaption>"
         f'<div class="chart" id="chart-{name}" style="min-height:{figure.height + 50}px" role="img" '
         f'aria-label="{escape(figure.title)}"></div>'
         f'<div class="files"><a download="{name}.csv" href="data:text/csv;base64,{data}">CSV</a>'

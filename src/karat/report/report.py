@@ -18,9 +18,11 @@ from karat.report.judging import judges_section
 from karat.report.latex import latex_tables
 from karat.report.next_steps import next_section
 from karat.report.page import page
+from karat.report.scores import scores_section
 from karat.report.section import Section, left_out
+from karat.report.told import in_a_few_words
 from karat.report.users import users_section
-from karat.report.verdict import comparison, in_a_few_words, scores_section, verdict_section
+from karat.report.verdict import comparison, verdict_section
 from karat.report.worth import worth_section
 
 #: What is scored beside the measure that decides.
@@ -58,7 +60,7 @@ class Report:
         return [path for figure in self.figures for path in figure.write(Path(folder))]
 
     def __repr__(self) -> str:
-        return f"{self.verdict} {self.reason}".strip()
+        return f"{self.verdict.rstrip('.')}: {self.reason}" if self.reason else self.verdict
 
     def _repr_html_(self) -> str:
         return f"<p>{self!r}</p>"
@@ -96,7 +98,7 @@ def make_report(
 
     def verdict() -> Section:
         found.append(comparison(evidence, deciding, group, draws, seed))
-        return verdict_section(found[0], evidence, group, draws, seed)
+        return verdict_section(found[0], evidence, draws, seed)
 
     parts: dict[str, tuple[str, Callable[[], Section]]] = {
         "verdict": ("Which is better?", verdict),

@@ -84,7 +84,8 @@ def _agreement(evidence: Evidence, labels: Judgments, measures: list[str], draws
     best = rows.row(0, named=True)
     figure = Figure(
         "agreement-with-users",
-        f"{best['measure']} agrees with users best: in {100 * best['share']:.0f} % of {best['n']:,} pairs",
+        f"{best['measure']} agrees with users best, a tie counting half: right in {100 * best['share']:.0f} % of "
+        f"{best['n']:,} pairs without one",
         "Share of pairs in which the measure prefers the system that users prefer, with 95 % intervals over queries; "
         "ties left out, best by credit (a tie counts half) first; gold: more than chance, allowing for the number of "
         "measures (Sanderson et al. 2010, Table 4).",
@@ -143,7 +144,8 @@ def _curves(evidence: Evidence, labels: Judgments, draws: int, seed: int) -> Par
             figures.append(
                 Figure(
                     f"preferences-{kind}-by-{curve}",
-                    f"{best['measure']} comes closest to users' {kind} preferences: kappa {best['kappa']:.2f}",
+                    f"{best['measure']} reaches the highest kappa with users' {kind} preferences: "
+                    f"{best['kappa']:.2f}, of {rows.height:,} points drawn",
                     f"Cohen's kappa of the measure's sign with users', bands: 95 % intervals over queries "
                     f"(Golbus et al. 2014, {paper}).",
                     charts.lines(

@@ -6,6 +6,7 @@ import polars as pl
 
 from karat.errors import KaratError, Undefined
 from karat.judges import consistency, disagreement, resampled_p
+from karat.records import Judgments
 from karat.report import charts
 from karat.report.evidence import Evidence
 from karat.report.figure import Figure
@@ -17,8 +18,8 @@ MODELS = ("binomial", "beta_binomial")
 
 
 def worth_section(evidence: Evidence, group: str | None, draws: int, seed: int) -> Section:
-    """The user disagreement model of the documents with several labels."""
-    labels = evidence.of_group(group)
+    """The user disagreement model of the documents with several labels: the group's, or else all judges'."""
+    labels, notes = _several_labels(evidence, group)
     model = disagreement(labels, draws=draws, seed=seed)
     frame = model.to_frame()
     rows = frame.with_columns(row=_said(frame["level"]))
@@ -34,14 +35,14 @@ def worth_section(evidence: Evidence, group: str | None, draws: int, seed: int) 
             rows.drop("row", "look_at"),
         )
     ]
-    notes = list(model.notes)
+    notes += model.notes
     most = int(model.votes.size.max())
     table = model.table([pair for pair in USUAL if pair[1] <= max(most, 3)])
     if most >= 3:
-        figures.append(_model_figure(evidence, group, draws, seed, most))
+        figures.append(_model_figure(labels, seed, most))
     for part in (_resampled, _consistency):
         try:
-            figures.append(part(evidence, group, most, seed))
+            figures.append(part(labels, most, seed))
         except KaratError as error:
             notes.append(f"not drawn: {error}")
     said = (
@@ -52,9 +53,18 @@ def worth_section(evidence: Evidence, group: str | None, draws: int, seed: int) 
     return Section("worth", "What is a grade worth to users who disagree?", said, tuple(figures), tables, tuple(notes))
 
 
-def _model_figure(evidence: Evidence, group: str | None, draws: int, seed: int, most: int) -> Figure:
+def _several_labels(evidence: Evidence, group: str | None) -> tuple[Judgments, list[str]]:
+    """The labels of the group that scores the systems; where it gave one to each document, those of all judges."""
+    labels = evidence.of_group(group)
+    counts = labels.frame.drop_nulls("label").group_by("query", "doc").len()["len"]
+    if group is None or (counts > 1).any():
+        return labels, []
+    return evidence.of_group(None), [f"{group} gave one label to each document: these figures are of all judges"]
+
+
+def _model_figure(labels: Judgments, seed: int, most: int) -> Figure:
     """Predicted and counted weights for 1 of N users, along N (the paper's Fig. 5)."""
-    model = disagreement(evidence.of_group(group), draws=0, seed=seed)
+    model = disagreement(labels, draws=0, seed=seed)
     users = range(2, min(most, 8) + 1)
     frame = model.table([(1, n) for n in users]).frame.filter(pl.col("level") < model.top)
     frame = frame.with_columns(said=_said(frame["level"])).sort(-pl.col("level"), "of")
@@ -79,10 +89,10 @@ def _model_figure(evidence: Evidence, group: str | None, draws: int, seed: int, 
     )
 
 
-def _resampled(evidence: Evidence, group: str | None, most: int, seed: int) -> Figure:
+def _resampled(labels: Judgments, most: int, seed: int) -> Figure:
     if most < 3:
         raise Undefined("no document has three labels: p from one and from more others cannot be compared")
-    result = resampled_p(evidence.of_group(group), min_labels=min(most, 6), seed=seed)
+    result = resampled_p(labels, min_labels=min(most, 6), seed=seed)
     frame = result.frame.with_columns(
         said=_said(result.frame["level"]),
         low=pl.col("mean") - pl.col("sd"),
@@ -106,8 +116,7 @@ def _resampled(evidence: Evidence, group: str | None, most: int, seed: int) -> F
     )
 
 
-def _consistency(evidence: Evidence, group: str | None, most: int, seed: int) -> Figure:
-    labels = evidence.of_group(group)
+def _consistency(labels: Judgments, most: int, seed: int) -> Figure:
     if not labels.has("judge"):
         raise Undefined("the labels do not say who gave them: no judge can be compared with himself")
     result = consistency(labels, seed=seed)

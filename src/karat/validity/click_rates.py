@@ -181,6 +181,6 @@ def _finding(frame: pl.DataFrame, level: float) -> str:
         return f"No measure goes along with clicks beyond chance; the nearest are {about}: {said}."
     together = "go together" if best["spearman"] > 0 else "go against each other"
     return (
-        f"{about} {together} most of the {told.height:,} of {known.height:,} rows shown to: {said} over "
-        f"{count(best['n'], 'query', 'queries')}."
+        f"{told.height:,} of {known.height:,} pairs of a measure and a click rate are shown to vary together; {about} "
+        f"{together} most: {said} over {count(best['n'], 'query', 'queries')}."
     )

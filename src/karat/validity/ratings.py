@@ -177,6 +177,6 @@ def _finding(frame: pl.DataFrame, rating: str, stars: Floats, level: float) -> s
         )
     way = "goes along with" if best["spearman"] > 0 else "goes against"
     return (
-        f"{which} {way} {rating} most of the {told.height:,} of {known.height:,} rows shown to: {said} over "
-        f"{count(best['n'], 'session')}."
+        f"{told.height:,} of {known.height:,} ways to score a session are shown to vary with {rating}; {which} {way} "
+        f"it most: {said} over {count(best['n'], 'session')}."
     )
