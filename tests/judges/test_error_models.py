@@ -145,7 +145,9 @@ def random_labels(seed: int, levels: int = 4) -> tuple[Ints, Ints, Ints, Ints]:
 @pytest.mark.parametrize("known", [0, 60])
 def test_the_same_steps_as_crowd_kit_give_the_same_answer(seed: int, known: int) -> None:
     """crowd-kit 1.4.2: begins with the majority, expected counts not below 1e-10, `n_iter` steps when tol is -inf."""
-    aggregation, pd = pytest.importorskip("crowdkit.aggregation"), pytest.importorskip("pandas")
+    import pandas as pd
+    from crowdkit import aggregation
+
     item, judge, label, truth = random_labels(seed)
     rival = aggregation.DawidSkene(n_iter=25, tol=-np.inf)
     with warnings.catch_warnings():
@@ -168,12 +170,15 @@ def test_the_same_steps_as_crowd_kit_give_the_same_answer(seed: int, known: int)
     assert list(model.prior.values()) == pytest.approx(rival.priors_.sort_index().to_numpy(), abs=1e-9)
     theirs = rival.errors_.unstack("label").fillna(0.0)
     ours = model.confusion.filter(pl.col("judge") == "0003").select("truth", "label", "probability")
+    assert ours.height == len(model.prior) ** 2
     for true, said, probability in ours.iter_rows():
         assert probability == pytest.approx(theirs.loc[3, (true, said)], abs=1e-7)
 
 
 def test_one_coin_is_crowd_kits() -> None:
-    aggregation, pd = pytest.importorskip("crowdkit.aggregation"), pytest.importorskip("pandas")
+    import pandas as pd
+    from crowdkit import aggregation
+
     item, judge, label, _ = random_labels(7)
     rival = aggregation.OneCoinDawidSkene(n_iter=20, tol=-np.inf)
     with warnings.catch_warnings():
