@@ -28,8 +28,6 @@ from karat.validity.compared import joined_runs
 
 #: More judges or slices than these do not fit a chart that is read in a minute; the table has them all.
 MOST_JUDGES, MOST_SLICES = 20, 12
-#: A document feature with more values than this is no slice but a list of names.
-FEW_VALUES = 30
 
 
 def judges_section(evidence: Evidence, draws: int, seed: int) -> Section:
