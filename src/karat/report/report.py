@@ -18,9 +18,10 @@ from karat.report.judging import judges_section
 from karat.report.latex import latex_tables
 from karat.report.next_steps import next_section
 from karat.report.page import page
+from karat.report.scores import scores_section
 from karat.report.section import Section, left_out
 from karat.report.users import users_section
-from karat.report.verdict import comparison, in_a_few_words, scores_section, verdict_section
+from karat.report.verdict import comparison, in_a_few_words, verdict_section
 from karat.report.worth import worth_section
 
 #: What is scored beside the measure that decides.
