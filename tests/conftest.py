@@ -33,22 +33,42 @@ FLAGS = [
 ]
 
 
-@pytest.fixture
+def research_data(name: str) -> Path:
+    """A folder of public research data; tests that use it are skipped where it is not there."""
+    folder = DATA / name
+    if not folder.is_dir():
+        pytest.skip(f"no {folder}: set KARAT_DATA to the folder with the research data")
+    return folder
+
+
+@pytest.fixture(scope="session")
 def web2010() -> Path:
     """The TREC Web Track 2010 data with official scores."""
-    folder = DATA / "web2010"
-    if not folder.is_dir():
-        pytest.skip(f"no {folder}: set KARAT_DATA to the folder with the research data")
-    return folder
+    return research_data("web2010")
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def user_study() -> Path:
     """Jiang and Allan's sessions: lists, labels and ratings."""
-    folder = DATA / "user-study"
-    if not folder.is_dir():
-        pytest.skip(f"no {folder}: set KARAT_DATA to the folder with the research data")
-    return folder
+    return research_data("user-study")
+
+
+@pytest.fixture(scope="session")
+def classic() -> Path:
+    """Tables that every textbook on agreement computes, and Dawid and Skene's patients."""
+    return research_data("classic")
+
+
+@pytest.fixture(scope="session")
+def rf10() -> Path:
+    """The crowd of the TREC 2010 Relevance Feedback track."""
+    return research_data("rf10")
+
+
+@pytest.fixture(scope="session")
+def llmjudge() -> Path:
+    """NIST's labels of TREC DL 2023 and those of 33 language models."""
+    return research_data("llmjudge")
 
 
 @pytest.fixture(scope="session")

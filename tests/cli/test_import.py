@@ -6,23 +6,15 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from click.testing import CliRunner, Result
 from sqlalchemy import case, select
 
-from karat.cli import karat
+from commands import run
 from karat.cli.study import open_study
 from karat.errors import BadInput
 from karat.formats import read_judgments
 from karat.store import next_task
 from karat.store.people import add_judge
 from karat.store.tables import bundles, tasks
-
-
-def run(*arguments: object) -> Result:
-    found = CliRunner().invoke(karat, [str(argument) for argument in arguments])
-    if found.exception is not None and not isinstance(found.exception, SystemExit):
-        raise found.exception
-    return found
 
 
 @pytest.fixture

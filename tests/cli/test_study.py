@@ -7,21 +7,13 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from click.testing import CliRunner, Result
 
-from karat.cli import karat
+from commands import run
 from karat.errors import BadInput
 from karat.formats import read_judgments
 from karat.formats.study import read_study
 from karat.store import Answer, Store, answer, next_task
 from karat.store.people import add_judge
-
-
-def run(*arguments: object) -> Result:
-    found = CliRunner().invoke(karat, [str(argument) for argument in arguments])
-    if found.exception is not None and not isinstance(found.exception, SystemExit):
-        raise found.exception
-    return found
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -120,15 +121,22 @@ def test_queries_that_show_nothing_labelled_need_no_gold() -> None:
     assert row(found, "ppi")["difference"] == pytest.approx(-0.5)
 
 
-def test_few_gold_labels_among_many_systems_are_judged_by_holm() -> None:
+@pytest.mark.parametrize("contradicted", [False, True])
+def test_few_gold_labels_among_many_systems_are_judged_by_holm(contradicted: bool) -> None:
     rng = np.random.default_rng(4)
     labels = {f"q{i:02d}": {f"{s}{j}": int(rng.random() < 0.5) for s in "ABC" for j in range(3)} for i in range(40)}
     runs = {s: {q: {f"{s}{j}": 3.0 - j for j in range(3)} for q in labels} for s in "ABC"}
-    drawn = [(q, f"{s}{j}", float(labels[q][f"{s}{j}"])) for q in list(labels)[::4] for s in "ABC" for j in (1,)]
-    gold = pl.DataFrame(drawn, schema=["query", "doc", "label"], orient="row").with_columns(probability=pl.lit(1 / 12))
-    found = kt.compare(runs, labels, "P@3", gold=gold)
-    if found.pairs.height:
-        assert found.pairs["max_t"].is_nan().all()
+    drawn = [(q, f"{s}1", labels[q][f"{s}1"], 1 / 12) for q in list(labels)[::4] for s in "ABC"]
+    gold = pl.DataFrame(drawn, schema=["query", "doc", "label", "probability"], orient="row")
+    wrong = (pl.int_range(pl.len()) % 5 == 0) & contradicted
+    found = kt.compare(runs, labels, "P@3", gold=gold.with_columns((pl.col("label") - wrong).abs()))
+    assert found.pairs.height == 3
+    # Where a gold label contradicts the judge there are values by query, and still too few for max-T.
+    assert found.pairs["effect"].is_finite().all() == contradicted
+    assert found.pairs["max_t"].is_nan().all()
+    said = re.search(r"among 3 pairs p = ([\d.]+)\)", found.sentence())
+    assert said is not None
+    assert said[1] in [f"{p:.3f}" for p in found.pairs["holm"]]
 
 
 def test_diversity_measures_have_no_gold_and_runs_may_be_a_list_of_frames() -> None:

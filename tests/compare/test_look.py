@@ -27,10 +27,17 @@ def test_a_look_is_at_the_mean_and_sd_so_far() -> None:
         peeked(values[:19])
 
 
-def test_values_that_do_not_vary_have_no_interval() -> None:
-    for same in (0.0, 0.125):
-        found = peeked(np.full(50, same))
-        assert np.isnan([found.low, found.high]).all()
+@pytest.mark.parametrize(
+    "same",
+    [
+        0.0,
+        0.125,
+        pytest.param(0.1, marks=pytest.mark.xfail(strict=True, reason="rounding of the mean is taken for spread")),
+    ],
+)
+def test_values_that_do_not_vary_have_no_interval(same: float) -> None:
+    found = peeked(np.full(50, same))
+    assert np.isnan([found.low, found.high]).all()
 
 
 def test_p_is_the_level_at_which_0_is_just_outside() -> None:

@@ -150,7 +150,6 @@ def test_the_command_prints_the_verdict_and_what_to_type_next(tmp_path: Path) ->
     assert LLM.name in "".join(shown["files"])
 
 
-@pytest.mark.skipif("report" not in karat.commands, reason="this karat has no report")
 def test_the_report_is_written_beside_the_study_and_says_what_was_planted(tmp_path: Path) -> None:
     folder = tmp_path / "study"
     told = CliRunner().invoke(karat, ["demo", str(folder), "--json"], catch_exceptions=False)

@@ -74,6 +74,16 @@ def test_the_same_difference_on_every_query_has_no_interval_and_the_p_of_its_sig
     assert found.p == 2 / 2**4
 
 
+@pytest.mark.xfail(
+    strict=True, reason="rounding of the mean is taken for spread where one system scores alike everywhere"
+)
+@pytest.mark.parametrize("steps", [[0.3 - 0.2, 0.2 - 0.1, 0.1, 0.7 - 0.6], [0.1] * 3])
+def test_the_same_difference_from_a_system_without_spread_is_no_proof(steps: list[float]) -> None:
+    found = paired(np.array(steps))
+    assert found.difference == pytest.approx(0.1)
+    assert np.isnan([found.low, found.high]).all()
+
+
 def test_a_single_query_cannot_tell() -> None:
     for value in (0.5, 0.0):
         found = paired(np.array([value]))

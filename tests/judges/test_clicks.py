@@ -300,6 +300,7 @@ def test_figure_2_is_one_call() -> None:
     assert every["professional"]["insensitive_low"] > every["crowd"]["insensitive_high"]
     assert every["crowd"]["incorrect_low"] > every["professional"]["incorrect_high"]
     two = result.frame.filter(pl.col("pairs") == "top two")
+    assert {*two["group"]} == {*every} == {"gold", "professional", "crowd"}
     assert (two["n_pairs"] == two["n_queries"]).all()
     for found in result.frame.iter_rows(named=True):
         assert sum(found[name] for name in OUTCOMES) == pytest.approx(1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -111,13 +112,15 @@ def test_correlations_are_scipys_on_the_documents_that_count() -> None:
     found = overall_correlation(study.judgments, draws=0).frame
     for setting, chosen in (("alone", pl.col("context").is_null()), ("context", pl.col("context").is_not_null())):
         full = wide.filter(chosen).drop_nulls([name for name in wide.columns if name != "context"])
-        for aspect, rho in found.filter(pl.col("aspect") != "overall alone").select("aspect", setting).iter_rows():
+        known = found.filter(pl.col("aspect") != "overall alone").select("aspect", setting)
+        assert {*known["aspect"]} == {*frame["aspect"]} - {"overall"}
+        for aspect, rho in known.iter_rows():
             assert rho == pytest.approx(spearmanr(full[aspect], full["overall"]).statistic)
     alone = wide.filter(pl.col("context").is_null()).drop("context")
     both = wide.filter(pl.col("context").is_not_null()).join(alone, on=["query", "doc", "judge"])
-    for first, second, rho, n in (
-        change_correlation(study.judgments, draws=0).frame.select("first", "second", "rho", "n").iter_rows()
-    ):
+    changes = change_correlation(study.judgments, draws=0).frame.select("first", "second", "rho", "n")
+    assert changes.height == comb(frame["aspect"].n_unique(), 2)
+    for first, second, rho, n in changes.iter_rows():
         used = both.drop_nulls(
             ["overall", "overall_right", *(f"{a}{e}" for a in (first, second) for e in ("", "_right"))]
         )

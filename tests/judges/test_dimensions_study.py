@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import comb
+
 import numpy as np
 import polars as pl
 import pytest
@@ -88,6 +90,7 @@ def test_judges_have_an_answer_to_novelty_in_context(study: ContextStudy) -> Non
 def test_aspects_change_in_two_clusters_as_planted(study: ContextStudy) -> None:
     frame = change_correlation(study.judgments).frame
     first = {"overall", "topicality", "novelty"}
+    assert frame.height == comb(study.judgments.frame["aspect"].n_unique(), 2)
     for told in frame.iter_rows(named=True):
         inside = {told["first"], told["second"]}
         if inside <= first:

@@ -45,6 +45,7 @@ def study(seed: int = 0, queries: int = 40, docs: int = 5, lift: float = 0.0) ->
 def test_shares_are_counts_over_labels() -> None:
     frame = study()
     found = distribution(Judgments.of(frame), by=["wikipedia"], draws=50).frame
+    assert {*found["feature"]} == {"all", "wikipedia"}
     for row in found.iter_rows(named=True):
         mine = frame.filter(pl.col("group") == row["group"])
         if row["feature"] == "wikipedia":

@@ -5,7 +5,6 @@ Rahmani et al., LLMJudge: LLMs for Relevance Judgments (2024), Table 3, to its f
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import polars as pl
@@ -14,18 +13,8 @@ import pytest
 import karat as kt
 from karat.judges import agreement, pairwise
 
-DATA = Path(os.environ.get("KARAT_DATA", Path(__file__).parents[3] / "shared" / "data"))
 #: The one judge whose published figures are not those of its file: it holds two labels of 5 on a scale of 0 to 3.
 EXCEPTION = "RMITIR-llama70B"
-
-
-@pytest.fixture(scope="module")
-def llmjudge() -> Path:
-    """NIST's labels of TREC DL 2023 and those of 33 language models."""
-    folder = DATA / "llmjudge"
-    if not folder.is_dir():
-        pytest.skip(f"no {folder}: set KARAT_DATA to the folder with the research data")
-    return folder
 
 
 @pytest.fixture(scope="module")

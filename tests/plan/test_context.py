@@ -53,6 +53,7 @@ def test_counts_and_costs_of_the_three_schemes_by_hand() -> None:
 def test_the_table_counts_what_the_plan_asks_for() -> None:
     several = runs(31, systems=("mine", "yours"))
     table = context_schemes(several, judges=3, twice=0.2, seed=5).frame
+    assert table.height == 3
     for scheme, number in table.select("scheme", "judgments").iter_rows():
         assert plan_context(several, scheme=scheme, judges=3, twice=0.2, seed=5).frame.height == number
 

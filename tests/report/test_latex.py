@@ -76,8 +76,10 @@ def test_both_tables_are_balanced_and_use_booktabs(apart):
         assert text.count(f"\\begin{{{name}}}") == text.count(f"\\end{{{name}}}") == 2
     assert text.count("\\toprule") == text.count("\\midrule") == text.count("\\bottomrule") == 2
     assert text.count("$") % 2 == 0
-    for table in re.findall(r"\\begin\{tabular\}\{(\w+)\}\n\\toprule\n(.*?) \\\\", text):
-        assert len(table[0]) == table[1].count(" & ") + 1
+    heads = re.findall(r"\\begin\{tabular\}\{(\w+)\}\n\\toprule\n(.*?) \\\\", text)
+    assert len(heads) == 2
+    for columns, head in heads:
+        assert len(columns) == head.count(" & ") + 1
 
 
 def test_without_scores_there_is_no_table():

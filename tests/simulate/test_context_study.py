@@ -30,6 +30,7 @@ def test_the_planted_effects_are_exact_in_expectation(study: ContextStudy) -> No
     assert study.truth["redundancy"] == pytest.approx(-1.0, abs=1e-6)
     assert study.truth["detail"] == pytest.approx(0.5, abs=1e-6)
     change = overall(study).drop_nulls(["label", "alone"]).with_columns(by=pl.col("label") - pl.col("alone"))
+    assert {*change["relation"]} == {"near copy", "detail", "other"}
     for name, part in change.group_by("relation"):
         error = float(part["by"].std()) / np.sqrt(part.height)  # type: ignore[arg-type]
         assert part["by"].mean() == pytest.approx(study.truth[f"change {name[0]}"], abs=4 * error)
@@ -49,6 +50,7 @@ def test_without_effects_company_changes_nothing() -> None:
 def test_judges_say_na_as_often_as_planted(study: ContextStudy) -> None:
     frame = study.judgments.frame.join(study.pages.select("doc", "spam"), on="doc").filter(~pl.col("spam"))
     assert study.truth["covered alone novelty"] == pytest.approx(0.227)
+    assert frame["aspect"].n_unique() == 6
     for (setting, aspect), part in frame.group_by(pl.col("context").is_null(), "aspect"):
         planted = study.truth[f"covered {'alone' if setting else 'context'} {aspect}"]
         assert part["label"].is_not_null().mean() == pytest.approx(planted, abs=0.04)

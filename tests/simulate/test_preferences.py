@@ -35,6 +35,7 @@ def chosen(said: Preferences) -> pl.Series:
 
 def test_without_noise_every_judge_prefers_the_list_that_is_worth_more_for_the_subtopic() -> None:
     said = side_by_side(RUNS, LABELS, "RR", judges=3, noise=0.0).frame.filter(~pl.col("trap"))
+    assert {*said["subtopic"]} == {"1", "2"}
     for row in said.iter_rows(named=True):
         best = {"1": "one", "2": "two"}[row["subtopic"]]
         assert row[row["choice"]] == best

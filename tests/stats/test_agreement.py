@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import krippendorff
@@ -29,16 +28,6 @@ from karat.stats.agreement import (
 )
 
 Floats = npt.NDArray[np.float64]
-DATA = Path(os.environ.get("KARAT_DATA", Path(__file__).parents[3] / "shared" / "data"))
-
-
-@pytest.fixture
-def classic() -> Path:
-    """Tables that every textbook on agreement computes."""
-    folder = DATA / "classic"
-    if not folder.is_dir():
-        pytest.skip(f"no {folder}: set KARAT_DATA to the folder with the research data")
-    return folder
 
 
 def counts_of(coders: pl.DataFrame, grades: list[int]) -> Floats:

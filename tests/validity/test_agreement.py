@@ -168,6 +168,7 @@ def test_all_tables_of_the_paper_by_one_call() -> None:
     found = agreement_tables(made.preferences, made.runs, made.judgments, queries=made.queries, draws=0)
     assert list(found) == [f"Table {n}" for n in range(1, 10)]
     four, six, seven, eight = (found[f"Table {n}"].frame for n in (4, 6, 7, 8))
+    assert four.height > 1
     for measure in four["measure"]:
         whole, zero, above, with_ties = (
             t.filter(pl.col("measure") == measure).row(0, named=True) for t in (four, six, seven, eight)

@@ -15,7 +15,8 @@ from karat.errors import BadInput, Undefined
 from karat.records import Judgments
 from karat.simulate import preference_study
 from karat.stats.agreement import cohen_kappa
-from karat.validity.curves import Sides, _rows, jaccard_of_signs, preference_curves, sign_tables
+from karat.validity.curves import Sides, _rows, preference_curves
+from karat.validity.sign_tables import jaccard_of_signs, sign_tables
 
 rows = st.lists(st.tuples(st.integers(-3, 3), st.sampled_from([-1, 0, 1]), st.integers(0, 2)), min_size=4, max_size=12)
 

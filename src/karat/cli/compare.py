@@ -30,7 +30,7 @@ karat plan gold draws the documents worth a gold label and writes the file for -
 @click.argument("labels")
 @click.argument("runs", metavar="RUN_A RUN_B [RUN...]", nargs=-1, required=True)
 @click.option("-m", "--measure", multiple=True, help="The measure to compare by: nDCG@10, or P@10 with --gold.")
-@click.option("--gold", metavar="FILE", help="Gold labels of some documents, with the probability of each to be drawn.")
+@options.gold
 @click.option(
     "--method",
     default="auto",
@@ -54,15 +54,9 @@ karat plan gold draws the documents worth a gold label and writes the file for -
 )
 @click.option("--peek", type=int, metavar="N", help="Intervals for looking again and again; N queries are planned.")
 @click.option("-q", "--by-query", is_flag=True, help="Show every query's scores.")
-@click.option(
-    "--profile",
-    default="trec_eval",
-    show_default=True,
-    metavar="TOOL",
-    help="Where tools differ, do as trec_eval, trec_eval9, ndeval or gdeval.",
-)
-@click.option("-c", "--complete", is_flag=True, help="Count judged queries that a run misses as 0.")
-@click.option("--level", default=0.95, show_default=True, help="The level of the intervals.")
+@options.profile
+@options.complete
+@options.level
 @click.option("--draws", default=10_000, show_default=True, type=click.IntRange(100), help="Draws of random tests.")
 @options.seed
 @options.scale

@@ -45,7 +45,7 @@ Examples:
     "--sd-difference", type=float, help="Standard deviation of the differences, if both ran the same queries."
 )
 @click.option("--needed", type=float, metavar="X", help="Queries and gold labels that a true difference of X needs.")
-@click.option("--level", type=float, default=0.95, show_default=True, help="The level of the intervals.")
+@options.level
 @options.draws
 @options.seed
 @options.as_json

@@ -8,6 +8,18 @@ scale = click.option("--scale", metavar="LEVELS", help="The scale of the labels:
 drop_bad_labels = click.option(
     "--drop-bad-labels", is_flag=True, help="Drop labels outside the scale, and say how many."
 )
+gold = click.option(
+    "--gold", metavar="FILE", help="Gold labels of some documents, with the probability of each to be drawn."
+)
+profile = click.option(
+    "--profile",
+    default="trec_eval",
+    show_default=True,
+    metavar="TOOL",
+    help="Where tools differ, do as trec_eval, trec_eval9, ndeval or gdeval.",
+)
+complete = click.option("-c", "--complete", is_flag=True, help="Count judged queries that a run misses as 0.")
+level = click.option("--level", default=0.95, show_default=True, help="The level of the intervals.")
 as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON document with full precision.")
 
 

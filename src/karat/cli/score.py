@@ -37,17 +37,11 @@ Examples:
 @click.argument("runs", metavar="RUN...", nargs=-1, required=True)
 @click.option("-m", "--measure", multiple=True, metavar="MEASURE...", help="Measures, with commas or repeated.")
 @click.option("-q", "--by-query", is_flag=True, help="Show every query's score.")
-@click.option(
-    "--profile",
-    default="trec_eval",
-    show_default=True,
-    metavar="TOOL",
-    help="Where tools differ, do as trec_eval, trec_eval9, ndeval or gdeval.",
-)
-@click.option("-c", "--complete", is_flag=True, help="Count judged queries that a run misses as 0.")
+@options.profile
+@options.complete
 @options.as_json
 @click.option("--tsv", "as_tsv", is_flag=True, help="Print tab-separated lines with full precision.")
-@click.option("--level", default=0.95, show_default=True, help="The level of the intervals.")
+@options.level
 @options.draws
 @options.seed
 @options.scale

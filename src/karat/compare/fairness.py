@@ -10,7 +10,6 @@ from karat.estimate.estimate import Estimate
 from karat.estimate.pool import Pool
 from karat.stats.many import holm
 
-Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 
 

@@ -17,6 +17,7 @@ import polars as pl
 from karat.errors import BadInput, Undefined
 from karat.records import Judgments, Scale
 from karat.records.base import count
+from karat.records.scale import refuse_many_grades
 from karat.stats import totals
 
 if TYPE_CHECKING:
@@ -267,11 +268,5 @@ def _grades(labels: pl.Series, truth: Floats, scale: Scale | None) -> Floats:
     named = np.array([] if scale is None else scale.grades)
     # Adding 0 makes -0 the same as 0, also in print.
     grades: Floats = np.unique(np.concatenate([labels.unique().to_numpy(), truth, named])) + 0.0
-    if len(grades) > MOST_GRADES:
-        raise BadInput.at(
-            "the judgments",
-            expected=f"at most {MOST_GRADES} different grades",
-            found=f"{len(grades):,}",
-            remedy="round the labels to the grades of a scale",
-        )
+    refuse_many_grades(len(grades), MOST_GRADES)
     return grades

@@ -18,7 +18,6 @@ from karat.records import ClickLog, Clicks, Judgments, Result
 from karat.records.base import count
 from karat.stats import FEWEST
 
-Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 Pairs = Literal["all", "top two", "both"]

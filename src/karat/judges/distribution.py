@@ -7,7 +7,6 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from karat.judges.slices import (
@@ -28,8 +27,6 @@ from karat.stats import FEWEST
 from karat.stats.many import benjamini_hochberg, holm
 from karat.stats.ordinal import ordinal_test
 from karat.stats.regression import clustered_ols
-
-Floats = npt.NDArray[np.float64]
 
 
 def distribution(

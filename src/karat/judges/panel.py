@@ -11,6 +11,7 @@ import polars as pl
 from karat.errors import BadInput
 from karat.records import Judgments
 from karat.records.base import count
+from karat.records.scale import refuse_many_grades
 from karat.stats.agreement import label_counts, pair_sums, raw_agreement
 
 Floats = npt.NDArray[np.float64]
@@ -66,13 +67,9 @@ class Panel:
             notes.append(f"{count(silent, 'answer')} without a label (can't tell) left aside")
             frame = frame.drop_nulls("label")
         grades = frame["label"].unique().sort().to_numpy()
-        if not 0 < len(grades) <= MOST_GRADES:
-            raise BadInput.at(
-                "the judgments",
-                expected="at least one label" if not len(grades) else f"at most {MOST_GRADES} different grades",
-                found=f"{len(grades):,}" if len(grades) else "none",
-                remedy="round the labels to the grades of a scale" if len(grades) else "",
-            )
+        if not len(grades):
+            raise BadInput.at("the judgments", expected="at least one label", found="none")
+        refuse_many_grades(len(grades), MOST_GRADES)
         if "time" in frame.columns:
             frame = frame.sort("time", nulls_last=True, maintain_order=True)
         name = pl.col("judge") if "judge" in frame.columns else pl.lit(None, pl.String)

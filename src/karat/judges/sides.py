@@ -19,12 +19,8 @@ from karat.stats import totals
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
-#: A table of queries x slices is worked on in parts of this size.
-AT_ONCE = 4_000_000
 #: More gold grades than this are put together into so many.
 MOST_GRADES = 10
-#: A difference that is rounding.
-NOTHING = 1e-12
 
 
 @dataclass(frozen=True, eq=False)

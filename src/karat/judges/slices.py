@@ -14,6 +14,7 @@ from karat.errors import BadInput
 from karat.judges.features import FEATURES
 from karat.records import Judgments
 from karat.records.base import count
+from karat.records.scale import refuse_many_grades
 from karat.stats.regression import clustered_means
 
 Floats = npt.NDArray[np.float64]
@@ -173,13 +174,7 @@ def grade_shares(
 ) -> pl.DataFrame:
     """The share of every value of `column` in each cell, a row for each: n, share and its interval."""
     grades = frame[column].unique().sort().to_list()
-    if len(grades) > MOST_GRADES:
-        raise BadInput.at(
-            "the labels",
-            expected=f"at most {MOST_GRADES} different grades",
-            found=f"{len(grades):,}",
-            remedy="round the labels to the grades of a scale",
-        )
+    refuse_many_grades(len(grades), MOST_GRADES, "the labels")
     names = [f"_{i}" for i in range(len(grades))]
     frame = frame.with_columns(
         (pl.col(column) == grade).cast(pl.Float64).alias(name) for name, grade in zip(names, grades, strict=True)

@@ -17,7 +17,6 @@ from karat.measures.profile import Profile
 from karat.records import Runs
 
 Ints = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
 Keys = npt.NDArray[np.floating]
 
 

@@ -122,3 +122,14 @@ class Scale:
 
     def __repr__(self) -> str:
         return f"Scale('{self}')"
+
+
+def refuse_many_grades(number: int, most: int, place: str = "the judgments") -> None:
+    """Labels with more different grades than some analysis can set in a table are refused."""
+    if number > most:
+        raise BadInput.at(
+            place,
+            expected=f"at most {most} different grades",
+            found=f"{number:,}",
+            remedy="round the labels to the grades of a scale",
+        )

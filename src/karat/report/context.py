@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 import polars as pl
 
-from karat.errors import KaratError, Undefined
+from karat.errors import Undefined
 from karat.judges import aspect_distribution, grade_change, mean_change, overall_correlation, setting_agreement
 from karat.records import Judgments, Result
 from karat.report import charts
 from karat.report.evidence import Evidence
 from karat.report.figure import Figure
-from karat.report.section import Section, joined_notes, opened
+from karat.report.section import Section, joined_notes, opened, tried
 
 Part = tuple[str, list[Figure], tuple[str, ...]]
 
@@ -29,12 +29,7 @@ def context_section(evidence: Evidence, draws: int, seed: int) -> Section:
         ("aspects and overall", lambda: _correlation(labels, draws, seed)),
         ("agreement alone and in context", lambda: _agreement(labels, draws, seed)),
     ]
-    found, missing = list[Part](), list[str]()
-    for name, part in parts:
-        try:
-            found.append(part())
-        except KaratError as error:
-            missing.append(f"no {name}: {error}")
+    found, missing = tried(parts)
     if not found:
         raise Undefined("; ".join(missing))
     return Section(

@@ -23,13 +23,13 @@ from karat.report import charts
 from karat.report.colours import ACCENT, GROUPS, QUIET
 from karat.report.evidence import Evidence
 from karat.report.figure import Figure
-from karat.report.section import Section, Table, joined_notes, opened
+from karat.report.section import Section, Table, joined_notes, opened, tried
 from karat.validity.compared import joined_runs
+
+Part = tuple[str, list[Figure], list[Table], tuple[str, ...]]
 
 #: More judges or slices than these do not fit a chart that is read in a minute; the table has them all.
 MOST_JUDGES, MOST_SLICES = 20, 12
-#: A document feature with more values than this is no slice but a list of names.
-FEW_VALUES = 30
 
 
 def judges_section(evidence: Evidence, draws: int, seed: int) -> Section:
@@ -37,9 +37,7 @@ def judges_section(evidence: Evidence, draws: int, seed: int) -> Section:
     labels = _plain(evidence)
     if not len(labels):
         raise Undefined("there are no judgments")
-    found: list[tuple[str, list[Figure], list[Table], tuple[str, ...]]] = []
-    missing = []
-    parts: list[tuple[str, Callable[[], tuple[str, list[Figure], list[Table], tuple[str, ...]]]]] = [
+    parts: list[tuple[str, Callable[[], Part]]] = [
         ("agreement", lambda: _agreement(labels, evidence.gold, draws, seed)),
         ("label distribution", lambda: _distribution(labels, evidence.gold, draws, seed)),
         ("error against gold", lambda: _errors(labels, evidence.gold, draws, seed)),
@@ -47,11 +45,7 @@ def judges_section(evidence: Evidence, draws: int, seed: int) -> Section:
         ("judge by judge", lambda: _each_judge(labels, evidence.gold)),
         ("labels against clicks", lambda: _clicks(labels, evidence, draws, seed)),
     ]
-    for name, part in parts:
-        try:
-            found.append(part())
-        except KaratError as error:
-            missing.append(f"no {name}: {error}")
+    found, missing = tried(parts)
     if not found:
         raise Undefined("; ".join(missing))
     rest = [("", *found[0][1:]), *found[1:]]
@@ -63,9 +57,6 @@ def judges_section(evidence: Evidence, draws: int, seed: int) -> Section:
         tuple(table for _, _, tables, _ in found for table in tables),
         (*joined_notes(*(notes for *_, notes in found)), *missing),
     )
-
-
-Part = tuple[str, list[Figure], list[Table], tuple[str, ...]]
 
 
 def _plain(evidence: Evidence) -> Judgments:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import polars as pl
 
+from karat.errors import KaratError
 from karat.report.figure import Figure
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +46,17 @@ def left_out(name: str, title: str, reason: object) -> Section:
     ('Not in this report: there are no clicks.',)
     """
     return Section(name, title, (f"Not in this report: {str(reason).rstrip('.')}.",))
+
+
+def tried(parts: Sequence[tuple[str, Callable[[], T]]]) -> tuple[list[T], list[str]]:
+    """The parts of a section that the data allows, and why the others, by name, are missing."""
+    found, missing = list[T](), list[str]()
+    for name, part in parts:
+        try:
+            found.append(part())
+        except KaratError as error:
+            missing.append(f"no {name}: {error}")
+    return found, missing
 
 
 def opened(said: str, figures: list[Figure]) -> list[Figure]:

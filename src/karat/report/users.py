@@ -6,13 +6,13 @@ from collections.abc import Callable, Sequence
 
 import polars as pl
 
-from karat.errors import KaratError, Undefined
+from karat.errors import Undefined
 from karat.measures import as_measures
 from karat.records import Judgments
 from karat.report import charts
 from karat.report.evidence import Evidence
 from karat.report.figure import Figure
-from karat.report.section import Section, Table, joined_notes, opened
+from karat.report.section import Section, Table, joined_notes, opened, tried
 from karat.validity import (
     against_click_rates,
     agreement,
@@ -40,12 +40,7 @@ def users_section(evidence: Evidence, group: str | None, measures: Sequence[str]
         ("measures and click rates", lambda: _rates(evidence, _labels(evidence, group), draws, seed)),
         ("correlation of measures", lambda: _alike(evidence, _labels(evidence, group), wanted, seed)),
     ]
-    found, missing = list[Part](), list[str]()
-    for name, part in parts:
-        try:
-            found.append(part())
-        except KaratError as error:
-            missing.append(f"no {name}: {error}")
+    found, missing = tried(parts)
     if not found:
         unknown = evidence.preferences is None and evidence.clicks is None
         raise Undefined("there are no preferences and no clicks" if unknown else "; ".join(missing))

@@ -11,7 +11,6 @@ import polars as pl
 from karat.simulate.web import ENDINGS, FOLDERS, KINDS, SITES, word_list
 
 Ints = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
 
 KIND = ("overview", "detail", "plain")
 #: How many sentences a page has, and how many of an overview's a detail page repeats.

@@ -11,9 +11,6 @@ from karat.stats.regression import NOTHING_LEFT
 
 Floats = npt.NDArray[np.float64]
 
-#: A table of clusters x cells, or of draws x cells, is worked on in parts of this size.
-AT_ONCE = 4_000_000
-
 
 @dataclass(frozen=True, eq=False)
 class Differences:

@@ -10,8 +10,6 @@ import numpy.typing as npt
 
 from karat.errors import BadInput
 
-Floats = npt.NDArray[np.float64]
-
 
 def binomial_p(wins: int, losses: int) -> float:
     """How often a fair coin is at least as one-sided: the exact two-sided sign test, NaN without any throw.

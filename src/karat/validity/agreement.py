@@ -26,7 +26,6 @@ from karat.validity.counts import check_ties, figures, percent
 from karat.validity.splits import split_pairs
 from karat.validity.votes import preferred
 
-Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 
 

@@ -21,7 +21,6 @@ from karat.validity.side_answers import Answers, answers_of, refuse_apart, unbea
 from karat.validity.votes import counted, trusted
 
 Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 #: What is believed of a judge before any answer: as reliable as the others, give or take this much.
 SPREAD = 0.5

@@ -24,7 +24,6 @@ from karat.validity.variants import Variants, differences
 from karat.validity.votes import preferred
 
 Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 #: Fewer queries than this cannot be parted twice.
 FEWEST_QUERIES = 20

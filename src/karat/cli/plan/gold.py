@@ -34,13 +34,7 @@ Fill in the column label of gold.csv, then: karat compare llm.csv bm25.run neura
 @click.option("--uniform", default=0.0, show_default=True, help="The share drawn from all documents, for reuse.")
 @click.option("--floor", default=FLOOR, show_default=True, help="The least probability, as a share of the average.")
 @click.option("--cost", type=float, metavar="C", help="What one gold label costs: shows the sum.")
-@click.option(
-    "--profile",
-    default="trec_eval",
-    show_default=True,
-    metavar="TOOL",
-    help="Where tools differ, do as trec_eval, trec_eval9, ndeval or gdeval.",
-)
+@options.profile
 @click.option("-c", "--complete", is_flag=True, help="Count judged queries that a run misses as empty lists.")
 @click.option("--force", is_flag=True, help="Overwrite a file that already holds labels.")
 @options.seed

@@ -12,6 +12,7 @@ import polars as pl
 from karat.errors import BadInput, Undefined
 from karat.records import Judgments
 from karat.records.base import count
+from karat.records.scale import refuse_many_grades
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -211,11 +212,5 @@ def _grades(labels: Floats) -> Floats:
     grades: Floats = np.unique(labels[~np.isnan(labels)])
     if not len(grades):
         raise Undefined("No judgment has a grade: every answer is N/A.")
-    if len(grades) > MOST_GRADES:
-        raise BadInput.at(
-            "the judgments",
-            expected=f"at most {MOST_GRADES} different grades",
-            found=f"{len(grades):,}",
-            remedy="round the labels to the grades of a scale",
-        )
+    refuse_many_grades(len(grades), MOST_GRADES)
     return grades

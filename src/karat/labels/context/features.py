@@ -14,7 +14,6 @@ from karat.records import Documents, Runs
 from karat.records.base import count
 
 Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

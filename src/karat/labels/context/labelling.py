@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from karat.errors import BadInput
@@ -16,8 +15,6 @@ from karat.records import Documents, Judgments, Result
 from karat.records.base import count
 from karat.records.runs import several, together
 from karat.stats import FEWEST
-
-Floats = npt.NDArray[np.float64]
 
 #: Where a label in context may come from, the best first.
 SOURCES = ("judged", "predicted", "backed off", "alone")

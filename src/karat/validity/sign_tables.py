@@ -1,0 +1,63 @@
+"""What a measure and users say of pairs, in signs: tables of both, as many ties in them as are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+
+def sign_tables(apart: Floats, sign: Ints, shares: Sequence[float], times: Floats) -> tuple[Floats, Floats]:
+    """Cross tables of a measure's signs and users' signs when the measure ties on a share of the pairs.
+
+    >>> users = np.array([[0], [-1], [1], [-1]])
+    >>> tables, t = sign_tables(np.array([0.1, -0.2, 0.3, 0.4]), users, [0.25], np.ones((1, 4)))
+    >>> tables[0, 0, 0].tolist(), t[0].tolist()
+    ([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [1.0, 0.0, 1.0]], [0.1])
+
+    For users' signs (pairs x kinds of preference) and weights (draws x pairs), the tables are shares x kinds x draws
+    x 3 x 3: rows are the measure's -1, 0, 1, columns the users'. A pair ties when its difference is at most t (shares x
+    draws), the smallest difference for which at least the wanted share ties; differences of 0 always do.
+    """
+    size = _but_for_rounding(np.abs(apart))
+    order = np.argsort(size, kind="stable")
+    in_order = size[order]
+    running = np.cumsum(times[:, order], axis=1)
+    kinds = sign.shape[1]
+    said = (sign[:, :, None] == np.array([-1, 0, 1])).reshape(len(apart), -1).astype(np.float64)
+    each = np.concatenate([said, said * (apart < 0)[:, None], said * (apart > 0)[:, None]], axis=1)
+    everything = times @ each
+    tables = np.empty((len(shares), kinds, len(times), 3, 3))
+    t = np.zeros((len(shares), len(times)))
+    for place, share in enumerate(shares):
+        if share > 0:
+            first = (running < share * running[:, -1:] - 1e-9).sum(axis=1)
+            t[place] = in_order[np.minimum(first, len(size) - 1)]
+        tied = (times * (size <= t[place][:, None])) @ each
+        untied = (everything - tied).reshape(len(times), 3, kinds, 3)
+        found = np.stack([untied[:, 1], tied.reshape(len(times), 3, kinds, 3)[:, 0], untied[:, 2]], axis=1)
+        tables[place] = found.transpose(2, 0, 1, 3)
+    return tables, t
+
+
+def _but_for_rounding(size: Floats) -> Floats:
+    """Sizes that are equal but for rounding made equal: each group takes its smallest."""
+    levels, place = np.unique(size, return_inverse=True)
+    new = np.diff(levels, prepend=-np.inf) > 1e-10 * max(float(levels[-1]), 1e-300) if len(levels) else levels > 0
+    equal: Floats = levels[np.maximum.accumulate(np.where(new, np.arange(len(levels)), 0))][place]
+    return equal
+
+
+def jaccard_of_signs(tables: Floats) -> Floats:
+    """The Jaccard coefficient of two sets of statements "this pair: this sign": both by either.
+
+    >>> jaccard_of_signs(np.array([[[2.0, 0, 0], [0, 0, 1], [0, 0, 1]]])).tolist()
+    [0.6]
+    """
+    agreeing = np.trace(tables, axis1=-2, axis2=-1)
+    found: Floats = agreeing / (2 * tables.sum(axis=(-2, -1)) - agreeing)
+    return found

@@ -1,0 +1,110 @@
+"""Spammers: planted ones are found, honest judges are left alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from crowds import crowd, rf10_crowd
+from karat.judges.answers import Answers
+from karat.judges.judge_table import judge_table
+from karat.judges.others import Others
+from karat.judges.spammers import signals
+from karat.records import Judgments
+
+
+def row(frame: pl.DataFrame, judge: str) -> dict[str, object]:
+    return frame.row(by_predicate=pl.col("judge") == judge, named=True)
+
+
+def called(judgments: Judgments) -> list[bool]:
+    answers = Answers.of(judgments)
+    return signals(answers, Others.of(answers), 10).spammer.tolist()
+
+
+def test_planted_spammers_are_found_and_named() -> None:
+    found = [called(crowd(seed, random=2, constant=1)[0]) for seed in range(10)]
+    assert sum(sum(flags[:3]) for flags in found) >= 27
+    assert not any(any(flags[3:]) for flags in found)
+    judgments = crowd(1, random=2, constant=1, per_judge=200)[0]
+    most = [row["judge"] for row in judgments.frame["judge"].value_counts().sort("count").iter_rows(named=True)]
+    names = sorted(["000", "001", "002"], key=most.index, reverse=True)
+    result = judge_table(judgments)
+    assert result.finding == f"3 of 25 judges look like spammers: {names[0]}, {names[1]} and {names[2]}."
+    assert result.frame["likely_spammer"].to_list()[:4] == [True, True, True, False]
+    assert result.to_dict()["finding"] == result.finding
+
+
+@pytest.mark.parametrize(
+    "study",
+    [
+        {"judges": 60, "per_judge": 20},
+        {"judges": 60, "per_judge": 40, "per_item": 2},
+        {"judges": 60, "per_judge": 60, "spread": (0.3, 2.0)},
+        {"judges": 60, "per_judge": 40, "prior": (0.8, 0.2)},
+        {"judges": 60, "per_judge": 40, "prior": (0.85, 0.1, 0.05)},
+        {"judges": 60, "per_judge": 60, "leniency": np.tile([-1.0, 0.0, 1.0], 20)},
+    ],
+)
+def test_honest_judges_are_not_called_spammers(study: dict[str, object]) -> None:
+    """Few labels, few others, poor judges, rare grades, lenient and strict ones: 600 honest judges each.
+
+    The poorest of them are hardly better than chance, so one in two hundred may be taken for a spammer.
+    """
+    assert sum(sum(called(crowd(seed, **study)[0])) for seed in range(10)) <= 3  # type: ignore[arg-type]
+
+
+def test_where_all_answer_at_random_nobody_is_singled_out() -> None:
+    judgments, _ = crowd(3, random=25)
+    result = judge_table(judgments)
+    assert not result.frame["likely_spammer"].any()
+    assert sum(flag is None for flag in result.frame["likely_spammer"]) >= 20
+
+
+def test_a_handful_of_labels_is_too_few_to_tell() -> None:
+    judgments, _ = crowd(4)
+    extra = (
+        judgments.frame.filter(pl.col("judge") == "000").head(6).with_columns(judge=pl.lit("new"), label=pl.lit(4.0))
+    )
+    result = judge_table(Judgments.of(pl.concat([judgments.frame, extra])))
+    assert row(result.frame, "new")["likely_spammer"] is None
+    assert any("too few" in note for note in result.notes)
+
+
+def test_a_judge_with_the_scale_upside_down_is_flagged_as_that() -> None:
+    result = judge_table(crowd(5, reversed_=1)[0])
+    assert result.finding.startswith("1 of 25 judges looks like a spammer: 000")
+    assert any(note.startswith("000: labels run against the others'") for note in result.notes)
+
+
+def test_shuffled_labels_pass_as_better_than_chance_one_time_in_twenty() -> None:
+    rng = np.random.default_rng(0)
+    p = []
+    for seed in range(20):
+        judgments, _ = crowd(seed, judges=20, per_judge=40)
+        mine = judgments.frame["judge"].to_numpy() < "010"
+        label = judgments.frame["label"].to_numpy().copy()
+        for name in sorted(set(judgments.frame["judge"].filter(pl.Series(mine)))):
+            own = judgments.frame["judge"].to_numpy() == name
+            label[own] = rng.permutation(label[own])
+        answers = Answers.of(Judgments.of(judgments.frame.with_columns(label=pl.Series(label))))
+        p += signals(answers, Others.of(answers), 10).chance_p[:10].tolist()
+    assert 0.02 <= np.mean(np.array(p) <= 0.05) <= 0.09
+
+
+def test_a_real_crowd_has_its_spammers_found(rf10: Path) -> None:
+    """766 workers, four of whom gave no label but broken links. Some gave the same answer thousands of times."""
+    judgments, gold = rf10_crowd(rf10)
+    result = judge_table(judgments, gold=gold)
+    table = result.frame
+    assert table.height == 762
+    assert table["n"].sum() == 91_783
+    spammers = table.filter("likely_spammer")
+    one_answer = table.filter((pl.col("n") >= 1000) & (pl.col("most_used_share") > 0.99))
+    assert one_answer.height >= 4
+    assert set(one_answer["judge"]) <= set(spammers["judge"])
+    assert spammers.height < 0.05 * table.height
+    assert f"{spammers.height} of 762 judges look like spammers" in result.finding
