@@ -32,7 +32,7 @@ def test_a_look_is_at_the_mean_and_sd_so_far() -> None:
     [
         0.0,
         0.125,
-        pytest.param(0.1, marks=pytest.mark.xfail(strict=True, reason="rounding of the mean is taken for spread")),
+        0.1,
     ],
 )
 def test_values_that_do_not_vary_have_no_interval(same: float) -> None:

@@ -74,9 +74,6 @@ def test_the_same_difference_on_every_query_has_no_interval_and_the_p_of_its_sig
     assert found.p == 2 / 2**4
 
 
-@pytest.mark.xfail(
-    strict=True, reason="rounding of the mean is taken for spread where one system scores alike everywhere"
-)
 @pytest.mark.parametrize("steps", [[0.3 - 0.2, 0.2 - 0.1, 0.1, 0.7 - 0.6], [0.1] * 3])
 def test_the_same_difference_from_a_system_without_spread_is_no_proof(steps: list[float]) -> None:
     found = paired(np.array(steps))

@@ -75,8 +75,7 @@ class Estimate:
         difference = float(self.scores[b] - self.scores[a])
         spread = self.covariance
         variance = float(spread[a, a] + spread[b, b] - 2 * spread[a, b])
-        # Rounding alone can leave a little where two systems do not differ at all.
-        error = float(np.sqrt(variance)) if variance > 1e-14 * (spread[a, a] + spread[b, b]) else 0.0
+        error = self._error(variance, a, b)
         if error == 0.0 or np.isnan(error):
             return Difference(difference, error, np.nan, np.nan, self._p_without_spread(difference, variance))
         df = float(self.df[a, b])
@@ -97,11 +96,20 @@ class Estimate:
         if not self.has_scores:
             return np.nan, np.nan
 
-        error, df = float(np.sqrt(max(self.covariance[system, system], 0.0))), float(self.df[system, system])
+        error, df = self._error(self.covariance[system, system], system), float(self.df[system, system])
         if not error or np.isnan(error) or df < 1:
             return np.nan, np.nan
         half = error * float(stdtrit(df, (1 + level) / 2))
         return float(self.scores[system]) - half, float(self.scores[system]) + half
+
+    def _error(self, variance: float, *systems: int) -> float:
+        """The standard error, 0 where the variance is what rounding alone leaves of values that are all the same.
+
+        That is of the size of the scores where these have no spread, and of their spread where it cancels.
+        """
+        size = max(abs(float(self.scores[s])) for s in systems)
+        spread = sum(float(self.covariance[s, s]) for s in systems) if len(systems) > 1 else 0.0
+        return 0.0 if variance <= max((1e-12 * size) ** 2, 1e-14 * spread) else float(np.sqrt(variance))
 
     def _p_without_spread(self, difference: float, variance: float) -> float:
         """Every query says the same: no difference, or one whose sign could not come out so often by chance."""
