@@ -16,7 +16,7 @@ $(VENV)/.core: pyproject.toml
 	  { echo "karat needs Python 3.11 or newer; name one: make PYTHON=python3.12 test"; exit 1; }
 	@echo "Making $(VENV) and installing karat ..."
 	@$(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[collect]'
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.core

@@ -43,4 +43,7 @@ class MissingExtra(KaratError, ImportError):
     @classmethod
     def named(cls, extra: str, purpose: str) -> Self:
         """The error for a missing extra, with the command that installs it."""
-        return cls(f"{purpose} needs more libraries; install them with: pip install 'karat[{extra}]'")
+        return cls(
+            f"{purpose} needs more libraries; install them with: pip install 'karat[{extra}]' "
+            f"(in a clone of karat: pip install '.[{extra}]')"
+        )

@@ -12,7 +12,7 @@ from karat.records import Judgments, Result
 from karat.report import charts
 from karat.report.evidence import Evidence
 from karat.report.figure import Figure
-from karat.report.section import Section, joined_notes, opened, tried
+from karat.report.section import Section, headline, joined_notes, opened, tried
 
 Part = tuple[str, list[Figure], tuple[str, ...]]
 
@@ -47,7 +47,7 @@ def _mean_change(labels: Judgments) -> Part:
     rows = result.frame.filter(pl.col("change").is_not_nan()).with_columns(look_at=pl.col("p_holm") < 0.05)
     figure = Figure(
         "change-in-context",
-        result.finding.split(" (")[0].rstrip("."),
+        headline(result.finding),
         "Mean change of the grade from alone to in context with 95 % intervals; gold: not chance, allowing for the "
         "number of aspects.",
         charts.dots(rows, row="aspect", value="change", x_title="grades", look_at="look_at", line=0.0, places=2),
@@ -61,7 +61,7 @@ def _change(labels: Judgments, draws: int, seed: int) -> Part:
     rows = result.frame.rename({"share_low": "low", "share_high": "high"})
     figure = Figure(
         "size-of-change",
-        result.finding.split(" (")[0].rstrip("."),
+        headline(result.finding),
         "Share of documents whose grade changes by so many grades in context (Golbus et al. 2014, Fig. 3).",
         charts.bars(rows, x="size", value="share", group="aspect", x_title="change in grades, either way"),
         rows,
@@ -119,7 +119,7 @@ def _two_settings(name: str, frame: pl.DataFrame, row: str, x_title: str, result
     )
     figure = Figure(
         name,
-        result.finding.split(" (")[0].rstrip("."),
+        headline(result.finding),
         f"{x_title}, alone and in context, with 95 % intervals over queries (Golbus et al. 2014, {paper}).",
         charts.dots(rows, row="label", value="value", colour="setting", x_title=x_title, places=2),
         rows.drop("label"),

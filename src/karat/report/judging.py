@@ -23,7 +23,7 @@ from karat.report import charts
 from karat.report.colours import ACCENT, GROUPS, QUIET
 from karat.report.evidence import Evidence
 from karat.report.figure import Figure
-from karat.report.section import Section, Table, joined_notes, opened, tried
+from karat.report.section import Section, Table, headline, joined_notes, opened, tried
 from karat.validity.compared import joined_runs
 
 Part = tuple[str, list[Figure], list[Table], tuple[str, ...]]
@@ -203,7 +203,7 @@ def _bias(evidence: Evidence, labels: Judgments) -> Part:
     against = "gold" if gold is not None else "the other groups"
     figure = Figure(
         "bias",
-        result.finding.split(" (")[0].rstrip("."),
+        headline(result.finding),
         f"How much more a group errs on a slice than on the rest, against {against}; gold dots: found with a false "
         "discovery rate of 5 %. The largest slices of one feature are drawn.",
         charts.dots(

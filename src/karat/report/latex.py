@@ -79,37 +79,49 @@ def latex_tables(scores: Scores | None, comparison: Comparison | None) -> str:
 
 
 def scores_table(scores: Scores, comparison: Comparison | None = None) -> str:
-    """Every system's scores with intervals, the highest in bold, marks where a system differs from the best."""
-    cells = {(row["system"], row["measure"]): row for row in scores.means.iter_rows(named=True)}
-    systems, best = scores.best_first(), {}
-    for measure in scores.measures:
-        known = [(cells[s, measure]["value"], s) for s in systems if not math.isnan(cells[s, measure]["value"])]
-        best[measure] = max(known)[1] if known else ""
-    marks = _marks(comparison)
-    lines = []
-    for system in systems:
-        parts = [cell(system)]
-        for measure in scores.measures:
-            row = cells[system, measure]
-            places = decimals(row["low"], row["high"])
-            said = "--" if math.isnan(row["value"]) else f"{row['value']:.{places}f}"
-            said = rf"\mathbf{{{said}}}" if best[measure] == system and said != "--" and len(systems) > 1 else said
-            stars = marks.get(system, "") if comparison is not None and measure == comparison.measure else ""
-            ends = (
-                ""
-                if math.isnan(row["low"])
-                else rf"\,{{\scriptstyle [{row['low']:.{places}f}, {row['high']:.{places}f}]}}"
-            )
-            parts.append(f"${said}{stars}{ends}$" if said != "--" else said)
-        lines.append(" & ".join(parts) + r" \\")
-    n = sorted({int(row["n"]) for row in cells.values()})
+    """Every system's scores with intervals, the highest in bold, marks where a system differs from the best.
+
+    Where gold labels correct the measure that decides, its corrected scores are a column of their own, with the marks.
+    """
+    systems, marks = scores.best_first(), _marks(comparison)
+    decides = comparison.measure if comparison is not None else ""
+    columns = {
+        measure: _column(scores.means.filter(pl.col("measure") == measure), marks if measure == decides else {})
+        for measure in scores.measures
+    }
+    caption = "by the labels as they are"
+    if comparison is not None and comparison.method != "plain" and comparison.ranks.height:
+        if decides in columns:
+            columns[decides] = _column(scores.means.filter(pl.col("measure") == decides), {})
+        columns = {f"{decides}, corrected": _column(comparison.ranks.rename({"score": "value"}), marks), **columns}
+        systems = comparison.ranks["system"].to_list()
+        caption += " and, in the first column, corrected with gold labels"
+    lines = [" & ".join([cell(name), *(column[name] for column in columns.values())]) + r" \\" for name in systems]
+    n = sorted({int(count) for count in scores.means["n"]})
     queries = f"{n[0]:,}" if len(n) == 1 else f"{n[0]:,} to {n[-1]:,}"
-    caption = f"Mean scores over {queries} queries with {scores.level * 100:g} % intervals, by the labels as they are; "
-    caption += "highest in bold."
+    caption = f"Mean scores over {queries} queries with {scores.level * 100:g} % intervals, {caption}; highest in bold."
     if marks and comparison is not None:
-        caption += f" {_legend()} against {_best(comparison)}, the best by {comparison.measure}"
+        caption += f" {_legend()} against {_best(comparison)}, the best by {decides}"
         caption += f" ({_method(comparison)}, Holm-adjusted)."
-    return _table("scores", caption, "l" + "r" * len(scores.measures), ["System", *scores.measures], lines)
+    return _table("scores", caption, "l" + "r" * len(columns), ["System", *columns], lines)
+
+
+def _column(rows: pl.DataFrame, marks: dict[str, str]) -> dict[str, str]:
+    """The figures of each system by one measure, the highest of several in bold."""
+    best = rows["value"].fill_nan(None).max() if rows.height > 1 else None
+    said = {}
+    for row in rows.iter_rows(named=True):
+        places = decimals(row["low"], row["high"])
+        value = f"{row['value']:.{places}f}"
+        value = rf"\mathbf{{{value}}}" if row["value"] == best else value
+        ends = "" if math.isnan(row["low"]) else _ends(row, "", places)
+        said[row["system"]] = "--" if math.isnan(row["value"]) else f"${value}{marks.get(row['system'], '')}{ends}$"
+    return said
+
+
+def _ends(row: dict[str, float], sign: str, places: int) -> str:
+    """The ends of an interval, in small figures."""
+    return rf"\,{{\scriptstyle [{row['low']:{sign}.{places}f}, {row['high']:{sign}.{places}f}]}}"
 
 
 def pairs_table(comparison: Comparison) -> str:
@@ -124,11 +136,7 @@ def pairs_table(comparison: Comparison) -> str:
     for row in pairs.iter_rows(named=True):
         p, holm = row["p"], row["holm"]
         places = decimals(row["low"], row["high"])
-        ends = (
-            ""
-            if math.isnan(row["low"])
-            else rf"\,{{\scriptstyle [{row['low']:+.{places}f}, {row['high']:+.{places}f}]}}"
-        )
+        ends = "" if math.isnan(row["low"]) else _ends(row, "+", places)
         difference = f"${row['difference']:+.{places}f}{mark(holm)}{ends}$"
         counts = f"{row['wins']:,}/{row['ties']:,}/{row['losses']:,}"
         names = [cell(row["b"]), escaped(row["a"])]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
@@ -62,6 +63,16 @@ def tried(parts: Sequence[tuple[str, Callable[[], T]]]) -> tuple[list[T], list[s
 def opened(said: str, figures: list[Figure]) -> list[Figure]:
     """The figures of one part of a section, the first of them under what was found."""
     return [replace(figure, said=said if place == 0 else "") for place, figure in enumerate(figures)]
+
+
+def headline(finding: str) -> str:
+    """A finding as a title: its first clause, without what stands in brackets.
+
+    >>> headline("Crowd overrates shoes by 0.4 (95 % interval 0.2 to 0.6; 32 pairs); one further finding.")
+    'Crowd overrates shoes by 0.4'
+    """
+    bare = re.sub(r" \([^()]*\)", "", finding)
+    return re.split(r";|\. ", bare)[0].rstrip(".")
 
 
 def joined_notes(*notes: tuple[str, ...]) -> tuple[str, ...]:

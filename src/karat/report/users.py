@@ -12,7 +12,7 @@ from karat.records import Judgments
 from karat.report import charts
 from karat.report.evidence import Evidence
 from karat.report.figure import Figure
-from karat.report.section import Section, Table, joined_notes, opened, tried
+from karat.report.section import Section, Table, headline, joined_notes, opened, tried
 from karat.validity import (
     against_click_rates,
     agreement,
@@ -104,7 +104,7 @@ def _ranking(evidence: Evidence, draws: int, seed: int) -> Part:
     rows = rows.with_columns(look_at=pl.int_range(pl.len()) == 0)
     figure = Figure(
         "users-rank-systems",
-        result.finding.split(" (")[0].split(":")[0].rstrip("."),
+        headline(result.finding).split(":")[0],
         "Strength in Bradley and Terry's model with ties, 95 % intervals over queries; the mean is 0.",
         charts.dots(rows, row="system", value="strength", x_title="strength", look_at="look_at", line=0.0, places=2),
         rows.drop("look_at"),

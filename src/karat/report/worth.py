@@ -10,7 +10,7 @@ from karat.records import Judgments
 from karat.report import charts
 from karat.report.evidence import Evidence
 from karat.report.figure import Figure
-from karat.report.section import Section, Table
+from karat.report.section import Section, Table, headline
 
 #: The pairs M of N of Table 1 in the paper.
 USUAL = [(1, 2), (1, 3), (2, 3), (2, 4), (2, 5)]
@@ -27,7 +27,7 @@ def worth_section(evidence: Evidence, group: str | None, draws: int, seed: int) 
     figures = [
         Figure(
             "users-who-say-top",
-            repr(model).split(";")[0].split(" (")[0],
+            headline(repr(model)),
             f"Probability that another judge says {model.top:g} after one said this, with 95 % intervals over queries.",
             charts.dots(
                 rows, row="row", value="value", x_title=f"p({model.top:g} | said)", look_at="look_at", places=2
