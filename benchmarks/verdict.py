@@ -1,9 +1,10 @@
 """Does the verdict hold? False alarms, coverage and power of every method, in simulated comparisons with known truth.
 
-    python benchmarks/verdict.py [--studies 2000] [--part verdict|seen|gold|power|draws]
+    python benchmarks/verdict.py [--studies 2000] [--part verdict|seen|fixed|gold|power|draws]
 
-Prints: methods against judges, without and with a true difference; documents drawn with care against uniformly; planned
-power against power realised; and how long 10,000 bootstrap draws of 10,000 queries and 20 systems take.
+Prints: methods against judges, without and with a true difference; intervals for these queries only; documents drawn
+with care against uniformly; planned power against power realised; and how long 10,000 bootstrap draws of 10,000 queries
+and 20 systems take.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import argparse
 import resource
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -76,6 +78,28 @@ def seen(studies: int) -> None:
             print(f"{judge:<12} {queries:>7} {gold:>5}  {cells}", flush=True)
 
 
+def these_queries(studies: int) -> None:
+    """Only the drawing of the gold documents is left to chance: P@10, and the same lists with gains of 0, 1, 3 or 7."""
+    print(f"\nCoverage for these queries only (--queries fixed), uniform gold; {studies:,} studies a cell, seeds 0..")
+    print(f"{'judge':<12} {'queries':>7} {'gold':>5}  {'P@10':>6}  {'gains to 7':>10}")
+    for judge in JUDGES:
+        for queries, gold in ((30, 60), (30, 120), (100, 300), (400, 600)):
+            held = np.zeros(2)
+            for seed in range(studies):
+                study = two_systems(queries, difference=0.05, judge=judge, seed=seed)  # type: ignore[arg-type]
+                plain = pool_of(study, gold, seed + 1_000_000)
+                steps = 2.0 ** np.random.default_rng(seed).integers(1, 4, (2, len(study.truth))) - 1
+                truth, label = study.truth * steps[0], study.label * np.where(study.truth > 0, steps[0], steps[1])
+                steep = replace(plain, predicted=label, gold=np.where(plain.drawn, truth, np.nan))
+                for place, (pool, gains) in enumerate(((plain, study.truth), (steep, truth))):
+                    right = pool.by_query(gains).mean(axis=0)
+                    found = powered(pool, fixed=True).difference(0, 1)
+                    held[place] += found.low <= right[1] - right[0] <= found.high
+            print(
+                f"{judge:<12} {queries:>7} {gold:>5}  {held[0] / studies:>6.3f}  {held[1] / studies:>10.3f}", flush=True
+            )
+
+
 def gold_drawn(studies: int) -> None:
     """Two lists of ten with one document different in each: two of eleven count."""
     queries, n = 200, 200
@@ -129,10 +153,12 @@ def many_draws() -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--studies", type=int, default=2000)
-    parser.add_argument("--part", choices=["verdict", "seen", "gold", "power", "draws"])
+    parser.add_argument("--part", choices=["verdict", "seen", "fixed", "gold", "power", "draws"])
     asked = parser.parse_args()
     if asked.part in (None, "draws"):
         many_draws()
+    if asked.part in (None, "fixed"):
+        these_queries(asked.studies)
     if asked.part in (None, "gold"):
         gold_drawn(asked.studies)
     if asked.part in (None, "power"):
