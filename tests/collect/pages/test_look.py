@@ -1,14 +1,10 @@
-"""How the pages stand to people: assistive technology, small screens, dark rooms, strangers."""
+"""How the pages stand to people: small screens, platforms, strangers."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from karat.records.study import Aspect, Platform, Rules
-from karat.store import Answer, answer, next_task
-from karat.store.people import add_judge
+from karat.records.study import Platform
 
 JUDGE = [{"query": "q1", "doc": f"q1-d{place}"} for place in range(4)]
 KINDS = {
@@ -20,73 +16,10 @@ KINDS = {
 PHONE = {"width": 390, "height": 844}
 
 
-def violations(page):
-    """What axe-core finds serious or critical, WCAG A and AA."""
-    axe = pytest.importorskip("axe_playwright_python", reason="no axe-core: pip install axe-playwright-python")
-    if page.evaluate("typeof axe") == "undefined":
-        page.evaluate((Path(axe.__file__).parent / "axe.min.js").read_text(encoding="utf-8"))
-    rules = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-    found = page.evaluate("rules => axe.run(document, {runOnly: rules, iframes: false})", rules)
-    assert found["passes"], "axe-core looked at something"
-    return [
-        f"{rule['id']}: {node['html'][:200]} {node.get('failureSummary', '')[:300]}"
-        for rule in found["violations"]
-        if rule["impact"] in ("serious", "critical")
-        for node in rule["nodes"]
-    ]
-
-
 def at_task(page, study):
     page.goto(study.link())
     page.goto(f"{study.url}/judge")
     page.wait_for_selector(".answer")
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("kind", KINDS)
-def test_axe_finds_nothing_serious_in_a_task(kind, scheme, page, press, serve):
-    page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-    study = serve(KINDS[kind], aspects=(Aspect("novelty", "says something new"),))
-    at_task(page, study)
-    assert violations(page) == []
-    press("o", "1")
-    assert violations(page) == []
-
-
-def test_axe_finds_nothing_serious_in_what_opens_over_a_task(page, press, serve):
-    page.emulate_media(reduced_motion="reduce")
-    study = serve(JUDGE)
-    at_task(page, study)
-    press("1", "Enter")
-    study.wait_for(1, "answer")
-    for key, name in (("?", "help"), ("x", "cant-tell"), ("u", "undo"), ("/", "lookup")):
-        press(key)
-        page.wait_for_selector(f"#{name}[open]")
-        assert violations(page) == []
-        press("Escape")
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_serious_in_the_other_pages(scheme, page, serve):
-    page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-    study = serve(JUDGE, rules=Rules(labels=2), aspects=(Aspect("novelty"),))
-    for name, grades in (("ann", (0, 1, 2, 3)), ("bob", (0, 2, 2, 0))):
-        judge, _ = add_judge(study.store, name=name)
-        for grade in grades:
-            task = next_task(study.store, judge["id"]).task
-            answer(study.store, judge["id"], task["id"], Answer(label=float(grade), aspects={"novelty": None}))
-    for path in ("/welcome", "/message?about=link", "/signin"):
-        page.goto(study.url + path)
-        assert violations(page) == []
-    page.goto(study.link("zoe"))
-    assert violations(page) == []
-    page.goto(f"{study.url}/lead")
-    page.get_by_label("Name").fill("lead")
-    page.get_by_label("Password").fill("a long password")
-    page.keyboard.press("Enter")
-    page.wait_for_selector("#judges tbody tr")
-    page.wait_for_selector("#differ tbody tr")
-    assert violations(page) == []
 
 
 @pytest.mark.parametrize("kind", KINDS)
