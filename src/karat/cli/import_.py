@@ -29,7 +29,7 @@ def import_(
     as planned once a plan has them. What is left out is counted: labels beyond those asked for, a judge's second label
     for a document, and answers to traps. The probability of planned tasks is kept.
     """
-    from karat.cli.study import open_study
+    from karat.cli.study import opened_study
     from karat.errors import BadInput
     from karat.formats import read_judgments, read_preferences
     from karat.formats.files import File
@@ -37,28 +37,28 @@ def import_(
     from karat.records import Judgments, Records
     from karat.records.base import count
 
-    opened = open_study(folder, database)
-    what = kind or _told(source, from_format)
-    if what == "tasks":
-        from karat.store import add_tasks
+    with opened_study(folder, database) as opened:
+        what = kind or _told(source, from_format)
+        if what == "tasks":
+            from karat.store import add_tasks
 
-        frame, repeated = without_repeats(read_tasks(source))
-        if repeated:
-            click.echo(f"note: {count(repeated, 'repeated row')} of tasks left out.", err=True)
-        new = add_tasks(opened.store, frame)
-        click.echo(f"{count(new, 'new task')} in {folder}.", err=True)
-        return
-    from karat.store.imported import import_records
+            frame, repeated = without_repeats(read_tasks(source))
+            if repeated:
+                click.echo(f"note: {count(repeated, 'repeated row')} of tasks left out.", err=True)
+            new = add_tasks(opened.store, frame)
+            click.echo(f"{count(new, 'new task')} in {folder}.", err=True)
+            return
+        from karat.store.imported import import_records
 
-    records: Records
-    if what == "judgments":
-        scale = opened.folder.study.scale
-        records = read_judgments(source, scale=scale, drop_bad_labels=drop_bad_labels, format=from_format)
-    elif what == "preferences":
-        records = read_preferences(source, format=from_format)
-    else:
-        raise BadInput.at("the kind", expected="tasks, judgments or preferences", found=f'"{what}"')
-    done = import_records(opened.store, records, name=File(source).stem)
+        records: Records
+        if what == "judgments":
+            scale = opened.folder.study.scale
+            records = read_judgments(source, scale=scale, drop_bad_labels=drop_bad_labels, format=from_format)
+        elif what == "preferences":
+            records = read_preferences(source, format=from_format)
+        else:
+            raise BadInput.at("the kind", expected="tasks, judgments or preferences", found=f'"{what}"')
+        done = import_records(opened.store, records, name=File(source).stem)
     for note in records.notes:
         click.echo(f"note: {note}", err=True)
     thing = "label" if isinstance(records, Judgments) else "preference"

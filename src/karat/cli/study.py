@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -30,6 +32,19 @@ class Opened:
         return Material(queries=folder.queries, documents=folder.documents, runs=folder.runs, depth=depth)
 
 
+@contextmanager
+def opened_study(path: str, database: str | None, *, load: bool = False) -> Iterator[Opened]:
+    """The study in a folder until the end of the block, in which a database that fails is said in plain words."""
+    opened = open_study(path, database, load=load)
+    from karat.store.trouble import in_plain_words
+
+    try:
+        with in_plain_words():
+            yield opened
+    finally:
+        opened.store.close()
+
+
 def open_study(path: str, database: str | None, *, load: bool = False) -> Opened:
     """The study in a folder, its store in the folder or elsewhere; with `load`, the folder's tasks in it."""
     from karat.errors import MissingExtra
@@ -38,7 +53,7 @@ def open_study(path: str, database: str | None, *, load: bool = False) -> Opened
 
     try:
         from karat.store import Store, add_tasks
-        from karat.store.database import in_plain_words
+        from karat.store.trouble import in_plain_words
     except ImportError:
         raise MissingExtra.named("collect", "the database of a study") from None
 
