@@ -22,6 +22,8 @@ from karat.store.tables import ENDLESS, bundles, tasks
 STRIDE = 10_000
 #: The place of a task that was made for labels collected elsewhere, until a plan asks for it.
 ELSEWHERE = -1
+#: The surface of a document that is judged as a whole.
+PAGE = "page"
 TEXTS = ("query", "doc", "context", "subtopic", "left", "right", "left_query", "right_query", "group", "judge")
 
 
@@ -124,6 +126,8 @@ def _row(raw: dict[str, Any], number: int, practice: bool) -> dict[str, Any]:
         "right_docs": _docs(raw.get("right_docs")),
         "practice": practice or _truth(raw.get("practice")),
     }
+    # People are asked about documents; only labels collected elsewhere may be of something else, such as a snippet.
+    row["surface"] = raw.get("surface") if row["closed"] else None
     if row["labels"] is not None and row["labels"] < 1:
         raise BadInput.at(at, expected="1 label or more", found=str(row["labels"]))
     if row["trap"] and row["expected"] not in ("left", "right"):
@@ -165,7 +169,7 @@ def _of_group(store: Store, row: dict[str, Any], group: str, place: int, lot: in
         place, lot = (int(row["block"]) if (row["block"] or "").isdigit() else 0) * STRIDE + within, 0
     if row["closed"]:
         place = ELSEWHERE
-    names = ("query", "doc", "context", "subtopic", "left", "right", "left_query", "right_query", "practice")
+    names = ["query", "doc", "context", "subtopic", "surface", "left", "right", "left_query", "right_query", "practice"]
     item = item_of(kind=kind, text=row["text"] if kind == "code" else None, **{name: row[name] for name in names})
     planned = row["judge"] or row["block"] or row["practice"] or row["closed"]
     by_query = kind == "judge" and rules.one_judge_per_query and not planned
@@ -222,6 +226,7 @@ def item_of(
     right_query: str | None = None,
     text: str | None = None,
     practice: bool = False,
+    surface: str | None = None,
 ) -> str:
     """What is asked, whoever is asked and whichever side a system stands on, as one short name.
 
@@ -231,6 +236,7 @@ def item_of(
     """
     sides = sorted([(left or "", left_query or query), (right or "", right_query or query)])
     parts = [kind, "practice" if practice else "", query, doc, context, subtopic, sides, text]
+    parts += [] if surface in (None, PAGE) else [surface]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
