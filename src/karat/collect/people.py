@@ -18,6 +18,7 @@ from karat.store.tables import judges
 if TYPE_CHECKING:
     from fastapi import Request, Response
 
+#: Roles, each with a cookie of its own.
 JUDGE, LEAD = "karat_judge", "karat_lead"
 #: What MTurk sends while somebody only looks at a task.
 PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
@@ -147,34 +148,44 @@ def csrf_token(token: str) -> str:
     return hashlib.sha256(f"csrf {token}".encode()).hexdigest()
 
 
-def check_csrf(request: Request, cookie: str, given: str | None) -> None:
+def cookie_name(desk: Desk, role: str) -> str:
+    """The name of the cookie with which a role comes to this study."""
+    return f"{role}_{desk.mark}"
+
+
+def session_token(desk: Desk, request: Request, role: str) -> str | None:
+    """The token of the session that the browser has in this role."""
+    return request.cookies.get(cookie_name(desk, role))
+
+
+def check_csrf(desk: Desk, request: Request, role: str, given: str | None) -> None:
     """Refuse a change that does not come from the session's own pages."""
-    token = request.cookies.get(cookie, "")
+    token = session_token(desk, request, role)
     if not token or not given or not hmac.compare_digest(csrf_token(token).encode(), given.encode()):
         raise Forbidden("this page is out of date; load it again")
 
 
-def set_cookie(desk: Desk, response: Response, name: str, token: str) -> None:
+def set_cookie(desk: Desk, response: Response, role: str, token: str) -> None:
     """Hand a session to the browser; scripts cannot read it."""
     framed = desk.study.platform.mturk and desk.secure  # MTurk shows the study inside its own page
     response.set_cookie(
-        name,
+        cookie_name(desk, role),
         token,
         max_age=int(people.SESSION),
         httponly=True,
         secure=desk.secure,
-        samesite="none" if framed and name == JUDGE else "lax",
+        samesite="none" if framed and role == JUDGE else "lax",
         path="/",
     )
 
 
-def _session(desk: Desk, request: Request, cookie: str) -> dict[str, Any] | None:
-    token = request.cookies.get(cookie)
+def _session(desk: Desk, request: Request, role: str) -> dict[str, Any] | None:
+    token = session_token(desk, request, role)
     if not token:
         return None
     session = people.session_of(desk.store, token)
     if session is not None and request.method in UNSAFE and not getattr(request.state, "csrf_checked", False):
-        check_csrf(request, cookie, request.headers.get("x-csrf-token"))
+        check_csrf(desk, request, role, request.headers.get("x-csrf-token"))
     return session
 
 
