@@ -47,8 +47,7 @@ class Why(Body):
 def sign_in(request: Request, response: Response, body: SignIn) -> dict[str, Any]:
     """Sign in as a lead; programs send the token as Authorization: Bearer."""
     desk = desk_of(request)
-    address = request.client.host if request.client else ""
-    token = people.sign_in(desk, body.name, body.password, address)
+    token = people.sign_in(desk, request, body.name, body.password)
     people.set_cookie(desk, response, people.LEAD, token)
     return {"token": token, "csrf": people.csrf_token(token)}
 

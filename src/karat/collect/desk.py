@@ -27,8 +27,9 @@ class Desk:
     store: Store
     material: Material = field(default_factory=Material)
     secure: bool = False
-    #: Wrong sign-ins, by address and by name.
-    wrong: Limiter = field(default_factory=Limiter)
+    #: Wrong sign-ins, by place and by name. One place alone never reaches the limit of a name.
+    wrong_places: Limiter = field(default_factory=lambda: Limiter(tries=5))
+    wrong_names: Limiter = field(default_factory=lambda: Limiter(tries=100))
 
     @cached_property
     def mark(self) -> str:

@@ -53,9 +53,8 @@ def enter(request: Request) -> RedirectResponse:
 def sign_in(request: Request, form: Form) -> RedirectResponse:
     """A lead's name and password from the page."""
     desk = desk_of(request)
-    address = request.client.host if request.client else ""
     try:
-        token = people.sign_in(desk, form.get("name", ""), form.get("password", ""), address)
+        token = people.sign_in(desk, request, form.get("name", ""), form.get("password", ""))
     except people.NotSignedIn:
         return RedirectResponse("/signin?wrong=1", 303)
     except people.TooMany as error:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import Connection, update
 
 from karat.collect.desk import Desk
+from karat.collect.limits import place_of
 from karat.errors import KaratError
 from karat.store import people
 from karat.store.tables import judges
@@ -68,12 +69,16 @@ def lead_of(desk: Desk, request: Request) -> int:
     return int(session["lead_id"])
 
 
-def sign_in(desk: Desk, name: str, password: str, address: str) -> str:
-    """A session for a lead who knows the password; wrong tries are limited by address and by name."""
+def sign_in(desk: Desk, request: Request, name: str, password: str) -> str:
+    """A session for a lead who knows the password; wrong tries are limited, strictly by place, loosely by name.
+
+    Whoever guesses at one place keeps out others at that place only.
+    """
     from argon2 import PasswordHasher
     from argon2.exceptions import VerificationError
 
-    wait = max(desk.wrong.wait(f"address {address}"), desk.wrong.wait(f"name {name}"))
+    place = place_of(request.client.host if request.client else "")
+    wait = max(desk.wrong_places.wait(place), desk.wrong_names.wait(name))
     if wait > 0:
         raise TooMany(wait)
     lead = people.lead_named(desk.store, name)
@@ -85,8 +90,8 @@ def sign_in(desk: Desk, name: str, password: str, address: str) -> str:
     except VerificationError:
         known = False
     if lead is None or not known:
-        desk.wrong.failed(f"address {address}")
-        desk.wrong.failed(f"name {name}")
+        desk.wrong_places.failed(place)
+        desk.wrong_names.failed(name)
         raise NotSignedIn("name or password is wrong")
     return people.start_session(desk.store, lead_id=lead["id"])
 
