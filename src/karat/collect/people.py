@@ -118,6 +118,8 @@ def enter(desk: Desk, parameters: dict[str, str]) -> tuple[str, str | None]:
     group = platform.group or desk.study.groups[0]
     kept: tuple[str, ...]
     if platform.prolific and known.get("PROLIFIC_PID"):
+        if platform.prolific_studies and known.get("STUDY_ID") not in platform.prolific_studies:
+            return "closed", None
         kept = ("STUDY_ID", "SESSION_ID")
         source, external = "prolific", known["PROLIFIC_PID"]
     elif platform.mturk and known.get("assignmentId"):
