@@ -38,7 +38,7 @@ def me(request: Request) -> dict[str, Any]:
     desk = desk_of(request)
     judge = people.judge_of(desk, request)
     done = judge_progress(desk.store, judge)
-    session = request.cookies.get(people.JUDGE)
+    session = people.session_token(desk, request, people.JUDGE)
     return {
         "name": judge["name"],
         "group": judge["grp"],

@@ -15,6 +15,7 @@ from fastapi.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from karat.collect import api_data, api_judge, api_lead, documents, doors
+from karat.collect.description import describe
 from karat.collect.desk import VERSION, Desk
 from karat.collect.material import Material
 from karat.collect.people import Forbidden, NotSignedIn, TooMany
@@ -63,6 +64,7 @@ def create_app(study: Study, store: Store, material: Material | None = None, *, 
     app.include_router(documents.router)
     app.include_router(doors.router)
     _add_pages(app)
+    describe(app)
     app.add_middleware(Guard, study=study, secure=secure)
     return app
 

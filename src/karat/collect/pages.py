@@ -33,7 +33,7 @@ def front(request: Request) -> Response:
     try:
         people.judge_of(desk, request)
     except NotSignedIn:
-        lead = request.cookies.get(LEAD)
+        lead = people.session_token(desk, request, LEAD)
         known = lead is not None and stored.session_of(desk.store, lead) is not None
         return RedirectResponse("/lead" if known else "/welcome", 303)
     return RedirectResponse("/judge", 303)
@@ -74,7 +74,9 @@ def judging(request: Request) -> Response:
         "owner": f"{desk.study.id}-{judge['id']}",
     }
     guidelines = paragraphs(desk.study.guidelines)
-    return render(desk, "judge.html", session=request.cookies.get(JUDGE), setup=setup, guidelines=guidelines)
+    return render(
+        desk, "judge.html", session=people.session_token(desk, request, JUDGE), setup=setup, guidelines=guidelines
+    )
 
 
 @router.get("/done")
@@ -99,7 +101,7 @@ def done(request: Request) -> Response:
     return render(
         desk,
         "done.html",
-        session=request.cookies.get(JUDGE),
+        session=people.session_token(desk, request, JUDGE),
         heading="Enough for now" if waits else "Thank you, that was all",
         text=text,
         completion=code["code"] if code else None,

@@ -53,6 +53,7 @@ KNOWN: dict[str, dict[str, tuple[type, ...]]] = {
         "group": (str,),
         "completion_code": (str,),
         "tasks": (int,),
+        "prolific_studies": (list,),
     },
 }
 
@@ -183,7 +184,7 @@ def _study(said: dict[str, Any], file: str, folder: Path) -> Study:
     for name in ("strengths", "depth"):
         if name in pairs:
             more[name] = pairs[name]
-    platform = Platform(**said.get("platform", {}))
+    platform = _platform(said.get("platform", {}), file)
     groups = more.get("groups", ("judges",))
     if platform.group and platform.group not in groups:
         raise BadInput.at(file, expected=f"a platform group of {', '.join(groups)}", found=f'"{platform.group}"')
@@ -207,6 +208,18 @@ def _study(said: dict[str, Any], file: str, folder: Path) -> Study:
         platform=platform,
         **more,
     )
+
+
+def _platform(said: Mapping[str, Any], file: str) -> Platform:
+    studies = said.get("prolific_studies")
+    if studies is not None:
+        if not studies:
+            raise BadInput.at(file, expected="something in prolific_studies", found="an empty list")
+        if not all(isinstance(study, str) and study for study in studies):
+            raise BadInput.at(file, expected="texts in prolific_studies", found=str(studies))
+        if not said.get("prolific"):
+            raise BadInput.at(file, expected="prolific = true where prolific_studies are named", found="none")
+    return Platform(**{**said, "prolific_studies": tuple(studies or ())})
 
 
 def _scale(levels: Any, file: str) -> Scale:

@@ -1,0 +1,24 @@
+// The strip above a task: how far the judge is, and what has to be said about the connection.
+
+import { byId } from "./words.js";
+
+export function banner(text, bad = false) {
+  const element = byId("banner");
+  element.hidden = !text;
+  element.textContent = text;
+  element.classList.toggle("bad", bad);
+  measure();
+}
+
+/** What sticks below the strip has to know its height. */
+export function measure() {
+  document.documentElement.style.setProperty("--strip", `${byId("strip").offsetHeight + 20}px`);
+}
+
+export function showProgress({ answered, limit, open, practice, practised }, inPractice) {
+  const all = limit || answered + open;
+  byId("meter").max = Math.max(all, 1);
+  byId("meter").value = Math.min(answered, all);
+  if (inPractice) byId("meter-text").textContent = `practice ${Math.min(practised + 1, practice)} of ${practice}`;
+  else byId("meter-text").textContent = limit ? `${answered} of ${limit} done` : `${answered} done, ${open} open`;
+}
