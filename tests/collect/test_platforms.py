@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+import polars as pl
 import pytest
 from fastapi.testclient import TestClient
 
@@ -16,7 +17,7 @@ from karat.collect.people import set_password
 from karat.errors import BadInput
 from karat.formats.study import read_study
 from karat.records import Platform, Scale, Study
-from karat.store import Store
+from karat.store import Store, add_tasks
 
 PASSWORD = "correct horse"
 
@@ -26,11 +27,13 @@ def visit(tmp_path: Path) -> Iterator[Callable[..., Any]]:
     """A function that opens a study to a platform and gives a visitor."""
     stores = []
 
-    def served(platform: Platform) -> Any:
+    def served(platform: Platform, docs: str = "") -> Any:
         study = Study(uuid4().hex, "Served", Scale.parse("bad, good"), platform=platform)
         store = Store.open(str(tmp_path / "karat.db"), study)
         stores.append(store)
         set_password(store, "lead", PASSWORD)
+        if docs:
+            add_tasks(store, pl.DataFrame({"query": ["q"] * len(docs), "doc": list(docs)}))
         return TestClient(create_app(study, store), follow_redirects=False)
 
     yield served
@@ -84,3 +87,27 @@ def test_a_slip_in_the_list_is_said(tmp_path: Path, said: str, wrong: str) -> No
     (tmp_path / "study.toml").write_text(f"[platform]\n{said}\n")
     with pytest.raises(BadInput, match=wrong):
         read_study(str(tmp_path))
+
+
+def said_so_often(visitor: Any, number: int) -> None:
+    token = {"X-CSRF-Token": visitor.get("/api/me").json()["csrf"]}
+    for _ in range(number):
+        task = visitor.get("/api/task/next").json()["task"]["id"]
+        assert visitor.post(f"/api/task/{task}/answer", json={"label": 1}, headers=token).status_code == 200
+
+
+def test_the_end_shows_the_code_after_so_many_answers_though_there_are_tasks_left(visit: Callable[..., Any]) -> None:
+    visitor = visit(Platform(prolific=True, tasks=2), docs="abc")
+    visitor.get("/enter?PROLIFIC_PID=p1&STUDY_ID=s")
+    said_so_often(visitor, 1)
+    assert visitor.get("/done").headers["location"] == "/judge"
+    said_so_often(visitor, 1)
+    code = visitor.get("/api/me").json()["completion"]["code"]
+    shown = visitor.get("/done")
+    assert shown.status_code == 200
+    assert code in shown.text
+    assert "Go on judging" in shown.text
+    said_so_often(visitor, 1)
+    shown = visitor.get("/done").text
+    assert code in shown
+    assert "Go on judging" not in shown, "there is nothing left"

@@ -156,5 +156,5 @@ def _outcome(done: Outcome) -> dict[str, Any]:
 
 
 def _completion(desk: Desk, judge: dict[str, Any], done: dict[str, Any]) -> dict[str, Any] | None:
-    enough = desk.study.platform.tasks
+    enough = people.enough_for(desk, judge)
     return people.completion(desk, judge) if enough and done["answered"] >= enough else None

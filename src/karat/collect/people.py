@@ -136,6 +136,16 @@ def enter(desk: Desk, parameters: dict[str, str]) -> tuple[str, str | None]:
     return "session", people.start_session(desk.store, judge_id=judge["id"])
 
 
+def takes_code(desk: Desk, judge: dict[str, Any]) -> bool:
+    """Whether a judge takes a completion code back: from a platform, or wherever the study has a code."""
+    return judge["source"] in ("prolific", "mturk") or bool(desk.study.platform.completion_code)
+
+
+def enough_for(desk: Desk, judge: dict[str, Any]) -> int:
+    """After how many answers a judge is given the completion code though there are tasks left; 0: never."""
+    return desk.study.platform.tasks if takes_code(desk, judge) else 0
+
+
 def completion(desk: Desk, judge: dict[str, Any]) -> dict[str, Any]:
     """What a judge takes back to the platform: a code, and where to hand it in."""
     import json

@@ -82,3 +82,45 @@ def test_a_preview_shows_the_guidelines_and_no_way_to_begin(page, serve):
     page.goto(f"{study.url}/enter?assignmentId=ASSIGNMENT_ID_NOT_AVAILABLE&hitId=h")
     assert "preview" in page.inner_text("main")
     assert page.get_by_role("link", name="Begin").count() == 0
+
+
+@pytest.mark.parametrize("platform", ["prolific", "mturk"])
+def test_after_what_the_platform_pays_for_the_code_is_shown_and_going_on_is_possible(platform, page, press, serve):
+    said = Platform(prolific=True, mturk=True, completion_code="C0FFEE", tasks=2)
+    study = serve([{"query": "q1", "doc": f"q1-d{place}"} for place in range(4)], platform=said)
+    ways = {
+        "prolific": "PROLIFIC_PID=abc&STUDY_ID=s&SESSION_ID=t",
+        "mturk": "assignmentId=a1&hitId=h&workerId=w&turkSubmitTo=https://www.mturk.com",
+    }
+    page.goto(f"{study.url}/enter?{ways[platform]}")
+    page.get_by_role("link", name="Begin").click()
+    page.wait_for_selector(".answer")
+    page.wait_for_function("() => document.querySelector('#meter-text').textContent === '0 of 2 done'")
+    assert page.locator("#code-link").is_hidden()
+    first = page.inner_text("#document-title")
+    press("1", "Enter")
+    page.wait_for_function("title => document.querySelector('#document-title')?.textContent !== title", arg=first)
+    press("2", "Enter")
+    page.wait_for_url("**/done")
+    assert page.inner_text("h1") == "Thank you, that is enough"
+    assert page.inner_text("#code") == "C0FFEE"
+    if platform == "prolific":
+        link = page.get_by_role("link", name="Return to Prolific").get_attribute("href")
+        assert link == "https://app.prolific.com/submissions/complete?cc=C0FFEE"
+    else:
+        assert page.locator("form").get_attribute("action") == "https://www.mturk.com/mturk/externalSubmit"
+        assert page.get_by_role("button", name="Hand in at Mechanical Turk").is_visible()
+    page.get_by_role("link", name="Go on judging").click()
+    page.wait_for_selector(".answer")
+    page.wait_for_function("() => document.querySelector('#meter-text').textContent === '2 done, 2 open'")
+    third = page.inner_text("#document-title")
+    press("1", "Enter")
+    page.wait_for_function("title => document.querySelector('#document-title')?.textContent !== title", arg=third)
+    page.get_by_role("link", name="Your code").click()
+    page.wait_for_url("**/done")
+    page.get_by_role("link", name="Go on judging").click()
+    page.wait_for_selector(".answer")
+    press("1", "Enter")
+    page.wait_for_url("**/done")
+    assert page.inner_text("h1") == "Thank you, that was all"
+    assert page.inner_text("#code") == "C0FFEE"

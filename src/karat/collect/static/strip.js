@@ -15,10 +15,13 @@ export function measure() {
   document.documentElement.style.setProperty("--strip", `${byId("strip").offsetHeight + 20}px`);
 }
 
-export function showProgress({ answered, limit, open, practice, practised }, inPractice) {
-  const all = limit || answered + open;
+/** `enough` answers, if it is not 0, are what a platform pays for: the goal until then, and the code to be had after. */
+export function showProgress({ answered, limit, open, practice, practised }, inPractice, enough) {
+  const goal = enough && answered < enough ? enough : limit;
+  const all = goal || answered + open;
+  byId("code-link").hidden = !enough || answered < enough;
   byId("meter").max = Math.max(all, 1);
   byId("meter").value = Math.min(answered, all);
   if (inPractice) byId("meter-text").textContent = `practice ${Math.min(practised + 1, practice)} of ${practice}`;
-  else byId("meter-text").textContent = limit ? `${answered} of ${limit} done` : `${answered} done, ${open} open`;
+  else byId("meter-text").textContent = goal ? `${answered} of ${goal} done` : `${answered} done, ${open} open`;
 }

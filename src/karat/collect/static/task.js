@@ -18,6 +18,7 @@ let view = null; // how it is shown
 let ahead = null; // the promise of the next one
 let kept = []; // tasks laid aside while an older answer is given again
 let busy = false;
+let paid = false; // what a platform pays for is done
 let progress = { answered: 0, open: 0, practised: 0, practice: 0, limit: null };
 
 const outbox = new Outbox(setup.owner, {
@@ -28,9 +29,14 @@ const outbox = new Outbox(setup.owner, {
       const many = waiting === 1 ? "1 message is" : `${waiting} messages are`;
       banner(`No connection. ${many} kept in this browser and will be sent; go on judging.`, true);
     } else banner("");
+    if (!waiting && paid) window.location.assign("/done");
   },
   taken: (item, reply) => {
-    if (item.path.endsWith("/answer")) meter(1);
+    const counted = item.path.endsWith("/answer") && !reply.feedback;
+    if (counted) meter(1);
+    if (item.path.endsWith("/cant-tell")) meter(0, 1);
+    // The code is shown once everything said is there.
+    paid ||= counted && progress.answered === setup.enough;
     if (reply.rejected) load();
   },
   refused: (item, error) => {
@@ -58,10 +64,10 @@ async function count() {
 }
 
 /** How far: what was answered, of the judge's share or of what is open. */
-function meter(more = 0) {
+function meter(more = 0, gone = more) {
   progress.answered += more;
-  progress.open = Math.max(progress.open - more, 0);
-  showProgress(progress, Boolean(task?.practice));
+  progress.open = Math.max(progress.open - gone, 0);
+  showProgress(progress, Boolean(task?.practice), setup.enough);
 }
 
 function hint(text, bad = false) {
@@ -224,6 +230,7 @@ async function undo(answer) {
     const path = `/api/task/${encodeURIComponent(answer.task_id)}`;
     await tell(`${path}/undo`, { key: newKey() });
     if (answer.kind === "answer") meter(-1);
+    else meter(0, -1);
     const again = await ask(path);
     if (task && task.id !== again.id) kept.unshift(task);
     dropDraft(again.id);
