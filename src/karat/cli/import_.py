@@ -33,7 +33,7 @@ def import_(
     from karat.errors import BadInput
     from karat.formats import read_judgments, read_preferences
     from karat.formats.files import File
-    from karat.formats.study import read_tasks, without_repeats
+    from karat.formats.tasks import read_tasks
     from karat.records import Judgments, Records
     from karat.records.base import count
 
@@ -42,10 +42,10 @@ def import_(
         if what == "tasks":
             from karat.store import add_tasks
 
-            frame, repeated = without_repeats(read_tasks(source))
+            table, repeated = read_tasks(source).without_repeats()
             if repeated:
                 click.echo(f"note: {count(repeated, 'repeated row')} of tasks left out.", err=True)
-            new = add_tasks(opened.store, frame)
+            new = add_tasks(opened.store, table.frame, source=table.source)
             click.echo(f"{count(new, 'new task')} in {folder}.", err=True)
             return
         from karat.store.imported import import_records
@@ -76,7 +76,7 @@ def _told(source: str, from_format: str | None) -> str:
     """What a file holds: judgments have labels, preferences choices, tasks neither."""
     from karat.errors import BadInput
     from karat.formats.kinds import kind_of
-    from karat.formats.study import read_tasks
+    from karat.formats.tasks import read_tasks
 
     try:
         found = kind_of(source, from_format)
@@ -85,7 +85,7 @@ def _told(source: str, from_format: str | None) -> str:
     if found == "judgments" and from_format is None and not source.endswith((".txt", ".qrels")):
         # karat plan gold writes a column label that is still empty.
         try:
-            frame = read_tasks(source)
+            frame = read_tasks(source).frame
         except BadInput:
             return found
         return "tasks" if "label" in frame.columns and frame["label"].null_count() == frame.height else found
