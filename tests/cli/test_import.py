@@ -122,7 +122,7 @@ PLANS = {
     "judges": "query,doc,judge,order,note,labels\n1,a,ana,2,why,\n1,a,bo,1,,\n1,b,,,,3\n",
     "blocks": "query,left,right,block,place,trap,expected\n1,x,y,7,0,false,\n2,x,y,7,1,false,\n3,x,bad,7,2,true,left\n",
     "subtopics": "query,doc,subtopic,description,probability\n1,a,s,what it means,0.5\n",
-    "practice": "query,doc,gold,note,practice\n1,a,2,because,true\n",
+    "practice": "query,doc,gold,note,practice\n1,a,1,because,true\n",
     "plain": "query,doc,context\n1,a,\n1,b,a\n2,c,\n",
 }
 

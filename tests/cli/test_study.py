@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 from commands import run
+from karat.cli.study import open_study
 from karat.errors import BadInput
 from karat.formats import read_judgments
 from karat.formats.study import read_study
@@ -30,9 +31,9 @@ def test_a_new_study_can_be_read_and_is_never_overwritten(study: Path) -> None:
     assert (found.study.rules.labels, found.study.rules.apart) == (2, 1.0)
     tasks = found.tasks()
     assert tasks is not None
-    assert tasks.height == 10
+    assert tasks.frame.height == 10
     assert found.documents is not None
-    assert {*tasks["doc"].drop_nulls()} <= {*found.documents.frame["doc"]}
+    assert {*tasks.frame["doc"].drop_nulls()} <= {*found.documents.frame["doc"]}
     with pytest.raises(BadInput, match=r"expected a new folder, found study\.toml"):
         run("init", study)
 
@@ -41,7 +42,7 @@ def test_without_a_task_file_the_top_of_the_runs_is_judged(study: Path) -> None:
     (study / "tasks.csv").unlink()
     tasks = read_study(str(study)).tasks()
     assert tasks is not None
-    assert tasks.height == 6
+    assert tasks.frame.height == 6
 
 
 @pytest.mark.parametrize(
@@ -50,7 +51,11 @@ def test_without_a_task_file_the_top_of_the_runs_is_judged(study: Path) -> None:
         ("title = 3", "title as str"),
         ("[overlap]\nlables = 2", r"\[overlap\] lables"),
         ("[overlap]\nlabels = true", "labels as int"),
-        ("[overlap]\nlabels = 0", "the rule labels: expected 1 or more, found 0"),
+        ("[overlap]\nlabels = 0", r"study\.toml: the rule labels: expected 1 or more, found 0"),
+        (
+            "[overlaps]\nlabels = 2",
+            r"groups, cant_tell, \[scale\], \[\[aspects\]\], \[overlap\], .*, found \[overlaps\]",
+        ),
         ("[overlap]\nreserve_minutes = -1", "reserve_minutes"),
         ("overlap = 2", r"a table \[overlap\]"),
         ("[scale]\nlevels = [{ name = 'a' }]", "at least two levels"),
@@ -67,6 +72,33 @@ def test_a_slip_in_the_study_file_is_said(tmp_path: Path, wrong: str, said: str)
     (tmp_path / "study.toml").write_text(wrong)
     with pytest.raises(BadInput, match=said):
         read_study(str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("practice.csv", "query,doc,gold\n1,starter,2\n1,hoof-care,7\n", "practice.csv line 3: expected a grade of"),
+        ("practice.csv", "query,doc\n1,starter\n", "practice.csv line 2: expected the right grade in the column gold"),
+        ("practice.csv", "query,left,right,expected\n1,plain,better,up\n", "practice.csv line 2: expected left, equal"),
+        ("tasks.csv", "query,doc,gold\n1,starter,9\n", "tasks.csv line 2: expected a grade of the scale .* found 9"),
+        ("tasks.csv", "query,doc\n1,a\n1,a\n\n1,\n", "tasks.csv line 5: expected doc for a task of kind judge"),
+        ("tasks.csv", "query,doc,group\n1,a,\n1,b,crowd\n", "tasks.csv line 3: expected a group of judges"),
+        ("tasks.csv", "query,left,right,expected\n1,plain,better,up\n", "tasks.csv line 2: expected left, equal"),
+    ],
+)
+def test_a_slip_in_a_file_of_tasks_is_said_with_the_file_and_its_line(
+    study: Path, name: str, text: str, said: str
+) -> None:
+    (study / name).write_text(text)
+    with pytest.raises(BadInput, match=said):
+        open_study(str(study), None, load=True)
+    assert not (study / "karat.db").exists(), "a broken file leaves no trace"
+
+
+def test_gold_off_the_scale_is_refused_by_import_as_well(study: Path, tmp_path: Path) -> None:
+    (tmp_path / "more.jsonl").write_text('{"query": "1", "doc": "a", "gold": 4}\n')
+    with pytest.raises(BadInput, match=r"more\.jsonl line 1: expected a grade of the scale"):
+        run("import", study, tmp_path / "more.jsonl")
 
 
 def test_a_folder_without_a_study_says_how_to_make_one(tmp_path: Path) -> None:

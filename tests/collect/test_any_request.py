@@ -11,6 +11,8 @@ import schemathesis
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from karat.collect.people import JUDGE, LEAD, cookie_name
+
 #: For each operation; more find more.
 EXAMPLES = int(os.environ.get("KARAT_REQUESTS", "15"))
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -58,6 +60,7 @@ def test_odd_texts_in_forms_links_and_addresses_are_no_fault(served_anywhere: An
     task = judge.get("/api/task/next").json()["task"]["id"]
     for path in (f"/join/{odd}", f"/enter?PROLIFIC_PID={odd}", f"/document/{task}?doc={odd}", f"/message?about={odd}"):
         assert judge.get(path).status_code < 500, path
-    cookie = {"Cookie": f"karat_judge={odd}; karat_lead={odd}"}
+    desk = served_anywhere.app.state.desk
+    cookie = {"Cookie": "; ".join(f"{cookie_name(desk, role)}={odd}" for role in (JUDGE, LEAD))}
     assert client.get("/welcome", headers=cookie).status_code < 500
     assert client.get("/api/progress", headers={"Authorization": f"Bearer {odd}"}).status_code == 401

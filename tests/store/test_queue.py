@@ -29,7 +29,8 @@ from karat.store import (
     undo,
 )
 from karat.store.collected import events_frame, judgments, preferences
-from karat.store.people import add_judge, set_state
+from karat.store.people import add_judge, judge_by_id, set_state
+from karat.store.progress import judge_progress
 from karat.store.tables import tasks
 
 OPEN: list[Store] = []
@@ -348,3 +349,28 @@ def test_a_querys_documents_come_together_in_an_order_of_each_judge(database: st
         orders.append(tuple(task["doc"] for task in seen[:8]))
     assert len(set(orders)) > 1
     assert preferences(here.store).height == 0
+
+
+def test_a_judges_counter_has_what_may_still_come_to_this_judge(database: str) -> None:
+    here = place(database, labels=2, apart=0)
+    add_tasks(here.store, documents("a", "b", "c", "d"))
+    ann, bob = here.judge(name="ann"), here.judge(name="bob")
+
+    def counted(number: int) -> tuple[int, int]:
+        judge = judge_by_id(here.store, number)
+        assert judge is not None
+        found = judge_progress(here.store, judge)
+        return found["answered"], found["open"]
+
+    assert counted(ann) == (0, 4)
+    for number in range(3):
+        task = next_task(here.store, ann).task
+        assert task is not None
+        assert counted(ann) == (number, 4 - number), "the task in work is open still"
+        answer(here.store, ann, task["id"], Answer(label=1.0))
+        assert counted(ann) == (number + 1, 3 - number)
+    last = next_task(here.store, ann).task
+    assert last is not None
+    cant_tell(here.store, ann, last["id"], Answer(reason="other"))
+    assert counted(ann) == (3, 0)
+    assert counted(bob) == (0, 4)

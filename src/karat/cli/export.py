@@ -31,19 +31,19 @@ def export(folder: str, target: str, kind: str, to_format: str | None, majority:
     """Write the judgments, preferences, tasks, codes of reasons, people or the log of a study to a file.
 
     The format follows the file's ending. Only what stands is written (the log has everything), with the probability of
-    planned tasks. Cells that a spreadsheet would run as formulas get a quote before them, but not ids (of
-    queries, documents, systems, subtopics), which have to come out as they went in: take care with ids from strangers.
+    planned tasks. In CSV and TSV, cells that a spreadsheet would run as formulas get a quote before them, ids as
+    well, which karat takes away on reading; for programs that do not, write .jsonl or .parquet.
     """
-    from karat.cli.study import open_study
+    from karat.cli.study import opened_study
     from karat.errors import BadInput
     from karat.formats import write
     from karat.records import Judgments
     from karat.records.base import count
 
-    opened = open_study(folder, database)
-    from karat.store.exported import exported
+    with opened_study(folder, database) as opened:
+        from karat.store.exported import exported
 
-    records = exported(opened.store, kind, opened.folder.study.scale)
+        records = exported(opened.store, kind, opened.folder.study.scale)
     if majority:
         if not isinstance(records, Judgments):
             raise BadInput.at("--majority", expected="judgments", found=kind)

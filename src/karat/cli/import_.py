@@ -29,36 +29,36 @@ def import_(
     as planned once a plan has them. What is left out is counted: labels beyond those asked for, a judge's second label
     for a document, and answers to traps. The probability of planned tasks is kept.
     """
-    from karat.cli.study import open_study
+    from karat.cli.study import opened_study
     from karat.errors import BadInput
     from karat.formats import read_judgments, read_preferences
     from karat.formats.files import File
-    from karat.formats.study import read_tasks, without_repeats
+    from karat.formats.tasks import read_tasks
     from karat.records import Judgments, Records
     from karat.records.base import count
 
-    opened = open_study(folder, database)
-    what = kind or _told(source, from_format)
-    if what == "tasks":
-        from karat.store import add_tasks
+    with opened_study(folder, database) as opened:
+        what = kind or _told(source, from_format)
+        if what == "tasks":
+            from karat.store import add_tasks
 
-        frame, repeated = without_repeats(read_tasks(source))
-        if repeated:
-            click.echo(f"note: {count(repeated, 'repeated row')} of tasks left out.", err=True)
-        new = add_tasks(opened.store, frame)
-        click.echo(f"{count(new, 'new task')} in {folder}.", err=True)
-        return
-    from karat.store.imported import import_records
+            table, repeated = read_tasks(source).without_repeats()
+            if repeated:
+                click.echo(f"note: {count(repeated, 'repeated row')} of tasks left out.", err=True)
+            new = add_tasks(opened.store, table.frame, source=table.source)
+            click.echo(f"{count(new, 'new task')} in {folder}.", err=True)
+            return
+        from karat.store.imported import import_records
 
-    records: Records
-    if what == "judgments":
-        scale = opened.folder.study.scale
-        records = read_judgments(source, scale=scale, drop_bad_labels=drop_bad_labels, format=from_format)
-    elif what == "preferences":
-        records = read_preferences(source, format=from_format)
-    else:
-        raise BadInput.at("the kind", expected="tasks, judgments or preferences", found=f'"{what}"')
-    done = import_records(opened.store, records, name=File(source).stem)
+        records: Records
+        if what == "judgments":
+            scale = opened.folder.study.scale
+            records = read_judgments(source, scale=scale, drop_bad_labels=drop_bad_labels, format=from_format)
+        elif what == "preferences":
+            records = read_preferences(source, format=from_format)
+        else:
+            raise BadInput.at("the kind", expected="tasks, judgments or preferences", found=f'"{what}"')
+        done = import_records(opened.store, records, name=File(source).stem)
     for note in records.notes:
         click.echo(f"note: {note}", err=True)
     thing = "label" if isinstance(records, Judgments) else "preference"
@@ -76,7 +76,7 @@ def _told(source: str, from_format: str | None) -> str:
     """What a file holds: judgments have labels, preferences choices, tasks neither."""
     from karat.errors import BadInput
     from karat.formats.kinds import kind_of
-    from karat.formats.study import read_tasks
+    from karat.formats.tasks import read_tasks
 
     try:
         found = kind_of(source, from_format)
@@ -85,7 +85,7 @@ def _told(source: str, from_format: str | None) -> str:
     if found == "judgments" and from_format is None and not source.endswith((".txt", ".qrels")):
         # karat plan gold writes a column label that is still empty.
         try:
-            frame = read_tasks(source)
+            frame = read_tasks(source).frame
         except BadInput:
             return found
         return "tasks" if "label" in frame.columns and frame["label"].null_count() == frame.height else found

@@ -15,7 +15,8 @@ Examples:
   karat report --labels llm.csv --gold gold.csv --run a.run --run b.run --preferences preferences.csv
 
 A study's folder may hold judgments*, gold.*, runs/, queries.*, subtopics.*, documents.*, preferences.*, clicks.*,
-study.toml and, where it is simulated, truth.json. A file that is named stands for the folder's own."""
+study.toml and, where it is simulated, truth.json. A file that is named stands for the folder's own. What karat serve
+collected in the folder's karat.db is used where there are no files of it."""
 
 
 @click.command(epilog=EXAMPLES)
@@ -74,6 +75,7 @@ def report(
     import json
     from pathlib import Path
 
+    from karat.cli.collected import collected_files
     from karat.cli.progress import progress
     from karat.cli.tables import console, say
     from karat.errors import BadInput
@@ -84,19 +86,21 @@ def report(
         raise BadInput("name a study's folder, or the files with --labels and --run")
     if not difference > 0:
         raise BadInput.at("--difference", expected="a number above 0", found=str(difference))
-    evidence = read_evidence(
-        study,
-        labels=labels,
-        runs=runs,
-        gold=gold,
-        queries=queries,
-        documents=documents,
-        preferences=preferences,
-        clicks=clicks,
-        title=title,
-        scale=scale,
-        drop_bad_labels=drop_bad_labels,
-    )
+    named = [kind for kind, given in (("judgments", labels), ("preferences", preferences)) if given]
+    with collected_files(study, named) as collected:
+        evidence = read_evidence(
+            study,
+            labels=labels or ([collected["judgments"]] if "judgments" in collected else ()),
+            runs=runs,
+            gold=gold,
+            queries=queries,
+            documents=documents,
+            preferences=preferences or collected.get("preferences"),
+            clicks=clicks,
+            title=title,
+            scale=scale,
+            drop_bad_labels=drop_bad_labels,
+        )
     page = Path(out) if out is not None else None if latex is not None else Path("report.html")
     for path in [page, Path(latex) if latex is not None else None]:
         if path is not None and (path.is_dir() or not path.absolute().parent.is_dir()):

@@ -26,7 +26,7 @@ def serve(folder: str, database: str | None, host: str, port: int, lead: str, ne
     Tasks of the folder's task file (or the top of its runs) are loaded; loading again adds only what is new. All that
     judges say is in the database as soon as they see the next task.
     """
-    from karat.cli.study import open_study
+    from karat.cli.study import opened_study
     from karat.errors import MissingExtra
 
     try:
@@ -35,25 +35,23 @@ def serve(folder: str, database: str | None, host: str, port: int, lead: str, ne
         from karat.collect.app import create_app
         from karat.collect.people import set_password
         from karat.collect.references import references_to_nothing
-        from karat.store.database import in_plain_words
         from karat.store.people import lead_named
     except ImportError:
         raise MissingExtra.named("collect", "karat serve") from None
 
     _check_free(host, port)
-    opened = open_study(folder, database, load=True)
-    store, study = opened.store, opened.folder.study
-    material = opened.material()
-    for note in [*opened.notes, *references_to_nothing(store, material)]:
-        click.echo(note, err=True)
-    with in_plain_words():
+    with opened_study(folder, database, load=True) as opened:
+        store, study = opened.store, opened.folder.study
+        material = opened.material()
+        for note in [*opened.notes, *references_to_nothing(store, material)]:
+            click.echo(note, err=True)
         password = set_password(store, lead) if new_password or lead_named(store, lead) is None else None
-    if password is not None:
-        click.echo(f"The lead signs in as {lead} with the password {password} (shown this once).", err=True)
-    address = f"http://{'localhost' if host in ('127.0.0.1', '0.0.0.0') else host}:{port}"
-    click.echo(f"{study.title}: judges at {address}, the lead at {address}/lead. Stop with Ctrl-C.", err=True)
-    app = create_app(study, store, material, secure=https)
-    uvicorn.run(app, host=host, port=port, log_level="warning", proxy_headers=https, server_header=False)
+        if password is not None:
+            click.echo(f"The lead signs in as {lead} with the password {password} (shown this once).", err=True)
+        address = f"http://{'localhost' if host in ('127.0.0.1', '0.0.0.0') else host}:{port}"
+        click.echo(f"{study.title}: judges at {address}, the lead at {address}/lead. Stop with Ctrl-C.", err=True)
+        app = create_app(study, store, material, secure=https)
+        uvicorn.run(app, host=host, port=port, log_level="warning", proxy_headers=https, server_header=False)
 
 
 def _check_free(host: str, port: int) -> None:

@@ -12,6 +12,7 @@ from karat.collect import people
 from karat.collect.answers import Body, Name, Text
 from karat.collect.api_lead import ERRORS
 from karat.collect.desk import desk_of
+from karat.errors import BadInput
 from karat.formats.write import content
 from karat.store import add_tasks
 from karat.store.collected import preferences
@@ -75,11 +76,14 @@ def get_export(
 
 @router.post("/tasks")
 def post_tasks(request: Request, body: TaskRows) -> dict[str, Any]:
-    """Add tasks; those that are there already are not added again."""
+    """Add tasks; those that are there already are not added again, and rows that repeat each other are one task.
+
+    `merged` says which rows were, by their numbers from 1.
+    """
     desk = desk_of(request)
     people.lead_of(desk, request)
-    rows = [row.model_dump() for row in body.tasks]
-    return {"new": add_tasks(desk.store, pl.DataFrame(rows, infer_schema_length=None))}
+    rows, merged = _once(body.tasks)
+    return {"new": add_tasks(desk.store, pl.DataFrame(rows, infer_schema_length=None)), "merged": merged}
 
 
 @router.post("/codes")
@@ -92,3 +96,25 @@ def post_codes(request: Request, body: Coding | None = None) -> dict[str, Any]:
     group = body.group or desk.study.groups[0]
     frame = found.select("query", "subtopic", "reason", kind=pl.lit("code"), group=pl.lit(group), labels=body.labels)
     return {"new": add_tasks(desk.store, frame) if frame.height else 0}
+
+
+def _once(tasks: list[TaskRow]) -> tuple[list[dict[str, Any]], list[dict[str, int]]]:
+    """Each task once, and which rows only repeated an earlier one; how often to ask is said by `labels`."""
+    first: dict[tuple[Any, ...], tuple[int, dict[str, Any]]] = {}
+    merged = []
+    for number, task in enumerate(tasks, 1):
+        sides = frozenset((task.left, task.right))  # sides are drawn for each judge
+        key = (task.query, task.doc, task.context, task.subtopic, sides, task.group)
+        earlier, kept = first.setdefault(key, (number, task.model_dump()))
+        if earlier == number:
+            continue
+        for name in ("labels", "probability", "gold"):
+            wanted, found = ("none" if value is None else str(value) for value in (kept[name], getattr(task, name)))
+            if wanted != found:
+                raise BadInput.at(
+                    f"the tasks row {number}",
+                    expected=f"the {name} of row {earlier}, which asks the same ({wanted})",
+                    found=found,
+                )
+        merged.append({"row": number, "with": earlier})
+    return [row for _, row in first.values()], merged

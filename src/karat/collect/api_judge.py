@@ -38,7 +38,7 @@ def me(request: Request) -> dict[str, Any]:
     desk = desk_of(request)
     judge = people.judge_of(desk, request)
     done = judge_progress(desk.store, judge)
-    session = request.cookies.get(people.JUDGE)
+    session = people.session_token(desk, request, people.JUDGE)
     return {
         "name": judge["name"],
         "group": judge["grp"],
@@ -156,5 +156,5 @@ def _outcome(done: Outcome) -> dict[str, Any]:
 
 
 def _completion(desk: Desk, judge: dict[str, Any], done: dict[str, Any]) -> dict[str, Any] | None:
-    enough = desk.study.platform.tasks
+    enough = people.enough_for(desk, judge)
     return people.completion(desk, judge) if enough and done["answered"] >= enough else None

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Path, Request, Response
 
 from karat.collect import people
 from karat.collect.answers import Body, Name, Text
+from karat.collect.description import OPEN
 from karat.collect.desk import desk_of
 from karat.collect.overview import overview
 from karat.store import NotYours, reject_judge
@@ -42,12 +43,11 @@ class Why(Body):
     why: Text = ""
 
 
-@router.post("/sign-in", responses={429: {"description": "too many wrong tries"}})
+@router.post("/sign-in", responses={429: {"description": "too many wrong tries"}}, openapi_extra=OPEN)
 def sign_in(request: Request, response: Response, body: SignIn) -> dict[str, Any]:
     """Sign in as a lead; programs send the token as Authorization: Bearer."""
     desk = desk_of(request)
-    address = request.client.host if request.client else ""
-    token = people.sign_in(desk, body.name, body.password, address)
+    token = people.sign_in(desk, request, body.name, body.password)
     people.set_cookie(desk, response, people.LEAD, token)
     return {"token": token, "csrf": people.csrf_token(token)}
 

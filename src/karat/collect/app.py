@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.resources import files
@@ -14,12 +15,15 @@ from fastapi.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from karat.collect import api_data, api_judge, api_lead, documents, doors
+from karat.collect.description import describe
 from karat.collect.desk import VERSION, Desk
 from karat.collect.material import Material
 from karat.collect.people import Forbidden, NotSignedIn, TooMany
+from karat.collect.rendering import render
 from karat.errors import BadInput, KaratError, Undefined
 from karat.records.study import Study
 from karat.store import Closed, Conflict, NotYours, Store
+from karat.store.trouble import UNREACHABLE, in_words
 
 #: The code of the answer for each kind of error.
 CODES: dict[type[KaratError], int] = {
@@ -52,12 +56,15 @@ def create_app(study: Study, store: Store, material: Material | None = None, *, 
     app.state.desk = Desk(study, store, material or Material(), secure)
     for kind in CODES:
         app.add_exception_handler(kind, _said)
+    for failure in UNREACHABLE:
+        app.add_exception_handler(failure, _unreachable)
     app.include_router(api_judge.router)
     app.include_router(api_lead.router)
     app.include_router(api_data.router)
     app.include_router(documents.router)
     app.include_router(doors.router)
     _add_pages(app)
+    describe(app)
     app.add_middleware(Guard, study=study, secure=secure)
     return app
 
@@ -85,6 +92,20 @@ async def _said(request: Request, error: Exception) -> Response:
         return RedirectResponse("/signin" if request.url.path.startswith("/lead") else "/welcome", 303)
     headers = {"Retry-After": str(int(error.seconds) + 1)} if isinstance(error, TooMany) else None
     return JSONResponse({"detail": str(error)}, code, headers)
+
+
+async def _unreachable(request: Request, error: Exception) -> Response:
+    """The database fails: the visitor is asked to wait, whoever serves is told why in a line."""
+    logging.getLogger("karat").error(
+        "%s %s: the database failed: %s", request.method, request.url.path, in_words(error)
+    )
+    if request.url.path.startswith("/api"):
+        detail = "the study's database cannot be reached now; try again in a while"
+        return JSONResponse({"detail": detail}, 503, {"Retry-After": "5"})
+    text = "The study cannot be reached now. What you said is kept; load this page again in a while."
+    return render(
+        request.app.state.desk, "message.html", heading="One moment", text=text, link="", link_text="", code=503
+    )
 
 
 class Guard:

@@ -64,7 +64,8 @@ def dashboard(request: Request) -> Response:
         {"url": "/api/export/people.csv", "text": "Judges and completion codes (CSV)"},
         {"url": "/api/export/log.jsonl", "text": "The whole log (JSON lines)"},
     ]
-    return render(desk, "lead.html", session=request.cookies.get(people.LEAD), setup=setup, exports=exports)
+    session = people.session_token(desk, request, people.LEAD)
+    return render(desk, "lead.html", session=session, setup=setup, exports=exports)
 
 
 @router.get("/api/agreement")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, field
+from functools import cached_property
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
@@ -25,8 +27,20 @@ class Desk:
     store: Store
     material: Material = field(default_factory=Material)
     secure: bool = False
-    #: Wrong sign-ins, by address and by name.
-    wrong: Limiter = field(default_factory=Limiter)
+    #: Wrong sign-ins, by place and by name. One place alone never reaches the limit of a name.
+    wrong_places: Limiter = field(default_factory=lambda: Limiter(tries=5))
+    wrong_names: Limiter = field(default_factory=lambda: Limiter(tries=100))
+
+    @cached_property
+    def mark(self) -> str:
+        """A short name of the study in its database, the same after a restart.
+
+        Browsers send a machine's cookies to all its ports: by this mark in their names, studies do not take each
+        other's.
+        """
+        place = self.store.database.engine.url
+        parts = [self.study.id, place.host, place.port, place.database]
+        return hashlib.sha256(repr(parts).encode()).hexdigest()[:10]
 
 
 def desk_of(request: Request) -> Desk:

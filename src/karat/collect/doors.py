@@ -53,9 +53,8 @@ def enter(request: Request) -> RedirectResponse:
 def sign_in(request: Request, form: Form) -> RedirectResponse:
     """A lead's name and password from the page."""
     desk = desk_of(request)
-    address = request.client.host if request.client else ""
     try:
-        token = people.sign_in(desk, form.get("name", ""), form.get("password", ""), address)
+        token = people.sign_in(desk, request, form.get("name", ""), form.get("password", ""))
     except people.NotSignedIn:
         return RedirectResponse("/signin?wrong=1", 303)
     except people.TooMany as error:
@@ -69,8 +68,8 @@ def sign_in(request: Request, form: Form) -> RedirectResponse:
 def sign_out(request: Request, form: Form) -> RedirectResponse:
     """End the lead's session, here and in the database."""
     desk = desk_of(request)
-    people.check_csrf(request, people.LEAD, form.get("csrf"))
-    stored.end_session(desk.store, request.cookies[people.LEAD])
+    people.check_csrf(desk, request, people.LEAD, form.get("csrf"))
+    stored.end_session(desk.store, people.session_token(desk, request, people.LEAD) or "")
     response = RedirectResponse("/signin", 303)
-    response.delete_cookie(people.LEAD, path="/")
+    response.delete_cookie(people.cookie_name(desk, people.LEAD), path="/")
     return response

@@ -2,10 +2,28 @@
 
 from __future__ import annotations
 
+import ipaddress
 import threading
 import time
 from collections import defaultdict, deque
 from collections.abc import Callable
+
+
+def place_of(address: str) -> str:
+    """The place that an address belongs to: one of IPv4 alone, of IPv6 its network, in which addresses are free.
+
+    >>> place_of("192.0.2.7"), place_of("2001:db8:0:1::7")
+    ('192.0.2.7', '2001:db8:0:1::/64')
+    """
+    try:
+        found = ipaddress.ip_address(address)
+    except ValueError:
+        return address
+    if isinstance(found, ipaddress.IPv4Address):
+        return str(found)
+    if found.ipv4_mapped is not None:
+        return str(found.ipv4_mapped)
+    return str(ipaddress.ip_network((int(found), 64), strict=False))
 
 
 class Limiter:

@@ -33,7 +33,7 @@ def front(request: Request) -> Response:
     try:
         people.judge_of(desk, request)
     except NotSignedIn:
-        lead = request.cookies.get(LEAD)
+        lead = people.session_token(desk, request, LEAD)
         known = lead is not None and stored.session_of(desk.store, lead) is not None
         return RedirectResponse("/lead" if known else "/welcome", 303)
     return RedirectResponse("/judge", 303)
@@ -72,41 +72,54 @@ def judging(request: Request) -> Response:
     setup = desk.study.to_dict() | {
         "scale": keyed_levels(desk.study.scale),
         "owner": f"{desk.study.id}-{judge['id']}",
+        "enough": people.enough_for(desk, judge),
     }
     guidelines = paragraphs(desk.study.guidelines)
-    return render(desk, "judge.html", session=request.cookies.get(JUDGE), setup=setup, guidelines=guidelines)
+    return render(
+        desk, "judge.html", session=people.session_token(desk, request, JUDGE), setup=setup, guidelines=guidelines
+    )
 
 
 @router.get("/done")
 def done(request: Request) -> Response:
-    """The end: thanks, and the completion code for those who came from a platform."""
+    """The end: thanks, and the completion code for those who came from a platform, once they have done enough."""
     desk = desk_of(request)
     judge = people.judge_of(desk, request)
-    try:
-        turn = next_task(desk.store, judge["id"])
-    except Closed as why:
-        return _message(desk, "Your work here has ended", f"{str(why).capitalize()}.")
-    if turn.state == "task":
-        return RedirectResponse("/judge", 303)
-    said = judge_progress(desk.store, judge)["answered"]
+    progress = judge_progress(desk.store, judge)
+    said, enough = progress["answered"], people.enough_for(desk, judge)
+    early = bool(enough) and said >= enough and judge["state"] == "active"
+    more = progress["open"] > 0 and (progress["limit"] is None or said < progress["limit"])
+    waits = False
+    if not early:
+        try:
+            turn = next_task(desk.store, judge["id"])
+        except Closed as why:
+            return _message(desk, "Your work here has ended", f"{str(why).capitalize()}.")
+        if turn.state == "task":
+            return RedirectResponse("/judge", 303)
+        waits = turn.state == "wait"
+    code = people.completion(desk, judge) if early or (not waits and people.takes_code(desk, judge)) else None
     many = "one answer" if said == 1 else f"{said:,} answers"
-    from_platform = judge["source"] in ("prolific", "mturk")
-    waits = turn.state == "wait"
-    takes_code = not waits and (from_platform or bool(desk.study.platform.completion_code))
-    code = people.completion(desk, judge) if takes_code else None
     text = f"You gave {many}; all of them are kept."
-    text += " More tasks come for you later: use the same link again." if waits else ""
+    if early and more:
+        heading, again = "Thank you, that is enough", "Go on judging"
+        text += " There are more tasks, if you like; your code is the same."
+    elif waits:
+        heading, again = "Enough for now", "Look for more tasks"
+        text += " More tasks come for you later: use the same link again."
+    else:
+        heading, again = "Thank you, that was all", "Look for more tasks"
     return render(
         desk,
         "done.html",
-        session=request.cookies.get(JUDGE),
-        heading="Enough for now" if waits else "Thank you, that was all",
+        session=people.session_token(desk, request, JUDGE),
+        heading=heading,
         text=text,
         completion=code["code"] if code else None,
         back=code["return_to"] if code else None,
         assignment=code["assignment"] if code else None,
         platform={"prolific": "Prolific", "mturk": "Mechanical Turk"}.get(judge["source"], ""),
-        again=True,
+        again=again,
     )
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import Connection, update
 
 from karat.collect.desk import Desk
+from karat.collect.limits import place_of
 from karat.errors import KaratError
 from karat.store import people
 from karat.store.tables import judges
@@ -18,6 +19,7 @@ from karat.store.tables import judges
 if TYPE_CHECKING:
     from fastapi import Request, Response
 
+#: Roles, each with a cookie of its own.
 JUDGE, LEAD = "karat_judge", "karat_lead"
 #: What MTurk sends while somebody only looks at a task.
 PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
@@ -67,12 +69,16 @@ def lead_of(desk: Desk, request: Request) -> int:
     return int(session["lead_id"])
 
 
-def sign_in(desk: Desk, name: str, password: str, address: str) -> str:
-    """A session for a lead who knows the password; wrong tries are limited by address and by name."""
+def sign_in(desk: Desk, request: Request, name: str, password: str) -> str:
+    """A session for a lead who knows the password; wrong tries are limited, strictly by place, loosely by name.
+
+    Whoever guesses at one place keeps out others at that place only.
+    """
     from argon2 import PasswordHasher
     from argon2.exceptions import VerificationError
 
-    wait = max(desk.wrong.wait(f"address {address}"), desk.wrong.wait(f"name {name}"))
+    place = place_of(request.client.host if request.client else "")
+    wait = max(desk.wrong_places.wait(place), desk.wrong_names.wait(name))
     if wait > 0:
         raise TooMany(wait)
     lead = people.lead_named(desk.store, name)
@@ -84,8 +90,8 @@ def sign_in(desk: Desk, name: str, password: str, address: str) -> str:
     except VerificationError:
         known = False
     if lead is None or not known:
-        desk.wrong.failed(f"address {address}")
-        desk.wrong.failed(f"name {name}")
+        desk.wrong_places.failed(place)
+        desk.wrong_names.failed(name)
         raise NotSignedIn("name or password is wrong")
     return people.start_session(desk.store, lead_id=lead["id"])
 
@@ -112,6 +118,8 @@ def enter(desk: Desk, parameters: dict[str, str]) -> tuple[str, str | None]:
     group = platform.group or desk.study.groups[0]
     kept: tuple[str, ...]
     if platform.prolific and known.get("PROLIFIC_PID"):
+        if platform.prolific_studies and known.get("STUDY_ID") not in platform.prolific_studies:
+            return "closed", None
         kept = ("STUDY_ID", "SESSION_ID")
         source, external = "prolific", known["PROLIFIC_PID"]
     elif platform.mturk and known.get("assignmentId"):
@@ -126,6 +134,16 @@ def enter(desk: Desk, parameters: dict[str, str]) -> tuple[str, str | None]:
     if judge["details"] is None or details:
         _remember(desk, judge["id"], details)
     return "session", people.start_session(desk.store, judge_id=judge["id"])
+
+
+def takes_code(desk: Desk, judge: dict[str, Any]) -> bool:
+    """Whether a judge takes a completion code back: from a platform, or wherever the study has a code."""
+    return judge["source"] in ("prolific", "mturk") or bool(desk.study.platform.completion_code)
+
+
+def enough_for(desk: Desk, judge: dict[str, Any]) -> int:
+    """After how many answers a judge is given the completion code though there are tasks left; 0: never."""
+    return desk.study.platform.tasks if takes_code(desk, judge) else 0
 
 
 def completion(desk: Desk, judge: dict[str, Any]) -> dict[str, Any]:
@@ -147,34 +165,44 @@ def csrf_token(token: str) -> str:
     return hashlib.sha256(f"csrf {token}".encode()).hexdigest()
 
 
-def check_csrf(request: Request, cookie: str, given: str | None) -> None:
+def cookie_name(desk: Desk, role: str) -> str:
+    """The name of the cookie with which a role comes to this study."""
+    return f"{role}_{desk.mark}"
+
+
+def session_token(desk: Desk, request: Request, role: str) -> str | None:
+    """The token of the session that the browser has in this role."""
+    return request.cookies.get(cookie_name(desk, role))
+
+
+def check_csrf(desk: Desk, request: Request, role: str, given: str | None) -> None:
     """Refuse a change that does not come from the session's own pages."""
-    token = request.cookies.get(cookie, "")
+    token = session_token(desk, request, role)
     if not token or not given or not hmac.compare_digest(csrf_token(token).encode(), given.encode()):
         raise Forbidden("this page is out of date; load it again")
 
 
-def set_cookie(desk: Desk, response: Response, name: str, token: str) -> None:
+def set_cookie(desk: Desk, response: Response, role: str, token: str) -> None:
     """Hand a session to the browser; scripts cannot read it."""
     framed = desk.study.platform.mturk and desk.secure  # MTurk shows the study inside its own page
     response.set_cookie(
-        name,
+        cookie_name(desk, role),
         token,
         max_age=int(people.SESSION),
         httponly=True,
         secure=desk.secure,
-        samesite="none" if framed and name == JUDGE else "lax",
+        samesite="none" if framed and role == JUDGE else "lax",
         path="/",
     )
 
 
-def _session(desk: Desk, request: Request, cookie: str) -> dict[str, Any] | None:
-    token = request.cookies.get(cookie)
+def _session(desk: Desk, request: Request, role: str) -> dict[str, Any] | None:
+    token = session_token(desk, request, role)
     if not token:
         return None
     session = people.session_of(desk.store, token)
     if session is not None and request.method in UNSAFE and not getattr(request.state, "csrf_checked", False):
-        check_csrf(request, cookie, request.headers.get("x-csrf-token"))
+        check_csrf(desk, request, role, request.headers.get("x-csrf-token"))
     return session
 
 

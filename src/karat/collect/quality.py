@@ -40,7 +40,7 @@ def agreement_now(labels: pl.DataFrame, *, seed: int = 0) -> dict[str, Any]:
     if two.filter(pl.len().over(ITEM) > 1).is_empty():
         return {"finding": "No document has two labels yet.", "rows": [], "notes": []}
     single = two["group"].unique().to_list() if two["group"].n_unique() == 1 else None
-    asked = two.drop("surface", "time", *(["group"] if single else []), strict=False)
+    asked = two.drop("time", *(["group"] if single else []), strict=False)
     try:
         found = agreement(Judgments.of(asked), draws=DRAWS, seed=seed)
     except KaratError as reason:
@@ -74,7 +74,7 @@ def judges_now(labels: pl.DataFrame, gold: pl.DataFrame) -> tuple[str, dict[str,
         return "No labels yet.", {}
     known = Judgments.of(gold) if gold.height else None
     try:
-        found = judge_table(Judgments.of(labels.drop("surface", strict=False)), gold=known)
+        found = judge_table(Judgments.of(labels), gold=known)
     except KaratError as reason:
         return str(reason), {}
     names = ["judge", "n", "cant_tell", "agreement", "agreement_low", "agreement_high", "n_compared"]

@@ -11,6 +11,7 @@ from karat.collect.quality import judges_now
 from karat.store import Store
 from karat.store.people import all_judges
 from karat.store.tables import answers, events, judges, tasks
+from karat.store.tasks import PAGE
 
 #: What is not known of a judge without labels.
 UNKNOWN: tuple[str, ...] = (
@@ -27,7 +28,10 @@ UNKNOWN += ("drift_p", "cant_tell", "likely_spammer")
 
 
 def labels_frame(store: Store) -> pl.DataFrame:
-    """What counts now of all documents judged, can't tell included (no label), in the order in which it was said."""
+    """What counts now of all documents judged, can't tell included (no label), in the order in which it was said.
+
+    Labels of snippets, which only come from elsewhere, are answers to another question.
+    """
     gone = select(events.c.target_id).where(
         events.c.study_id == store.study_id, events.c.kind.in_(("undo", "reject")), events.c.target_id.is_not(None)
     )
@@ -42,6 +46,7 @@ def labels_frame(store: Store) -> pl.DataFrame:
             events.c.seconds,
             events.c.comment,
             events.c.at,
+            events.c.more,
         )
         .join(tasks, tasks.c.id == events.c.task_id)
         .join(judges, judges.c.id == events.c.judge_id)
@@ -54,14 +59,15 @@ def labels_frame(store: Store) -> pl.DataFrame:
         )
         .order_by(events.c.id)
     )
-    texts, numbers = ("query", "doc", "context", "group", "judge", "comment"), ("label", "seconds", "at")
+    texts, numbers = ("query", "doc", "context", "group", "judge", "comment", "more"), ("label", "seconds", "at")
     types: dict[str, Any] = dict.fromkeys(texts, pl.String) | dict.fromkeys(numbers, pl.Float64)
     schema = {column.name: types[column.name] for column in said.selected_columns}
     with store.database.read() as connection:
         rows = [tuple(row) for row in connection.execute(said)]
     frame = pl.DataFrame(rows, schema=schema, orient="row")
     moment = pl.from_epoch((pl.col("at") * 1e6).cast(pl.Int64), time_unit="us").dt.strftime("%Y-%m-%dT%H:%M:%S%.6f")
-    return frame.with_columns(moment.alias("time")).drop("at")
+    surface = pl.col("more").str.json_path_match("$.surface").fill_null(PAGE)
+    return frame.filter(surface == PAGE).with_columns(moment.alias("time")).drop("at", "more")
 
 
 def roster(store: Store) -> dict[str, Any]:

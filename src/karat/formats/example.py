@@ -54,6 +54,7 @@ third_when_apart_by = 1        # one more when the first two differ by so many g
 
 [platform]
 # prolific = true              # people come to /enter?PROLIFIC_PID=...&STUDY_ID=...&SESSION_ID=...
+# prolific_studies = ["..."]   # only from these of Prolific's studies (STUDY_ID); without it, from any
 # mturk = true                 # external question: /enter
 # group = "judges"
 # completion_code = "C1ABCDEF" # from Prolific; without one everybody gets their own

@@ -14,10 +14,9 @@ from typing import Any
 import polars as pl
 
 from karat.errors import BadInput
-from karat.formats.files import File
-from karat.formats.read import ENDINGS, read_documents, read_queries, read_runs, read_subtopics
-from karat.formats.tables import read_table
-from karat.records import Documents, Queries, Runs
+from karat.formats.read import read_documents, read_queries, read_runs, read_subtopics
+from karat.formats.tasks import TaskTable, read_tasks
+from karat.records import Documents, Queries, Runs, Source
 from karat.records.scale import Level, Scale
 from karat.records.study import Aspect, Platform, Rules, Study
 
@@ -53,6 +52,7 @@ KNOWN: dict[str, dict[str, tuple[type, ...]]] = {
         "group": (str,),
         "completion_code": (str,),
         "tasks": (int,),
+        "prolific_studies": (list,),
     },
 }
 
@@ -89,7 +89,7 @@ class StudyFolder:
         folder = self.path / "runs"
         return [read_runs(str(path)) for path in sorted(folder.glob("*")) if path.is_file()] if folder.is_dir() else []
 
-    def tasks(self) -> pl.DataFrame | None:
+    def tasks(self) -> TaskTable | None:
         """The tasks of the folder's task file; without one, the top of all runs, each document once."""
         path = self.file("tasks")
         if path is not None:
@@ -100,45 +100,15 @@ class StudyFolder:
             .head(self.study.depth)
             for runs in self.runs
         ]
-        return pl.concat([top.select("query", "doc") for top in tops]).unique(maintain_order=True) if tops else None
+        if not tops:
+            return None
+        frame = pl.concat([top.select("query", "doc") for top in tops]).unique(maintain_order=True)
+        return TaskTable(frame, Source("the top of the runs"))
 
-    def practice(self) -> pl.DataFrame | None:
+    def practice(self) -> TaskTable | None:
         """The practice items: query, doc, gold (the right grade) and note (why)."""
         path = self.file("practice")
         return None if path is None else read_tasks(str(path))
-
-
-def read_tasks(path: str) -> pl.DataFrame:
-    """A table of tasks, as `karat plan` writes it; names as in judgments and preferences."""
-    file = File(path)
-    kind = ENDINGS.get(file.ending, "csv")
-    frame, source = read_table(
-        file, "jsonl" if kind in ("jsonl", "quepid") else "parquet" if kind == "parquet" else "csv"
-    )
-    aliases = {"query_id": "query", "qid": "query", "doc_id": "doc", "docid": "doc", "docno": "doc"}
-    frame = frame.rename(
-        {old: new for old, new in aliases.items() if old in frame.columns and new not in frame.columns}
-    )
-    if "query" not in frame.columns or not {"doc", "left", "reason"} & {*frame.columns}:
-        raise BadInput.at(
-            source.name, expected="tasks with query and doc, or query, left and right", found=", ".join(frame.columns)
-        )
-    return frame
-
-
-def without_repeats(frame: pl.DataFrame) -> tuple[pl.DataFrame, int]:
-    """The tasks with rows that are the same in every column kept once, and how many were left out.
-
-    How often a document is judged is said by the study's rules or the column labels, not by repeating its row. Reasons
-    to code stay: two people may have written the same.
-
-    >>> frame, left_out = without_repeats(pl.DataFrame({"query": ["q", "q"], "doc": ["d", "d"]}))
-    >>> frame.height, left_out
-    (1, 1)
-    """
-    said = pl.col("reason").is_not_null() if "reason" in frame.columns else pl.lit(False)
-    kept = frame.filter(pl.struct(pl.all()).is_first_distinct() | said)
-    return kept, frame.height - kept.height
 
 
 def read_study(path: str) -> StudyFolder:
@@ -153,7 +123,11 @@ def read_study(path: str) -> StudyFolder:
         said = tomllib.loads(file.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise BadInput(f"{file}: {error}") from None
-    return StudyFolder(folder, _study(said, str(file), folder))
+    try:
+        return StudyFolder(folder, _study(said, str(file), folder))
+    except BadInput as error:
+        # Rules and scales check themselves, and do not know where they were written.
+        raise (error if str(error).startswith(str(file)) else BadInput(f"{file}: {error}")) from None
 
 
 def _study(said: dict[str, Any], file: str, folder: Path) -> Study:
@@ -183,7 +157,7 @@ def _study(said: dict[str, Any], file: str, folder: Path) -> Study:
     for name in ("strengths", "depth"):
         if name in pairs:
             more[name] = pairs[name]
-    platform = Platform(**said.get("platform", {}))
+    platform = _platform(said.get("platform", {}), file)
     groups = more.get("groups", ("judges",))
     if platform.group and platform.group not in groups:
         raise BadInput.at(file, expected=f"a platform group of {', '.join(groups)}", found=f'"{platform.group}"')
@@ -207,6 +181,18 @@ def _study(said: dict[str, Any], file: str, folder: Path) -> Study:
         platform=platform,
         **more,
     )
+
+
+def _platform(said: Mapping[str, Any], file: str) -> Platform:
+    studies = said.get("prolific_studies")
+    if studies is not None:
+        if not studies:
+            raise BadInput.at(file, expected="something in prolific_studies", found="an empty list")
+        if not all(isinstance(study, str) and study for study in studies):
+            raise BadInput.at(file, expected="texts in prolific_studies", found=str(studies))
+        if not said.get("prolific"):
+            raise BadInput.at(file, expected="prolific = true where prolific_studies are named", found="none")
+    return Platform(**{**said, "prolific_studies": tuple(studies or ())})
 
 
 def _scale(levels: Any, file: str) -> Scale:
@@ -234,7 +220,9 @@ def _check(table: str, said: Mapping[str, Any], file: str) -> None:
     for name, value in said.items():
         place = f"[{table}] {name}" if table else name
         if name not in KNOWN[table]:
-            raise BadInput.at(file, expected=f"one of {', '.join(KNOWN[table])}", found=place)
+            sections = [f"[[{name}]]" if name == "aspects" else f"[{name}]" for name in KNOWN if name and not table]
+            shown = f"[{name}]" if isinstance(value, Mapping) and not table else place
+            raise BadInput.at(file, expected=f"one of {', '.join([*KNOWN[table], *sections])}", found=shown)
         types = KNOWN[table][name]
         if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
             wanted = " or ".join(kind.__name__ for kind in types)

@@ -11,10 +11,11 @@ from karat.errors import BadInput
 from karat.formats.files import File, not_utf8
 from karat.records import Source
 
-#: A spreadsheet takes a cell that starts so for a formula; written with a quote before it, it stays a text.
-FORMULA = r"^[=+\-@\t\r]"
-#: Ids are written as they are, because other tools match them; the rest may hold what anybody typed.
-IDS = ("query", "doc", "docid", "system", "team", "context", "subtopic", "left", "right", "time")
+#: A spreadsheet takes a cell that starts so for a formula; with one more quote before it, it stays a text. Texts that
+#: have quotes already get one more, too, so that reading can take one away from every text that starts so.
+FORMULA = r"^[ ']*[=+\-@\t\r\n]"
+GUARDED = r"^'[ ']*[=+\-@\t\r\n]"
+NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 
 
 def read_table(file: File, format: str) -> tuple[pl.DataFrame, Source]:  # noqa: A002
@@ -38,17 +39,19 @@ def separator_of(first_line: bytes) -> str:
 
 
 def write_csv(frame: pl.DataFrame, separator: str = ",") -> bytes:
-    """A table as CSV; texts that a spreadsheet would run as a formula are written with a quote before them."""
-    guarded = [
-        pl.when(pl.col(name).str.contains(FORMULA) & pl.col(name).cast(pl.Float64, strict=False).is_null())
-        .then("'" + pl.col(name))
-        .otherwise(pl.col(name))
-        .alias(name)
-        for name, dtype in frame.schema.items()
-        if dtype == pl.String and name not in IDS
-    ]
-    frame = whole_labels(frame)
-    return frame.with_columns(guarded).write_csv(separator=separator).encode()
+    """A table as CSV; texts that a spreadsheet would run as a formula, names too, have a quote before them."""
+    return guarded(whole_labels(frame)).write_csv(separator=separator).encode()
+
+
+def guarded(frame: pl.DataFrame) -> pl.DataFrame:
+    """A table that is safe to open in a spreadsheet once it is written as CSV.
+
+    >>> guarded(pl.DataFrame({"doc": ["a", "=1+1", "-7", "'=b"]}))["doc"].to_list()
+    ['a', "'=1+1", '-7', "''=b"]
+    """
+    frame = frame.with_columns(_guarded(column) for column in frame.iter_columns() if column.dtype == pl.String)
+    names = _guarded(pl.Series(frame.columns, dtype=pl.String))
+    return frame.rename(dict(zip(frame.columns, names, strict=True)))
 
 
 def write_jsonl(frame: pl.DataFrame) -> bytes:
@@ -79,21 +82,39 @@ def _read_csv(file: File) -> tuple[pl.DataFrame, Source]:
         frame = pl.read_csv(file.for_polars, separator=separator, infer_schema=False)
     except pl.exceptions.PolarsError as error:
         raise _blame(file, separator, str(error)) from None
-    frame = frame.rename({name: name.strip() for name in frame.columns})
+    frame = _named(frame, file)
     # A quoted text may run over several lines: the lines below it stand lower by as many.
     extra = frame.select(pl.sum_horizontal(pl.all().str.count_matches("\n").fill_null(0))).to_series()
     lines = pl.int_range(2, frame.height + 2, eager=True) + extra.cum_sum().shift(1, fill_value=0)
     filled = frame.select(pl.any_horizontal(pl.all().is_not_null())).to_series()
-    unguarded = [
-        pl.when(pl.col(name).str.contains(r"^'[=+\-@\t\r]"))
-        .then(pl.col(name).str.slice(1))
-        .otherwise(pl.col(name))
-        .alias(name)
-        for name in frame.columns
-        if name not in IDS
-    ]
     frame = frame.with_columns(pl.all().str.strip_chars(" \t"))
-    return frame.with_columns(unguarded).filter(filled), Source(file.name, lines.filter(filled))
+    frame = frame.with_columns(_unguarded(column) for column in frame.iter_columns())
+    return frame.filter(filled), Source(file.name, lines.filter(filled))
+
+
+def _named(frame: pl.DataFrame, file: File) -> pl.DataFrame:
+    """The frame with its names as they were before they were guarded."""
+    names = _unguarded(pl.Series(frame.columns, dtype=pl.String).str.strip_chars()).to_list()
+    twice = [name for place, name in enumerate(names) if name in names[:place]]
+    if twice:
+        raise BadInput.at(file.name, expected="each column once", found=f"{twice[0]} twice")
+    return frame.rename(dict(zip(frame.columns, names, strict=True)))
+
+
+def _guarded(texts: pl.Series) -> pl.Series:
+    formula = texts.str.contains(FORMULA)
+    if not formula.any():
+        return texts
+    formula &= ~texts.str.contains(NUMBER)
+    return pl.select(pl.when(formula).then("'" + texts).otherwise(texts).alias(texts.name)).to_series()
+
+
+def _unguarded(texts: pl.Series) -> pl.Series:
+    # Nearly all columns have no such cell, and are spared the slower look.
+    if not texts.str.starts_with("'").any():
+        return texts
+    guarded = texts.str.contains(GUARDED)
+    return pl.select(pl.when(guarded).then(texts.str.slice(1)).otherwise(texts).alias(texts.name)).to_series()
 
 
 def _read_jsonl(file: File) -> tuple[pl.DataFrame, Source]:

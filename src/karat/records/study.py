@@ -92,6 +92,8 @@ class Platform:
     group: str = ""
     completion_code: str = ""
     tasks: int = 0
+    #: The ids of Prolific's studies from which people may come; none means any.
+    prolific_studies: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

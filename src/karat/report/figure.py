@@ -10,6 +10,7 @@ from typing import Any
 
 import polars as pl
 
+from karat.formats.tables import guarded
 from karat.report.colours import config
 
 #: The width of a picture, and letters in a line of its title.
@@ -49,13 +50,13 @@ class Figure:
         return int(height) if isinstance(height, int | float) else 300
 
     def csv(self) -> str:
-        """The numbers as comma-separated values."""
+        """The numbers as comma-separated values, safe to open in a spreadsheet."""
         nested = [
             pl.col(name).cast(pl.List(pl.String)).list.join(" ")
             for name, kind in self.data.schema.items()
             if kind == pl.List
         ]
-        return self.data.with_columns(nested).write_csv(float_precision=6)
+        return guarded(self.data.with_columns(nested)).write_csv(float_precision=6)
 
     def picture(self) -> dict[str, Any]:
         """The chart as a picture of its own: with title, on white, of a fixed width."""

@@ -5,7 +5,20 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, Literal
 
-from sqlalchemy import BindParameter, ColumnElement, Select, and_, bindparam, exists, func, literal, not_, or_, select
+from sqlalchemy import (
+    BindParameter,
+    ColumnElement,
+    Select,
+    and_,
+    bindparam,
+    exists,
+    func,
+    literal,
+    not_,
+    or_,
+    select,
+    union,
+)
 
 from karat.store.tables import answers, bundles, judges, reservations, tasks
 
@@ -30,7 +43,9 @@ def candidates(order: Order, later: bool = False) -> Select[Any]:
     `practice`; `own`: of bundles the judge has; `query`: of one query, shuffled; `place`: as they come; `trap`;
     `waiting`: those that come too soon after others. With `later`, also what the judge has put off.
     """
-    mine = _open(later).where(tasks.c.stage == (order if order in ("practice", "trap") else "task"))
+    mine = (
+        _open(later).where(_its_session()).where(tasks.c.stage == (order if order in ("practice", "trap") else "task"))
+    )
     if order == "practice":
         mine = mine.order_by(tasks.c.place)
     elif order == "trap":
@@ -79,17 +94,31 @@ def _open(later: bool) -> Select[Any]:
         known.c.judge_id == JUDGE,
         known.c.item == part.c.item,
     )
-    before = tasks.alias("before")
-    early = exists().where(
-        before.c.bundle_id == tasks.c.bundle_id, before.c.session < tasks.c.session, before.c.filled < before.c.wanted
-    )
     return select(tasks).where(
         tasks.c.study_id == STUDY,
         tasks.c.grp == GROUP,
         tasks.c.open,
         not_(met),
-        or_(tasks.c.bundle_id.is_(None), and_(not_(or_(taken, begun)), or_(tasks.c.session.is_(None), not_(early)))),
+        or_(tasks.c.bundle_id.is_(None), not_(or_(taken, begun))),
     )
+
+
+def _its_session() -> ColumnElement[bool]:
+    """Planned sessions come one after the other."""
+    before = tasks.alias("before")
+    early = exists().where(
+        before.c.bundle_id == tasks.c.bundle_id, before.c.session < tasks.c.session, before.c.filled < before.c.wanted
+    )
+    return or_(tasks.c.bundle_id.is_(None), tasks.c.session.is_(None), not_(early))
+
+
+@cache
+def open_for() -> Select[Any]:
+    """How many questions a judge may still be asked: those with a free slot, in whatever session, and those in work."""
+    free = _open(later=True).where(tasks.c.stage == "task").with_only_columns(tasks.c.item)
+    held = select(tasks.c.item).join(reservations, reservations.c.task_id == tasks.c.id)
+    held = held.where(reservations.c.judge_id == JUDGE, reservations.c.state == "held", tasks.c.stage == "task")
+    return select(func.count()).select_from(union(free, held).subquery())
 
 
 def _too_soon() -> ColumnElement[bool]:

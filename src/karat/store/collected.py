@@ -14,6 +14,9 @@ from karat.store.tables import ENDLESS, answers, bundles, events, judges, tasks
 from karat.store.tasks import ELSEWHERE, STRIDE
 
 OVERALL = "overall"
+#: What the app notes of a judge who opened the page, or judged by what is shown of it.
+SEEN = {True: "page", False: "snippet"}
+OPENED = {seen: opened for opened, seen in SEEN.items()}
 
 JUDGMENTS = {
     "query": pl.String,
@@ -25,6 +28,7 @@ JUDGMENTS = {
     "context": pl.String,
     "subtopic": pl.String,
     "surface": pl.String,
+    "opened": pl.Boolean,
     "time": pl.String,
     "seconds": pl.Float64,
     "comment": pl.String,
@@ -85,23 +89,27 @@ CODES = {
 def judgments(store: Store, *, aspects: bool = True, cant_tell: bool = True) -> pl.DataFrame:
     """The labels that stand, in the order in which they were said; `aspects` adds a row for each graded aspect.
 
+    A label is about the document; whether the judge opened the page stands beside it. Only labels collected elsewhere
+    have a surface, where they came with one.
     Somebody who could not tell has a row without label (their reason is the comment) unless `cant_tell` is False.
     """
     rows = []
     for row in _said(store, "judge", cant_tell=cant_tell):
+        more = json.loads(row["more"] or "{}")
         said = _base(row) | {
             "doc": row["doc"],
             "label": row["label"],
             "context": row["context"],
-            "surface": row["surface"],
+            "surface": more.get("surface"),
+            "opened": OPENED.get(row["surface"]),
             "comment": row["comment"] or (row["reason"] if row["kind"] == "cant_tell" else None),
             "gold": row["gold"],
             "aspect": OVERALL,
         }
         rows.append(said)
         if aspects:
-            more = json.loads(row["more"] or "{}").get("aspects", {})
-            rows += [said | {"aspect": name, "label": grade, "gold": None} for name, grade in more.items()]
+            graded = more.get("aspects", {}).items()
+            rows += [said | {"aspect": name, "label": grade, "gold": None} for name, grade in graded]
     return pl.DataFrame(rows, schema=JUDGMENTS)
 
 
@@ -150,11 +158,15 @@ def events_frame(store: Store) -> pl.DataFrame:
             .order_by(events.c.id)
         )
         rows = [dict(row) for row in found.mappings()]
-    texts = ("kind", "judge", "choice", "left", "right", "reason", "comment", "surface", "more", "key", "time")
-    schema: dict[str, Any] = {"event": pl.Int64, "task": pl.Int64, "takes_back": pl.Int64}
+    texts = ("kind", "judge", "choice", "left", "right", "reason", "comment", "more", "key", "time")
+    schema: dict[str, Any] = {"event": pl.Int64, "task": pl.Int64, "takes_back": pl.Int64, "opened": pl.Boolean}
     schema |= dict.fromkeys(texts, pl.String) | dict.fromkeys(("label", "strength", "seconds", "away"), pl.Float64)
     named = {"id": "event", "task_id": "task", "target_id": "takes_back", "a": "left", "b": "right"}
-    ready = [{named.get(name, name): value for name, value in row.items()} | {"time": iso(row["at"])} for row in rows]
+    ready = [
+        {named.get(name, name): value for name, value in row.items()}
+        | {"time": iso(row["at"]), "opened": OPENED.get(row["surface"])}
+        for row in rows
+    ]
     return pl.DataFrame([{name: row[name] for name in schema} for row in ready], schema=schema)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -10,17 +11,20 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy import URL, Connection, Engine, create_engine, event
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DataError, DBAPIError, IntegrityError, NoSuchModuleError
 from sqlalchemy.pool import StaticPool
 
 from karat.errors import BadInput
+from karat.store.trouble import ADDRESS, first_line, in_words
 
 T = TypeVar("T")
 
 #: A deadlock or a lost race is tried again so often; then something else is wrong.
 TRIES = 12
+#: Others are waited for so many seconds.
+PATIENCE = 30.0
 
 
 class LostRace(Exception):
@@ -49,16 +53,15 @@ class Database:
         """The database at a URL, or at the path of an SQLite file."""
         from karat.store.migrations import migrate
 
-        try:
-            engine = _engine(url)
-        except (ArgumentError, NoSuchModuleError, ImportError) as error:
-            raise BadInput.at("the database", expected="a path or postgresql://...", found=_first_line(error)) from None
-        if engine.dialect.name not in ("sqlite", "postgresql"):
-            raise BadInput.at("the database", expected="a path or postgresql://...", found=engine.dialect.name)
+        engine = _engine(url)
         try:
             migrate(engine)
         except DBAPIError as error:
-            raise BadInput(f"the database cannot be opened: {_first_line(error)}") from None
+            engine.dispose()
+            raise BadInput(f"the database cannot be opened: {in_words(error)}") from None
+        except BadInput:
+            engine.dispose()
+            raise
         return cls(engine)
 
     @contextmanager
@@ -72,6 +75,7 @@ class Database:
 
         The work is done again from the start when another transaction got in its way, so it must do nothing else.
         """
+        end = time.monotonic() + PATIENCE
         for attempt in range(TRIES):
             try:
                 with self._line, self.engine.connect() as connection:
@@ -82,9 +86,9 @@ class Database:
                 if attempt == TRIES - 1:
                     raise
             except DataError as error:
-                raise BadInput(f"the database cannot hold this: {_first_line(error)}") from None
+                raise BadInput(f"the database cannot hold this: {first_line(error)}") from None
             except DBAPIError as error:
-                if attempt == TRIES - 1 or not _passing(error):
+                if attempt == TRIES - 1 or not _passing(error) or time.monotonic() > end:
                     raise
             time.sleep(random.uniform(0.001, 0.01) * (attempt + 1))
         raise AssertionError("unreachable")
@@ -95,23 +99,20 @@ class Database:
 
 
 def _engine(url: str) -> Engine:
-    if "://" not in url:
-        url = f"sqlite:///{Path(url).absolute()}"
-    parsed = make_url(url)
-    if parsed.drivername in ("postgresql", "postgres"):
-        parsed = parsed.set(drivername="postgresql+psycopg")
+    parsed = _address(url)
     if parsed.get_backend_name() != "sqlite":
         return create_engine(parsed, pool_size=20, max_overflow=20, pool_pre_ping=True, hide_parameters=True)
     memory = parsed.database in (None, "", ":memory:")
     more: dict[str, Any] = {"poolclass": StaticPool} if memory else {"pool_size": 20, "max_overflow": 40}
-    patient = {"check_same_thread": False, "timeout": 30}
+    patient = {"check_same_thread": False, "timeout": PATIENCE}
     # What is stored (answers, hashes of passwords) has no place in an error's text.
     engine = create_engine(parsed, connect_args=patient, hide_parameters=True, **more)
 
     @event.listens_for(engine, "connect")
     def _prepare(connection: Any, record: Any) -> None:
         connection.isolation_level = None  # we say BEGIN ourselves
-        for pragma in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON", "busy_timeout = 30000"):
+        busy = f"busy_timeout = {PATIENCE * 1000:.0f}"
+        for pragma in (busy, "journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"):
             connection.execute(f"PRAGMA {pragma}")
 
     @event.listens_for(engine, "begin")
@@ -123,29 +124,30 @@ def _engine(url: str) -> Engine:
     return engine
 
 
-@contextmanager
-def in_plain_words() -> Iterator[None]:
-    """For commands: a database that refuses is said as bad input, without SQL.
-
-    The app itself does not use it: to a browser that is a fault of the server, and it keeps the answer.
-    """
+def _address(url: str) -> URL:
+    """A URL in its parts; one that cannot be read is not repeated, because a password may be anywhere in it."""
+    if "://" not in url and not re.match(r"postgres\w*:?/", url):
+        return make_url(f"sqlite:///{Path(url).absolute()}")
     try:
-        yield
-    except DBAPIError as error:
+        parsed = make_url(url)
+    except (ArgumentError, ValueError):
+        raise BadInput.at("the database", expected=ADDRESS, found="another form of address") from None
+    if parsed.host and "@" in parsed.host:
         raise BadInput.at(
-            "the database",
-            expected="one that can be read and written",
-            found=_first_line(error),
-            remedy="see who owns the file and its folder, or name another with --database",
-        ) from None
+            "the database", expected=ADDRESS, found="more than one @", remedy="write @ in a name or password as %40"
+        )
+    if parsed.drivername in ("postgresql", "postgres"):
+        parsed = parsed.set(drivername="postgresql+psycopg")
+    try:
+        known = parsed.get_dialect().name in ("sqlite", "postgresql")
+    except (NoSuchModuleError, ImportError):
+        known = False
+    if not known:
+        raise BadInput.at("the database", expected=ADDRESS, found=f"{parsed.drivername}://")
+    return parsed
 
 
 def _passing(error: DBAPIError) -> bool:
     """Whether to try again: a deadlock, a serialization failure, a busy file."""
     code = getattr(error.orig, "sqlstate", None)
     return code in ("40001", "40P01", "55P03") or "database is locked" in str(error.orig)
-
-
-def _first_line(error: Exception) -> str:
-    cause = getattr(error, "orig", None) or error
-    return str(cause).strip().splitlines()[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -55,13 +56,15 @@ def people_frame(store: Store) -> pl.DataFrame:
     many = select(answers.c.judge_id, func.count()).where(answers.c.study_id == store.study_id)
     with store.database.read() as connection:
         said = {row[0]: int(row[1]) for row in connection.execute(many.group_by(answers.c.judge_id))}
-    texts = ("judge", "group", "source", "platform_id", "completion_code", "state", "why", "joined")
+    places = ("platform_id", "platform_study", "platform_session", "completion_code")
+    texts = ("judge", "group", "source", *places, "state", "why", "joined")
     rows = [
         {
             "judge": person["name"],
             "group": person["grp"],
             "source": person["source"],
             "platform_id": person["external"],
+            **_came_from(person["details"]),
             "completion_code": person["completion"],
             "state": person["state"],
             "why": person["why"],
@@ -71,6 +74,15 @@ def people_frame(store: Store) -> pl.DataFrame:
         for person in all_judges(store)
     ]
     return pl.DataFrame(rows, schema={**dict.fromkeys(texts, pl.String), "answers": pl.Int64})
+
+
+def _came_from(details: str | None) -> dict[str, str | None]:
+    """The platform's own numbers: Prolific's study and submission, MTurk's HIT and assignment."""
+    known = json.loads(details or "{}")
+    return {
+        "platform_study": known.get("STUDY_ID", known.get("hitId")),
+        "platform_session": known.get("SESSION_ID", known.get("assignmentId")),
+    }
 
 
 def _filled(frame: pl.DataFrame, always: list[str]) -> pl.DataFrame:

@@ -14,7 +14,7 @@ from sqlalchemy import Connection, insert, select, update
 
 from karat.errors import BadInput
 from karat.records import Judgments, Preferences, Records
-from karat.store.collected import OVERALL
+from karat.store.collected import OVERALL, SEEN
 from karat.store.log import settle
 from karat.store.people import add_judge
 from karat.store.store import Store
@@ -101,13 +101,13 @@ def import_records(store: Store, records: Records, *, name: str = "imported") ->
 
 def _judgment_rows(store: Store, records: Judgments, name: str) -> tuple[list[dict[str, Any]], int]:
     """One row for each judge and question, the aspects beside the whole; and how many were said again further down."""
-    made: dict[tuple[Any, ...], dict[str, Any]] = {}
+    made: dict[str, dict[str, Any]] = {}
     seen, twice = set(), 0
     for raw in records.frame.iter_rows(named=True):
-        asked = {part: raw.get(part) for part in ("query", "doc", "context", "subtopic")}
+        asked = {part: raw.get(part) for part in ("query", "doc", "context", "subtopic", "surface")}
         judge, group = raw.get("judge") or name, _group(store, raw.get("group"))
-        key = (*asked.values(), judge, group)
         this = _row("judge", asked, judge, group, raw)
+        key = this["key"]
         row = made.setdefault(key, this | {"aspects": {}, "label": None})
         aspect = raw.get("aspect") or OVERALL
         twice += (key, aspect) in seen
@@ -118,7 +118,9 @@ def _judgment_rows(store: Store, records: Judgments, name: str) -> tuple[list[di
             row["aspects"][aspect] = raw["label"]
     for row in made.values():
         row["kind"] = "cant_tell" if row["label"] is None else "answer"
-        row["more"] = json.dumps({"aspects": row["aspects"]}) if row["aspects"] else None
+        more = {"aspects": row["aspects"], "surface": row["task"]["surface"]}
+        kept = {name: value for name, value in more.items() if value}
+        row["more"] = json.dumps(kept) if kept else None
     return list(made.values()), twice
 
 
@@ -163,7 +165,8 @@ def _winner(said: Any) -> str | None:
 def _row(kind: str, asked: dict[str, Any], judge: str, group: str, raw: dict[str, Any]) -> dict[str, Any]:
     item = item_of(kind=kind, **asked)
     digest = hashlib.sha256(json.dumps([judge, group, item]).encode()).hexdigest()
-    parts = {name: raw.get(name) for name in ("comment", "surface", "seconds", "probability")}
+    parts = {name: raw.get(name) for name in ("comment", "seconds", "probability")}
+    parts["surface"] = SEEN.get(raw["opened"]) if "opened" in raw else None
     at = _time(raw.get("time"))
     return parts | {
         "task": asked | {"kind": kind},

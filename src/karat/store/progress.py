@@ -6,16 +6,18 @@ from typing import Any
 
 from sqlalchemy import case, func, select
 
+from karat.store.candidates import open_for
 from karat.store.store import Store
 from karat.store.tables import answers, events, tasks
 
 
 def judge_progress(store: Store, judge: dict[str, Any]) -> dict[str, Any]:
-    """How many tasks a judge has answered, how many are open to their group, and how practice stands."""
+    """How many tasks a judge has answered, how many may still come to them, and how practice stands."""
     with store.database.read() as connection:
         answered = connection.execute(select(func.count()).where(answers.c.judge_id == judge["id"])).scalar_one()
         mine = (tasks.c.study_id == store.study_id, tasks.c.grp == judge["grp"])
-        left = connection.execute(select(func.count()).where(*mine, ~tasks.c.practice, ~tasks.c.trap, tasks.c.open))
+        names = {"study": store.study_id, "judge": judge["id"], "grp": judge["grp"], "now": store.clock()}
+        left = connection.execute(open_for(), names)
         practised = connection.execute(
             select(func.count()).where(events.c.judge_id == judge["id"], events.c.kind == "practice")
         ).scalar_one()

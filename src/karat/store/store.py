@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, Insert, RowMapping, insert, select
 
 from karat.errors import KaratError
+from karat.records.scale import Scale
 from karat.records.study import Rules, Study
 from karat.store.database import Database
 from karat.store.tables import studies
@@ -32,13 +33,14 @@ class Conflict(KaratError):
 
 @dataclass(frozen=True)
 class Store:
-    """A study in a database, its rules, and a clock (seconds since 1970), which tests turn."""
+    """A study in a database, its rules, a clock (seconds since 1970), which tests turn, and its scale."""
 
     database: Database
     study_id: int
     rules: Rules
     groups: tuple[str, ...]
     clock: Callable[[], float] = time.time
+    scale: Scale | None = None
 
     @classmethod
     def open(cls, url: str, study: Study, *, clock: Callable[[], float] = time.time) -> Store:
@@ -51,7 +53,7 @@ class Store:
                 found = added(connection, insert(studies), {"key": study.id, "title": study.title, "made": clock()})
             return int(found)
 
-        return cls(database, database.write(find), study.rules, study.groups, clock)
+        return cls(database, database.write(find), study.rules, study.groups, clock, study.scale)
 
     def close(self) -> None:
         """Give all connections back."""

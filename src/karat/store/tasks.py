@@ -11,21 +11,23 @@ import numpy as np
 import polars as pl
 from sqlalchemy import Connection, insert, select, text, update
 
-from karat.errors import BadInput
-from karat.records.preferences import CHOICES
-from karat.records.study import KINDS
+from karat.records import Source
 from karat.store.log import settle
 from karat.store.store import LOTS, Store
 from karat.store.tables import ENDLESS, bundles, tasks
+from karat.store.task_rows import task_rows
 
 #: Places of tasks of one block or query stand this far apart from the next one's.
 STRIDE = 10_000
 #: The place of a task that was made for labels collected elsewhere, until a plan asks for it.
 ELSEWHERE = -1
-TEXTS = ("query", "doc", "context", "subtopic", "left", "right", "left_query", "right_query", "group", "judge")
+#: The surface of a document that is judged as a whole.
+PAGE = "page"
 
 
-def add_tasks(store: Store, frame: pl.DataFrame, *, practice: bool = False, seed: int = 0) -> int:
+def add_tasks(
+    store: Store, frame: pl.DataFrame, *, practice: bool = False, seed: int = 0, source: Source | None = None
+) -> int:
     """Add tasks from a table such as `karat plan` writes; returns how many are new.
 
     A task that was only there for labels collected elsewhere counts as new: from now on it is asked as planned, and
@@ -33,20 +35,16 @@ def add_tasks(store: Store, frame: pl.DataFrame, *, practice: bool = False, seed
 
     Known columns: query, doc, context, subtopic, description (of the subtopic), left, right, left_query, right_query,
     left_docs, right_docs, reason, kind, group, judge, session, order, block, place, trap, expected, probability, gold,
-    note, labels. A row without group is asked of every group.
+    note, labels. A row without group is asked of every group. `source` is where the rows come from, for errors.
     """
     rng = np.random.default_rng(seed)
-    rows = [_row(raw, number, practice) for number, raw in enumerate(frame.iter_rows(named=True), 1)]
+    rows = task_rows(frame, store.scale, store.groups, practice=practice, source=source)
     places = _query_places([row["query"] for row in rows], rng)
     lots = rng.integers(1, LOTS, size=max(len(rows), 1))
     ready: list[dict[str, Any]] = []
     for number, row in enumerate(rows):
         groups = [row["group"]] if row["group"] else list(store.groups)
         for group in groups:
-            if group not in store.groups:
-                raise BadInput.at(
-                    f"the tasks row {number + 1}", expected=f"a group of {', '.join(store.groups)}", found=f'"{group}"'
-                )
             ready += _of_group(store, row, group, places[row["query"]] * STRIDE + number % STRIDE, int(lots[number]))
     seen: Counter[tuple[str, str]] = Counter()
     for row in ready:
@@ -95,50 +93,6 @@ def _plan(connection: Connection, task_id: int, row: dict[str, Any], bundle_id: 
     settle(connection, task_id)
 
 
-def _row(raw: dict[str, Any], number: int, practice: bool) -> dict[str, Any]:
-    """A row with known names and plain values."""
-    row: dict[str, Any] = {name: None if raw.get(name) in (None, "") else str(raw[name]) for name in TEXTS}
-    at = f"the tasks row {number}"
-    kind = raw.get("kind") or ("pair" if row["left"] else "code" if raw.get("reason") else "judge")
-    if kind not in KINDS:
-        raise BadInput.at(at, expected=f"a kind of task: {', '.join(KINDS)}", found=f'"{kind}"')
-    needs = {"judge": ("query", "doc"), "pair": ("query", "left", "right"), "code": ("query",)}[kind]
-    for name in needs:
-        if row[name] is None:
-            raise BadInput.at(at, expected=f"{name} for a task of kind {kind}", found="nothing")
-    row |= {
-        "kind": kind,
-        "text": raw.get("reason") if kind == "code" else raw.get("description"),
-        "session": _whole(raw.get("session"), "session", at),
-        "order": _whole(raw.get("order"), "order", at),
-        "place": _whole(raw.get("place"), "place", at),
-        "block": None if raw.get("block") in (None, "") else str(raw["block"]),
-        "labels": _whole(raw.get("labels"), "labels", at),
-        "closed": _truth(raw.get("closed")),
-        "trap": _truth(raw.get("trap")),
-        "expected": raw.get("expected") or None,
-        "gold": _number(raw.get("gold"), "gold", at),
-        "note": raw.get("note"),
-        "probability": _number(raw.get("probability"), "probability", at),
-        "left_docs": _docs(raw.get("left_docs")),
-        "right_docs": _docs(raw.get("right_docs")),
-        "practice": practice or _truth(raw.get("practice")),
-    }
-    if row["labels"] is not None and row["labels"] < 1:
-        raise BadInput.at(at, expected="1 label or more", found=str(row["labels"]))
-    if row["trap"] and row["expected"] not in ("left", "right"):
-        raise BadInput.at(at, expected="left or right as the expected answer of a trap", found=str(row["expected"]))
-    if kind == "pair" and row["left"] == row["right"]:
-        raise BadInput.at(at, expected="two systems", found=f"{row['left']} on both sides")
-    if row["practice"] and kind == "code":
-        raise BadInput.at(at, expected="documents or pairs to practise on", found="a reason to code")
-    if row["practice"] and kind == "pair" and row["expected"] not in CHOICES:
-        raise BadInput.at(at, expected=f"{', '.join(CHOICES)} in the column expected", found=str(row["expected"]))
-    if row["practice"] and kind == "judge" and row["gold"] is None:
-        raise BadInput.at(at, expected="the right grade in the column gold, for practice", found="nothing")
-    return row
-
-
 def _of_group(store: Store, row: dict[str, Any], group: str, place: int, lot: int) -> list[dict[str, Any]]:
     """The rows of the table `tasks` for one group."""
     rules = store.rules
@@ -165,7 +119,7 @@ def _of_group(store: Store, row: dict[str, Any], group: str, place: int, lot: in
         place, lot = (int(row["block"]) if (row["block"] or "").isdigit() else 0) * STRIDE + within, 0
     if row["closed"]:
         place = ELSEWHERE
-    names = ("query", "doc", "context", "subtopic", "left", "right", "left_query", "right_query", "practice")
+    names = ["query", "doc", "context", "subtopic", "surface", "left", "right", "left_query", "right_query", "practice"]
     item = item_of(kind=kind, text=row["text"] if kind == "code" else None, **{name: row[name] for name in names})
     planned = row["judge"] or row["block"] or row["practice"] or row["closed"]
     by_query = kind == "judge" and rules.one_judge_per_query and not planned
@@ -222,6 +176,7 @@ def item_of(
     right_query: str | None = None,
     text: str | None = None,
     practice: bool = False,
+    surface: str | None = None,
 ) -> str:
     """What is asked, whoever is asked and whichever side a system stands on, as one short name.
 
@@ -231,6 +186,7 @@ def item_of(
     """
     sides = sorted([(left or "", left_query or query), (right or "", right_query or query)])
     parts = [kind, "practice" if practice else "", query, doc, context, subtopic, sides, text]
+    parts += [] if surface in (None, PAGE) else [surface]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
@@ -248,39 +204,3 @@ def _bundles(connection: Connection, store: Store, names: set[str]) -> dict[str 
         connection.execute(insert(bundles), [{"study_id": store.study_id, "name": name} for name in new])
         known = {row.name: row.id for row in connection.execute(mine)}
     return {**known}
-
-
-def _whole(value: Any, name: str, at: str) -> int | None:
-    number = _number(value, name, at)
-    if number is not None and number != int(number):
-        raise BadInput.at(at, expected=f"a whole number as {name}", found=f'"{value}"')
-    return None if number is None else int(number)
-
-
-def _number(value: Any, name: str, at: str) -> float | None:
-    if value is None or value == "":
-        return None
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        raise BadInput.at(at, expected=f"a number as {name}", found=f'"{value}"') from None
-    if not np.isfinite(number):
-        raise BadInput.at(at, expected=f"a number as {name}", found=f'"{value}"')
-    return number
-
-
-def _truth(value: Any) -> bool:
-    return str(value).strip().lower() in ("true", "1", "yes")
-
-
-def _docs(value: Any) -> str | None:
-    """A planned list of documents: a list, JSON, or names with spaces between."""
-    if value is None or value == "":
-        return None
-    if isinstance(value, str):
-        try:
-            found = json.loads(value)
-        except ValueError:
-            found = value.split()
-        value = found if isinstance(found, list) else [value]
-    return json.dumps([str(doc) for doc in value])

@@ -1,14 +1,10 @@
-"""How the pages stand to people: assistive technology, small screens, dark rooms, strangers."""
+"""How the pages stand to people: small screens, platforms, strangers."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from karat.records.study import Aspect, Platform, Rules
-from karat.store import Answer, answer, next_task
-from karat.store.people import add_judge
+from karat.records.study import Platform
 
 JUDGE = [{"query": "q1", "doc": f"q1-d{place}"} for place in range(4)]
 KINDS = {
@@ -20,73 +16,10 @@ KINDS = {
 PHONE = {"width": 390, "height": 844}
 
 
-def violations(page):
-    """What axe-core finds serious or critical, WCAG A and AA."""
-    axe = pytest.importorskip("axe_playwright_python", reason="no axe-core: pip install axe-playwright-python")
-    if page.evaluate("typeof axe") == "undefined":
-        page.evaluate((Path(axe.__file__).parent / "axe.min.js").read_text(encoding="utf-8"))
-    rules = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-    found = page.evaluate("rules => axe.run(document, {runOnly: rules, iframes: false})", rules)
-    assert found["passes"], "axe-core looked at something"
-    return [
-        f"{rule['id']}: {node['html'][:200]} {node.get('failureSummary', '')[:300]}"
-        for rule in found["violations"]
-        if rule["impact"] in ("serious", "critical")
-        for node in rule["nodes"]
-    ]
-
-
 def at_task(page, study):
     page.goto(study.link())
     page.goto(f"{study.url}/judge")
     page.wait_for_selector(".answer")
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("kind", KINDS)
-def test_axe_finds_nothing_serious_in_a_task(kind, scheme, page, press, serve):
-    page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-    study = serve(KINDS[kind], aspects=(Aspect("novelty", "says something new"),))
-    at_task(page, study)
-    assert violations(page) == []
-    press("o", "1")
-    assert violations(page) == []
-
-
-def test_axe_finds_nothing_serious_in_what_opens_over_a_task(page, press, serve):
-    page.emulate_media(reduced_motion="reduce")
-    study = serve(JUDGE)
-    at_task(page, study)
-    press("1", "Enter")
-    study.wait_for(1, "answer")
-    for key, name in (("?", "help"), ("x", "cant-tell"), ("u", "undo"), ("/", "lookup")):
-        press(key)
-        page.wait_for_selector(f"#{name}[open]")
-        assert violations(page) == []
-        press("Escape")
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_serious_in_the_other_pages(scheme, page, serve):
-    page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-    study = serve(JUDGE, rules=Rules(labels=2), aspects=(Aspect("novelty"),))
-    for name, grades in (("ann", (0, 1, 2, 3)), ("bob", (0, 2, 2, 0))):
-        judge, _ = add_judge(study.store, name=name)
-        for grade in grades:
-            task = next_task(study.store, judge["id"]).task
-            answer(study.store, judge["id"], task["id"], Answer(label=float(grade), aspects={"novelty": None}))
-    for path in ("/welcome", "/message?about=link", "/signin"):
-        page.goto(study.url + path)
-        assert violations(page) == []
-    page.goto(study.link("zoe"))
-    assert violations(page) == []
-    page.goto(f"{study.url}/lead")
-    page.get_by_label("Name").fill("lead")
-    page.get_by_label("Password").fill("a long password")
-    page.keyboard.press("Enter")
-    page.wait_for_selector("#judges tbody tr")
-    page.wait_for_selector("#differ tbody tr")
-    assert violations(page) == []
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -149,3 +82,45 @@ def test_a_preview_shows_the_guidelines_and_no_way_to_begin(page, serve):
     page.goto(f"{study.url}/enter?assignmentId=ASSIGNMENT_ID_NOT_AVAILABLE&hitId=h")
     assert "preview" in page.inner_text("main")
     assert page.get_by_role("link", name="Begin").count() == 0
+
+
+@pytest.mark.parametrize("platform", ["prolific", "mturk"])
+def test_after_what_the_platform_pays_for_the_code_is_shown_and_going_on_is_possible(platform, page, press, serve):
+    said = Platform(prolific=True, mturk=True, completion_code="C0FFEE", tasks=2)
+    study = serve([{"query": "q1", "doc": f"q1-d{place}"} for place in range(4)], platform=said)
+    ways = {
+        "prolific": "PROLIFIC_PID=abc&STUDY_ID=s&SESSION_ID=t",
+        "mturk": "assignmentId=a1&hitId=h&workerId=w&turkSubmitTo=https://www.mturk.com",
+    }
+    page.goto(f"{study.url}/enter?{ways[platform]}")
+    page.get_by_role("link", name="Begin").click()
+    page.wait_for_selector(".answer")
+    page.wait_for_function("() => document.querySelector('#meter-text').textContent === '0 of 2 done'")
+    assert page.locator("#code-link").is_hidden()
+    first = page.inner_text("#document-title")
+    press("1", "Enter")
+    page.wait_for_function("title => document.querySelector('#document-title')?.textContent !== title", arg=first)
+    press("2", "Enter")
+    page.wait_for_url("**/done")
+    assert page.inner_text("h1") == "Thank you, that is enough"
+    assert page.inner_text("#code") == "C0FFEE"
+    if platform == "prolific":
+        link = page.get_by_role("link", name="Return to Prolific").get_attribute("href")
+        assert link == "https://app.prolific.com/submissions/complete?cc=C0FFEE"
+    else:
+        assert page.locator("form").get_attribute("action") == "https://www.mturk.com/mturk/externalSubmit"
+        assert page.get_by_role("button", name="Hand in at Mechanical Turk").is_visible()
+    page.get_by_role("link", name="Go on judging").click()
+    page.wait_for_selector(".answer")
+    page.wait_for_function("() => document.querySelector('#meter-text').textContent === '2 done, 2 open'")
+    third = page.inner_text("#document-title")
+    press("1", "Enter")
+    page.wait_for_function("title => document.querySelector('#document-title')?.textContent !== title", arg=third)
+    page.get_by_role("link", name="Your code").click()
+    page.wait_for_url("**/done")
+    page.get_by_role("link", name="Go on judging").click()
+    page.wait_for_selector(".answer")
+    press("1", "Enter")
+    page.wait_for_url("**/done")
+    assert page.inner_text("h1") == "Thank you, that was all"
+    assert page.inner_text("#code") == "C0FFEE"

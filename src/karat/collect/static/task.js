@@ -2,8 +2,11 @@
 
 import { Clock } from "./clock.js";
 import { Dialogs } from "./dialogs.js";
+import { draftOf, dropDraft, keepDraft } from "./drafts.js";
+import { listen } from "./keys.js";
 import { VIEWS } from "./kinds.js";
 import { ask, newKey, Outbox, Refused, tell } from "./server.js";
+import { banner, measure, showProgress } from "./strip.js";
 import { byId, make } from "./words.js";
 
 const setup = JSON.parse(byId("setup").textContent);
@@ -15,6 +18,7 @@ let view = null; // how it is shown
 let ahead = null; // the promise of the next one
 let kept = []; // tasks laid aside while an older answer is given again
 let busy = false;
+let paid = false; // what a platform pays for is done
 let progress = { answered: 0, open: 0, practised: 0, practice: 0, limit: null };
 
 const outbox = new Outbox(setup.owner, {
@@ -25,9 +29,14 @@ const outbox = new Outbox(setup.owner, {
       const many = waiting === 1 ? "1 message is" : `${waiting} messages are`;
       banner(`No connection. ${many} kept in this browser and will be sent; go on judging.`, true);
     } else banner("");
+    if (!waiting && paid) window.location.assign("/done");
   },
   taken: (item, reply) => {
-    if (item.path.endsWith("/answer")) meter(1);
+    const counted = item.path.endsWith("/answer") && !reply.feedback;
+    if (counted) meter(1);
+    if (item.path.endsWith("/cant-tell")) meter(0, 1);
+    // The code is shown once everything said is there.
+    paid ||= counted && progress.answered === setup.enough;
     if (reply.rejected) load();
   },
   refused: (item, error) => {
@@ -45,30 +54,6 @@ const dialogs = new Dialogs(setup, {
   opened: () => opened("lookup"),
 });
 
-function banner(text, bad = false) {
-  const element = byId("banner");
-  element.hidden = !text;
-  element.textContent = text;
-  element.classList.toggle("bad", bad);
-  measure();
-}
-
-function measure() {
-  document.documentElement.style.setProperty("--strip", `${byId("strip").offsetHeight + 20}px`);
-}
-
-/** How far: what was answered, of the judge's share or of what is open. */
-function meter(more = 0) {
-  progress.answered += more;
-  progress.open = Math.max(progress.open - more, 0);
-  const { answered, limit, open, practice, practised } = progress;
-  const all = limit || answered + open;
-  byId("meter").max = Math.max(all, 1);
-  byId("meter").value = Math.min(answered, all);
-  if (task?.practice) byId("meter-text").textContent = `practice ${Math.min(practised + 1, practice)} of ${practice}`;
-  else byId("meter-text").textContent = limit ? `${answered} of ${limit} done` : `${answered} done, ${open} open`;
-}
-
 async function count() {
   try {
     progress = (await ask("/api/me")).progress;
@@ -76,6 +61,13 @@ async function count() {
   } catch {
     // The next answer counts it anew.
   }
+}
+
+/** How far: what was answered, of the judge's share or of what is open. */
+function meter(more = 0, gone = more) {
+  progress.answered += more;
+  progress.open = Math.max(progress.open - gone, 0);
+  showProgress(progress, Boolean(task?.practice), setup.enough);
 }
 
 function hint(text, bad = false) {
@@ -118,7 +110,7 @@ function show(next, said = null) {
   if (task.query.subtopic) need.append(make("strong", {}, "Wanted: "), task.query.subtopic);
   else if (task.query.description) need.append(task.query.description);
   dialogs.task(task);
-  const draft = drafts(task.id);
+  const draft = draftOf(task.id);
   clock.start(draft?.seconds, draft?.away);
   if (draft) view.restore(draft.answer);
   else if (said) view.recall(said);
@@ -136,18 +128,8 @@ function changed(row) {
   if (view.quick && localStorage.getItem(QUICK) === "yes" && row?.name === "label" && changed.byKey) send();
 }
 
-// What is half said survives a reload of the page.
 function keep() {
-  if (!task) return;
-  sessionStorage.setItem(`karat-draft-${task.id}`, JSON.stringify({ answer: view.draft(), ...clock.read() }));
-}
-
-function drafts(id) {
-  try {
-    return JSON.parse(sessionStorage.getItem(`karat-draft-${id}`));
-  } catch {
-    return null;
-  }
+  if (task) keepDraft(task.id, { answer: view.draft(), ...clock.read() });
 }
 
 const next = (besides) => ask(`/api/task/next${besides.length ? `?besides=${besides.map(encodeURIComponent).join(",")}` : ""}`);
@@ -178,7 +160,7 @@ async function load() {
 
 /** The next task: one laid aside, the one fetched ahead, or a new one once everything said has arrived. */
 async function advance() {
-  sessionStorage.removeItem(`karat-draft-${task.id}`);
+  dropDraft(task.id);
   const done = task.id;
   if (kept.length) {
     show(kept.shift());
@@ -248,9 +230,10 @@ async function undo(answer) {
     const path = `/api/task/${encodeURIComponent(answer.task_id)}`;
     await tell(`${path}/undo`, { key: newKey() });
     if (answer.kind === "answer") meter(-1);
+    else meter(0, -1);
     const again = await ask(path);
     if (task && task.id !== again.id) kept.unshift(task);
-    sessionStorage.removeItem(`karat-draft-${again.id}`);
+    dropDraft(again.id);
     show(again, answer);
     prefetch();
   } catch (error) {
@@ -284,52 +267,24 @@ function leave(reply) {
   setTimeout(load, 15000);
 }
 
-const ACTS = {
-  u: () => dialogs.undo(),
-  x: () => task && dialogs.cantTell(),
-  l: later,
-  "/": () => dialogs.lookup(),
-  "?": () => dialogs.help(),
-  o: () => view?.open(),
-  c: () => view?.text.focus(),
-};
-
-document.addEventListener("keydown", (event) => {
-  if (event.defaultPrevented || event.altKey || event.isComposing || document.querySelector("dialog[open]")) return;
-  const typing = event.target.matches("textarea, input[type=text]");
-  if (typing) {
-    if (event.key === "Escape") event.target.blur();
-    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) send();
-    return;
-  }
-  if (event.ctrlKey || event.metaKey) return;
-  let done = false;
-  if (event.key === "Enter") {
-    if (event.target.matches("button, a, summary")) return;
-    send();
-    done = true;
-  } else if (view && event.key.startsWith("Arrow")) {
-    done = view.arrow?.(event.key) || view.panel.arrow(event.key);
-  } else if (view && event.key.length === 1) {
+listen({
+  view: () => view,
+  press: (key) => {
     changed.byKey = true;
-    done = view.panel.press(event.key);
+    const done = view.panel.press(key);
     changed.byKey = false;
-  }
-  if (!done && ACTS[event.key]) {
-    ACTS[event.key]();
-    done = true;
-  }
-  if (done) event.preventDefault();
-});
-
-// A click into the document's frame would take the keys away: they come back, unless Tab went there on purpose (to scroll).
-let tabbed = -Infinity;
-window.addEventListener("keydown", (event) => (tabbed = event.key === "Tab" ? performance.now() : -Infinity), true);
-window.addEventListener("blur", () => {
-  setTimeout(() => {
-    const inFrame = document.activeElement?.tagName === "IFRAME";
-    if (inFrame && performance.now() - tabbed > 500) byId("query").focus({ preventScroll: true });
-  }, 0);
+    return done;
+  },
+  send,
+  acts: {
+    u: () => dialogs.undo(),
+    x: () => task && dialogs.cantTell(),
+    l: later,
+    "/": () => dialogs.lookup(),
+    "?": () => dialogs.help(),
+    o: () => view?.open(),
+    c: () => view?.text.focus(),
+  },
 });
 
 byId("open-help").addEventListener("click", () => dialogs.help());

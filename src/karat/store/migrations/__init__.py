@@ -7,6 +7,8 @@ from pathlib import Path
 
 from sqlalchemy import Engine
 
+from karat.errors import BadInput
+
 _ONE_AT_A_TIME = threading.Lock()  # Alembic keeps its context in module globals
 
 
@@ -14,10 +16,19 @@ def migrate(engine: Engine) -> None:
     """Bring a database to the newest schema."""
     from alembic import command
     from alembic.config import Config
+    from alembic.util import CommandError
 
     config = Config()
     config.set_main_option("script_location", str(Path(__file__).parent))
     config.set_main_option("path_separator", "os")
     config.attributes["engine"] = engine
-    with _ONE_AT_A_TIME:
-        command.upgrade(config, "head")
+    try:
+        with _ONE_AT_A_TIME:
+            command.upgrade(config, "head")
+    except CommandError as error:
+        raise BadInput.at(
+            "the database",
+            expected="tables of this karat or an older one",
+            found=f"those of a newer karat ({error})",
+            remedy="update karat",
+        ) from None

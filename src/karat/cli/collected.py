@@ -1,0 +1,56 @@
+"""What was collected in a served study's folder, for commands that read files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+
+#: What the database may hold, and how files of it begin, which stand before it.
+KINDS = {"judgments": ("judgments", "labels", "qrels"), "preferences": ("preferences",)}
+
+
+@contextmanager
+def collected_files(folder: str | None, named: Sequence[str] = ()) -> Iterator[dict[str, str]]:
+    """Files with what a folder's karat.db holds, until the end of the block; files of its own stand before it.
+
+    Nothing is looked for of the kinds `named`. What is used, and what is left aside, is said on standard error.
+    """
+    from tempfile import TemporaryDirectory
+
+    from karat.cli.study import opened_study
+    from karat.errors import MissingExtra
+    from karat.formats import write
+    from karat.records.base import count
+
+    place = Path(folder or "")
+    found: dict[str, str] = {}
+    if folder is None or not (place / "karat.db").is_file() or not (place / "study.toml").is_file():
+        yield found
+        return
+    with TemporaryDirectory() as temporary:
+        try:
+            with opened_study(folder, None) as opened:
+                from karat.store.exported import exported
+
+                made = {kind: exported(opened.store, kind) for kind in KINDS if kind not in named}
+        except MissingExtra:
+            text = f"karat export {folder} {place / 'judgments.csv'}"
+            click.echo(f"note: the judgments collected in karat.db are not read: export them first, {text}", err=True)
+            made = {}
+        for kind, records in made.items():
+            own = sorted(path.name for path in place.iterdir() if path.name.lower().startswith(KINDS[kind]))
+            what = f"{count(len(records), kind.removesuffix('s'))} collected in karat.db"
+            used = "is" if len(records) == 1 else "are"
+            if own and len(records):
+                click.echo(f"note: {', '.join(own)} {'is' if len(own) == 1 else 'are'} used;", nl=False, err=True)
+                click.echo(f" {what} {used} left aside (karat export writes them to a file)", err=True)
+            elif len(records):
+                click.echo(f"note: {what} {used} used", err=True)
+                found[kind] = str(Path(temporary) / f"{kind}.parquet")
+                write(records, found[kind])
+            elif kind == "judgments" and not own:
+                click.echo("note: karat.db holds no judgments yet", err=True)
+        yield found

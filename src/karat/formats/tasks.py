@@ -1,0 +1,56 @@
+"""Tables of tasks, as `karat plan` writes them and the folder of a study holds them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from karat.errors import BadInput
+from karat.formats.files import File
+from karat.formats.read import ENDINGS
+from karat.formats.tables import read_table
+from karat.records import Source
+
+ALIASES = {"query_id": "query", "qid": "query", "doc_id": "doc", "docid": "doc", "docno": "doc"}
+
+
+@dataclass(frozen=True, eq=False)
+class TaskTable:
+    """Rows of tasks, and where each of them stands."""
+
+    frame: pl.DataFrame
+    source: Source
+
+    def without_repeats(self) -> tuple[TaskTable, int]:
+        """The tasks with rows that are the same in every column kept once, and how many were left out.
+
+        How often a document is judged is said by the study's rules or the column labels, not by repeating its row.
+        Reasons to code stay: two people may have written the same.
+
+        >>> twice = TaskTable(pl.DataFrame({"query": ["q", "q"], "doc": ["d", "d"]}), Source("the tasks"))
+        >>> once, left_out = twice.without_repeats()
+        >>> once.frame.height, left_out
+        (1, 1)
+        """
+        frame = self.frame
+        said = pl.col("reason").is_not_null() if "reason" in frame.columns else pl.lit(False)
+        kept = frame.select((pl.struct(pl.all()).is_first_distinct() | said).alias("kept"))["kept"]
+        return TaskTable(frame.filter(kept), self.source.keep(kept)), int((~kept).sum())
+
+
+def read_tasks(path: str) -> TaskTable:
+    """A table of tasks; names as in judgments and preferences."""
+    file = File(path)
+    kind = ENDINGS.get(file.ending, "csv")
+    frame, source = read_table(
+        file, "jsonl" if kind in ("jsonl", "quepid") else "parquet" if kind == "parquet" else "csv"
+    )
+    frame = frame.rename(
+        {old: new for old, new in ALIASES.items() if old in frame.columns and new not in frame.columns}
+    )
+    if "query" not in frame.columns or not {"doc", "left", "reason"} & {*frame.columns}:
+        raise BadInput.at(
+            source.name, expected="tasks with query and doc, or query, left and right", found=", ".join(frame.columns)
+        )
+    return TaskTable(frame, source)

@@ -1,0 +1,124 @@
+"""A row of a task file: known names, plain values, and what is wrong with it said with its place."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from karat.errors import BadInput
+from karat.records import Scale, Source
+from karat.records.preferences import CHOICES
+from karat.records.study import KINDS
+
+TEXTS = ("query", "doc", "context", "subtopic", "left", "right", "left_query", "right_query", "group", "judge")
+
+
+def task_rows(
+    frame: pl.DataFrame,
+    scale: Scale | None,
+    groups: Sequence[str],
+    *,
+    practice: bool = False,
+    source: Source | None = None,
+) -> list[dict[str, Any]]:
+    """The rows of a table of tasks, checked; `source` is where they come from, for errors."""
+    at = (source or Source("the tasks")).at
+    rows = []
+    for number, raw in enumerate(frame.iter_rows(named=True)):
+        row = task_row(raw, at(number), scale, practice=practice)
+        if row["group"] and row["group"] not in groups:
+            raise BadInput.at(at(number), expected=f"a group of {', '.join(groups)}", found=f'"{row["group"]}"')
+        rows.append(row)
+    return rows
+
+
+def task_row(raw: dict[str, Any], at: str, scale: Scale | None, *, practice: bool = False) -> dict[str, Any]:
+    """A row with known names and plain values; `at` is its place, for errors.
+
+    >>> row = task_row({"query": "q", "doc": "d", "gold": "2"}, "tasks.csv line 2", None)
+    >>> row["kind"], row["gold"]
+    ('judge', 2.0)
+    """
+    row: dict[str, Any] = {name: None if raw.get(name) in (None, "") else str(raw[name]) for name in TEXTS}
+    kind = raw.get("kind") or ("pair" if row["left"] else "code" if raw.get("reason") else "judge")
+    if kind not in KINDS:
+        raise BadInput.at(at, expected=f"a kind of task: {', '.join(KINDS)}", found=f'"{kind}"')
+    needs = {"judge": ("query", "doc"), "pair": ("query", "left", "right"), "code": ("query",)}[kind]
+    for name in needs:
+        if row[name] is None:
+            raise BadInput.at(at, expected=f"{name} for a task of kind {kind}", found="nothing")
+    row |= {
+        "kind": kind,
+        "text": raw.get("reason") if kind == "code" else raw.get("description"),
+        "session": _whole(raw.get("session"), "session", at),
+        "order": _whole(raw.get("order"), "order", at),
+        "place": _whole(raw.get("place"), "place", at),
+        "block": None if raw.get("block") in (None, "") else str(raw["block"]),
+        "labels": _whole(raw.get("labels"), "labels", at),
+        "closed": _truth(raw.get("closed")),
+        "trap": _truth(raw.get("trap")),
+        "expected": raw.get("expected") or None,
+        "gold": _number(raw.get("gold"), "gold", at),
+        "note": raw.get("note"),
+        "probability": _number(raw.get("probability"), "probability", at),
+        "left_docs": _docs(raw.get("left_docs")),
+        "right_docs": _docs(raw.get("right_docs")),
+        "practice": practice or _truth(raw.get("practice")),
+    }
+    # People are asked about documents; only labels collected elsewhere may be of something else, such as a snippet.
+    row["surface"] = raw.get("surface") if row["closed"] else None
+    if row["labels"] is not None and row["labels"] < 1:
+        raise BadInput.at(at, expected="1 label or more", found=str(row["labels"]))
+    if row["trap"] and row["expected"] not in ("left", "right"):
+        raise BadInput.at(at, expected="left or right as the expected answer of a trap", found=str(row["expected"]))
+    if kind == "pair" and row["left"] == row["right"]:
+        raise BadInput.at(at, expected="two systems", found=f"{row['left']} on both sides")
+    if row["practice"] and kind == "code":
+        raise BadInput.at(at, expected="documents or pairs to practise on", found="a reason to code")
+    if row["expected"] not in CHOICES and (row["expected"] is not None or (row["practice"] and kind == "pair")):
+        raise BadInput.at(at, expected=f"{', '.join(CHOICES)} in the column expected", found=str(row["expected"]))
+    if row["practice"] and kind == "judge" and row["gold"] is None:
+        raise BadInput.at(at, expected="the right grade in the column gold, for practice", found="nothing")
+    if scale is not None and row["gold"] is not None and row["gold"] not in scale.grades:
+        raise BadInput.at(at, expected=f"a grade of the scale {scale} as gold", found=f"{row['gold']:g}")
+    return row
+
+
+def _whole(value: Any, name: str, at: str) -> int | None:
+    number = _number(value, name, at)
+    if number is not None and number != int(number):
+        raise BadInput.at(at, expected=f"a whole number as {name}", found=f'"{value}"')
+    return None if number is None else int(number)
+
+
+def _number(value: Any, name: str, at: str) -> float | None:
+    if value is None or value == "":
+        return None
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise BadInput.at(at, expected=f"a number as {name}", found=f'"{value}"') from None
+    if not np.isfinite(number):
+        raise BadInput.at(at, expected=f"a number as {name}", found=f'"{value}"')
+    return number
+
+
+def _truth(value: Any) -> bool:
+    return str(value).strip().lower() in ("true", "1", "yes")
+
+
+def _docs(value: Any) -> str | None:
+    """A planned list of documents: a list, JSON, or names with spaces between."""
+    if value is None or value == "":
+        return None
+    if isinstance(value, str):
+        try:
+            found = json.loads(value)
+        except ValueError:
+            found = value.split()
+        value = found if isinstance(found, list) else [value]
+    return json.dumps([str(doc) for doc in value])

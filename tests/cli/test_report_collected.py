@@ -1,0 +1,76 @@
+"""`karat report` on the folder of a served study: what was collected is in it, or it is said why not."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from karat.cli import karat
+from karat.formats.study import read_study
+from karat.store import Answer, Store, answer, next_task
+from karat.store.people import add_judge
+
+QUERIES = [f"q{number}" for number in range(9)]
+
+
+def run(*arguments: object) -> Result:
+    found = CliRunner().invoke(karat, [str(argument) for argument in arguments])
+    if found.exception is not None and not isinstance(found.exception, SystemExit):
+        raise found.exception
+    return found
+
+
+def report(folder: Path) -> tuple[dict[str, Any], str]:
+    done = run("report", folder, "-o", folder / "page.html", "--draws", 100, "--json")
+    return json.loads(done.stdout), done.stderr
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A study of two systems for nine queries; the first shows the good document first."""
+    place = tmp_path / "study"
+    run("init", place, "--empty")
+    (place / "runs").mkdir(exist_ok=True)
+    for name, order in (("one", "xy"), ("two", "yx")):
+        lines = [f"{q} Q0 {doc} {rank + 1} {2 - rank} {name}" for q in QUERIES for rank, doc in enumerate(order)]
+        (place / "runs" / f"{name}.run").write_text("\n".join(lines) + "\n")
+    (place / "tasks.csv").write_text("query,doc\n" + "".join(f"{q},{doc}\n" for q in QUERIES for doc in "xy"))
+    run("import", place, place / "tasks.csv")
+    return place
+
+
+def judge(folder: Path) -> None:
+    store = Store.open(str(folder / "karat.db"), read_study(str(folder)).study)
+    number = add_judge(store)[0]["id"]
+    while (turn := next_task(store, number)).task is not None:
+        asked = turn.task
+        label = float(asked["doc"] == "x") * (1 + QUERIES.index(asked["query"]) % 2)
+        answer(store, number, asked["id"], Answer(label=label, surface="page" if label else "snippet"))
+    store.close()
+
+
+def test_what_was_collected_is_in_the_report(folder: Path) -> None:
+    judge(folder)
+    said, notes = report(folder)
+    assert said["finding"] == "one is better than two by nDCG@10."
+    assert "18 judgments collected in karat.db are used" in notes
+
+
+def test_a_file_of_judgments_stands_before_the_database_and_this_is_said(folder: Path) -> None:
+    judge(folder)
+    rows = [f"{q},{doc},{int(doc == 'y') * (1 + n % 2)}\n" for n, q in enumerate(QUERIES) for doc in "xy"]
+    (folder / "judgments.csv").write_text("query,doc,label\n" + "".join(rows))
+    said, notes = report(folder)
+    assert said["finding"] == "two is better than one by nDCG@10."
+    assert "judgments.csv is used" in notes
+    assert "18 judgments collected in karat.db are left aside" in notes
+
+
+def test_a_study_in_which_nothing_was_said_yet_has_no_labels(folder: Path) -> None:
+    said, notes = report(folder)
+    assert "does not allow a verdict" in said["finding"]
+    assert "karat.db holds no judgments yet" in notes

@@ -1,0 +1,39 @@
+"""The interface for data: tasks that are sent in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+
+def rows_of(lead: Any) -> int:
+    """How many tasks there are."""
+    return len(lead.get("/api/export/tasks.jsonl").text.splitlines())
+
+
+def test_rows_that_repeat_each_other_are_one_task_and_said(served: Any) -> None:
+    lead, before = served.lead(), rows_of(served.lead())
+    document = {"query": "q", "doc": "new"}
+    pair = {"query": "q", "left": "one", "right": "two"}
+    turned = {"query": "q", "left": "two", "right": "one"}
+    tasks = [document, pair, document, {"query": "q", "doc": "new", "context": "a"}, turned, document]
+    said = lead.post("/api/tasks", json={"tasks": tasks}).json()
+    assert said == {
+        "new": 3,
+        "merged": [{"row": 3, "with": 1}, {"row": 5, "with": 2}, {"row": 6, "with": 1}],
+    }
+    assert rows_of(lead) == before + 3
+    assert lead.post("/api/tasks", json={"tasks": tasks}).json()["new"] == 0
+    assert lead.post("/api/tasks", json={"tasks": [{"query": "q", "doc": "x"}]}).json() == {"new": 1, "merged": []}
+
+
+@pytest.mark.parametrize("more", [{"labels": 3}, {"probability": 0.5}, {"gold": 1}])
+def test_rows_that_ask_the_same_in_two_ways_are_refused_with_their_numbers(served: Any, more: dict[str, Any]) -> None:
+    lead, before = served.lead(), rows_of(served.lead())
+    tasks = [{"query": "q", "doc": "b2"}, {"query": "q", "doc": "c2"}, {"query": "q", "doc": "b2"} | more]
+    refused = lead.post("/api/tasks", json={"tasks": tasks})
+    assert refused.status_code == 422
+    (name,) = more
+    assert f"the tasks row 3: expected the {name} of row 1, which asks the same" in refused.json()["detail"]
+    assert rows_of(lead) == before

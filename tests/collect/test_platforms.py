@@ -1,0 +1,113 @@
+"""People from platforms: from where they may come, and what the lead can hold against the platform's list."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import polars as pl
+import pytest
+from fastapi.testclient import TestClient
+
+from karat.collect.app import create_app
+from karat.collect.people import set_password
+from karat.errors import BadInput
+from karat.formats.study import read_study
+from karat.records import Platform, Scale, Study
+from karat.store import Store, add_tasks
+
+PASSWORD = "correct horse"
+
+
+@pytest.fixture
+def visit(tmp_path: Path) -> Iterator[Callable[..., Any]]:
+    """A function that opens a study to a platform and gives a visitor."""
+    stores = []
+
+    def served(platform: Platform, docs: str = "") -> Any:
+        study = Study(uuid4().hex, "Served", Scale.parse("bad, good"), platform=platform)
+        store = Store.open(str(tmp_path / "karat.db"), study)
+        stores.append(store)
+        set_password(store, "lead", PASSWORD)
+        if docs:
+            add_tasks(store, pl.DataFrame({"query": ["q"] * len(docs), "doc": list(docs)}))
+        return TestClient(create_app(study, store), follow_redirects=False)
+
+    yield served
+    for store in stores:
+        store.close()
+
+
+def test_links_of_prolific_studies_that_are_not_listed_are_refused(visit: Any) -> None:
+    client = visit(Platform(prolific=True, prolific_studies=("mine", "pilot")))
+    for study, way in (("mine", "/welcome"), ("pilot", "/welcome"), ("other", "/message?about=closed")):
+        assert client.get(f"/enter?PROLIFIC_PID=p&STUDY_ID={study}").headers["location"] == way
+    for parameters in ("PROLIFIC_PID=p", "PROLIFIC_PID=p&STUDY_ID=", "PROLIFIC_PID=p&STUDY_ID=MINE"):
+        refused = client.get(f"/enter?{parameters}")
+        assert refused.headers["location"] == "/message?about=closed"
+        assert "set-cookie" not in refused.headers
+
+
+def test_without_a_list_every_prolific_study_may_send_people(visit: Any) -> None:
+    client = visit(Platform(prolific=True))
+    assert client.get("/enter?PROLIFIC_PID=p&STUDY_ID=any").headers["location"] == "/welcome"
+
+
+def test_the_list_of_people_says_where_they_came_from(visit: Any) -> None:
+    client = visit(Platform(prolific=True, mturk=True))
+    client.get("/enter?PROLIFIC_PID=p1&STUDY_ID=s1&SESSION_ID=x1")
+    client.get("/enter?workerId=w1&assignmentId=a1&hitId=h1")
+    token = client.post("/api/sign-in", json={"name": "lead", "password": PASSWORD}).json()["token"]
+    reply = client.get("/api/export/people.jsonl", headers={"Authorization": f"Bearer {token}"})
+    rows = [json.loads(line) for line in reply.text.splitlines()]
+    names = ("platform_id", "platform_study", "platform_session")
+    assert [tuple(row[name] for name in names) for row in rows] == [("p1", "s1", "x1"), ("w1", "h1", "a1")]
+
+
+def test_the_list_stands_in_the_study_file(tmp_path: Path) -> None:
+    file = tmp_path / "study.toml"
+    file.write_text("[platform]\nprolific = true\nprolific_studies = ['a', 'b']\n")
+    assert read_study(str(tmp_path)).study.platform.prolific_studies == ("a", "b")
+
+
+@pytest.mark.parametrize(
+    ("said", "wrong"),
+    [
+        ("prolific = true\nprolific_studies = []", "something in prolific_studies"),
+        ("prolific = true\nprolific_studies = [7]", "texts in prolific_studies"),
+        ("prolific = true\nprolific_studies = ['']", "texts in prolific_studies"),
+        ("prolific = true\nprolific_studies = 'a'", "prolific_studies as list"),
+        ("prolific_studies = ['a']", "prolific = true"),
+    ],
+)
+def test_a_slip_in_the_list_is_said(tmp_path: Path, said: str, wrong: str) -> None:
+    (tmp_path / "study.toml").write_text(f"[platform]\n{said}\n")
+    with pytest.raises(BadInput, match=wrong):
+        read_study(str(tmp_path))
+
+
+def said_so_often(visitor: Any, number: int) -> None:
+    token = {"X-CSRF-Token": visitor.get("/api/me").json()["csrf"]}
+    for _ in range(number):
+        task = visitor.get("/api/task/next").json()["task"]["id"]
+        assert visitor.post(f"/api/task/{task}/answer", json={"label": 1}, headers=token).status_code == 200
+
+
+def test_the_end_shows_the_code_after_so_many_answers_though_there_are_tasks_left(visit: Callable[..., Any]) -> None:
+    visitor = visit(Platform(prolific=True, tasks=2), docs="abc")
+    visitor.get("/enter?PROLIFIC_PID=p1&STUDY_ID=s")
+    said_so_often(visitor, 1)
+    assert visitor.get("/done").headers["location"] == "/judge"
+    said_so_often(visitor, 1)
+    code = visitor.get("/api/me").json()["completion"]["code"]
+    shown = visitor.get("/done")
+    assert shown.status_code == 200
+    assert code in shown.text
+    assert "Go on judging" in shown.text
+    said_so_often(visitor, 1)
+    shown = visitor.get("/done").text
+    assert code in shown
+    assert "Go on judging" not in shown, "there is nothing left"

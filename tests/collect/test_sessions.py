@@ -1,0 +1,68 @@
+"""Sessions: several studies on one machine, whose cookies the browser does not keep apart by port."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from http.cookiejar import CookieJar
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from fastapi.testclient import TestClient
+
+from karat.collect.app import create_app
+from karat.collect.people import set_password
+from karat.records import Scale, Study
+from karat.store import Store
+from karat.store.people import add_judge
+
+PASSWORD = "correct horse"
+
+
+@pytest.fixture
+def study_at(tmp_path: Path) -> Iterator[Callable[..., tuple[TestClient, Store]]]:
+    """A function that serves a study from a file, at a port, to a browser with these cookies."""
+    stores = []
+
+    def open_there(name: str, port: int, jar: CookieJar, key: str | None = None) -> tuple[TestClient, Store]:
+        study = Study(key or uuid4().hex, name, Scale.parse("bad, good"))
+        store = Store.open(str(tmp_path / f"{name}.db"), study)
+        stores.append(store)
+        set_password(store, "lead", PASSWORD)
+        browser: Any = TestClient(
+            create_app(study, store), base_url=f"http://127.0.0.1:{port}", cookies=jar, follow_redirects=False
+        )
+        return browser, store
+
+    yield open_there
+    for store in stores:
+        store.close()
+
+
+@pytest.mark.parametrize("key", [None, "a folder that was copied"])
+def test_two_studies_at_two_ports_do_not_end_each_others_sessions(study_at: Any, key: str | None) -> None:
+    jar = CookieJar()
+    served = [study_at(name, port, jar, key) for name, port in (("one", 8001), ("two", 8002))]
+    for browser, store in served:
+        _, token = add_judge(store, name=f"judge of {store.study_id}")
+        browser.get(f"/join/{token}")
+        assert browser.post("/signin", data={"name": "lead", "password": PASSWORD}).headers["location"] == "/lead"
+    for browser, _ in served:
+        assert browser.get("/api/me").status_code == 200
+        assert browser.get("/api/progress").status_code == 200
+    (first, _), (second, _) = served
+    page = first.get("/lead").text
+    csrf = page.partition('name="csrf" content="')[2].partition('"')[0]
+    assert first.post("/signout", data={"csrf": csrf}).status_code == 303
+    assert first.get("/api/progress").status_code == 401
+    assert second.get("/api/progress").status_code == 200
+
+
+def test_a_session_outlives_the_server(study_at: Any) -> None:
+    jar = CookieJar()
+    before, store = study_at("one", 8001, jar, "same")
+    _, token = add_judge(store)
+    before.get(f"/join/{token}")
+    again, _ = study_at("one", 9001, jar, "same")
+    assert again.get("/api/me").status_code == 200
