@@ -34,9 +34,9 @@ def worth_section(evidence: Evidence, group: str | None, draws: int, seed: int) 
             rows.drop("row", "look_at"),
         )
     ]
-    notes = list(model.notes)
     most = int(model.votes.size.max())
     table = model.table([pair for pair in USUAL if pair[1] <= max(most, 3)])
+    notes = list(table.notes)
     if most >= 3:
         figures.append(_model_figure(evidence, group, draws, seed, most))
     for part in (_resampled, _consistency):
