@@ -29,7 +29,13 @@ karat plan gold draws the documents worth a gold label and writes the file for -
 @click.argument("labels")
 @click.argument("runs", metavar="RUN_A RUN_B [RUN...]", nargs=-1, required=True)
 @click.option("-m", "--measure", multiple=True, help="The measure to compare by: nDCG@10, or P@10 with --gold.")
-@click.option("--gold", metavar="FILE", help="Gold labels of some documents, with the probability of each to be drawn.")
+@click.option(
+    "--gold",
+    metavar="FILE",
+    multiple=True,
+    callback=options.one_file,
+    help="Gold labels of some documents, with the probability of each to be drawn.",
+)
 @click.option(
     "--method",
     default="auto",

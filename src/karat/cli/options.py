@@ -11,6 +11,20 @@ drop_bad_labels = click.option(
 as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON document with full precision.")
 
 
+def one_file(context: click.Context, option: click.Parameter, files: tuple[str, ...]) -> str | None:
+    """The file given, for an option that takes one; a second is refused, where click would forget the first."""
+    from karat.errors import BadInput
+
+    if len(files) > 1:
+        raise BadInput.at(
+            option.opts[-1],
+            expected="one file",
+            found=", ".join(files),
+            remedy="for gold labels of two rounds, karat plan gold --pilot FIRST writes a file that holds both",
+        )
+    return files[0] if files else None
+
+
 def _enough(context: click.Context, option: click.Parameter, value: int) -> int:
     """Refuse a handful of draws before any work is done: an interval of them would mislead."""
     from karat.errors import BadInput

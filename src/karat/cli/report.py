@@ -25,7 +25,13 @@ study.toml and, where it is simulated, truth.json. A file that is named stands f
 @click.option("--charts", metavar="FOLDER", help="Write every chart as SVG and PNG with its numbers as CSV.")
 @click.option("--labels", multiple=True, metavar="FILE", help="Judgments; may be repeated, a file is a group then.")
 @click.option("--run", "runs", multiple=True, metavar="FILE", help="A system's run; may be repeated.")
-@click.option("--gold", metavar="FILE", help="Gold labels of some documents, with the probability of each to be drawn.")
+@click.option(
+    "--gold",
+    metavar="FILE",
+    multiple=True,
+    callback=options.one_file,
+    help="Gold labels of some documents, with the probability of each to be drawn.",
+)
 @click.option("--queries", metavar="FILE", help="Queries with text and kind: for the features.")
 @click.option("--documents", metavar="FILE", help="Documents with url, title, text: for the features.")
 @click.option("--preferences", metavar="FILE", help="What users preferred, side by side.")

@@ -70,7 +70,8 @@ def next_section(
             Table(f"{top.height} of the {drawn.frame.height:,} documents to label next, likeliest first", top, True)
         )
         notes += drawn.notes
-        commands.append(f"karat plan gold LABELS RUN_A RUN_B -m {found.measure} -n {n} --out gold.csv")
+        files = "--pilot GOLD --out more-gold.csv" if sums and evidence.gold is not None else "--out gold.csv"
+        commands.append(f"karat plan gold LABELS RUN_A RUN_B -m {found.measure} -n {n} {files}")
     except KaratError as error:
         notes.append(f"no plan of gold labels: {error}")
     if not said:
