@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -214,9 +214,26 @@ def _one_each(frame: pl.DataFrame, source: Source, notes: list[str]) -> pl.DataF
             found=f'"{_grade(row["label"])}" after "{_grade(frame["label"][one])}" ({source.at(one)})',
             remedy="remove one, or add a column judge when two people said it",
         )
+    _one_chance(frame, key, source)
     rows = count(int(again.sum()), "row")
     notes.append(f"{source.name}: {rows} repeated an earlier label of the same document and counted once")
     return frame.filter(~again)
+
+
+def _one_chance(frame: pl.DataFrame, key: Sequence[str], source: Source) -> None:
+    """Refuse a label said twice with different chances to be drawn: two samples were put together as one."""
+    if "probability" not in frame.columns:
+        return
+    first = pl.col("probability").first().over(key)
+    other = frame.select(pl.col("probability").ne_missing(first)).to_series()
+    if other.any():
+        row = int(other.arg_max() or 0)
+        raise BadInput.at(
+            source.at(row),
+            expected=f"one probability for document {frame['doc'][row]} of query {frame['query'][row]}",
+            found=f"{frame['probability'][row]} after another",
+            remedy="two rounds of gold labels need chances for both together: karat plan gold --pilot writes them",
+        )
 
 
 def _grade(label: float | None) -> str:
