@@ -138,12 +138,17 @@ def _recent(desk: Desk, row: dict[str, Any]) -> dict[str, Any]:
     said = {name: row[name] for name in ("task_id", "kind", "label", "choice", "strength", "reason", "comment")}
     return said | {
         "query": desk.material.query(row["task_query"], row["task_subtopic"]),
-        "title": desk.material.front(row["task_doc"])["title"] if row["task_doc"] else "",
+        "title": _title(desk, row["task_doc"]),
+        "context": _title(desk, row["task_context"]),
         "aspects": row["more"].get("aspects", {}),
         "chips": row["more"].get("chips", []),
         "classes": row["more"].get("classes", []),
         "at": datetime.fromtimestamp(row["at"], UTC).isoformat(timespec="seconds"),
     }
+
+
+def _title(desk: Desk, doc: str | None) -> str:
+    return "" if doc is None else desk.material.front(doc)["title"] or doc
 
 
 def _put_off(body: answers.PutOffBody | None) -> Answer:
