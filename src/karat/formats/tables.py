@@ -8,7 +8,8 @@ from collections.abc import Callable
 import polars as pl
 
 from karat.errors import BadInput
-from karat.formats.files import File, not_utf8
+from karat.formats.blame import blame_csv, blame_json
+from karat.formats.files import File
 from karat.records import Source
 
 #: A spreadsheet takes a cell that starts so for a formula; written with a quote before it, it stays a text.
@@ -77,8 +78,8 @@ def _read_csv(file: File) -> tuple[pl.DataFrame, Source]:
     separator = separator_of(file.head.partition(b"\n")[0])
     try:
         frame = pl.read_csv(file.for_polars, separator=separator, infer_schema=False)
-    except pl.exceptions.PolarsError as error:
-        raise _blame(file, separator, str(error)) from None
+    except pl.exceptions.PolarsError:
+        raise blame_csv(file, separator) from None
     frame = frame.rename({name: name.strip() for name in frame.columns})
     # A quoted text may run over several lines: the lines below it stand lower by as many.
     extra = frame.select(pl.sum_horizontal(pl.all().str.count_matches("\n").fill_null(0))).to_series()
@@ -101,43 +102,9 @@ def _read_jsonl(file: File) -> tuple[pl.DataFrame, Source]:
     lines = [number for number, line in enumerate(data.split(b"\n"), 1) if line.strip()]
     try:
         frame = pl.read_ndjson(data, infer_schema_length=None)
-    except pl.exceptions.PolarsError as error:
-        raise _blame_json(file, data, str(error)) from None
+    except pl.exceptions.PolarsError:
+        raise blame_json(file, data) from None
     return frame, Source(file.name, pl.Series(lines) if len(lines) == frame.height else None)
-
-
-def _blame(file: File, separator: str, error: str) -> BadInput:
-    """The line of a CSV file that has too many cells, or the reader's own complaint."""
-    import csv
-
-    try:
-        text = file.content.decode("utf-8-sig")
-    except UnicodeDecodeError as wrong:
-        return not_utf8(file.name, file.content, wrong)
-    reader = csv.reader(io.StringIO(text), delimiter=separator)
-    header = next(reader, [])
-    for row in reader:
-        if len(row) > len(header):
-            return BadInput.at(
-                f"{file.name} line {reader.line_num}",
-                expected=f"{len(header)} cells ({', '.join(header)})",
-                found=str(len(row)),
-                remedy="put a text that holds the separator in quotes",
-            )
-    return BadInput.at(file.name, expected="a table", found=error.splitlines()[0])
-
-
-def _blame_json(file: File, data: bytes, error: str) -> BadInput:
-    import json
-
-    for number, line in enumerate(data.split(b"\n"), 1):
-        try:
-            row = json.loads(line) if line.strip() else {}
-        except ValueError as wrong:
-            return BadInput.at(f"{file.name} line {number}", expected="a JSON object", found=str(wrong))
-        if not isinstance(row, dict):
-            return BadInput.at(f"{file.name} line {number}", expected="a JSON object", found=type(row).__name__)
-    return BadInput.at(file.name, expected="JSON lines", found=error.splitlines()[0])
 
 
 def _trouble(file: File, expected: str, read: Callable[[], pl.DataFrame]) -> pl.DataFrame:
