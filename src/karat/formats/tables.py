@@ -17,6 +17,9 @@ FORMULA = r"^[=+\-@\t\r]"
 #: Ids are written as they are, because other tools match them; the rest may hold what anybody typed.
 IDS = ("query", "doc", "docid", "system", "team", "context", "subtopic", "left", "right", "time")
 
+#: As much of a first line as an error quotes.
+MOST_SHOWN = 60
+
 
 def read_table(file: File, format: str) -> tuple[pl.DataFrame, Source]:  # noqa: A002
     """The rows of a table, texts as they stand (CSV) or typed (JSON lines, Parquet), and their lines."""
@@ -75,7 +78,8 @@ def write_parquet(frame: pl.DataFrame) -> bytes:
 
 
 def _read_csv(file: File) -> tuple[pl.DataFrame, Source]:
-    separator = separator_of(file.head.partition(b"\n")[0])
+    first_line = file.head.removeprefix(b"\xef\xbb\xbf").partition(b"\n")[0].strip()
+    separator = separator_of(first_line)
     try:
         frame = pl.read_csv(file.for_polars, separator=separator, infer_schema=False)
     except pl.exceptions.PolarsError:
@@ -94,7 +98,10 @@ def _read_csv(file: File) -> tuple[pl.DataFrame, Source]:
         if name not in IDS
     ]
     frame = frame.with_columns(pl.all().str.strip_chars(" \t"))
-    return frame.with_columns(unguarded).filter(filled), Source(file.name, lines.filter(filled))
+    header = first_line.decode(errors="replace")
+    header = header if len(header) <= MOST_SHOWN else header[: MOST_SHOWN - 3] + "..."
+    source = Source(file.name, lines.filter(filled), header=header, separator=separator)
+    return frame.with_columns(unguarded).filter(filled), source
 
 
 def _read_jsonl(file: File) -> tuple[pl.DataFrame, Source]:
