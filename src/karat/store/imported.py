@@ -19,6 +19,7 @@ from karat.store.log import labels_wanted, settle
 from karat.store.people import add_judge
 from karat.store.store import Store
 from karat.store.tables import answers, events, judges, reservations, tasks
+from karat.store.task_rows import CHANCE
 from karat.store.tasks import ELSEWHERE, add_tasks, item_of
 
 
@@ -188,7 +189,12 @@ def _row(kind: str, asked: dict[str, Any], judge: str, group: str, raw: dict[str
     digest = hashlib.sha256(json.dumps([judge, group, item]).encode()).hexdigest()
     parts = {name: raw.get(name) for name in ("comment", "seconds", "probability")}
     parts["surface"] = SEEN.get(raw["opened"]) if "opened" in raw else None
-    at = _time(raw.get("time"))
+    at, chance = _time(raw.get("time")), raw.get("probability")
+    if isinstance(chance, float) and not 0 < chance <= 1:
+        about = (
+            f"the {'label of document ' + asked['doc'] if kind == 'judge' else 'preference'} of query {asked['query']}"
+        )
+        raise BadInput.at(about, expected=CHANCE, found=f"{chance:g}")
     return parts | {
         "task": asked | {"kind": kind},
         "item": item,
