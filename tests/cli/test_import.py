@@ -66,6 +66,41 @@ def test_a_second_judges_file_is_kept_whole(study: Path, tmp_path: Path) -> None
     assert out(study, kind="tasks").select("wanted", "filled").rows() == [(3, 3), (3, 3)]
 
 
+FOUR = [(doc, judge, label) for label, judge in enumerate("abce") for doc in ("planned", "free")]
+
+
+@pytest.mark.parametrize("backwards", [False, True])
+def test_the_same_file_twice_adds_nothing_the_second_time(study: Path, tmp_path: Path, backwards: bool) -> None:
+    run("import", study, written(tmp_path / "plan.csv", "query,doc\n1,planned\n"))
+    rows = [f"1,{doc},{label},{judge}\n" for doc, judge, label in (reversed(FOUR) if backwards else FOUR)]
+    file = written(tmp_path / "labels.csv", "query,doc,label,judge\n" + "".join(rows))
+    # Two labels are asked for, a third because they differ; who comes fourth is too many.
+    assert "7 new labels in" in (said := run("import", study, file).output)
+    assert "; 1 beyond what was asked for: left out." in said
+    first = out(study).select("doc", "judge", "label").rows()
+    assert [judge for doc, judge, _ in first if doc == "planned"] == list("ecb" if backwards else "abc")
+    assert "0 new labels in" in (said := run("import", study, file).output)
+    assert "; 7 were there already; 1 beyond what was asked for: left out." in said
+    assert out(study).select("doc", "judge", "label").rows() == first
+    found = out(study, kind="tasks").filter(pl.col("doc") == "planned").select("wanted", "filled").rows()
+    assert found == [(3, 3)]
+
+
+def test_no_third_label_comes_in_where_the_first_two_are_the_same(study: Path, tmp_path: Path) -> None:
+    run("import", study, written(tmp_path / "plan.csv", "query,doc\n1,a\n"))
+    labels = "query,doc,label,judge\n1,a,1,ana\n1,a,1,bo\n1,a,3,cy\n"
+    said = run("import", study, written(tmp_path / "labels.csv", labels)).output
+    assert "2 new labels in" in said
+    assert "; 1 beyond what was asked for: left out." in said
+
+
+def test_the_first_labels_are_those_that_were_given_first(study: Path, tmp_path: Path) -> None:
+    run("import", study, written(tmp_path / "plan.csv", "query,doc\n1,a\n"))
+    rows = "1,a,3,late,2024-05-03\n1,a,1,first,2024-05-01\n1,a,1,second,2024-05-02\n"
+    run("import", study, written(tmp_path / "labels.csv", f"query,doc,label,judge,time\n{rows}"))
+    assert out(study)["judge"].to_list() == ["first", "second"]
+
+
 def test_the_majority_keeps_the_probability_of_each_document(study: Path, tmp_path: Path) -> None:
     plan = "query,doc,label,probability\n1,hoof-care,,0.25\n2,x,,0.5\n"
     run("import", study, written(tmp_path / "gold.csv", plan))

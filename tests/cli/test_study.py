@@ -81,6 +81,7 @@ def test_a_slip_in_the_study_file_is_said(tmp_path: Path, wrong: str, said: str)
         ("practice.csv", "query,doc\n1,starter\n", "practice.csv line 2: expected the right grade in the column gold"),
         ("practice.csv", "query,left,right,expected\n1,plain,better,up\n", "practice.csv line 2: expected left, equal"),
         ("tasks.csv", "query,doc,gold\n1,starter,9\n", "tasks.csv line 2: expected a grade of the scale .* found 9"),
+        ("tasks.csv", "query,doc,probability\n1,a,1\n1,b,1.5\n", "tasks.csv line 3: expected a probability above 0"),
         ("tasks.csv", "query,doc\n1,a\n1,a\n\n1,\n", "tasks.csv line 5: expected doc for a task of kind judge"),
         ("tasks.csv", "query,doc,group\n1,a,\n1,b,crowd\n", "tasks.csv line 3: expected a group of judges"),
         ("tasks.csv", "query,left,right,expected\n1,plain,better,up\n", "tasks.csv line 2: expected left, equal"),
@@ -99,6 +100,17 @@ def test_gold_off_the_scale_is_refused_by_import_as_well(study: Path, tmp_path: 
     (tmp_path / "more.jsonl").write_text('{"query": "1", "doc": "a", "gold": 4}\n')
     with pytest.raises(BadInput, match=r"more\.jsonl line 1: expected a grade of the scale"):
         run("import", study, tmp_path / "more.jsonl")
+
+
+@pytest.mark.parametrize("chance", [-0.1, 0, 1.5])
+def test_a_probability_that_is_none_is_refused_by_import_as_well(study: Path, tmp_path: Path, chance: float) -> None:
+    (tmp_path / "plan.csv").write_text(f"query,doc,probability\n1,a,0.5\n1,b,{chance}\n")
+    with pytest.raises(BadInput, match=r"plan\.csv line 3: expected a probability above 0 and at most 1"):
+        run("import", study, tmp_path / "plan.csv")
+    (tmp_path / "labels.csv").write_text(f"query,doc,label,probability\n1,a,1,0.5\n1,b,1,{chance}\n")
+    with pytest.raises(BadInput, match="the label of document b of query 1: expected a probability above 0"):
+        run("import", study, tmp_path / "labels.csv")
+    assert "Wrote 0 rows" in run("export", study, tmp_path / "tasks.jsonl", "--kind", "tasks").output
 
 
 def test_a_folder_without_a_study_says_how_to_make_one(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -15,10 +15,11 @@ from sqlalchemy import Connection, insert, select, update
 from karat.errors import BadInput
 from karat.records import Judgments, Preferences, Records
 from karat.store.collected import OVERALL, SEEN
-from karat.store.log import settle
+from karat.store.log import labels_wanted, settle
 from karat.store.people import add_judge
 from karat.store.store import Store
-from karat.store.tables import events, judges, reservations, tasks
+from karat.store.tables import answers, events, judges, reservations, tasks
+from karat.store.task_rows import CHANCE
 from karat.store.tasks import ELSEWHERE, add_tasks, item_of
 
 
@@ -39,12 +40,29 @@ class Imported:
     traps: int = 0
 
 
+@dataclass
+class _Slot:
+    """A task, what was said to it so far, and how many more labels it takes."""
+
+    id: int
+    base: int
+    apart: float | None
+    held: int
+    grows: bool
+    given: list[float | None] = field(default_factory=list)
+
+    @property
+    def free(self) -> int:
+        return labels_wanted(self.base, self.apart, self.given) - len(self.given) - self.held
+
+
 def import_records(store: Store, records: Records, *, name: str = "imported") -> Imported:
     """Add judgments or preferences to the study; the same rows again add nothing.
 
     Tasks that the study does not have are made, with room for as many labels as ever come in until a plan asks for
-    them. Where a plan does, labels fill free slots, and what is beyond them is counted and left out. Rows
-    without judge are by the judge `name`.
+    them. Where a plan does, labels fill free slots, a third opinion's as well where the first ones differ, and what is
+    beyond them is counted and left out. First is what was said first where every row has its time, or else what
+    stands first. Rows without judge are by the judge `name`.
     """
     if isinstance(records, Judgments):
         rows, twice, traps = *_judgment_rows(store, records, name), 0
@@ -52,6 +70,8 @@ def import_records(store: Store, records: Records, *, name: str = "imported") ->
         rows, twice, traps = _preference_rows(store, records, name)
     else:
         raise BadInput.at("the import", expected="judgments or preferences", found=records.schema.name)
+    if all(row["at"] is not None for row in rows):
+        rows.sort(key=lambda row: float(row["at"]))
     _add_missing_tasks(store, rows)
     people = _judges(store, {(row["judge"], row["group"]) for row in rows})
 
@@ -66,7 +86,7 @@ def import_records(store: Store, records: Records, *, name: str = "imported") ->
             )
         }
         before = _before(connection, store)
-        touched: dict[int, dict[str, Any]] = {}
+        touched: dict[int, _Slot] = {}
         said, held, known, surplus, changed = [], [], 0, 0, 0
         for row in rows:
             judge_id = people[row["judge"]]
@@ -74,25 +94,27 @@ def import_records(store: Store, records: Records, *, name: str = "imported") ->
                 same = _same(row, before[judge_id, row["item"]])
                 known, changed = known + same, changed + (not same)
                 continue
-            free = slots.get((row["group"], row["item"]), [])
-            slot = next((slot for slot in free if slot["free"] > 0 or slot["grows"]), None)
+            known_slots = slots.get((row["group"], row["item"]), [])
+            slot = next((slot for slot in known_slots if slot.free > 0 or slot.grows), None)
             tells = row["kind"] == "answer"
-            if (judge_id, row["item"]) in met or not free or (tells and slot is None):
+            if (judge_id, row["item"]) in met or not known_slots or (tells and slot is None):
                 surplus += 1
                 continue
-            task = slot or free[0]
-            task["free"] -= tells
+            task = slot or known_slots[0]
+            if tells:
+                # What was just said may ask for a third opinion, which the next row may be.
+                task.given.append(row.get("label"))
             met[judge_id, row["item"]] = "answered"
-            touched[task["id"]] = task
-            said.append(_event(store, row, judge_id, task["id"]))
-            held.append(_reservation(store, row, judge_id, task))
+            touched[task.id] = task
+            said.append(_event(store, row, judge_id, task.id))
+            held.append(_reservation(store, row, judge_id, task.id))
         if said:
             connection.execute(insert(events), said)
             connection.execute(insert(reservations), held)
         for task_id, task in sorted(touched.items()):
-            if task["free"] < 0:
+            if task.free < 0:
                 more = update(tasks).where(tasks.c.id == task_id)
-                connection.execute(more.values(base=tasks.c.base - task["free"]))
+                connection.execute(more.values(base=tasks.c.base - task.free))
             settle(connection, task_id)
         return Imported(len(said), known, surplus, changed, twice, traps)
 
@@ -167,7 +189,12 @@ def _row(kind: str, asked: dict[str, Any], judge: str, group: str, raw: dict[str
     digest = hashlib.sha256(json.dumps([judge, group, item]).encode()).hexdigest()
     parts = {name: raw.get(name) for name in ("comment", "seconds", "probability")}
     parts["surface"] = SEEN.get(raw["opened"]) if "opened" in raw else None
-    at = _time(raw.get("time"))
+    at, chance = _time(raw.get("time")), raw.get("probability")
+    if isinstance(chance, float) and not 0 < chance <= 1:
+        about = (
+            f"the {'label of document ' + asked['doc'] if kind == 'judge' else 'preference'} of query {asked['query']}"
+        )
+        raise BadInput.at(about, expected=CHANCE, found=f"{chance:g}")
     return parts | {
         "task": asked | {"kind": kind},
         "item": item,
@@ -217,15 +244,20 @@ def _judges(store: Store, named: set[tuple[str, str]]) -> dict[str, int]:
     return found
 
 
-def _slots(connection: Connection, store: Store, items: set[str]) -> dict[tuple[str, str], list[dict[str, Any]]]:
-    names = ("id", "grp", "item", "wanted", "filled", "held", "place")
+def _slots(connection: Connection, store: Store, items: set[str]) -> dict[tuple[str, str], list[_Slot]]:
+    names = ("id", "grp", "item", "base", "apart", "held", "place")
     mine = select(*(tasks.c[name] for name in names)).where(tasks.c.study_id == store.study_id, ~tasks.c.practice)
-    slots: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    slots: dict[tuple[str, str], list[_Slot]] = {}
+    by_id: dict[int, _Slot] = {}
     for row in connection.execute(mine.order_by(tasks.c.id).with_for_update()).mappings():
         if row["item"] in items:
-            free = row["wanted"] - row["filled"] - row["held"]
-            slot = {"id": row["id"], "free": free, "grows": row["place"] == ELSEWHERE}
+            grows = row["place"] == ELSEWHERE
+            slot = by_id[row["id"]] = _Slot(row["id"], row["base"], row["apart"], row["held"], grows)
             slots.setdefault((row["grp"], row["item"]), []).append(slot)
+    said = select(answers.c.task_id, answers.c.label).where(answers.c.study_id == store.study_id)
+    for found in connection.execute(said.order_by(answers.c.id)):
+        if found.task_id in by_id:
+            by_id[found.task_id].given.append(found.label)
     return slots
 
 
@@ -236,10 +268,10 @@ def _event(store: Store, row: dict[str, Any], judge_id: int, task_id: int) -> di
     return said | {"study_id": store.study_id, "judge_id": judge_id, "task_id": task_id, "at": at}
 
 
-def _reservation(store: Store, row: dict[str, Any], judge_id: int, task: dict[str, Any]) -> dict[str, Any]:
+def _reservation(store: Store, row: dict[str, Any], judge_id: int, task_id: int) -> dict[str, Any]:
     now = store.clock()
     state = "answered" if row["kind"] == "answer" else "cant_tell"
-    asked = {"study_id": store.study_id, "task_id": task["id"], "judge_id": judge_id, "item": row["item"]}
+    asked = {"study_id": store.study_id, "task_id": task_id, "judge_id": judge_id, "item": row["item"]}
     times = {"made": now, "until": now, "changed": now if row["at"] is None else row["at"]}
     return asked | times | {"state": state, "turned": False, "opened": True}
 

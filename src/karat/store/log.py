@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -91,12 +92,21 @@ def settle(connection: Connection, task_id: int) -> None:
     task = connection.execute(_RULES, names).one()
     given = [row.label for row in connection.execute(_LABELS, names)]
     held = task.now_held
-    wanted = task.base
-    if task.apart is not None and task.base >= 2 and len(given) >= task.base:
-        first = [label for label in given[: task.base] if label is not None]
-        wanted += bool(first) and max(first) - min(first) >= task.apart
+    wanted = labels_wanted(task.base, task.apart, given)
     counts = {"filled": len(given), "held": held, "wanted": wanted, "open": wanted > len(given) + held}
     connection.execute(_COUNTS, names | counts)
+
+
+def labels_wanted(base: int, apart: float | None, given: Sequence[float | None]) -> int:
+    """How many labels a task asks for as things stand: one more when the first ones are far apart.
+
+    >>> labels_wanted(2, 1.0, [0.0]), labels_wanted(2, 1.0, [0.0, 1.0]), labels_wanted(2, 1.0, [1.0, 1.0, 3.0])
+    (2, 3, 2)
+    """
+    if apart is None or base < 2 or len(given) < base:
+        return base
+    first = [label for label in given[:base] if label is not None]
+    return base + (bool(first) and max(first) - min(first) >= apart)
 
 
 def lock_task(connection: Connection, task_id: int) -> dict[str, Any]:

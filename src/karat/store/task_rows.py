@@ -15,6 +15,8 @@ from karat.records.preferences import CHOICES
 from karat.records.study import KINDS
 
 TEXTS = ("query", "doc", "context", "subtopic", "left", "right", "left_query", "right_query", "group", "judge")
+#: What a probability is, for errors.
+CHANCE = "a probability above 0 and at most 1"
 
 
 def task_rows(
@@ -83,6 +85,8 @@ def task_row(raw: dict[str, Any], at: str, scale: Scale | None, *, practice: boo
         raise BadInput.at(at, expected=f"{', '.join(CHOICES)} in the column expected", found=str(row["expected"]))
     if row["practice"] and kind == "judge" and row["gold"] is None:
         raise BadInput.at(at, expected="the right grade in the column gold, for practice", found="nothing")
+    if row["probability"] is not None and not 0 < row["probability"] <= 1:
+        raise BadInput.at(at, expected=CHANCE, found=f"{row['probability']:g}")
     if scale is not None and row["gold"] is not None and row["gold"] not in scale.grades:
         raise BadInput.at(at, expected=f"a grade of the scale {scale} as gold", found=f"{row['gold']:g}")
     return row
