@@ -55,7 +55,8 @@ class GoldPlan:
         if np.isnan(self.as_many_uniform) or round(self.as_many_uniform) <= n:
             return said + "."
         saved = 1 - n / self.as_many_uniform
-        return f"{said}. Drawn uniformly it would take {self.as_many_uniform:,.0f}: {saved * 100:.0f} % are spared."
+        as_many = f"{self.as_many_uniform:,.0f}"
+        return f"{said}. As narrow an interval takes {as_many} drawn uniformly: {saved * 100:.0f} % are spared."
 
     def to_frame(self) -> pl.DataFrame:
         """The file to fill in, with the probability of each document; with the labels of the pilot, if there was one.
