@@ -18,7 +18,7 @@ A study's folder may hold judgments*, gold.*, runs/, queries.*, subtopics.*, doc
 study.toml and, where it is simulated, truth.json. A file that is named stands for the folder's own."""
 
 
-@click.command(epilog=EXAMPLES)
+@click.command(epilog=EXAMPLES, short_help="One page: which system is better, and how far to trust it.")
 @click.argument("study", required=False)
 @click.option("-o", "--out", metavar="FILE", help="The page to write; report.html unless --latex is asked for.")
 @click.option("--latex", metavar="FILE", help="Write tables of scores and comparisons for a paper.")
