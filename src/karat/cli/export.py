@@ -20,7 +20,7 @@ Examples:
 KINDS = ("judgments", "preferences", "tasks", "codes", "people", "log")
 
 
-@click.command(epilog=EXAMPLES)
+@click.command(epilog=EXAMPLES, short_help="Write a study's judgments, preferences or tasks to a file.")
 @click.argument("folder")
 @click.argument("target", metavar="FILE")
 @click.option("--kind", type=click.Choice(KINDS), default="judgments", show_default=True, help="What to write.")

@@ -11,7 +11,7 @@ Examples:
   karat serve my-study"""
 
 
-@click.command(epilog=EXAMPLES)
+@click.command(epilog=EXAMPLES, short_help="Start a study: its scale, guidelines, groups and rules.")
 @click.argument("folder")
 @click.option("--title", default="An example study", show_default=True, help="What judges see as the study's name.")
 @click.option("--empty", is_flag=True, help="Only study.toml, without the example's queries and documents.")

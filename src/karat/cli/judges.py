@@ -237,8 +237,12 @@ def _distribution(study: Study) -> dict[str, Result]:
 
 
 def _bias(study: Study) -> dict[str, Result]:
+    from karat.errors import BadInput
     from karat.judges import find_bias
+    from karat.records import Judgments
 
+    if not any(study.judgments.has(name) for name in {*study.judgments.frame.columns} - {*Judgments.schema.names}):
+        raise BadInput("features of query and document are needed: give --documents, --queries or --run")
     return {"Bias": find_bias(study.judgments, gold=study.gold)}
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import polars as pl
 
@@ -32,21 +32,30 @@ class Gold:
         for column in ("context", "subtopic"):
             if judgments.has(column):
                 raise BadInput.at("the gold labels", expected="one label for a document", found=f"labels by {column}")
-        labels = majority(judgments)
+        pair = ["query", "doc"]
+        given = judgments.frame.drop_nulls("label")
+        # A document without any label waits for it, or nobody could tell; both are counted below, and once.
+        labels = majority(
+            replace(judgments, frame=judgments.frame.join(given, on=pair, how="semi", maintain_order="left"))
+        )
         if not len(labels):
             raise BadInput.at(
                 "the gold labels", expected="at least one label", found="none", remedy="fill in the column label"
             )
         notes = list(labels.notes)
+        asked = judgments.frame.select(pair).n_unique()
         has_probability = judgments.has("probability")
         if has_probability:
             drawn = _probabilities(judgments)
-            frame = labels.frame.join(drawn, on=["query", "doc"], how="left", maintain_order="left")
+            frame = labels.frame.join(drawn, on=pair, how="left", maintain_order="left")
             frame, missing = _for_the_missing(frame, judgments)
             if missing:
                 notes.append(missing)
         else:
             frame = labels.frame.with_columns(probability=pl.lit(None, dtype=pl.Float64))
+            waiting = asked - given.select(pair).n_unique()
+            if waiting:
+                notes.append(f"{count(waiting, 'document')} of {asked:,} without a gold label (yet) left aside")
             notes.append(
                 "the gold labels do not say with which probability they were drawn: taken for drawn uniformly from "
                 "the documents compared; if they were not, the verdict is not to be trusted (karat plan gold draws "

@@ -23,7 +23,7 @@ Examples:
 Fill in the column label of gold.csv, then: karat compare llm.csv bm25.run neural.run -m P@10 --gold gold.csv"""
 
 
-@click.command(epilog=EXAMPLES)
+@click.command(epilog=EXAMPLES, short_help="Draw the documents whose gold labels say most.")
 @click.argument("labels")
 @click.argument("runs", metavar="RUN_A RUN_B [RUN...]", nargs=-1, required=True)
 @click.option("-m", "--measure", default="P@10", show_default=True, help="The measure to compare by.")
