@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import polars as pl
@@ -54,6 +55,50 @@ def test_a_plan_after_the_labels_brings_its_probabilities(study: Path, tmp_path:
     assert "1 new task" in run("import", study, plan).output
     assert "0 new tasks" in run("import", study, plan).output
     assert out(study).select("doc", "probability").rows() == [("hoof-care", 0.25), ("new", None)]
+
+
+@pytest.mark.parametrize("rules", ["", "[overlap]\nlabels = 2\none_judge_per_query = true\n"])
+def test_a_plan_puts_its_probability_on_tasks_that_are_there_and_on_their_labels(
+    study: Path, tmp_path: Path, rules: str
+) -> None:
+    if rules:
+        (study / "study.toml").write_text(rules)
+    (study / "tasks.csv").write_text("query,doc\n1,a\n1,b\n2,c\n")
+    open_study(str(study), None, load=True)
+    run("import", study, written(tmp_path / "one.csv", "query,doc,label,judge\n1,a,1,ana\n1,b,1,ana\n"))
+    plan = written(tmp_path / "gold.csv", "query,doc,label,probability,labels\n1,a,,0.25,1\n2,c,,0.5,1\n")
+    said = run("import", study, plan).output
+    assert "0 new tasks in" in said
+    tasks = 4 if rules else 2  # one task for each of two judges, or one for both
+    assert f"note: {tasks} tasks were there already: their probability is set now." in said
+    assert "note: 2 tasks were there already and ask for another number of labels, which stands." in said
+    assert "probability" not in run("import", study, plan).output
+    run("import", study, written(tmp_path / "two.csv", "query,doc,label,judge\n1,a,1,bo\n1,b,1,bo\n2,c,0,bo\n"))
+    found = out(study).select("doc", "judge", "probability").sort("doc", "judge").rows()
+    chances = {"a": 0.25, "b": None, "c": 0.5}
+    assert found == [
+        (doc, judge, chances[doc]) for doc, judge in (*itertools.product("ab", ("ana", "bo")), ("c", "bo"))
+    ]
+    other = written(tmp_path / "other.csv", "query,doc,probability\n1,a,0.75\n")
+    assert "another probability, which stands" in run("import", study, other).output
+    assert out(study).filter(pl.col("doc") == "a")["probability"].unique().to_list() == [0.25]
+
+
+def test_gold_labels_that_say_their_probability_put_it_on_tasks_that_are_there(study: Path, tmp_path: Path) -> None:
+    open_study(str(study), None, load=True)
+    gold = written(tmp_path / "gold.csv", "query,doc,label,probability\n1,hoof-care,2,0.25\n9,new,1,0.5\n")
+    said = run("import", study, gold).output
+    assert "note: 1 task was there already: its probability is set now." in said
+    assert out(study).select("doc", "probability").rows() == [("hoof-care", 0.25), ("new", 0.5)]
+    again = written(tmp_path / "again.csv", "query,doc,label,probability\n1,hoof-care,2,0.5\n")
+    assert "note: 1 task has another probability, which stands." in run("import", study, again).output
+
+
+def test_a_task_file_that_asks_for_more_labels_of_loaded_tasks_is_said(study: Path) -> None:
+    open_study(str(study), None, load=True)
+    (study / "tasks.csv").write_text("query,doc,labels\n1,hoof-care,5\n")
+    (note,) = open_study(str(study), None, load=True).notes
+    assert note == "note: 1 task was there already and asks for another number of labels, which stands."
 
 
 def test_a_second_judges_file_is_kept_whole(study: Path, tmp_path: Path) -> None:

@@ -27,9 +27,10 @@ def import_(
 
     The same rows again add nothing. Labels fill the slots of their tasks; tasks that are not there are made, and asked
     as planned once a plan has them. What is left out is counted: labels beyond those asked for, a judge's second label
-    for a document, and answers to traps. The probability of planned tasks is kept.
+    for a document, and answers to traps. The probability of planned tasks is kept, and set on tasks that were there
+    before the plan.
     """
-    from karat.cli.study import opened_study
+    from karat.cli.study import notes_of_tasks, opened_study
     from karat.errors import BadInput
     from karat.formats import read_judgments, read_preferences
     from karat.formats.files import File
@@ -45,8 +46,12 @@ def import_(
             table, repeated = read_tasks(source).without_repeats()
             if repeated:
                 click.echo(f"note: {count(repeated, 'repeated row')} of tasks left out.", err=True)
-            new = add_tasks(opened.store, table.frame, source=table.source)
-            click.echo(f"{count(new, 'new task')} in {folder}.", err=True)
+            added = add_tasks(opened.store, table.frame, source=table.source)
+            there = f"; {len(added.known):,} were there already" if added.known else ""
+            click.echo(f"{count(added.new, 'new task')} in {folder}{there}.", err=True)
+            changed = len(added.probabilities), len(added.other_probability), len(added.other_labels)
+            for note in notes_of_tasks(*changed):
+                click.echo(note, err=True)
             return
         from karat.store.imported import import_records
 
@@ -59,8 +64,11 @@ def import_(
         else:
             raise BadInput.at("the kind", expected="tasks, judgments or preferences", found=f'"{what}"')
         done = import_records(opened.store, records, name=File(source).stem)
-    for note in records.notes:
-        click.echo(f"note: {note}", err=True)
+    for note in [
+        *(f"note: {note}" for note in records.notes),
+        *notes_of_tasks(done.probabilities, done.other_probability),
+    ]:
+        click.echo(note, err=True)
     thing = "label" if isinstance(records, Judgments) else "preference"
     said = f"{count(done.new, f'new {thing}')} in {folder}"
     said += f"; {done.known:,} were there already" if done.known else ""

@@ -17,6 +17,7 @@ from karat.records import Judgments, Preferences, Records
 from karat.store.collected import OVERALL, SEEN
 from karat.store.log import labels_wanted, settle
 from karat.store.people import add_judge
+from karat.store.probabilities import Asked, set_probabilities
 from karat.store.store import Store
 from karat.store.tables import answers, events, judges, reservations, tasks
 from karat.store.task_rows import CHANCE
@@ -38,6 +39,10 @@ class Imported:
     twice: int = 0
     #: Answers to traps, which have done their work where they were asked.
     traps: int = 0
+    #: Tasks that were there already and got their probability from the rows.
+    probabilities: int = 0
+    #: Tasks with another probability than the rows have, which stands.
+    other_probability: int = 0
 
 
 @dataclass
@@ -72,7 +77,7 @@ def import_records(store: Store, records: Records, *, name: str = "imported") ->
         raise BadInput.at("the import", expected="judgments or preferences", found=records.schema.name)
     if all(row["at"] is not None for row in rows):
         rows.sort(key=lambda row: float(row["at"]))
-    _add_missing_tasks(store, rows)
+    drawn = _add_missing_tasks(store, rows)
     people = _judges(store, {(row["judge"], row["group"]) for row in rows})
 
     def work(connection: Connection) -> Imported:
@@ -116,7 +121,8 @@ def import_records(store: Store, records: Records, *, name: str = "imported") ->
                 more = update(tasks).where(tasks.c.id == task_id)
                 connection.execute(more.values(base=tasks.c.base - task.free))
             settle(connection, task_id)
-        return Imported(len(said), known, surplus, changed, twice, traps)
+        chances = set_probabilities(connection, store, drawn)
+        return Imported(len(said), known, surplus, changed, twice, traps, len(chances.set), len(chances.other))
 
     return store.database.write(work)
 
@@ -205,7 +211,8 @@ def _row(kind: str, asked: dict[str, Any], judge: str, group: str, raw: dict[str
     }
 
 
-def _add_missing_tasks(store: Store, rows: list[dict[str, Any]]) -> None:
+def _add_missing_tasks(store: Store, rows: list[dict[str, Any]]) -> dict[Asked, float]:
+    """Make the tasks that are not there; returns the probabilities of those that are."""
     with store.database.read() as connection:
         known = {
             (row.grp, row.item)
@@ -213,19 +220,26 @@ def _add_missing_tasks(store: Store, rows: list[dict[str, Any]]) -> None:
                 select(tasks.c.grp, tasks.c.item).where(tasks.c.study_id == store.study_id).distinct()
             )
         }
-    wanted: Counter[tuple[str, str]] = Counter()
-    asked: dict[tuple[str, str], dict[str, Any]] = {}
+    wanted: Counter[Asked] = Counter()
+    asked: dict[Asked, dict[str, Any]] = {}
+    drawn: dict[Asked, float] = {}
     for row in rows:
         key = (row["group"], row["item"])
+        if row["probability"] is not None:
+            drawn.setdefault(key, float(row["probability"]))
         if key not in known:
             wanted[key] += row["kind"] == "answer"
-            asked.setdefault(key, row["task"] | {"group": row["group"], "probability": row["probability"]})
+            asked.setdefault(key, row["task"] | {"group": row["group"]})
     if asked:
         frame = pl.DataFrame(
-            [task | {"labels": max(wanted[key], 1), "closed": True} for key, task in asked.items()],
+            [
+                task | {"labels": max(wanted[key], 1), "closed": True, "probability": drawn.get(key)}
+                for key, task in asked.items()
+            ],
             infer_schema_length=None,
         )
         add_tasks(store, frame)
+    return {key: chance for key, chance in drawn.items() if key in known}
 
 
 def _judges(store: Store, named: set[tuple[str, str]]) -> dict[str, int]:
