@@ -198,6 +198,39 @@ def test_answers_to_traps_and_changed_preferences_are_counted(study: Path, tmp_p
     assert "; 1 were there already; 1 unlike what the same judge said before, which stands: left out." in said
 
 
+def test_what_the_study_does_not_know_and_does_not_keep_is_said_once(study: Path, tmp_path: Path) -> None:
+    labels = "query,doc,context,label,judge,weather,mood\n1,hoof-care,,1,ana,rain,\n8,x,,1,ana,,\n9,x,y,1,ana,,\n"
+    said = run("import", study, written(tmp_path / "labels.csv", labels)).output
+    assert said.splitlines()[:2] == [
+        "note: not in the study's files: 2 queries of the labels (for instance 8), 2 documents (for instance x).",
+        "note: columns that the study does not keep: weather, mood.",
+    ]
+    assert "3 new labels" in said
+    choices = "query,left,right,choice,judge,weather\n1,plain,better,left,ana,\n1,plain,other,left,ana,\n"
+    said = run("import", study, written(tmp_path / "choices.csv", choices)).output
+    assert "note: not in the study's files: 1 system of the preferences (other)." in said
+    assert "note: a column that the study does not keep: weather." in said
+    said = run("import", study, written(tmp_path / "tasks.csv", "query,doc,weather\n1,a,\n")).output
+    assert "note: a column that the study does not keep: weather." in said
+
+
+def test_where_the_study_has_no_such_file_nothing_is_said_of_it(tmp_path: Path) -> None:
+    (tmp_path / "study.toml").write_text("")
+    said = run("import", tmp_path, written(tmp_path / "one.csv", "query,doc,label,judge\n1,a,1,ana\n")).output
+    assert "note" not in said
+
+
+def test_times_of_labels_and_preferences_come_out_again(study: Path, tmp_path: Path) -> None:
+    text = "query,left,right,choice,judge,seconds,away,comment,reason\n1,x,y,left,ana,2.5,3,hm,so\n"
+    run("import", study, written(tmp_path / "choices.csv", text))
+    found = out(study, kind="preferences").select("seconds", "away", "comment", "reason").rows()
+    assert found == [(2.5, 3.0, "hm", "so")]
+    run("import", study, written(tmp_path / "labels.csv", "query,doc,label,judge,seconds,away\n1,a,1,ana,2.5,3\n"))
+    assert out(study).select("seconds", "away").rows() == [(2.5, 3.0)]
+    with pytest.raises(BadInput, match=r'choices\.csv line 2: expected a number as seconds, found "soon"'):
+        run("import", study, written(tmp_path / "choices.csv", text.replace("2.5", "soon")))
+
+
 PLANS = {
     "judges": "query,doc,judge,order,note,labels\n1,a,ana,2,why,\n1,a,bo,1,,\n1,b,,,,3\n",
     "blocks": "query,left,right,block,place,trap,expected\n1,x,y,7,0,false,\n2,x,y,7,1,false,\n3,x,bad,7,2,true,left\n",

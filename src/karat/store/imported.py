@@ -23,6 +23,19 @@ from karat.store.tables import answers, events, judges, reservations, tasks
 from karat.store.task_rows import CHANCE
 from karat.store.tasks import ELSEWHERE, add_tasks, item_of
 
+#: What is kept of a row beside the columns that the records know.
+KEPT = {"judgments": (), "preferences": ("comment", "opened")}
+
+
+def not_kept(records: Records) -> list[str]:
+    """The columns of judgments or preferences that a study has no place for.
+
+    >>> not_kept(Judgments.of([{"query": "q", "doc": "d", "label": 1, "comment": "so", "weather": "rain"}]))
+    ['weather']
+    """
+    kept = (*records.schema.names, *KEPT.get(records.schema.name, ()))
+    return [name for name in records.frame.columns if name not in kept]
+
 
 @dataclass(frozen=True)
 class Imported:
@@ -193,7 +206,7 @@ def _winner(said: Any) -> str | None:
 def _row(kind: str, asked: dict[str, Any], judge: str, group: str, raw: dict[str, Any]) -> dict[str, Any]:
     item = item_of(kind=kind, **asked)
     digest = hashlib.sha256(json.dumps([judge, group, item]).encode()).hexdigest()
-    parts = {name: raw.get(name) for name in ("comment", "seconds", "probability")}
+    parts = {name: raw.get(name) for name in ("comment", "seconds", "away", "probability")}
     parts["surface"] = SEEN.get(raw["opened"]) if "opened" in raw else None
     at, chance = _time(raw.get("time")), raw.get("probability")
     if isinstance(chance, float) and not 0 < chance <= 1:
@@ -276,8 +289,8 @@ def _slots(connection: Connection, store: Store, items: set[str]) -> dict[tuple[
 
 
 def _event(store: Store, row: dict[str, Any], judge_id: int, task_id: int) -> dict[str, Any]:
-    names = ("kind", "key", "label", "choice", "strength", "a", "b", "reason", "comment", "surface", "seconds", "more")
-    said = {name: row.get(name) for name in names}
+    names = ("kind", "key", "label", "choice", "strength", "a", "b", "reason", "comment", "surface", "seconds", "away")
+    said = {name: row.get(name) for name in (*names, "more")}
     at = store.clock() if row["at"] is None else row["at"]
     return said | {"study_id": store.study_id, "judge_id": judge_id, "task_id": task_id, "at": at}
 
