@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import polars as pl
@@ -54,6 +55,50 @@ def test_a_plan_after_the_labels_brings_its_probabilities(study: Path, tmp_path:
     assert "1 new task" in run("import", study, plan).output
     assert "0 new tasks" in run("import", study, plan).output
     assert out(study).select("doc", "probability").rows() == [("hoof-care", 0.25), ("new", None)]
+
+
+@pytest.mark.parametrize("rules", ["", "[overlap]\nlabels = 2\none_judge_per_query = true\n"])
+def test_a_plan_puts_its_probability_on_tasks_that_are_there_and_on_their_labels(
+    study: Path, tmp_path: Path, rules: str
+) -> None:
+    if rules:
+        (study / "study.toml").write_text(rules)
+    (study / "tasks.csv").write_text("query,doc\n1,a\n1,b\n2,c\n")
+    open_study(str(study), None, load=True)
+    run("import", study, written(tmp_path / "one.csv", "query,doc,label,judge\n1,a,1,ana\n1,b,1,ana\n"))
+    plan = written(tmp_path / "gold.csv", "query,doc,label,probability,labels\n1,a,,0.25,1\n2,c,,0.5,1\n")
+    said = run("import", study, plan).output
+    assert "0 new tasks in" in said
+    tasks = 4 if rules else 2  # one task for each of two judges, or one for both
+    assert f"note: {tasks} tasks were there already: their probability is set now." in said
+    assert "note: 2 tasks were there already and ask for another number of labels, which stands." in said
+    assert "probability" not in run("import", study, plan).output
+    run("import", study, written(tmp_path / "two.csv", "query,doc,label,judge\n1,a,1,bo\n1,b,1,bo\n2,c,0,bo\n"))
+    found = out(study).select("doc", "judge", "probability").sort("doc", "judge").rows()
+    chances = {"a": 0.25, "b": None, "c": 0.5}
+    assert found == [
+        (doc, judge, chances[doc]) for doc, judge in (*itertools.product("ab", ("ana", "bo")), ("c", "bo"))
+    ]
+    other = written(tmp_path / "other.csv", "query,doc,probability\n1,a,0.75\n")
+    assert "another probability, which stands" in run("import", study, other).output
+    assert out(study).filter(pl.col("doc") == "a")["probability"].unique().to_list() == [0.25]
+
+
+def test_gold_labels_that_say_their_probability_put_it_on_tasks_that_are_there(study: Path, tmp_path: Path) -> None:
+    open_study(str(study), None, load=True)
+    gold = written(tmp_path / "gold.csv", "query,doc,label,probability\n1,hoof-care,2,0.25\n9,new,1,0.5\n")
+    said = run("import", study, gold).output
+    assert "note: 1 task was there already: its probability is set now." in said
+    assert out(study).select("doc", "probability").rows() == [("hoof-care", 0.25), ("new", 0.5)]
+    again = written(tmp_path / "again.csv", "query,doc,label,probability\n1,hoof-care,2,0.5\n")
+    assert "note: 1 task has another probability, which stands." in run("import", study, again).output
+
+
+def test_a_task_file_that_asks_for_more_labels_of_loaded_tasks_is_said(study: Path) -> None:
+    open_study(str(study), None, load=True)
+    (study / "tasks.csv").write_text("query,doc,labels\n1,hoof-care,5\n")
+    (note,) = open_study(str(study), None, load=True).notes
+    assert note == "note: 1 task was there already and asks for another number of labels, which stands."
 
 
 def test_a_second_judges_file_is_kept_whole(study: Path, tmp_path: Path) -> None:
@@ -151,6 +196,39 @@ def test_answers_to_traps_and_changed_preferences_are_counted(study: Path, tmp_p
     again = "query,left,right,choice,judge\n1,y,x,right,ana\n2,y,x,left,ana\n"  # sides turned: the first is the same
     said = run("import", study, written(tmp_path / "two.csv", again)).output
     assert "; 1 were there already; 1 unlike what the same judge said before, which stands: left out." in said
+
+
+def test_what_the_study_does_not_know_and_does_not_keep_is_said_once(study: Path, tmp_path: Path) -> None:
+    labels = "query,doc,context,label,judge,weather,mood\n1,hoof-care,,1,ana,rain,\n8,x,,1,ana,,\n9,x,y,1,ana,,\n"
+    said = run("import", study, written(tmp_path / "labels.csv", labels)).output
+    assert said.splitlines()[:2] == [
+        "note: not in the study's files: 2 queries of the labels (for instance 8), 2 documents (for instance x).",
+        "note: columns that the study does not keep: weather, mood.",
+    ]
+    assert "3 new labels" in said
+    choices = "query,left,right,choice,judge,weather\n1,plain,better,left,ana,\n1,plain,other,left,ana,\n"
+    said = run("import", study, written(tmp_path / "choices.csv", choices)).output
+    assert "note: not in the study's files: 1 system of the preferences (other)." in said
+    assert "note: a column that the study does not keep: weather." in said
+    said = run("import", study, written(tmp_path / "tasks.csv", "query,doc,weather\n1,a,\n")).output
+    assert "note: a column that the study does not keep: weather." in said
+
+
+def test_where_the_study_has_no_such_file_nothing_is_said_of_it(tmp_path: Path) -> None:
+    (tmp_path / "study.toml").write_text("")
+    said = run("import", tmp_path, written(tmp_path / "one.csv", "query,doc,label,judge\n1,a,1,ana\n")).output
+    assert "note" not in said
+
+
+def test_times_of_labels_and_preferences_come_out_again(study: Path, tmp_path: Path) -> None:
+    text = "query,left,right,choice,judge,seconds,away,comment,reason\n1,x,y,left,ana,2.5,3,hm,so\n"
+    run("import", study, written(tmp_path / "choices.csv", text))
+    found = out(study, kind="preferences").select("seconds", "away", "comment", "reason").rows()
+    assert found == [(2.5, 3.0, "hm", "so")]
+    run("import", study, written(tmp_path / "labels.csv", "query,doc,label,judge,seconds,away\n1,a,1,ana,2.5,3\n"))
+    assert out(study).select("seconds", "away").rows() == [(2.5, 3.0)]
+    with pytest.raises(BadInput, match=r'choices\.csv line 2: expected a number as seconds, found "soon"'):
+        run("import", study, written(tmp_path / "choices.csv", text.replace("2.5", "soon")))
 
 
 PLANS = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -19,13 +20,26 @@ def test_rows_that_repeat_each_other_are_one_task_and_said(served: Any) -> None:
     turned = {"query": "q", "left": "two", "right": "one"}
     tasks = [document, pair, document, {"query": "q", "doc": "new", "context": "a"}, turned, document]
     said = lead.post("/api/tasks", json={"tasks": tasks}).json()
-    assert said == {
-        "new": 3,
-        "merged": [{"row": 3, "with": 1}, {"row": 5, "with": 2}, {"row": 6, "with": 1}],
-    }
+    assert said["new"] == 3
+    assert said["merged"] == [{"row": 3, "with": 1}, {"row": 5, "with": 2}, {"row": 6, "with": 1}]
     assert rows_of(lead) == before + 3
     assert lead.post("/api/tasks", json={"tasks": tasks}).json()["new"] == 0
-    assert lead.post("/api/tasks", json={"tasks": [{"query": "q", "doc": "x"}]}).json() == {"new": 1, "merged": []}
+    said = lead.post("/api/tasks", json={"tasks": [{"query": "q", "doc": "x"}]}).json()
+    assert (said["new"], said["merged"], said["known"]) == (1, [], [])
+
+
+def test_rows_that_are_there_already_are_named_and_what_stands_of_them(served: Any) -> None:
+    lead = served.lead()
+    same, more, drawn = ({"query": "q", "doc": doc} for doc in "abc")  # there already, two labels each
+    tasks = [{"query": "q", "doc": "new"}, same, same, more | {"labels": 5}, drawn | {"probability": 0.5, "labels": 2}]
+    said = lead.post("/api/tasks", json={"tasks": tasks}).json()
+    assert (said["new"], said["known"], said["labels_kept"]) == (1, [2, 4, 5], [4])
+    assert (said["probability_set"], said["probability_kept"]) == ([5], [])
+    said = lead.post("/api/tasks", json={"tasks": [drawn | {"probability": 0.25}, same]}).json()
+    assert (said["known"], said["probability_set"], said["probability_kept"]) == ([1, 2], [], [1])
+    exported = [json.loads(line) for line in lead.get("/api/export/tasks.jsonl").text.splitlines()]
+    found = {row["doc"]: (row["wanted"], row["probability"]) for row in exported}
+    assert found == {"a": (2, None), "b": (2, None), "c": (2, 0.5), "new": (2, None)}
 
 
 @pytest.mark.parametrize("more", [{"labels": 3}, {"probability": 0.5}, {"gold": 1}])

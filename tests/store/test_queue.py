@@ -113,7 +113,7 @@ def test_labels_that_differ_by_less_than_asked_need_no_third(database: str) -> N
 
 def test_each_group_labels_every_document(database: str) -> None:
     here = place(database, groups=("crowd", "professional"), labels=1)
-    assert add_tasks(here.store, documents("d")) == 2
+    assert add_tasks(here.store, documents("d")).new == 2
     here.say(here.judge(group="crowd"), 1)
     assert next_task(here.store, here.judge(group="crowd")).state == "done"
     here.say(here.judge(group="professional"), 2)
@@ -320,8 +320,8 @@ def test_another_studys_tasks_are_not_found(database: str) -> None:
 def test_the_same_task_file_adds_nothing_and_a_wrong_one_says_where(database: str) -> None:
     here = place(database)
     frame = documents("a", "b")
-    assert (add_tasks(here.store, frame), add_tasks(here.store, frame)) == (2, 0)
-    assert add_tasks(here.store, pl.concat([frame, documents("c")])) == 1
+    assert (add_tasks(here.store, frame).new, add_tasks(here.store, frame).new) == (2, 0)
+    assert add_tasks(here.store, pl.concat([frame, documents("c")])).new == 1
     for wrong, said in (
         ({"query": ["q"], "doc": [None]}, "row 1: expected doc"),
         ({"query": ["q"], "doc": ["d"], "group": ["x"]}, "group of judges"),

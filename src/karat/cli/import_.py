@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from karat.cli import options
+
+if TYPE_CHECKING:
+    from karat.cli.study import Opened
+    from karat.records import Records
 
 EXAMPLES = """\b
 Examples:
@@ -27,49 +33,76 @@ def import_(
 
     The same rows again add nothing. Labels fill the slots of their tasks; tasks that are not there are made, and asked
     as planned once a plan has them. What is left out is counted: labels beyond those asked for, a judge's second label
-    for a document, and answers to traps. The probability of planned tasks is kept.
+    for a document, and answers to traps. The probability of planned tasks is kept, and set on tasks that were there
+    before the plan.
     """
     from karat.cli.study import opened_study
     from karat.errors import BadInput
     from karat.formats import read_judgments, read_preferences
-    from karat.formats.files import File
-    from karat.formats.tasks import read_tasks
-    from karat.records import Judgments, Records
-    from karat.records.base import count
 
     with opened_study(folder, database) as opened:
         what = kind or _told(source, from_format)
         if what == "tasks":
-            from karat.store import add_tasks
-
-            table, repeated = read_tasks(source).without_repeats()
-            if repeated:
-                click.echo(f"note: {count(repeated, 'repeated row')} of tasks left out.", err=True)
-            new = add_tasks(opened.store, table.frame, source=table.source)
-            click.echo(f"{count(new, 'new task')} in {folder}.", err=True)
-            return
-        from karat.store.imported import import_records
-
-        records: Records
-        if what == "judgments":
+            said, notes = _add_tasks(opened, source)
+        elif what == "judgments":
             scale = opened.folder.study.scale
-            records = read_judgments(source, scale=scale, drop_bad_labels=drop_bad_labels, format=from_format)
+            labels = read_judgments(source, scale=scale, drop_bad_labels=drop_bad_labels, format=from_format)
+            said, notes = _add_records(opened, source, labels, "label")
         elif what == "preferences":
-            records = read_preferences(source, format=from_format)
+            said, notes = _add_records(opened, source, read_preferences(source, format=from_format), "preference")
         else:
             raise BadInput.at("the kind", expected="tasks, judgments or preferences", found=f'"{what}"')
-        done = import_records(opened.store, records, name=File(source).stem)
-    for note in records.notes:
-        click.echo(f"note: {note}", err=True)
-    thing = "label" if isinstance(records, Judgments) else "preference"
-    said = f"{count(done.new, f'new {thing}')} in {folder}"
-    said += f"; {done.known:,} were there already" if done.known else ""
-    if done.changed:
-        said += f"; {done.changed:,} unlike what the same judge said before, which stands: left out"
-    said += f"; {done.twice:,} by a judge who says another further down, which stands: left out" if done.twice else ""
-    said += f"; {count(done.traps, 'answer')} to traps: left out" if done.traps else ""
-    said += f"; {done.surplus:,} beyond what was asked for: left out" if done.surplus else ""
-    click.echo(f"{said}.", err=True)
+    for note in notes:
+        click.echo(note, err=True)
+    click.echo(f"{said[0]} in {folder}{''.join(f'; {more}' for more in said[1:])}.", err=True)
+
+
+def _add_tasks(opened: Opened, source: str) -> tuple[list[str], list[str]]:
+    """Tasks into the study: what came of it, and notes."""
+    from karat.cli.study import notes_of_tasks
+    from karat.formats.tasks import read_tasks
+    from karat.records.base import count
+    from karat.store import add_tasks
+    from karat.store.task_rows import unknown_columns
+
+    table, repeated = read_tasks(source).without_repeats()
+    notes = [f"note: {count(repeated, 'repeated row')} of tasks left out."] if repeated else []
+    notes += _of_columns(unknown_columns(table.frame))
+    added = add_tasks(opened.store, table.frame, source=table.source)
+    notes += notes_of_tasks(len(added.probabilities), len(added.other_probability), len(added.other_labels))
+    said = [count(added.new, "new task")]
+    return said + ([f"{len(added.known):,} were there already"] if added.known else []), notes
+
+
+def _add_records(opened: Opened, source: str, records: Records, thing: str) -> tuple[list[str], list[str]]:
+    """Labels or preferences into the study: what came of it, and notes."""
+    from karat.cli.study import notes_of_tasks
+    from karat.collect.references import not_in_the_files
+    from karat.formats.files import File
+    from karat.records.base import count
+    from karat.store.imported import import_records, not_kept
+
+    files = opened.folder
+    notes = [f"note: {note}" for note in records.notes]
+    notes += not_in_the_files(records, queries=files.queries, documents=files.documents, runs=files.runs)
+    notes += _of_columns(not_kept(records))
+    done = import_records(opened.store, records, name=File(source).stem)
+    notes += notes_of_tasks(done.probabilities, done.other_probability)
+    said = (
+        (True, count(done.new, f"new {thing}")),
+        (done.known, f"{done.known:,} were there already"),
+        (done.changed, f"{done.changed:,} unlike what the same judge said before, which stands: left out"),
+        (done.twice, f"{done.twice:,} by a judge who says another further down, which stands: left out"),
+        (done.traps, f"{count(done.traps, 'answer')} to traps: left out"),
+        (done.surplus, f"{done.surplus:,} beyond what was asked for: left out"),
+    )
+    return [text for many, text in said if many], notes
+
+
+def _of_columns(names: list[str]) -> list[str]:
+    """The columns that are lost, in a line."""
+    what = "a column" if len(names) == 1 else "columns"
+    return [f"note: {what} that the study does not keep: {', '.join(names)}."] if names else []
 
 
 def _told(source: str, from_format: str | None) -> str:

@@ -75,7 +75,28 @@ def open_study(path: str, database: str | None, *, load: bool = False) -> Opened
                 once, repeated = table.without_repeats()
                 if repeated:
                     notes.append(f"note: {count(repeated, 'repeated row')} of {what}s left out.")
-                new = add_tasks(store, once.frame, practice=what != "task", source=once.source)
-                if new:
-                    notes.append(f"{count(new, f'new {what}')} loaded.")
+                added = add_tasks(store, once.frame, practice=what != "task", source=once.source)
+                if added.new:
+                    notes.append(f"{count(added.new, f'new {what}')} loaded.")
+                notes += notes_of_tasks(len(added.probabilities), len(added.other_probability), len(added.other_labels))
     return Opened(folder, store, tuple(notes))
+
+
+def notes_of_tasks(chances: int, other_chances: int, other_labels: int = 0) -> list[str]:
+    """What became of rows whose tasks were there already: probabilities set, or not, and labels that stay as asked for.
+
+    >>> notes_of_tasks(1, 0)
+    ['note: 1 task was there already: its probability is set now.']
+    """
+    from karat.records.base import count
+
+    said = (
+        (chances, "was there already: its probability is set now", "were there already: their probability is set now"),
+        (other_chances, "has another probability, which stands", "have another probability, which stands"),
+        (
+            other_labels,
+            "was there already and asks for another number of labels, which stands",
+            "were there already and ask for another number of labels, which stands",
+        ),
+    )
+    return [f"note: {count(many, 'task')} {one if many == 1 else more}." for many, one, more in said if many]

@@ -78,12 +78,22 @@ def get_export(
 def post_tasks(request: Request, body: TaskRows) -> dict[str, Any]:
     """Add tasks; those that are there already are not added again, and rows that repeat each other are one task.
 
-    `merged` says which rows were, by their numbers from 1.
+    Rows are named by their numbers from 1: `merged` those that repeat another, `known` those that were there already,
+    and of these `probability_set` where they had no probability, `probability_kept` where they have another one and
+    `labels_kept` where they ask for another number of labels, both of which stand.
     """
     desk = desk_of(request)
     people.lead_of(desk, request)
-    rows, merged = _once(body.tasks)
-    return {"new": add_tasks(desk.store, pl.DataFrame(rows, infer_schema_length=None)), "merged": merged}
+    rows, numbers, merged = _once(body.tasks)
+    added = add_tasks(desk.store, pl.DataFrame(rows, infer_schema_length=None))
+    said = {
+        "known": added.known,
+        "probability_set": added.probabilities,
+        "probability_kept": added.other_probability,
+        "labels_kept": added.other_labels,
+    }
+    named = {name: sorted({numbers[place] for place in places}) for name, places in said.items()}
+    return {"new": added.new, "merged": merged, **named}
 
 
 @router.post("/codes")
@@ -95,11 +105,11 @@ def post_codes(request: Request, body: Coding | None = None) -> dict[str, Any]:
     found = preferences(desk.store, traps=False).drop_nulls("reason").unique(["query", "reason"], maintain_order=True)
     group = body.group or desk.study.groups[0]
     frame = found.select("query", "subtopic", "reason", kind=pl.lit("code"), group=pl.lit(group), labels=body.labels)
-    return {"new": add_tasks(desk.store, frame) if frame.height else 0}
+    return {"new": add_tasks(desk.store, frame).new if frame.height else 0}
 
 
-def _once(tasks: list[TaskRow]) -> tuple[list[dict[str, Any]], list[dict[str, int]]]:
-    """Each task once, and which rows only repeated an earlier one; how often to ask is said by `labels`."""
+def _once(tasks: list[TaskRow]) -> tuple[list[dict[str, Any]], list[int], list[dict[str, int]]]:
+    """Each task once with its row's number, and which rows only repeated one; how often to ask is said by `labels`."""
     first: dict[tuple[Any, ...], tuple[int, dict[str, Any]]] = {}
     merged = []
     for number, task in enumerate(tasks, 1):
@@ -117,4 +127,4 @@ def _once(tasks: list[TaskRow]) -> tuple[list[dict[str, Any]], list[dict[str, in
                     found=found,
                 )
         merged.append({"row": number, "with": earlier})
-    return [row for _, row in first.values()], merged
+    return [row for _, row in first.values()], [number for number, _ in first.values()], merged

@@ -1,13 +1,15 @@
-"""Tasks that name what the study's files do not hold: judges would be shown an id, or an empty list."""
+"""Tasks and labels that name what the study's files do not hold: judges would be shown an id, or an empty list."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
+import polars as pl
 from sqlalchemy import func, select
 
 from karat.collect.material import Material
+from karat.records import Documents, Judgments, Queries, Records, Runs
 from karat.store import Store
 from karat.store.tables import tasks
 
@@ -64,6 +66,34 @@ def references_to_nothing(store: Store, material: Material) -> list[str]:
         ),
     )
     return [f"note: {_number(names, one, many)} {what}: {_named(names)}." for names, one, many, what in found if names]
+
+
+def not_in_the_files(
+    records: Records, *, queries: Queries | None, documents: Documents | None, runs: Sequence[Runs]
+) -> list[str]:
+    """A line that says which queries, documents and systems of some labels or preferences the study's files lack.
+
+    Of what the study has no file at all, nothing is said.
+
+    >>> labels = Judgments.of([{"query": "q", "doc": "d", "label": 1}, {"query": "r", "doc": "e", "label": 1}])
+    >>> not_in_the_files(labels, queries=Queries.of([{"query": "q", "text": "hooves"}]), documents=None, runs=())
+    ["note: not in the study's files: 1 query of the labels (r)."]
+    """
+    said: list[str] = []
+    of = "labels" if isinstance(records, Judgments) else "preferences"
+    for known, names, one, many in (
+        (None if queries is None else [queries.frame["query"]], ("query",), "query", "queries"),
+        (None if documents is None else [documents.frame["doc"]], ("doc", "context"), "document", "documents"),
+        ([run.frame["system"] for run in runs] or None, ("left", "right"), "system", "systems"),
+    ):
+        there = [records.frame[name].drop_nulls() for name in names if name in records.frame.columns]
+        if known is None or not there:
+            continue
+        missing = {*pl.concat(there).unique()} - {*pl.concat(known).unique()}
+        if missing:
+            example = min(missing) if len(missing) == 1 else f"for instance {min(missing)}"
+            said.append(f"{_number([*missing], one, many)}{'' if said else f' of the {of}'} ({example})")
+    return [f"note: not in the study's files: {', '.join(said)}."] if said else []
 
 
 def _number(names: list[str], one: str, many: str) -> str:

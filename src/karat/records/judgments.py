@@ -70,6 +70,7 @@ class Judgments(Records):
             Column("opened", pl.Boolean, "whether the judge opened the page"),
             Column("time", pl.String, "when, as ISO 8601"),
             Column("seconds", pl.Float64, "how long the judge took"),
+            Column("away", pl.Float64, "how many seconds the judge was away meanwhile"),
             Column("comment", pl.String, "what the judge added"),
             Column("probability", pl.Float64, "the chance with which the pair was drawn for judging"),
         ),

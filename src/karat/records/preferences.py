@@ -38,6 +38,10 @@ class Preferences(Records):
             Column("reason", pl.String, "why, in the judge's words", aliases=("comment",)),
             Column("trap", pl.Boolean, "whether the pair was a trap with a known answer"),
             Column("expected", pl.String, "the right answer to a trap: left or right"),
+            Column("time", pl.String, "when, as ISO 8601"),
+            Column("seconds", pl.Float64, "how long the judge took"),
+            Column("away", pl.Float64, "how many seconds the judge was away meanwhile"),
+            Column("probability", pl.Float64, "the chance with which the pair was drawn for judging"),
         ),
     )
 

@@ -14,9 +14,10 @@ from karat.store.log import Answer
 from karat.store.queue import Turn, held_task, next_task
 from karat.store.rejecting import reject_judge
 from karat.store.store import Closed, Conflict, NotYours, Store
-from karat.store.tasks import add_tasks
+from karat.store.tasks import Added, add_tasks
 
 __all__ = [
+    "Added",
     "Answer",
     "Closed",
     "Conflict",

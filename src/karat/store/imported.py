@@ -17,10 +17,24 @@ from karat.records import Judgments, Preferences, Records
 from karat.store.collected import OVERALL, SEEN
 from karat.store.log import labels_wanted, settle
 from karat.store.people import add_judge
+from karat.store.probabilities import Asked, set_probabilities
 from karat.store.store import Store
 from karat.store.tables import answers, events, judges, reservations, tasks
 from karat.store.task_rows import CHANCE
 from karat.store.tasks import ELSEWHERE, add_tasks, item_of
+
+#: What is kept of a row beside the columns that the records know.
+KEPT = {"judgments": (), "preferences": ("comment", "opened")}
+
+
+def not_kept(records: Records) -> list[str]:
+    """The columns of judgments or preferences that a study has no place for.
+
+    >>> not_kept(Judgments.of([{"query": "q", "doc": "d", "label": 1, "comment": "so", "weather": "rain"}]))
+    ['weather']
+    """
+    kept = (*records.schema.names, *KEPT.get(records.schema.name, ()))
+    return [name for name in records.frame.columns if name not in kept]
 
 
 @dataclass(frozen=True)
@@ -38,6 +52,10 @@ class Imported:
     twice: int = 0
     #: Answers to traps, which have done their work where they were asked.
     traps: int = 0
+    #: Tasks that were there already and got their probability from the rows.
+    probabilities: int = 0
+    #: Tasks with another probability than the rows have, which stands.
+    other_probability: int = 0
 
 
 @dataclass
@@ -72,7 +90,7 @@ def import_records(store: Store, records: Records, *, name: str = "imported") ->
         raise BadInput.at("the import", expected="judgments or preferences", found=records.schema.name)
     if all(row["at"] is not None for row in rows):
         rows.sort(key=lambda row: float(row["at"]))
-    _add_missing_tasks(store, rows)
+    drawn = _add_missing_tasks(store, rows)
     people = _judges(store, {(row["judge"], row["group"]) for row in rows})
 
     def work(connection: Connection) -> Imported:
@@ -116,7 +134,8 @@ def import_records(store: Store, records: Records, *, name: str = "imported") ->
                 more = update(tasks).where(tasks.c.id == task_id)
                 connection.execute(more.values(base=tasks.c.base - task.free))
             settle(connection, task_id)
-        return Imported(len(said), known, surplus, changed, twice, traps)
+        chances = set_probabilities(connection, store, drawn)
+        return Imported(len(said), known, surplus, changed, twice, traps, len(chances.set), len(chances.other))
 
     return store.database.write(work)
 
@@ -187,7 +206,7 @@ def _winner(said: Any) -> str | None:
 def _row(kind: str, asked: dict[str, Any], judge: str, group: str, raw: dict[str, Any]) -> dict[str, Any]:
     item = item_of(kind=kind, **asked)
     digest = hashlib.sha256(json.dumps([judge, group, item]).encode()).hexdigest()
-    parts = {name: raw.get(name) for name in ("comment", "seconds", "probability")}
+    parts = {name: raw.get(name) for name in ("comment", "seconds", "away", "probability")}
     parts["surface"] = SEEN.get(raw["opened"]) if "opened" in raw else None
     at, chance = _time(raw.get("time")), raw.get("probability")
     if isinstance(chance, float) and not 0 < chance <= 1:
@@ -205,7 +224,8 @@ def _row(kind: str, asked: dict[str, Any], judge: str, group: str, raw: dict[str
     }
 
 
-def _add_missing_tasks(store: Store, rows: list[dict[str, Any]]) -> None:
+def _add_missing_tasks(store: Store, rows: list[dict[str, Any]]) -> dict[Asked, float]:
+    """Make the tasks that are not there; returns the probabilities of those that are."""
     with store.database.read() as connection:
         known = {
             (row.grp, row.item)
@@ -213,19 +233,26 @@ def _add_missing_tasks(store: Store, rows: list[dict[str, Any]]) -> None:
                 select(tasks.c.grp, tasks.c.item).where(tasks.c.study_id == store.study_id).distinct()
             )
         }
-    wanted: Counter[tuple[str, str]] = Counter()
-    asked: dict[tuple[str, str], dict[str, Any]] = {}
+    wanted: Counter[Asked] = Counter()
+    asked: dict[Asked, dict[str, Any]] = {}
+    drawn: dict[Asked, float] = {}
     for row in rows:
         key = (row["group"], row["item"])
+        if row["probability"] is not None:
+            drawn.setdefault(key, float(row["probability"]))
         if key not in known:
             wanted[key] += row["kind"] == "answer"
-            asked.setdefault(key, row["task"] | {"group": row["group"], "probability": row["probability"]})
+            asked.setdefault(key, row["task"] | {"group": row["group"]})
     if asked:
         frame = pl.DataFrame(
-            [task | {"labels": max(wanted[key], 1), "closed": True} for key, task in asked.items()],
+            [
+                task | {"labels": max(wanted[key], 1), "closed": True, "probability": drawn.get(key)}
+                for key, task in asked.items()
+            ],
             infer_schema_length=None,
         )
         add_tasks(store, frame)
+    return {key: chance for key, chance in drawn.items() if key in known}
 
 
 def _judges(store: Store, named: set[tuple[str, str]]) -> dict[str, int]:
@@ -262,8 +289,8 @@ def _slots(connection: Connection, store: Store, items: set[str]) -> dict[tuple[
 
 
 def _event(store: Store, row: dict[str, Any], judge_id: int, task_id: int) -> dict[str, Any]:
-    names = ("kind", "key", "label", "choice", "strength", "a", "b", "reason", "comment", "surface", "seconds", "more")
-    said = {name: row.get(name) for name in names}
+    names = ("kind", "key", "label", "choice", "strength", "a", "b", "reason", "comment", "surface", "seconds", "away")
+    said = {name: row.get(name) for name in (*names, "more")}
     at = store.clock() if row["at"] is None else row["at"]
     return said | {"study_id": store.study_id, "judge_id": judge_id, "task_id": task_id, "at": at}
 

@@ -15,8 +15,23 @@ from karat.records.preferences import CHOICES
 from karat.records.study import KINDS
 
 TEXTS = ("query", "doc", "context", "subtopic", "left", "right", "left_query", "right_query", "group", "judge")
+#: What a row may say beside them; the last ones stand in exported tasks and plans, and are not read.
+MORE: tuple[str, ...] = (
+    *("kind", "reason", "description", "left_docs", "right_docs", "session", "order", "block", "place", "labels"),
+    *("closed", "trap", "expected", "gold", "note", "probability", "practice", "surface"),
+    *("task", "wanted", "filled", "label", "setting", "round", "text"),
+)
 #: What a probability is, for errors.
 CHANCE = "a probability above 0 and at most 1"
+
+
+def unknown_columns(frame: pl.DataFrame) -> list[str]:
+    """The columns of a table of tasks that nobody will look at again.
+
+    >>> unknown_columns(pl.DataFrame({"query": ["q"], "doc": ["d"], "weather": ["rain"]}))
+    ['weather']
+    """
+    return [name for name in frame.columns if name not in (*TEXTS, *MORE)]
 
 
 def task_rows(

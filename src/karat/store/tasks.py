@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from sqlalchemy import Connection, insert, select, text, update
 
 from karat.records import Source
 from karat.store.log import settle
+from karat.store.probabilities import set_probabilities
 from karat.store.store import LOTS, Store
 from karat.store.tables import ENDLESS, bundles, tasks
 from karat.store.task_rows import task_rows
@@ -21,17 +23,34 @@ from karat.store.task_rows import task_rows
 STRIDE = 10_000
 #: The place of a task that was made for labels collected elsewhere, until a plan asks for it.
 ELSEWHERE = -1
+#: What is known of a row on its way into the table, and not kept there as it is.
+NOT_STORED = ("bundle", "by_query", "row", "says_labels")
 #: The surface of a document that is judged as a whole.
 PAGE = "page"
 
 
+@dataclass(frozen=True)
+class Added:
+    """How many tasks are new; for the others the numbers of their rows from 0, one for each task."""
+
+    new: int
+    #: There already.
+    known: tuple[int, ...] = ()
+    #: There already, and their probability was set now.
+    probabilities: tuple[int, ...] = ()
+    #: There already with another probability, which stands.
+    other_probability: tuple[int, ...] = ()
+    #: There already with another number of labels asked for, which stands.
+    other_labels: tuple[int, ...] = ()
+
+
 def add_tasks(
     store: Store, frame: pl.DataFrame, *, practice: bool = False, seed: int = 0, source: Source | None = None
-) -> int:
-    """Add tasks from a table such as `karat plan` writes; returns how many are new.
+) -> Added:
+    """Add tasks from a table such as `karat plan` writes.
 
     A task that was only there for labels collected elsewhere counts as new: from now on it is asked as planned, and
-    these labels count.
+    these labels count. One that is there already stays as it is, but a probability that it did not have is set.
 
     Known columns: query, doc, context, subtopic, description (of the subtopic), left, right, left_query, right_query,
     left_docs, right_docs, reason, kind, group, judge, session, order, block, place, trap, expected, probability, gold,
@@ -45,7 +64,9 @@ def add_tasks(
     for number, row in enumerate(rows):
         groups = [row["group"]] if row["group"] else list(store.groups)
         for group in groups:
-            ready += _of_group(store, row, group, places[row["query"]] * STRIDE + number % STRIDE, int(lots[number]))
+            place = places[row["query"]] * STRIDE + number % STRIDE
+            made = _of_group(store, row, group, place, int(lots[number]))
+            ready += [task | {"row": number, "says_labels": row["labels"] is not None} for task in made]
     seen: Counter[tuple[str, str]] = Counter()
     for row in ready:
         key = (row["grp"], row["item"])
@@ -54,25 +75,25 @@ def add_tasks(
         if row["by_query"]:
             row["bundle"] = f"query:{row['grp']}:{row['query']}:{row['occurrence']}"
 
-    def work(connection: Connection) -> int:
-        names = (tasks.c.grp, tasks.c.item, tasks.c.occurrence, tasks.c.id, tasks.c.place)
-        known = {
-            (row.grp, row.item, row.occurrence): (row.id, row.place)
-            for row in connection.execute(select(*names).where(tasks.c.study_id == store.study_id))
-        }
-        new, again = [], []
+    def work(connection: Connection) -> Added:
+        names = ("id", "grp", "item", "occurrence", "place", "base")
+        found = select(*(tasks.c[name] for name in names)).where(tasks.c.study_id == store.study_id)
+        known = {(row.grp, row.item, row.occurrence): row for row in connection.execute(found)}
+        new, again, there = [], [], []
         for row in ready:
-            task_id, place = known.get((row["grp"], row["item"], row["occurrence"]), (None, None))
-            if task_id is None:
+            before = known.get((row["grp"], row["item"], row["occurrence"]))
+            if before is None:
                 new.append(row)
-            elif place == ELSEWHERE != row["place"]:
-                again.append((task_id, row))
+            elif before.place == ELSEWHERE != row["place"]:
+                again.append((before.id, row))
+            else:
+                there.append(row)
         asked = [*new, *(row for _, row in again)]
         numbers = _bundles(connection, store, {row["bundle"] for row in asked if row["bundle"]})
         for task_id, row in again:
             _plan(connection, task_id, row, numbers.get(row["bundle"]))
         values = [
-            {name: value for name, value in row.items() if name not in ("bundle", "by_query")}
+            {name: value for name, value in row.items() if name not in NOT_STORED}
             | {"bundle_id": numbers.get(row["bundle"])}
             for row in new
         ]
@@ -80,14 +101,40 @@ def add_tasks(
             connection.execute(insert(tasks), values)
             if store.database.dialect == "postgresql":
                 connection.execute(text("ANALYZE tasks"))  # without it, plans for an empty table are kept for a while
-        return len(asked)
+        first = {(row["grp"], row["item"]): row["row"] for row in reversed(there)}
+        drawn = {(row["grp"], row["item"]): row["probability"] for row in there if row["probability"] is not None}
+        chances = set_probabilities(connection, store, drawn)
+        return Added(
+            len(asked),
+            tuple(row["row"] for row in there),
+            tuple(first[key] for key in chances.set),
+            tuple(first[key] for key in chances.other),
+            _other_labels(there, new, list(known.values())),
+        )
 
     return store.database.write(work)
 
 
+def _other_labels(there: list[dict[str, Any]], new: list[dict[str, Any]], known: list[Any]) -> tuple[int, ...]:
+    """The rows that ask for another number of labels than their question has now; where each has a task, of all."""
+    asked, stands = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
+    for row in known:
+        stands[row.grp, row.item] += row.base
+    for row in new:
+        stands[row["grp"], row["item"]] += row["base"]
+    for row in [*there, *new]:
+        asked[row["grp"], row["item"]] += row["base"]
+    plain = {
+        (row["grp"], row["item"]): row["row"]
+        for row in reversed(there)
+        if row["says_labels"] and row["base"] != ENDLESS and row["place"] != ELSEWHERE
+    }
+    return tuple(sorted(number for key, number in plain.items() if asked[key] != stands[key]))
+
+
 def _plan(connection: Connection, task_id: int, row: dict[str, Any], bundle_id: int | None) -> None:
     """Ask a task as planned that was made for labels collected elsewhere; what the plan leaves open stays."""
-    gone = ("bundle", "by_query", "filled", "held", "open", "wanted", "study_id", "grp", "item", "occurrence")
+    gone = (*NOT_STORED, "filled", "held", "open", "wanted", "study_id", "grp", "item", "occurrence")
     values = {name: value for name, value in row.items() if name not in gone and value is not None}
     connection.execute(update(tasks).where(tasks.c.id == task_id).values(**values, bundle_id=bundle_id))
     settle(connection, task_id)
