@@ -56,7 +56,6 @@ def import_records(store: Store, records: Records, *, name: str = "imported") ->
     people = _judges(store, {(row["judge"], row["group"]) for row in rows})
 
     def work(connection: Connection) -> Imported:
-        slots = _slots(connection, store, {row["item"] for row in rows})
         met = {
             (row.judge_id, row.item): row.state
             for row in connection.execute(
@@ -66,35 +65,42 @@ def import_records(store: Store, records: Records, *, name: str = "imported") ->
             )
         }
         before = _before(connection, store)
-        touched: dict[int, dict[str, Any]] = {}
-        said, held, known, surplus, changed = [], [], 0, 0, 0
-        for row in rows:
-            judge_id = people[row["judge"]]
-            if (judge_id, row["item"]) in before:
-                same = _same(row, before[judge_id, row["item"]])
-                known, changed = known + same, changed + (not same)
-                continue
-            free = slots.get((row["group"], row["item"]), [])
-            slot = next((slot for slot in free if slot["free"] > 0 or slot["grows"]), None)
-            tells = row["kind"] == "answer"
-            if (judge_id, row["item"]) in met or not free or (tells and slot is None):
-                surplus += 1
-                continue
-            task = slot or free[0]
-            task["free"] -= tells
-            met[judge_id, row["item"]] = "answered"
-            touched[task["id"]] = task
-            said.append(_event(store, row, judge_id, task["id"]))
-            held.append(_reservation(store, row, judge_id, task))
-        if said:
+        left, new, known, changed = rows, 0, 0, 0
+        while left:
+            slots = _slots(connection, store, {row["item"] for row in left})
+            touched: dict[int, dict[str, Any]] = {}
+            said, held, beyond = [], [], []
+            for row in left:
+                judge_id = people[row["judge"]]
+                if (judge_id, row["item"]) in before:
+                    same = _same(row, before[judge_id, row["item"]])
+                    known, changed = known + same, changed + (not same)
+                    continue
+                free = slots.get((row["group"], row["item"]), [])
+                slot = next((slot for slot in free if slot["free"] > 0 or slot["grows"]), None)
+                tells = row["kind"] == "answer"
+                if (judge_id, row["item"]) in met or not free or (tells and slot is None):
+                    beyond.append(row)
+                    continue
+                task = slot or free[0]
+                task["free"] -= tells
+                met[judge_id, row["item"]] = "answered"
+                touched[task["id"]] = task
+                said.append(_event(store, row, judge_id, task["id"]))
+                held.append(_reservation(store, row, judge_id, task))
+            left = beyond
+            if not said:
+                break
             connection.execute(insert(events), said)
             connection.execute(insert(reservations), held)
-        for task_id, task in sorted(touched.items()):
-            if task["free"] < 0:
-                more = update(tasks).where(tasks.c.id == task_id)
-                connection.execute(more.values(base=tasks.c.base - task["free"]))
-            settle(connection, task_id)
-        return Imported(len(said), known, surplus, changed, twice, traps)
+            new += len(said)
+            for task_id, task in sorted(touched.items()):
+                if task["free"] < 0:
+                    more = update(tasks).where(tasks.c.id == task_id)
+                    connection.execute(more.values(base=tasks.c.base - task["free"]))
+                settle(connection, task_id)
+            # Where the first labels differ, one more is asked for now: what was beyond may fill it.
+        return Imported(new, known, len(left), changed, twice, traps)
 
     return store.database.write(work)
 
