@@ -120,6 +120,12 @@ def test_a_folder_without_a_study_says_how_to_make_one(tmp_path: Path) -> None:
         run("export", tmp_path, "-")
 
 
+def test_a_study_whose_answers_are_elsewhere_is_not_exported_as_empty(study: Path, tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r"expected karat\.db, .* name the database with --database"):
+        run("export", study, tmp_path / "labels.csv")
+    assert not (study / "karat.db").exists()
+
+
 def test_what_judges_said_comes_out_in_every_format(study: Path, tmp_path: Path) -> None:
     alone = pl.read_csv(study / "tasks.csv").filter(pl.col("doc").is_not_null() & pl.col("context").is_null())
     alone.select("query", "doc").write_csv(study / "tasks.csv")

@@ -99,6 +99,15 @@ def test_an_invited_judge_comes_in_by_the_link_that_is_shown_once(page, study, c
     other.context.close()
 
 
+def test_a_name_that_is_taken_is_said_where_the_link_would_be(page, study):
+    sign_in(page, study)
+    page.wait_for_selector("#invite button:enabled")
+    page.get_by_label("Name (optional)").fill("ann")
+    page.get_by_role("button", name="Make a link").press("Enter")
+    page.wait_for_function("() => document.querySelector('#invite-hint').textContent.startsWith('No link was made')")
+    assert page.locator("[data-link]").count() == 0
+
+
 def test_answers_are_taken_home_as_files(page, study):
     sign_in(page, study)
     with page.expect_download() as download:

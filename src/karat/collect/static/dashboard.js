@@ -145,8 +145,14 @@ async function refresh() {
 byId("invite").addEventListener("submit", async (event) => {
   event.preventDefault();
   const form = new FormData(event.target);
-  const made = await say(() => tell("/api/invites", { name: form.get("name").trim() || null, group: form.get("group") }));
-  if (!made) return;
+  byId("invite-hint").textContent = "";
+  let made;
+  try {
+    made = await tell("/api/invites", { name: form.get("name").trim() || null, group: form.get("group") });
+  } catch (error) {
+    byId("invite-hint").textContent = `No link was made: ${error.message}`;
+    return;
+  }
   event.target.reset();
   const link = new URL(made.link, window.location.href).href;
   byId("links").prepend(make("p", {}, `${made.name}: `, make("span", { class: "link-out", "data-link": link }, link)));
