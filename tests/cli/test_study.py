@@ -38,6 +38,12 @@ def test_a_new_study_can_be_read_and_is_never_overwritten(study: Path) -> None:
         run("init", study)
 
 
+def test_an_empty_study_says_which_files_to_add(tmp_path: Path) -> None:
+    said = run("init", tmp_path / "new", "--empty").output
+    for name in ("queries.csv", "documents.jsonl", "runs/", "tasks.csv"):
+        assert name in said
+
+
 def test_without_a_task_file_the_top_of_the_runs_is_judged(study: Path) -> None:
     (study / "tasks.csv").unlink()
     tasks = read_study(str(study)).tasks()
@@ -116,6 +122,12 @@ def test_a_probability_that_is_none_is_refused_by_import_as_well(study: Path, tm
 def test_a_folder_without_a_study_says_how_to_make_one(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="karat init"):
         run("export", tmp_path, "-")
+
+
+def test_a_study_whose_answers_are_elsewhere_is_not_exported_as_empty(study: Path, tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r"expected karat\.db, .* name the database with --database"):
+        run("export", study, tmp_path / "labels.csv")
+    assert not (study / "karat.db").exists()
 
 
 def test_what_judges_said_comes_out_in_every_format(study: Path, tmp_path: Path) -> None:
