@@ -31,9 +31,9 @@ karat plan gold draws the documents worth a gold label and writes the file for -
 @click.option("-m", "--measure", multiple=True, help="The measure to compare by: nDCG@10, or P@10 with --gold.")
 @click.option(
     "--gold",
+    "gold_files",
     metavar="FILE",
     multiple=True,
-    callback=options.one_file,
     help="Gold labels of some documents, with the probability of each to be drawn.",
 )
 @click.option(
@@ -77,7 +77,7 @@ def compare(
     labels: str,
     runs: tuple[str, ...],
     measure: tuple[str, ...],
-    gold: str | None,
+    gold_files: tuple[str, ...],
     method: str,
     queries: str,
     combine: str,
@@ -104,6 +104,7 @@ def compare(
     from karat.formats import read_judgments
     from karat.measures import profile_named
 
+    gold = options.one_file("--gold", gold_files)
     if len(measure) > 1:
         raise BadInput.at("-m", expected="one measure to compare by", found=f"{len(measure)}: {', '.join(measure)}")
     if [labels, *runs, gold].count("-") > 1:

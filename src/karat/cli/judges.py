@@ -44,9 +44,9 @@ class Study:
 @click.argument("judgments", metavar="[PART] JUDGMENTS...", nargs=-1, required=True)
 @click.option(
     "--gold",
+    "gold_files",
     metavar="FILE",
     multiple=True,
-    callback=options.one_file,
     help="Labels to trust, of the same documents or some of them.",
 )
 @click.option("--clicks", metavar="FILE", help="Click counts, or a log with a row per result shown.")
@@ -61,7 +61,7 @@ class Study:
 @options.as_json
 def judges(
     judgments: tuple[str, ...],
-    gold: str | None,
+    gold_files: tuple[str, ...],
     clicks: str | None,
     documents: str | None,
     queries: str | None,
@@ -88,6 +88,7 @@ def judges(
     everything = read_groups(files, scale, drop_bad_labels)
     if not len(everything):
         raise BadInput.at(", ".join(files), expected="judgments", found="none")
+    gold = options.one_file("--gold", gold_files)
     if gold is not None and everything.has("group") and "gold" in everything.frame["group"].to_list():
         raise BadInput("the judgments have a group gold already: leave out --gold, or the group")
     study = Study(

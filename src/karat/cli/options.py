@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import click
 
 scale = click.option("--scale", metavar="LEVELS", help="The scale of the labels: 0..3, or bad,fair,good.")
@@ -11,13 +13,13 @@ drop_bad_labels = click.option(
 as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON document with full precision.")
 
 
-def one_file(context: click.Context, option: click.Parameter, files: tuple[str, ...]) -> str | None:
+def one_file(option: str, files: Sequence[str]) -> str | None:
     """The file given, for an option that takes one; a second is refused, where click would forget the first."""
     from karat.errors import BadInput
 
     if len(files) > 1:
         raise BadInput.at(
-            option.opts[-1],
+            option,
             expected="one file",
             found=", ".join(files),
             remedy="for gold labels of two rounds, karat plan gold --pilot FIRST writes a file that holds both",

@@ -27,9 +27,9 @@ study.toml and, where it is simulated, truth.json. A file that is named stands f
 @click.option("--run", "runs", multiple=True, metavar="FILE", help="A system's run; may be repeated.")
 @click.option(
     "--gold",
+    "gold_files",
     metavar="FILE",
     multiple=True,
-    callback=options.one_file,
     help="Gold labels of some documents, with the probability of each to be drawn.",
 )
 @click.option("--queries", metavar="FILE", help="Queries with text and kind: for the features.")
@@ -54,7 +54,7 @@ def report(
     charts: str | None,
     labels: tuple[str, ...],
     runs: tuple[str, ...],
-    gold: str | None,
+    gold_files: tuple[str, ...],
     queries: str | None,
     documents: str | None,
     preferences: str | None,
@@ -94,7 +94,7 @@ def report(
         study,
         labels=labels,
         runs=runs,
-        gold=gold,
+        gold=options.one_file("--gold", gold_files),
         queries=queries,
         documents=documents,
         preferences=preferences,

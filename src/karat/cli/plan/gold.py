@@ -33,9 +33,9 @@ Fill in the column label of gold.csv, then: karat compare llm.csv bm25.run neura
 @click.option("--out", metavar="FILE", help="Write the documents with their probabilities (.csv, .jsonl, .parquet).")
 @click.option(
     "--pilot",
+    "pilot_files",
     metavar="FILE",
     multiple=True,
-    callback=options.one_file,
     help="Earlier gold labels: new ones are drawn beside them, where labels are often wrong.",
 )
 @click.option("--whole-queries", is_flag=True, help="Draw whole queries, for nDCG, AP, RR, ERR.")
@@ -61,7 +61,7 @@ def gold(
     measure: str,
     number: int,
     out: str | None,
-    pilot: str | None,
+    pilot_files: tuple[str, ...],
     whole_queries: bool,
     uniform: float,
     floor: float,
@@ -89,6 +89,7 @@ def gold(
     from karat.plan.gold import plan_gold, plan_gold_queries
     from karat.records import Judgments
 
+    pilot = options.one_file("--pilot", pilot_files)
     if cost is not None and not cost >= 0:
         raise BadInput.at("--cost", expected="a number from 0", found=str(cost))
     if whole_queries and (pilot is not None or uniform or floor != FLOOR):

@@ -31,9 +31,9 @@ Examples:
 @click.option("--alpha", default=0.05, show_default=True, help="The chance of a false alarm.")
 @click.option(
     "--gold",
+    "gold_files",
     metavar="FILE",
     multiple=True,
-    callback=options.one_file,
     help="Gold labels of a pilot, with the probability of each to be drawn.",
 )
 @click.option("--gold-variance", type=float, metavar="R", help="What missing gold labels add, if there is no pilot.")
@@ -53,7 +53,7 @@ def power(
     measure: str | None,
     wanted: float,
     alpha: float,
-    gold: str | None,
+    gold_files: tuple[str, ...],
     gold_variance: float | None,
     gold_share: tuple[float, ...],
     pool: float | None,
@@ -72,6 +72,7 @@ def power(
 
     from karat.plan import Spread, plan_power
 
+    gold = options.one_file("--gold", gold_files)
     _check(files, sd, gold, gold_variance)
     if files:
         spread = _read(files, measure or ("nDCG@10" if gold is None else "P@10"), gold, scale, drop_bad_labels)
