@@ -266,7 +266,8 @@ def preferences(
         "queries.csv": study.queries,
         **runs_by_system(study.runs),
     }
-    _tell(f"A simulated study: {study.preferences!r}.", {"utility": utility}, files, seed, out, as_json)
+    truth = {"utility": utility, "noise": noise, "careless": careless}
+    _tell(f"A simulated study: {study.preferences!r}.", truth, files, seed, out, as_json)
 
 
 def _kind(judge: str) -> str:
