@@ -191,10 +191,18 @@ def test_the_probability_of_gold_tasks_is_kept(study: Path, tmp_path: Path) -> N
     assert read_judgments(str(tmp_path / "labels.csv")).frame["probability"].to_list() == [0.25]
 
 
+def test_an_export_makes_no_database(study: Path, tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r"found no karat\.db: nothing was collected here; name it with --database"):
+        run("export", study, tmp_path / "labels.csv")
+    with pytest.raises(BadInput, match=r"found no slip\.db: nothing was collected here; name another"):
+        run("export", study, tmp_path / "labels.csv", "--database", tmp_path / "slip.db")
+    assert not list(tmp_path.rglob("*.db"))
+
+
 def test_a_database_that_is_not_there_is_said(study: Path) -> None:
     with pytest.raises(BadInput, match="the database cannot be opened"):
         run("export", study, "-", "--database", "postgresql://nobody@127.0.0.1:1/none")
-    with pytest.raises(BadInput, match="a path or postgresql"):
+    with pytest.raises(BadInput, match=r"a path or postgresql.*, found mysql://$"):
         run("export", study, "-", "--database", "mysql://x/y")
 
 

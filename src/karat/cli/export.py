@@ -40,7 +40,7 @@ def export(folder: str, target: str, kind: str, to_format: str | None, majority:
     from karat.records import Judgments
     from karat.records.base import count
 
-    with opened_study(folder, database) as opened:
+    with opened_study(folder, database, made=False) as opened:
         from karat.store.exported import exported
 
         records = exported(opened.store, kind, opened.folder.study.scale)

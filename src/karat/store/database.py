@@ -98,6 +98,17 @@ class Database:
         self.engine.dispose()
 
 
+def file_of(url: str) -> Path | None:
+    """The file of an SQLite database; none in memory, or on a server.
+
+    >>> file_of("study/karat.db").name, file_of("sqlite://"), file_of("postgresql://karat@localhost/karat")
+    ('karat.db', None, None)
+    """
+    parsed = _address(url)
+    kept = parsed.get_backend_name() == "sqlite" and parsed.database not in (None, "", ":memory:")
+    return Path(str(parsed.database)) if kept else None
+
+
 def _engine(url: str) -> Engine:
     parsed = _address(url)
     if parsed.get_backend_name() != "sqlite":
