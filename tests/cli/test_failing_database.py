@@ -245,11 +245,14 @@ def test_a_server_that_goes_away_while_judges_work_is_said_to_them_and_to_whoeve
     with caplog.at_level(logging.ERROR):
         reply = browser.get("/api/me")
         page = browser.get("/welcome")
-    assert (reply.status_code, page.status_code) == (503, 503)
+        link = TestClient(browser.app).get(f"/join/{token}")
+    assert (reply.status_code, page.status_code, link.status_code) == (503, 503, 503)
     assert reply.json()["detail"] == "the study's database cannot be reached now; try again in a while"
     assert "<h1>One moment</h1>" in page.text
     assert "not currently accepting connections" in caplog.text
     assert "Traceback" not in caplog.text
+    assert "GET /join/{token}: the database failed" in caplog.text
+    assert token not in caplog.text, "a personal link is a secret"
     _admin(postgres, f"ALTER DATABASE {own_postgres.rpartition('/')[2]} ALLOW_CONNECTIONS true")
     assert browser.get("/api/me").status_code == 200
     store.close()

@@ -124,12 +124,6 @@ def test_a_folder_without_a_study_says_how_to_make_one(tmp_path: Path) -> None:
         run("export", tmp_path, "-")
 
 
-def test_a_study_whose_answers_are_elsewhere_is_not_exported_as_empty(study: Path, tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match=r"expected karat\.db, .* name the database with --database"):
-        run("export", study, tmp_path / "labels.csv")
-    assert not (study / "karat.db").exists()
-
-
 def test_what_judges_said_comes_out_in_every_format(study: Path, tmp_path: Path) -> None:
     alone = pl.read_csv(study / "tasks.csv").filter(pl.col("doc").is_not_null() & pl.col("context").is_null())
     alone.select("query", "doc").write_csv(study / "tasks.csv")
@@ -203,10 +197,18 @@ def test_the_probability_of_gold_tasks_is_kept(study: Path, tmp_path: Path) -> N
     assert read_judgments(str(tmp_path / "labels.csv")).frame["probability"].to_list() == [0.25]
 
 
+def test_an_export_makes_no_database(study: Path, tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r"found no karat\.db: nothing was collected here; name it with --database"):
+        run("export", study, tmp_path / "labels.csv")
+    with pytest.raises(BadInput, match=r"found no slip\.db: nothing was collected here; name another"):
+        run("export", study, tmp_path / "labels.csv", "--database", tmp_path / "slip.db")
+    assert not list(tmp_path.rglob("*.db"))
+
+
 def test_a_database_that_is_not_there_is_said(study: Path) -> None:
     with pytest.raises(BadInput, match="the database cannot be opened"):
         run("export", study, "-", "--database", "postgresql://nobody@127.0.0.1:1/none")
-    with pytest.raises(BadInput, match="a path or postgresql"):
+    with pytest.raises(BadInput, match=r"a path or postgresql.*, found mysql://$"):
         run("export", study, "-", "--database", "mysql://x/y")
 
 

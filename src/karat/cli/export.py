@@ -34,22 +34,13 @@ def export(folder: str, target: str, kind: str, to_format: str | None, majority:
     planned tasks. In CSV and TSV, cells that a spreadsheet would run as formulas get a quote before them, ids as
     well, which karat takes away on reading; for programs that do not, write .jsonl or .parquet.
     """
-    from pathlib import Path
-
     from karat.cli.study import opened_study
     from karat.errors import BadInput
     from karat.formats import write
     from karat.records import Judgments
     from karat.records.base import count
 
-    if database is None and Path(folder, "study.toml").is_file() and not Path(folder, "karat.db").is_file():
-        raise BadInput.at(
-            folder,
-            expected="karat.db, which karat serve and karat import make",
-            found="none",
-            remedy="name the database with --database if it is elsewhere",
-        )
-    with opened_study(folder, database) as opened:
+    with opened_study(folder, database, made=False) as opened:
         from karat.store.exported import exported
 
         records = exported(opened.store, kind, opened.folder.study.scale)

@@ -32,8 +32,13 @@ class Opened:
 
 
 @contextmanager
-def opened_study(path: str, database: str | None, *, load: bool = False) -> Iterator[Opened]:
-    """The study in a folder until the end of the block, in which a database that fails is said in plain words."""
+def opened_study(path: str, database: str | None, *, load: bool = False, made: bool = True) -> Iterator[Opened]:
+    """The study in a folder until the end of the block, in which a database that fails is said in plain words.
+
+    With `made` False a database that is a file has to be there already.
+    """
+    if not made:
+        _check_collected(path, database)
     opened = open_study(path, database, load=load)
     from karat.store.trouble import in_plain_words
 
@@ -80,6 +85,26 @@ def open_study(path: str, database: str | None, *, load: bool = False) -> Opened
                     notes.append(f"{count(added.new, f'new {what}')} loaded.")
                 notes += notes_of_tasks(len(added.probabilities), len(added.other_probability), len(added.other_labels))
     return Opened(folder, store, tuple(notes))
+
+
+def _check_collected(path: str, database: str | None) -> None:
+    """Say that nothing was collected where there is no database; an empty one would hide that it is elsewhere."""
+    from karat.errors import BadInput, MissingExtra
+    from karat.formats.study import read_study
+
+    try:
+        from karat.store.database import file_of
+    except ImportError:
+        raise MissingExtra.named("collect", "the database of a study") from None
+
+    file = file_of(database or str(read_study(path).path / "karat.db"))
+    if file is not None and not str(file).startswith("file:") and not file.exists():
+        raise BadInput.at(
+            path if database is None else "the database",
+            expected="a file with what karat serve or karat import collected",
+            found=f"no {file.name}: nothing was collected here",
+            remedy=f"name {'it with --database, if the study is kept elsewhere' if database is None else 'another'}",
+        )
 
 
 def notes_of_tasks(chances: int, other_chances: int, other_labels: int = 0) -> list[str]:

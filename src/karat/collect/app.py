@@ -96,9 +96,9 @@ async def _said(request: Request, error: Exception) -> Response:
 
 async def _unreachable(request: Request, error: Exception) -> Response:
     """The database fails: the visitor is asked to wait, whoever serves is told why in a line."""
-    logging.getLogger("karat").error(
-        "%s %s: the database failed: %s", request.method, request.url.path, in_words(error)
-    )
+    route = request.scope.get("route")  # not the path itself: a personal link is a secret
+    place = getattr(route, "path", "a page")
+    logging.getLogger("karat").error("%s %s: the database failed: %s", request.method, place, in_words(error))
     if request.url.path.startswith("/api"):
         detail = "the study's database cannot be reached now; try again in a while"
         return JSONResponse({"detail": detail}, 503, {"Retry-After": "5"})
