@@ -100,3 +100,11 @@ def test_preferences_need_no_labels_to_rank_systems():
     report = make_report(Evidence("people", preferences=preferences()), draws=100)
     assert report.verdict.startswith("Users prefer a most")
     assert [figure.name for figure in report.figures] == ["users-rank-systems"]
+
+
+def test_one_query_cannot_say_and_still_has_a_page():
+    runs = kt.Runs.of({name: {"q": {"a": score, "b": 1.0}} for name, score in (("x", 2.0), ("y", 0.5))})
+    evidence = Evidence("One query", labels=kt.Judgments.of({"q": {"a": 1, "b": 0}}), runs=(runs,))
+    report = make_report(evidence, draws=100)
+    assert repr(report).startswith("Cannot say which is better by nDCG@10: the systems and the labels share 1 query")
+    assert "Cannot say which is better" in report.html()

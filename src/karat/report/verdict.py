@@ -63,7 +63,9 @@ def verdict_section(found: Comparison, evidence: Evidence, draws: int, seed: int
             notes = (*notes, f"no comparison by group: {error}")
     if found.by_query.height:
         figures.append(by_query(found, told))
-    pairs = found.pairs.rename({"wins": "wins_as_labelled", "ties": "ties_as_labelled", "losses": "losses_as_labelled"})
+    # By the labels as they are, whatever method decides.
+    counts = {name: f"{name}_as_labelled" for name in ("wins", "ties", "losses")}
+    pairs = found.pairs.rename(counts, strict=False)
     tables = [Table("Every pair of systems, b less a, by the method that decides", pairs, True)]
     tables.append(Table("What each method says", found.methods, True))
     if found.judge is not None:
