@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import polars as pl
@@ -323,3 +324,23 @@ def test_every_answer_carries_the_headers_and_long_requests_are_refused(served: 
         assert "frame-ancestors 'none'" in headers["content-security-policy"]
     assert client.get("/api/me").headers["cache-control"] == "no-store"
     assert client.post("/api/sign-in", content=b" " * 1_000_001).status_code == 413
+
+
+def test_a_new_link_ends_the_old_one_and_its_sessions_and_is_logged(served_anywhere: Any) -> None:
+    served, lead = served_anywhere, served_anywhere.lead()
+    judge, old = add_judge(served.store, name="ana")
+    browser = served.client()
+    browser.get(f"/join/{old}")
+    assert browser.get("/api/me").status_code == 200
+    made = lead.post(f"/api/judges/{judge['id']}/link").json()
+    assert (made["judge"], made["name"], made["group"]) == (judge["id"], "ana", judge["grp"])
+    assert browser.get("/api/me").status_code == 401
+    assert served.client(old).get("/api/me").status_code == 401
+    assert served.client(made["token"]).get("/api/me").json()["name"] == "ana"
+    browser.get(f"/join/{made['token']}")
+    assert browser.get("/api/me").status_code == 200
+    log = [json.loads(line) for line in lead.get("/api/export/log.jsonl").text.splitlines()]
+    assert [row["judge"] for row in log if row["kind"] == "new_link"] == ["ana"]
+    assert made["token"] not in str(log)
+    assert lead.post("/api/judges/99999/link").status_code == 404
+    assert served.client(made["token"]).post(f"/api/judges/{judge['id']}/link").status_code == 401

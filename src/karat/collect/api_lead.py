@@ -65,9 +65,15 @@ def post_invite(request: Request, body: Invite) -> dict[str, Any]:
     """Invite a judge: a personal link, shown this once."""
     desk = desk_of(request)
     people.lead_of(desk, request)
-    judge, token = stored.add_judge(desk.store, group=body.group, name=body.name)
-    link = str(request.url_for("join", token=token))
-    return {"judge": judge["id"], "name": judge["name"], "group": judge["grp"], "token": token, "link": link}
+    return _shown_once(request, *stored.add_judge(desk.store, group=body.group, name=body.name))
+
+
+@router.post("/judges/{judge_id}/link")
+def post_link(request: Request, judge_id: JudgeId) -> dict[str, Any]:
+    """Give a judge a new personal link, shown this once; the old one and the sessions it opened end."""
+    desk = desk_of(request)
+    people.lead_of(desk, request)
+    return _shown_once(request, *stored.new_token(desk.store, judge_id))
 
 
 @router.post("/judges/{judge_id}/pause")
@@ -89,6 +95,11 @@ def post_reject(request: Request, judge_id: JudgeId, body: Why | None = None) ->
     people.lead_of(desk, request)
     reject_judge(desk.store, judge_id, (body.why if body else "") or "rejected by the lead")
     return {"judge": judge_id, "state": "rejected"}
+
+
+def _shown_once(request: Request, judge: dict[str, Any], token: str) -> dict[str, Any]:
+    link = str(request.url_for("join", token=token))
+    return {"judge": judge["id"], "name": judge["name"], "group": judge["grp"], "token": token, "link": link}
 
 
 def _state(request: Request, judge_id: int, state: str, why: str) -> dict[str, Any]:

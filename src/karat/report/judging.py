@@ -95,7 +95,8 @@ def _agreement(labels: Judgments, gold: Judgments | None, draws: int, seed: int)
         within=pl.col("against").is_null(),
     ).filter(pl.col("alpha").is_not_nan() & pl.col("alpha").is_not_null())
     if not rows.height:
-        raise Undefined("no document has labels of two judges")
+        several = kept.filter(pl.col("n_pairs") > 0).height
+        raise Undefined(result.finding.rstrip(".") if several else "no document has labels of two judges")
     rows = rows.sort(~pl.col("within"), -pl.col("alpha"), maintain_order=True).rename({"within": "look_at"})
     figure = Figure(
         "agreement",

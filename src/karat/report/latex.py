@@ -113,7 +113,7 @@ def _column(rows: pl.DataFrame, marks: dict[str, str]) -> dict[str, str]:
     for row in rows.iter_rows(named=True):
         places = decimals(row["low"], row["high"])
         value = f"{row['value']:.{places}f}"
-        value = rf"\mathbf{{{value}}}" if row["value"] == best else value
+        value = rf"\mathbf{{{value}}}" if best is not None and abs(row["value"] - best) < 1e-12 else value
         ends = "" if math.isnan(row["low"]) else _ends(row, "", places)
         said[row["system"]] = "--" if math.isnan(row["value"]) else f"${value}{marks.get(row['system'], '')}{ends}$"
     return said

@@ -13,6 +13,8 @@ from karat.report import charts
 from karat.report.figure import Figure
 from karat.report.section import Section, Table
 
+#: Scores that differ by less are equal but for rounding.
+EQUAL = 1e-12
 AS_THEY_ARE, CORRECTED = "as they are", "corrected with gold labels"
 
 
@@ -51,6 +53,8 @@ def _both(scores: Scores, corrected: pl.DataFrame) -> str:
     measure, naive = scores.measures[0], scores.best_first()[0]
     row = scores.means.filter((pl.col("measure") == measure) & (pl.col("system") == naive)).row(0, named=True)
     best = corrected.row(0, named=True)
+    if corrected.filter(pl.col("value") > best["value"] - EQUAL).height > 1:
+        return f"Corrected with gold labels, several systems share the highest {measure}: {_said(best)}."
     if best["system"] == naive:
         return (
             f"{naive} has the highest {measure}: {_said(row)} by the labels as they are, {_said(best)} corrected with "

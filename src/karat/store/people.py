@@ -11,7 +11,7 @@ from sqlalchemy import Connection, delete, func, insert, select, update
 
 from karat.errors import BadInput
 from karat.store.log import lock_task, log, settle
-from karat.store.store import LOTS, Store, added, as_dict
+from karat.store.store import LOTS, NotYours, Store, added, as_dict
 from karat.store.tables import bundles, judges, leads, reservations, sessions
 
 #: A session ends after so many seconds: two weeks.
@@ -52,7 +52,8 @@ def add_judge(
         if connection.execute(
             select(judges.c.id).where(judges.c.study_id == store.study_id, judges.c.name == called)
         ).first():
-            raise BadInput.at("the judge's name", expected="one that is free", found=f'"{called}"')
+            remedy = "choose another, or give this judge a new link"
+            raise BadInput.at("the judge's name", expected="one that is free", found=f'"{called}"', remedy=remedy)
         row = {
             "study_id": store.study_id,
             "name": called,
@@ -68,6 +69,23 @@ def add_judge(
         number = added(connection, insert(judges), row)
         log(connection, store, "joined", judge_id=number, more={"group": group, "source": source})
         return dict(connection.execute(select(judges).where(judges.c.id == number)).mappings().one())
+
+    return store.database.write(work), token
+
+
+def new_token(store: Store, judge_id: int) -> tuple[dict[str, Any], str]:
+    """A new personal token for a judge who lost theirs, shown this once; the old one and its sessions end."""
+    token = secrets.token_urlsafe(32)
+
+    def work(connection: Connection) -> dict[str, Any]:
+        mine = select(judges).where(judges.c.id == judge_id, judges.c.study_id == store.study_id)
+        judge = connection.execute(mine.with_for_update()).mappings().first()
+        if judge is None:
+            raise NotYours("there is no such judge")
+        connection.execute(update(judges).where(judges.c.id == judge_id).values(token=hashed(token)))
+        connection.execute(delete(sessions).where(sessions.c.judge_id == judge_id))
+        log(connection, store, "new_link", judge_id=judge_id)
+        return dict(judge)
 
     return store.database.write(work), token
 

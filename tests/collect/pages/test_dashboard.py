@@ -99,13 +99,52 @@ def test_an_invited_judge_comes_in_by_the_link_that_is_shown_once(page, study, c
     other.context.close()
 
 
-def test_a_name_that_is_taken_is_said_where_the_link_would_be(page, study):
+def test_a_name_that_is_taken_is_said_beside_the_form_and_stays_there(page, study):
     sign_in(page, study)
     page.wait_for_selector("#invite button:enabled")
-    page.get_by_label("Name (optional)").fill("ann")
-    page.get_by_role("button", name="Make a link").press("Enter")
-    page.wait_for_function("() => document.querySelector('#invite-hint').textContent.startsWith('No link was made')")
+    name = page.get_by_label("Name (optional)")
+    name.fill("ann")
+    name.press("Enter")
+    page.wait_for_function("() => document.querySelector('#invite-said').textContent")
+    said = page.inner_text("#invite-said")
+    assert said.startswith('No link was made: the judge\'s name: expected one that is free, found "ann"')
+    with page.expect_response("**/api/progress"):
+        pass
+    assert page.inner_text("#invite-said") == said
+    assert name.input_value() == "ann"
     assert page.locator("[data-link]").count() == 0
+    name.fill("anna")
+    name.press("Enter")
+    page.wait_for_selector("[data-link]")
+    assert page.inner_text("#invite-said") == ""
+
+
+def test_a_judge_who_lost_the_link_gets_a_new_one_and_the_old_one_ends(page, study, chromium):
+    old = study.link("eve")
+    sign_in(page, study)
+    page.once("dialog", lambda dialog: dialog.dismiss())
+    page.get_by_role("button", name="New link for eve").press("Enter")
+    assert study.events("new_link") == [], "not without being sure"
+    page.once("dialog", lambda dialog: dialog.accept())
+    page.get_by_role("button", name="New link for eve").press("Enter")
+    page.wait_for_selector("[data-link]")
+    link = page.locator("[data-link]").get_attribute("data-link")
+    other = chromium.new_context().new_page()
+    other.goto(old)
+    assert other.inner_text("h1") == "No such link"
+    other.goto(link)
+    assert other.inner_text("h1") == "Welcome"
+    other.context.close()
+
+
+def test_what_was_refused_stays_said_when_the_figures_come_anew(page, study):
+    sign_in(page, study)
+    page.route("**/pause", lambda route: route.fulfill(status=409, json={"detail": "somebody else was quicker"}))
+    page.get_by_role("button", name="Pause ann").press("Enter")
+    page.wait_for_selector("text=Not done: somebody else was quicker")
+    with page.expect_response("**/api/judges"):
+        pass
+    assert page.is_visible("text=Not done: somebody else was quicker")
 
 
 def test_answers_are_taken_home_as_files(page, study):

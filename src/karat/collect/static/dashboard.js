@@ -56,6 +56,12 @@ function judgeRow(row) {
     await say(() => tell(`/api/judges/${row.id}/${act}`, {}));
     await refresh();
   });
+  const link = make("button", { type: "button", class: "quiet", "aria-label": `New link for ${row.name}` }, "New link");
+  link.addEventListener("click", async () => {
+    if (!window.confirm(`The link that ${row.name} has now stops working. Make a new one?`)) return;
+    const made = await say(() => tell(`/api/judges/${row.id}/link`, {}));
+    if (made) showLink(made);
+  });
   const traps = row.traps ? `${row.traps - row.traps_failed} of ${row.traps}` : "-";
   const states = { active: "at work", paused: "paused", rejected: "rejected" };
   return make(
@@ -72,7 +78,7 @@ function judgeRow(row) {
     cell(traps, row.traps_failed ? "look" : ""),
     lenient(row),
     row.drift_p === null ? cell("-", "", "too few labels to say") : cell(signed(row.drift), row.drift_p < 0.05 ? "look" : "", `p = ${row.drift_p.toFixed(3)}`),
-    make("td", {}, button),
+    make("td", {}, button, " ", link),
   );
 }
 
@@ -99,14 +105,22 @@ function differRow(row) {
 
 const name = (grade) => setup.scale.find((level) => level.grade === grade)?.name ?? String(grade);
 
+/** What is wrong, until the same kind of thing goes well: fresh figures do not undo a refusal. */
+function banner(of, text) {
+  const shown = byId("banner");
+  if (!text && shown.dataset.of !== of) return;
+  shown.dataset.of = of;
+  shown.hidden = !text;
+  shown.textContent = text;
+}
+
 async function say(act) {
   try {
     const reply = await act();
-    byId("banner").hidden = true;
+    banner("act", "");
     return reply;
   } catch (error) {
-    byId("banner").hidden = false;
-    byId("banner").textContent = `Not done: ${error.message}`;
+    banner("act", `Not done: ${error.message}`);
     return null;
   }
 }
@@ -114,7 +128,7 @@ async function say(act) {
 async function refresh() {
   try {
     const [progress, quality, judges] = await Promise.all([ask("/api/progress"), ask("/api/agreement"), ask("/api/judges")]);
-    byId("banner").hidden = true;
+    banner("figures", "");
     byId("finding").textContent = progress.finding;
     byId("s-progress").textContent = when(progress);
     redraw("progress", progress, (data, width) => course(width, data));
@@ -137,25 +151,28 @@ async function refresh() {
     redraw("differ", quality.disagreements, (rows) => (rows.length ? table(["*Query", "*Document", "*Said", "Apart|in grades"], rows.map(differRow)) : make("span")));
     byId("updated").textContent = `as of ${new Date().toLocaleTimeString()}`;
   } catch (error) {
-    byId("banner").hidden = false;
-    byId("banner").textContent = error.status === 401 || error.status === 403 ? "You are signed out: load the page again." : "No connection: the figures are not up to date.";
+    banner("figures", error.status === 401 || error.status === 403 ? "You are signed out: load the page again." : "No connection: the figures are not up to date.");
   }
+}
+
+/** A personal link, where the lead can copy it. */
+function showLink(made) {
+  const link = new URL(made.link, window.location.href).href;
+  byId("invite-said").textContent = "";
+  byId("links").prepend(make("p", {}, `${made.name}: `, make("span", { class: "link-out", "data-link": link }, link)));
+  byId("links").scrollIntoView({ block: "nearest" });
 }
 
 byId("invite").addEventListener("submit", async (event) => {
   event.preventDefault();
   const form = new FormData(event.target);
-  byId("invite-hint").textContent = "";
-  let made;
   try {
-    made = await tell("/api/invites", { name: form.get("name").trim() || null, group: form.get("group") });
+    showLink(await tell("/api/invites", { name: form.get("name").trim() || null, group: form.get("group") }));
+    event.target.reset();
   } catch (error) {
-    byId("invite-hint").textContent = `No link was made: ${error.message}`;
-    return;
+    // Beside the form: the top of the page may be out of sight.
+    byId("invite-said").textContent = `No link was made: ${error.message}.`;
   }
-  event.target.reset();
-  const link = new URL(made.link, window.location.href).href;
-  byId("links").prepend(make("p", {}, `${made.name}: `, make("span", { class: "link-out", "data-link": link }, link)));
 });
 
 // Before this script is there, the form would only load the page anew.
