@@ -1,4 +1,4 @@
-"""The pictures of docs/collect.md, taken of the real pages: python docs/make_pictures.py (needs chromium)."""
+"""The pictures of the documentation, taken of the real pages: python docs/make_pictures.py (needs chromium)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from typing import Any
 import numpy as np
 from playwright.sync_api import sync_playwright
 
+from karat.demo import demo_study, write_demo
 from karat.records.study import Aspect, Rules
+from karat.report import make_report, read_evidence
 from karat.store import Answer, answer, next_task
 from karat.store.people import add_judge
 
@@ -115,6 +117,20 @@ def dashboard(browser: Any) -> None:
         context.close()
 
 
+def report(browser: Any) -> None:
+    """A picture of the top of the demo's report."""
+    with tempfile.TemporaryDirectory() as folder:
+        write_demo(demo_study(), f"{folder}/demo")
+        made = make_report(read_evidence(f"{folder}/demo"), group="simulated llm")
+        Path(folder, "report.html").write_text(made.html(), encoding="utf-8")
+        page = browser.new_page(viewport={"width": 1000, "height": 1640})
+        page.goto(f"file://{folder}/report.html")
+        page.wait_for_selector("#chart-scores svg")
+        page.wait_for_timeout(1000)
+        page.screenshot(path=PICTURES / "report.png")
+        page.close()
+
+
 if __name__ == "__main__":
     PICTURES.mkdir(exist_ok=True)
     with sync_playwright() as playwright:
@@ -122,4 +138,5 @@ if __name__ == "__main__":
         for name in SHOTS:
             task(browser, name)
         dashboard(browser)
+        report(browser)
         browser.close()

@@ -58,6 +58,14 @@ def test_the_sentence_comes_first_and_unfairness_is_said(study: dict[str, str]) 
     assert max(len(line) for line in done.stdout.splitlines()) <= 100
 
 
+def test_the_methods_are_explained_where_there_are_several(study: dict[str, str]) -> None:
+    with_gold = karat(*arguments(study, "--gold", study["gold.csv"])).stdout
+    last = " ".join(with_gold.split()).partition("Methods: ")[2]
+    assert last.startswith("plain, the labels as they are; ppi, corrected with gold labels, right for any judge; ")
+    assert last.endswith("More: docs/compare.md")
+    assert "Methods" not in karat(*arguments(study)).stdout
+
+
 def test_without_gold_the_labels_are_taken_as_they_are(study: dict[str, str]) -> None:
     done = karat(*arguments(study))
     assert done.stdout.startswith("B is better than A by P@10:")

@@ -35,7 +35,7 @@ def test_json_has_the_promised_shape(crowd: str) -> None:
     # Given 1: a has one of three (others 2 of 2 top), b one (0), c two (1 of 2): (1/3 + 0 + 2/3 * 1/2) / (4/3).
     assert document["p"]["1"]["value"] == pytest.approx(0.5)
     (row,) = [row for row in document["weights"] if row["level"] == 1]
-    assert row.keys() == {"at_least", "of", "level", "binomial", "beta_binomial", "experimental", "n"}
+    assert row.keys() == {"at_least", "of", "level", "binomial", "beta_binomial", "experimental", "n", "n_counted"}
     assert row["binomial"] == pytest.approx(0.75)
     assert row["n"] == 24
 

@@ -171,6 +171,27 @@ def test_qrels_of_labels_that_are_all_in_context_are_refused(study: Path, tmp_pa
         run("export", study, tmp_path / "qrels.txt", "--majority")
 
 
+def test_the_same_file_again_adds_nothing_though_thirds_are_asked_where_labels_differ(
+    study: Path, tmp_path: Path
+) -> None:
+    run("import", study, study / "tasks.csv")
+    rows = [f"1,{doc},{label},{judge}" for doc in ("hoof-care", "other") for label, judge in enumerate("abce")]
+    labels = written(tmp_path / "labels.csv", "\n".join(["query,doc,label,judge", *rows]) + "\n")
+    said = run("import", study, labels).output
+    assert "7 new labels" in said, "two and a third of the planned document, all four of the other"
+    assert "1 beyond what was asked for" in said
+    again = run("import", study, labels).output
+    assert "0 new labels" in again
+    assert "7 were there already" in again
+
+
+@pytest.mark.parametrize("chance", ["0", "1.5", "-0.2"])
+def test_a_chance_is_above_0_and_at_most_1(study: Path, tmp_path: Path, chance: str) -> None:
+    plan = written(tmp_path / "plan.csv", f"query,doc,probability\n1,hoof-care,{chance}\n")
+    with pytest.raises(BadInput, match=r"plan\.csv line 2: expected a probability above 0 and at most 1"):
+        run("import", study, plan)
+
+
 def test_a_label_that_a_judge_changed_is_said_and_the_first_stands(study: Path, tmp_path: Path) -> None:
     run("import", study, written(tmp_path / "one.csv", "query,doc,label,judge\n9,a,2,ana\n9,b,1,ana\n"))
     said = run("import", study, written(tmp_path / "two.csv", "query,doc,label,judge\n9,a,0,ana\n9,b,1,ana\n")).output

@@ -178,3 +178,11 @@ def test_kinds_of_queries_are_told_apart(study: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert {row["value"] for row in json.loads(done.stdout)["rows"]} > {"informational"}
+
+
+def test_what_bias_lacks_is_said_in_words_of_the_command(study: Path) -> None:
+    alone = karat("judges", "bias", *paths(study, "crowd.csv"), "--gold", str(study / "gold.csv"))
+    whole = karat("judges", *paths(study, "crowd.csv"), "--gold", str(study / "gold.csv"), "--draws", "0")
+    for said in (alone.stderr, " ".join(whole.stdout.split())):
+        assert "features of query and document are needed: give --documents, --queries or --run" in said
+        assert "add_features" not in said

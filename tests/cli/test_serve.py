@@ -94,3 +94,21 @@ def test_a_row_that_stands_twice_is_one_task_and_said(study: Path) -> None:
     again = CliRunner().invoke(karat, ["import", str(study), str(study / "tasks.csv")]).output
     assert "note: 2 repeated rows of tasks left out." in again
     assert "0 new tasks" in again
+
+
+def test_a_study_that_is_being_served_is_not_served_again(study: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    said = []
+
+    def a_second_one(*arguments: Any, **options: Any) -> None:
+        """While the first one runs."""
+        with pytest.raises(BadInput) as refused:
+            serve(study)
+        said.append((options["port"], str(refused.value)))
+
+    monkeypatch.setattr(uvicorn, "run", a_second_one)
+    serve(study)
+    ((port, text),) = said
+    assert "karat.db: expected a study that nobody serves, for one process serves one study, found" in text
+    assert f"being served at http://localhost:{port}; stop that one first" in text
+    monkeypatch.setattr(uvicorn, "run", lambda *arguments, **options: None)
+    assert "judges at" in serve(study).output, "the first one has ended"

@@ -55,6 +55,13 @@ def test_every_kind_writes_its_files_and_its_truth(kind: str, files: set[str], t
     assert made["truth"].items() <= json.loads((folder / "truth.json").read_text()).items()
 
 
+def test_what_was_planted_in_the_users_is_in_the_truth(tmp_path: Path) -> None:
+    folder = tmp_path / "study"
+    run("simulate", "preferences", "--queries", "10", "--careless", "0.2", "--noise", "0.5", "--out", str(folder))
+    truth = json.loads((folder / "truth.json").read_text())
+    assert (truth["utility"], truth["careless"], truth["noise"]) == ("nDCG@10", 0.2, 0.5)
+
+
 def test_a_planted_bias_is_found_in_the_files(tmp_path: Path) -> None:
     folder = tmp_path / "study"
     run("simulate", "judging", "--seed", "1", "--out", str(folder))

@@ -38,6 +38,12 @@ def test_a_new_study_can_be_read_and_is_never_overwritten(study: Path) -> None:
         run("init", study)
 
 
+def test_an_empty_study_says_which_files_to_add(tmp_path: Path) -> None:
+    said = run("init", tmp_path / "new", "--empty").output
+    for name in ("queries.csv", "documents.jsonl", "runs/", "tasks.csv"):
+        assert name in said
+
+
 def test_without_a_task_file_the_top_of_the_runs_is_judged(study: Path) -> None:
     (study / "tasks.csv").unlink()
     tasks = read_study(str(study)).tasks()

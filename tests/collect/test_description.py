@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import polars as pl
 import pytest
 
+from karat.collect import replies
+from karat.store import add_tasks
 from karat.store.people import add_judge
 
 PASSWORD = "correct horse"
@@ -90,3 +93,48 @@ def test_each_way_that_is_described_is_a_way_in(served: Any, role: str) -> None:
             if method == "post" and len(way) > 1:  # the cookie alone is not enough
                 del headers["X-CSRF-Token"]
                 assert client.request(method, path, headers=headers, **body).status_code == 403, path
+
+
+def test_what_judges_are_answered_is_as_described(served: Any) -> None:
+    rows = {"query": ["q"], "left": ["one"], "right": ["two"]}
+    add_tasks(served.store, pl.DataFrame(rows))
+    add_tasks(served.store, pl.DataFrame({"query": ["q"], "doc": ["b"], "context": ["a"]}))
+    add_tasks(served.store, pl.DataFrame({"query": ["q"], "reason": ["fewer ads"], "kind": ["code"]}))
+    add_tasks(served.store, pl.DataFrame({"query": ["q"], "doc": ["c"], "gold": [1]}), practice=True)
+    judge = served.judge()
+    replies.Me.model_validate(judge.get("/api/me").json(), strict=True)
+    kinds = set()
+    while True:
+        turn = replies.NextTask.model_validate(judge.get("/api/task/next").json(), strict=True)
+        if turn.task is None:
+            break
+        place = f"/api/task/{turn.task.id}"
+        replies.TaskShown.model_validate(judge.get(place).json(), strict=True)
+        replies.Others.model_validate(judge.get(f"{place}/others").json(), strict=True)
+        if turn.task.context is not None:
+            said = judge.post(f"{place}/opened", json={"what": "context"}).json()
+            replies.OutcomeSaid.model_validate(said, strict=True)
+        body = {"judge": {"label": 1}, "pair": {"choice": "left", "reason": "why"}, "code": {"classes": ["language"]}}
+        said = judge.post(f"{place}/answer", json=body[turn.task.kind]).json()
+        assert (replies.OutcomeSaid.model_validate(said, strict=True).feedback is not None) == turn.task.practice
+        kinds.add((turn.task.kind, turn.task.practice, turn.task.context is not None))
+    assert len(kinds) == 5
+    assert turn.state == "done"
+    paths = served.client().get("/openapi.json").json()["paths"]
+    reply = paths["/api/task/next"]["get"]["responses"]["200"]["content"]["application/json"]["schema"]
+    assert reply == {"$ref": "#/components/schemas/NextTask"}
+
+
+def test_a_program_reads_the_text_of_the_pages_it_was_given_and_of_no_others(served: Any) -> None:
+    judge = served.judge()
+    seen = {}
+    for _ in range(3):
+        task = judge.get("/api/task/next").json()["task"]
+        reply = judge.get(f"/api/task/{task['id']}/text")
+        found = replies.PageText.model_validate(reply.json(), strict=True)
+        seen[found.doc] = found.text
+        assert judge.get(f"/document/{task['id']}").status_code == 200
+        assert judge.get(f"/api/task/{task['id']}/text", params={"doc": "z"}).status_code == 404
+        judge.post(f"/api/task/{task['id']}/answer", json={"label": 1, "surface": "page"})
+    assert seen == {"a": "<b>text</b> of a", "b": "<b>text</b> of b", "c": "<b>text</b> of c"}
+    assert served.judge().get(f"/api/task/{task['id']}/text").status_code == 404, "another judge's task"

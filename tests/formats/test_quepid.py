@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import karat as kt
+from karat.errors import BadInput
 
 BOOK = {
     "name": "Shoes",
@@ -82,3 +83,21 @@ def test_what_a_format_cannot_hold_is_named(tmp_path: Path) -> None:
     two = kt.Judgments.of([{"query": "q", "doc": "d", "label": n, "judge": f"j{n}"} for n in (0, 1)])
     with pytest.raises(kt.BadInput, match="reduce them first with --majority"):
         kt.write(two, str(tmp_path / "x.qrels"))
+
+
+@pytest.mark.parametrize("name", ["book.json", "qrels.txt", "basic.csv"])
+def test_only_overall_labels_of_documents_read_alone_are_written_and_this_is_said(tmp_path, name):
+    rows = [
+        {"query": "q", "doc": "d", "label": 3, "aspect": "overall", "context": None},
+        {"query": "q", "doc": "d", "label": 2, "aspect": "novelty", "context": None},
+        {"query": "q", "doc": "d", "label": None, "aspect": "scope", "context": None},
+        {"query": "q", "doc": "d", "label": 0, "aspect": "overall", "context": "e"},
+    ]
+    judgments = kt.Judgments.of([row | {"judge": "ann"} for row in rows])
+    kind = {"book.json": "quepid", "qrels.txt": "trec", "basic.csv": "quepid-csv"}[name]
+    said = kt.write(judgments, str(tmp_path / name), kind)
+    assert f"{kind} has no place for contexts: 1 label given after another document left out" in said
+    assert f"{kind} has no place for aspects: 2 labels of single aspects left out" in said
+    assert kt.read_judgments(str(tmp_path / name)).frame["label"].to_list() == [3.0]
+    with pytest.raises(BadInput, match="expected some overall labels, found only labels of single aspects"):
+        kt.write(kt.Judgments.of(rows[1:2]), str(tmp_path / name), kind)

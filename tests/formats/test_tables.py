@@ -46,7 +46,7 @@ def test_an_error_counts_the_lines_of_quoted_texts(tmp_path: Path) -> None:
     ("text", "said"),
     [
         ("", "crowd.csv: expected a first line with the columns' names, found an empty file"),
-        ("query,document,colour\nq,d,1\n", "found query, doc, colour (no label)"),
+        ("query,document,colour\nq,d,1\n", "found query, document, colour (no label)"),
         ("query,doc,label\nq,d,1,9\n", "crowd.csv line 2: expected 3 cells (query, doc, label), found 4"),
         ("query,doc,label\nq,,1\n", "crowd.csv line 2: expected a text as doc, found nothing"),
         ("query,doc,label,seconds\nq,d,1,fast\n", 'line 2: expected a number as seconds, found "fast"'),

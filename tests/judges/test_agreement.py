@@ -192,7 +192,7 @@ def test_one_nameless_judge_has_nobody_to_agree_with() -> None:
 def test_labels_all_alike_are_undefined_beyond_raw_agreement() -> None:
     result = agreement(kt.Judgments.of(table_of(np.ones((30, 3), int))))
     found = result.frame.row(0, named=True)
-    assert result.finding == "All labels are alike: there is no telling agreement from chance."
+    assert "all labels are alike: raw agreement is 1, and kappa and alpha are undefined" in result.finding
     assert found["raw"] == 1
     assert np.isnan([found["raw_low"], found["fleiss"], found["fleiss_p"], found["alpha_ordinal"]]).all()
     assert "all labels alike in 1 row: agreement beyond chance is undefined there" in result.notes

@@ -236,3 +236,11 @@ def test_slices_of_real_numbers_of_values_that_many_share_and_of_texts() -> None
     assert sliced(pl.Series([[1], [2]])).null_count() == 2
     assert sliced(pl.Series(["nWP", "WP", None])).to_list() == ["nWP", "WP", None]
     assert sliced(pl.Series([True, False])).cast(pl.String).to_list() == ["true", "false"]
+
+
+def test_groups_that_labelled_other_documents_are_named() -> None:
+    rows = [{"query": f"q{i % 6}", "doc": f"d{i}", "label": i % 3, "group": "crowd"} for i in range(30)]
+    same = [row | {"group": "experts"} for row in rows]
+    assert not any("not all groups" in note for note in distribution(Judgments.of(rows + same), draws=0).notes)
+    notes = distribution(Judgments.of(rows + same[:12]), draws=0).notes
+    assert any("not all groups labelled all 30 documents (experts 12)" in note for note in notes)

@@ -61,10 +61,13 @@ def test_a_pilot_sends_gold_labels_where_labels_are_often_wrong() -> None:
     study = two_systems(200, right=(0.98, 0.7), seed=2)  # "relevant" is often wrong, "not relevant" hardly ever
     pilot = study.gold(study.draw_gold(600, 1), 600 / len(study.truth))
     plan = plan_gold(study.runs(), study.judgments(), "P@10", 200, pilot=pilot)
-    said = plan.frame.drop("label").join(study.judgments().frame, on=["query", "doc"])
-    chance = dict(said.group_by("label").agg(pl.col("probability").mean()).iter_rows())
-    assert chance[1.0] > 2 * chance[0.0]
-    assert said["probability"].min() > 0
+    said = study.judgments().frame.join(pilot.frame, on=["query", "doc"], how="anti")
+    said = said.filter(pl.Series((study.rank > 0).sum(axis=1) == 1).filter(pl.Series(~study.draw_gold(600, 1))))
+    drawn = said.join(plan.frame, on=["query", "doc"], how="semi")
+    share = {
+        label: drawn.filter(pl.col("label") == label).height / part.height for (label,), part in said.group_by("label")
+    }
+    assert share[1.0] > 2 * share[0.0] > 0
 
 
 def test_a_uniform_share_reaches_documents_that_all_systems_show_alike() -> None:

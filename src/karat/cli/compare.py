@@ -25,6 +25,13 @@ Examples:
 
 karat plan gold draws the documents worth a gold label and writes the file for --gold."""
 
+#: The methods of the table in a few words each; inversion-independent goes with inversion.
+ABOUT = {
+    "plain": "plain, the labels as they are",
+    "ppi": "ppi, corrected with gold labels, right for any judge",
+    "inversion": "inversion, right for a judge who errs alike on all systems (-independent: each system apart)",
+}
+
 
 @click.command(epilog=EXAMPLES)
 @click.argument("labels")
@@ -165,3 +172,6 @@ def _print(found: Comparison, by_query: bool) -> None:
             out.print(table)
     for note in found.notes:
         say(out, f"- {note}")
+    shown = [ABOUT[name] for name in found.methods["method"].unique(maintain_order=True) if name in ABOUT]
+    if len(shown) > 1:
+        say(out, f"Methods: {'; '.join(shown)}. More: docs/compare.md")

@@ -27,7 +27,7 @@ Examples:
   karat correct --score 0.41 --n 500 --relevant 84/127 --nonrelevant 96/109 --json"""
 
 
-@click.command(epilog=EXAMPLES)
+@click.command(epilog=EXAMPLES, short_help="A score without the judges' errors, from summary figures.")
 @click.option(
     "--score", "scores", type=float, multiple=True, required=True, help="P@k by the judges' labels; twice: A, B."
 )

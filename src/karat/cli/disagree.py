@@ -32,6 +32,7 @@ USUAL = [(1, 2), (1, 3), (2, 3), (2, 4), (2, 5)]
 @click.option("--of", "of_users", type=int, metavar="N", help="Of so many users, the judge among them.")
 @click.option("--min-labels", default=2, show_default=True, help="Use documents with at least so many labels.")
 @click.option("--most-labels", type=int, metavar="N", help="Use the first N labels of each document only.")
+@click.option("--all-labels", is_flag=True, help="Use also labels asked only where the first two differed.")
 @click.option("--by", metavar="COLUMN", help="Report by a column, by list_quality, or by top5, top10, ...")
 @click.option("--queries", metavar="FILE", help="Queries with a kind, for --by kind.")
 @click.option("--combine", metavar="PARTS", help="Combined levels of surfaces or aspects, as snippet,page.")
@@ -51,6 +52,7 @@ def disagree(
     of_users: int | None,
     min_labels: int,
     most_labels: int | None,
+    all_labels: bool,
     by: str | None,
     queries: str | None,
     combine: str | None,
@@ -67,35 +69,58 @@ def disagree(
     """What a grade is worth to users who disagree.
 
     From documents with labels of several judges: the probability that another user says the top level, and the weight
-    of each level, P(at least M of N users say top), binomial as in the paper, beta-binomial, and counted.
+    of each level, P(at least M of N users say top), binomial as in the paper, beta-binomial, and counted. Where a third
+    label was asked only when the first two differed, which shows in the data, the first two of each document are used.
     """
+    from karat.errors import BadInput
     from karat.formats import read_judgments
     from karat.judges import disagreement, disagreement_by
 
     read = read_judgments(judgments, scale=scale, drop_bad_labels=drop_bad_labels)
     read = with_kinds(read, queries)
     pairs = _pairs(at_least, of_users)
+    if most_labels is not None and (combine is not None or consistency or robustness):
+        raise BadInput("--most-labels says nothing with --combine, --consistency or --robustness: leave it out")
     if combine is not None:
-        _print([_combined(read, combine, top, pairs[0])], as_json)
+        _print([_combined(read, combine, top, pairs[0], all_labels)], as_json)
         return
     wanted = None if top is None else _level(top, read)
     if consistency or robustness or by is not None:
         found: list[Result] = []
         if by is not None:
-            found.append(disagreement_by(read, by, wanted, min_labels=min_labels, draws=draws, seed=seed))
+            found.append(
+                disagreement_by(
+                    read,
+                    by,
+                    wanted,
+                    min_labels=min_labels,
+                    most_labels=most_labels,
+                    all_labels=all_labels,
+                    draws=draws,
+                    seed=seed,
+                )
+            )
         if consistency:
             from karat.judges import consistency as self_and_cross
             from karat.judges import overlap
 
-            found.append(overlap(read, wanted))
-            found.append(self_and_cross(read, wanted, draws=draws, seed=seed))
+            found.append(overlap(read, wanted, all_labels=all_labels))
+            found.append(self_and_cross(read, wanted, all_labels=all_labels, draws=draws, seed=seed))
         if robustness:
             from karat.validity import robustness as between_judges
 
-            found.append(between_judges(read, wanted, seed=seed))
+            found.append(between_judges(read, wanted, all_labels=all_labels, seed=seed))
         _print(found, as_json)
         return
-    model = disagreement(read, wanted, min_labels=min_labels, most_labels=most_labels, draws=draws, seed=seed)
+    model = disagreement(
+        read,
+        wanted,
+        min_labels=min_labels,
+        most_labels=most_labels,
+        all_labels=all_labels,
+        draws=draws,
+        seed=seed,
+    )
     if out is not None:
         _write(model, pairs, zero_lowest, out)
     if as_json:
@@ -141,7 +166,7 @@ def with_kinds(judgments: Judgments, queries: str | None) -> Judgments:
     return Judgments(frame, judgments.notes, judgments.scale)
 
 
-def _combined(judgments: Judgments, combine: str, top: str | None, pair: tuple[int, int]) -> Result:
+def _combined(judgments: Judgments, combine: str, top: str | None, pair: tuple[int, int], all_labels: bool) -> Result:
     from karat.errors import BadInput
     from karat.judges import combined_weights
 
@@ -152,19 +177,23 @@ def _combined(judgments: Judgments, combine: str, top: str | None, pair: tuple[i
             "--top", expected=f"a level for each of {combine}, as 3,2", found="nothing" if top is None else f'"{top}"'
         )
     column = "aspect" if judgments.has("aspect") and parts[0] in judgments.frame["aspect"].to_list() else "surface"
-    return combined_weights(judgments, parts, tops, column=column, at_least=pair[0], of=pair[1])
+    return combined_weights(judgments, parts, tops, column=column, at_least=pair[0], of=pair[1], all_labels=all_labels)
 
 
 def _document(model: Disagreement, pairs: list[tuple[int, int]]) -> dict[str, Any]:
     from karat.records.result import rows_of
 
     levels = {f"{row['level']:g}": row for row in rows_of(model.to_frame())}
+    weights = model.table(pairs)
     return {
         "top": model.top,
         "p": {name: {key: row[key] for key in ("value", "low", "high", "n")} for name, row in levels.items()},
-        "weights": rows_of(model.table(pairs).frame),
-        "beta": {name: {"a": a, "b": b} for name, (a, b) in zip(levels, model.opinions, strict=True)},
-        "notes": list(model.notes),
+        "weights": rows_of(weights.frame),
+        "beta": {
+            name: {"a": None if a != a else a, "b": None if b != b else b}
+            for name, (a, b) in zip(levels, model.opinions, strict=True)
+        },
+        "notes": list(weights.notes),
     }
 
 
@@ -186,7 +215,7 @@ def _print_model(model: Disagreement, pairs: list[tuple[int, int]]) -> None:
     print_result(Result(told, repr(model).splitlines()[0]))
     click.echo()
     weights = model.table(pairs)
-    print_result(Result(weights.frame, "What a level is worth: P(at least M of N users say top).", model.notes))
+    print_result(Result(weights.frame, "What a level is worth: P(at least M of N users say top).", weights.notes))
 
 
 def _print(found: list[Result], as_json: bool) -> None:

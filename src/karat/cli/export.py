@@ -20,7 +20,7 @@ Examples:
 KINDS = ("judgments", "preferences", "tasks", "codes", "people", "log")
 
 
-@click.command(epilog=EXAMPLES)
+@click.command(epilog=EXAMPLES, short_help="Write a study's judgments, preferences or tasks to a file.")
 @click.argument("folder")
 @click.argument("target", metavar="FILE")
 @click.option("--kind", type=click.Choice(KINDS), default="judgments", show_default=True, help="What to write.")
@@ -56,33 +56,21 @@ def export(folder: str, target: str, kind: str, to_format: str | None, majority:
 
 
 def _one_each(judgments: Judgments, target: str, to_format: str | None) -> Judgments:
-    """One label per document with its probability; where a format has no place for contexts, of documents alone."""
+    """One label per document with its probability; of documents as a whole where a format has no place for others."""
     import polars as pl
 
-    from karat.errors import BadInput
-    from karat.formats.files import File
-    from karat.formats.read import ENDINGS
+    from karat.formats.whole import whole_only
+    from karat.formats.write import format_of
     from karat.labels import majority
     from karat.records import Judgments
     from karat.records.base import count
 
-    frame, notes = judgments.frame, []
-    ending = File(target).ending
-    kind = to_format or ("tsv" if ending == ".tsv" else ENDINGS.get(ending, "trec"))
-    if "context" in frame.columns and kind in ("trec", "quepid", "quepid-csv"):
-        alone = frame.filter(pl.col("context").is_null())
-        if frame.height and not alone.height:
-            raise BadInput.at(
-                f"writing {kind}",
-                expected="some documents that were judged alone",
-                found="all judged after another one, for which it has no place",
-                remedy="write .csv, .jsonl or .parquet",
-            )
-        if alone.height < frame.height:
-            left = count(frame.height - alone.height, "label")
-            notes.append(f"{kind} has no place for contexts: {left} given after another document left out")
-        frame = alone.drop("context")
-    reduced = majority(Judgments(frame, judgments.notes, judgments.scale))
+    notes: list[str] = []
+    kind = to_format or format_of(target)
+    if kind in ("trec", "quepid", "quepid-csv"):
+        judgments, notes = whole_only(judgments, kind)
+    frame = judgments.frame
+    reduced = majority(judgments)
     labels = reduced.frame
     if "probability" in frame.columns:
         key = [name for name in ("query", "doc", "subtopic", "context") if name in labels.columns]

@@ -11,7 +11,7 @@ Examples:
   karat serve my-study"""
 
 
-@click.command(epilog=EXAMPLES)
+@click.command(epilog=EXAMPLES, short_help="Start a study: its scale, guidelines, groups and rules.")
 @click.argument("folder")
 @click.option("--title", default="An example study", show_default=True, help="What judges see as the study's name.")
 @click.option("--empty", is_flag=True, help="Only study.toml, without the example's queries and documents.")
@@ -24,4 +24,9 @@ def init(folder: str, title: str, empty: bool) -> None:
 
     written = write_example(folder, title=title, empty=empty)
     click.echo(f"Wrote {', '.join(written)} in {folder}.")
+    if empty:
+        click.echo(
+            "Add queries.csv (query, text, description), documents.jsonl (doc, title, snippet, url, text), and what to"
+        )
+        click.echo("ask: runs/ (the first ten documents of each run are judged) or tasks.csv (query, doc).")
     click.echo(f"Change study.toml as you like, then: karat serve {folder}")

@@ -42,7 +42,13 @@ class Study:
 
 @click.command(epilog=EXAMPLES)
 @click.argument("judgments", metavar="[PART] JUDGMENTS...", nargs=-1, required=True)
-@click.option("--gold", metavar="FILE", help="Labels to trust, of the same documents or some of them.")
+@click.option(
+    "--gold",
+    metavar="FILE",
+    multiple=True,
+    callback=options.one_file,
+    help="Labels to trust, of the same documents or some of them.",
+)
 @click.option("--clicks", metavar="FILE", help="Click counts, or a log with a row per result shown.")
 @click.option("--documents", metavar="FILE", help="Documents with url, title, text: for the features.")
 @click.option("--queries", metavar="FILE", help="Queries with text and kind: for the features.")
@@ -231,8 +237,12 @@ def _distribution(study: Study) -> dict[str, Result]:
 
 
 def _bias(study: Study) -> dict[str, Result]:
+    from karat.errors import BadInput
     from karat.judges import find_bias
+    from karat.records import Judgments
 
+    if not any(study.judgments.has(name) for name in {*study.judgments.frame.columns} - {*Judgments.schema.names}):
+        raise BadInput("features of query and document are needed: give --documents, --queries or --run")
     return {"Bias": find_bias(study.judgments, gold=study.gold)}
 
 

@@ -8,8 +8,28 @@ scale = click.option("--scale", metavar="LEVELS", help="The scale of the labels:
 drop_bad_labels = click.option(
     "--drop-bad-labels", is_flag=True, help="Drop labels outside the scale, and say how many."
 )
+
+
+def one_file(context: click.Context, option: click.Parameter, files: tuple[str, ...]) -> str | None:
+    """The file given, for an option that takes one; a second is refused, where click would forget the first."""
+    from karat.errors import BadInput
+
+    if len(files) > 1:
+        raise BadInput.at(
+            option.opts[-1],
+            expected="one file",
+            found=", ".join(files),
+            remedy="for gold labels of two rounds, karat plan gold --pilot FIRST writes a file that holds both",
+        )
+    return files[0] if files else None
+
+
 gold = click.option(
-    "--gold", metavar="FILE", help="Gold labels of some documents, with the probability of each to be drawn."
+    "--gold",
+    metavar="FILE",
+    multiple=True,
+    callback=one_file,
+    help="Gold labels of some documents, with the probability of each to be drawn.",
 )
 profile = click.option(
     "--profile",

@@ -19,7 +19,7 @@ study.toml and, where it is simulated, truth.json. A file that is named stands f
 collected in the folder's karat.db is used where there are no files of it."""
 
 
-@click.command(epilog=EXAMPLES)
+@click.command(epilog=EXAMPLES, short_help="One page: which system is better, and how far to trust it.")
 @click.argument("study", required=False)
 @click.option("-o", "--out", metavar="FILE", help="The page to write; report.html unless --latex is asked for.")
 @click.option("--latex", metavar="FILE", help="Write tables of scores and comparisons for a paper.")

@@ -26,8 +26,13 @@ def serve(folder: str, database: str | None, host: str, port: int, lead: str, ne
     Tasks of the folder's task file (or the top of its runs) are loaded; loading again adds only what is new. All that
     judges say is in the database as soon as they see the next task.
     """
+    from contextlib import ExitStack
+    from pathlib import Path
+
+    from karat.cli.alone import alone
     from karat.cli.study import opened_study
     from karat.errors import MissingExtra
+    from karat.formats.study import read_study
 
     try:
         import uvicorn
@@ -35,12 +40,19 @@ def serve(folder: str, database: str | None, host: str, port: int, lead: str, ne
         from karat.collect.app import create_app
         from karat.collect.people import set_password
         from karat.collect.references import references_to_nothing
+        from karat.store.database import file_of
         from karat.store.people import lead_named
     except ImportError:
         raise MissingExtra.named("collect", "karat serve") from None
 
     _check_free(host, port)
-    with opened_study(folder, database, load=True) as opened:
+    address = f"http://{'localhost' if host in ('127.0.0.1', '0.0.0.0') else host}:{port}"
+    with ExitStack() as held:
+        read_study(folder)  # what is wrong with the folder comes first
+        file = file_of(database or str(Path(folder) / "karat.db"))
+        if file is not None:
+            held.enter_context(alone(file, address))
+        opened = held.enter_context(opened_study(folder, database, load=True))
         store, study = opened.store, opened.folder.study
         material = opened.material()
         for note in [*opened.notes, *references_to_nothing(store, material)]:
@@ -48,7 +60,6 @@ def serve(folder: str, database: str | None, host: str, port: int, lead: str, ne
         password = set_password(store, lead) if new_password or lead_named(store, lead) is None else None
         if password is not None:
             click.echo(f"The lead signs in as {lead} with the password {password} (shown this once).", err=True)
-        address = f"http://{'localhost' if host in ('127.0.0.1', '0.0.0.0') else host}:{port}"
         click.echo(f"{study.title}: judges at {address}, the lead at {address}/lead. Stop with Ctrl-C.", err=True)
         app = create_app(study, store, material, secure=https)
         uvicorn.run(app, host=host, port=port, log_level="warning", proxy_headers=https, server_header=False)

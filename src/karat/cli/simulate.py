@@ -29,12 +29,15 @@ Examples:
 out_folder = click.option("--out", metavar="FOLDER", help="Write the study's files into a new folder.")
 
 
-@click.group(epilog=EXAMPLES)
+@click.group(epilog=EXAMPLES, short_help="Studies with known truth, to try analyses on.")
 def simulate() -> None:
     """Studies with planted effects: does an analysis find them, and stay silent where there is nothing?"""
 
 
-@simulate.command(epilog="\b\nExamples:\n  karat simulate bronze\n  karat simulate bronze --relevant 0.7 --queries 200")
+@simulate.command(
+    epilog="\b\nExamples:\n  karat simulate bronze\n  karat simulate bronze --relevant 0.7 --queries 200",
+    short_help="One system, judges who err: do intervals hold the truth?",
+)
 @click.option("--relevant", default=0.9, show_default=True, help="The chance that judges call relevant what is.")
 @click.option("--nonrelevant", default=0.8, show_default=True, help="The chance that they see what is not.")
 @click.option("--n-relevant", default=250, show_default=True, type=click.IntRange(2), help="Relevant gold labels.")
@@ -81,7 +84,11 @@ def bronze(
     _tell_files(out, files)
 
 
-@simulate.command("two-systems", epilog="\b\nExamples:\n  karat simulate two-systems --judge lenient --out study")
+@simulate.command(
+    "two-systems",
+    epilog="\b\nExamples:\n  karat simulate two-systems --judge lenient --out study",
+    short_help="Two systems, a judge who errs, some gold labels.",
+)
 @click.option("--queries", default=100, show_default=True, type=click.IntRange(2), help="How many queries.")
 @click.option("--difference", default=0.0, show_default=True, help="The true difference in P@10, B less A.")
 @click.option(
@@ -126,7 +133,10 @@ def two_systems(
     _tell(said, {"difference": difference, "measure": "P@10", "scores": scores}, files, seed, out, as_json)
 
 
-@simulate.command(epilog="\b\nExamples:\n  karat simulate judging --wikipedia 0.5 --out study")
+@simulate.command(
+    epilog="\b\nExamples:\n  karat simulate judging --wikipedia 0.5 --out study",
+    short_help="Gold labels, professionals, a biased crowd, clicks, runs.",
+)
 @click.option("--queries", default=100, show_default=True, type=click.IntRange(1), help="How many queries.")
 @click.option("--docs", default=16, show_default=True, type=click.IntRange(1), help="Documents for a query.")
 @click.option("--gold", default=1.0, show_default=True, help="The share of documents with a gold label.")
@@ -217,7 +227,10 @@ def context(
     _tell(repr(study), dict(study.truth), files, seed, out, as_json)
 
 
-@simulate.command(epilog='\b\nExamples:\n  karat simulate preferences --utility "RBP(p=0.8)" --out study')
+@simulate.command(
+    epilog='\b\nExamples:\n  karat simulate preferences --utility "RBP(p=0.8)" --out study',
+    short_help="Users who choose between two lists side by side.",
+)
 @click.option(
     "--utility", default="nDCG@10", show_default=True, metavar="MEASURE", help="What a list is worth to users."
 )
@@ -253,7 +266,8 @@ def preferences(
         "queries.csv": study.queries,
         **runs_by_system(study.runs),
     }
-    _tell(f"A simulated study: {study.preferences!r}.", {"utility": utility}, files, seed, out, as_json)
+    truth = {"utility": utility, "noise": noise, "careless": careless}
+    _tell(f"A simulated study: {study.preferences!r}.", truth, files, seed, out, as_json)
 
 
 def _kind(judge: str) -> str:

@@ -22,7 +22,7 @@ Examples:
 A file without a column group is a group of its own, named by the file. The first set of features is the baseline."""
 
 
-@click.command(epilog=EXAMPLES)
+@click.command(epilog=EXAMPLES, short_help="Train and test rankers on each group's labels.")
 @click.argument("judgments", metavar="JUDGMENTS...", nargs=-1, required=True)
 @click.option("--run", "runs", multiple=True, metavar="FILE", help="A run whose scores are a feature; may be repeated.")
 @click.option("--feature", multiple=True, metavar="NAME", help="A feature of query and document, as wikipedia.")

@@ -36,7 +36,7 @@ def show(result: Result) -> None:
     print_result(result, shown)
     if result.between_measures.height:
         click.echo()
-        names = ["first", "second", "difference", "mcnemar_p", "p_adjusted", "better"]
+        names = ["first", "second", "difference", "sign_p", "p_adjusted", "better"]
         print_result(Result(result.between_measures, "Between measures, on the same pairs:"), names)
     if result.between_splits.height:
         click.echo()

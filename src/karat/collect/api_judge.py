@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request
 
-from karat.collect import answers, people
+from karat.collect import answers, documents, people, replies
 from karat.collect.desk import Desk, desk_of
 from karat.store import answering
 from karat.store.answering import Outcome
@@ -16,6 +16,7 @@ from karat.store.progress import judge_progress
 from karat.store.queue import held_task, next_task
 
 TaskId = Annotated[int, Path(ge=1, le=2**31 - 1)]
+DocName = Annotated[str | None, Query(max_length=2000, description="the document's id; of two lists it is needed")]
 Besides = Annotated[
     str,
     Query(
@@ -32,7 +33,12 @@ ERRORS: dict[int | str, dict[str, Any]] = {
 router = APIRouter(prefix="/api", tags=["judge"], responses=ERRORS)
 
 
-@router.get("/me")
+def said(model: type[replies.Reply]) -> dict[str, Any]:
+    """What a route answers, for the description only; a test holds the answers to it."""
+    return {"response_model": None, "responses": {200: {"model": model}}}
+
+
+@router.get("/me", **said(replies.Me))
 def me(request: Request) -> dict[str, Any]:
     """Who I am, what the study asks, how far I am, and, when done, the completion code."""
     desk = desk_of(request)
@@ -51,7 +57,7 @@ def me(request: Request) -> dict[str, Any]:
     }
 
 
-@router.get("/task/next")
+@router.get("/task/next", **said(replies.NextTask))
 def get_next(request: Request, besides: Besides = "") -> dict[str, Any]:
     """My next task, kept for me for a while; the one I hold already, if any."""
     desk = desk_of(request)
@@ -67,7 +73,7 @@ def get_next(request: Request, besides: Besides = "") -> dict[str, Any]:
     return said
 
 
-@router.get("/task/{task_id}")
+@router.get("/task/{task_id}", **said(replies.TaskShown))
 def get_task(request: Request, task_id: TaskId) -> dict[str, Any]:
     """A task that I was given."""
     desk = desk_of(request)
@@ -75,7 +81,18 @@ def get_task(request: Request, task_id: TaskId) -> dict[str, Any]:
     return desk.material.shown(held_task(desk.store, judge["id"], task_id), desk.study)
 
 
-@router.get("/task/{task_id}/others")
+@router.get("/task/{task_id}/text", **said(replies.PageText))
+def get_text(request: Request, task_id: TaskId, doc: DocName = None) -> dict[str, Any]:
+    """The text of a page: of the task's document, or of another one that the task shows."""
+    desk = desk_of(request)
+    judge = people.judge_of(desk, request)
+    name = documents.shown_in(desk, held_task(desk.store, judge["id"], task_id), doc)
+    row = desk.material.row(name)
+    front = desk.material.front(name)
+    return {part: front[part] for part in ("doc", "title", "url")} | {"text": documents.plain_text(row)}
+
+
+@router.get("/task/{task_id}/others", **said(replies.Others))
 def get_others(request: Request, task_id: TaskId) -> dict[str, Any]:
     """Other results of the task's query, to look things up."""
     desk = desk_of(request)
@@ -84,7 +101,7 @@ def get_others(request: Request, task_id: TaskId) -> dict[str, Any]:
     return {"documents": desk.material.others(task["query"], task["doc"])}
 
 
-@router.post("/task/{task_id}/answer")
+@router.post("/task/{task_id}/answer", **said(replies.OutcomeSaid))
 def post_answer(request: Request, task_id: TaskId, body: answers.AnswerBody) -> dict[str, Any]:
     """Answer a task; it is stored when this returns."""
     desk = desk_of(request)
@@ -93,7 +110,7 @@ def post_answer(request: Request, task_id: TaskId, body: answers.AnswerBody) -> 
     return _outcome(answering.answer(desk.store, judge["id"], task_id, said))
 
 
-@router.post("/task/{task_id}/undo")
+@router.post("/task/{task_id}/undo", **said(replies.OutcomeSaid))
 def post_undo(request: Request, task_id: TaskId, body: answers.KeyBody | None = None) -> dict[str, Any]:
     """Take back my answer to a task, one of the last ten; the task is mine again."""
     desk = desk_of(request)
@@ -101,7 +118,7 @@ def post_undo(request: Request, task_id: TaskId, body: answers.KeyBody | None = 
     return _outcome(answering.undo(desk.store, judge["id"], task_id, key=body.key if body else None))
 
 
-@router.post("/task/{task_id}/skip")
+@router.post("/task/{task_id}/skip", **said(replies.OutcomeSaid))
 def post_skip(request: Request, task_id: TaskId, body: answers.PutOffBody | None = None) -> dict[str, Any]:
     """Put a task off: it comes back when there is nothing else."""
     desk = desk_of(request)
@@ -109,7 +126,7 @@ def post_skip(request: Request, task_id: TaskId, body: answers.PutOffBody | None
     return _outcome(answering.later(desk.store, judge["id"], task_id, _put_off(body)))
 
 
-@router.post("/task/{task_id}/cant-tell")
+@router.post("/task/{task_id}/cant-tell", **said(replies.OutcomeSaid))
 def post_cant_tell(request: Request, task_id: TaskId, body: answers.PutOffBody | None = None) -> dict[str, Any]:
     """Say that I cannot tell, and why; somebody else is asked."""
     desk = desk_of(request)
@@ -117,7 +134,7 @@ def post_cant_tell(request: Request, task_id: TaskId, body: answers.PutOffBody |
     return _outcome(answering.cant_tell(desk.store, judge["id"], task_id, _put_off(body)))
 
 
-@router.post("/task/{task_id}/opened")
+@router.post("/task/{task_id}/opened", **said(replies.OutcomeSaid))
 def post_opened(request: Request, task_id: TaskId, body: answers.OpenedBody) -> dict[str, Any]:
     """Note that I opened the page, the context (which must be read first), or the look-up panel."""
     desk = desk_of(request)
@@ -138,12 +155,17 @@ def _recent(desk: Desk, row: dict[str, Any]) -> dict[str, Any]:
     said = {name: row[name] for name in ("task_id", "kind", "label", "choice", "strength", "reason", "comment")}
     return said | {
         "query": desk.material.query(row["task_query"], row["task_subtopic"]),
-        "title": desk.material.front(row["task_doc"])["title"] if row["task_doc"] else "",
+        "title": _title(desk, row["task_doc"]),
+        "context": _title(desk, row["task_context"]),
         "aspects": row["more"].get("aspects", {}),
         "chips": row["more"].get("chips", []),
         "classes": row["more"].get("classes", []),
         "at": datetime.fromtimestamp(row["at"], UTC).isoformat(timespec="seconds"),
     }
+
+
+def _title(desk: Desk, doc: str | None) -> str:
+    return "" if doc is None else desk.material.front(doc)["title"] or doc
 
 
 def _put_off(body: answers.PutOffBody | None) -> Answer:

@@ -88,7 +88,7 @@ def _add_pages(app: FastAPI) -> None:
 async def _said(request: Request, error: Exception) -> Response:
     """An error in words: JSON for programs; a page's visitor who is not signed in is led to where one signs in."""
     code = next(code for kind, code in CODES.items() if isinstance(error, kind))
-    if code == 401 and not request.url.path.startswith("/api") and request.method == "GET":
+    if code == 401 and not request.url.path.startswith(("/api", "/document")) and request.method == "GET":
         return RedirectResponse("/signin" if request.url.path.startswith("/lead") else "/welcome", 303)
     headers = {"Retry-After": str(int(error.seconds) + 1)} if isinstance(error, TooMany) else None
     return JSONResponse({"detail": str(error)}, code, headers)

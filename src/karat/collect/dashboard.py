@@ -94,6 +94,7 @@ def _quality(desk: Desk) -> dict[str, Any]:
     for row in differ:
         row["query_text"] = desk.material.query(row["query"])["text"]
         row["title"] = desk.material.front(row["doc"])["title"]
+        row["context_title"] = desk.material.front(row["context"])["title"] or row["context"] if row["context"] else ""
     more = {"distribution": distribution_now(labels, desk.study.scale), "disagreements": differ}
     return found | more | {"split": split_finding(labels)}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from html import escape
+from html.parser import HTMLParser
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request
@@ -35,22 +36,75 @@ PLAIN = (
 REACHING = re.compile(
     r"<(?=(?:iframe|frame|frameset|object|embed|applet|portal|fencedframe|link|meta|base)(?:[\s/>]|$))", re.IGNORECASE
 )
-router = APIRouter(include_in_schema=False)
+router = APIRouter(tags=["judge"])
 
 
-@router.get("/document/{task_id}")
+@router.get(
+    "/document/{task_id}",
+    response_class=HTMLResponse,
+    responses={401: {"description": "no session or token"}, 404: {"description": "no such document for this judge"}},
+)
 def document(
     request: Request,
     task_id: Annotated[int, Path(ge=1, le=2**31 - 1)],
-    doc: Annotated[str, Query(max_length=2000)],
+    doc: Annotated[
+        str | None, Query(max_length=2000, description="the document's id; of two lists it is needed")
+    ] = None,
 ) -> HTMLResponse:
-    """A document of a task that this judge was given, for a sandboxed frame."""
+    """A page as people see it, in a frame that may do nothing; as plain text: GET /api/task/{task_id}/text."""
     desk = desk_of(request)
     judge = people.judge_of(desk, request)
-    task = held_task(desk.store, judge["id"], task_id)
-    if doc not in _visible(desk, task):
+    name = shown_in(desk, held_task(desk.store, judge["id"], task_id), doc)
+    return page(desk.material.row(name))
+
+
+def shown_in(desk: Desk, task: dict[str, Any], doc: str | None) -> str:
+    """A document that a task shows, the one to judge unless another is named."""
+    name = doc or task["doc"]
+    if name is None or name not in _visible(desk, task):
         raise NotYours("there is no such document in this task")
-    return page(desk.material.row(doc))
+    return str(name)
+
+
+def plain_text(row: dict[str, Any]) -> str:
+    r"""A document's text; where it has only HTML, what a reader would see of it.
+
+    >>> plain_text({"html": "<title>Hooves</title><p>Trim <b>them</b>.</p><script>x()</script><p>Daily.</p>"})
+    'Trim them.\nDaily.'
+    """
+    if row.get("text"):
+        return str(row["text"])
+    reader = _Reader()
+    reader.feed(row.get("html") or "")
+    reader.close()
+    lines = (" ".join(line.split()) for line in "".join(reader.parts).splitlines())
+    return "\n".join(line for line in lines if line)
+
+
+class _Reader(HTMLParser):
+    """Collects the texts of a page, a line for each block."""
+
+    UNSEEN = ("script", "style", "title", "template", "noscript")
+    BLOCKS = ("p", "div", "br", "li", "tr", "section", "article", "pre", "h1", "h2", "h3", "h4", "h5", "h6", "table")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.parts: list[str] = []
+        self._unseen = 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self._unseen += tag in self.UNSEEN
+        if tag in self.BLOCKS:
+            self.parts.append("\n")
+
+    def handle_endtag(self, tag: str) -> None:
+        self._unseen = max(self._unseen - (tag in self.UNSEEN), 0)
+        if tag in self.BLOCKS:
+            self.parts.append("\n")
+
+    def handle_data(self, data: str) -> None:
+        if not self._unseen:
+            self.parts.append(data)
 
 
 def page(row: dict[str, Any]) -> HTMLResponse:

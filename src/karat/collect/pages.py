@@ -69,14 +69,21 @@ def judging(request: Request) -> Response:
     """The judging page; its script asks for the tasks."""
     desk = desk_of(request)
     judge = people.judge_of(desk, request)
+    levels = keyed_levels(desk.study.scale)
     setup = desk.study.to_dict() | {
-        "scale": keyed_levels(desk.study.scale),
+        "scale": levels,
         "owner": f"{desk.study.id}-{judge['id']}",
         "enough": people.enough_for(desk, judge),
     }
     guidelines = paragraphs(desk.study.guidelines)
     return render(
-        desk, "judge.html", session=people.session_token(desk, request, JUDGE), setup=setup, guidelines=guidelines
+        desk,
+        "judge.html",
+        session=people.session_token(desk, request, JUDGE),
+        setup=setup,
+        guidelines=guidelines,
+        levels=levels,
+        aspects=desk.study.aspects,
     )
 
 

@@ -25,6 +25,7 @@ from karat.measures import Profile, as_measures, profile_named
 from karat.records import Judgments
 from karat.records.base import count
 from karat.records.runs import several, together
+from karat.records.swapped import refuse_swapped
 
 Method = Literal["auto", "plain", "inversion", "inversion-independent", "ppi"]
 METHODS = ("auto", "plain", "inversion", "inversion-independent", "ppi")
@@ -69,6 +70,7 @@ def compare(
     if len(measures) != 1:
         raise BadInput.at("the comparison", expected="one measure", found=str(len(measures)))
     _check(method, queries, draws, seed)
+    refuse_swapped(runs, labels, "kt.compare")
     look = Look(level, peek)
     lists = several(runs)
     judged, golden, notes = _apart(Judgments.of(labels), None if gold is None else Judgments.of(gold))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import polars as pl
 
@@ -32,32 +32,71 @@ class Gold:
         for column in ("context", "subtopic"):
             if judgments.has(column):
                 raise BadInput.at("the gold labels", expected="one label for a document", found=f"labels by {column}")
-        labels = majority(judgments)
+        pair = ["query", "doc"]
+        given = judgments.frame.drop_nulls("label")
+        # A document without any label waits for it, or nobody could tell; both are counted below, and once.
+        labels = majority(
+            replace(judgments, frame=judgments.frame.join(given, on=pair, how="semi", maintain_order="left"))
+        )
         if not len(labels):
             raise BadInput.at(
                 "the gold labels", expected="at least one label", found="none", remedy="fill in the column label"
             )
         notes = list(labels.notes)
+        asked = judgments.frame.select(pair).n_unique()
         has_probability = judgments.has("probability")
         if has_probability:
             drawn = _probabilities(judgments)
-            frame = labels.frame.join(drawn, on=["query", "doc"], how="left", maintain_order="left")
-            asked = judgments.frame.select("query", "doc").n_unique()
-            if asked > frame.height:
-                # As if the labels that are there were drawn from those asked for, all as likely.
-                frame = frame.with_columns(pl.col("probability") * (frame.height / asked))
-                notes.append(
-                    f"{count(asked - frame.height, 'drawn document')} of {asked:,} without a gold label (yet): those "
-                    "with one are taken for a random part of the draw"
-                )
+            frame = labels.frame.join(drawn, on=pair, how="left", maintain_order="left")
+            frame, missing = _for_the_missing(frame, judgments)
+            if missing:
+                notes.append(missing)
         else:
             frame = labels.frame.with_columns(probability=pl.lit(None, dtype=pl.Float64))
+            waiting = asked - given.select(pair).n_unique()
+            if waiting:
+                notes.append(f"{count(waiting, 'document')} of {asked:,} without a gold label (yet) left aside")
             notes.append(
                 "the gold labels do not say with which probability they were drawn: taken for drawn uniformly from "
                 "the documents compared; if they were not, the verdict is not to be trusted (karat plan gold draws "
                 "and says it)"
             )
         return cls(frame.select("query", "doc", "label", "probability"), labels, has_probability, tuple(notes))
+
+
+def _for_the_missing(frame: pl.DataFrame, judgments: Judgments) -> tuple[pl.DataFrame, str]:
+    """The labels with their probabilities less what was asked for and has none (yet), in each round; and a note of it.
+
+    As if the labels of a round that are there were drawn from those asked for, all as likely.
+    """
+    number = pl.col("round") if judgments.has("round") else pl.lit(1)
+    asked = judgments.frame.select("query", "doc", round=number).unique(["query", "doc"], keep="first")
+    frame = frame.join(asked, on=["query", "doc"], how="left", maintain_order="left")
+    there = (
+        asked.group_by("round")
+        .len("asked")
+        .join(frame.group_by("round").len("there"), on="round", how="left", nulls_equal=True)
+    )
+    there = there.with_columns(pl.col("there").fill_null(0)).filter(pl.col("there") < pl.col("asked"))
+    if not there.height:
+        return frame.drop("round"), ""
+    if (there["there"] == 0).any():
+        # The other rounds' probabilities count on these labels.
+        raise BadInput.at(
+            "the gold labels",
+            expected="labels of every round",
+            found="a round without any",
+            remedy="fill in the column label, or take the file of the round before",
+        )
+    share = there.select("round", share=pl.col("there") / pl.col("asked"))
+    frame = frame.join(share, on="round", how="left", nulls_equal=True, maintain_order="left")
+    frame = frame.with_columns(pl.col("probability") * pl.col("share").fill_null(1.0))
+    missing, whole = int((there["asked"] - there["there"]).sum()), int(there["asked"].sum())
+    note = (
+        f"{count(missing, 'drawn document')} of {whole:,} without a gold label (yet): those with one are taken for a "
+        "random part of the draw"
+    )
+    return frame.drop("round", "share"), note
 
 
 def _probabilities(judgments: Judgments) -> pl.DataFrame:
@@ -73,13 +112,15 @@ def _probabilities(judgments: Judgments) -> pl.DataFrame:
             found=f"{found} ({count(bad.height, 'such label')})",
             remedy="give the chance with which each was drawn, or leave the column out if all were drawn alike",
         )
-    twice = drawn.filter(drawn.select("query", "doc").is_duplicated())
+    # A document that was drawn twice, and has its label in one place only, is no less drawn twice.
+    asked = judgments.frame.select("query", "doc", "probability").drop_nulls().unique(maintain_order=True)
+    twice = asked.filter(asked.select("query", "doc").is_duplicated())
     if twice.height:
         row = twice.row(0, named=True)
         raise BadInput.at(
             f"the gold label of document {row['doc']} of query {row['query']}",
             expected="one probability",
             found=", ".join(f"{p:g}" for p in twice["probability"].head(2)),
-            remedy="two samples put together need the chance to be in either",
+            remedy="two rounds need the chance for both together: karat plan gold --pilot FIRST draws and writes it",
         )
     return drawn

@@ -8,6 +8,7 @@ import polars as pl
 
 from karat.measures import ERR, Judged, Lists, Measure, Topics
 from karat.measures.graded import CCG, Contextual
+from karat.measures.unmatched import cause_of, shown
 from karat.records import Judgments
 from karat.records.base import count
 from karat.records.judgments import MADE
@@ -44,10 +45,31 @@ def _missing(lists: Lists, systems: list[str], complete: bool) -> list[str]:
             notes.append(
                 f"{system}: {count(missing, 'judged query', 'judged queries')} of {queries:,} not in the run, {what}"
             )
-    if lists.extra_queries:
+    unjudged = lists.unjudged_queries
+    if len(unjudged):
         whose = f"{systems[0]}: " if len(systems) == 1 else ""
-        notes.append(f"{whose}{count(lists.extra_queries, 'query', 'queries')} of the run without labels left aside")
+        notes.append(f"{whose}{count(len(unjudged), 'query', 'queries')} of the run without labels left aside")
+        spelled = _other_spelling(lists)
+        notes += [whose + spelled] if spelled else []
     return notes
+
+
+def _other_spelling(lists: Lists) -> str:
+    """Whether the queries that only one side knows are the same, spelled otherwise; some of them, if most are lost."""
+    judged, run = lists.topics.queries["query"], lists.unjudged_queries
+    found = lists.keys["query"].filter(pl.Series(lists.size > 0))
+    labels = judged.filter(~judged.is_in(found.implode()))
+    cause, pairs = cause_of(run, labels)
+    if cause:
+        return (
+            f"{count(pairs.height, 'query', 'queries')} of the run may be judged under another spelling "
+            f"({shown(pairs['run'])} in the run, {shown(pairs['labels'])} in the labels): they differ by {cause}"
+        )
+    if found.n_unique() * 2 < min(len(judged), len(run)):
+        return (
+            f"few queries in common: {shown(run)} in the run, {shown(labels)} in the labels; are the ids spelled alike?"
+        )
+    return ""
 
 
 def _barren(lists: Lists) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from karat.measures import ERR, Profile, Topics, as_measures, match, profile_nam
 from karat.measures.topics import UserWeights
 from karat.records import Judgments, Queries, Runs
 from karat.records.runs import several
+from karat.records.swapped import refuse_swapped
 from karat.stats import FEWEST, mean_intervals
 
 Floats = npt.NDArray[np.float64]
@@ -174,8 +176,7 @@ def score(
     intervals over `draws` resamples of the queries; `weights` gives the subtopics' weights. Measures with udm gains
     take them from how the judges of these labels disagree, or from `user_weights`.
     """
-    if isinstance(runs, Judgments) or isinstance(labels, Runs):
-        raise BadInput("kt.score takes the runs first, then the labels")
+    swapped = refuse_swapped(runs, labels, "kt.score")
     scorer = Scorer(
         Judgments.of(labels),
         measures,
@@ -187,4 +188,5 @@ def score(
         weights=weights,
         user_weights=user_weights,
     )
-    return Scores.joined([scorer.score(run) for run in several(runs)])
+    scores = Scores.joined([scorer.score(run) for run in several(runs)])
+    return replace(scores, notes=(*swapped, *scores.notes)) if swapped else scores

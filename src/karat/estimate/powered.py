@@ -94,7 +94,7 @@ def _refuse(pool: Pool, used: int) -> None:
             f"{count(used, 'gold label')} on the documents that tell the systems apart: at least {FEWEST_GOLD} are "
             "needed (karat plan gold draws the ones worth it)"
         )
-    strange = _out_of_reach(pool)
+    strange = out_of_reach(pool)
     if strange:
         raise Undefined(strange)
     if pool.assumed_uniform and not _reaches_all(pool):
@@ -104,7 +104,7 @@ def _refuse(pool: Pool, used: int) -> None:
         )
 
 
-def _out_of_reach(pool: Pool) -> str:
+def out_of_reach(pool: Pool) -> str:
     """Whether some documents seem to have had no chance to be drawn, because the gold was drawn for something else."""
     shown = np.count_nonzero(pool.weight, axis=1)
     groups = [

@@ -12,6 +12,9 @@ import polars as pl
 from karat.errors import BadInput
 from karat.records.figures import decimals
 
+#: Means that differ by less are the same.
+SAME = 1e-12
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Scores:
@@ -118,21 +121,34 @@ class Scores:
     def sentence(self) -> str:
         """The finding in words."""
         first, best = self.measures[0], self.best_first()[0]
-        row = self.means.filter((pl.col("system") == best) & (pl.col("measure") == first)).row(0, named=True)
+        rows = self.means.filter(pl.col("measure") == first)
+        row = rows.filter(pl.col("system") == best).row(0, named=True)
         value, low, high = row["value"], row["low"], row["high"]
         if math.isnan(value):
             return f"{first} is undefined for every query."
-        places = decimals(low, high)
+        # Sums in another order may differ in the last digit.
+        tied = rows.filter((pl.col("value") - value).abs() < SAME)
+        common = tied.select(((pl.col("low") - low).abs() < SAME) & ((pl.col("high") - high).abs() < SAME))
+        places = decimals(low, high) if common.to_series().all() else 4
         said = f"{value:.{places}f}"
-        if not math.isnan(low):
+        if common.to_series().all():
             said += f" ({self.level * 100:g} % interval {low:.{places}f} to {high:.{places}f})"
         queries = f"{row['n']:,} {'query' if row['n'] == 1 else 'queries'}"
         if len(self.systems) == 1:
             return f"{best} has {first} {said} over {queries}."
-        text = f"Of {len(self.systems)} systems, {best} has the highest {first}: {said} over {queries}."
-        if self.means.filter(pl.col("measure") == first)["n"].n_unique() > 1:
+        text = f"Of {len(self.systems)} systems, {self._best(tied['system'].to_list())} {first}: {said} over {queries}."
+        if rows["n"].n_unique() > 1:
             text += " The means are not over the same queries: compare with care."
         return text
+
+    def _best(self, tied: list[str]) -> str:
+        """Who has the highest score, or shares it."""
+        if len(tied) == 1:
+            return f"{tied[0]} has the highest"
+        if len(tied) == len(self.systems):
+            return f"{'both' if len(tied) == 2 else 'all'} have the same"
+        listed = [*tied[:3], f"{len(tied) - 3} more"] if len(tied) > 4 else tied
+        return f"{', '.join(listed[:-1])} and {listed[-1]} share the highest"
 
     def __repr__(self) -> str:
         lines = [self.sentence()]

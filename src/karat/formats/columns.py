@@ -19,16 +19,17 @@ from karat.records.base import count
 
 
 def read_columns(
-    file: File, names: list[str], keep: list[str], numbers: tuple[str, ...] = (), hint: str = ""
+    file: File, names: list[str], keep: list[str], numbers: tuple[str, ...] = (), *, hint: str, table: str
 ) -> tuple[pl.DataFrame, Source]:
     """The columns to keep of a file with these columns, and where each row stands in it.
 
-    `hint` ends the error for a line with another number of columns.
+    `hint` ends the error for a line with another number of columns; without one it is guessed, and `table` is the first
+    line of a CSV file with the same records.
     """
     frame = _read_fast(file, names, keep, numbers)
     if frame is not None:
         return frame, Source(file.name, first_line=1)  # a clean file has a row in every line
-    return _read_careful(file, names, keep, numbers, hint)
+    return _read_careful(file, names, keep, numbers, hint, table)
 
 
 def _read_fast(file: File, names: list[str], keep: list[str], numbers: tuple[str, ...]) -> pl.DataFrame | None:
@@ -62,7 +63,7 @@ def _contains(file: File, what: bytes) -> bool:
 
 
 def _read_careful(
-    file: File, names: list[str], keep: list[str], numbers: tuple[str, ...], hint: str
+    file: File, names: list[str], keep: list[str], numbers: tuple[str, ...], hint: str, table: str
 ) -> tuple[pl.DataFrame, Source]:
     lines = _lines(file)
     lines = lines.filter(pl.col("text") != "")
@@ -79,7 +80,7 @@ def _read_careful(
             expected=f"{len(names)} columns ({' '.join(names)})",
             found=f'{width[row]}: "{_shorten(fields["text"][row])}"'
             + (f" ({count(more, 'more line')} like it)" if more else ""),
-            remedy=hint,
+            remedy=hint or _guess(fields["text"][row], int(width[row]), len(names), table),
         )
     source = Source(file.name, fields["line"])
     frame = fields.select(pl.col("fields").list.get(names.index(name)).alias(name) for name in keep)
@@ -90,6 +91,15 @@ def _read_careful(
             raise BadInput.at(source.at(row), expected=f"a number as {name}", found=f'"{frame[name][row]}"')
         frame = frame.with_columns(values)
     return frame, source
+
+
+def _guess(line: str, width: int, expected: int, table: str) -> str:
+    """Why a line has another number of columns, and what to do."""
+    if width > expected:
+        return f"is there a space in an id? Write CSV then, with a first line {table}"
+    if width == 1 and table.count(",") <= line.count(","):
+        return f"is this CSV? Put a line of names above it, such as {table}"
+    return ""
 
 
 def _lines(file: File) -> pl.DataFrame:

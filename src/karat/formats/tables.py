@@ -8,7 +8,8 @@ from collections.abc import Callable
 import polars as pl
 
 from karat.errors import BadInput
-from karat.formats.files import File, not_utf8
+from karat.formats.blame import blame_csv, blame_json
+from karat.formats.files import File
 from karat.records import Source
 
 #: A spreadsheet takes a cell that starts so for a formula; with one more quote before it, it stays a text. Texts that
@@ -16,6 +17,9 @@ from karat.records import Source
 FORMULA = r"^[ ']*[=+\-@\t\r\n]"
 GUARDED = r"^'[ ']*[=+\-@\t\r\n]"
 NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
+
+#: As much of a first line as an error quotes.
+MOST_SHOWN = 60
 
 
 def read_table(file: File, format: str) -> tuple[pl.DataFrame, Source]:  # noqa: A002
@@ -77,11 +81,12 @@ def write_parquet(frame: pl.DataFrame) -> bytes:
 
 
 def _read_csv(file: File) -> tuple[pl.DataFrame, Source]:
-    separator = separator_of(file.head.partition(b"\n")[0])
+    first_line = file.head.removeprefix(b"\xef\xbb\xbf").partition(b"\n")[0].strip()
+    separator = separator_of(first_line)
     try:
         frame = pl.read_csv(file.for_polars, separator=separator, infer_schema=False)
-    except pl.exceptions.PolarsError as error:
-        raise _blame(file, separator, str(error)) from None
+    except pl.exceptions.PolarsError:
+        raise blame_csv(file, separator) from None
     frame = _named(frame, file)
     # A quoted text may run over several lines: the lines below it stand lower by as many.
     extra = frame.select(pl.sum_horizontal(pl.all().str.count_matches("\n").fill_null(0))).to_series()
@@ -89,7 +94,9 @@ def _read_csv(file: File) -> tuple[pl.DataFrame, Source]:
     filled = frame.select(pl.any_horizontal(pl.all().is_not_null())).to_series()
     frame = frame.with_columns(pl.all().str.strip_chars(" \t"))
     frame = frame.with_columns(_unguarded(column) for column in frame.iter_columns())
-    return frame.filter(filled), Source(file.name, lines.filter(filled))
+    header = first_line.decode(errors="replace")
+    header = header if len(header) <= MOST_SHOWN else header[: MOST_SHOWN - 3] + "..."
+    return frame.filter(filled), Source(file.name, lines.filter(filled), header=header, separator=separator)
 
 
 def _named(frame: pl.DataFrame, file: File) -> pl.DataFrame:
@@ -122,43 +129,9 @@ def _read_jsonl(file: File) -> tuple[pl.DataFrame, Source]:
     lines = [number for number, line in enumerate(data.split(b"\n"), 1) if line.strip()]
     try:
         frame = pl.read_ndjson(data, infer_schema_length=None)
-    except pl.exceptions.PolarsError as error:
-        raise _blame_json(file, data, str(error)) from None
+    except pl.exceptions.PolarsError:
+        raise blame_json(file, data) from None
     return frame, Source(file.name, pl.Series(lines) if len(lines) == frame.height else None)
-
-
-def _blame(file: File, separator: str, error: str) -> BadInput:
-    """The line of a CSV file that has too many cells, or the reader's own complaint."""
-    import csv
-
-    try:
-        text = file.content.decode("utf-8-sig")
-    except UnicodeDecodeError as wrong:
-        return not_utf8(file.name, file.content, wrong)
-    reader = csv.reader(io.StringIO(text), delimiter=separator)
-    header = next(reader, [])
-    for row in reader:
-        if len(row) > len(header):
-            return BadInput.at(
-                f"{file.name} line {reader.line_num}",
-                expected=f"{len(header)} cells ({', '.join(header)})",
-                found=str(len(row)),
-                remedy="put a text that holds the separator in quotes",
-            )
-    return BadInput.at(file.name, expected="a table", found=error.splitlines()[0])
-
-
-def _blame_json(file: File, data: bytes, error: str) -> BadInput:
-    import json
-
-    for number, line in enumerate(data.split(b"\n"), 1):
-        try:
-            row = json.loads(line) if line.strip() else {}
-        except ValueError as wrong:
-            return BadInput.at(f"{file.name} line {number}", expected="a JSON object", found=str(wrong))
-        if not isinstance(row, dict):
-            return BadInput.at(f"{file.name} line {number}", expected="a JSON object", found=type(row).__name__)
-    return BadInput.at(file.name, expected="JSON lines", found=error.splitlines()[0])
 
 
 def _trouble(file: File, expected: str, read: Callable[[], pl.DataFrame]) -> pl.DataFrame:

@@ -26,7 +26,7 @@ def read_qrels(file: File, scale: Scale | None = None, drop_bad_labels: bool = F
     subtopic, as in the Web Track's diversity qrels.
     """
     hint = "is this a run? The labels come first, then the runs" if _width(file) == len(RUN) else ""
-    frame, source = read_columns(file, QRELS, QRELS, hint=hint)
+    frame, source = read_columns(file, QRELS, QRELS, hint=hint, table=Judgments.schema.first_line())
     if (frame["subtopic"] == frame["subtopic"][0]).all():
         frame = frame.drop("subtopic")
     return Judgments.check(frame, scale=scale, source=source, drop_bad_labels=drop_bad_labels)
@@ -39,7 +39,7 @@ def read_run(file: File, ranks: bool = True) -> Runs:
     """
     hint = "is this a qrels file? The labels come first, then the runs" if _width(file) == len(QRELS) else ""
     keep = ["query", "doc", "score", "system"] + (["rank"] if ranks else [])
-    frame, source = read_columns(file, RUN, keep, numbers=("score",), hint=hint)
+    frame, source = read_columns(file, RUN, keep, numbers=("score",), hint=hint, table=Runs.schema.first_line())
     system = frame["system"][0]
     if (frame["system"] == system).all():
         frame = frame.drop("system")

@@ -6,6 +6,7 @@ from karat.errors import BadInput
 from karat.formats import quepid, tables, trec
 from karat.formats.files import File, write_bytes
 from karat.formats.read import ENDINGS, FORMATS
+from karat.formats.whole import whole_only
 from karat.records import Judgments, Queries, Records, Runs
 from karat.records.base import count, repeats
 
@@ -31,15 +32,19 @@ def write(records: Records, path: str, format: str | None = None) -> list[str]: 
         raise BadInput.at(
             "what to write", expected="records", found=type(records).__name__, remedy="such as kt.Judgments.of(frame)"
         )
-    kind = format or _by_name(path)
+    kind = format or format_of(path)
     if kind not in FORMATS or kind == "xml":
         raise BadInput.at("the format to write", expected=" or ".join(FORMATS[:-1]), found=f'"{kind}"')
-    lost = _lost(records, kind)
+    lost: list[str] = []
+    if isinstance(records, Judgments) and (Judgments, kind) in HOLDS:
+        records, lost = whole_only(records, kind)
+    lost += _lost(records, kind)
     write_bytes(path, content(records, kind, path))
     return lost
 
 
-def _by_name(path: str) -> str:
+def format_of(path: str) -> str:
+    """The format that a file's name promises."""
     ending = File(path).ending
     if ending == ".tsv" or ending in ENDINGS:
         return "tsv" if ending == ".tsv" else ENDINGS[ending]

@@ -193,7 +193,10 @@ def _finding(frame: pl.DataFrame, overall: str, level: float) -> str:
         kappa = [_said(best, "cohen", "Cohen's kappa", level)]
         said.append(f"{whose} agree by {kappa[0]}.")
     if not said and (main["n_pairs"] > 0).any():
-        return "All labels are alike: there is no telling agreement from chance."
+        return (
+            "Where two judges labelled the same document, all labels are alike: raw agreement is 1, and kappa and "
+            "alpha are undefined (nothing tells agreement from chance)."
+        )
     return " ".join(said) or "No pair has two labels: there is no agreement to measure."
 
 

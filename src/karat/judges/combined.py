@@ -9,6 +9,7 @@ import polars as pl
 from karat.errors import BadInput, Undefined
 from karat.judges.chances import binomial_tail
 from karat.judges.disagreement import FEW_LABELS
+from karat.judges.stop_rule import without_rule
 from karat.records import Judgments, Result
 from karat.records.base import count
 
@@ -22,6 +23,7 @@ def combined_weights(
     at_least: int = 1,
     of: int = 3,
     zero: dict[str, float] | None = None,
+    all_labels: bool = False,
 ) -> Result:
     """The worth of every combination of levels (the paper's Table 4), highest first.
 
@@ -35,9 +37,12 @@ def combined_weights(
     >>> combined_weights(Judgments.of(rows), ["snippet", "page"], [3, 2]).frame.select("level", "p_top", "n").rows()
     [('3, 2', 0.6666666666666666, 3), ('1, 1', 1.0, 1)]
 
-    Figures from fewer than 50 labels are bracketed (`few`).
+    Figures from fewer than 50 labels are bracketed (`few`). Where a further judge was asked only when the first two
+    differed, in a part or in the combination, these two count (unless `all_labels`).
     """
-    wide = _combine(judgments, parts, column)
+    wide, note = _combine(judgments, parts, column), ""
+    if not all_labels:
+        wide, note = _first_judges(wide, parts)
     wanted = ", ".join(f"{grade:g}" for grade in top)
     if not (wide["level"] == wanted).any():
         raise BadInput.at("the top combination", expected="one that some judge gave", found=wanted)
@@ -68,13 +73,25 @@ def combined_weights(
         f"After ({wanted}), ({best['level']}) is worth most: at least {at_least} of {of} users would say ({wanted}) "
         f"with probability {best['weight']:.2f}" + (" (few labels)." if best["few"] else ".")
     )
-    notes = [f"{count(double.select(item).n_unique(), 'document')} with combined labels of two judges or more"]
+    notes = [note] if note else []
+    notes += [f"{count(double.select(item).n_unique(), 'document')} with combined labels of two judges or more"]
     if found["few"].any():
         notes.append(
             f"{count(int(found['few'].sum()), 'combination')} from fewer than {FEW_LABELS} labels: in brackets"
         )
     columns = ["level", *parts, "weight", "p_top", "told", "asked", "n", "few"]
     return Result(found.select(columns), finding, tuple(notes))
+
+
+def _first_judges(wide: pl.DataFrame, parts: Sequence[str]) -> tuple[pl.DataFrame, str]:
+    """The combined labels of the first two judges where more were asked only when these differed, and a note of it."""
+    whole = pl.col("level").rank("dense").cast(pl.Float64)
+    for label in (whole, *(pl.col(part) for part in parts)):
+        as_said = wide.with_row_index("place").select("place", "query", "doc", "judge", label=label)
+        kept, note = without_rule(Judgments(as_said))
+        if note:
+            return wide[kept.frame["place"]], note
+    return wide, ""
 
 
 def _combine(judgments: Judgments, parts: Sequence[str], column: str) -> pl.DataFrame:
@@ -89,6 +106,8 @@ def _combine(judgments: Judgments, parts: Sequence[str], column: str) -> pl.Data
             found=", ".join(parts) + (f" (no {', '.join(missing)})" if missing else ""),
         )
     frame = judgments.frame.drop_nulls("label").filter(pl.col(column).is_in(list(parts)))
+    if "time" in frame.columns:
+        frame = frame.sort("time", nulls_last=True, maintain_order=True)
     wide = frame.pivot(column, index=["query", "doc", "judge"], values="label", aggregate_function="last")
     wide = wide.drop_nulls(list(parts))
     text = pl.concat_str(

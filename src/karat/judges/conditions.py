@@ -8,7 +8,8 @@ import numpy as np
 import polars as pl
 
 from karat.errors import BadInput, Undefined
-from karat.judges.disagreement import FEW_LABELS, disagreement, votes
+from karat.judges.disagreement import FEW_LABELS, Disagreement
+from karat.judges.votes import levels_of, used, votes
 from karat.records import Judgments, Result
 from karat.records.base import count
 
@@ -19,6 +20,8 @@ def disagreement_by(
     top: float | None = None,
     *,
     min_labels: int = 2,
+    most_labels: int | None = None,
+    all_labels: bool = False,
     level: float = 0.95,
     draws: int = 1000,
     seed: int = 0,
@@ -32,24 +35,24 @@ def disagreement_by(
     [('ambiguous', 1.0, 1.0), ('ambiguous', 2.0, 0.0), ('faceted', 1.0, nan), ('faceted', 2.0, 1.0)]
 
     Two conditions need no column of their own: `list_quality` (does the query have any document that someone called
-    top?) and `top5`, `top10`, ... (the column rank is at most that).
+    top?) and `top5`, `top10`, ... (the column rank is at most that). Which labels are used is as in `disagreement`.
     """
     levels = votes(judgments, top, min_labels).levels
-    frame = _with_condition(judgments, by, levels[-1])
-    rows, notes = [], []
+    kept, notes = used(judgments, min_labels, most_labels, all_labels)
+    frame, rows = _with_condition(kept, by, levels[-1]), []
     for value in frame[by].unique().sort().to_list():
         part = Judgments(frame.filter(pl.col(by).eq_missing(pl.lit(value))), (), judgments.scale)
         name = "none" if value is None else str(value)
         try:
-            found = disagreement(part, min_labels=min_labels, levels=levels, level=level, draws=draws, seed=seed)
+            model = Disagreement(votes(part, None, min_labels, levels, most_labels), level, draws, seed)
         except Undefined as error:
             notes.append(f"{by} {name}: {error}")
             continue
-        low, high = found.intervals
+        low, high = model.intervals
         for place, grade in enumerate(levels):
-            n = int(found.n[place])
-            figures = (float(found.p[place]), float(low[place]), float(high[place]))
-            rows.append((name, grade, *figures, n, n < FEW_LABELS, found.votes.n_queries))
+            n = int(model.n[place])
+            figures = (float(model.p[place]), float(low[place]), float(high[place]))
+            rows.append((name, grade, *figures, n, n < FEW_LABELS, model.votes.n_queries))
     names = [by, "level", "p", "p_low", "p_high", "n", "few", "n_queries"]
     types = [pl.String, pl.Float64, pl.Float64, pl.Float64, pl.Float64, pl.Int64, pl.Boolean, pl.Int64]
     table = pl.DataFrame(rows, schema=dict(zip(names, types, strict=True)), orient="row")
@@ -60,7 +63,8 @@ def for_judge(judgments: Judgments, judge: str, top: float | None = None, at_lea
     """Of this judge's documents of each level, the share that at least M of all their judges call top.
 
     The shares are what the levels would be worth if everybody's opinion were known; summed over the judge's documents
-    they are the effective number of top results.
+    they are the effective number of top results. It counts the labels there are, also those that were asked only where
+    others differed.
 
     >>> rows = [{"query": "q", "doc": d, "judge": j, "label": n} for d, j, n in
     ...         [("a", "x", 1), ("a", "y", 2), ("b", "x", 1), ("b", "y", 0), ("c", "x", 2), ("c", "y", 0)]]
@@ -90,14 +94,17 @@ def resampled_p(
     top: float | None = None,
     *,
     min_labels: int = 6,
+    all_labels: bool = False,
     repeats: int = 50,
     seed: int = 0,
 ) -> Result:
     """p(T|i) from one label and n others drawn at random, repeated: mean and sd (the paper's Fig. 1).
 
-    It shows that two labels per document suffice: the means hardly depend on n, only their scatter does.
+    It shows that two labels per document suffice: the means hardly depend on n, only their scatter does. Which labels
+    are used is as in `disagreement`.
     """
-    v = votes(judgments, top, min_labels)
+    kept, notes = used(judgments, min_labels, all_labels=all_labels)
+    v = votes(kept, top, min_labels, () if kept is judgments else levels_of(judgments, top))
     rng = np.random.default_rng(seed)
     share = np.cumsum(v.counts / v.size[:, None], axis=1)
     rows = []
@@ -119,7 +126,7 @@ def resampled_p(
         f"p({v.levels[-1]:g}|{v.levels[-2]:g}) is {first['mean']:.3f} (sd {first['sd']:.3f}) from one other label and "
         f"{last['mean']:.3f} (sd {last['sd']:.3f}) from {min_labels - 1}."
     )
-    return Result(table, finding, (f"{count(len(v.counts), 'document')}, {repeats} repeats, seed {seed}",))
+    return Result(table, finding, (*notes, f"{count(len(v.counts), 'document')}, {repeats} repeats, seed {seed}"))
 
 
 def _with_condition(judgments: Judgments, by: str, top: float) -> pl.DataFrame:

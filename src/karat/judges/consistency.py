@@ -7,18 +7,27 @@ import numpy.typing as npt
 import polars as pl
 
 from karat.errors import Undefined
+from karat.judges.stop_rule import without_rule
 from karat.records import Judgments, Result
 from karat.records.base import count
 
 Floats = npt.NDArray[np.float64]
 
 
-def consistency(judgments: Judgments, top: float | None = None, *, draws: int = 1000, seed: int = 0) -> Result:
+def consistency(
+    judgments: Judgments,
+    top: float | None = None,
+    *,
+    all_labels: bool = False,
+    draws: int = 1000,
+    seed: int = 0,
+) -> Result:
     """p(T|i) between two judgments of the same judge, and between judges (the paper's Figs. 2 and 3).
 
     Needs documents that a judge judged more than once (some other judge too, for the cross part). In each draw every
     judge's label of a document is drawn from those he gave, and p is computed from two draws of one judge (self) or of
-    two judges (cross); the draws make the histograms, their mean and sd the figures.
+    two judges (cross); the draws make the histograms, their mean and sd the figures. Where a further judge was asked
+    only when the first two differed, these two count (unless `all_labels`).
 
     >>> rows = [{"query": "q", "doc": d, "judge": j, "label": n} for d, j, n in
     ...         [("a", "x", 1), ("a", "x", 1), ("a", "y", 1), ("a", "y", 0), ("b", "x", 0), ("b", "x", 0)]]
@@ -27,8 +36,9 @@ def consistency(judgments: Judgments, top: float | None = None, *, draws: int = 
     [('self', 0.7), ('cross', 0.5)]
     """
     judgments.need("judge", "self and cross consistency")
-    frame = judgments.frame.drop_nulls("label")
     top = judgments.top if top is None else top
+    kept, note = (judgments, "") if all_labels else without_rule(judgments, repeats=True)
+    frame = kept.frame.drop_nulls("label")
     item = ["query", "doc"]
     frame = frame.with_columns(times=pl.len().over([*item, "judge"])).filter(pl.col("times") >= 2)
     if not frame.height or top is None:
@@ -74,11 +84,12 @@ def consistency(judgments: Judgments, top: float | None = None, *, draws: int = 
     finding += (
         f"; another judge agrees with {means['cross']:.2f}." if "cross" in means else "; no other judge to compare."
     )
-    note = f"{count(cells.height, 'document')} judged twice or more by one judge, {draws:,} draws, seed {seed}"
-    return Result(table, finding, (note,))
+    notes = [note] if note else []
+    notes.append(f"{count(cells.height, 'document')} judged twice or more by one judge, {draws:,} draws, seed {seed}")
+    return Result(table, finding, tuple(notes))
 
 
-def overlap(judgments: Judgments, at: float | None = None) -> Result:
+def overlap(judgments: Judgments, at: float | None = None, *, all_labels: bool = False) -> Result:
     """The overlap of two judges' sets of documents at or above a level: |A and B| / |A or B|, for every two judges.
 
     >>> rows = [{"query": "q", "doc": d, "judge": j, "label": n} for d, j, n in
@@ -87,12 +98,14 @@ def overlap(judgments: Judgments, at: float | None = None) -> Result:
     'Two judges agree on 0.33 of the documents that either calls 1 or higher (1 pair of judges).'
 
     Reference: Voorhees (SIGIR 1998). It is the limit of precision and recall that one judge's labels allow another's.
+    Where a further judge was asked only when the first two differed, these two count (unless `all_labels`).
     """
     judgments.need("judge", "overlap")
     at = judgments.top if at is None else at
     if at is None:
         raise Undefined("no document has a label: overlap cannot be told")
-    frame = judgments.frame.drop_nulls("label").unique(["query", "doc", "judge"], keep="last", maintain_order=True)
+    kept, note = (judgments, "") if all_labels else without_rule(judgments)
+    frame = kept.frame.drop_nulls("label").unique(["query", "doc", "judge"], keep="last", maintain_order=True)
     frame = frame.select("query", "doc", "judge", high=pl.col("label") >= at)
     both = frame.join(frame, on=["query", "doc"], suffix="_other").filter(pl.col("judge") < pl.col("judge_other"))
     either = pl.col("high") | pl.col("high_other")
@@ -111,7 +124,7 @@ def overlap(judgments: Judgments, at: float | None = None) -> Result:
         f"Two judges agree on {share:.2f} of the documents that either calls {at:g} or higher "
         f"({count(table.height, 'pair')} of judges)."
     )
-    return Result(table, finding)
+    return Result(table, finding, (note,) if note else ())
 
 
 def _p(one: Floats, two: Floats, levels: Floats, top: float) -> Floats:

@@ -20,9 +20,9 @@ import polars as pl
 
 from karat.errors import BadInput, Undefined
 from karat.judges.chances import beta_binomial_tail, binomial_tail, fit_beta_binomial, hypergeometric_tail
+from karat.judges.votes import Votes, levels_of, used, votes
 from karat.records import Judgments, Result
 from karat.records.base import count
-from karat.records.blocks import Blocks
 from karat.stats import FEWEST, outside_share, resampled, totals
 
 Floats = npt.NDArray[np.float64]
@@ -30,81 +30,6 @@ Ints = npt.NDArray[np.int64]
 
 #: A level with fewer labels than this is bracketed, as in the paper's Table 4.
 FEW_LABELS = 50
-
-
-@dataclass(frozen=True, eq=False)
-class Votes:
-    """The labels of every document with enough of them: how many of each level, by number."""
-
-    levels: tuple[float, ...]  # lowest first; the last is the top level, with all grades above it
-    counts: Ints  # documents x levels
-    query: Ints  # of each document
-    n_queries: int
-
-    @property
-    def size(self) -> Ints:
-        """How many labels each document has."""
-        size: Ints = self.counts.sum(axis=1)
-        return size
-
-    def weight(self, level: int) -> Floats:
-        """The chance that a label drawn from the document's is of this level."""
-        weight: Floats = self.counts[:, level] / self.size
-        return weight
-
-    def others_top(self, level: int) -> Ints:
-        """How many of the document's other labels are top, when one of this level was drawn."""
-        top = len(self.levels) - 1
-        others: Ints = np.maximum(self.counts[:, top] - (level == top), 0)
-        return others
-
-
-def votes(
-    judgments: Judgments,
-    top: float | None = None,
-    min_labels: int = 2,
-    levels: Sequence[float] = (),
-    most_labels: int | None = None,
-) -> Votes:
-    """The votes on documents with at least `min_labels` labels; grades above `top` count as top.
-
-    `levels`, the last of them the top, are given for a part of some judgments that should be told like the whole;
-    `most_labels` takes only the first so many labels of each document.
-    """
-    if min_labels < 2:
-        raise BadInput.at("min_labels", expected="2 or more: disagreement takes two", found=str(min_labels))
-    frame = judgments.frame.drop_nulls("label")
-    if not frame.height:
-        raise Undefined("there is no label: what another user would say cannot be told")
-    if (frame.group_by("query", "doc").len()["len"] < min_labels).all():
-        raise Undefined(f"no document has {min_labels} labels: what another user would say cannot be told")
-    levels = list(levels) or _levels(frame["label"], top)
-    if most_labels is not None:
-        if most_labels < min_labels:
-            raise BadInput.at("most_labels", expected=f"{min_labels} or more", found=str(most_labels))
-        frame = frame.filter(pl.int_range(pl.len()).over("query", "doc") < most_labels)
-    documents = Blocks.of(frame, ["query", "doc"])
-    level = np.minimum(np.searchsorted(levels, frame["label"].to_numpy()), len(levels) - 1)
-    cell = documents.of_row * len(levels) + level
-    counts = np.bincount(cell, minlength=documents.keys.height * len(levels)).reshape(-1, len(levels))
-    enough = counts.sum(axis=1) >= min_labels
-    if not enough.any():
-        raise Undefined(f"no document has {min_labels} labels: what another user would say cannot be told")
-    keys = documents.keys.filter(pl.Series(enough))
-    query = Blocks.of(keys, ["query"])
-    return Votes(tuple(levels), counts[enough], query.of_row.astype(np.int64), query.keys.height)
-
-
-def _levels(labels: pl.Series, top: float | None) -> list[float]:
-    grades: list[float] = labels.unique().sort().to_list()
-    top = (grades[-1] if grades else 0.0) if top is None else float(top)
-    if top not in grades:
-        seen = ", ".join(f"{grade:g}" for grade in grades) or "none"
-        raise BadInput.at("the top level", expected=f"a label of these judgments ({seen})", found=f"{top:g}")
-    levels = [grade for grade in grades if grade < top] + [top]
-    if len(levels) < 2:
-        raise Undefined("every label is at the top level: nothing is known of what others say about lower ones")
-    return levels
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -165,9 +90,17 @@ class Disagreement:
 
     @cached_property
     def opinions(self) -> list[tuple[float, float]]:
-        """For each level, the beta distribution of the share of users who say top: documents differ in it."""
+        """For each level, the beta distribution of the share of users who say top: documents differ in it.
+
+        NaN where no document of the level has three labels.
+        """
         v = self.votes
-        return [fit_beta_binomial(v.others_top(i), v.size - 1, v.weight(i)) for i in range(len(v.levels))]
+        # One other label per document tells how many users say top, not how far documents differ in it.
+        told = [(v.size[v.counts[:, i] > 0] > 2).any() for i in range(len(v.levels))]
+        return [
+            fit_beta_binomial(v.others_top(i), v.size - 1, v.weight(i)) if told[i] else (np.nan, np.nan)
+            for i in range(len(v.levels))
+        ]
 
     def binomial(self, at_least: int, of: int) -> Floats:
         """P(M of N say top | one said i) for each level, every document of a level alike."""
@@ -178,9 +111,11 @@ class Disagreement:
 
     def beta_binomial(self, at_least: int, of: int) -> Floats:
         """The same with documents of a level that differ in how many users like them."""
-        _check(at_least, of)
-        fits = zip(self._needed(at_least), self.opinions, strict=True)
-        return np.array([beta_binomial_tail(need, of - 1, a, b) for need, (a, b) in fits])
+        found = self.binomial(at_least, of)  # the same with one other user, or with none that is needed
+        for level, (need, (a, b)) in enumerate(zip(self._needed(at_least), self.opinions, strict=True)):
+            if not np.isnan(a) or (of > 2 and need > 0):
+                found[level] = beta_binomial_tail(need, of - 1, a, b)
+        return found
 
     def experimental(self, at_least: int, of: int) -> Floats:
         """The same counted: how often M of N labels drawn from a document's are top, one of them i."""
@@ -214,6 +149,10 @@ class Disagreement:
         if not len(levels) or len(levels) > of:
             raise BadInput.at("the labels seen", expected=f"from 1 to {of}", found=str(len(levels)))
         is_top = levels == len(self.votes.levels) - 1
+        if is_top.sum() >= at_least:
+            return 1.0
+        if np.isnan([self.opinions[level][0] for level in levels]).any():
+            raise Undefined("no document of such a label has three labels: what several say together cannot be told")
         answers = []
         for place, level in enumerate(levels):
             a, b = self.opinions[level]
@@ -230,18 +169,38 @@ class Disagreement:
         )
 
     def table(self, pairs: list[tuple[int, int]]) -> Result:
-        """Weights of every level for pairs (M, N): binomial, beta-binomial, and counted (the paper's Table 1)."""
-        rows = []
+        """Weights of every level for pairs (M, N): binomial, beta-binomial, and counted (the paper's Table 1).
+
+        `n` are the labels of the level, `n_counted` those of documents with at least N labels, which alone can be
+        counted.
+        """
+        v, rows = self.votes, []
         for at_least, of in pairs:
             columns = [self.binomial(at_least, of), self.beta_binomial(at_least, of), self.experimental(at_least, of)]
-            for place, level in enumerate(self.votes.levels):
-                rows.append((at_least, of, level, *(float(c[place]) for c in columns), int(self.n[place])))
-        names = ["at_least", "of", "level", "binomial", "beta_binomial", "experimental", "n"]
+            counted = v.counts[v.size >= of].sum(axis=0)
+            for place, level in enumerate(v.levels):
+                figures = (float(column[place]) for column in columns)
+                rows.append((at_least, of, level, *figures, int(self.n[place]), int(counted[place])))
+        names = ["at_least", "of", "level", "binomial", "beta_binomial", "experimental", "n", "n_counted"]
         frame = pl.DataFrame(rows, schema=names, orient="row")
-        off = (pl.col("binomial", "beta_binomial") - pl.col("experimental")).abs().fill_nan(None).max()
-        apart = frame.select(off.fill_null(0.0)).row(0)
-        told = f"furthest from what was counted: binomial by {apart[0]:.3f}, beta-binomial by {apart[1]:.3f}"
-        return Result(frame, repr(self).splitlines()[0], (*self.notes, told))
+        return Result(frame, repr(self).splitlines()[0], (*self.notes, *self._counted_notes(frame)))
+
+    def _counted_notes(self, frame: pl.DataFrame) -> list[str]:
+        """How far the models are from what was counted, and what could not be counted."""
+        notes, most = [], int(self.votes.size.max())
+        beyond = [of for of in frame["of"].unique().sort().to_list() if of > max(most, 2)]
+        if beyond:
+            need = beyond[0]
+            notes.append(f"no document has {need} of the labels used: nothing can be counted for {need} users or more")
+        if most < 3 and any(of > 2 for of in beyond):
+            notes.append("without three labels of a document nobody knows how far documents differ: no beta-binomial")
+        # With one other user the binomial is what was counted, by construction.
+        more = frame.filter((pl.col("of") > 2) & pl.col("experimental").is_not_nan())
+        if more.height:
+            off = (pl.col("binomial", "beta_binomial") - pl.col("experimental")).abs().fill_nan(None).max()
+            apart = more.select(off.fill_null(0.0)).row(0)
+            notes.append(f"furthest from what was counted: binomial by {apart[0]:.3f}, beta-binomial by {apart[1]:.3f}")
+        return notes
 
     def __repr__(self) -> str:
         below = len(self.votes.levels) - 2
@@ -266,6 +225,7 @@ def disagreement(
     *,
     min_labels: int = 2,
     most_labels: int | None = None,
+    all_labels: bool = False,
     levels: Sequence[float] = (),
     level: float = 0.95,
     draws: int = 1000,
@@ -281,10 +241,17 @@ def disagreement(
 
     `top` is the level that users want (by default the highest label). Use it when some documents have labels of
     several people; judges who were paid to agree, or copied each other, tell nothing about users.
+
+    Where a further label was asked only when the first two differed, the first two of each document are used: the
+    others are there for contested documents alone. `most_labels` takes the first so many of every document instead,
+    `all_labels` all there are.
     """
-    found = votes(judgments, top, min_labels, levels, most_labels)
+    kept, notes = used(judgments, min_labels, most_labels, all_labels)
+    if kept is not judgments:
+        levels = levels or levels_of(judgments, top)
+    found = votes(kept, top, min_labels, levels, most_labels)
     silent = judgments.frame["label"].null_count()
-    notes = list(judgments.notes)
+    notes = [*judgments.notes, *notes]
     few = [
         f"{grade:g} ({n})" for grade, n in zip(found.levels, found.counts.sum(axis=0), strict=True) if n < FEW_LABELS
     ]

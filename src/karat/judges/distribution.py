@@ -53,6 +53,9 @@ def distribution(
     frame, notes = plain_labels(judgments, by)
     shares = grade_shares(frame, "label", features_of(judgments, by), notes, level=level, draws=draws, seed=seed)
     shares = shares.rename({"label": "grade"})
+    apart = _other_documents(frame)
+    if apart:
+        notes.append(apart)
     usual = shares.filter(pl.col("feature") == ALL).sort("share", descending=True, maintain_order=True)
     said = [
         f"{called(row['group'])} gave grade {row['grade']:g} most often ({percent(row['share'])} of "
@@ -60,6 +63,16 @@ def distribution(
         for row in usual.unique("group", keep="first").sort("group").iter_rows(named=True)
     ]
     return Result(shares, sentence(listed(said)), tuple(notes))
+
+
+def _other_documents(frame: pl.DataFrame) -> str:
+    """Which groups labelled other documents than the rest: their grades differ for that reason, too."""
+    every = frame["_item"].n_unique()
+    groups = frame.group_by("group").agg(pl.col("_item").n_unique()).filter(pl.col("_item") < every).sort("group")
+    if not groups.height:
+        return ""
+    said = listed([f"{group} {number:,}" for group, number in groups.iter_rows()])
+    return f"not all groups labelled all {every:,} documents ({said}): grades differ by documents, not by judges alone"
 
 
 def distribution_tests(judgments: Judgments, by: str | Sequence[str] | None = None, *, level: float = 0.95) -> Result:

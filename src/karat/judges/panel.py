@@ -9,10 +9,10 @@ import numpy.typing as npt
 import polars as pl
 
 from karat.errors import BadInput
+from karat.judges.stop_rule import ITEM, MOST_GRADES, first_two_rows, ruled_groups
 from karat.records import Judgments
 from karat.records.base import count
 from karat.records.scale import refuse_many_grades
-from karat.stats.agreement import label_counts, pair_sums, raw_agreement
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -21,10 +21,6 @@ Flags = npt.NDArray[np.bool_]
 #: The name of the row that pools all groups, and of the only group where none is named.
 ALL = "all"
 GOLD = "gold"
-#: Labels are comparable when they are about the same thing.
-ITEM = ("query", "doc", "subtopic", "context", "aspect", "surface")
-#: Figures come from tables of grades x grades: a scale of 0 to 100 is the largest that makes sense.
-MOST_GRADES = 101
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,40 +127,15 @@ class Panel:
 
 
 def stop_rule(panel: Panel) -> list[str]:
-    """The groups in which a further label was asked only where the first two differed.
-
-    It shows in the data: pairs with two labels always agree, pairs with more never do, and so many of the former
-    cannot be chance if the latter's labels are anything to go by. One in fifty may break the rule, as happens.
-    """
-    found = []
-    for number, group in enumerate(panel.groups):
-        mine = panel.group == number
-        item, place = np.unique(panel.item[mine], return_inverse=True)
-        counts = label_counts(place, panel.level[mine], len(item), panel.levels)
-        size, alike = counts.sum(axis=1), counts.max(axis=1) == counts.sum(axis=1)
-        two, more = size == 2, size > 2
-        if more.sum() < 5 or not two.any() or alike[two].mean() < 0.98 or alike[more].mean() > 0.02:
-            continue
-        agreement = raw_agreement(pair_sums(counts[more], np.zeros(int(more.sum()), np.int64), 1).by_item)[0]
-        if agreement ** int(two.sum()) < 0.001:
-            found.append(group)
-    return found
+    """The groups in which a further label was asked only where the first two differed."""
+    found = ruled_groups(panel.item, panel.group, panel.level, len(panel.groups), panel.levels)
+    return [panel.groups[number] for number in found]
 
 
 def first_two(panel: Panel, groups: list[str]) -> Panel:
-    """The panel with the first two labels of each pair in these groups: those that stood before more were asked.
-
-    As more were asked only where the first two differed, the second is the next one that differs from the first, also
-    where the order was lost on the way.
-    """
-    frame = pl.DataFrame({"item": panel.item, "group": panel.group, "level": panel.level}).with_row_index("row")
-    pair = ["item", "group"]
-    frame = frame.with_columns(first=pl.col("row").first().over(pair), differs=pl.col("level").first().over(pair))
-    other = pl.col("row").filter(pl.col("level") != pl.col("differs")).first().over(pair)
-    following = pl.col("row").filter(pl.col("row") != pl.col("first")).first().over(pair)
-    ruled = pl.col("group").is_in([panel.groups.index(group) for group in groups])
-    keep = ~ruled | (pl.col("row") == pl.col("first")) | (pl.col("row") == pl.coalesce(other, following))
-    return panel.kept(frame.select(keep.fill_null(False)).to_series().to_numpy())
+    """The panel with the first two labels of each pair in these groups: those that stood before more were asked."""
+    ruled = [panel.groups.index(group) for group in groups]
+    return panel.kept(first_two_rows(panel.item, panel.group, panel.level, ruled))
 
 
 def _grouped(judgments: Judgments, gold: Judgments | None, by: str | None) -> pl.DataFrame:

@@ -17,6 +17,7 @@ from karat.errors import BadInput
 from karat.measures.order import Ordered, order
 from karat.measures.profile import PROFILES, Profile
 from karat.measures.topics import Topics, pair_keys
+from karat.measures.unmatched import cause_of, only_numbers_meet, shown
 from karat.records import Runs
 from karat.stats import totals
 
@@ -41,7 +42,7 @@ class Lists:
     profile: Profile = PROFILES["trec_eval"]
     tie_list: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
     tie_rank: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
-    extra_queries: int = 0
+    unjudged_queries: pl.Series = field(default_factory=lambda: pl.Series(dtype=pl.String))  # the runs' others
     _cuts: dict[int, Lists] = field(default_factory=dict)
 
     def __len__(self) -> int:
@@ -109,12 +110,7 @@ def match(runs: Runs, topics: Topics, profile: Profile, complete: bool = False) 
     keys = runs.blocks.keys.join(topics.queries, on="query", how="left", maintain_order="left")
     wanted = keys["topic"].is_not_null().to_numpy()
     if not wanted.any():
-        some, other = runs.blocks.keys["query"].head(1).to_list(), topics.queries["query"].head(1).to_list()
-        raise BadInput.at(
-            f"the run of {', '.join(runs.systems[:3]) or 'nobody'} and the labels",
-            expected="queries in common",
-            found=f"none (the run has {', '.join(some) or 'no query'}, the labels {', '.join(other) or 'none'})",
-        )
+        raise _nothing_in_common(runs, topics)
     ordered = order(runs, profile)
     # The unjudged queries' lists fall away; the others are counted from 0.
     topic = keys["topic"].fill_null(0).to_numpy().astype(np.int64)
@@ -135,9 +131,22 @@ def match(runs: Runs, topics: Topics, profile: Profile, complete: bool = False) 
         profile=profile,
         tie_list=number[ordered.tie_list[tie]],
         tie_rank=ordered.tie_rank[tie],
-        extra_queries=keys.filter(pl.col("topic").is_null())["query"].n_unique(),
+        unjudged_queries=keys.filter(pl.col("topic").is_null())["query"].unique(maintain_order=True),
     )
     return _completed(lists, runs.systems) if complete else lists
+
+
+def _nothing_in_common(runs: Runs, topics: Topics) -> BadInput:
+    mine, judged = runs.blocks.keys["query"].unique(maintain_order=True), topics.queries["query"]
+    cause = cause_of(mine, judged)[0]
+    if not cause and only_numbers_meet(mine, judged):
+        cause = "what stands around the number"
+    return BadInput.at(
+        f"the run of {', '.join(runs.systems[:3]) or 'nobody'} and the labels",
+        expected="queries in common",
+        found=f"none (the run has {shown(mine) or 'no query'}, the labels {shown(judged) or 'none'})",
+        remedy=f"they differ by {cause}: write them alike in both" if cause else "",
+    )
 
 
 def _labelled(ordered: Ordered, topic: Ints, wanted: Bools, topics: Topics) -> tuple[Ints, Ints]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,13 +12,17 @@ from karat.errors import BadInput, Undefined
 from karat.estimate import Scorer
 from karat.estimate.gold import Gold
 from karat.estimate.pool import Pool, shown
+from karat.estimate.powered import out_of_reach
 from karat.measures import Measure, Profile, as_measures, is_linear, profile_named
+from karat.plan.gold_plan import GoldPlan as GoldPlan
+from karat.plan.second_round import as_many_uniform, chances, guessed_chances, joint_probabilities
 from karat.records import Judgments, Runs
 from karat.records.base import count
 from karat.records.runs import several, together
-from karat.stats.draw import draw, inclusion_probabilities
+from karat.stats.draw import draw
 
 Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
 
 #: No document that counts is less likely to be drawn than this share of the average: a rare one would weigh too much.
 FLOOR = 0.2
@@ -27,65 +30,6 @@ FLOOR = 0.2
 UNIFORM = 0.0
 #: What a pilot says of one label is tempered by so many labels of the average kind.
 FEW = 5
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class GoldPlan:
-    """Documents drawn for gold labels: `query, doc, label` (to be filled in) and the `probability` of each draw.
-
-    `documents` are shown by some system, `counting` of them count more for one system than for another;
-    `as_many_uniform` is how many documents drawn uniformly would make the interval as narrow.
-    """
-
-    frame: pl.DataFrame
-    measure: str
-    systems: tuple[str, ...]
-    documents: int
-    counting: int
-    as_many_uniform: float
-    seed: int
-    notes: tuple[str, ...] = ()
-    #: Of how many queries whole ones were drawn; 0 where documents were.
-    whole_queries: int = 0
-
-    @property
-    def finding(self) -> str:
-        """What is to be labelled, and what it is worth, in a sentence."""
-        n = self.frame.height
-        if self.whole_queries:
-            return (
-                f"{count(n, 'document')} to label: all that the systems show of "
-                f"{count(self.frame['query'].n_unique(), 'query', 'queries')}, drawn from {self.whole_queries:,}."
-            )
-        said = (
-            f"{count(n, 'document')} to label out of {self.documents:,} that the systems show; {self.counting:,} of "
-            f"these count more for one system than for another by {self.measure}"
-        )
-        if np.isnan(self.as_many_uniform) or round(self.as_many_uniform) <= n:
-            return said + "."
-        saved = 1 - n / self.as_many_uniform
-        return f"{said}. Drawn uniformly it would take {self.as_many_uniform:,.0f}: {saved * 100:.0f} % are spared."
-
-    def to_frame(self) -> pl.DataFrame:
-        """The documents, with the probability of each."""
-        return self.frame
-
-    def to_dict(self) -> dict[str, Any]:
-        """The plan as one document."""
-        return {
-            "finding": self.finding,
-            "measure": self.measure,
-            "systems": list(self.systems),
-            "documents": self.documents,
-            "counting": self.counting,
-            "as_many_uniform": None if np.isnan(self.as_many_uniform) else self.as_many_uniform,
-            "seed": self.seed,
-            "rows": self.frame.to_dicts(),
-            "notes": list(self.notes),
-        }
-
-    def __repr__(self) -> str:
-        return self.finding + "".join(f"\n- {note}" for note in self.notes)
 
 
 def plan_gold(
@@ -116,6 +60,9 @@ def plan_gold(
     that the labels can serve other comparisons. Measures that are no sums need `plan_gold_queries`. With `complete`,
     queries that a run misses count as empty lists.
 
+    With a pilot, `n` new documents are drawn among those without a gold label, and `to_frame` has the labels of both
+    rounds with probabilities that go for both together: use it alone.
+
     Reference: Neyman's allocation (JRSS 1934) for the difference of two systems.
     """
     one = _one(measure)
@@ -139,26 +86,37 @@ def plan_gold(
     if not size.any():
         raise Undefined("the systems show the same documents with the same weights: no gold label can tell them apart")
     error, notes = _error_size(pool)
-    worth = size * error
-    counting = size > 0
-    share_of_draw = (1 - uniform) * worth / worth.sum() + uniform / len(worth)
-    least = np.where(counting, floor * min(n / counting.sum(), 1.0), 0.0)
-    probability = inclusion_probabilities(share_of_draw, n, floor=least)
-    reachable = int((probability > 0).sum())
+    worth, open_ = size * error, ~pool.drawn
+    counting = open_ & (size > 0)
+    if not counting.any():
+        raise Undefined("every document that tells the systems apart has a gold label: nothing is left to draw")
+    told = known is not None and _fits(pool, notes)
+    guessed = guessed_chances(pool, size) if told else np.zeros(len(worth))
+    share_of_draw = (1 - uniform) * worth / worth[open_].sum() + uniform / int(open_.sum())
+    least = np.where(size > 0, floor * min(n / int(counting.sum()), 1.0), 0.0)
+    chance = chances(share_of_draw, guessed, least, n, open_)
+    drawable = np.where(open_, chance, 0.0)
+    reachable = int((drawable > 0).sum())
     if n > reachable:
         notes.append(f"{count(reachable, 'document')} in all to choose from: every one of them is to be labelled")
+    probability, earlier = joint_probabilities(pool, guessed, chance), None
+    if known is not None:
+        earlier = _earlier(pool, known, probability, told | (chance > 0), pilot, notes)
     frame = pool.docs.select("query", "doc").with_columns(
         pl.lit(None, dtype=pl.Float64).alias("label"), pl.Series("probability", probability)
     )
     return GoldPlan(
-        _shuffled(frame.filter(pl.Series(draw(probability, seed=seed))), seed),
+        _shuffled(frame.filter(pl.Series(draw(drawable, seed=seed))), seed),
         str(one),
         pool.systems,
         len(worth),
         int(counting.sum()),
-        _as_many_uniform(worth, probability),
+        # Earlier labels that speak for themselves alone leave nothing to chance.
+        as_many_uniform(worth if told else np.where(open_, worth, 0.0), guessed, chance, open_),
         seed,
         tuple(notes),
+        labelled=int(pool.drawn.sum()),
+        earlier=earlier,
     )
 
 
@@ -255,8 +213,37 @@ def _error_size(pool: Pool) -> tuple[Floats, list[str]]:
     return size, [f"how far each label may be off is taken from {pilot} of the pilot"]
 
 
-def _as_many_uniform(worth: Floats, probability: Floats) -> float:
-    """How many documents, all as likely, would leave as much to chance in the difference."""
-    counts = worth > 0
-    left = float((worth[counts] ** 2 * (1 / probability[counts] - 1)).sum() / (worth**2).sum())
-    return len(worth) / (1 + left)
+def _fits(pool: Pool, notes: list[str]) -> bool:
+    """Whether the pilot's probabilities go for these documents; otherwise its labels speak for themselves alone."""
+    if not pool.drawn.any():
+        return False
+    strange = "the pilot does not say with which probability its labels were drawn"
+    if not pool.assumed_uniform:
+        strange = "the pilot was not drawn for these runs and this measure" if out_of_reach(pool) else ""
+    if strange:
+        notes.append(f"{strange}: its labels count for themselves alone, and the new ones for all the others")
+    return not strange
+
+
+def _earlier(
+    pool: Pool, known: Gold, probability: Floats, kept: Bools, pilot: Any, notes: list[str]
+) -> pl.DataFrame | None:
+    """The labels of the pilot with the probabilities that go for both rounds, and how they were come by."""
+    frame = pool.docs.select("query", "doc").with_columns(pl.Series("probability", probability))
+    frame = frame.filter(pl.Series(pool.drawn & kept))
+    frame = frame.join(known.frame.select("query", "doc", "label"), on=["query", "doc"], maintain_order="left")
+    rounds = Judgments.of(pilot).frame
+    turn = pl.col("round").cast(pl.Int32, strict=False).fill_null(1) if "round" in rounds.columns else pl.lit(1)
+    rounds = rounds.select("query", "doc", round=turn).unique(["query", "doc"], keep="first")
+    frame = frame.join(rounds, on=["query", "doc"], maintain_order="left")
+    hidden, alike = known.frame.height - int(pool.drawn.sum()), int((pool.drawn & ~kept).sum())
+    for number, which in ((hidden, "that these systems do not show"), (alike, "that count alike for all systems")):
+        if number:
+            notes.append(f"{count(number, 'gold label')} of the pilot on documents {which} left out")
+    if not frame.height:
+        return None
+    notes.append(
+        f"with the {count(frame.height, 'earlier gold label')}, and probabilities for both rounds together: use the "
+        "new file alone"
+    )
+    return frame.select("query", "doc", "label", "probability", "round")

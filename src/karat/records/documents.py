@@ -30,6 +30,7 @@ class Documents(Records):
             Column("url", pl.String, "its address"),
             Column("text", pl.String, "its full text", aliases=("body", "contents")),
         ),
+        ordinary=("doc", "title", "text"),
     )
 
     @classmethod

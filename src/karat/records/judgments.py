@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -18,6 +18,9 @@ from karat.records.source import Source
 MADE = ("predicted", "backed off", "alone")
 #: What people write for "can't tell".
 NO_ANSWER = ("", "n/a", "na", "null", "none", "can't tell", "cant tell", "-")
+
+#: Columns that runs have and judgments do not.
+OF_RUNS = ("rank", "system", "run", "run_id", "runid", "tag")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -99,8 +102,9 @@ class Judgments(Records):
 
         With `drop_bad_labels`, labels that are none are dropped, counted, and noted.
         """
-        source = source_or(source, "the judgments")
-        frame = cls.schema.named(frame, source)
+        labels_first, source = source is not None, source_or(source, "the judgments")
+        spelled = cls.schema.spelled(frame.columns)
+        frame = cls.schema.named(frame, source, _is_run(frame, source, labels_first))
         notes: list[str] = []
         if "label" in frame.columns:
             labels, bad = _read_labels(frame["label"], scale)
@@ -113,14 +117,14 @@ class Judgments(Records):
             if bad.any():
                 row = int(bad.arg_max() or 0)
                 if not drop_bad_labels:
-                    raise _bad_label(frame["label"], bad, row, scale, source)
+                    raise _bad_label(frame["label"], bad, row, scale, source, spelled["label"])
                 notes.append(
                     f"{source.name}: dropped {count(int(bad.sum()), 'bad label')}, the first "
                     f'"{frame["label"][row]}" ({source.at(row)})'
                 )
                 frame, labels, source = frame.filter(~bad), labels.filter(~bad), source.keep(~bad)
             frame = frame.with_columns(labels.alias("label"))
-        frame = cls.schema.conform(frame, source)
+        frame = cls.schema.conform(frame, source, spelled=spelled)
         if "aspect" in frame.columns:
             # Overall, OVERALL and "overall " are one aspect to everybody who writes them.
             aspect = pl.col("aspect").str.strip_chars().str.to_lowercase()
@@ -182,11 +186,34 @@ def _between_grades(
     return numbers.zip_with(between, labels), between
 
 
-def _bad_label(labels: pl.Series, bad: pl.Series, row: int, scale: Scale | None, source: Source) -> BadInput:
+def _is_run(frame: pl.DataFrame, source: Source, labels_first: bool) -> str:
+    """What to say when these are the columns of a run; scores of a run in place of labels are refused.
+
+    Some call a label score. Beside the rank or the system, and no whole numbers, scores are those of a system.
+    """
+    headers = {name.strip().lower() for name in frame.columns}
+    order = "labels come first, then the runs" if labels_first else "runs come first, then the labels"
+    hint = f"is this a run? The {order}" if headers & {*OF_RUNS} else ""
+    column = {name: header for header, name in Judgments.schema.rename(frame.columns).items()}.get("label", "")
+    if hint and column.strip().lower() == "score":
+        scores = frame[column].cast(pl.Float64, strict=False)
+        if not (scores == scores.round(0)).fill_null(True).all():
+            raise BadInput.at(
+                source.name,
+                expected="judgments with the columns query, doc, label",
+                found=", ".join(frame.columns),
+                remedy=f"{hint}. If the scores are labels, name the column label",
+            )
+    return hint
+
+
+def _bad_label(
+    labels: pl.Series, bad: pl.Series, row: int, scale: Scale | None, source: Source, spelled: str
+) -> BadInput:
     more = int(bad.sum()) - 1
     return BadInput.at(
         source.at(row),
-        expected="a number as label" if scale is None else f"a grade of the scale {scale}",
+        expected=f"a number as {spelled}" if scale is None else f"a grade of the scale {scale}",
         found=f'"{labels[row]}"' + (f" ({count(more, 'more row')} like it)" if more else ""),
         remedy="drop it with --drop-bad-labels or "
         + ("name the levels with --scale" if scale is None else "extend the scale"),
@@ -215,9 +242,26 @@ def _one_each(frame: pl.DataFrame, source: Source, notes: list[str]) -> pl.DataF
             found=f'"{_grade(row["label"])}" after "{_grade(frame["label"][one])}" ({source.at(one)})',
             remedy="remove one, or add a column judge when two people said it",
         )
+    _one_chance(frame, key, source)
     rows = count(int(again.sum()), "row")
     notes.append(f"{source.name}: {rows} repeated an earlier label of the same document and counted once")
     return frame.filter(~again)
+
+
+def _one_chance(frame: pl.DataFrame, key: Sequence[str], source: Source) -> None:
+    """Refuse a label said twice with different chances to be drawn: two samples were put together as one."""
+    if "probability" not in frame.columns:
+        return
+    first = pl.col("probability").first().over(key)
+    other = frame.select(pl.col("probability").ne_missing(first)).to_series()
+    if other.any():
+        row = int(other.arg_max() or 0)
+        raise BadInput.at(
+            source.at(row),
+            expected=f"one probability for document {frame['doc'][row]} of query {frame['query'][row]}",
+            found=f"{frame['probability'][row]} after another",
+            remedy="two rounds of gold labels need chances for both together: karat plan gold --pilot writes them",
+        )
 
 
 def _grade(label: float | None) -> str:

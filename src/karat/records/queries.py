@@ -46,6 +46,7 @@ class Queries(Records):
             Column("description", pl.String, "the information need in a sentence"),
             Column("kind", pl.String, "ambiguous, faceted, navigational, ...", aliases=("type",)),
         ),
+        ordinary=("query", "text"),
     )
 
     @classmethod

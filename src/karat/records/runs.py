@@ -13,6 +13,7 @@ import polars as pl
 from karat.errors import BadInput
 from karat.records.base import Records, count, frame_of, repeats, source_or
 from karat.records.blocks import Blocks
+from karat.records.judgments import Judgments
 from karat.records.schema import Column, Schema
 from karat.records.source import Source
 
@@ -41,6 +42,7 @@ class Runs(Records):
             Column("score", pl.Float64, "the system's score, higher is better", aliases=("sim", "similarity")),
             Column("team", pl.String, "who submitted the system"),
         ),
+        ordinary=("query", "doc", "score"),
     )
 
     @classmethod
@@ -62,8 +64,10 @@ class Runs(Records):
     @classmethod
     def check(cls, frame: pl.DataFrame, *, system: str = "run", source: Source | None = None) -> Runs:
         """Runs from a frame; `BadInput` names the first row that breaks a rule."""
-        source = source_or(source, "the run")
-        frame = cls.schema.conform(frame, source)
+        labels_first, source = source is not None, source_or(source, "the run")
+        headers, spelled = frame.columns, cls.schema.spelled(frame.columns)
+        hint = _are_labels(headers, labels_first)
+        frame = cls.schema.conform(frame, source, hint)
         one_system = "system" not in frame.columns
         if one_system:
             frame = frame.select(pl.lit(system).alias("system"), pl.all())
@@ -72,8 +76,8 @@ class Runs(Records):
                 raise BadInput.at(
                     source.name,
                     expected="a column score or rank",
-                    found=", ".join(name for name in frame.columns if name != "system" or not one_system),
-                    remedy="say by which number the documents are ordered",
+                    found=", ".join(headers),
+                    remedy=hint or "say by which number the documents are ordered",
                 )
             frame = frame.with_columns(score=-pl.col("rank").cast(pl.Float64))
         wrong = frame["score"].is_null() | frame["score"].is_nan().fill_null(True)
@@ -81,7 +85,7 @@ class Runs(Records):
             row = int(wrong.arg_max() or 0)
             raise BadInput.at(
                 source.at(row),
-                expected="a number as score",
+                expected=f"a number as {spelled['score']}",
                 found="NaN" if frame["score"][row] is not None else "nothing",
                 remedy="a list without scores cannot be ordered; give ranks or scores to all of it",
             )
@@ -133,6 +137,14 @@ class Runs(Records):
             f"{count(len(self), 'document')} for {count(keys['query'].n_unique(), 'query', 'queries')} "
             f"by {who if systems else 'nobody'}"
         )
+
+
+def _are_labels(headers: Sequence[str], labels_first: bool) -> str:
+    """What to say when these columns are those of labels: commands take labels first, functions last."""
+    if not {*Judgments.schema.required} <= {*headers, *Judgments.schema.rename(headers).values()}:
+        return ""
+    order = "labels come first, then the runs" if labels_first else "runs come first, then the labels"
+    return f"are these labels? The {order}"
 
 
 def several(data: Any) -> list[Runs]:

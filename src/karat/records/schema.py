@@ -6,7 +6,7 @@ their type, names that other tools use for them are understood, and whatever els
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import polars as pl
@@ -45,6 +45,8 @@ class Schema:
 
     name: str
     columns: tuple[Column, ...]
+    #: The names in the first line of an ordinary file, where the required ones alone would not do.
+    ordinary: tuple[str, ...] = ()
 
     @property
     def names(self) -> list[str]:
@@ -76,32 +78,68 @@ class Schema:
                 taken.add(column.name)
         return renamed
 
-    def named(self, frame: pl.DataFrame, source: Source) -> pl.DataFrame:
-        """The frame with known names; lists and objects in a known column are refused."""
-        frame = frame.rename(self.rename(frame.columns))
+    def first_line(self, separator: str = ",") -> str:
+        """A first line that names the columns, to show to somebody who has none.
+
+        >>> from karat.records import Judgments
+        >>> Judgments.schema.first_line(";")
+        'query;doc;label'
+        """
+        return separator.join(self.ordinary or self.required)
+
+    def spelled(self, headers: Iterable[str]) -> dict[str, str]:
+        """The known columns as a message names them: with the name that stands in the file where that is another.
+
+        >>> from karat.records import Judgments
+        >>> Judgments.schema.spelled(["query", "Doc", "relevance"])["label"]
+        'label (column relevance)'
+        """
+        other = {name: header for header, name in self.rename(headers).items() if header.strip().lower() != name}
+        return {name: f"{name} (column {other[name]})" if name in other else name for name in self.names}
+
+    def named(self, frame: pl.DataFrame, source: Source, hint: str = "") -> pl.DataFrame:
+        """The frame with known names; required columns that miss and lists or objects in known ones are refused.
+
+        `hint` ends the error for missing columns.
+        """
+        headers = frame.columns
+        frame = frame.rename(self.rename(headers))
+        missing = [name for name in self.required if name not in frame.columns]
+        if missing and source.header is not None and not {*self.names} & {*frame.columns}:
+            raise BadInput.at(
+                f"{source.name} line 1",
+                expected="the names of the columns",
+                found=f'none that is known: "{source.header}"',
+                remedy=f"if this is data, put a line of names above it, such as {self.first_line(source.separator)}",
+            )
+        if missing:
+            raise BadInput.at(
+                source.name,
+                expected=f"{self.name} with the columns {', '.join(self.required)}",
+                found=f"{', '.join(headers) or 'no columns'} (no {', '.join(missing)})",
+                remedy=hint or "name the columns so" + ("" if source.header is None else " in the first line"),
+            )
         for name in self.names:
             if name in frame.columns and frame[name].dtype.is_nested():
                 raise BadInput.at(source.name, expected=f"single values as {name}", found="lists or objects")
         return frame
 
-    def conform(self, frame: pl.DataFrame, source: Source) -> pl.DataFrame:
-        """The frame with known names, types and order; `BadInput` at the first cell that cannot be read."""
-        frame = self.named(frame, source)
-        missing = [name for name in self.required if name not in frame.columns]
-        if missing:
-            raise BadInput.at(
-                source.name,
-                expected=f"{self.name} with the columns {', '.join(self.required)}",
-                found=f"{', '.join(frame.columns) or 'no columns'} (no {', '.join(missing)})",
-                remedy="name the columns so" + (" in the first line" if source.is_file else ""),
-            )
-        casts = [self._cast(frame[c.name], c, source) for c in self.columns if c.name in frame.columns]
+    def conform(
+        self, frame: pl.DataFrame, source: Source, hint: str = "", spelled: Mapping[str, str] | None = None
+    ) -> pl.DataFrame:
+        """The frame with known names, types and order; `BadInput` at the first cell that cannot be read.
+
+        `spelled` is what messages call the columns of a frame that was renamed already.
+        """
+        spelled = self.spelled(frame.columns) if spelled is None else spelled
+        frame = self.named(frame, source, hint)
+        casts = [self._cast(frame[c.name], c, source, spelled[c.name]) for c in self.columns if c.name in frame.columns]
         frame = frame.with_columns(casts)
         known = [name for name in self.names if name in frame.columns]
         return frame.select([*known, *(name for name in frame.columns if name not in known)])
 
     @staticmethod
-    def _cast(values: pl.Series, column: Column, source: Source) -> pl.Series:
+    def _cast(values: pl.Series, column: Column, source: Source, spelled: str) -> pl.Series:
         if values.dtype == column.dtype and not values.null_count():
             typed = values
         elif column.dtype == pl.Boolean and values.dtype == pl.String:
@@ -126,7 +164,7 @@ class Schema:
             found = values[row]
             raise BadInput.at(
                 source.at(row),
-                expected=f"{column.kind} as {column.name}",
+                expected=f"{column.kind} as {spelled}",
                 found="nothing" if found is None or found == "" else f'"{found}"',
                 remedy=f"{column.name} is {column.about}",
             )

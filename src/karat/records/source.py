@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import polars as pl
 
@@ -22,6 +22,9 @@ class Source:
     name: str
     lines: pl.Series | None = None
     first_line: int | None = None
+    #: The first line as it stands and what divides its cells, where a first line names the columns.
+    header: str | None = None
+    separator: str = ","
 
     @property
     def is_file(self) -> bool:
@@ -41,4 +44,4 @@ class Source:
         lines = self.lines
         if lines is None and self.first_line is not None:
             lines = pl.int_range(self.first_line, self.first_line + len(mask), eager=True)
-        return self if lines is None else Source(self.name, lines.filter(mask))
+        return self if lines is None else replace(self, lines=lines.filter(mask), first_line=None)

@@ -35,9 +35,9 @@ def worth_section(evidence: Evidence, group: str | None, draws: int, seed: int) 
             rows.drop("row", "look_at"),
         )
     ]
-    notes += model.notes
     most = int(model.votes.size.max())
     table = model.table([pair for pair in USUAL if pair[1] <= max(most, 3)])
+    notes += table.notes
     if most >= 3:
         figures.append(_model_figure(labels, seed, most))
     for part in (_resampled, _consistency):

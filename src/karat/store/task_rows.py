@@ -90,6 +90,8 @@ def task_row(raw: dict[str, Any], at: str, scale: Scale | None, *, practice: boo
     row["surface"] = raw.get("surface") if row["closed"] else None
     if row["labels"] is not None and row["labels"] < 1:
         raise BadInput.at(at, expected="1 label or more", found=str(row["labels"]))
+    if row["probability"] is not None and not 0 < row["probability"] <= 1:
+        raise BadInput.at(at, expected="a probability above 0 and at most 1", found=f"{row['probability']:g}")
     if row["trap"] and row["expected"] not in ("left", "right"):
         raise BadInput.at(at, expected="left or right as the expected answer of a trap", found=str(row["expected"]))
     if kind == "pair" and row["left"] == row["right"]:

@@ -77,8 +77,10 @@ def agreement(
     (Holm).
     Intervals are bootstrap intervals over queries.
 
-    `between_measures` compares the credit of measures on the same pairs: `mcnemar_p` is the exact test on the pairs
-    where two measures differ, `p` the same by whole queries, adjusted by Holm, which alone makes one `better`.
+    `between_measures` compares the credit of measures on the same pairs: in `first_better` pairs the first has more (it
+    agrees where the other ties or disagrees, or ties where the other disagrees), in `second_better` the second;
+    `sign_p` is the exact sign test of these two, `p` tests the credit by whole queries, adjusted by Holm, which alone
+    makes one `better`.
     `between_splits` compares the parts of a split by the paper's t-test (`welch_p`) and with errors clustered by query
     (`p`).
 
@@ -169,8 +171,8 @@ _ROW = {
 }
 _MEASURES = {
     **dict.fromkeys(("first", "second"), pl.String),
-    **dict.fromkeys(("only_first", "only_second", "n"), pl.Int64),
-    **dict.fromkeys(("difference", "low", "high", "mcnemar_p", "p"), pl.Float64),
+    **dict.fromkeys(("first_better", "second_better", "n"), pl.Int64),
+    **dict.fromkeys(("difference", "low", "high", "sign_p", "p"), pl.Float64),
 }
 _SPLITS = {
     **dict.fromkeys(("measure", "split", "first", "second"), pl.String),

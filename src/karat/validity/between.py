@@ -98,13 +98,13 @@ def between_measures(compared: Compared, level: float, draws: int, seed: int) ->
             {
                 "first": compared.measures[one],
                 "second": compared.measures[two],
-                "only_first": first,
-                "only_second": second,
+                "first_better": first,
+                "second_better": second,
                 "n": int(base.sum()),
                 "difference": float(more[base].mean() / 2) if base.any() else np.nan,
                 "low": low,
                 "high": high,
-                "mcnemar_p": binomial_p(first, second),
+                "sign_p": binomial_p(first, second),
                 "p": flip_p(totals(compared.query, more, number)),
             }
         )

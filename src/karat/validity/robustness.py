@@ -9,25 +9,34 @@ import polars as pl
 
 from karat.errors import Undefined
 from karat.estimate import Scorer
-from karat.judges.disagreement import disagreement
+from karat.judges.disagreement import Disagreement
+from karat.judges.votes import used, votes
 from karat.measures import parse_measure
 from karat.records import Judgments, Result, Runs
 from karat.records.base import count
 
 
 def robustness(
-    judgments: Judgments, top: float | None = None, *, of: Sequence[int] = (2, 3, 4), repeats: int = 10, seed: int = 0
+    judgments: Judgments,
+    top: float | None = None,
+    *,
+    of: Sequence[int] = (2, 3, 4),
+    all_labels: bool = False,
+    repeats: int = 10,
+    seed: int = 0,
 ) -> Result:
     """Scores of one judge's perfect ranking by another judge's labels, mean and sd over queries.
 
     For each query with two judges in common, the documents are ranked by the one's labels (ties at random, `repeats`
     times) and scored with the other's, both ways round. A measure is robust when the score is high and varies little.
-    User disagreement weights are estimated from the other queries. (The paper's Table 2.)
+    User disagreement weights are estimated from the other queries. (The paper's Table 2.) Where a further judge was
+    asked only when the first two differed, these two count (unless `all_labels`).
 
     Reference: Demeester et al. (WSDM 2014), section 5.2.
     """
     judgments.need("judge", "paired judgments")
     grade = judgments.top if top is None else float(top)
+    judgments, told = used(judgments, all_labels=all_labels)
     pairs = _paired(judgments)
     if grade is None or not pairs:
         raise Undefined("no query was judged by two judges: robustness cannot be told")
@@ -37,7 +46,7 @@ def robustness(
     for query, (one, two) in pairs.items():
         others = Judgments(judgments.frame.filter(pl.col("query") != query), (), judgments.scale)
         try:
-            model = disagreement(others, grade, draws=0)
+            model = Disagreement(votes(others, grade), level=0.95, draws=0, seed=seed)
         except Undefined:
             lost += 1
             continue
@@ -73,7 +82,7 @@ def robustness(
         f"{best['measure']} varies least between judges: mean {best['mean']:.3f}, sd {best['sd']:.3f} over "
         f"{count(len(pairs), 'query', 'queries')} ranked by one judge and scored by another."
     )
-    notes = [f"ties at random, {repeats} times, seed {seed}; the lowest level is worth nothing"]
+    notes = [*told, f"ties at random, {repeats} times, seed {seed}; the lowest level is worth nothing"]
     if lost:
         notes.append(f"{count(lost, 'query', 'queries')} left out: no weights without it")
     return Result(table, finding, tuple(notes))

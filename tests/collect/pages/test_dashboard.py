@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from karat.records.study import Rules
-from karat.store import Answer, answer, next_task
+from karat.store import Answer, answer, next_task, opened
 from karat.store.people import add_judge
 
 TASKS = [{"query": f"x{query}", "doc": f"q1-d{place}"} for query in range(6) for place in range(4)]
@@ -105,18 +105,18 @@ def test_a_name_that_is_taken_is_said_beside_the_form_and_stays_there(page, stud
     name = page.get_by_label("Name (optional)")
     name.fill("ann")
     name.press("Enter")
-    page.wait_for_function("() => document.querySelector('#invite-said').textContent")
-    said = page.inner_text("#invite-said")
+    page.wait_for_function("() => document.querySelector('#invite-hint').textContent")
+    said = page.inner_text("#invite-hint")
     assert said.startswith('No link was made: the judge\'s name: expected one that is free, found "ann"')
     with page.expect_response("**/api/progress"):
         pass
-    assert page.inner_text("#invite-said") == said
+    assert page.inner_text("#invite-hint") == said
     assert name.input_value() == "ann"
     assert page.locator("[data-link]").count() == 0
     name.fill("anna")
     name.press("Enter")
     page.wait_for_selector("[data-link]")
-    assert page.inner_text("#invite-said") == ""
+    assert page.inner_text("#invite-hint") == ""
 
 
 def test_a_judge_who_lost_the_link_gets_a_new_one_and_the_old_one_ends(page, study, chromium):
@@ -162,3 +162,34 @@ def test_signing_out_ends_it(page, study):
     page.wait_for_url("**/signin")
     page.goto(f"{study.url}/lead")
     assert "/signin" in page.url
+
+
+def test_what_is_not_yet_known_is_said_once_and_not_guessed(page, serve):
+    study = serve([{"query": "q1", "doc": f"q1-d{place}"} for place in range(2)])
+    ann = add_judge(study.store, name="ann")[0]["id"]
+    task = next_task(study.store, ann).task
+    answer(study.store, ann, task["id"], Answer(label=3.0))
+    sign_in(page, study)
+    page.wait_for_selector("[data-judge=ann]")
+    assert page.inner_text("#s-agreement") == "No document has two labels yet."
+    assert page.inner_text("#agreement").strip() == ""
+    cells = page.locator("[data-judge=ann] td").all_inner_texts()
+    assert cells[-3:-1] == ["-", "-"], "leniency and drift of one label"
+
+
+def test_disagreements_tell_context_and_long_titles_do_not_push_the_rest_away(page, serve):
+    long = "x" * 400
+    both = [{"query": "q1", "doc": "odd"}, {"query": "q1", "doc": "odd", "context": "q1-d0"}]
+    more = [{"doc": "odd", "title": long, "snippet": "", "url": "", "text": "", "html": ""}]
+    study = serve(both, more=more, rules=Rules(labels=2, hours_apart=0))
+    for name, label in (("ann", 3.0), ("bob", 0.0)):
+        judge = add_judge(study.store, name=name)[0]["id"]
+        while (task := next_task(study.store, judge).task) is not None:
+            opened(study.store, judge, task["id"], "context")
+            answer(study.store, judge, task["id"], Answer(label=label))
+    sign_in(page, study)
+    page.wait_for_selector("#differ tbody tr")
+    rows = page.locator("#differ tbody tr").all_inner_texts()
+    assert sorted("(after Shoeing a horse, step by step)" in row for row in rows) == [False, True]
+    spill = "() => { const box = document.querySelector('#differ'); return box.scrollWidth - box.clientWidth; }"
+    assert page.evaluate(spill) <= 1

@@ -188,7 +188,8 @@ def test_practice_tells_what_was_expected_and_why(page, press, serve):
     press("1", "Enter")
     page.wait_for_selector("#feedback[open].wrong")
     assert page.inner_text("#feedback-title") in ("We expected: perfect", "We expected: bad")
-    assert "1 of 2 as expected" in page.inner_text("#feedback-text")
+    assert "Practice is over: 1 of 2 as expected." in page.inner_text("#feedback-score")
+    assert page.inner_text("#feedback-text") in ("It answers the whole question.", "A show is no shoe.")
     press("Enter")
     page.wait_for_function("() => document.querySelector('#eyebrow').textContent === 'Query'")
     assert not study.events("answer")
@@ -209,6 +210,53 @@ def test_a_reload_keeps_the_task_and_what_was_half_said(page, press, serve):
     assert study.wait_for(1, "answer")[0]["comment"] == "half a thought"
 
 
+def test_after_a_reload_digits_go_to_the_first_row_that_lacks_an_answer(page, press, serve):
+    study = serve(FOUR, aspects=(Aspect("novelty"), Aspect("authority")))
+    at_task(page, study.link())
+    press("3")
+    page.reload()
+    page.wait_for_selector(".answer :checked")
+    assert page.locator(".at-hand").get_attribute("data-row") == "novelty"
+    press("1", "2", "Enter")
+    said = study.wait_for(1, "answer")[0]
+    assert (said["label"], said["more"]["aspects"]) == (3.0, {"novelty": 1.0, "authority": 2.0})
+
+
+def test_undo_tells_a_document_alone_from_the_same_after_another(page, press, serve):
+    alone = {"query": "q1", "doc": "q1-d1"}
+    study = serve([alone, alone | {"context": "q1-d0"}], rules=Rules(labels=1, hours_apart=0))
+    at_task(page, study.link())
+    for number in range(2):
+        if page.locator("#context-title").count():
+            press("o")
+        press("2", "Enter")
+        study.wait_for(number + 1, "answer")
+        if not number:
+            fresh(page)
+    page.goto(f"{study.url}/judge")
+    page.wait_for_url("**/done")
+    listed = page.evaluate("fetch('/api/answers').then(said => said.json())")["answers"]
+    assert sorted(answer["context"] for answer in listed) == ["", "Shoeing a horse, step by step"]
+
+
+def test_enter_begins_and_the_question_mark_shows_the_keys_that_there_are(page, press, serve):
+    study = serve(FOUR, aspects=(Aspect("novelty"),))
+    page.goto(study.link())
+    press("?")
+    page.wait_for_selector("#help[open]")
+    keys = page.locator("#help dt").all_inner_texts()
+    assert keys[0].split() == ["0", "1", "2", "3"], "the keys of the grades"
+    press("Enter")
+    assert page.url.endswith("/welcome"), "Enter does not begin while the help is open"
+    if page.locator("#help[open]").count():
+        press("Escape")
+    press("Enter")
+    page.wait_for_selector(".answer")
+    press("?")
+    page.wait_for_selector("#help[open]")
+    assert page.locator("#help dt").all_inner_texts()[0].split() == ["0", "1", "2", "3"]
+
+
 def test_answers_given_without_a_connection_arrive_once_it_is_back(page, press, serve):
     study = serve(FOUR)
     at_task(page, study.link())
@@ -219,7 +267,10 @@ def test_answers_given_without_a_connection_arrive_once_it_is_back(page, press, 
     moved_on(page, first)
     page.wait_for_selector("#banner:not([hidden])")
     assert "kept in this browser" in page.inner_text("#banner")
+    assert "go on judging" in page.inner_text("#banner")
     press("3", "Enter")
+    page.wait_for_function("() => document.querySelector('#banner').textContent.includes('the next task comes then')")
+    assert "go on judging" not in page.inner_text("#banner")
     assert not study.events("answer")
     page.context.set_offline(False)
     assert [row["label"] for row in study.wait_for(2, "answer")] == [2.0, 3.0]

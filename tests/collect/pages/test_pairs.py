@@ -44,6 +44,31 @@ def test_two_lists_are_compared_by_arrows_with_a_strength_and_a_reason(page, pre
     assert {said["a"], said["b"]} == {"up", "down"}
 
 
+def test_after_an_arrow_digits_belong_to_the_next_row_and_never_change_the_side(page, press, serve):
+    study = serve([PAIR, PAIR | {"query": "q2"}])
+    at_task(page, study.link())
+    press("ArrowRight")
+    assert page.locator(".at-hand").get_attribute("data-row") == "strength"
+    press("2")
+    assert page.locator(".at-hand").get_attribute("data-row") == "reasons"
+    press("1", "3", "Enter")
+    said = study.wait_for(1, "answer")[0]
+    assert (said["choice"], said["strength"]) == ("right", 2.0)
+    assert said["more"]["chips"] == ["more relevant", "more variety"]
+    page.wait_for_function("() => document.querySelector('.answer') && !document.querySelector('.answer :checked')")
+    press("ArrowRight", "ArrowLeft", "ArrowLeft", "ArrowDown", "1", "ArrowRight", "Enter")
+    said = study.wait_for(2, "answer")[1]
+    assert (said["choice"], said["strength"], said["more"]["chips"]) == ("left", 2.0, ["more relevant"])
+
+
+def test_without_steps_an_arrow_leads_to_the_reasons(page, press, serve):
+    study = serve([PAIR], strengths=1)
+    at_task(page, study.link())
+    press("ArrowLeft", "2", "Enter")
+    said = study.wait_for(1, "answer")[0]
+    assert (said["choice"], said["strength"], said["more"]["chips"]) == ("left", None, ["better order"])
+
+
 def test_an_answer_taken_back_comes_with_all_that_was_said(page, press, serve):
     study = serve([PAIR, PAIR | {"query": "q2"}])
     at_task(page, study.link())

@@ -10,7 +10,7 @@ from karat.cli.plan.pairs import pairs
 from karat.cli.plan.power import power
 
 
-@click.group()
+@click.group(short_help="What to have judged next, and what it costs.")
 def plan() -> None:
     """What to have judged next, with its number and cost before anything is written."""
 

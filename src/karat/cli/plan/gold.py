@@ -17,19 +17,27 @@ FLOOR = 0.2
 EXAMPLES = """\b
 Examples:
   karat plan gold llm.csv bm25.run neural.run -m P@10 -n 300 --out gold.csv
-  karat plan gold llm.csv a.run b.run -m DCG@10 -n 200 --pilot earlier.csv --out gold.csv
+  karat plan gold llm.csv a.run b.run -m DCG@10 -n 200 --pilot earlier.csv --out both.csv
   karat plan gold llm.csv a.run b.run -m nDCG@10 -n 400 --whole-queries --out gold.csv
 
 Fill in the column label of gold.csv, then: karat compare llm.csv bm25.run neural.run -m P@10 --gold gold.csv"""
 
 
-@click.command(epilog=EXAMPLES)
+@click.command(epilog=EXAMPLES, short_help="Draw the documents whose gold labels say most.")
 @click.argument("labels")
 @click.argument("runs", metavar="RUN_A RUN_B [RUN...]", nargs=-1, required=True)
 @click.option("-m", "--measure", default="P@10", show_default=True, help="The measure to compare by.")
-@click.option("-n", "--number", default=300, show_default=True, type=click.IntRange(1), help="Gold labels to collect.")
+@click.option(
+    "-n", "--number", default=300, show_default=True, type=click.IntRange(1), help="New gold labels to collect."
+)
 @click.option("--out", metavar="FILE", help="Write the documents with their probabilities (.csv, .jsonl, .parquet).")
-@click.option("--pilot", metavar="FILE", help="Earlier gold labels: they show which labels are often wrong.")
+@click.option(
+    "--pilot",
+    metavar="FILE",
+    multiple=True,
+    callback=options.one_file,
+    help="Earlier gold labels: new ones are drawn beside them, where labels are often wrong.",
+)
 @click.option("--whole-queries", is_flag=True, help="Draw whole queries, for nDCG, AP, RR, ERR.")
 @click.option("--uniform", default=0.0, show_default=True, help="The share drawn from all documents, for reuse.")
 @click.option("--floor", default=FLOOR, show_default=True, help="The least probability, as a share of the average.")
@@ -65,6 +73,9 @@ def gold(
     A document that both systems show at the same rank says nothing; one whose label is often wrong says much. The file
     written holds query, doc, an empty label to fill in, and the probability with which each was drawn: karat compare
     --gold reads it.
+
+    With --pilot, earlier gold labels, new documents are drawn among those without one. The file then holds the
+    earlier labels, too, with probabilities that go for both rounds together: fill in the empty labels and use it alone.
     """
     from karat.errors import BadInput
     from karat.formats import read_judgments, write
@@ -98,7 +109,7 @@ def gold(
             seed=seed,
         )
     if out is not None:
-        write(Judgments(plan.frame), out)
+        write(Judgments(plan.to_frame()), out)
     if as_json:
         document = plan.to_dict()
         if cost is not None:
@@ -121,7 +132,8 @@ def gold(
     for note in notes:
         say(printed, f"- {note}")
     if out is not None:
-        say(printed, f"Wrote {out}: fill in the labels, then karat compare ... --gold {out}")
+        empty = "the labels" if plan.earlier is None else "the empty labels"
+        say(printed, f"Wrote {out}: fill in {empty}, then karat compare ... --gold {out}")
 
 
 def _check_out(out: str, force: bool) -> None:
@@ -137,7 +149,10 @@ def _check_out(out: str, force: bool) -> None:
     if force or not Path(out).exists():
         return
     try:
-        given = len(read_judgments(out).frame.drop_nulls("label"))
+        held = read_judgments(out).frame
+        if "round" in held.columns:  # earlier labels are elsewhere, too
+            held = held.filter(held["round"] == held["round"].max())
+        given = len(held.drop_nulls("label"))
     except KaratError:
         given = 0
     if given:

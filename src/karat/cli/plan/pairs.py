@@ -22,7 +22,7 @@ Examples:
 The rules and their defaults are those of Sanderson et al. (SIGIR 2010)."""
 
 
-@click.command(epilog=EXAMPLES)
+@click.command(epilog=EXAMPLES, short_help="Choose pairs of result lists for users to compare.")
 @click.argument("labels")
 @click.argument("runs", metavar="RUN...", nargs=-1, required=True)
 @click.option("--teams", metavar="FILE", help="A table of system and team; systems of one team are not paired.")

@@ -42,6 +42,12 @@ function table(heads, rows) {
 const cell = (text, look = "", means = null) => make("td", { class: look, title: means }, text);
 const share = (value, low, high, n) => (n ? cell(`${percent(value)} [${Math.round(low * 100)}, ${Math.round(high * 100)}]`, n && high < 0.5 ? "look" : "", `of ${n}, with its 95 % interval`) : cell("-"));
 
+/** A mean without its interval would be taken for more than it is. */
+function lenient({ leniency, leniency_low: low, leniency_high: high }) {
+  if (leniency === null || low === null || high === null) return cell("-", "", "too few labels to say");
+  return cell(`${signed(leniency)} [${signed(low)}, ${signed(high)}]`, low > 0 || high < 0 ? "look" : "", "with its 95 % interval");
+}
+
 function judgeRow(row) {
   const act = row.state === "active" ? "pause" : "release";
   const button = make("button", { type: "button", "aria-label": `${act === "pause" ? "Pause" : "Release"} ${row.name}` }, act === "pause" ? "Pause" : "Release");
@@ -70,8 +76,8 @@ function judgeRow(row) {
     share(row.agreement, row.agreement_low, row.agreement_high, row.n_compared),
     share(row.accuracy, row.accuracy_low, row.accuracy_high, row.n_gold),
     cell(traps, row.traps_failed ? "look" : ""),
-    cell(signed(row.leniency), row.leniency_low > 0 || row.leniency_high < 0 ? "look" : ""),
-    cell(signed(row.drift), row.drift_p !== null && row.drift_p < 0.05 ? "look" : ""),
+    lenient(row),
+    row.drift_p === null ? cell("-", "", "too few labels to say") : cell(signed(row.drift), row.drift_p < 0.05 ? "look" : "", `p = ${row.drift_p.toFixed(3)}`),
     make("td", {}, button, " ", link),
   );
 }
@@ -83,7 +89,7 @@ const JUDGE_HEADS = [
   "Answers",
   "Median time|active seconds for one answer",
   "Can't tell|share of answers without a grade",
-  "With others|how often the grade is the most frequent one of the other judges",
+  "With others|how often the grade is the one that most of the other judges gave; where several are, each counts in part",
   "With gold|how often the grade is the known one",
   "Traps passed|pairs with a known answer",
   "Leniency|mean of grade minus gold, or minus the others' mean",
@@ -93,7 +99,8 @@ const JUDGE_HEADS = [
 
 function differRow(row) {
   const said = row.labels.map((label) => `${label.judge}: ${name(label.label)}${label.comment ? ` (${label.comment})` : ""}`).join("; ");
-  return make("tr", {}, cell(row.query_text || row.query, "text"), cell(row.title || row.doc, "text"), cell(said, "text wrap"), cell(String(row.apart), row.apart > 1 ? "look" : ""));
+  const after = row.context ? ` (after ${row.context_title})` : "";
+  return make("tr", {}, cell(row.query_text || row.query, "text wrap"), cell((row.title || row.doc) + after, "text wrap"), cell(said, "text wrap"), cell(String(row.apart), row.apart > 1 ? "look" : ""));
 }
 
 const name = (grade) => setup.scale.find((level) => level.grade === grade)?.name ?? String(grade);
@@ -126,7 +133,7 @@ async function refresh() {
     byId("s-progress").textContent = when(progress);
     redraw("progress", progress, (data, width) => course(width, data));
     redraw("kinds", progress.kinds, (kinds, width) => meters(width, kinds.map((kind) => ({ ...kind, name: KINDS[kind.kind] || kind.kind }))));
-    byId("s-agreement").textContent = [quality.finding, quality.split].filter(Boolean).join(" ");
+    byId("s-agreement").textContent = [...new Set([quality.finding, quality.split])].filter(Boolean).join(" ");
     redraw("agreement", quality.rows, (rows, width) =>
       rows.length
         ? dots(
@@ -134,7 +141,7 @@ async function refresh() {
             rows.map((row) => ({ name: row.group, value: row.alpha, low: row.alpha_low, high: row.alpha_high, text: `${row.alpha === null ? "-" : row.alpha.toFixed(2)} (${between(row.alpha_low, row.alpha_high)})` })),
             { from: rows.some((row) => row.alpha_low < 0 || row.alpha < 0) ? -1 : 0, to: 1, title: quality.finding },
           )
-        : make("p", { class: "soft" }, "It shows here as soon as documents have two labels."),
+        : make("span"),
     );
     byId("s-labels").textContent = quality.distribution.map((row) => `${row.group}: ${row.n}`).join(", ") || "none yet";
     redraw("labels", quality.distribution, (rows, width) => bars(width, rows, setup.scale.map((level) => level.name)));
@@ -151,7 +158,7 @@ async function refresh() {
 /** A personal link, where the lead can copy it. */
 function showLink(made) {
   const link = new URL(made.link, window.location.href).href;
-  byId("invite-said").textContent = "";
+  byId("invite-hint").textContent = "";
   byId("links").prepend(make("p", {}, `${made.name}: `, make("span", { class: "link-out", "data-link": link }, link)));
   byId("links").scrollIntoView({ block: "nearest" });
 }
@@ -164,7 +171,7 @@ byId("invite").addEventListener("submit", async (event) => {
     event.target.reset();
   } catch (error) {
     // Beside the form: the top of the page may be out of sight.
-    byId("invite-said").textContent = `No link was made: ${error.message}.`;
+    byId("invite-hint").textContent = `No link was made: ${error.message}.`;
   }
 });
 

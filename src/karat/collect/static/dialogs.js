@@ -43,7 +43,8 @@ export class Dialogs {
       const { answers } = await ask("/api/answers");
       const items = answers.slice(0, 10).map((answer, place) => {
         const said = make("span", { class: "said-then" }, this.#said(answer));
-        const what = make("span", { class: "what" }, [answer.query.text, answer.title || answer.query.subtopic].filter(Boolean).join(": "));
+        const after = answer.context ? ` (after ${answer.context})` : "";
+        const what = make("span", { class: "what" }, [answer.query.text, answer.title || answer.query.subtopic].filter(Boolean).join(": ") + after);
         const again = () => {
           byId("undo").close();
           this.acts.undo(answer);
@@ -145,7 +146,8 @@ export class Dialogs {
     byId("feedback-title").textContent = right ? "Yes, that is what we expected" : `We expected: ${known}`;
     const score = done < of ? `Practice ${done} of ${of}.` : `Practice is over: ${correct} of ${of} as expected.`;
     const end = passed === false ? " That is fewer than needed to go on." : "";
-    byId("feedback-text").textContent = [note, score + end].filter(Boolean).join(" ");
+    byId("feedback-text").textContent = note || "";
+    byId("feedback-score").textContent = score + end;
     dialog.showModal();
     dialog.querySelector("button").focus();
     return new Promise((go) => dialog.addEventListener("close", go, { once: true }));

@@ -192,7 +192,9 @@ export function pairView(task, setup, hooks) {
   const reasons = new Row({ name: "reasons", legend: "Why?", note: "needed: choose or write", options: plain(setup.reasons), many: true, needed: false, compact: true });
   const why = commentRow("In your words", true);
   const asked = setup.strengths > 1;
+  let after = null; // the row at which the keys are since an arrow chose a side
   const changed = (row) => {
+    if (row !== sides) after = null;
     left.classList.toggle("chosen", sides.value === "left");
     right.classList.toggle("chosen", sides.value === "right");
     strength.element.hidden = !(asked && (sides.value === "left" || sides.value === "right"));
@@ -210,14 +212,20 @@ export function pairView(task, setup, hooks) {
     text: why.field,
     quick: false,
     open: () => {},
-    // Left and right say which list is better; the same way again says clearly.
+    // Left and right say which list is better; the same way again says clearly. Digits then belong to the next row.
     arrow: (key) => {
-      if (panel.row !== sides || (key !== "ArrowLeft" && key !== "ArrowRight")) return false;
+      const sideways = key === "ArrowLeft" || key === "ArrowRight";
+      if (!sideways || (panel.row !== sides && panel.row !== after)) {
+        after = null;
+        return false;
+      }
       const side = key === "ArrowLeft" ? "left" : "right";
       const again = sides.value === side;
       sides.value = side;
       if (asked) strength.value = again ? "2" : "1";
       changed(sides);
+      after = panel.shown[1];
+      panel.go(after);
       return true;
     },
     missing: () => {

@@ -116,6 +116,11 @@ export class Rows {
     row.focus();
   }
 
+  /** What was half said is shown again: the keys go to the first row that lacks an answer, or else to the last. */
+  resume() {
+    this.hand(this.all.indexOf(this.missing || this.shown.at(-1)));
+  }
+
   /** A key for the row at hand; after a single choice the next row is at hand. */
   press(key) {
     const row = this.row;

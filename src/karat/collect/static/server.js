@@ -67,6 +67,11 @@ export class Outbox {
     this.changed(items.length, this.tries > 0);
   }
 
+  /** Say again how it stands. */
+  tell() {
+    this.changed(this.items.length, this.tries > 0);
+  }
+
   add(path, body) {
     const item = { id: newKey(), path, body };
     this.items = [...this.items, item];

@@ -1,4 +1,4 @@
-// The strip above a task: how far the judge is, and what has to be said about the connection.
+// The strip above a task: how far the judge is, what has to be said about the connection, and why there is no task.
 
 import { byId } from "./words.js";
 
@@ -24,4 +24,19 @@ export function showProgress({ answered, limit, open, practice, practised }, inP
   byId("meter").value = Math.min(answered, all);
   if (inPractice) byId("meter-text").textContent = `practice ${Math.min(practised + 1, practice)} of ${practice}`;
   else byId("meter-text").textContent = goal ? `${answered} of ${goal} done` : `${answered} done, ${open} open`;
+}
+
+/** No task is shown: its place is empty, and the strip says so. */
+export function emptied(heading) {
+  byId("query").textContent = heading;
+  byId("need").textContent = "";
+  byId("work").replaceChildren();
+  document.querySelector(".verdict")?.remove();
+}
+
+/** Why there is no task, in words. */
+export function nothing(reply) {
+  if (reply.message) return `${reply.message[0].toUpperCase()}${reply.message.slice(1)}.`;
+  const when = reply.wait_until ? ` The next task comes after ${new Date(reply.wait_until).toLocaleString()}.` : "";
+  return `There is nothing to judge right now.${when} This page looks again by itself.`;
 }

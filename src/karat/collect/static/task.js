@@ -6,7 +6,7 @@ import { draftOf, dropDraft, keepDraft } from "./drafts.js";
 import { listen } from "./keys.js";
 import { VIEWS } from "./kinds.js";
 import { ask, newKey, Outbox, Refused, tell } from "./server.js";
-import { banner, measure, showProgress } from "./strip.js";
+import { banner, emptied, measure, nothing, showProgress } from "./strip.js";
 import { byId, make } from "./words.js";
 
 const setup = JSON.parse(byId("setup").textContent);
@@ -27,7 +27,8 @@ const outbox = new Outbox(setup.owner, {
     if (gone) banner("You are no longer signed in here. Open your personal link again: what you said is kept.", true);
     else if (trouble && waiting) {
       const many = waiting === 1 ? "1 message is" : `${waiting} messages are`;
-      banner(`No connection. ${many} kept in this browser and will be sent; go on judging.`, true);
+      const then = task ? "go on judging" : "the next task comes then";
+      banner(`No connection. ${many} kept in this browser and will be sent when it is back; ${then}.`, true);
     } else banner("");
     if (!waiting && paid) window.location.assign("/done");
   },
@@ -112,8 +113,11 @@ function show(next, said = null) {
   dialogs.task(task);
   const draft = draftOf(task.id);
   clock.start(draft?.seconds, draft?.away);
-  if (draft) view.restore(draft.answer);
-  else if (said) view.recall(said);
+  if (draft) {
+    view.restore(draft.answer);
+    view.panel.resume();
+  }
+  if (said && !draft) view.recall(said);
   if (hints.length) hint(hints[0]);
   meter();
   measure();
@@ -177,12 +181,11 @@ async function advance() {
 }
 
 function waiting() {
-  byId("work").setAttribute("aria-busy", "true");
-  byId("query").textContent = "Looking for your next task";
-  byId("need").textContent = "";
-  byId("work").replaceChildren();
-  byId("work").removeAttribute("aria-busy");
-  document.querySelector(".verdict")?.remove();
+  task = null;
+  view = null;
+  dialogs.task(null);
+  emptied("Looking for your next task");
+  outbox.tell();
 }
 
 async function send() {
@@ -242,20 +245,12 @@ async function undo(answer) {
   return undefined;
 }
 
-function nothing(reply) {
-  if (reply.message) return `${reply.message[0].toUpperCase()}${reply.message.slice(1)}.`;
-  const when = reply.wait_until ? ` The next task comes after ${new Date(reply.wait_until).toLocaleString()}.` : "";
-  return `There is nothing to judge right now.${when} This page looks again by itself.`;
-}
-
 /** No task: say why, and look again where that makes sense. */
 function leave(reply) {
   task = null;
   view = null;
-  document.querySelector(".verdict")?.remove();
   byId("eyebrow").textContent = setup.title;
-  byId("query").textContent = reply.state === "refused" ? "No task for you" : "Nothing to do just now";
-  byId("need").textContent = "";
+  emptied(reply.state === "refused" ? "No task for you" : "Nothing to do just now");
   if (reply.state === "done" || reply.state === "limit") {
     window.location.assign("/done");
     return;

@@ -12,8 +12,11 @@
       const text = JSON.stringify({ ...spec, config: look.config });
       const shown = JSON.parse(dark ? darkened(text) : text);
       const narrow = place.clientWidth < 520;
-      shown.config.axis.labelLimit = narrow ? 130 : 300;
-      if (narrow) shown.config.legend.columns = 2;
+      shown.config.axis.labelLimit = narrow ? 160 : 300;
+      if (narrow) {
+        shown.config.axis.labelFontSize = 10; // a slice's name in full is worth more than its size
+        shown.config.legend.columns = 2;
+      }
       for (const axis of ["gridColor", "domainColor", "tickColor"]) shown.config.axis[axis] = style("--line");
       try {
         const old = views.get(name);

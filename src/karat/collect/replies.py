@@ -1,0 +1,127 @@
+"""What the main routes of judges answer, for the description of the interface."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class Reply(BaseModel):
+    """An answer of the server; nothing else is in it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class QueryShown(Reply):
+    """A query as it is shown."""
+
+    query: str = Field(description="the id")
+    text: str
+    description: str = Field(description="what is needed")
+    subtopic: str = Field(description="what the subtopic means, if one is asked about")
+
+
+class DocumentShown(Reply):
+    """What a result list shows of a document."""
+
+    doc: str = Field(description="the id")
+    title: str
+    snippet: str
+    url: str
+    page: bool = Field(description="whether there is a page to open: GET /api/task/{task_id}/text")
+
+
+class TaskShown(Reply):
+    """A task: a document to grade, two lists to choose from, or a reason to put into classes."""
+
+    id: int
+    kind: Literal["judge", "pair", "code"]
+    state: Literal["held", "answered", "cant_tell", "later", "expired", "rejected", "released"]
+    until: float = Field(description="kept for me until then, in seconds since 1970")
+    practice: bool = Field(description="whether the answer is followed by the right one")
+    query: QueryShown
+    document: DocumentShown | None = Field(None, description="kind judge: what to grade")
+    context: DocumentShown | None = Field(None, description="kind judge: what was read before; open it first")
+    context_opened: bool | None = None
+    left: list[DocumentShown] | None = Field(None, description="kind pair: the list on the left")
+    right: list[DocumentShown] | None = Field(None, description="kind pair: the list on the right")
+    reason: str | None = Field(None, description="kind code: what somebody said")
+
+
+class Completion(Reply):
+    """What a judge takes back to a platform."""
+
+    code: str
+    return_to: str | None
+    assignment: str | None
+
+
+class NextTask(Reply):
+    """The next task, or why there is none."""
+
+    state: Literal["task", "wait", "limit", "done"] = Field(
+        description="task: here it is; wait: there are some, later; limit: my share is done; done: nothing is left"
+    )
+    task: TaskShown | None
+    wait_until: str | None = Field(description="state wait: when to ask again, where that is known")
+    completion: Completion | None = Field(description="state done or limit: the completion code")
+
+
+class Progress(Reply):
+    """How far a judge is."""
+
+    answered: int
+    open: int = Field(description="what may still come to me")
+    practised: int
+    practice: int
+    limit: int | None
+
+
+class Me(Reply):
+    """Who asks, what the study asks, and how far it is."""
+
+    name: str
+    group: str
+    state: Literal["active", "paused", "rejected"]
+    why: str | None
+    progress: Progress
+    study: dict[str, Any] = Field(description="title, scale, aspects, guidelines, groups, reasons, classes, ...")
+    csrf: str | None = Field(description="for sessions by cookie: what to send as X-CSRF-Token")
+    completion: Completion | None
+
+
+class Feedback(Reply):
+    """Practice: whether it was right, and why; after the last one, whether enough was."""
+
+    right: bool
+    gold: float | None
+    expected: str | None
+    note: str | None
+    done: int
+    of: int
+    correct: int
+    passed: bool | None
+
+
+class OutcomeSaid(Reply):
+    """What became of it."""
+
+    event: int = Field(description="the number in the log")
+    feedback: Feedback | None
+    rejected: bool = Field(description="a control question was failed: my work has ended")
+
+
+class PageText(Reply):
+    """The text of a document's page."""
+
+    doc: str
+    title: str
+    url: str
+    text: str
+
+
+class Others(Reply):
+    """Other results of the query."""
+
+    documents: list[DocumentShown]

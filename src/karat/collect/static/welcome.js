@@ -1,0 +1,16 @@
+// The welcome page by keyboard: Enter begins, ? shows the keys.
+
+import { byId } from "./words.js";
+
+const help = byId("help");
+
+document.addEventListener("keydown", (event) => {
+  if (event.defaultPrevented || event.ctrlKey || event.altKey || event.metaKey || help.open) return;
+  if (event.key === "?") help.showModal();
+  else if (event.key === "Enter" && !event.target.matches("a, button, summary")) byId("begin")?.click();
+  else return;
+  event.preventDefault();
+});
+help.addEventListener("click", (event) => {
+  if (event.target === help || event.target.closest("[data-close]")) help.close();
+});
