@@ -105,18 +105,18 @@ def test_a_name_that_is_taken_is_said_beside_the_form_and_stays_there(page, stud
     name = page.get_by_label("Name (optional)")
     name.fill("ann")
     name.press("Enter")
-    page.wait_for_function("() => document.querySelector('#invite-said').textContent")
-    said = page.inner_text("#invite-said")
+    page.wait_for_function("() => document.querySelector('#invite-hint').textContent")
+    said = page.inner_text("#invite-hint")
     assert said.startswith('No link was made: the judge\'s name: expected one that is free, found "ann"')
     with page.expect_response("**/api/progress"):
         pass
-    assert page.inner_text("#invite-said") == said
+    assert page.inner_text("#invite-hint") == said
     assert name.input_value() == "ann"
     assert page.locator("[data-link]").count() == 0
     name.fill("anna")
     name.press("Enter")
     page.wait_for_selector("[data-link]")
-    assert page.inner_text("#invite-said") == ""
+    assert page.inner_text("#invite-hint") == ""
 
 
 def test_a_judge_who_lost_the_link_gets_a_new_one_and_the_old_one_ends(page, study, chromium):

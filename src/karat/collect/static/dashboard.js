@@ -158,7 +158,7 @@ async function refresh() {
 /** A personal link, where the lead can copy it. */
 function showLink(made) {
   const link = new URL(made.link, window.location.href).href;
-  byId("invite-said").textContent = "";
+  byId("invite-hint").textContent = "";
   byId("links").prepend(make("p", {}, `${made.name}: `, make("span", { class: "link-out", "data-link": link }, link)));
   byId("links").scrollIntoView({ block: "nearest" });
 }
@@ -171,7 +171,7 @@ byId("invite").addEventListener("submit", async (event) => {
     event.target.reset();
   } catch (error) {
     // Beside the form: the top of the page may be out of sight.
-    byId("invite-said").textContent = `No link was made: ${error.message}.`;
+    byId("invite-hint").textContent = `No link was made: ${error.message}.`;
   }
 });
 
