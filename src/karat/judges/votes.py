@@ -62,7 +62,7 @@ def votes(
     frame = judgments.frame.drop_nulls("label")
     if not frame.height:
         raise Undefined("there is no label: what another user would say cannot be told")
-    if frame.group_by("query", "doc").len()["len"].max() < min_labels:  # type: ignore[operator]
+    if _most(judgments) < min_labels:
         raise Undefined(f"no document has {min_labels} labels: what another user would say cannot be told")
     levels = list(levels) or levels_of(judgments, top)
     if most_labels is not None:
@@ -127,5 +127,5 @@ def used(
 
 def _most(judgments: Judgments) -> int:
     """The most labels of any document."""
-    most = judgments.frame.drop_nulls("label").group_by("query", "doc").len()["len"].max()
-    return 0 if most is None else int(most)  # type: ignore[arg-type]
+    sizes = judgments.frame.drop_nulls("label").group_by("query", "doc").len()["len"]
+    return int(sizes.to_numpy().max(initial=0))

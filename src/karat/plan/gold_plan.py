@@ -65,7 +65,7 @@ class GoldPlan:
         """
         if self.earlier is None:
             return self.frame
-        number = int(self.earlier["round"].max() or 0) + 1  # type: ignore[arg-type]
+        number = max(self.earlier["round"].drop_nulls(), default=0) + 1
         return pl.concat([self.frame.with_columns(round=pl.lit(number)), self.earlier], how="vertical_relaxed")
 
     def to_dict(self) -> dict[str, Any]:
