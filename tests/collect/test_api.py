@@ -102,6 +102,22 @@ def test_the_context_must_be_opened_first(served: Any) -> None:
         assert judge.post(f"/api/task/{task['id']}/answer", json={"label": 1}).status_code == 200
 
 
+def test_a_program_that_fetched_the_text_of_the_context_has_read_it(served: Any) -> None:
+    judge = served.judge()
+    add_tasks(served.store, pl.DataFrame({"query": ["q"], "doc": ["b"], "context": ["a"]}))
+    met = 0
+    for _ in range(4):
+        task = judge.get("/api/task/next").json()["task"]
+        place = f"/api/task/{task['id']}"
+        if task["context"] is not None:
+            met += 1
+            assert judge.get(f"{place}/text").status_code == 200
+            assert judge.post(f"{place}/answer", json={"label": 1}).status_code == 409, "the other document's text"
+            assert judge.get(f"{place}/text", params={"doc": task["context"]["doc"]}).status_code == 200
+        assert judge.post(f"{place}/answer", json={"label": 1}).status_code == 200
+    assert met == 1
+
+
 def test_every_route_asks_who_is_there(served: Any) -> None:
     nobody, judge, lead = served.client(), served.judge(), served.lead()
     paths = nobody.get("/openapi.json").json()["paths"]

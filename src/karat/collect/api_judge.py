@@ -83,10 +83,13 @@ def get_task(request: Request, task_id: TaskId) -> dict[str, Any]:
 
 @router.get("/task/{task_id}/text", **said(replies.PageText))
 def get_text(request: Request, task_id: TaskId, doc: DocName = None) -> dict[str, Any]:
-    """The text of a page: of the task's document, or of another one that the task shows."""
+    """The text of a page: of the task's document, or of another one that the task shows; the context is read then."""
     desk = desk_of(request)
     judge = people.judge_of(desk, request)
-    name = documents.shown_in(desk, held_task(desk.store, judge["id"], task_id), doc)
+    task = held_task(desk.store, judge["id"], task_id)
+    name = documents.shown_in(desk, task, doc)
+    if name == task["context"]:
+        answering.opened(desk.store, judge["id"], task_id, "context")
     row = desk.material.row(name)
     front = desk.material.front(name)
     return {part: front[part] for part in ("doc", "title", "url")} | {"text": documents.plain_text(row)}
