@@ -21,6 +21,14 @@ def figure(report, name):
     return next(figure for figure in report.figures if figure.name == name)
 
 
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory):
+    """The demo's report by the labels of the judge with the planted bias."""
+    folder = str(tmp_path_factory.mktemp("demo") / "study")
+    write_demo(demo_study(), folder)
+    return make_report(read_evidence(folder), group="simulated llm", draws=100)
+
+
 def test_the_verdict_is_that_of_compare(favoured):
     report = make_report(favoured, draws=200)
     found = kt.compare(list(favoured.runs), favoured.labels, "P@10", gold=favoured.gold, draws=200)
@@ -116,35 +124,46 @@ def test_one_system_has_scores_and_no_verdict():
     assert "<!doctype html>" in report.html()
 
 
-def test_the_demos_planted_bias_is_found_out_and_the_page_says_so(tmp_path):
-    write_demo(demo_study(), str(tmp_path / "demo"))
-    report = make_report(read_evidence(str(tmp_path / "demo")), group="simulated llm", draws=100)
-    said = section(report, "verdict").said
+def test_the_demos_planted_bias_is_found_out_and_the_page_says_so(demo):
+    said = section(demo, "verdict").said
     assert "labels as they are" in said[1]
     assert said[1].index("misses it") < said[1].index("holds it")
-    groups = figure(report, "by-group").said
+    groups = figure(demo, "by-group").said
     assert "As they are, the labels of simulated llm miss it. Corrected, the labels of every group hold it." in groups
-    assert "simulated" in report.simulated
-    bias = figure(report, "bias").data.row(0, named=True)
+    assert "simulated" in demo.simulated
+    bias = figure(demo, "bias").data.row(0, named=True)
     assert (bias["group"], bias["slice"]) == ("simulated llm", "results shown by hybrid alone")
     # 0.6 of a grade is planted on what the hybrid shows and BM25 does not, where the scale has room for it.
     assert bias["low"] < 0.6 < bias["high"]
 
 
-def test_the_page_never_calls_the_naive_winner_the_best_when_gold_says_otherwise(tmp_path):
-    write_demo(demo_study(), str(tmp_path / "demo"))
-    report = make_report(read_evidence(str(tmp_path / "demo")), group="simulated llm", draws=100)
-    ranks, means = report.comparison.ranks, report.scores
+def test_the_page_never_calls_the_naive_winner_the_best_when_gold_says_otherwise(demo):
+    ranks, means = demo.comparison.ranks, demo.scores
     assert means.best_first()[0] == "hybrid" != ranks["system"][0]
-    scores = section(report, "scores")
+    scores = section(demo, "scores")
     assert scores.said[0].startswith(f"Corrected with gold labels, {ranks['system'][0]} has the highest P@10: ")
     assert "By the labels as they are, hybrid would have it: " in scores.said[0]
-    drawn = figure(report, "scores").data
+    drawn = figure(demo, "scores").data
     assert drawn["system"].unique(maintain_order=True).to_list() == ranks["system"].to_list()
     corrected = drawn.filter(pl.col("labels") != "as they are")
     assert corrected["low"].is_not_nan().all()
     first, second = ranks["system"][:2]
-    assert f"{first} less {second}" in figure(report, "naive-and-corrected").data["pair"].to_list()
+    assert f"{first} less {second}" in figure(demo, "naive-and-corrected").data["pair"].to_list()
+
+
+def test_a_difference_has_the_same_sign_in_every_sentence_and_chart(demo):
+    pair = "title less hybrid"
+    said = section(demo, "verdict").said
+    assert f"{pair}: -0.163, " in said[0]
+    assert f"the true difference of {pair} is +0.025" in said[1]
+    methods = figure(demo, "naive-and-corrected").data.filter(pl.col("pair") == pair)
+    assert methods["difference"][0] == pytest.approx(-0.163, abs=5e-4)
+    groups = figure(demo, "by-group")
+    assert groups.subtitle.startswith(pair)
+    assert groups.title.startswith("Whom you ask decides: hybrid is better by the labels of simulated llm; ")
+    assert groups.data.filter(pl.col("group") == "simulated llm")["difference"][0] == methods["difference"][0]
+    assert groups.data["truth"][0] == methods["truth"][0]
+    assert figure(demo, "by-query").data["difference"].mean() == pytest.approx(methods["difference"][0])
 
 
 def test_where_one_judge_labels_once_the_disagreement_is_that_of_all(folder):

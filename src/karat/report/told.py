@@ -36,41 +36,37 @@ class Interval:
 
 @dataclass(frozen=True, eq=False)
 class Told:
-    """Two systems of a comparison, `ahead` the one with the higher score by the labels as they are.
+    """Two systems of a comparison; every difference is `b` less `a`, in sentences as in charts.
 
     Where gold labels put another system first than the labels as they are do, these two are told of: that is where the
-    labels mislead. Otherwise the first two are.
+    labels mislead. Otherwise the first two are. Of two systems b is the second of the comparison, of more the best.
     """
 
     found: Comparison
-    ahead: str
-    behind: str
+    a: str
+    b: str
 
     @classmethod
     def of(cls, found: Comparison) -> Told:
         """The pair to tell of, by the means of the labels as they are."""
-        if not found.by_query.height:
-            return cls(found, found.systems[1], found.systems[0])
-        naive = found.by_query.select(pl.col(found.systems).mean()).row(0, named=True)
-        first = found.systems[0]
-        leader = max(found.systems, key=lambda name: naive[name])
-        other = leader if leader != first else found.systems[1]
-        return cls(found, *((other, first) if naive[other] >= naive[first] else (first, other)))
-
-    @property
-    def pair(self) -> tuple[str, str]:
-        """Both systems."""
-        return self.ahead, self.behind
+        first, second, *more = found.systems
+        if not more:
+            return cls(found, first, second)
+        if found.by_query.height:
+            naive = found.by_query.select(pl.col(found.systems).mean()).row(0, named=True)
+            leader = max(found.systems, key=lambda name: naive[name])
+            second = leader if leader != first else second
+        return cls(found, second, first)
 
     def by(self, method: str) -> Interval | None:
-        """The difference of the one ahead less the other by a method, none where it is silent."""
-        first = self.found.systems[0]
-        other = self.behind if self.ahead == first else self.ahead
+        """The difference by a method, none where it is silent."""
+        turned = self.b == self.found.systems[0]
+        other = self.a if turned else self.b
         rows = self.found.methods.filter((pl.col("method") == method) & (pl.col("system_b") == other))
         if not rows.height or math.isnan(rows["low"][0]):
             return None
         value, low, high = (float(rows[name][0]) for name in ("difference", "low", "high"))
-        return Interval(value, low, high) if other == self.ahead else Interval(-value, -high, -low)
+        return Interval(-value, -high, -low) if turned else Interval(value, low, high)
 
     def naive_against_corrected(self) -> str:
         """What the labels as they are would have said, beside what gold labels say; empty where neither can."""
@@ -82,10 +78,9 @@ class Told:
         plain, chosen = self.by("plain"), self.by(self.found.method)
         if plain is None or chosen is None:
             return ""
-        level = f"{self.found.level * 100:g} % interval"
-        ends = f"{plain.value:+.3f}, {level} {plain}"
+        ends = f"{self.b} less {self.a}: {plain.value:+.3f}, {self.found.level * 100:g} % interval {plain}"
         if plain.direction == chosen.direction:
-            return f"Taken as they are, the labels say the same of {self.ahead} and {self.behind} ({ends})."
+            return f"Taken as they are, the labels say the same ({ends})."
         return (
             f"Taken as they are, the labels would say that {self._words(plain.direction)} ({ends}); "
             f"with gold labels, {self._words(chosen.direction)} ({chosen.value:+.3f}, {chosen})."
@@ -93,9 +88,7 @@ class Told:
 
     def against_truth(self, truth: float) -> str:
         """Whether the planted truth lies in each interval, in words."""
-        said = (
-            f"This study is simulated in part: the true difference of {self.ahead} less {self.behind} is {truth:+.3f}."
-        )
+        said = f"This study is simulated in part: the true difference of {self.b} less {self.a} is {truth:+.3f}."
         for method, who in (("plain", "labels as they are"), (self.found.method, "corrected labels")):
             interval = None if who == "corrected labels" and method == "plain" else self.by(method)
             if interval is not None:
@@ -105,6 +98,6 @@ class Told:
 
     def _words(self, direction: int) -> str:
         if direction == 0:
-            return f"no difference between {self.ahead} and {self.behind} is shown"
-        better, worse = self.pair if direction > 0 else self.pair[::-1]
+            return f"no difference between {self.b} and {self.a} is shown"
+        better, worse = (self.b, self.a) if direction > 0 else (self.a, self.b)
         return f"{better} is better than {worse}"

@@ -49,14 +49,14 @@ def verdict_section(found: Comparison, evidence: Evidence, draws: int, seed: int
     """The verdict with its interval, and what the labels taken as they are would have said."""
     told = Told.of(found)
     said = [told.naive_against_corrected()]
-    truth = None if evidence.truth is None else evidence.truth.difference(found.measure, told.behind, told.ahead)
+    truth = None if evidence.truth is None else evidence.truth.difference(found.measure, told.a, told.b)
     if truth is not None:
         said.append(told.against_truth(truth))
     figures = [methods_figure(found, evidence.truth)] if found.methods.height else []
     notes = found.notes
     if len(evidence.groups) > 1:
-        pair = [run for runs in evidence.runs for run in each_system(runs) if run.systems[0] in told.pair]
-        pair.sort(key=lambda run: run.systems[0] != told.behind)
+        pair = [run for runs in evidence.runs for run in each_system(runs) if run.systems[0] in (told.a, told.b)]
+        pair.sort(key=lambda run: run.systems[0] != told.a)
         try:
             figures.append(by_group(found, told, pair, evidence, truth, seed))
         except KaratError as error:

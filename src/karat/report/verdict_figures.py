@@ -78,9 +78,7 @@ def by_group(
         n_queries="n_queries",
         look_at=pl.col("method") != "plain",
     )
-    how = (
-        f"{told.ahead} less {told.behind} in {found.measure} by each group's labels, {found.level * 100:g} % intervals"
-    )
+    how = f"{told.b} less {told.a} in {found.measure} by each group's labels, {found.level * 100:g} % intervals"
     how += "; gold: corrected with the gold labels." if evidence.gold is not None else "."
     said = ""
     if truth is not None:
@@ -96,7 +94,7 @@ def _sides(rows: Sequence[Mapping[str, Any]], told: Told) -> str:
         for row in rows
         if row["method"] == "plain"
     }
-    a, b = told.behind, told.ahead
+    a, b = told.a, told.b
     if len({*naive.values()}) == 1:
         return f"Taken as they are, the labels of all groups of judges say the same of {b} and {a}"
     sides = [
@@ -126,7 +124,7 @@ def groups_and_truth(rows: Sequence[Mapping[str, Any]], truth: float) -> str:
 
 def by_query(found: Comparison, told: Told) -> Figure:
     """The difference of the two systems query by query, by the labels as they are."""
-    a, b = told.behind, told.ahead
+    a, b = told.a, told.b
     frame = found.by_query.select("query", score=pl.col(b), score_against=pl.col(a), difference=pl.col(b) - pl.col(a))
     frame = frame.drop_nans("difference").sort("difference")
     wins, losses = int((frame["difference"] > 0).sum()), int((frame["difference"] < 0).sum())
