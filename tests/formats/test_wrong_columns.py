@@ -126,3 +126,8 @@ def test_a_space_in_an_id_is_guessed_and_csv_named_as_the_way_out(
 ) -> None:
     said = said_of(read, saved(tmp_path, text, "x.txt"))
     assert f"is there a space in an id? Write CSV then, with a first line {names}" in said
+
+
+def test_a_missing_column_is_guessed_and_csv_named_as_the_way_out(tmp_path: Path) -> None:
+    said = said_of(kt.read_judgments, saved(tmp_path, "q1 d1 1\n", "x.qrels"))
+    assert "is a column missing? A CSV file with a first line query,doc,label needs no more" in said

@@ -57,7 +57,8 @@ def every_pair(estimate: Estimate, matrix: Matrix, look: Look, *, draws: int, se
     # Signs of values that rest on a handful of gold labels are not as likely up as down: Holm's p decides there.
     enough = not estimate.n_gold or min(estimate.df[a, b] for a, b in places) >= ENOUGH_GOLD
     if estimate.values is not None and not look.peeking and enough:
-        adjusted = max_t(estimate.values, np.array(places), draws=draws, seed=seed).adjusted
+        # What allows for all pairs cannot be less than what allows for none; drawn signs may leave it a little less.
+        adjusted = np.fmax(max_t(estimate.values, np.array(places), draws=draws, seed=seed).adjusted, p)
     rows = []
     for place, (a, b) in enumerate(places):
         one = found[place]

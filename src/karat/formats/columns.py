@@ -99,6 +99,8 @@ def _guess(line: str, width: int, expected: int, table: str) -> str:
         return f"is there a space in an id? Write CSV then, with a first line {table}"
     if width == 1 and table.count(",") <= line.count(","):
         return f"is this CSV? Put a line of names above it, such as {table}"
+    if width > 1:
+        return f"is a column missing? A CSV file with a first line {table} needs no more"
     return ""
 
 

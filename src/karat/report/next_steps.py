@@ -72,9 +72,10 @@ def next_section(
         )
         notes += drawn.notes
         whole = "" if sums else " --whole-queries"
+        wanted = min(n, drawn.frame.height) if sums else n
         pilot = " --pilot GOLD" if sums and evidence.gold is not None else ""
         commands.append(
-            f"karat plan gold LABELS RUN_A RUN_B -m {found.measure} -n {n}{whole}{pilot} --out more-gold.csv"
+            f"karat plan gold LABELS RUN_A RUN_B -m {found.measure} -n {wanted}{whole}{pilot} --out more-gold.csv"
         )
     except KaratError as error:
         notes.append(f"no plan of gold labels: {error}")

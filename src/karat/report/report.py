@@ -97,8 +97,8 @@ def make_report(
         return scores_section(scored[0], found[0] if found else None)
 
     def verdict() -> Section:
-        found.append(comparison(evidence, deciding, group, draws, seed))
-        return verdict_section(found[0], evidence, draws, seed)
+        found.append(comparison(evidence, deciding, group, seed))
+        return verdict_section(found[0], evidence, seed)
 
     parts: dict[str, tuple[str, Callable[[], Section]]] = {
         "verdict": ("Which is better?", verdict),

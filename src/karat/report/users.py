@@ -80,7 +80,7 @@ def _agreement(evidence: Evidence, labels: Judgments, measures: list[str], draws
     figure = Figure(
         "agreement-with-users",
         f"{best['measure']} agrees with users best, a tie counting half: right in {100 * best['share']:.0f} % of "
-        f"{best['n']:,} pairs without one",
+        f"the {best['n']:,} pairs it tells apart",
         "Share of pairs in which the measure prefers the system that users prefer, with 95 % intervals over queries; "
         "ties left out, best by credit (a tie counts half) first; gold: more than chance, allowing for the number of "
         "measures (Sanderson et al. 2010, Table 4).",

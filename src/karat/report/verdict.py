@@ -15,10 +15,11 @@ from karat.report.told import Told
 from karat.report.verdict_figures import by_group, by_query, methods_figure
 
 
-def comparison(evidence: Evidence, measure: str, group: str | None, draws: int, seed: int) -> Comparison:
+def comparison(evidence: Evidence, measure: str, group: str | None, seed: int) -> Comparison:
     """The comparison of the study's systems: of two the better one is B, of more the best is first.
 
-    The best of more than two is the best by what decides: with gold labels, the corrected scores.
+    The best of more than two is the best by what decides: with gold labels, the corrected scores. The figures are
+    those that `compare` has of the same files and seed.
     """
     if len(evidence.systems) < 2:
         found = "one system" if evidence.systems else "no run"
@@ -29,7 +30,7 @@ def comparison(evidence: Evidence, measure: str, group: str | None, draws: int, 
     runs = [run for runs_of in evidence.runs for run in each_system(runs_of)]
     order = _best_first(runs, labels, evidence.gold, measure, seed)
     runs.sort(key=lambda run: order.index(run.systems[0]), reverse=len(order) == 2)
-    return compared(runs, labels, measure, gold=evidence.gold, draws=max(draws, 100), seed=seed)
+    return compared(runs, labels, measure, gold=evidence.gold, seed=seed)
 
 
 def _best_first(runs: list[Runs], labels: Judgments, gold: Judgments | None, measure: str, seed: int) -> list[str]:
@@ -45,7 +46,7 @@ def each_system(runs: Runs) -> list[Runs]:
     return [Runs(runs.frame.filter(pl.col("system") == name), runs.notes) for name in runs.systems]
 
 
-def verdict_section(found: Comparison, evidence: Evidence, draws: int, seed: int) -> Section:
+def verdict_section(found: Comparison, evidence: Evidence, seed: int) -> Section:
     """The verdict with its interval, and what the labels taken as they are would have said."""
     told = Told.of(found)
     said = [told.naive_against_corrected()]

@@ -228,8 +228,10 @@ def _check(
 
 
 def _finding(frame: pl.DataFrame, level: float) -> str:
-    rows = frame.filter((pl.col("curve") == "context") & (pl.col("preference") == "weak"))
-    rows = rows if rows.height else frame
+    weak = frame.filter(pl.col("preference") == "weak")
+    in_context = weak.filter((pl.col("curve") == "context") & pl.col("context").is_not_nan())
+    looks = (in_context, weak.filter(pl.col("curve") == "ties"), weak)
+    rows = next((rows for rows in looks if rows.height), frame)
     known = rows.filter(pl.col("kappa").is_not_nan())
     if not known.height:
         return "Whether a measure agrees with users beyond chance cannot be told: nothing varies."
