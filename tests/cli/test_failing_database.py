@@ -128,6 +128,43 @@ def test_a_read_only_database_is_said(said: Said, study: Path, commands: list[li
         assert "attempt to write a readonly database; see who owns the file" in words
 
 
+@pytest.fixture
+def connections() -> Iterator[list[sqlite3.Connection]]:
+    """All that were made to SQLite."""
+    made: list[sqlite3.Connection] = []
+
+    def note(connection: Any, record: Any) -> None:
+        made.append(connection)
+
+    event.listen(Engine, "connect", note)
+    yield made
+    event.remove(Engine, "connect", note)
+
+
+def all_closed(connections: list[sqlite3.Connection]) -> bool:
+    for connection in connections:
+        with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+            connection.execute("SELECT 1")
+    return len(connections) > 0
+
+
+def test_a_database_that_cannot_be_written_is_closed_again(
+    said: Said, study: Path, commands: list[list[object]], connections: list[sqlite3.Connection]
+) -> None:
+    for command in (commands[0], commands[2]):
+        said(*command, "--database", f"sqlite:///file:{study}/karat.db?mode=ro&uri=true")
+        assert all_closed(connections)
+
+
+def test_a_database_that_cannot_hold_the_tasks_is_closed_again(
+    said: Said, study: Path, commands: list[list[object]], connections: list[sqlite3.Connection], small_disk: None
+) -> None:
+    (study / "tasks.csv").write_text("query,doc\n" + "".join(f"1,doc-{number}\n" for number in range(2000)))
+    code, words = said(*commands[2])
+    assert (code, "database or disk is full; make room" in words) == (2, True)
+    assert all_closed(connections)
+
+
 def test_a_read_only_database_can_be_exported(said: Said, study: Path) -> None:
     url = f"sqlite:///file:{study}/karat.db?mode=ro&uri=true"
     code, _ = said("export", study, study / "out.csv", "--database", url)

@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import case, select
 
 from commands import run
-from karat.cli.study import open_study
+from karat.cli.study import opened_study
 from karat.errors import BadInput
 from karat.formats import read_judgments
 from karat.store import next_task
@@ -32,6 +32,12 @@ def written(path: Path, text: str) -> Path:
     return path
 
 
+def loaded(study: Path) -> tuple[str, ...]:
+    """What is said when the folder's tasks are loaded."""
+    with opened_study(str(study), None, load=True) as opened:
+        return opened.notes
+
+
 def out(study: Path, *options: str, kind: str = "judgments") -> pl.DataFrame:
     run("export", study, study / "out.jsonl", "--kind", kind, *options)
     return pl.read_ndjson(study / "out.jsonl")
@@ -39,10 +45,10 @@ def out(study: Path, *options: str, kind: str = "judgments") -> pl.DataFrame:
 
 def test_labels_that_came_before_the_tasks_leave_the_rest_to_be_asked(study: Path, tmp_path: Path) -> None:
     run("import", study, written(tmp_path / "one.csv", "query,doc,label,judge\n1,hoof-care,2,ana\n9,new,1,ana\n"))
-    opened = open_study(str(study), None, load=True)
-    assert opened.notes == ("1 new task loaded.",)
-    assert open_study(str(study), None, load=True).notes == ()
-    task = next_task(opened.store, add_judge(opened.store)[0]["id"]).task
+    assert loaded(study) == ("1 new task loaded.",)
+    assert loaded(study) == ()
+    with opened_study(str(study), None) as opened:
+        task = next_task(opened.store, add_judge(opened.store)[0]["id"]).task
     assert task is not None
     assert task["doc"] == "hoof-care"
     counts = out(study, kind="tasks").select("doc", "wanted", "filled").rows()
@@ -64,7 +70,7 @@ def test_a_plan_puts_its_probability_on_tasks_that_are_there_and_on_their_labels
     if rules:
         (study / "study.toml").write_text(rules)
     (study / "tasks.csv").write_text("query,doc\n1,a\n1,b\n2,c\n")
-    open_study(str(study), None, load=True)
+    loaded(study)
     run("import", study, written(tmp_path / "one.csv", "query,doc,label,judge\n1,a,1,ana\n1,b,1,ana\n"))
     plan = written(tmp_path / "gold.csv", "query,doc,label,probability,labels\n1,a,,0.25,1\n2,c,,0.5,1\n")
     said = run("import", study, plan).output
@@ -85,7 +91,7 @@ def test_a_plan_puts_its_probability_on_tasks_that_are_there_and_on_their_labels
 
 
 def test_gold_labels_that_say_their_probability_put_it_on_tasks_that_are_there(study: Path, tmp_path: Path) -> None:
-    open_study(str(study), None, load=True)
+    loaded(study)
     gold = written(tmp_path / "gold.csv", "query,doc,label,probability\n1,hoof-care,2,0.25\n9,new,1,0.5\n")
     said = run("import", study, gold).output
     assert "note: 1 task was there already: its probability is set now." in said
@@ -95,9 +101,9 @@ def test_gold_labels_that_say_their_probability_put_it_on_tasks_that_are_there(s
 
 
 def test_a_task_file_that_asks_for_more_labels_of_loaded_tasks_is_said(study: Path) -> None:
-    open_study(str(study), None, load=True)
+    loaded(study)
     (study / "tasks.csv").write_text("query,doc,labels\n1,hoof-care,5\n")
-    (note,) = open_study(str(study), None, load=True).notes
+    (note,) = loaded(study)
     assert note == "note: 1 task was there already and asks for another number of labels, which stands."
 
 
@@ -296,9 +302,8 @@ def test_documents_of_imported_labels_are_not_asked_elsewhere(study: Path, tmp_p
 
 def _kept(folder: Path) -> list[tuple[object, ...]]:
     """All that the queue goes by, but the orders that are drawn."""
-    store = open_study(str(folder), None).store
     names = [column for column in tasks.columns if column.name not in ("id", "study_id", "bundle_id", "place", "lot")]
     planned = case((tasks.c.lot == 0, tasks.c.place), else_=None)
-    with store.database.read() as connection:
+    with opened_study(str(folder), None) as opened, opened.store.database.read() as connection:
         found = select(*names, planned, bundles.c.name).outerjoin(bundles, bundles.c.id == tasks.c.bundle_id)
         return [tuple(row) for row in connection.execute(found.order_by(tasks.c.id))]

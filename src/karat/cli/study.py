@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -73,8 +73,9 @@ def open_study(path: str, database: str | None, *, load: bool = False) -> Opened
         if table is not None:
             study, practice = folder.study, what != "task"
             task_rows(table.frame, study.scale, study.groups, practice=practice, source=table.source)
-    with in_plain_words():
+    with in_plain_words(), ExitStack() as on_failure:
         store = Store.open(database or str(folder.path / "karat.db"), folder.study)
+        on_failure.callback(store.close)
         for what, table in wanted:
             if table is not None:
                 once, repeated = table.without_repeats()
@@ -84,6 +85,7 @@ def open_study(path: str, database: str | None, *, load: bool = False) -> Opened
                 if added.new:
                     notes.append(f"{count(added.new, f'new {what}')} loaded.")
                 notes += notes_of_tasks(len(added.probabilities), len(added.other_probability), len(added.other_labels))
+        on_failure.pop_all()
     return Opened(folder, store, tuple(notes))
 
 

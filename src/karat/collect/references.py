@@ -21,8 +21,10 @@ def references_to_nothing(store: Store, material: Material) -> list[str]:
     """One line for each kind of thing that open tasks name and the study does not have.
 
     >>> from karat.records import Scale, Study
-    >>> references_to_nothing(Store.open("sqlite://", Study("s", "S", Scale.parse("bad, good"))), Material())
+    >>> store = Store.open("sqlite://", Study("s", "S", Scale.parse("bad, good")))
+    >>> references_to_nothing(store, Material())
     ['note: there are no tasks: judges will be told that they are done.']
+    >>> store.close()
     """
     mine = tasks.c.study_id == store.study_id
     with store.database.read() as connection:

@@ -34,8 +34,10 @@ class LostRace(Exception):
 class Database:
     """Connections to one database, whose tables are made or brought up to date on opening.
 
-    >>> Database.open("sqlite://").dialect
+    >>> database = Database.open("sqlite://")
+    >>> database.dialect
     'sqlite'
+    >>> database.close()
     """
 
     def __init__(self, engine: Engine) -> None:

@@ -53,7 +53,11 @@ class Store:
                 found = added(connection, insert(studies), {"key": study.id, "title": study.title, "made": clock()})
             return int(found)
 
-        return cls(database, database.write(find), study.rules, study.groups, clock, study.scale)
+        try:
+            return cls(database, database.write(find), study.rules, study.groups, clock, study.scale)
+        except BaseException:
+            database.close()
+            raise
 
     def close(self) -> None:
         """Give all connections back."""
