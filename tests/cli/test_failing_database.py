@@ -256,8 +256,15 @@ def go_away(postgres: str, url: str) -> None:
 
 @pytest.mark.parametrize("which", [0, 1, 2])
 def test_a_server_that_goes_away_is_said(
-    said: Said, commands: list[list[object]], after_opening: Any, postgres: str, own_postgres: str, which: int
+    said: Said,
+    study: Path,
+    commands: list[list[object]],
+    after_opening: Any,
+    postgres: str,
+    own_postgres: str,
+    which: int,
 ) -> None:
+    Store.open(own_postgres, read_study(str(study)).study).close()
     after_opening(lambda: go_away(postgres, own_postgres))
     code, words = said(*commands[which], "--database", own_postgres)
     assert code == 2

@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from karat.cli import karat
+from karat.errors import BadInput
 from karat.formats.study import read_study
 from karat.store import Answer, Store, answer, next_task
 from karat.store.people import add_judge
@@ -24,8 +25,8 @@ def run(*arguments: object) -> Result:
     return found
 
 
-def report(folder: Path) -> tuple[dict[str, Any], str]:
-    done = run("report", folder, "-o", folder / "page.html", "--draws", 100, "--json")
+def report(folder: Path, *options: object) -> tuple[dict[str, Any], str]:
+    done = run("report", folder, "-o", folder / "page.html", "--draws", 100, "--json", *options)
     return json.loads(done.stdout), done.stderr
 
 
@@ -43,8 +44,8 @@ def folder(tmp_path: Path) -> Path:
     return place
 
 
-def judge(folder: Path) -> None:
-    store = Store.open(str(folder / "karat.db"), read_study(str(folder)).study)
+def judge(folder: Path, database: str | None = None) -> None:
+    store = Store.open(database or str(folder / "karat.db"), read_study(str(folder)).study)
     number = add_judge(store)[0]["id"]
     while (turn := next_task(store, number)).task is not None:
         asked = turn.task
@@ -58,6 +59,19 @@ def test_what_was_collected_is_in_the_report(folder: Path) -> None:
     said, notes = report(folder)
     assert said["finding"] == "one is better than two by nDCG@10."
     assert "18 judgments collected in karat.db are used" in notes
+
+
+def test_what_was_collected_elsewhere_is_in_the_report_when_the_place_is_named(folder: Path, postgres: str) -> None:
+    run("import", folder, folder / "tasks.csv", "--database", postgres)
+    judge(folder, postgres)
+    said, notes = report(folder, "--database", postgres)
+    assert said["finding"] == "one is better than two by nDCG@10."
+    assert "18 judgments collected in the database are used" in notes
+
+
+def test_a_database_needs_the_folder_of_its_study(folder: Path) -> None:
+    with pytest.raises(BadInput, match="--database: expected the study's folder beside it, found none"):
+        run("report", "--labels", folder / "tasks.csv", "--database", "postgresql://localhost/karat")
 
 
 def test_a_file_of_judgments_stands_before_the_database_and_this_is_said(folder: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -14,6 +15,7 @@ from karat.errors import BadInput
 from karat.formats import read_judgments
 from karat.formats.study import read_study
 from karat.store import Answer, Store, answer, next_task
+from karat.store.database import Database
 from karat.store.people import add_judge
 
 
@@ -197,12 +199,42 @@ def test_the_probability_of_gold_tasks_is_kept(study: Path, tmp_path: Path) -> N
     assert read_judgments(str(tmp_path / "labels.csv")).frame["probability"].to_list() == [0.25]
 
 
+def test_labels_that_no_plan_drew_can_be_left_out(study: Path, tmp_path: Path) -> None:
+    labels = tmp_path / "labels.csv"
+    labels.write_text("query,doc,label,judge\n1,hoof-care,2,ana\n1,other,1,ana\n")
+    run("import", study, labels)
+    plan = tmp_path / "plan.csv"
+    plan.write_text("query,doc,label,probability\n1,hoof-care,,0.25\n")
+    run("import", study, plan)
+    for more in ([], ["--majority"]):
+        said = run("export", study, tmp_path / "gold.csv", "--planned", *more).output
+        assert "1 label of documents that no plan drew left out" in said
+        found = read_judgments(str(tmp_path / "gold.csv")).frame
+        assert found.select("doc", "label", "probability").rows() == [("hoof-care", 2.0, 0.25)]
+    with pytest.raises(BadInput, match="--planned: expected judgments, found people"):
+        run("export", study, tmp_path / "people.csv", "--planned", "--kind", "people")
+
+
 def test_an_export_makes_no_database(study: Path, tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=r"found no karat\.db: nothing was collected here; name it with --database"):
         run("export", study, tmp_path / "labels.csv")
     with pytest.raises(BadInput, match=r"found no slip\.db: nothing was collected here; name another"):
         run("export", study, tmp_path / "labels.csv", "--database", tmp_path / "slip.db")
     assert not list(tmp_path.rglob("*.db"))
+
+
+def test_a_database_of_other_studies_is_refused_with_their_ids(study: Path, tmp_path: Path, database: str) -> None:
+    mine = read_study(str(study)).study
+    Store.open(database, replace(mine, id="another")).close()
+    with pytest.raises(BadInput, match=r'expected the study ".+", found ".+"; set the id in study\.toml'):
+        run("export", study, tmp_path / "labels.csv", "--database", database)
+    assert not (tmp_path / "labels.csv").exists()
+
+
+def test_a_database_without_a_study_is_refused(study: Path, tmp_path: Path) -> None:
+    Database.open(str(tmp_path / "new.db")).close()
+    with pytest.raises(BadInput, match=r"found no study: nothing was collected here; name another database"):
+        run("export", study, tmp_path / "labels.csv", "--database", tmp_path / "new.db")
 
 
 def test_a_database_that_is_not_there_is_said(study: Path) -> None:

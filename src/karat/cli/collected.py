@@ -13,36 +13,45 @@ KINDS = {"judgments": ("judgments", "labels", "qrels"), "preferences": ("prefere
 
 
 @contextmanager
-def collected_files(folder: str | None, named: Sequence[str] = ()) -> Iterator[dict[str, str]]:
-    """Files with what a folder's karat.db holds, until the end of the block; files of its own stand before it.
+def collected_files(
+    folder: str | None, named: Sequence[str] = (), database: str | None = None
+) -> Iterator[dict[str, str]]:
+    """Files with what a study's database holds, until the end of the block; files of the folder stand before it.
 
+    The database is the folder's karat.db unless it is named; without either there is nothing.
     Nothing is looked for of the kinds `named`. What is used, and what is left aside, is said on standard error.
     """
     from tempfile import TemporaryDirectory
 
     from karat.cli.study import opened_study
-    from karat.errors import MissingExtra
+    from karat.errors import BadInput, MissingExtra
     from karat.formats import write
     from karat.records.base import count
 
     place = Path(folder or "")
     found: dict[str, str] = {}
-    if folder is None or not (place / "karat.db").is_file() or not (place / "study.toml").is_file():
+    if folder is None and database is not None:
+        raise BadInput.at("--database", expected="the study's folder beside it", found="none")
+    there = database is not None or ((place / "karat.db").is_file() and (place / "study.toml").is_file())
+    if folder is None or not there:
         yield found
         return
+    held = "karat.db" if database is None else "the database"
     with TemporaryDirectory() as temporary:
         try:
-            with opened_study(folder, None) as opened:
+            with opened_study(folder, database, made=False) as opened:
                 from karat.store.exported import exported
 
                 made = {kind: exported(opened.store, kind) for kind in KINDS if kind not in named}
         except MissingExtra:
+            if database is not None:
+                raise
             text = f"karat export {folder} {place / 'judgments.csv'}"
-            click.echo(f"note: the judgments collected in karat.db are not read: export them first, {text}", err=True)
+            click.echo(f"note: the judgments collected in {held} are not read: export them first, {text}", err=True)
             made = {}
         for kind, records in made.items():
             own = sorted(path.name for path in place.iterdir() if path.name.lower().startswith(KINDS[kind]))
-            what = f"{count(len(records), kind.removesuffix('s'))} collected in karat.db"
+            what = f"{count(len(records), kind.removesuffix('s'))} collected in {held}"
             used = "is" if len(records) == 1 else "are"
             if own and len(records):
                 click.echo(f"note: {', '.join(own)} {'is' if len(own) == 1 else 'are'} used;", nl=False, err=True)
@@ -52,5 +61,5 @@ def collected_files(folder: str | None, named: Sequence[str] = ()) -> Iterator[d
                 found[kind] = str(Path(temporary) / f"{kind}.parquet")
                 write(records, found[kind])
             elif kind == "judgments" and not own:
-                click.echo("note: karat.db holds no judgments yet", err=True)
+                click.echo(f"note: {held} holds no judgments yet", err=True)
         yield found

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from karat.cli import options
+
 if TYPE_CHECKING:
     from karat.records import Judgments
 
@@ -13,6 +15,7 @@ EXAMPLES = """\b
 Examples:
   karat export my-study labels.csv
   karat export my-study qrels.txt --majority         (one label per document)
+  karat export my-study gold.csv --planned           (for karat compare --gold)
   karat export my-study preferences.csv --kind preferences
   karat export my-study people.csv --kind people     (platform ids and completion codes)
   karat export my-study log.jsonl --kind log         (every event, undone ones too)"""
@@ -26,8 +29,11 @@ KINDS = ("judgments", "preferences", "tasks", "codes", "people", "log")
 @click.option("--kind", type=click.Choice(KINDS), default="judgments", show_default=True, help="What to write.")
 @click.option("--to", "to_format", metavar="FORMAT", help="trec, csv, tsv, jsonl, parquet, quepid or quepid-csv.")
 @click.option("--majority", is_flag=True, help="Reduce to one label per document: what most judges said.")
-@click.option("--database", metavar="URL", help="postgresql://...; by default the file karat.db in the folder.")
-def export(folder: str, target: str, kind: str, to_format: str | None, majority: bool, database: str | None) -> None:
+@click.option("--planned", is_flag=True, help="Only labels of documents that a plan drew: those with a probability.")
+@options.database
+def export(
+    folder: str, target: str, kind: str, to_format: str | None, majority: bool, planned: bool, database: str | None
+) -> None:
     """Write the judgments, preferences, tasks, codes of reasons, people or the log of a study to a file.
 
     The format follows the file's ending. Only what stands is written (the log has everything), with the probability of
@@ -44,15 +50,30 @@ def export(folder: str, target: str, kind: str, to_format: str | None, majority:
         from karat.store.exported import exported
 
         records = exported(opened.store, kind, opened.folder.study.scale)
-    if majority:
-        if not isinstance(records, Judgments):
-            raise BadInput.at("--majority", expected="judgments", found=kind)
+    for option, asked in (("--majority", majority), ("--planned", planned)):
+        if asked and kind != "judgments":
+            raise BadInput.at(option, expected="judgments", found=kind)
+    if planned and isinstance(records, Judgments):
+        records = _drawn(records)
+    if majority and isinstance(records, Judgments):
         records = _one_each(records, target, to_format)
     lost = write(records, target, to_format)
     for note in [*records.notes, *lost]:
         click.echo(f"note: {note}", err=True)
     if target != "-":
         click.echo(f"Wrote {count(len(records), 'row')} of {kind} to {target}.", err=True)
+
+
+def _drawn(judgments: Judgments) -> Judgments:
+    """The labels of documents that a plan drew: the others are no part of the sample, whoever gave them."""
+    from karat.records import Judgments
+    from karat.records.base import count
+
+    frame = judgments.frame
+    kept = frame.drop_nulls("probability") if "probability" in frame.columns else frame.clear()
+    left = frame.height - kept.height
+    notes = [f"{count(left, 'label')} of documents that no plan drew left out"] if left else []
+    return Judgments(kept, (*judgments.notes, *notes), judgments.scale)
 
 
 def _one_each(judgments: Judgments, target: str, to_format: str | None) -> Judgments:

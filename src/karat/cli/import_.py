@@ -24,7 +24,7 @@ Examples:
 @click.argument("source", metavar="FILE")
 @click.option("--kind", metavar="KIND", help="What it holds: tasks, judgments or preferences; told from its columns.")
 @click.option("--from", "from_format", metavar="FORMAT", help="trec, csv, tsv, jsonl, parquet, quepid or quepid-csv.")
-@click.option("--database", metavar="URL", help="postgresql://...; by default the file karat.db in the folder.")
+@options.database
 @options.drop_bad_labels
 def import_(
     folder: str, source: str, kind: str | None, from_format: str | None, database: str | None, drop_bad_labels: bool

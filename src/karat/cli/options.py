@@ -5,6 +5,9 @@ from __future__ import annotations
 import click
 
 scale = click.option("--scale", metavar="LEVELS", help="The scale of the labels: 0..3, or bad,fair,good.")
+database = click.option(
+    "--database", metavar="URL", help="postgresql://...; by default the file karat.db in the folder."
+)
 drop_bad_labels = click.option(
     "--drop-bad-labels", is_flag=True, help="Drop labels outside the scale, and say how many."
 )

@@ -31,6 +31,7 @@ collected in the folder's karat.db is used where there are no files of it."""
 @click.option("--documents", metavar="FILE", help="Documents with url, title, text: for the features.")
 @click.option("--preferences", metavar="FILE", help="What users preferred, side by side.")
 @click.option("--clicks", metavar="FILE", help="Click counts, or a log with a row per result shown.")
+@options.database
 @click.option("--group", metavar="NAME", help="Score the systems by this group's labels, not by all judges' majority.")
 @click.option("-m", "--measure", help="The measure that decides: nDCG@10, or P@10 with gold labels.")
 @click.option("--also", multiple=True, metavar="MEASURE", help="A measure to score beside it; may be repeated.")
@@ -54,6 +55,7 @@ def report(
     documents: str | None,
     preferences: str | None,
     clicks: str | None,
+    database: str | None,
     group: str | None,
     measure: str | None,
     also: tuple[str, ...],
@@ -87,7 +89,7 @@ def report(
     if not difference > 0:
         raise BadInput.at("--difference", expected="a number above 0", found=str(difference))
     named = [kind for kind, given in (("judgments", labels), ("preferences", preferences)) if given]
-    with collected_files(study, named) as collected:
+    with collected_files(study, named, database) as collected:
         evidence = read_evidence(
             study,
             labels=labels or ([collected["judgments"]] if "judgments" in collected else ()),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from karat.cli import options
+
 EXAMPLES = """\b
 Examples:
   karat serve my-study
@@ -14,7 +16,7 @@ Examples:
 
 @click.command(epilog=EXAMPLES)
 @click.argument("folder")
-@click.option("--database", metavar="URL", help="postgresql://...; by default the file karat.db in the folder.")
+@options.database
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @click.option("--port", default=8000, show_default=True, type=click.IntRange(1, 65535), help="The port to listen on.")
 @click.option("--lead", default="lead", show_default=True, help="The name with which the lead signs in.")

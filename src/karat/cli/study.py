@@ -35,11 +35,11 @@ class Opened:
 def opened_study(path: str, database: str | None, *, load: bool = False, made: bool = True) -> Iterator[Opened]:
     """The study in a folder until the end of the block, in which a database that fails is said in plain words.
 
-    With `made` False a database that is a file has to be there already.
+    With `made` False the database has to be there already, and the study in it.
     """
     if not made:
         _check_collected(path, database)
-    opened = open_study(path, database, load=load)
+    opened = open_study(path, database, load=load, made=made)
     from karat.store.trouble import in_plain_words
 
     try:
@@ -49,7 +49,7 @@ def opened_study(path: str, database: str | None, *, load: bool = False, made: b
         opened.store.close()
 
 
-def open_study(path: str, database: str | None, *, load: bool = False) -> Opened:
+def open_study(path: str, database: str | None, *, load: bool = False, made: bool = True) -> Opened:
     """The study in a folder, its store in the folder or elsewhere; with `load`, the folder's tasks in it."""
     from karat.errors import MissingExtra
     from karat.formats.study import read_study
@@ -74,7 +74,7 @@ def open_study(path: str, database: str | None, *, load: bool = False) -> Opened
             study, practice = folder.study, what != "task"
             task_rows(table.frame, study.scale, study.groups, practice=practice, source=table.source)
     with in_plain_words(), ExitStack() as on_failure:
-        store = Store.open(database or str(folder.path / "karat.db"), folder.study)
+        store = Store.open(database or str(folder.path / "karat.db"), folder.study, made=made)
         on_failure.callback(store.close)
         for what, table in wanted:
             if table is not None:

@@ -110,7 +110,8 @@ def _probabilities(judgments: Judgments) -> pl.DataFrame:
             f"the gold label of document {row['doc']} of query {row['query']}",
             expected="a probability above 0 and at most 1",
             found=f"{found} ({count(bad.height, 'such label')})",
-            remedy="give the chance with which each was drawn, or leave the column out if all were drawn alike",
+            remedy="give the chance with which each was drawn, leave labels out that were not drawn, or leave the "
+            "column out if all were drawn alike",
         )
     # A document that was drawn twice, and has its label in one place only, is no less drawn twice.
     asked = judgments.frame.select("query", "doc", "probability").drop_nulls().unique(maintain_order=True)

@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Insert, RowMapping, insert, select
 
-from karat.errors import KaratError
+from karat.errors import BadInput, KaratError
 from karat.records.scale import Scale
 from karat.records.study import Rules, Study
 from karat.store.database import Database
@@ -43,12 +43,20 @@ class Store:
     scale: Scale | None = None
 
     @classmethod
-    def open(cls, url: str, study: Study, *, clock: Callable[[], float] = time.time) -> Store:
-        """The study's place in the database at a URL or path; made when it is new."""
+    def open(cls, url: str, study: Study, *, clock: Callable[[], float] = time.time, made: bool = True) -> Store:
+        """The study's place in the database at a URL or path; made when it is new, with `made` False refused then."""
         database = Database.open(url)
 
         def find(connection: Connection) -> int:
             found = connection.execute(select(studies.c.id).where(studies.c.key == study.id)).scalar()
+            if found is None and not made:
+                others = [f'"{key}"' for key in connection.execute(select(studies.c.key).limit(5)).scalars()]
+                raise BadInput.at(
+                    "the database",
+                    expected=f'the study "{study.id}"',
+                    found=", ".join(others) or "no study: nothing was collected here",
+                    remedy="set the id in study.toml, or name another database" if others else "name another database",
+                )
             if found is None:
                 found = added(connection, insert(studies), {"key": study.id, "title": study.title, "made": clock()})
             return int(found)
