@@ -207,12 +207,12 @@ def test_labels_that_no_plan_drew_can_be_left_out(study: Path, tmp_path: Path) -
     plan.write_text("query,doc,label,probability\n1,hoof-care,,0.25\n")
     run("import", study, plan)
     for more in ([], ["--majority"]):
-        said = run("export", study, tmp_path / "gold.csv", "--planned", *more).output
+        said = run("export", study, tmp_path / "gold.csv", "--kind", "gold", *more).output
         assert "1 label of documents that no plan drew left out" in said
         found = read_judgments(str(tmp_path / "gold.csv")).frame
         assert found.select("doc", "label", "probability").rows() == [("hoof-care", 2.0, 0.25)]
-    with pytest.raises(BadInput, match="--planned: expected judgments, found people"):
-        run("export", study, tmp_path / "people.csv", "--planned", "--kind", "people")
+    with pytest.raises(BadInput, match="--majority: expected judgments or gold labels, found people"):
+        run("export", study, tmp_path / "people.csv", "--majority", "--kind", "people")
 
 
 def test_an_export_makes_no_database(study: Path, tmp_path: Path) -> None:

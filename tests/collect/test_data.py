@@ -42,6 +42,14 @@ def test_rows_that_are_there_already_are_named_and_what_stands_of_them(served: A
     assert found == {"a": (2, None), "b": (2, None), "c": (2, 0.5), "new": (2, None)}
 
 
+def test_gold_labels_of_a_plan_have_a_row_for_what_waits_and_the_dashboard_a_link_to_them(served: Any) -> None:
+    lead = served.lead()
+    assert "/api/export/gold.csv" not in lead.get("/lead").text
+    lead.post("/api/tasks", json={"tasks": [{"query": "q", "doc": "new", "probability": 0.5}]})
+    assert "/api/export/gold.csv" in lead.get("/lead").text
+    assert lead.get("/api/export/gold.csv").text.splitlines()[1:] == ["q,new,,,judges,0.5"]
+
+
 @pytest.mark.parametrize("more", [{"labels": 3}, {"probability": 0.5}, {"gold": 1}])
 def test_rows_that_ask_the_same_in_two_ways_are_refused_with_their_numbers(served: Any, more: dict[str, Any]) -> None:
     lead, before = served.lead(), rows_of(served.lead())

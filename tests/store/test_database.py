@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from uuid import uuid4
 
+import polars as pl
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from sqlalchemy import delete, select, update
+from sqlalchemy import delete, select, text, update
 from sqlalchemy.exc import DBAPIError
 
 from karat.records import Scale, Study
-from karat.store import Store
+from karat.store import Store, add_tasks
+from karat.store.collected import tasks_frame
 from karat.store.people import add_judge, end_session, session_of, start_session
 from karat.store.tables import events, judges, metadata, sessions
 
@@ -35,6 +38,20 @@ def test_the_schemas_history_ends_at_the_tables_of_the_code(database: str) -> No
         differences = compare_metadata(MigrationContext.configure(connection), metadata)
     store.close()
     assert differences == []
+
+
+def test_a_database_of_the_first_schema_is_brought_up_to_date_with_all_that_is_in_it(tmp_path: Path) -> None:
+    file = str(tmp_path / "karat.db")
+    study = Study("s", "Study", Scale.parse("0..3"))
+    store = Store.open(file, study)
+    add_tasks(store, pl.DataFrame({"query": ["q"], "doc": ["d"], "probability": [0.5]}))
+    with store.database.engine.begin() as connection:
+        connection.execute(text("ALTER TABLE tasks DROP COLUMN round"))
+        connection.execute(text("UPDATE alembic_version SET version_num = '0001'"))
+    store.close()
+    store = Store.open(file, study)
+    assert tasks_frame(store).select("doc", "probability", "round").rows() == [("d", 0.5, None)]
+    store.close()
 
 
 def test_opening_again_finds_the_same_study(database: str) -> None:

@@ -40,9 +40,11 @@ def collected_files(
     with TemporaryDirectory() as temporary:
         try:
             with opened_study(folder, database, made=False) as opened:
-                from karat.store.exported import exported
+                from karat.store.exported import exported, with_gold
 
                 made = {kind: exported(opened.store, kind) for kind in KINDS if kind not in named}
+                if "judgments" in made:
+                    made["judgments"] = with_gold(opened.store)
         except MissingExtra:
             if database is not None:
                 raise
@@ -51,13 +53,16 @@ def collected_files(
             made = {}
         for kind, records in made.items():
             own = sorted(path.name for path in place.iterdir() if path.name.lower().startswith(KINDS[kind]))
-            what = f"{count(len(records), kind.removesuffix('s'))} collected in {held}"
-            used = "is" if len(records) == 1 else "are"
+            number = len(records.frame.drop_nulls("label")) if kind == "judgments" else len(records)
+            what = f"{count(number, kind.removesuffix('s'))} collected in {held}"
+            used = "is" if number == 1 else "are"
             if own and len(records):
                 click.echo(f"note: {', '.join(own)} {'is' if len(own) == 1 else 'are'} used;", nl=False, err=True)
                 click.echo(f" {what} {used} left aside (karat export writes them to a file)", err=True)
             elif len(records):
                 click.echo(f"note: {what} {used} used", err=True)
+                for note in records.notes:
+                    click.echo(f"note: {note}", err=True)
                 found[kind] = str(Path(temporary) / f"{kind}.parquet")
                 write(records, found[kind])
             elif kind == "judgments" and not own:

@@ -15,12 +15,12 @@ EXAMPLES = """\b
 Examples:
   karat export my-study labels.csv
   karat export my-study qrels.txt --majority         (one label per document)
-  karat export my-study gold.csv --planned           (for karat compare --gold)
+  karat export my-study gold.csv --kind gold         (what karat plan gold drew, for karat compare --gold)
   karat export my-study preferences.csv --kind preferences
   karat export my-study people.csv --kind people     (platform ids and completion codes)
   karat export my-study log.jsonl --kind log         (every event, undone ones too)"""
 
-KINDS = ("judgments", "preferences", "tasks", "codes", "people", "log")
+KINDS = ("judgments", "gold", "preferences", "tasks", "codes", "people", "log")
 
 
 @click.command(epilog=EXAMPLES, short_help="Write a study's judgments, preferences or tasks to a file.")
@@ -29,16 +29,23 @@ KINDS = ("judgments", "preferences", "tasks", "codes", "people", "log")
 @click.option("--kind", type=click.Choice(KINDS), default="judgments", show_default=True, help="What to write.")
 @click.option("--to", "to_format", metavar="FORMAT", help="trec, csv, tsv, jsonl, parquet, quepid or quepid-csv.")
 @click.option("--majority", is_flag=True, help="Reduce to one label per document: what most judges said.")
-@click.option("--planned", is_flag=True, help="Only labels of documents that a plan drew: those with a probability.")
+@click.option("--group", metavar="NAME", help="Only judgments of this group of judges.")
 @options.database
 def export(
-    folder: str, target: str, kind: str, to_format: str | None, majority: bool, planned: bool, database: str | None
+    folder: str,
+    target: str,
+    kind: str,
+    to_format: str | None,
+    majority: bool,
+    group: str | None,
+    database: str | None,
 ) -> None:
     """Write the judgments, preferences, tasks, codes of reasons, people or the log of a study to a file.
 
     The format follows the file's ending. Only what stands is written (the log has everything), with the probability of
-    planned tasks. In CSV and TSV, cells that a spreadsheet would run as formulas get a quote before them, ids as
-    well, which karat takes away on reading; for programs that do not, write .jsonl or .parquet.
+    planned tasks. Gold labels are those of documents that a plan drew, with a row for each that has none yet. In CSV
+    and TSV, cells that a spreadsheet would run as formulas get a quote before them, ids as well, which karat takes away
+    on reading; for programs that do not, write .jsonl or .parquet.
     """
     from karat.cli.study import opened_study
     from karat.errors import BadInput
@@ -46,15 +53,16 @@ def export(
     from karat.records import Judgments
     from karat.records.base import count
 
+    for option, asked in (("--majority", majority), ("--group", group is not None)):
+        if asked and kind not in ("judgments", "gold"):
+            raise BadInput.at(option, expected="judgments or gold labels", found=kind)
     with opened_study(folder, database, made=False) as opened:
         from karat.store.exported import exported
 
-        records = exported(opened.store, kind, opened.folder.study.scale)
-    for option, asked in (("--majority", majority), ("--planned", planned)):
-        if asked and kind != "judgments":
-            raise BadInput.at(option, expected="judgments", found=kind)
-    if planned and isinstance(records, Judgments):
-        records = _drawn(records)
+        scale, groups = opened.folder.study.scale, opened.folder.study.groups
+        if group is not None and group not in groups:
+            raise BadInput.at("--group", expected=f"one of the study's: {', '.join(groups)}", found=f'"{group}"')
+        records = exported(opened.store, kind, scale, group)
     if majority and isinstance(records, Judgments):
         records = _one_each(records, target, to_format)
     lost = write(records, target, to_format)
@@ -62,18 +70,6 @@ def export(
         click.echo(f"note: {note}", err=True)
     if target != "-":
         click.echo(f"Wrote {count(len(records), 'row')} of {kind} to {target}.", err=True)
-
-
-def _drawn(judgments: Judgments) -> Judgments:
-    """The labels of documents that a plan drew: the others are no part of the sample, whoever gave them."""
-    from karat.records import Judgments
-    from karat.records.base import count
-
-    frame = judgments.frame
-    kept = frame.drop_nulls("probability") if "probability" in frame.columns else frame.clear()
-    left = frame.height - kept.height
-    notes = [f"{count(left, 'label')} of documents that no plan drew left out"] if left else []
-    return Judgments(kept, (*judgments.notes, *notes), judgments.scale)
 
 
 def _one_each(judgments: Judgments, target: str, to_format: str | None) -> Judgments:
@@ -95,10 +91,16 @@ def _one_each(judgments: Judgments, target: str, to_format: str | None) -> Judgm
     labels = reduced.frame
     if "probability" in frame.columns:
         key = [name for name in ("query", "doc", "subtopic", "context") if name in labels.columns]
-        known = frame.drop_nulls("probability").group_by(key).agg(pl.col("probability").unique())
-        differ = known.filter(pl.col("probability").list.len() > 1).height
+        more = [pl.col("round").first()] if "round" in frame.columns else []
+        known = frame.drop_nulls("probability").group_by(key, maintain_order=True)
+        drawn = known.agg(pl.col("probability").unique(), *more)
+        differ = drawn.filter(pl.col("probability").list.len() > 1).height
         one = pl.when(pl.col("probability").list.len() == 1).then(pl.col("probability").list.first())
-        labels = labels.join(known.with_columns(one), on=key, how="left", nulls_equal=True, maintain_order="left")
+        drawn = drawn.with_columns(one)
+        labels = labels.join(drawn, on=key, how="left", nulls_equal=True, maintain_order="left")
+        if kind != "trec":
+            # What was drawn and has no label belongs to the sample, which a comparison has to know.
+            labels = pl.concat([labels, drawn.join(labels, on=key, how="anti", nulls_equal=True)], how="diagonal")
         if differ:
             notes.append(f"{count(differ, 'document')} drawn with different probabilities: none is written")
     return Judgments(labels, (*reduced.notes, *notes), judgments.scale)

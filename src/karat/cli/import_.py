@@ -9,12 +9,14 @@ import click
 from karat.cli import options
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from karat.cli.study import Opened
-    from karat.records import Records
+    from karat.records import Judgments, Records
 
 EXAMPLES = """\b
 Examples:
-  karat import my-study gold-tasks.csv              (what karat plan wrote)
+  karat import my-study gold.csv --group experts    (what karat plan gold wrote, for one group to label)
   karat import my-study crowd.csv --kind judgments  (labels from elsewhere fill their slots)
   karat import my-study old.jsonl --kind preferences"""
 
@@ -24,32 +26,48 @@ Examples:
 @click.argument("source", metavar="FILE")
 @click.option("--kind", metavar="KIND", help="What it holds: tasks, judgments or preferences; told from its columns.")
 @click.option("--from", "from_format", metavar="FORMAT", help="trec, csv, tsv, jsonl, parquet, quepid or quepid-csv.")
+@click.option("--group", metavar="NAME", help="The group of rows that name none: who is asked, or who said this.")
 @options.database
 @options.drop_bad_labels
 def import_(
-    folder: str, source: str, kind: str | None, from_format: str | None, database: str | None, drop_bad_labels: bool
+    folder: str,
+    source: str,
+    kind: str | None,
+    from_format: str | None,
+    group: str | None,
+    database: str | None,
+    drop_bad_labels: bool,
 ) -> None:
     """Bring tasks, judgments or preferences into a study.
 
     The same rows again add nothing. Labels fill the slots of their tasks; tasks that are not there are made, and asked
     as planned once a plan has them. What is left out is counted: labels beyond those asked for, a judge's second label
     for a document, and answers to traps. The probability of planned tasks is kept, and set on tasks that were there
-    before the plan.
+    before the plan. Of a plan of gold labels in rounds, what has no label yet is asked; its probabilities stand for
+    those of the rounds before.
     """
+    from dataclasses import replace
+
     from karat.cli.study import opened_study
     from karat.errors import BadInput
     from karat.formats import read_judgments, read_preferences
 
     with opened_study(folder, database) as opened:
+        from karat.store.plans import is_plan
+
         what = kind or _told(source, from_format)
         if what == "tasks":
-            said, notes = _add_tasks(opened, source)
+            said, notes = _add_tasks(opened, source, group)
         elif what == "judgments":
             scale = opened.folder.study.scale
             labels = read_judgments(source, scale=scale, drop_bad_labels=drop_bad_labels, format=from_format)
-            said, notes = _add_records(opened, source, labels, "label")
+            labels = replace(labels, frame=_with_group(labels.frame, group))
+            plan = kind is None and is_plan(labels)
+            said, notes = _add_plan(opened, source, labels) if plan else _add_records(opened, source, labels, "label")
         elif what == "preferences":
-            said, notes = _add_records(opened, source, read_preferences(source, format=from_format), "preference")
+            choices = read_preferences(source, format=from_format)
+            choices = replace(choices, frame=_with_group(choices.frame, group))
+            said, notes = _add_records(opened, source, choices, "preference")
         else:
             raise BadInput.at("the kind", expected="tasks, judgments or preferences", found=f'"{what}"')
     for note in notes:
@@ -57,8 +75,20 @@ def import_(
     click.echo(f"{said[0]} in {folder}{''.join(f'; {more}' for more in said[1:])}.", err=True)
 
 
-def _add_tasks(opened: Opened, source: str) -> tuple[list[str], list[str]]:
+def _with_group(frame: pl.DataFrame, group: str | None) -> pl.DataFrame:
+    """The rows, with the group in those that name none."""
+    import polars as pl
+
+    if group is None:
+        return frame
+    named = pl.col("group").cast(pl.String) if "group" in frame.columns else pl.lit(None, pl.String)
+    return frame.with_columns(group=named.fill_null(group))
+
+
+def _add_tasks(opened: Opened, source: str, group: str | None) -> tuple[list[str], list[str]]:
     """Tasks into the study: what came of it, and notes."""
+    from dataclasses import replace
+
     from karat.cli.study import notes_of_tasks
     from karat.formats.tasks import read_tasks
     from karat.records.base import count
@@ -66,12 +96,31 @@ def _add_tasks(opened: Opened, source: str) -> tuple[list[str], list[str]]:
     from karat.store.task_rows import unknown_columns
 
     table, repeated = read_tasks(source).without_repeats()
+    table = replace(table, frame=_with_group(table.frame, group))
     notes = [f"note: {count(repeated, 'repeated row')} of tasks left out."] if repeated else []
     notes += _of_columns(unknown_columns(table.frame))
     added = add_tasks(opened.store, table.frame, source=table.source)
     notes += notes_of_tasks(len(added.probabilities), len(added.other_probability), len(added.other_labels))
     said = [count(added.new, "new task")]
     return said + ([f"{len(added.known):,} were there already"] if added.known else []), notes
+
+
+def _add_plan(opened: Opened, source: str, plan: Judgments) -> tuple[list[str], list[str]]:
+    """A plan with some of its labels into the study: what came of it, and notes."""
+    from karat.cli.study import notes_of_tasks
+    from karat.formats.files import File
+    from karat.records.base import count
+    from karat.store.imported import not_kept
+    from karat.store.plans import take_plan
+
+    taken = take_plan(opened.store, plan, name=File(source).stem)
+    notes = [f"note: {note}" for note in plan.notes] + _of_columns(not_kept(plan))
+    notes += notes_of_tasks(len(taken.tasks.probabilities), len(taken.tasks.other_probability))
+    if taken.gone:
+        notes.append(f"note: {count(taken.gone, 'task')} of earlier rounds not in this one: no part of the sample now.")
+    said = [count(taken.tasks.new, "new task"), count(taken.labels.new, "new label")]
+    known = plan.frame.height - taken.tasks.new - taken.labels.new
+    return said + ([f"{known:,} were there already"] if known > 0 else []), notes
 
 
 def _add_records(opened: Opened, source: str, records: Records, thing: str) -> tuple[list[str], list[str]]:

@@ -63,7 +63,7 @@ class Coding(Body):
 )
 def get_export(
     request: Request,
-    what: Literal["judgments", "preferences", "tasks", "codes", "people", "log"],
+    what: Literal["judgments", "gold", "preferences", "tasks", "codes", "people", "log"],
     kind: Annotated[Literal["csv", "tsv", "jsonl", "parquet"], Path(description="the format")],
 ) -> Response:
     """What stands now (the log: everything), as a file; cells that a spreadsheet would run are guarded."""

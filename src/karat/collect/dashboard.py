@@ -16,6 +16,7 @@ from karat.collect.desk import Desk, desk_of
 from karat.collect.quality import agreement_now, disagreements_now, distribution_now, split_finding
 from karat.collect.rendering import keyed_levels, render
 from karat.collect.roster import labels_frame, roster
+from karat.store.collected import drawn_any
 from karat.store.people import all_judges
 from karat.store.tables import events
 
@@ -59,6 +60,7 @@ def dashboard(request: Request) -> Response:
     setup = {"scale": keyed_levels(desk.study.scale), "groups": list(desk.study.groups), "title": desk.study.title}
     exports = [
         {"url": "/api/export/judgments.csv", "text": "Judgments (CSV)"},
+        *([{"url": "/api/export/gold.csv", "text": "Gold labels of a plan (CSV)"}] if drawn_any(desk.store) else []),
         {"url": "/api/export/preferences.csv", "text": "Preferences (CSV)"},
         {"url": "/api/export/codes.csv", "text": "Coded reasons (CSV)"},
         {"url": "/api/export/people.csv", "text": "Judges and completion codes (CSV)"},

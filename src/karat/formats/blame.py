@@ -126,6 +126,8 @@ def _in_words(wrong: json.JSONDecodeError, text: str) -> tuple[str, str]:
         return f"a tab or another control character {at}", "write it as \\t within a text"
     if wrong.msg.startswith("Invalid \\"):
         return f"a backslash {at} that starts no known sign", "write a backslash as \\\\"
+    if wrong.msg.startswith("Illegal trailing comma"):  # since Python 3.13, and at the comma
+        return f'a comma before "{rest[1:].lstrip()[:1]}"', ""
     if not rest:
         return "an end of the line within the object", "put each object in one line"
     if rest.startswith("'"):

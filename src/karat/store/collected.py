@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import polars as pl
-from sqlalchemy import select
+from sqlalchemy import func, select
 
 from karat.store.store import Store
 from karat.store.tables import ENDLESS, answers, bundles, events, judges, tasks
@@ -33,6 +33,7 @@ JUDGMENTS = {
     "seconds": pl.Float64,
     "comment": pl.String,
     "probability": pl.Float64,
+    "round": pl.Int64,
     "away": pl.Float64,
     "gold": pl.Float64,
     "task": pl.Int64,
@@ -70,7 +71,7 @@ TASKS = {
     "reason": None,
     "group": "grp",
     **dict.fromkeys(("judge", "block", "place", "order"), None),
-    **{name: name for name in ("session", "trap", "expected", "practice", "gold", "note", "probability")},
+    **{name: name for name in ("session", "trap", "expected", "practice", "gold", "note", "probability", "round")},
     **dict.fromkeys(("labels", "closed"), None),
     "wanted": "wanted",
     "filled": "filled",
@@ -104,6 +105,7 @@ def judgments(store: Store, *, aspects: bool = True, cant_tell: bool = True) -> 
             "opened": OPENED.get(row["surface"]),
             "comment": row["comment"] or (row["reason"] if row["kind"] == "cant_tell" else None),
             "gold": row["gold"],
+            "round": row["round"],
             "aspect": OVERALL,
         }
         rows.append(said)
@@ -111,6 +113,26 @@ def judgments(store: Store, *, aspects: bool = True, cant_tell: bool = True) -> 
             graded = more.get("aspects", {}).items()
             rows += [said | {"aspect": name, "label": grade, "gold": None} for name, grade in graded]
     return pl.DataFrame(rows, schema=JUDGMENTS)
+
+
+def waiting(store: Store) -> pl.DataFrame:
+    """The documents that a plan drew and nobody has labelled yet, as judgments without label."""
+    names = ("query", "doc", "context", "subtopic", "probability", "round")
+    mine = (tasks.c.study_id == store.study_id, tasks.c.kind == "judge", ~tasks.c.practice)
+    found = select(*(tasks.c[name] for name in names), tasks.c.grp.label("group")).where(
+        *mine, tasks.c.probability.is_not(None)
+    )
+    found = found.group_by(*(tasks.c[name] for name in (*names, "grp"))).having(func.max(tasks.c.filled) == 0)
+    with store.database.read() as connection:
+        rows = [dict(row) for row in connection.execute(found.order_by(func.min(tasks.c.id))).mappings()]
+    return pl.DataFrame(rows, schema={name: JUDGMENTS[name] for name in (*names, "group")})
+
+
+def drawn_any(store: Store) -> bool:
+    """Whether a plan drew documents of the study."""
+    found = select(tasks.c.id).where(tasks.c.study_id == store.study_id, tasks.c.probability.is_not(None)).limit(1)
+    with store.database.read() as connection:
+        return connection.execute(found).first() is not None
 
 
 def preferences(store: Store, *, traps: bool = True) -> pl.DataFrame:
@@ -178,7 +200,7 @@ def tasks_frame(store: Store) -> pl.DataFrame:
         mine = select(*(tasks.c[name] for name in kept), *more, bundles.c.name.label("bundle"))
         mine = mine.outerjoin(bundles, bundles.c.id == tasks.c.bundle_id).where(tasks.c.study_id == store.study_id)
         rows = [_planned(dict(row)) for row in connection.execute(mine.order_by(tasks.c.id)).mappings()]
-    whole = ("task", "session", "order", "place", "labels", "wanted", "filled")
+    whole = ("task", "session", "order", "place", "round", "labels", "wanted", "filled")
     types: dict[str, Any] = dict.fromkeys(whole, pl.Int64) | {"gold": pl.Float64, "probability": pl.Float64}
     types |= dict.fromkeys(("trap", "practice", "closed"), pl.Boolean)
     return pl.DataFrame(rows, schema={name: types.get(name, pl.String) for name in TASKS})
@@ -226,13 +248,14 @@ def _said(store: Store, kind: str, *, cant_tell: bool = False) -> list[dict[str,
 
 
 def _rows(connection: Any, source: Any, names: tuple[str, ...], store: Store, kind: str, *more: Any) -> list[Any]:
-    asked = ("query", "doc", "context", "subtopic", "a", "b", "trap", "expected", "gold", "probability", "text")
+    asked = ("query", "doc", "context", "subtopic", "a", "b", "trap", "expected", "gold", "text")
+    drawn = ("probability", "round")
     found = connection.execute(
         select(
             *(source.c[name] for name in (*names, "more", "task_id")),
             source.c.a.label("shown_left"),
             source.c.b.label("shown_right"),
-            *(tasks.c[name] for name in asked),
+            *(tasks.c[name] for name in (*asked, *drawn)),
             judges.c.name.label("judge"),
             judges.c.grp.label("group"),
         )

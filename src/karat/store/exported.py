@@ -11,13 +11,16 @@ from sqlalchemy import func, select
 
 from karat.errors import BadInput
 from karat.records import Judgments, Preferences, Records, Scale, Schema
+from karat.records.base import count
 from karat.store import collected
 from karat.store.people import all_judges
 from karat.store.store import Store
 from karat.store.tables import answers
 
+#: The group whose labels are to be trusted.
+GOLD = "gold"
 #: What can be written.
-KINDS = ("judgments", "preferences", "tasks", "codes", "people", "log")
+KINDS = ("judgments", "gold", "preferences", "tasks", "codes", "people", "log")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -27,13 +30,15 @@ class Table(Records):
     schema: ClassVar[Schema] = Schema("rows", ())
 
 
-def exported(store: Store, kind: str, scale: Scale | None = None) -> Records:
-    """The study's judgments, preferences, tasks, codes, people or log; columns in which nothing stands are left out."""
+def exported(store: Store, kind: str, scale: Scale | None = None, group: str | None = None) -> Records:
+    """The study's judgments, gold labels, preferences, tasks, codes, people or log; empty columns are left out.
+
+    A `group` is for judgments and gold labels: those of its judges alone.
+    """
+    if kind == "gold":
+        return drawn_labels(store, scale, group)
     if kind == "judgments":
-        frame = _filled(collected.judgments(store).drop("task"), ["query", "doc", "label", "judge", "group"])
-        if "aspect" in frame.columns and frame["aspect"].n_unique() < 2:
-            frame = frame.drop("aspect")
-        return Judgments(frame, (), scale)
+        return _judgments(_of(group, collected.judgments(store)), scale, _waiting_note(store, group))
     if kind == "preferences":
         frame = collected.preferences(store).drop("task")
         return Preferences(_filled(frame, ["query", "left", "right", "choice", "judge", "group", "trap"]))
@@ -46,6 +51,48 @@ def exported(store: Store, kind: str, scale: Scale | None = None) -> Records:
     if kind not in frames:
         raise BadInput.at("the export", expected=" or ".join(KINDS), found=f'"{kind}"')
     return Table(frames[kind](store))
+
+
+def drawn_labels(store: Store, scale: Scale | None = None, group: str | None = None) -> Judgments:
+    """The labels of documents that a plan drew, and a row without label for each that has none yet.
+
+    Those without tell how much of the draw is there: without their rows a comparison would take too little for all.
+    """
+    said, waiting = _of(group, collected.judgments(store, aspects=False)), _of(group, collected.waiting(store))
+    drawn = said.drop_nulls("probability")
+    left = said.drop_nulls("label").height - drawn.drop_nulls("label").height
+    notes = []
+    if left:
+        notes.append(f"{count(left, 'label')} of documents that no plan drew left out")
+    if waiting.height:
+        notes.append(f"{count(waiting.height, 'drawn document')} without a label yet, which is allowed for")
+    return _judgments(pl.concat([drawn, waiting], how="diagonal"), scale, tuple(notes))
+
+
+def with_gold(store: Store, scale: Scale | None = None) -> Judgments:
+    """All judgments, those of the group gold as `drawn_labels` has them where a plan drew some."""
+    said, gold = collected.judgments(store), drawn_labels(store, scale, GOLD)
+    if not len(gold):
+        return _judgments(said, scale)
+    others = said.filter(pl.col("group") != GOLD)
+    return _judgments(pl.concat([others, gold.frame], how="diagonal"), scale, gold.notes)
+
+
+def _waiting_note(store: Store, group: str | None) -> tuple[str, ...]:
+    number = _of(group, collected.waiting(store)).height
+    note = f"{count(number, 'drawn document')} without a label yet not in the file: --kind gold is for compare --gold"
+    return (note,) if number else ()
+
+
+def _of(group: str | None, frame: pl.DataFrame) -> pl.DataFrame:
+    return frame if group is None else frame.filter(pl.col("group") == group)
+
+
+def _judgments(frame: pl.DataFrame, scale: Scale | None, notes: tuple[str, ...] = ()) -> Judgments:
+    frame = _filled(frame.drop("task", strict=False), ["query", "doc", "label", "judge", "group"])
+    if "aspect" in frame.columns and frame["aspect"].drop_nulls().n_unique() < 2:
+        frame = frame.drop("aspect")
+    return Judgments(frame, notes, scale)
 
 
 def people_frame(store: Store) -> pl.DataFrame:

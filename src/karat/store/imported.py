@@ -17,14 +17,14 @@ from karat.records import Judgments, Preferences, Records
 from karat.store.collected import OVERALL, SEEN
 from karat.store.log import labels_wanted, settle
 from karat.store.people import add_judge
-from karat.store.probabilities import Asked, set_probabilities
+from karat.store.probabilities import Asked, Draw, set_probabilities
 from karat.store.store import Store
 from karat.store.tables import answers, events, judges, reservations, tasks
-from karat.store.task_rows import CHANCE
+from karat.store.task_rows import CHANCE, whole
 from karat.store.tasks import ELSEWHERE, add_tasks, item_of
 
 #: What is kept of a row beside the columns that the records know.
-KEPT = {"judgments": (), "preferences": ("comment", "opened")}
+KEPT = {"judgments": ("round",), "preferences": ("comment", "opened")}
 
 
 def not_kept(records: Records) -> list[str]:
@@ -207,6 +207,7 @@ def _row(kind: str, asked: dict[str, Any], judge: str, group: str, raw: dict[str
     item = item_of(kind=kind, **asked)
     digest = hashlib.sha256(json.dumps([judge, group, item]).encode()).hexdigest()
     parts = {name: raw.get(name) for name in ("comment", "seconds", "away", "probability")}
+    parts["round"] = whole(raw.get("round"), "round", f"the label of document {asked.get('doc')}")
     parts["surface"] = SEEN.get(raw["opened"]) if "opened" in raw else None
     at, chance = _time(raw.get("time")), raw.get("probability")
     if isinstance(chance, float) and not 0 < chance <= 1:
@@ -224,7 +225,7 @@ def _row(kind: str, asked: dict[str, Any], judge: str, group: str, raw: dict[str
     }
 
 
-def _add_missing_tasks(store: Store, rows: list[dict[str, Any]]) -> dict[Asked, float]:
+def _add_missing_tasks(store: Store, rows: list[dict[str, Any]]) -> dict[Asked, Draw]:
     """Make the tasks that are not there; returns the probabilities of those that are."""
     with store.database.read() as connection:
         known = {
@@ -235,24 +236,24 @@ def _add_missing_tasks(store: Store, rows: list[dict[str, Any]]) -> dict[Asked, 
         }
     wanted: Counter[Asked] = Counter()
     asked: dict[Asked, dict[str, Any]] = {}
-    drawn: dict[Asked, float] = {}
+    drawn: dict[Asked, Draw] = {}
     for row in rows:
         key = (row["group"], row["item"])
         if row["probability"] is not None:
-            drawn.setdefault(key, float(row["probability"]))
+            drawn.setdefault(key, Draw(float(row["probability"]), row["round"]))
         if key not in known:
             wanted[key] += row["kind"] == "answer"
             asked.setdefault(key, row["task"] | {"group": row["group"]})
     if asked:
         frame = pl.DataFrame(
             [
-                task | {"labels": max(wanted[key], 1), "closed": True, "probability": drawn.get(key)}
+                task | {"labels": max(wanted[key], 1), "closed": True} | drawn.get(key, Draw())._asdict()
                 for key, task in asked.items()
             ],
             infer_schema_length=None,
         )
         add_tasks(store, frame)
-    return {key: chance for key, chance in drawn.items() if key in known}
+    return {key: draw for key, draw in drawn.items() if key in known}
 
 
 def _judges(store: Store, named: set[tuple[str, str]]) -> dict[str, int]:

@@ -129,6 +129,7 @@ tasks = Table(
     Column("gold", Float(53)),
     Column("note", Text),  # why the gold is what it is
     Column("probability", Float(53)),
+    Column("round", Integer),  # of gold labels: in which draw the document came
     UniqueConstraint("study_id", "grp", "item", "occurrence"),
     Index("ix_tasks_queue", "study_id", "grp", "stage", "open", "place"),
     Index("ix_tasks_of_query", "study_id", "grp", "stage", "open", "query"),

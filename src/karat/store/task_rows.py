@@ -18,8 +18,8 @@ TEXTS = ("query", "doc", "context", "subtopic", "left", "right", "left_query", "
 #: What a row may say beside them; the last ones stand in exported tasks and plans, and are not read.
 MORE: tuple[str, ...] = (
     *("kind", "reason", "description", "left_docs", "right_docs", "session", "order", "block", "place", "labels"),
-    *("closed", "trap", "expected", "gold", "note", "probability", "practice", "surface"),
-    *("task", "wanted", "filled", "label", "setting", "round", "text"),
+    *("closed", "trap", "expected", "gold", "note", "probability", "round", "practice", "surface"),
+    *("task", "wanted", "filled", "label", "setting", "text"),
 )
 #: What a probability is, for errors.
 CHANCE = "a probability above 0 and at most 1"
@@ -71,17 +71,18 @@ def task_row(raw: dict[str, Any], at: str, scale: Scale | None, *, practice: boo
     row |= {
         "kind": kind,
         "text": raw.get("reason") if kind == "code" else raw.get("description"),
-        "session": _whole(raw.get("session"), "session", at),
-        "order": _whole(raw.get("order"), "order", at),
-        "place": _whole(raw.get("place"), "place", at),
+        "session": whole(raw.get("session"), "session", at),
+        "order": whole(raw.get("order"), "order", at),
+        "place": whole(raw.get("place"), "place", at),
         "block": None if raw.get("block") in (None, "") else str(raw["block"]),
-        "labels": _whole(raw.get("labels"), "labels", at),
+        "labels": whole(raw.get("labels"), "labels", at),
         "closed": _truth(raw.get("closed")),
         "trap": _truth(raw.get("trap")),
         "expected": raw.get("expected") or None,
         "gold": _number(raw.get("gold"), "gold", at),
         "note": raw.get("note"),
         "probability": _number(raw.get("probability"), "probability", at),
+        "round": whole(raw.get("round"), "round", at),
         "left_docs": _docs(raw.get("left_docs")),
         "right_docs": _docs(raw.get("right_docs")),
         "practice": practice or _truth(raw.get("practice")),
@@ -90,8 +91,6 @@ def task_row(raw: dict[str, Any], at: str, scale: Scale | None, *, practice: boo
     row["surface"] = raw.get("surface") if row["closed"] else None
     if row["labels"] is not None and row["labels"] < 1:
         raise BadInput.at(at, expected="1 label or more", found=str(row["labels"]))
-    if row["probability"] is not None and not 0 < row["probability"] <= 1:
-        raise BadInput.at(at, expected="a probability above 0 and at most 1", found=f"{row['probability']:g}")
     if row["trap"] and row["expected"] not in ("left", "right"):
         raise BadInput.at(at, expected="left or right as the expected answer of a trap", found=str(row["expected"]))
     if kind == "pair" and row["left"] == row["right"]:
@@ -109,7 +108,8 @@ def task_row(raw: dict[str, Any], at: str, scale: Scale | None, *, practice: boo
     return row
 
 
-def _whole(value: Any, name: str, at: str) -> int | None:
+def whole(value: Any, name: str, at: str) -> int | None:
+    """A whole number, none where nothing stands; `name` and `at` are for errors."""
     number = _number(value, name, at)
     if number is not None and number != int(number):
         raise BadInput.at(at, expected=f"a whole number as {name}", found=f'"{value}"')

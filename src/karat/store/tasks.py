@@ -14,7 +14,7 @@ from sqlalchemy import Connection, insert, select, text, update
 
 from karat.records import Source
 from karat.store.log import settle
-from karat.store.probabilities import set_probabilities
+from karat.store.probabilities import Draw, set_probabilities
 from karat.store.store import LOTS, Store
 from karat.store.tables import ENDLESS, bundles, tasks
 from karat.store.task_rows import task_rows
@@ -53,8 +53,8 @@ def add_tasks(
     these labels count. One that is there already stays as it is, but a probability that it did not have is set.
 
     Known columns: query, doc, context, subtopic, description (of the subtopic), left, right, left_query, right_query,
-    left_docs, right_docs, reason, kind, group, judge, session, order, block, place, trap, expected, probability, gold,
-    note, labels. A row without group is asked of every group. `source` is where the rows come from, for errors.
+    left_docs, right_docs, reason, kind, group, judge, session, order, block, place, trap, expected, probability, round,
+    gold, note, labels. A row without group is asked of every group. `source` is where the rows come from, for errors.
     """
     rng = np.random.default_rng(seed)
     rows = task_rows(frame, store.scale, store.groups, practice=practice, source=source)
@@ -102,7 +102,11 @@ def add_tasks(
             if store.database.dialect == "postgresql":
                 connection.execute(text("ANALYZE tasks"))  # without it, plans for an empty table are kept for a while
         first = {(row["grp"], row["item"]): row["row"] for row in reversed(there)}
-        drawn = {(row["grp"], row["item"]): row["probability"] for row in there if row["probability"] is not None}
+        drawn = {
+            (row["grp"], row["item"]): Draw(row["probability"], row["round"])
+            for row in there
+            if row["probability"] is not None
+        }
         chances = set_probabilities(connection, store, drawn)
         return Added(
             len(asked),
@@ -205,6 +209,7 @@ def _of_group(store: Store, row: dict[str, Any], group: str, place: int, lot: in
             "gold": row["gold"],
             "note": row["note"],
             "probability": row["probability"],
+            "round": row["round"],
         }
         for _ in range(copies)
     ]
