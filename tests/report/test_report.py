@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
+
 import polars as pl
 import pytest
+from click.testing import CliRunner
 
 import karat as kt
+from karat.cli import karat
 from karat.demo import demo_study, write_demo
 from karat.errors import BadInput
 from karat.report import Evidence, make_report, read_evidence
@@ -164,6 +168,20 @@ def test_a_difference_has_the_same_sign_in_every_sentence_and_chart(demo):
     assert groups.data.filter(pl.col("group") == "simulated llm")["difference"][0] == methods["difference"][0]
     assert groups.data["truth"][0] == methods["truth"][0]
     assert figure(demo, "by-query").data["difference"].mean() == pytest.approx(methods["difference"][0])
+
+
+def test_what_to_type_next_names_the_files_that_were_read_and_runs(tmp_path):
+    folder = tmp_path / "my study"
+    write_demo(demo_study(), str(folder))
+    report = make_report(read_evidence(str(folder)), group="simulated llm", draws=100)
+    first, second = report.comparison.systems[:2]
+    power, gold = (shlex.split(command) for command in section(report, "next").commands)
+    for words in (power, gold):
+        assert words[3] == str(folder / "judgments-llm.csv")
+        assert words[4:6] == [str(folder / "runs" / f"{name}.run") for name in (first, second)]
+    assert gold[gold.index("--pilot") + 1] == str(folder / "gold.csv")
+    found = CliRunner().invoke(karat, [*gold[1:-1], str(tmp_path / "more.csv")])
+    assert (found.exit_code, (tmp_path / "more.csv").exists()) == (0, True)
 
 
 def test_where_one_judge_labels_once_the_disagreement_is_that_of_all(folder):

@@ -75,6 +75,7 @@ def report(
     not allow says so in one line.
     """
     import json
+    from dataclasses import replace
     from pathlib import Path
 
     from karat.cli.collected import collected_files
@@ -103,6 +104,9 @@ def report(
             scale=scale,
             drop_bad_labels=drop_bad_labels,
         )
+    if collected:  # what was read from the database has no file that a command could name
+        files = {name: path for name, path in evidence.files.items() if path not in collected.values()}
+        evidence = replace(evidence, files=files)
     page = Path(out) if out is not None else None if latex is not None else Path("report.html")
     for path in [page, Path(latex) if latex is not None else None]:
         if path is not None and (path.is_dir() or not path.absolute().parent.is_dir()):

@@ -14,12 +14,18 @@ from karat.records import Judgments, Runs, Scale
 
 def read_groups(files: Sequence[str], scale: Scale | str | None = None, drop_bad_labels: bool = False) -> Judgments:
     """All files as one, with a group for each file that has none; gold and other groups keep their names."""
-    read = [(path, read_judgments(path, scale=scale, drop_bad_labels=drop_bad_labels)) for path in files]
+    return groups_together(
+        [read_judgments(path, scale=scale, drop_bad_labels=drop_bad_labels) for path in files], files
+    )
+
+
+def groups_together(read: Sequence[Judgments], files: Sequence[str]) -> Judgments:
+    """The judgments of these files as one, as `read_groups` has them."""
     if len(read) == 1:
-        return read[0][1]
+        return read[0]
     frames = []
     stems = [File(path).stem for path in files]
-    for path, judgments in read:
+    for path, judgments in zip(files, read, strict=True):
         stem = File(path).stem
         frame, stem = judgments.frame, stem if stems.count(stem) == 1 else path
         if not judgments.has("group"):
@@ -27,8 +33,8 @@ def read_groups(files: Sequence[str], scale: Scale | str | None = None, drop_bad
         if not judgments.has("judge"):
             frame = frame.with_columns(judge=pl.lit(stem))
         frames.append(frame)
-    notes = tuple(note for _, judgments in read for note in judgments.notes)
-    return Judgments(pl.concat(frames, how="diagonal_relaxed"), notes, read[0][1].scale)
+    notes = tuple(note for judgments in read for note in judgments.notes)
+    return Judgments(pl.concat(frames, how="diagonal_relaxed"), notes, read[0].scale)
 
 
 def told_apart(read: Sequence[Runs], paths: Sequence[str]) -> list[Runs]:

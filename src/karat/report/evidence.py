@@ -21,7 +21,8 @@ from karat.formats import (
     read_runs,
     read_subtopics,
 )
-from karat.formats.several import read_groups, told_apart
+from karat.formats.files import File
+from karat.formats.several import groups_together, told_apart
 from karat.records import ClickLog, Clicks, Documents, Judgments, Preferences, Queries, Runs
 
 #: How files of a study's folder may end, and how they begin by what they hold.
@@ -87,6 +88,8 @@ class Evidence:
     clicks: Clicks | ClickLog | None = None
     truth: Truth | None = None
     notes: tuple[str, ...] = ()
+    #: Where it was read, for commands to type: "gold", "labels" (or "labels of GROUP") and "run of SYSTEM".
+    files: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def systems(self) -> list[str]:
@@ -157,7 +160,8 @@ def read_evidence(
 
     label_files = list(labels) or _files(place, "labels")
     run_files = list(runs) or _run_files(place)
-    judged = read_groups(label_files, scale, drop_bad_labels) if label_files else None
+    read = [read_judgments(path, scale=scale, drop_bad_labels=drop_bad_labels) for path in label_files]
+    judged = groups_together(read, label_files) if read else None
     gold_file = found("gold", gold)
     golden = None if gold_file is None else read_judgments(gold_file, scale=scale, drop_bad_labels=drop_bad_labels)
     judged, golden, notes = _apart(judged, golden)
@@ -174,17 +178,19 @@ def read_evidence(
     asked = None if paths["queries"] is None else read_queries(paths["queries"])
     if asked is not None and paths["subtopics"] is not None:
         asked = Queries(asked.frame, (), read_subtopics(paths["subtopics"]).subtopics)
+    lists = told_apart([read_runs(path) for path in run_files], run_files)
     evidence = Evidence(
         title=title or _title(place),
         labels=judged,
         gold=golden,
-        runs=tuple(told_apart([read_runs(path) for path in run_files], run_files)),
+        runs=tuple(lists),
         queries=asked,
         documents=None if paths["documents"] is None else read_documents(paths["documents"]),
         preferences=None if paths["preferences"] is None else read_preferences(paths["preferences"]),
         clicks=None if paths["clicks"] is None else read_clicks(paths["clicks"]),
         truth=Truth.read(place / "truth.json") if place is not None and (place / "truth.json").is_file() else None,
         notes=tuple(notes),
+        files=_of_one(label_files, read) | _of_one(run_files, lists) | ({"gold": gold_file} if gold_file else {}),
     )
     if judged is None and golden is None and not evidence.runs and evidence.preferences is None:
         raise BadInput.at(
@@ -194,6 +200,19 @@ def read_evidence(
             remedy="name a study's folder, or the files with --labels and --run",
         )
     return evidence
+
+
+def _of_one(paths: Sequence[str], read: Sequence[Judgments | Runs]) -> dict[str, str]:
+    """The files that hold the labels of one group, or the run of one system, and nothing else."""
+    found = {"labels": paths[0]} if len(read) == 1 and isinstance(read[0], Judgments) else dict[str, str]()
+    for path, one in zip(paths, read, strict=True):
+        if isinstance(one, Runs):
+            of = [f"run of {system}" for system in one.systems]
+        else:
+            groups = one.frame["group"].unique() if one.has("group") else [File(path).stem]
+            of = [f"labels of {group}" for group in groups]
+        found |= {of[0]: path} if len(of) == 1 else {}
+    return found
 
 
 def _files(folder: Path | None, what: str) -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+
 import polars as pl
 
 from karat.compare import Comparison
@@ -28,6 +30,14 @@ def next_section(
     said, figures, tables, notes = list[str](), list[Figure](), list[Table](), list[str]()
     commands = list[str]()
     a, b = found.systems[:2]
+    files = {name: shlex.quote(path) for name, path in evidence.files.items()}
+    given = " ".join(
+        (
+            files.get("labels" if group is None else f"labels of {group}", "LABELS"),
+            files.get(f"run of {a}", "RUN_A"),
+            files.get(f"run of {b}", "RUN_B"),
+        )
+    )
     try:
         plan = plan_power(difference, spread_of(pair, labels, found.measure, gold=evidence.gold))
         said.append(plan.finding)
@@ -56,7 +66,7 @@ def next_section(
         if plan.shares.height:
             tables.append(Table("Gold labels and queries that see it", plan.shares))
         notes += plan.notes
-        commands.append(f"karat plan power LABELS RUN_A RUN_B -m {found.measure} --difference {difference:g}")
+        commands.append(f"karat plan power {given} -m {shlex.quote(found.measure)} --difference {difference:g}")
     except KaratError as error:
         notes.append(f"no plan of power: {error}")
     try:
@@ -73,10 +83,9 @@ def next_section(
         notes += drawn.notes
         whole = "" if sums else " --whole-queries"
         wanted = min(n, drawn.frame.height) if sums else n
-        pilot = " --pilot GOLD" if sums and evidence.gold is not None else ""
-        commands.append(
-            f"karat plan gold LABELS RUN_A RUN_B -m {found.measure} -n {wanted}{whole}{pilot} --out more-gold.csv"
-        )
+        pilot = f" --pilot {files.get('gold', 'GOLD')}" if sums and evidence.gold is not None else ""
+        what = f"-m {shlex.quote(found.measure)} -n {wanted}{whole}{pilot}"
+        commands.append(f"karat plan gold {given} {what} --out more-gold.csv")
     except KaratError as error:
         notes.append(f"no plan of gold labels: {error}")
     if not said:
