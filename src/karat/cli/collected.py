@@ -42,9 +42,9 @@ def collected_files(
             with opened_study(folder, database, made=False) as opened:
                 from karat.store.exported import exported, with_gold
 
-                made = {kind: exported(opened.store, kind) for kind in KINDS if kind not in named}
-                if "judgments" in made:
-                    made["judgments"] = with_gold(opened.store)
+                wanted = [kind for kind in KINDS if kind not in named]
+                store = opened.store
+                made = {kind: with_gold(store) if kind == "judgments" else exported(store, kind) for kind in wanted}
         except MissingExtra:
             if database is not None:
                 raise

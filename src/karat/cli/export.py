@@ -20,6 +20,8 @@ Examples:
   karat export my-study people.csv --kind people     (platform ids and completion codes)
   karat export my-study log.jsonl --kind log         (every event, undone ones too)"""
 
+#: Formats that have a grade of the whole document in every row, and nothing else.
+RATINGS = ("trec", "quepid", "quepid-csv")
 KINDS = ("judgments", "gold", "preferences", "tasks", "codes", "people", "log")
 
 
@@ -84,7 +86,7 @@ def _one_each(judgments: Judgments, target: str, to_format: str | None) -> Judgm
 
     notes: list[str] = []
     kind = to_format or format_of(target)
-    if kind in ("trec", "quepid", "quepid-csv"):
+    if kind in RATINGS:
         judgments, notes = whole_only(judgments, kind)
     frame = judgments.frame
     reduced = majority(judgments)
@@ -98,9 +100,10 @@ def _one_each(judgments: Judgments, target: str, to_format: str | None) -> Judgm
         one = pl.when(pl.col("probability").list.len() == 1).then(pl.col("probability").list.first())
         drawn = drawn.with_columns(one)
         labels = labels.join(drawn, on=key, how="left", nulls_equal=True, maintain_order="left")
-        if kind != "trec":
+        if kind not in RATINGS:
             # What was drawn and has no label belongs to the sample, which a comparison has to know.
-            labels = pl.concat([labels, drawn.join(labels, on=key, how="anti", nulls_equal=True)], how="diagonal")
+            waiting = drawn.drop_nulls("probability").join(labels, on=key, how="anti", nulls_equal=True)
+            labels = pl.concat([labels, waiting], how="diagonal")
         if differ:
             notes.append(f"{count(differ, 'document')} drawn with different probabilities: none is written")
     return Judgments(labels, (*reduced.notes, *notes), judgments.scale)
