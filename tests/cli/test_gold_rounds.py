@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import polars as pl
@@ -49,9 +49,12 @@ class Setting:
         frame.write_csv(path)
         return run("import", self.folder, path, *options).output
 
-    def judged(self, plan: pl.DataFrame) -> None:
-        """Let ana give the labels of a plan."""
-        self.import_(plan.drop_nulls("label").select("query", "doc", "label", judge=pl.lit("ana")), "labels")
+    def judged(self, plan: pl.DataFrame, group: str | None = None) -> None:
+        """Let somebody give the labels of a plan."""
+        labels = plan.drop_nulls("label").select(
+            "query", "doc", "label", judge=pl.lit("ana" if group is None else f"ana of {group}")
+        )
+        self.import_(labels, "labels", *(["--group", group] if group else []))
 
     def export(self, *options: str) -> kt.Judgments:
         """The labels of the study."""
@@ -88,7 +91,7 @@ def test_an_export_of_what_is_there_says_that_drawn_documents_wait(setting: Sett
     setting.import_(plan, "plan")
     setting.judged(setting.filled(plan, 60))
     said = run("export", setting.folder, setting.folder.parent / "out.csv").output
-    assert f"{plan.height - 60} drawn documents without a label yet not in the file" in said
+    assert f"{plan.height - 60} drawn documents without a label yet left out: --kind gold has them" in said
 
 
 def test_a_second_round_says_the_same_as_the_file_filled_in_by_hand(setting: Setting) -> None:
@@ -112,19 +115,118 @@ def test_a_second_round_says_the_same_as_the_file_filled_in_by_hand(setting: Set
     third = setting.plan(30, pilot=done)
     assert {*third["round"]} == {1, 2, 3}
     # The first round's own file comes late: the chances of both rounds together stand.
-    assert "have another probability, which stands" in setting.import_(first, "first")
+    assert "have the probability of a later round, which stands" in setting.import_(first, "first")
     assert_frame_equal(setting.export("--kind", "gold").frame, done.frame)
 
 
-def test_what_a_later_round_does_not_have_is_no_part_of_the_sample(setting: Setting) -> None:
+def first_round(setting: Setting, labelled: int) -> pl.DataFrame:
+    """A first round of which so many are labelled; returns its plan."""
     first = setting.plan(80)
-    hidden = first.head(1).with_columns(doc=pl.lit("hidden"), label=pl.lit(1.0))
-    setting.import_(pl.concat([first, hidden], how="vertical_relaxed"), "first")
+    setting.import_(first, "first")
+    setting.judged(setting.filled(first, labelled))
+    return first
+
+
+def test_what_a_later_round_does_not_have_is_no_part_of_the_sample_and_stays_out(setting: Setting) -> None:
+    first = first_round(setting, 50)
+    second = setting.plan(40, pilot=setting.export("--kind", "gold"))
+    gone = first.join(second, on=["query", "doc"], how="anti").height
+    assert gone > 0
+    said = setting.import_(second, "second")
+    assert f"{gone} tasks of earlier rounds are not in this one: no part of the sample, though still asked." in said
+    setting.judged(setting.filled(second))
+    by_hand = setting.verdict(setting.filled(second))
+    assert_frame_equal(setting.verdict(setting.export("--kind", "gold")), by_hand)
+    setting.import_(first, "first")
     setting.judged(setting.filled(first))
-    second = setting.plan(60, pilot=setting.export("--kind", "gold"))
-    assert "1 task of earlier rounds not in this one: no part of the sample now." in setting.import_(second, "second")
-    assert "hidden" not in setting.export("--kind", "gold").frame["doc"].to_list()
-    assert "hidden" in setting.export().frame["doc"].to_list()
+    assert_frame_equal(setting.verdict(setting.export("--kind", "gold")), by_hand)
+
+
+@pytest.mark.parametrize("route", ["filled in", "as tasks", "with judges"])
+def test_a_second_round_is_one_by_whichever_way_it_comes(setting: Setting, route: str) -> None:
+    first_round(setting, 80)
+    second = setting.plan(40, pilot=setting.export("--kind", "gold"))
+    done = setting.filled(second)
+    if route == "filled in":
+        said = setting.import_(done, "second")
+        assert f"{second['label'].null_count()} new labels" in said
+    elif route == "as tasks":
+        setting.import_(second, "second", "--kind", "tasks")
+        setting.judged(done)
+    else:
+        setting.import_(done.with_columns(judge=pl.lit("ana")), "second")
+    assert_frame_equal(setting.verdict(setting.export("--kind", "gold")), setting.verdict(done))
+    assert setting.export().frame.height == second.height
+
+
+def test_each_group_has_its_own_rounds(setting: Setting) -> None:
+    _groups(setting, "experts", "crowd")
+    first = setting.plan(80)
+    setting.import_(first, "first")
+    for group in ("experts", "crowd"):
+        setting.judged(setting.filled(first), group)
+    for group, number in (("experts", 40), ("crowd", 30)):
+        of_group = ("--kind", "gold", "--group", group)
+        second = setting.plan(number, pilot=setting.export(*of_group))
+        setting.import_(second.drop("group", strict=False), "second", "--group", group)
+        setting.judged(setting.filled(second), group)
+        assert_frame_equal(setting.verdict(setting.export(*of_group)), setting.verdict(setting.filled(second)))
+
+
+def test_another_draw_of_the_same_round_is_refused_and_leaves_no_trace(setting: Setting) -> None:
+    first = first_round(setting, 80)
+    other = plan_gold(setting.runs, setting.labels, MEASURE, 120, seed=9).to_frame()
+    before = setting.export().frame
+    for file in (other, setting.filled(other), setting.filled(other, 60)):
+        with pytest.raises(kt.BadInput, match=r"found another of the same round: .* karat plan gold --pilot"):
+            setting.import_(file, "other")
+    assert_frame_equal(setting.export().frame, before)
+    assert pl.read_ndjson(_exported_tasks(setting)).height == first.height
+
+
+def test_a_part_of_a_draw_may_come_later_and_is_told(setting: Setting) -> None:
+    plan = setting.plan(80)
+    setting.import_(plan.head(50), "one")
+    assert "30 tasks were drawn beside others: right only if all are of one draw." in setting.import_(plan[50:], "two")
+    setting.judged(setting.filled(plan))
+    assert_frame_equal(setting.verdict(setting.export("--kind", "gold")), setting.verdict(setting.filled(plan)))
+
+
+def test_a_plan_that_cannot_be_stored_leaves_no_trace(setting: Setting) -> None:
+    _groups(setting, "experts", "crowd")
+    first = setting.plan(80)
+    setting.import_(first, "first", "--group", "experts")
+    setting.judged(setting.filled(first), "experts")
+    second = setting.plan(40, pilot=setting.export("--kind", "gold", "--group", "experts")).drop("group", strict=False)
+    before = setting.export("--kind", "gold").frame
+    wrong = setting.filled(second, 10).with_columns(
+        judge=pl.when(pl.col("label").is_not_null()).then(pl.lit("ana of experts"))
+    )
+    with pytest.raises(kt.BadInput, match="the judge ana of experts: expected the group experts"):
+        setting.import_(wrong, "second", "--group", "crowd")
+    for bad in ("99999999999999999999", "0", "-1", "soon"):
+        with pytest.raises(kt.BadInput, match="round"):
+            setting.import_(second.with_columns(round=pl.lit(bad)), "second", "--group", "experts")
+    assert_frame_equal(setting.export("--kind", "gold").frame, before)
+
+
+def test_an_export_of_gold_labels_comes_back_as_it_was(setting: Setting, tmp_path: Path) -> None:
+    first = first_round(setting, 50)
+    gold = setting.export("--kind", "gold")
+    assert "0 new tasks" in setting.import_(gold.frame, "gold")
+    assert_frame_equal(setting.export("--kind", "gold").frame, gold.frame)
+    run("init", tmp_path / "other", "--empty")
+    other = replace(setting, folder=tmp_path / "other")
+    assert f"{first.height - 50} new tasks" in other.import_(gold.frame, "gold")
+    assert_frame_equal(setting.verdict(other.export("--kind", "gold")), setting.verdict(gold))
+    assert pl.read_ndjson(_exported_tasks(other)).filter(pl.col("wanted") > pl.col("filled")).height == 30
+
+
+def test_a_label_that_a_plan_has_otherwise_is_said(setting: Setting) -> None:
+    first = first_round(setting, 50)
+    turned = setting.filled(first, 60).with_columns(label=1 - pl.col("label"))
+    said = setting.import_(turned, "turned")
+    assert "10 new labels; 50 labels unlike those that the study has, which stand: left out" in said
 
 
 def test_labels_that_a_plan_has_already_are_kept_and_not_asked_again(setting: Setting) -> None:
@@ -143,9 +245,13 @@ def _exported_tasks(setting: Setting) -> Path:
     return path
 
 
-def test_a_plan_is_for_one_group_and_its_labels_are_exported_alone(setting: Setting) -> None:
+def _groups(setting: Setting, *names: str) -> None:
     toml = setting.folder / "study.toml"
-    toml.write_text('groups = ["crowd", "experts"]\n' + toml.read_text().replace("groups =", "# groups ="))
+    toml.write_text(f"groups = {json.dumps(names)}\n" + toml.read_text().replace("groups =", "# groups ="))
+
+
+def test_a_plan_is_for_one_group_and_its_labels_are_exported_alone(setting: Setting) -> None:
+    _groups(setting, "crowd", "experts")
     plan = setting.plan(20)
     assert "20 new tasks" in setting.import_(plan, "plan", "--group", "experts")
     label = setting.filled(plan).select("query", "doc", "label")
@@ -158,8 +264,7 @@ def test_a_plan_is_for_one_group_and_its_labels_are_exported_alone(setting: Sett
 
 
 def test_the_report_of_a_study_counts_drawn_documents_that_wait_for_a_label(setting: Setting) -> None:
-    toml = setting.folder / "study.toml"
-    toml.write_text('groups = ["llm", "gold"]\n' + toml.read_text().replace("groups =", "# groups ="))
+    _groups(setting, "llm", "gold")
     runs = setting.folder / "runs"
     runs.mkdir(exist_ok=True)
     for one in setting.runs:
@@ -173,3 +278,7 @@ def test_the_report_of_a_study_counts_drawn_documents_that_wait_for_a_label(sett
     (ppi,) = [row for row in found if row["method"] == "ppi"]
     assert abs(ppi["difference"]) == pytest.approx(abs(by_hand["difference"][0]))
     assert ppi["n_gold"] == by_hand["n_gold"][0]
+    # The same labels in one file: what waits in the group gold is in it.
+    everything = setting.export()
+    found = kt.compare(setting.runs, everything, MEASURE, draws=100).methods
+    assert_frame_equal(found, setting.verdict(half))

@@ -208,7 +208,7 @@ def test_labels_that_no_plan_drew_can_be_left_out(study: Path, tmp_path: Path) -
     run("import", study, plan)
     for more in ([], ["--majority"]):
         said = run("export", study, tmp_path / "gold.csv", "--kind", "gold", *more).output
-        assert "1 label of documents that no plan drew left out" in said
+        assert "1 label of documents that are not in the sample left out" in said
         found = read_judgments(str(tmp_path / "gold.csv")).frame
         assert found.select("doc", "label", "probability").rows() == [("hoof-care", 2.0, 0.25)]
     with pytest.raises(BadInput, match="--majority: expected judgments or gold labels, found people"):

@@ -35,11 +35,15 @@ def test_rows_that_are_there_already_are_named_and_what_stands_of_them(served: A
     said = lead.post("/api/tasks", json={"tasks": tasks}).json()
     assert (said["new"], said["known"], said["labels_kept"]) == (1, [2, 4, 5], [4])
     assert (said["probability_set"], said["probability_kept"]) == ([5], [])
-    said = lead.post("/api/tasks", json={"tasks": [drawn | {"probability": 0.25}, same]}).json()
+    other = lead.post("/api/tasks", json={"tasks": [drawn | {"probability": 0.25}, same]})
+    assert (other.status_code, "another of the same round" in other.text) == (422, True)
+    later = [drawn | {"probability": 0.75, "round": 2}]
+    assert lead.post("/api/tasks", json={"tasks": later}).json()["known"] == [1]
+    said = lead.post("/api/tasks", json={"tasks": [drawn | {"probability": 0.5}, same]}).json()
     assert (said["known"], said["probability_set"], said["probability_kept"]) == ([1, 2], [], [1])
     exported = [json.loads(line) for line in lead.get("/api/export/tasks.jsonl").text.splitlines()]
     found = {row["doc"]: (row["wanted"], row["probability"]) for row in exported}
-    assert found == {"a": (2, None), "b": (2, None), "c": (2, 0.5), "new": (2, None)}
+    assert found == {"a": (2, None), "b": (2, None), "c": (2, 0.75), "new": (2, None)}
 
 
 def test_gold_labels_of_a_plan_have_a_row_for_what_waits_and_the_dashboard_a_link_to_them(served: Any) -> None:

@@ -100,7 +100,7 @@ def _add_tasks(opened: Opened, source: str, group: str | None) -> tuple[list[str
     notes = [f"note: {count(repeated, 'repeated row')} of tasks left out."] if repeated else []
     notes += _of_columns(unknown_columns(table.frame))
     added = add_tasks(opened.store, table.frame, source=table.source)
-    notes += notes_of_tasks(len(added.probabilities), len(added.other_probability), len(added.other_labels))
+    notes += notes_of_tasks(added.chances, len(added.probabilities), len(added.other_labels))
     said = [count(added.new, "new task")]
     return said + ([f"{len(added.known):,} were there already"] if added.known else []), notes
 
@@ -115,12 +115,15 @@ def _add_plan(opened: Opened, source: str, plan: Judgments) -> tuple[list[str], 
 
     taken = take_plan(opened.store, plan, name=File(source).stem)
     notes = [f"note: {note}" for note in plan.notes] + _of_columns(not_kept(plan))
-    notes += notes_of_tasks(len(taken.tasks.probabilities), len(taken.tasks.other_probability))
-    if taken.gone:
-        notes.append(f"note: {count(taken.gone, 'task')} of earlier rounds not in this one: no part of the sample now.")
-    said = [count(taken.tasks.new, "new task"), count(taken.labels.new, "new label")]
-    known = plan.frame.height - taken.tasks.new - taken.labels.new
-    return said + ([f"{known:,} were there already"] if known > 0 else []), notes
+    notes += notes_of_tasks(taken.chances, taken.probabilities)
+    said = (
+        (True, count(taken.tasks.new, "new task")),
+        (True, count(taken.labels.new, "new label")),
+        (taken.unlike, f"{count(taken.unlike, 'label')} unlike those that the study has, which stand: left out"),
+        (taken.labels.surplus, f"{taken.labels.surplus:,} beyond what was asked for: left out"),
+        (taken.labels.changed, f"{taken.labels.changed:,} unlike what the same judge said before: left out"),
+    )
+    return [text for many, text in said if many], notes
 
 
 def _add_records(opened: Opened, source: str, records: Records, thing: str) -> tuple[list[str], list[str]]:
@@ -136,7 +139,7 @@ def _add_records(opened: Opened, source: str, records: Records, thing: str) -> t
     notes += not_in_the_files(records, queries=files.queries, documents=files.documents, runs=files.runs)
     notes += _of_columns(not_kept(records))
     done = import_records(opened.store, records, name=File(source).stem)
-    notes += notes_of_tasks(done.probabilities, done.other_probability)
+    notes += notes_of_tasks(done.chances, done.probabilities)
     said = (
         (True, count(done.new, f"new {thing}")),
         (done.known, f"{done.known:,} were there already"),

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from karat.formats.study import StudyFolder
     from karat.formats.tasks import TaskTable
     from karat.store import Store
+    from karat.store.probabilities import Chances
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,7 @@ def open_study(path: str, database: str | None, *, load: bool = False, made: boo
                 added = add_tasks(store, once.frame, practice=what != "task", source=once.source)
                 if added.new:
                     notes.append(f"{count(added.new, f'new {what}')} loaded.")
-                notes += notes_of_tasks(len(added.probabilities), len(added.other_probability), len(added.other_labels))
+                notes += notes_of_tasks(added.chances, len(added.probabilities), len(added.other_labels))
         on_failure.pop_all()
     return Opened(folder, store, tuple(notes))
 
@@ -109,21 +110,36 @@ def _check_collected(path: str, database: str | None) -> None:
         )
 
 
-def notes_of_tasks(chances: int, other_chances: int, other_labels: int = 0) -> list[str]:
-    """What became of rows whose tasks were there already: probabilities set, or not, and labels that stay as asked for.
+def notes_of_tasks(chances: Chances, set_now: int = 0, other_labels: int = 0) -> list[str]:
+    """What became of the chances of a draw, and of rows that ask for another number of labels than their tasks have.
 
-    >>> notes_of_tasks(1, 0)
+    >>> from karat.store.probabilities import Chances
+    >>> notes_of_tasks(Chances(), set_now=1)
     ['note: 1 task was there already: its probability is set now.']
     """
     from karat.records.base import count
 
-    said = (
-        (chances, "was there already: its probability is set now", "were there already: their probability is set now"),
-        (other_chances, "has another probability, which stands", "have another probability, which stands"),
+    said: list[tuple[int, str, str]] = [
+        (set_now, "was there already: its probability is set now", "were there already: their probability is set now"),
+        (
+            len(chances.later),
+            "has the probability of a later round, which stands",
+            "have the probability of a later round, which stands",
+        ),
+        (
+            len(chances.gone),
+            "of an earlier round is not in this one: no part of the sample, though still asked",
+            "of earlier rounds are not in this one: no part of the sample, though still asked",
+        ),
+        (
+            len(chances.beside),
+            "was drawn beside others: right only if all are of one draw",
+            "were drawn beside others: right only if all are of one draw",
+        ),
         (
             other_labels,
             "was there already and asks for another number of labels, which stands",
             "were there already and ask for another number of labels, which stands",
         ),
-    )
+    ]
     return [f"note: {count(many, 'task')} {one if many == 1 else more}." for many, one, more in said if many]

@@ -39,6 +39,7 @@ class TaskRow(Body):
     group: Name | None = None
     labels: Annotated[int, Field(ge=1, le=1000)] | None = None
     probability: Annotated[float, Field(gt=0, le=1)] | None = None
+    round: Annotated[int, Field(ge=1, le=1000)] | None = None
     gold: Annotated[float, Field(ge=-1e6, le=1e6)] | None = None
 
 
@@ -79,8 +80,8 @@ def post_tasks(request: Request, body: TaskRows) -> dict[str, Any]:
     """Add tasks; those that are there already are not added again, and rows that repeat each other are one task.
 
     Rows are named by their numbers from 1: `merged` those that repeat another, `known` those that were there already,
-    and of these `probability_set` where they had no probability, `probability_kept` where they have another one and
-    `labels_kept` where they ask for another number of labels, both of which stand.
+    and of these `probability_set` where they had no probability, `probability_kept` where they have that of a later
+    round and `labels_kept` where they ask for another number of labels, both of which stand.
     """
     desk = desk_of(request)
     people.lead_of(desk, request)
@@ -89,7 +90,7 @@ def post_tasks(request: Request, body: TaskRows) -> dict[str, Any]:
     said = {
         "known": added.known,
         "probability_set": added.probabilities,
-        "probability_kept": added.other_probability,
+        "probability_kept": added.later_probability,
         "labels_kept": added.other_labels,
     }
     named = {name: sorted({numbers[place] for place in places}) for name, places in said.items()}
@@ -118,7 +119,7 @@ def _once(tasks: list[TaskRow]) -> tuple[list[dict[str, Any]], list[int], list[d
         earlier, kept = first.setdefault(key, (number, task.model_dump()))
         if earlier == number:
             continue
-        for name in ("labels", "probability", "gold"):
+        for name in ("labels", "probability", "round", "gold"):
             wanted, found = ("none" if value is None else str(value) for value in (kept[name], getattr(task, name)))
             if wanted != found:
                 raise BadInput.at(

@@ -44,6 +44,8 @@ class Database:
         self.engine = engine
         # SQLite has one writer at a time: waiting in line here is fair and quick, waiting in SQLite is neither.
         self._line = threading.Lock() if engine.dialect.name == "sqlite" else nullcontext()
+        # The transaction that this thread is in: what is read and written within it belongs to it.
+        self._within = threading.local()
 
     @property
     def dialect(self) -> str:
@@ -69,20 +71,26 @@ class Database:
     @contextmanager
     def read(self) -> Iterator[Connection]:
         """A connection to read with."""
+        if (within := self._transaction()) is not None:
+            yield within
+            return
         with self.engine.connect() as connection:
             yield connection
 
     def write(self, work: Callable[[Connection], T]) -> T:
         """Do some work in one transaction: all of it is stored when this returns, or none of it.
 
-        The work is done again from the start when another transaction got in its way, so it must do nothing else.
+        The work is done again from the start when another transaction got in its way, so it must do nothing else. Work
+        that writes by itself does so in the same transaction.
         """
+        if (within := self._transaction()) is not None:
+            return work(within)
         end = time.monotonic() + PATIENCE
         for attempt in range(TRIES):
             try:
                 with self._line, self.engine.connect() as connection:
                     connection = connection.execution_options(writes=True)
-                    with connection.begin():
+                    with connection.begin(), self._open(connection):
                         return work(connection)
             except (LostRace, IntegrityError):
                 if attempt == TRIES - 1:
@@ -94,6 +102,17 @@ class Database:
                     raise
             time.sleep(random.uniform(0.001, 0.01) * (attempt + 1))
         raise AssertionError("unreachable")
+
+    def _transaction(self) -> Connection | None:
+        return getattr(self._within, "connection", None)
+
+    @contextmanager
+    def _open(self, connection: Connection) -> Iterator[None]:
+        self._within.connection = connection
+        try:
+            yield
+        finally:
+            self._within.connection = None
 
     def close(self) -> None:
         """Give all connections back."""

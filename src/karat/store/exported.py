@@ -38,7 +38,10 @@ def exported(store: Store, kind: str, scale: Scale | None = None, group: str | N
     if kind == "gold":
         return drawn_labels(store, scale, group)
     if kind == "judgments":
-        return _judgments(_of(group, collected.judgments(store)), scale, _waiting_note(store, group))
+        said, waiting = _said_and_waiting(store, group)
+        left, gold = waiting.filter(pl.col("group") != GOLD), waiting.filter(pl.col("group") == GOLD)
+        note = f"{_documents(left)} without a label yet left out: --kind gold has them, for compare --gold"
+        return _judgments(pl.concat([said, gold], how="diagonal"), scale, (note,) if left.height else ())
     if kind == "preferences":
         frame = collected.preferences(store).drop("task")
         return Preferences(_filled(frame, ["query", "left", "right", "choice", "judge", "group", "trap"]))
@@ -58,14 +61,13 @@ def drawn_labels(store: Store, scale: Scale | None = None, group: str | None = N
 
     Those without tell how much of the draw is there: without their rows a comparison would take too little for all.
     """
-    said, waiting = _of(group, collected.judgments(store, aspects=False)), _of(group, collected.waiting(store))
+    said, waiting = _said_and_waiting(store, group)
+    said = said.filter(pl.col("aspect") == collected.OVERALL)
     drawn = said.drop_nulls("probability")
     left = said.drop_nulls("label").height - drawn.drop_nulls("label").height
-    notes = []
-    if left:
-        notes.append(f"{count(left, 'label')} of documents that no plan drew left out")
+    notes = [f"{count(left, 'label')} of documents that are not in the sample left out"] if left else []
     if waiting.height:
-        notes.append(f"{count(waiting.height, 'drawn document')} without a label yet, which is allowed for")
+        notes.append(f"{_documents(waiting)} without a label yet")
     return _judgments(pl.concat([drawn, waiting], how="diagonal"), scale, tuple(notes))
 
 
@@ -78,10 +80,16 @@ def with_gold(store: Store, scale: Scale | None = None) -> Judgments:
     return _judgments(pl.concat([others, gold.frame], how="diagonal"), scale, gold.notes)
 
 
-def _waiting_note(store: Store, group: str | None) -> tuple[str, ...]:
-    number = _of(group, collected.waiting(store)).height
-    note = f"{count(number, 'drawn document')} without a label yet not in the file: --kind gold is for compare --gold"
-    return (note,) if number else ()
+def _said_and_waiting(store: Store, group: str | None) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """What judges said, and the drawn documents of which they said nothing yet."""
+    waiting = _of(group, collected.waiting(store))  # first: what is said meanwhile is not lost between the two
+    said = _of(group, collected.judgments(store))
+    asked = ["query", "doc", "context", "subtopic", "group"]
+    return said, waiting.join(said, on=asked, how="anti", nulls_equal=True, maintain_order="left")
+
+
+def _documents(waiting: pl.DataFrame) -> str:
+    return count(waiting.select("query", "doc").n_unique(), "drawn document")
 
 
 def _of(group: str | None, frame: pl.DataFrame) -> pl.DataFrame:

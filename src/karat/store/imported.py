@@ -17,10 +17,10 @@ from karat.records import Judgments, Preferences, Records
 from karat.store.collected import OVERALL, SEEN
 from karat.store.log import labels_wanted, settle
 from karat.store.people import add_judge
-from karat.store.probabilities import Asked, Draw, set_probabilities
+from karat.store.probabilities import Asked, Chances, Draw, keep_chances
 from karat.store.store import Store
 from karat.store.tables import answers, events, judges, reservations, tasks
-from karat.store.task_rows import CHANCE, whole
+from karat.store.task_rows import CHANCE, round_of
 from karat.store.tasks import ELSEWHERE, add_tasks, item_of
 
 #: What is kept of a row beside the columns that the records know.
@@ -54,8 +54,7 @@ class Imported:
     traps: int = 0
     #: Tasks that were there already and got their probability from the rows.
     probabilities: int = 0
-    #: Tasks with another probability than the rows have, which stands.
-    other_probability: int = 0
+    chances: Chances = field(default_factory=Chances)
 
 
 @dataclass
@@ -90,10 +89,10 @@ def import_records(store: Store, records: Records, *, name: str = "imported") ->
         raise BadInput.at("the import", expected="judgments or preferences", found=records.schema.name)
     if all(row["at"] is not None for row in rows):
         rows.sort(key=lambda row: float(row["at"]))
-    drawn = _add_missing_tasks(store, rows)
-    people = _judges(store, {(row["judge"], row["group"]) for row in rows})
 
     def work(connection: Connection) -> Imported:
+        missing = _add_missing_tasks(connection, store, rows)
+        people = _judges(store, {(row["judge"], row["group"]) for row in rows})
         slots = _slots(connection, store, {row["item"] for row in rows})
         met = {
             (row.judge_id, row.item): row.state
@@ -134,8 +133,9 @@ def import_records(store: Store, records: Records, *, name: str = "imported") ->
                 more = update(tasks).where(tasks.c.id == task_id)
                 connection.execute(more.values(base=tasks.c.base - task.free))
             settle(connection, task_id)
-        chances = set_probabilities(connection, store, drawn)
-        return Imported(len(said), known, surplus, changed, twice, traps, len(chances.set), len(chances.other))
+        chances = keep_chances(connection, store, _drawn(rows))
+        set_now = len(chances.set - missing)
+        return Imported(len(said), known, surplus, changed, twice, traps, set_now, chances)
 
     return store.database.write(work)
 
@@ -207,7 +207,7 @@ def _row(kind: str, asked: dict[str, Any], judge: str, group: str, raw: dict[str
     item = item_of(kind=kind, **asked)
     digest = hashlib.sha256(json.dumps([judge, group, item]).encode()).hexdigest()
     parts = {name: raw.get(name) for name in ("comment", "seconds", "away", "probability")}
-    parts["round"] = whole(raw.get("round"), "round", f"the label of document {asked.get('doc')}")
+    parts["round"] = round_of(raw.get("round"), f"the label of document {asked.get('doc')}")
     parts["surface"] = SEEN.get(raw["opened"]) if "opened" in raw else None
     at, chance = _time(raw.get("time")), raw.get("probability")
     if isinstance(chance, float) and not 0 < chance <= 1:
@@ -225,35 +225,30 @@ def _row(kind: str, asked: dict[str, Any], judge: str, group: str, raw: dict[str
     }
 
 
-def _add_missing_tasks(store: Store, rows: list[dict[str, Any]]) -> dict[Asked, Draw]:
-    """Make the tasks that are not there; returns the probabilities of those that are."""
-    with store.database.read() as connection:
-        known = {
-            (row.grp, row.item)
-            for row in connection.execute(
-                select(tasks.c.grp, tasks.c.item).where(tasks.c.study_id == store.study_id).distinct()
-            )
-        }
+def _add_missing_tasks(connection: Connection, store: Store, rows: list[dict[str, Any]]) -> set[Asked]:
+    """Make the tasks that are not there; returns which."""
+    mine = select(tasks.c.grp, tasks.c.item).where(tasks.c.study_id == store.study_id).distinct()
+    known = {(row.grp, row.item) for row in connection.execute(mine)}
     wanted: Counter[Asked] = Counter()
     asked: dict[Asked, dict[str, Any]] = {}
-    drawn: dict[Asked, Draw] = {}
     for row in rows:
         key = (row["group"], row["item"])
-        if row["probability"] is not None:
-            drawn.setdefault(key, Draw(float(row["probability"]), row["round"]))
         if key not in known:
             wanted[key] += row["kind"] == "answer"
             asked.setdefault(key, row["task"] | {"group": row["group"]})
     if asked:
-        frame = pl.DataFrame(
-            [
-                task | {"labels": max(wanted[key], 1), "closed": True} | drawn.get(key, Draw())._asdict()
-                for key, task in asked.items()
-            ],
-            infer_schema_length=None,
-        )
-        add_tasks(store, frame)
-    return {key: draw for key, draw in drawn.items() if key in known}
+        made = [task | {"labels": max(wanted[key], 1), "closed": True} for key, task in asked.items()]
+        add_tasks(store, pl.DataFrame(made, infer_schema_length=None))
+    return {*asked}
+
+
+def _drawn(rows: list[dict[str, Any]]) -> dict[Asked, Draw]:
+    """The chances with which the documents of these rows were drawn."""
+    found: dict[Asked, Draw] = {}
+    for row in rows:
+        if row["probability"] is not None:
+            found.setdefault((row["group"], row["item"]), Draw(float(row["probability"]), row["round"]))
+    return found
 
 
 def _judges(store: Store, named: set[tuple[str, str]]) -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""A plan of gold labels of which some are there: a second round, or a first one filled in in part elsewhere."""
+"""A plan of gold labels with those of its labels that are there: a second round, or one filled in elsewhere."""
 
 from __future__ import annotations
 
@@ -10,61 +10,81 @@ from sqlalchemy import Connection, select
 
 from karat.records import Judgments
 from karat.store.imported import Imported, import_records
-from karat.store.probabilities import Asked, Draw, begin_round, set_probabilities
+from karat.store.probabilities import Asked, Chances, Draw, keep_chances
 from karat.store.store import Store
 from karat.store.tables import answers, tasks
-from karat.store.task_rows import task_rows
+from karat.store.task_rows import task_row
 from karat.store.tasks import Added, add_tasks, item_of
 
 
 @dataclass(frozen=True)
 class Taken:
-    """What came of a plan: its new tasks, its labels, and how many tasks of an earlier round it does not have."""
+    """What came of a plan: its new tasks, its labels, and its chances."""
 
     tasks: Added
     labels: Imported
-    gone: int
+    #: Labels unlike those that the study has of the document, which stand.
+    unlike: int
+    chances: Chances
+    #: What was there already and had no probability before.
+    probabilities: int
 
 
 def is_plan(labels: Judgments) -> bool:
-    """Whether labels are a plan that waits for some of them, and not what judges said, who may be unable to tell.
+    """Whether labels are a plan, filled in as far as it is, and not only what judges said, who may be unable to tell.
 
     >>> is_plan(Judgments.of([{"query": "q", "doc": "d", "label": None, "probability": 0.5}]))
     True
     """
-    return labels.has("probability") and not labels.has("judge") and labels.frame["label"].null_count() > 0
+    return labels.has("probability") and not (labels.has("judge") and labels.frame["judge"].null_count() == 0)
 
 
 def take_plan(store: Store, plan: Judgments, *, name: str) -> Taken:
-    """Ask for the labels that a plan waits for, keep those that it has, and the probabilities of all.
+    """Ask for the labels that a plan waits for, keep those that it has, and the chances of all; all of it or nothing.
 
-    Its labels are by the judge `name`, but where the study has a label of the document already that one counts: it is
-    the same, on its way through a file. Where the plan has a later round of gold labels than the study, its
-    probabilities stand for the earlier ones.
+    A label whose judge the plan does not name is by the judge `name`, but where the study has a label of the document
+    that one counts: it is the same, on its way through a file.
     """
-    groups = store.groups
-    rows = task_rows(plan.frame, store.scale, groups)
-    asked = [_asked(row, groups) for row in rows]
+    rows = [
+        task_row(raw, f"the label of document {raw['doc']} of query {raw['query']}", store.scale)
+        for raw in plan.frame.iter_rows(named=True)
+    ]
+    asked = [_asked(row, store.groups) for row in rows]
     drawn = {
         key: Draw(row["probability"], row["round"])
         for row, keys in zip(rows, asked, strict=True)
         for key in keys
         if row["probability"] is not None
     }
+    bare = plan.frame.drop("probability", "round", strict=False)
+    nameless = bare["judge"].is_null() if "judge" in bare.columns else pl.repeat(True, bare.height, eager=True)
+    waits = nameless & bare["label"].is_null()
 
-    def work(connection: Connection) -> tuple[int, set[Asked]]:
-        gone = begin_round(connection, store, drawn)
-        set_probabilities(connection, store, drawn)
-        found = select(tasks.c.grp, tasks.c.item).join(answers, answers.c.task_id == tasks.c.id)
-        labelled = connection.execute(found.where(tasks.c.study_id == store.study_id).distinct())
-        return gone, {(row.grp, row.item) for row in labelled}
+    def work(connection: Connection) -> Taken:
+        there = _labels(connection, store)
+        known = [{label for key in keys for label in there.get(key, ())} for keys in asked]
+        again = nameless & ~waits & pl.Series([bool(labels) for labels in known], dtype=pl.Boolean)
+        unlike = sum(
+            label not in labels
+            for label, labels, said_again in zip(bare["label"], known, again, strict=True)
+            if said_again
+        )
+        added = add_tasks(store, bare.filter(waits).drop("label", "judge", strict=False))
+        labels = import_records(store, replace(plan, frame=bare.filter(~waits & ~again)), name=name)
+        chances = keep_chances(connection, store, drawn)
+        return Taken(added, labels, unlike, chances, len(chances.set & there.keys()))
 
-    gone, labelled = store.database.write(work)
-    waits = plan.frame["label"].is_null()
-    new = ~waits & pl.Series([not labelled.intersection(keys) for keys in asked], dtype=pl.Boolean)
-    added = add_tasks(store, plan.frame.filter(waits).drop("label"))
-    labels = import_records(store, replace(plan, frame=plan.frame.filter(new)), name=name)
-    return Taken(added, labels, gone)
+    return store.database.write(work)
+
+
+def _labels(connection: Connection, store: Store) -> dict[Asked, set[float | None]]:
+    """The labels that each question of the study has."""
+    found: dict[Asked, set[float | None]] = {}
+    mine = select(tasks.c.grp, tasks.c.item, answers.c.label, answers.c.id)
+    mine = mine.outerjoin(answers, answers.c.task_id == tasks.c.id).where(tasks.c.study_id == store.study_id)
+    for row in connection.execute(mine):
+        found.setdefault((row.grp, row.item), set()).update([] if row.id is None else [row.label])
+    return found
 
 
 def _asked(row: dict[str, Any], groups: tuple[str, ...]) -> list[Asked]:

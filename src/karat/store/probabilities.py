@@ -1,80 +1,114 @@
-"""The chance with which a task was drawn, put on tasks that were there before it; a later round has them anew."""
+"""The chance with which documents were drawn for gold labels, kept with the tasks that ask for them.
+
+A group of judges has one draw at a time. Chances of two draws beside each other are wrong, and nobody could tell later:
+so whatever brings chances into a study (a plan, a file of tasks, labels collected elsewhere) does it here.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, bindparam, select, update
 
+from karat.errors import BadInput
+from karat.records.base import count
 from karat.store.store import Store
 from karat.store.tables import tasks
 
 #: What is asked of a group: the group, and the question's short name.
 Asked = tuple[str, str]
 
+_SET = update(tasks).where(tasks.c.id == bindparam("task")).values(probability=bindparam("p"), round=bindparam("r"))
+
 
 class Draw(NamedTuple):
-    """The chance of a document to be drawn, and the round of gold labels in which it was; no round is the first."""
+    """The chance of a document to be drawn, and the round of gold labels in which it was."""
 
     probability: float | None = None
     round: int | None = None
 
-
-_SET = update(tasks).where(tasks.c.id == bindparam("task")).values(probability=bindparam("p"), round=bindparam("r"))
-_DRAWN = select(tasks.c.id, tasks.c.grp, tasks.c.item, tasks.c.probability, tasks.c.round)
+    @property
+    def number(self) -> int:
+        """The number of the round; the first is often not said."""
+        return self.round or 1
 
 
 @dataclass(frozen=True)
 class Chances:
-    """Which questions got their probability now, and which have another one that stands; one entry for each task."""
+    """What became of the chances of a draw."""
 
-    set: tuple[Asked, ...] = ()
-    other: tuple[Asked, ...] = ()
+    #: What had none and has one now.
+    set: frozenset[Asked] = frozenset()
+    #: What has one of a later round, which stands.
+    later: frozenset[Asked] = frozenset()
+    #: What an earlier round had and this one has not: no part of the sample any more.
+    gone: frozenset[Asked] = frozenset()
+    #: What was drawn beside others before it, which is right if both are parts of one draw.
+    beside: frozenset[Asked] = frozenset()
+
+    def __or__(self, other: Chances) -> Chances:
+        return Chances(
+            self.set | other.set, self.later | other.later, self.gone | other.gone, self.beside | other.beside
+        )
 
 
-def set_probabilities(connection: Connection, store: Store, drawn: Mapping[Asked, Draw]) -> Chances:
-    """Put the probabilities of a draw on all tasks that ask the same; one that is there already stands.
+def keep_chances(connection: Connection, store: Store, drawn: Mapping[Asked, Draw]) -> Chances:
+    """Keep the chances of a draw with their tasks, which are there already.
 
-    The probability is the document's, not the label's: it holds for labels that were given before the draw as well,
-    because the draw did not ask who has a label.
+    The chance is the document's, not the label's: it holds for labels that were given before the draw as well, because
+    the draw did not ask who has a label. Of a later round than the study's the chances stand for all before it, as they
+    go for the rounds together; those of an earlier one are left aside. Another draw of the same round is refused.
     """
-    if not drawn:
+    groups = sorted({group for group, _ in drawn})
+    if not groups:
         return Chances()
-    found, other, values = [], [], []
-    mine = _DRAWN.where(tasks.c.study_id == store.study_id).order_by(tasks.c.id)
-    for row in connection.execute(mine):
-        wanted = drawn.get((row.grp, row.item))
-        if wanted is None or row.probability == wanted.probability:
-            continue
-        if row.probability is not None:
-            other.append((row.grp, row.item))
-            continue
-        found.append((row.grp, row.item))
-        values.append({"task": row.id, "p": wanted.probability, "r": wanted.round})
-    if values:
-        connection.execute(_SET, values)
-    return Chances(tuple(found), tuple(other))
+    columns = (tasks.c.id, tasks.c.grp, tasks.c.item, tasks.c.probability, tasks.c.round)
+    mine = select(*columns).where(tasks.c.study_id == store.study_id, tasks.c.grp.in_(groups)).order_by(tasks.c.id)
+    rows = connection.execute(mine).all()
+    found = Chances()
+    for group in groups:
+        of_group = [row for row in rows if row.grp == group]
+        had = {(group, row.item): Draw(row.probability, row.round) for row in of_group if row.probability is not None}
+        wanted, chances = _decide({key: draw for key, draw in drawn.items() if key[0] == group}, had)
+        values = [_values(row.id, wanted[group, row.item]) for row in of_group if (group, row.item) in wanted]
+        if values:
+            connection.execute(_SET, values)
+        found |= chances
+    return found
 
 
-def begin_round(connection: Connection, store: Store, drawn: Mapping[Asked, Draw]) -> int:
-    """Let the probabilities of a plan with a later round stand for those before it; how many tasks have none now.
+def _decide(new: Mapping[Asked, Draw], had: Mapping[Asked, Draw]) -> tuple[dict[Asked, Draw], Chances]:
+    """The chances to write, and what became of them; those of one group."""
+    this = max(draw.number for draw in new.values())
+    before = max((draw.number for draw in had.values()), default=0)
+    fresh = frozenset(new.keys() - had.keys())
+    other = frozenset(key for key in new.keys() & had.keys() if not _alike(new[key], had[key]))
+    if not had:
+        return dict(new), Chances(set=fresh)
+    if this > before:
+        gone = frozenset(had.keys() - new.keys())
+        return dict(new) | dict.fromkeys(gone, Draw()), Chances(set=fresh, gone=gone)
+    if this < before:
+        return {}, Chances(later=other | fresh)
+    if other:
+        raise BadInput.at(
+            "the draw",
+            expected="the one that the study has",
+            found=f"another of the same round: {count(len(other), 'document')} with other probabilities",
+            remedy="more gold labels are drawn with karat plan gold --pilot; other draws need a study of their own",
+        )
+    whole = had.keys() <= new.keys()  # the same draw again, of which a part was there
+    return {key: new[key] for key in fresh}, Chances(set=fresh, beside=frozenset() if whole else fresh)
 
-    A later round has chances for all rounds together, and two rounds' chances beside each other would be wrong: of the
-    groups that it asks, tasks that it does not have are no part of the sample any more.
-    """
-    mine = _DRAWN.where(tasks.c.study_id == store.study_id, tasks.c.probability.is_not(None))
-    rows = connection.execute(mine.order_by(tasks.c.id)).all()
-    before = max((row.round or 1 for row in rows), default=0)
-    if not rows or max((draw.round or 1 for draw in drawn.values()), default=0) <= before:
-        return 0
-    groups, values, gone = {group for group, _ in drawn}, [], 0
-    for row in rows:
-        if row.grp in groups:
-            draw = drawn.get((row.grp, row.item), Draw())
-            gone += draw.probability is None
-            values.append({"task": row.id, "p": draw.probability, "r": draw.round})
-    if values:
-        connection.execute(_SET, values)
-    return gone
+
+def _alike(one: Draw, other: Draw) -> bool:
+    assert one.probability is not None
+    assert other.probability is not None
+    return math.isclose(one.probability, other.probability, rel_tol=1e-9)
+
+
+def _values(task: int, draw: Draw) -> dict[str, Any]:
+    return {"task": task, "p": draw.probability, "r": draw.round}

@@ -21,6 +21,8 @@ MORE: tuple[str, ...] = (
     *("closed", "trap", "expected", "gold", "note", "probability", "round", "practice", "surface"),
     *("task", "wanted", "filled", "label", "setting", "text"),
 )
+#: Nobody draws gold labels more often.
+MOST_ROUNDS = 1000
 #: What a probability is, for errors.
 CHANCE = "a probability above 0 and at most 1"
 
@@ -82,7 +84,7 @@ def task_row(raw: dict[str, Any], at: str, scale: Scale | None, *, practice: boo
         "gold": _number(raw.get("gold"), "gold", at),
         "note": raw.get("note"),
         "probability": _number(raw.get("probability"), "probability", at),
-        "round": whole(raw.get("round"), "round", at),
+        "round": round_of(raw.get("round"), at),
         "left_docs": _docs(raw.get("left_docs")),
         "right_docs": _docs(raw.get("right_docs")),
         "practice": practice or _truth(raw.get("practice")),
@@ -106,6 +108,14 @@ def task_row(raw: dict[str, Any], at: str, scale: Scale | None, *, practice: boo
     if scale is not None and row["gold"] is not None and row["gold"] not in scale.grades:
         raise BadInput.at(at, expected=f"a grade of the scale {scale} as gold", found=f"{row['gold']:g}")
     return row
+
+
+def round_of(value: Any, at: str) -> int | None:
+    """The number of a round of gold labels, none where nothing stands; `at` is its place, for errors."""
+    number = whole(value, "round", at)
+    if number is not None and not 1 <= number <= MOST_ROUNDS:
+        raise BadInput.at(at, expected=f"a round from 1 to {MOST_ROUNDS}", found=f'"{value}"')
+    return number
 
 
 def whole(value: Any, name: str, at: str) -> int | None:

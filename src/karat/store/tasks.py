@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from sqlalchemy import Connection, insert, select, text, update
 
 from karat.records import Source
 from karat.store.log import settle
-from karat.store.probabilities import Draw, set_probabilities
+from karat.store.probabilities import Chances, Draw, keep_chances
 from karat.store.store import LOTS, Store
 from karat.store.tables import ENDLESS, bundles, tasks
 from karat.store.task_rows import task_rows
@@ -24,24 +24,25 @@ STRIDE = 10_000
 #: The place of a task that was made for labels collected elsewhere, until a plan asks for it.
 ELSEWHERE = -1
 #: What is known of a row on its way into the table, and not kept there as it is.
-NOT_STORED = ("bundle", "by_query", "row", "says_labels")
+NOT_STORED = ("bundle", "by_query", "row", "says_labels", "probability", "round")
 #: The surface of a document that is judged as a whole.
 PAGE = "page"
 
 
 @dataclass(frozen=True)
 class Added:
-    """How many tasks are new; for the others the numbers of their rows from 0, one for each task."""
+    """How many tasks are new; for the others the numbers of their rows from 0, one for each task; and their chances."""
 
     new: int
     #: There already.
     known: tuple[int, ...] = ()
     #: There already, and their probability was set now.
     probabilities: tuple[int, ...] = ()
-    #: There already with another probability, which stands.
-    other_probability: tuple[int, ...] = ()
+    #: With the probability of a later round, which stands.
+    later_probability: tuple[int, ...] = ()
     #: There already with another number of labels asked for, which stands.
     other_labels: tuple[int, ...] = ()
+    chances: Chances = field(default_factory=Chances)
 
 
 def add_tasks(
@@ -101,19 +102,19 @@ def add_tasks(
             connection.execute(insert(tasks), values)
             if store.database.dialect == "postgresql":
                 connection.execute(text("ANALYZE tasks"))  # without it, plans for an empty table are kept for a while
-        first = {(row["grp"], row["item"]): row["row"] for row in reversed(there)}
         drawn = {
             (row["grp"], row["item"]): Draw(row["probability"], row["round"])
-            for row in there
+            for row in ready
             if row["probability"] is not None
         }
-        chances = set_probabilities(connection, store, drawn)
+        chances = keep_chances(connection, store, drawn)
         return Added(
             len(asked),
             tuple(row["row"] for row in there),
-            tuple(first[key] for key in chances.set),
-            tuple(first[key] for key in chances.other),
+            tuple(row["row"] for row in there if (row["grp"], row["item"]) in chances.set),
+            tuple(row["row"] for row in ready if (row["grp"], row["item"]) in chances.later),
             _other_labels(there, new, list(known.values())),
+            chances,
         )
 
     return store.database.write(work)
