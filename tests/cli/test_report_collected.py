@@ -84,6 +84,19 @@ def test_a_file_of_judgments_stands_before_the_database_and_this_is_said(folder:
     assert "18 judgments collected in karat.db are left aside" in notes
 
 
+def test_labels_that_a_plan_drew_are_gold_labels_beside_a_file_of_labels(folder: Path) -> None:
+    rows = [f"{q},{doc},{int(doc == 'y') * (1 + n % 2)}\n" for n, q in enumerate(QUERIES) for doc in "xy"]
+    (folder / "judgments.csv").write_text("query,doc,label\n" + "".join(rows))
+    drawn = [f"{q},{doc},,1.0\n" for q in QUERIES for doc in "xy"]
+    (folder / "plan.csv").write_text("query,doc,label,probability\n" + "".join(drawn))
+    run("import", folder, folder / "plan.csv")
+    judge(folder)
+    said, notes = report(folder, "-m", "P@1")
+    assert said["finding"] == "one is better than two by P@1."
+    assert "note: 18 gold labels collected in karat.db are used" in notes
+    assert "left aside" not in notes
+
+
 def test_a_study_in_which_nothing_was_said_yet_has_no_labels(folder: Path) -> None:
     said, notes = report(folder)
     assert "does not allow a verdict" in said["finding"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 
 import polars as pl
 import pytest
@@ -14,6 +15,7 @@ from karat.demo import demo_study, write_demo
 from karat.errors import BadInput
 from karat.report import Evidence, make_report, read_evidence
 from karat.report.evidence import Truth
+from karat.report.told import Told
 from karat.simulate import context_study
 
 
@@ -168,6 +170,17 @@ def test_a_difference_has_the_same_sign_in_every_sentence_and_chart(demo):
     assert groups.data.filter(pl.col("group") == "simulated llm")["difference"][0] == methods["difference"][0]
     assert groups.data["truth"][0] == methods["truth"][0]
     assert figure(demo, "by-query").data["difference"].mean() == pytest.approx(methods["difference"][0])
+
+
+def test_a_difference_of_one_pair_is_not_told_where_all_pairs_together_do_not_show_it(demo):
+    found = demo.comparison
+    told = Told.of(found)
+    ends = pl.when(pl.col("method") == found.method)
+    shown = found.methods.with_columns(low=ends.then(-0.2).otherwise("low"), high=ends.then(-0.01).otherwise("high"))
+    for p, words in ((0.2, f"no difference between {told.b} and {told.a} is shown"), (0.01, f"{told.b} is better")):
+        pairs = found.pairs.with_columns(max_t=pl.lit(p))
+        said = Told.of(replace(found, methods=shown, pairs=pairs)).naive_against_corrected()
+        assert words in said.split("with gold labels, ")[-1]
 
 
 def test_what_to_type_next_names_the_files_that_were_read_and_runs(tmp_path):

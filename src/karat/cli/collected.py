@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
+if TYPE_CHECKING:
+    from karat.records import Records
+    from karat.store import Store
+
 #: What the database may hold, and how files of it begin, which stand before it.
-KINDS = {"judgments": ("judgments", "labels", "qrels"), "preferences": ("preferences",)}
+KINDS = {"judgments": ("judgments", "labels", "qrels"), "gold": ("gold",), "preferences": ("preferences",)}
 
 
 @contextmanager
@@ -18,53 +23,82 @@ def collected_files(
 ) -> Iterator[dict[str, str]]:
     """Files with what a study's database holds, until the end of the block; files of the folder stand before it.
 
-    The database is the folder's karat.db unless it is named; without either there is nothing.
-    Nothing is looked for of the kinds `named`. What is used, and what is left aside, is said on standard error.
+    The database is the folder's karat.db unless it is named; without either there is nothing. Nothing is looked for of
+    the kinds `named`. Where labels come from files, those of documents that a plan drew are gold labels beside them.
+    What is used, and what is left aside, is said on standard error.
     """
     from tempfile import TemporaryDirectory
 
     from karat.cli.study import opened_study
     from karat.errors import BadInput, MissingExtra
     from karat.formats import write
-    from karat.records.base import count
 
     place = Path(folder or "")
-    found: dict[str, str] = {}
     if folder is None and database is not None:
         raise BadInput.at("--database", expected="the study's folder beside it", found="none")
     there = database is not None or ((place / "karat.db").is_file() and (place / "study.toml").is_file())
     if folder is None or not there:
-        yield found
+        yield {}
         return
     held = "karat.db" if database is None else "the database"
+    own = {kind: _files(place, kind) for kind in KINDS}
+    try:
+        with opened_study(folder, database, made=False) as opened:
+            made = _collected(opened.store, labels_elsewhere="judgments" in named or bool(own["judgments"]))
+    except MissingExtra:
+        if database is not None:
+            raise
+        text = f"karat export {folder} {place / 'judgments.csv'}"
+        click.echo(f"note: the judgments collected in {held} are not read: export them first, {text}", err=True)
+        yield {}
+        return
+    made = {kind: records for kind, records in made.items() if kind not in named}
+    if "judgments" not in (*made, *named) and not own["judgments"]:
+        click.echo(f"note: {held} holds no judgments yet", err=True)
     with TemporaryDirectory() as temporary:
-        try:
-            with opened_study(folder, database, made=False) as opened:
-                from karat.store.exported import exported, with_gold
-
-                wanted = [kind for kind in KINDS if kind not in named]
-                store = opened.store
-                made = {kind: with_gold(store) if kind == "judgments" else exported(store, kind) for kind in wanted}
-        except MissingExtra:
-            if database is not None:
-                raise
-            text = f"karat export {folder} {place / 'judgments.csv'}"
-            click.echo(f"note: the judgments collected in {held} are not read: export them first, {text}", err=True)
-            made = {}
+        found: dict[str, str] = {}
         for kind, records in made.items():
-            own = sorted(path.name for path in place.iterdir() if path.name.lower().startswith(KINDS[kind]))
-            number = len(records.frame.drop_nulls("label")) if kind == "judgments" else len(records)
-            what = f"{count(number, kind.removesuffix('s'))} collected in {held}"
-            used = "is" if number == 1 else "are"
-            if own and len(records):
-                click.echo(f"note: {', '.join(own)} {'is' if len(own) == 1 else 'are'} used;", nl=False, err=True)
-                click.echo(f" {what} {used} left aside (karat export writes them to a file)", err=True)
-            elif len(records):
-                click.echo(f"note: {what} {used} used", err=True)
-                for note in records.notes:
-                    click.echo(f"note: {note}", err=True)
-                found[kind] = str(Path(temporary) / f"{kind}.parquet")
-                write(records, found[kind])
-            elif kind == "judgments" and not own:
-                click.echo(f"note: {held} holds no judgments yet", err=True)
+            if own[kind]:
+                continue
+            for note in records.notes:
+                click.echo(f"note: {note}", err=True)
+            found[kind] = str(Path(temporary) / f"{kind}.parquet")
+            write(records, found[kind])
+        _say(made, own, held)
         yield found
+
+
+def _files(folder: Path, kind: str) -> list[str]:
+    return sorted(path.name for path in folder.iterdir() if path.name.lower().startswith(KINDS[kind]))
+
+
+def _collected(store: Store, *, labels_elsewhere: bool) -> dict[str, Records]:
+    """What a report can use of a study, by kind, where there is some."""
+    from karat.store.exported import GOLD, drawn_labels, exported, with_gold
+
+    made: dict[str, Records] = {"judgments": with_gold(store), "preferences": exported(store, "preferences")}
+    if labels_elsewhere:
+        made["gold"] = drawn_labels(store, group=GOLD if GOLD in store.groups else None)
+    return {kind: records for kind, records in made.items() if _number(kind, records)}
+
+
+def _number(kind: str, records: Records) -> int:
+    """How many judgments or preferences there are, without rows of documents that wait for one."""
+    return len(records) if kind == "preferences" else len(records.frame.drop_nulls("label"))
+
+
+def _say(made: dict[str, Records], own: dict[str, list[str]], held: str) -> None:
+    """What is used of a database, and what is left aside for files."""
+    from karat.records.base import count
+
+    things = {"judgments": "judgment", "gold": "gold label", "preferences": "preference"}
+    numbers = {kind: _number(kind, records) for kind, records in made.items()}
+    if {"gold", "judgments"} <= made.keys() and not own["gold"]:
+        numbers["judgments"] -= numbers["gold"]  # used as such
+    for kind, number in numbers.items():
+        what, are = f"{count(number, things[kind])} collected in {held}", "is" if number == 1 else "are"
+        if not own[kind]:
+            click.echo(f"note: {what} {are} used", err=True)
+        elif number:
+            used = f"{', '.join(own[kind])} {'is' if len(own[kind]) == 1 else 'are'} used"
+            click.echo(f"note: {used}; {what} {are} left aside (karat export writes them to a file)", err=True)

@@ -89,13 +89,14 @@ def report(
         raise BadInput("name a study's folder, or the files with --labels and --run")
     if not difference > 0:
         raise BadInput.at("--difference", expected="a number above 0", found=str(difference))
-    named = [kind for kind, given in (("judgments", labels), ("preferences", preferences)) if given]
+    given = {"judgments": labels, "gold": gold, "preferences": preferences}
+    named = [kind for kind, files in given.items() if files]
     with collected_files(study, named, database) as collected:
         evidence = read_evidence(
             study,
             labels=labels or ([collected["judgments"]] if "judgments" in collected else ()),
             runs=runs,
-            gold=gold,
+            gold=gold or collected.get("gold"),
             queries=queries,
             documents=documents,
             preferences=preferences or collected.get("preferences"),

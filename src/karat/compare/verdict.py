@@ -131,7 +131,7 @@ def _apart(labels: Judgments, gold: Judgments | None) -> tuple[Judgments, Gold |
     inside, rest = labels.frame.filter(is_gold), labels.frame.filter(~is_gold)
     if not rest.height:
         return labels, None if gold is None else Gold.of(gold), []
-    said = count(inside.height, "label")
+    said = count(inside.drop_nulls("label").height, "label")
     if gold is None:
         gold, note = replace(labels, frame=inside, notes=()), f"{said} of the group gold taken for gold labels"
     else:

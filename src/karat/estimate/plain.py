@@ -24,6 +24,10 @@ Floats = npt.NDArray[np.float64]
 
 #: The ends of an interval are the outermost draws but a few, so a handful of draws has none.
 FEWEST_DRAWS = 100
+#: Labels with a probability are of documents that were drawn: the rest would count as not relevant.
+OF_A_SAMPLE = (
+    "the labels are of a sample (they have a probability): give them as gold labels, beside labels of everything"
+)
 
 
 class Scorer:
@@ -62,6 +66,8 @@ class Scorer:
         self.profile = profile_named(profile)
         self.complete, self.level, self.draws, self.seed = complete, level, draws, seed
         self.labels = majority(labels)
+        if labels.has("probability") and (labels.frame["probability"] < 1).any():
+            self.labels = replace(self.labels, notes=(*self.labels.notes, OF_A_SAMPLE))
         if not len(self.labels):
             raise BadInput.at("the labels", expected="at least one label", found="none")
         if user_weights is None and any("udm(" in str(measure) for measure in self.measures):

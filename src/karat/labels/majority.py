@@ -28,7 +28,9 @@ def majority(judgments: Judgments) -> Judgments:
     frame, notes = _overall(judgments)
     key = [name for name in ITEM if name in frame.columns]
     given = frame.drop_nulls("label")
-    silent = frame.height - given.height
+    # Who could not tell has a name; what has none waits for a label.
+    asked = frame.drop_nulls("judge") if "judge" in frame.columns else frame
+    silent = asked["label"].null_count()
     # Without a column that tells judgments of one document apart, the check on entry left one each.
     if not {"judge", "group", "aspect", "surface", "time"} & {*frame.columns} or not repeats(given, key).any():
         labels, tied = given.select(*key, "label"), 0

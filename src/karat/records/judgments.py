@@ -260,7 +260,8 @@ def _one_chance(frame: pl.DataFrame, key: Sequence[str], source: Source) -> None
             source.at(row),
             expected=f"one probability for document {frame['doc'][row]} of query {frame['query'][row]}",
             found=f"{frame['probability'][row]} after another",
-            remedy="two rounds of gold labels need chances for both together: karat plan gold --pilot writes them",
+            remedy="two rounds of gold labels need chances for both together (karat plan gold --pilot writes them), "
+            "and two groups of judges a file each (karat export --group)",
         )
 
 

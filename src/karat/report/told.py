@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from karat.compare import Comparison
+from karat.compare.pairs import family_p
 
 
 def in_a_few_words(found: Comparison) -> str:
@@ -78,12 +79,13 @@ class Told:
         plain, chosen = self.by("plain"), self.by(self.found.method)
         if plain is None or chosen is None:
             return ""
+        shown = chosen.direction if self._shown_among_all() else 0
         ends = f"{self.b} less {self.a}: {plain.value:+.3f}, {self.found.level * 100:g} % interval {plain}"
-        if plain.direction == chosen.direction:
+        if plain.direction == shown:
             return f"Taken as they are, the labels say the same ({ends})."
         return (
             f"Taken as they are, the labels would say that {self._words(plain.direction)} ({ends}); "
-            f"with gold labels, {self._words(chosen.direction)} ({chosen.value:+.3f}, {chosen})."
+            f"with gold labels, {self._words(shown)} ({chosen.value:+.3f}, {chosen})."
         )
 
     def against_truth(self, truth: float) -> str:
@@ -95,6 +97,12 @@ class Told:
                 inside = interval.low <= truth <= interval.high
                 said += f" The interval of the {who}, {interval}, {'holds' if inside else 'misses'} it."
         return said
+
+    def _shown_among_all(self) -> bool:
+        """Whether the difference is shown allowing for all pairs of systems, as the verdict does."""
+        pairs = self.found.pairs
+        mine = pairs.filter(pl.col("a").is_in([self.a, self.b]) & pl.col("b").is_in([self.a, self.b]))
+        return not mine.height or bool(family_p(mine, pairs.height)[0] < 1 - self.found.level)
 
     def _words(self, direction: int) -> str:
         if direction == 0:

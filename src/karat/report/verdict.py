@@ -18,8 +18,8 @@ from karat.report.verdict_figures import by_group, by_query, methods_figure
 def comparison(evidence: Evidence, measure: str, group: str | None, seed: int) -> Comparison:
     """The comparison of the study's systems: of two the better one is B, of more the best is first.
 
-    The best of more than two is the best by what decides: with gold labels, the corrected scores. The figures are
-    those that `compare` has of the same files and seed.
+    Better is what decides: with gold labels, the corrected scores. The figures are those that `compare` has of the
+    same files and seed.
     """
     if len(evidence.systems) < 2:
         found = "one system" if evidence.systems else "no run"
@@ -35,7 +35,7 @@ def comparison(evidence: Evidence, measure: str, group: str | None, seed: int) -
 
 def _best_first(runs: list[Runs], labels: Judgments, gold: Judgments | None, measure: str, seed: int) -> list[str]:
     means = score(runs, labels, measure, draws=0).best_first()
-    if gold is None or len(means) == 2:
+    if gold is None:
         return means
     ranks = compared(runs, labels, measure, gold=gold, draws=100, seed=seed).ranks
     return ranks["system"].to_list() if ranks.height else means
