@@ -250,6 +250,7 @@ def test_enter_begins_and_the_question_mark_shows_the_keys_that_there_are(page, 
     assert page.url.endswith("/welcome"), "Enter does not begin while the help is open"
     if page.locator("#help[open]").count():
         press("Escape")
+    page.wait_for_selector("#help", state="hidden")
     press("Enter")
     page.wait_for_selector(".answer")
     press("?")
