@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from commands import run
-from karat.cli.study import open_study
+from karat.cli.study import open_study, opened_study
 from karat.errors import BadInput
 from karat.formats import read_judgments
 from karat.formats.study import read_study
@@ -38,6 +38,11 @@ def test_a_new_study_can_be_read_and_is_never_overwritten(study: Path) -> None:
     assert {*tasks.frame["doc"].drop_nulls()} <= {*found.documents.frame["doc"]}
     with pytest.raises(BadInput, match=r"expected a new folder, found study\.toml"):
         run("init", study)
+
+
+def test_traps_are_counted_apart_from_tasks(study: Path) -> None:
+    with opened_study(str(study), None, load=True) as opened:
+        assert opened.notes[0] == "9 new tasks and 1 trap loaded."
 
 
 def test_an_empty_study_says_which_files_to_add(tmp_path: Path) -> None:

@@ -84,7 +84,8 @@ def open_study(path: str, database: str | None, *, load: bool = False, made: boo
                     notes.append(f"note: {count(repeated, 'repeated row')} of {what}s left out.")
                 added = add_tasks(store, once.frame, practice=what != "task", source=once.source)
                 if added.new:
-                    notes.append(f"{count(added.new, f'new {what}')} loaded.")
+                    traps = f" and {count(added.traps, 'trap')}" if added.traps else ""
+                    notes.append(f"{count(added.new - added.traps, f'new {what}')}{traps} loaded.")
                 notes += notes_of_tasks(added.chances, len(added.probabilities), len(added.other_labels))
         on_failure.pop_all()
     return Opened(folder, store, tuple(notes))

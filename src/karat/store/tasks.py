@@ -34,6 +34,8 @@ class Added:
     """How many tasks are new; for the others the numbers of their rows from 0, one for each task; and their chances."""
 
     new: int
+    #: New ones that are traps, which come between the others.
+    traps: int = 0
     #: There already.
     known: tuple[int, ...] = ()
     #: There already, and their probability was set now.
@@ -110,6 +112,7 @@ def add_tasks(
         chances = keep_chances(connection, store, drawn)
         return Added(
             len(asked),
+            sum(row["stage"] == "trap" for row in asked),
             tuple(row["row"] for row in there),
             tuple(row["row"] for row in there if (row["grp"], row["item"]) in chances.set),
             tuple(row["row"] for row in ready if (row["grp"], row["item"]) in chances.later),
