@@ -12,8 +12,11 @@ from polars.testing import assert_frame_equal
 
 import karat as kt
 from commands import run
+from karat.cli.study import opened_study
 from karat.plan import plan_gold
 from karat.simulate import two_systems
+from karat.store.people import all_judges
+from karat.store.rejecting import reject_judge
 
 MEASURE = "P@10"
 
@@ -222,11 +225,54 @@ def test_an_export_of_gold_labels_comes_back_as_it_was(setting: Setting, tmp_pat
     assert pl.read_ndjson(_exported_tasks(other)).filter(pl.col("wanted") > pl.col("filled")).height == 30
 
 
-def test_a_label_that_a_plan_has_otherwise_is_said(setting: Setting) -> None:
-    first = first_round(setting, 50)
-    turned = setting.filled(first, 60).with_columns(label=1 - pl.col("label"))
+def test_a_label_of_an_earlier_round_that_a_plan_has_otherwise_is_said(setting: Setting) -> None:
+    first_round(setting, 80)
+    second = setting.plan(40, pilot=setting.export("--kind", "gold"))
+    turned = second.with_columns(label=1 - pl.col("label"))
     said = setting.import_(turned, "turned")
-    assert "10 new labels; 50 labels unlike those that the study has, which stand: left out" in said
+    assert "0 new labels; 80 labels unlike those that the study has, which stand: left out" in said
+
+
+def test_a_second_raters_file_is_a_second_label(setting: Setting) -> None:
+    filled = setting.filled(setting.plan(80))
+    assert "80 new labels" in setting.import_(filled, "anna")
+    assert "80 new labels" in setting.import_(filled.with_columns(label=1 - pl.col("label")), "bert")
+    assert sorted(setting.export("--kind", "gold").frame["judge"].unique()) == ["anna", "bert"]
+
+
+def test_a_rejected_label_does_not_come_back_with_the_next_round(setting: Setting) -> None:
+    first_round(setting, 80)
+    second = setting.plan(40, pilot=setting.export("--kind", "gold"))
+    with opened_study(str(setting.folder), None) as opened:
+        (judge,) = (person["id"] for person in all_judges(opened.store))
+        reject_judge(opened.store, judge, "careless")
+    assert "0 new labels" in setting.import_(second, "second")
+    found = setting.export("--kind", "gold").frame
+    assert (found.height, found["label"].count()) == (second.height, 0)
+
+
+def test_a_plan_with_labels_names_its_group_where_there_are_several(setting: Setting) -> None:
+    _groups(setting, "experts", "crowd")
+    half = setting.filled(setting.plan(80), 30)
+    with pytest.raises(kt.BadInput, match="expected the group that it is for, of experts, crowd, found none"):
+        setting.import_(half, "half")
+    assert "30 new labels" in setting.import_(half, "half", "--group", "crowd")
+
+
+def test_documents_in_context_and_pairs_keep_the_chances_of_their_own_draws(setting: Setting) -> None:
+    context = pl.DataFrame({"query": ["1", "1"], "doc": ["a", "b"], "context": ["c", "c"], "probability": [0.1, 0.2]})
+    pairs = pl.DataFrame({"query": ["1"], "left": ["one"], "right": ["two"], "probability": [0.3]})
+    setting.import_(context, "context")
+    setting.import_(pairs, "pairs")
+    first_round(setting, 80)
+    second = setting.plan(40, pilot=setting.export("--kind", "gold"))
+    assert "earlier round" not in setting.import_(second, "second")
+    setting.judged(setting.filled(second))
+    assert_frame_equal(setting.verdict(setting.export("--kind", "gold")), setting.verdict(setting.filled(second)))
+    kept = pl.read_ndjson(_exported_tasks(setting)).filter(pl.col("context").is_not_null() | (pl.col("kind") == "pair"))
+    assert kept["probability"].sort().to_list() == [0.1, 0.2, 0.3]
+    other = context.with_columns(probability=pl.lit(0.9))
+    assert "2 tasks have another probability, which stands." in setting.import_(other, "context")
 
 
 def test_labels_that_a_plan_has_already_are_kept_and_not_asked_again(setting: Setting) -> None:

@@ -76,9 +76,13 @@ def _collected(store: Store, *, labels_elsewhere: bool) -> dict[str, Records]:
     """What a report can use of a study, by kind, where there is some."""
     from karat.store.exported import GOLD, drawn_labels, exported, with_gold
 
-    made: dict[str, Records] = {"judgments": with_gold(store), "preferences": exported(store, "preferences")}
+    said = with_gold(store)
+    made: dict[str, Records] = {"judgments": said, "preferences": exported(store, "preferences")}
     if labels_elsewhere:
-        made["gold"] = drawn_labels(store, group=GOLD if GOLD in store.groups else None)
+        gold = drawn_labels(store, group=GOLD if GOLD in store.groups else None)
+        # Two groups have two draws, and a plan of documents in context draws others by themselves, too.
+        if GOLD in store.groups or (gold.frame["group"].n_unique() == 1 and not said.has("context")):
+            made["gold"] = gold
     return {kind: records for kind, records in made.items() if _number(kind, records)}
 
 

@@ -62,7 +62,7 @@ def import_(
             scale = opened.folder.study.scale
             labels = read_judgments(source, scale=scale, drop_bad_labels=drop_bad_labels, format=from_format)
             labels = replace(labels, frame=_with_group(labels.frame, group))
-            plan = kind is None and is_plan(labels)
+            plan = is_plan(labels)
             said, notes = _add_plan(opened, source, labels) if plan else _add_records(opened, source, labels, "label")
         elif what == "preferences":
             choices = read_preferences(source, format=from_format)

@@ -122,6 +122,7 @@ def notes_of_tasks(chances: Chances, set_now: int = 0, other_labels: int = 0) ->
 
     said: list[tuple[int, str, str]] = [
         (set_now, "was there already: its probability is set now", "were there already: their probability is set now"),
+        (len(chances.other), "has another probability, which stands", "have another probability, which stands"),
         (
             len(chances.later),
             "has the probability of a later round, which stands",

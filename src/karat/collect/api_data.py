@@ -80,8 +80,10 @@ def post_tasks(request: Request, body: TaskRows) -> dict[str, Any]:
     """Add tasks; those that are there already are not added again, and rows that repeat each other are one task.
 
     Rows are named by their numbers from 1: `merged` those that repeat another, `known` those that were there already,
-    and of these `probability_set` where they had no probability, `probability_kept` where they have that of a later
-    round and `labels_kept` where they ask for another number of labels, both of which stand.
+    and of these `probability_set` where they had no probability, `probability_kept` where they have another,
+    such as that of a later round, and `labels_kept` where they ask for another number of labels, both of which stand. A
+    later `round` of gold labels is sent whole, with the rounds before it: `out_of_the_sample` says how many documents
+    it leaves out, and `drawn_beside` how many came to a draw that was there, which is right if they are a part of it.
     """
     desk = desk_of(request)
     people.lead_of(desk, request)
@@ -90,11 +92,12 @@ def post_tasks(request: Request, body: TaskRows) -> dict[str, Any]:
     said = {
         "known": added.known,
         "probability_set": added.probabilities,
-        "probability_kept": added.later_probability,
+        "probability_kept": added.other_probability,
         "labels_kept": added.other_labels,
     }
     named = {name: sorted({numbers[place] for place in places}) for name, places in said.items()}
-    return {"new": added.new, "merged": merged, **named}
+    chances = {"out_of_the_sample": len(added.chances.gone), "drawn_beside": len(added.chances.beside)}
+    return {"new": added.new, "merged": merged, **named, **chances}
 
 
 @router.post("/codes")

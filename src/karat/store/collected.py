@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import polars as pl
-from sqlalchemy import func, select
+from sqlalchemy import ColumnElement, func, select
 
 from karat.store.store import Store
 from karat.store.tables import ENDLESS, answers, bundles, events, judges, tasks
@@ -116,12 +116,9 @@ def judgments(store: Store, *, aspects: bool = True, cant_tell: bool = True) -> 
 
 
 def waiting(store: Store) -> pl.DataFrame:
-    """The documents that a plan drew and nobody has labelled yet, as judgments without label."""
+    """The documents by themselves that a plan drew and nobody has labelled yet, as judgments without label."""
     names = ("query", "doc", "context", "subtopic", "probability", "round")
-    mine = (tasks.c.study_id == store.study_id, tasks.c.kind == "judge", ~tasks.c.practice)
-    found = select(*(tasks.c[name] for name in names), tasks.c.grp.label("group")).where(
-        *mine, tasks.c.probability.is_not(None)
-    )
+    found = select(*(tasks.c[name] for name in names), tasks.c.grp.label("group")).where(*_drawn(store))
     found = found.group_by(*(tasks.c[name] for name in (*names, "grp"))).having(func.max(tasks.c.filled) == 0)
     with store.database.read() as connection:
         rows = [dict(row) for row in connection.execute(found.order_by(func.min(tasks.c.id))).mappings()]
@@ -130,9 +127,13 @@ def waiting(store: Store) -> pl.DataFrame:
 
 def drawn_any(store: Store) -> bool:
     """Whether a plan drew documents of the study."""
-    found = select(tasks.c.id).where(tasks.c.study_id == store.study_id, tasks.c.probability.is_not(None)).limit(1)
     with store.database.read() as connection:
-        return connection.execute(found).first() is not None
+        return connection.execute(select(tasks.c.id).where(*_drawn(store)).limit(1)).first() is not None
+
+
+def _drawn(store: Store) -> tuple[ColumnElement[bool], ...]:
+    alone = (tasks.c.context.is_(None), tasks.c.subtopic.is_(None), ~tasks.c.practice)
+    return (tasks.c.study_id == store.study_id, tasks.c.kind == "judge", *alone, tasks.c.probability.is_not(None))
 
 
 def preferences(store: Store, *, traps: bool = True) -> pl.DataFrame:

@@ -63,7 +63,7 @@ def drawn_labels(store: Store, scale: Scale | None = None, group: str | None = N
     """
     said, waiting = _said_and_waiting(store, group)
     said = said.filter(pl.col("aspect") == collected.OVERALL)
-    drawn = said.drop_nulls("probability")
+    drawn = said.drop_nulls("probability").filter(pl.col("context").is_null() & pl.col("subtopic").is_null())
     left = said.drop_nulls("label").height - drawn.drop_nulls("label").height
     notes = [f"{count(left, 'label')} of documents that are not in the sample left out"] if left else []
     if waiting.height:

@@ -8,11 +8,12 @@ from typing import Any
 import polars as pl
 from sqlalchemy import Connection, select
 
+from karat.errors import BadInput
 from karat.records import Judgments
 from karat.store.imported import Imported, import_records
 from karat.store.probabilities import Asked, Chances, Draw, keep_chances
 from karat.store.store import Store
-from karat.store.tables import answers, tasks
+from karat.store.tables import events, tasks
 from karat.store.task_rows import task_row
 from karat.store.tasks import Added, add_tasks, item_of
 
@@ -42,14 +43,22 @@ def is_plan(labels: Judgments) -> bool:
 def take_plan(store: Store, plan: Judgments, *, name: str) -> Taken:
     """Ask for the labels that a plan waits for, keep those that it has, and the chances of all; all of it or nothing.
 
-    A label whose judge the plan does not name is by the judge `name`, but where the study has a label of the document
-    that one counts: it is the same, on its way through a file.
+    A label whose judge the plan does not name is by the judge `name`. Those of earlier rounds are not taken where the
+    study was told one: it is the same, on its way through a file, or was rejected meanwhile.
     """
+    if len(store.groups) > 1 and plan.frame["label"].count() and not _groups_named(plan):
+        raise BadInput.at(
+            "the plan",
+            expected=f"the group that it is for, of {', '.join(store.groups)}",
+            found="none",
+            remedy="name it with --group, or in a column group",
+        )
     rows = [
         task_row(raw, f"the label of document {raw['doc']} of query {raw['query']}", store.scale)
         for raw in plan.frame.iter_rows(named=True)
     ]
-    asked = [_asked(row, store.groups) for row in rows]
+    surfaces = plan.frame["surface"] if plan.has("surface") else [None] * len(rows)
+    asked = [_asked(row, surface, store.groups) for row, surface in zip(rows, surfaces, strict=True)]
     drawn = {
         key: Draw(row["probability"], row["round"])
         for row, keys in zip(rows, asked, strict=True)
@@ -59,11 +68,13 @@ def take_plan(store: Store, plan: Judgments, *, name: str) -> Taken:
     bare = plan.frame.drop("probability", "round", strict=False)
     nameless = bare["judge"].is_null() if "judge" in bare.columns else pl.repeat(True, bare.height, eager=True)
     waits = nameless & bare["label"].is_null()
+    rounds = [row["round"] or 1 for row in rows]
+    earlier = pl.Series([number < max(rounds) for number in rounds], dtype=pl.Boolean)
 
     def work(connection: Connection) -> Taken:
         there = _labels(connection, store)
         known = [{label for key in keys for label in there.get(key, ())} for keys in asked]
-        again = nameless & ~waits & pl.Series([bool(labels) for labels in known], dtype=pl.Boolean)
+        again = nameless & ~waits & earlier & pl.Series([bool(labels) for labels in known], dtype=pl.Boolean)
         unlike = sum(
             label not in labels
             for label, labels, said_again in zip(bare["label"], known, again, strict=True)
@@ -78,15 +89,20 @@ def take_plan(store: Store, plan: Judgments, *, name: str) -> Taken:
 
 
 def _labels(connection: Connection, store: Store) -> dict[Asked, set[float | None]]:
-    """The labels that each question of the study has."""
+    """The labels that were ever said to each question of the study."""
     found: dict[Asked, set[float | None]] = {}
-    mine = select(tasks.c.grp, tasks.c.item, answers.c.label, answers.c.id)
-    mine = mine.outerjoin(answers, answers.c.task_id == tasks.c.id).where(tasks.c.study_id == store.study_id)
-    for row in connection.execute(mine):
+    mine = select(tasks.c.grp, tasks.c.item, events.c.label, events.c.id).where(tasks.c.study_id == store.study_id)
+    said = (events.c.task_id == tasks.c.id) & (events.c.kind == "answer")
+    for row in connection.execute(mine.outerjoin(events, said)):
         found.setdefault((row.grp, row.item), set()).update([] if row.id is None else [row.label])
     return found
 
 
-def _asked(row: dict[str, Any], groups: tuple[str, ...]) -> list[Asked]:
-    item = item_of(**{name: row[name] for name in ("kind", "query", "doc", "context", "subtopic")})
+def _groups_named(plan: Judgments) -> bool:
+    return plan.has("group") and plan.frame["group"].null_count() == 0
+
+
+def _asked(row: dict[str, Any], surface: str | None, groups: tuple[str, ...]) -> list[Asked]:
+    asked = {name: row[name] for name in ("kind", "query", "doc", "context", "subtopic")}
+    item = item_of(**asked, surface=surface)
     return [(group, item) for group in ([row["group"]] if row["group"] else groups)]

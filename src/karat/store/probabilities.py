@@ -1,7 +1,8 @@
-"""The chance with which documents were drawn for gold labels, kept with the tasks that ask for them.
+"""The chance with which tasks were drawn, kept with them.
 
-A group of judges has one draw at a time. Chances of two draws beside each other are wrong, and nobody could tell later:
-so whatever brings chances into a study (a plan, a file of tasks, labels collected elsewhere) does it here.
+Of documents by themselves, which gold labels are given to, a group of judges has one draw at a time. Chances of two
+draws beside each other are wrong, and nobody could tell later: so whatever brings chances into a study (a plan, a file
+of tasks, labels collected elsewhere) does it here. Documents in context, subtopics and pairs keep the chance they have.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from karat.store.tables import tasks
 #: What is asked of a group: the group, and the question's short name.
 Asked = tuple[str, str]
 
+#: What tells a document by itself.
+BY_THEMSELVES = (tasks.c.kind, tasks.c.context, tasks.c.subtopic, tasks.c.practice)
 _SET = update(tasks).where(tasks.c.id == bindparam("task")).values(probability=bindparam("p"), round=bindparam("r"))
 
 
@@ -42,6 +45,8 @@ class Chances:
 
     #: What had none and has one now.
     set: frozenset[Asked] = frozenset()
+    #: What has another, which stands.
+    other: frozenset[Asked] = frozenset()
     #: What has one of a later round, which stands.
     later: frozenset[Asked] = frozenset()
     #: What an earlier round had and this one has not: no part of the sample any more.
@@ -51,7 +56,11 @@ class Chances:
 
     def __or__(self, other: Chances) -> Chances:
         return Chances(
-            self.set | other.set, self.later | other.later, self.gone | other.gone, self.beside | other.beside
+            self.set | other.set,
+            self.other | other.other,
+            self.later | other.later,
+            self.gone | other.gone,
+            self.beside | other.beside,
         )
 
 
@@ -65,27 +74,41 @@ def keep_chances(connection: Connection, store: Store, drawn: Mapping[Asked, Dra
     groups = sorted({group for group, _ in drawn})
     if not groups:
         return Chances()
-    columns = (tasks.c.id, tasks.c.grp, tasks.c.item, tasks.c.probability, tasks.c.round)
+    columns = (tasks.c.id, tasks.c.grp, tasks.c.item, tasks.c.probability, tasks.c.round, *BY_THEMSELVES)
     mine = select(*columns).where(tasks.c.study_id == store.study_id, tasks.c.grp.in_(groups)).order_by(tasks.c.id)
-    rows = connection.execute(mine).all()
+    parts: dict[tuple[str, bool], list[Any]] = {}
+    for row in connection.execute(mine):
+        alone = row.kind == "judge" and row.context is None and row.subtopic is None and not row.practice
+        parts.setdefault((row.grp, alone), []).append(row)
     found = Chances()
-    for group in groups:
-        of_group = [row for row in rows if row.grp == group]
-        had = {(group, row.item): Draw(row.probability, row.round) for row in of_group if row.probability is not None}
-        wanted, chances = _decide({key: draw for key, draw in drawn.items() if key[0] == group}, had)
-        values = [_values(row.id, wanted[group, row.item]) for row in of_group if (group, row.item) in wanted]
-        if values:
-            connection.execute(_SET, values)
-        found |= chances
+    for (group, alone), rows in sorted(parts.items()):
+        had = {(group, row.item): Draw(row.probability, row.round) for row in rows if row.probability is not None}
+        new = {(group, row.item): drawn[group, row.item] for row in rows if (group, row.item) in drawn}
+        if new:
+            wanted, chances = _decide(new, had) if alone else _where_none_is(new, had)
+            values = [_values(row.id, wanted[group, row.item]) for row in rows if (group, row.item) in wanted]
+            if values:
+                connection.execute(_SET, values)
+            found |= chances
     return found
 
 
+def _where_none_is(new: Mapping[Asked, Draw], had: Mapping[Asked, Draw]) -> tuple[dict[Asked, Draw], Chances]:
+    """The chances to write where one that is there stands."""
+    fresh = frozenset(new.keys() - had.keys())
+    return {key: new[key] for key in fresh}, Chances(set=fresh, other=_unlike(new, had))
+
+
+def _unlike(new: Mapping[Asked, Draw], had: Mapping[Asked, Draw]) -> frozenset[Asked]:
+    return frozenset(key for key in new.keys() & had.keys() if not _alike(new[key], had[key]))
+
+
 def _decide(new: Mapping[Asked, Draw], had: Mapping[Asked, Draw]) -> tuple[dict[Asked, Draw], Chances]:
-    """The chances to write, and what became of them; those of one group."""
+    """The chances to write of documents by themselves, and what became of them; those of one group."""
     this = max(draw.number for draw in new.values())
     before = max((draw.number for draw in had.values()), default=0)
     fresh = frozenset(new.keys() - had.keys())
-    other = frozenset(key for key in new.keys() & had.keys() if not _alike(new[key], had[key]))
+    other = _unlike(new, had)
     if not had:
         return dict(new), Chances(set=fresh)
     if this > before:
@@ -98,7 +121,7 @@ def _decide(new: Mapping[Asked, Draw], had: Mapping[Asked, Draw]) -> tuple[dict[
             "the draw",
             expected="the one that the study has",
             found=f"another of the same round: {count(len(other), 'document')} with other probabilities",
-            remedy="more gold labels are drawn with karat plan gold --pilot; other draws need a study of their own",
+            remedy="more gold labels are drawn with karat plan gold --pilot; another draw needs a group of its own",
         )
     whole = had.keys() <= new.keys()  # the same draw again, of which a part was there
     return {key: new[key] for key in fresh}, Chances(set=fresh, beside=frozenset() if whole else fresh)

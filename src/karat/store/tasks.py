@@ -40,8 +40,8 @@ class Added:
     known: tuple[int, ...] = ()
     #: There already, and their probability was set now.
     probabilities: tuple[int, ...] = ()
-    #: With the probability of a later round, which stands.
-    later_probability: tuple[int, ...] = ()
+    #: With another probability, such as that of a later round, which stands.
+    other_probability: tuple[int, ...] = ()
     #: There already with another number of labels asked for, which stands.
     other_labels: tuple[int, ...] = ()
     chances: Chances = field(default_factory=Chances)
@@ -115,7 +115,7 @@ def add_tasks(
             sum(row["stage"] == "trap" for row in asked),
             tuple(row["row"] for row in there),
             tuple(row["row"] for row in there if (row["grp"], row["item"]) in chances.set),
-            tuple(row["row"] for row in ready if (row["grp"], row["item"]) in chances.later),
+            tuple(row["row"] for row in ready if (row["grp"], row["item"]) in chances.later | chances.other),
             _other_labels(there, new, list(known.values())),
             chances,
         )
