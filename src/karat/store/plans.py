@@ -68,8 +68,8 @@ def take_plan(store: Store, plan: Judgments, *, name: str) -> Taken:
     bare = plan.frame.drop("probability", "round", strict=False)
     nameless = bare["judge"].is_null() if "judge" in bare.columns else pl.repeat(True, bare.height, eager=True)
     waits = nameless & bare["label"].is_null()
-    rounds = [row["round"] or 1 for row in rows]
-    earlier = pl.Series([number < max(rounds) for number in rounds], dtype=pl.Boolean)
+    rounds = pl.Series([row["round"] or 1 for row in rows], dtype=pl.Int64)
+    earlier = rounds < rounds.max()
 
     def work(connection: Connection) -> Taken:
         there = _labels(connection, store)
