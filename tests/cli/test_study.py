@@ -6,16 +6,19 @@ import socket
 from dataclasses import replace
 from pathlib import Path
 
+import click
 import polars as pl
 import pytest
 
 from commands import run
+from karat.cli import karat
 from karat.cli.study import open_study, opened_study
 from karat.errors import BadInput
 from karat.formats import read_judgments
 from karat.formats.study import read_study
 from karat.store import Answer, Store, answer, next_task
 from karat.store.database import Database
+from karat.store.exported import KINDS
 from karat.store.people import add_judge
 
 
@@ -218,6 +221,12 @@ def test_labels_that_no_plan_drew_can_be_left_out(study: Path, tmp_path: Path) -
         assert found.select("doc", "label", "probability").rows() == [("hoof-care", 2.0, 0.25)]
     with pytest.raises(BadInput, match="--majority: expected judgments or gold labels, found people"):
         run("export", study, tmp_path / "people.csv", "--majority", "--kind", "people")
+
+
+def test_every_kind_that_the_store_has_can_be_exported_by_the_command() -> None:
+    (kind,) = (option for option in karat.commands["export"].params if option.name == "kind")
+    assert isinstance(kind.type, click.Choice)
+    assert tuple(kind.type.choices) == KINDS
 
 
 def test_an_export_makes_no_database(study: Path, tmp_path: Path) -> None:

@@ -111,3 +111,57 @@ def test_the_end_shows_the_code_after_so_many_answers_though_there_are_tasks_lef
     shown = visitor.get("/done").text
     assert code in shown
     assert "Go on judging" not in shown, "there is nothing left"
+
+
+def test_people_of_prolific_and_mturk_come_in_are_known_again_and_get_their_code(served_with_platform: Any) -> None:
+    here = served_with_platform
+    browser = here.client()
+    entry = "/enter?PROLIFIC_PID=p1&STUDY_ID=s&SESSION_ID=x"
+    assert browser.get(entry).headers["location"] == "/welcome"
+    me = browser.get("/api/me").json()
+    assert me["completion"] is None
+    task = browser.get("/api/task/next").json()["task"]["id"]
+    body = {"label": 1, "aspects": {"novelty": 2}}
+    browser.post(f"/api/task/{task}/answer", json=body, headers={"X-CSRF-Token": me["csrf"]})
+    again = here.client()
+    again.get(entry)
+    me = again.get("/api/me").json()
+    assert me["progress"]["answered"] == 1
+    assert me["completion"]["code"] == "C1DONE"
+    assert me["completion"]["return_to"] == "https://app.prolific.com/submissions/complete?cc=C1DONE"
+    looks = here.client()
+    shown = looks.get("/enter?assignmentId=ASSIGNMENT_ID_NOT_AVAILABLE&hitId=h")
+    assert (shown.headers["location"], "set-cookie" in shown.headers) == ("/preview", False)
+    worker = here.client()
+    worker.get("/enter?assignmentId=a&hitId=h&workerId=w&turkSubmitTo=https://evil.example")
+    judge = worker.get("/api/me").json()
+    assert judge["name"] != "w", "a platform's id is not a name"
+    assert here.client().get("/enter").headers["location"] == "/message?about=closed"
+
+
+def test_the_lead_sees_which_platform_id_was_given_which_code(served_with_platform: Any) -> None:
+    here, lead = served_with_platform, served_with_platform.lead()
+    browser = here.client()
+    browser.get("/enter?PROLIFIC_PID=p1&STUDY_ID=s&SESSION_ID=x")
+    me = browser.get("/api/me").json()
+
+    def known() -> tuple[Any, ...]:
+        (row,) = lead.get("/api/judges").json()["rows"]
+        return row["source"], row["external"], row["completion"]
+
+    assert known() == ("prolific", "p1", None)
+    task = browser.get("/api/task/next").json()["task"]["id"]
+    body = {"label": 1, "aspects": {"novelty": 2}}
+    browser.post(f"/api/task/{task}/answer", json=body, headers={"X-CSRF-Token": me["csrf"]})
+    lead.get("/api/judges")
+    assert browser.get("/api/me").json()["completion"]["code"] == "C1DONE"
+    assert known() == ("prolific", "p1", "C1DONE")
+    head, row = lead.get("/api/export/people.csv").text.splitlines()
+    said = dict(zip(head.split(","), row.split(","), strict=True))
+    assert (said["platform_id"], said["completion_code"], said["answers"]) == ("p1", "C1DONE", "1")
+    assert "token" not in head
+    assert browser.get("/api/export/people.csv").status_code in (401, 403)
+
+
+def test_a_study_that_is_not_on_a_platform_lets_nobody_in_from_there(served: Any) -> None:
+    assert served.client().get("/enter?PROLIFIC_PID=p").headers["location"] == "/message?about=closed"

@@ -14,6 +14,7 @@ from karat.estimate.powered import powered
 from karat.plan.gold import GoldPlan, plan_gold
 from karat.plan.second_round import chances, guessed_chances, joint_probabilities
 from karat.simulate import TwoSystems, two_systems
+from karat.simulate.two_systems import JudgeKind
 from karat.stats.draw import draw, inclusion_probabilities
 
 
@@ -60,11 +61,11 @@ def test_both_rounds_together_are_right_on_average(unequal: bool) -> None:
 
 
 @pytest.mark.parametrize(("judge", "unequal"), [("lenient", True), ("by document", False)])
-def test_intervals_of_both_rounds_hold_and_are_as_narrow_as_of_one_large_round(judge: str, unequal: bool) -> None:
+def test_intervals_of_both_rounds_hold_and_are_as_narrow_as_of_one_large_round(judge: JudgeKind, unequal: bool) -> None:
     held: dict[bool, list[bool]] = {True: [], False: []}
     widths: dict[str, list[float]] = {"first": [], "both": [], "at once": []}
     for seed in range(250):
-        study = two_systems(80, difference=0.03, judge=judge, seed=seed)  # type: ignore[arg-type]
+        study = two_systems(80, difference=0.03, judge=judge, seed=seed)
         truth = float((study.truth * ((study.rank[:, 1] > 0) * 1.0 - (study.rank[:, 0] > 0))).sum()) / 800
         first = first_round(study, 150, seed, unequal=unequal)
         both = second_round(study, first, 100, seed + 5000)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from karat.errors import BadInput
@@ -20,12 +20,12 @@ def alone(database: Path, address: str) -> Iterator[None]:
     except ImportError:  # no such holds on this system
         yield
         return
-    try:
-        file = Path(f"{database}-serving").open("a+", encoding="utf-8")  # noqa: SIM115
-    except OSError:  # a folder that cannot be written is said in better words when the database is opened
-        yield
-        return
-    with file:
+    with ExitStack() as held:
+        try:
+            file = held.enter_context(Path(f"{database}-serving").open("a+", encoding="utf-8"))
+        except OSError:  # a folder that cannot be written is said in better words when the database is opened
+            yield
+            return
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:

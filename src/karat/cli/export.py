@@ -22,6 +22,7 @@ Examples:
 
 #: Formats that have a grade of the whole document in every row, and nothing else.
 RATINGS = ("trec", "quepid", "quepid-csv")
+#: As in karat.store.exported, which --help shall not wait for.
 KINDS = ("judgments", "gold", "preferences", "tasks", "codes", "people", "log")
 
 

@@ -42,13 +42,7 @@ class Study:
 
 @click.command(epilog=EXAMPLES)
 @click.argument("judgments", metavar="[PART] JUDGMENTS...", nargs=-1, required=True)
-@click.option(
-    "--gold",
-    metavar="FILE",
-    multiple=True,
-    callback=options.one_file,
-    help="Labels to trust, of the same documents or some of them.",
-)
+@options.one_file("--gold", "Labels to trust, of the same documents or some of them.")
 @click.option("--clicks", metavar="FILE", help="Click counts, or a log with a row per result shown.")
 @click.option("--documents", metavar="FILE", help="Documents with url, title, text: for the features.")
 @click.option("--queries", metavar="FILE", help="Queries with text and kind: for the features.")

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any, TypeVar
+
 import click
+
+#: A command, or the function that one is made of.
+Command = TypeVar("Command", bound=Callable[..., Any])
 
 scale = click.option("--scale", metavar="LEVELS", help="The scale of the labels: 0..3, or bad,fair,good.")
 database = click.option(
@@ -13,7 +19,7 @@ drop_bad_labels = click.option(
 )
 
 
-def one_file(context: click.Context, option: click.Parameter, files: tuple[str, ...]) -> str | None:
+def _only(context: click.Context, option: click.Parameter, files: tuple[str, ...]) -> str | None:
     """The file given, for an option that takes one; a second is refused, where click would forget the first."""
     from karat.errors import BadInput
 
@@ -27,13 +33,12 @@ def one_file(context: click.Context, option: click.Parameter, files: tuple[str, 
     return files[0] if files else None
 
 
-gold = click.option(
-    "--gold",
-    metavar="FILE",
-    multiple=True,
-    callback=one_file,
-    help="Gold labels of some documents, with the probability of each to be drawn.",
-)
+def one_file(name: str, explained: str) -> Callable[[Command], Command]:
+    """An option that takes one file, and refuses a second."""
+    return click.option(name, metavar="FILE", multiple=True, callback=_only, help=explained)
+
+
+gold = one_file("--gold", "Gold labels of some documents, with the probability of each to be drawn.")
 profile = click.option(
     "--profile",
     default="trec_eval",

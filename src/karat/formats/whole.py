@@ -16,7 +16,7 @@ APART = {
 }
 
 
-def whole_only(judgments: Judgments, format: str) -> tuple[Judgments, list[str]]:  # noqa: A002
+def whole_only(judgments: Judgments, kind: str) -> tuple[Judgments, list[str]]:
     """The overall labels of documents read alone, and what was left out in words.
 
     >>> rows = [{"query": "q", "doc": "d", "label": 2, "aspect": "overall"},
@@ -32,13 +32,13 @@ def whole_only(judgments: Judgments, format: str) -> tuple[Judgments, list[str]]
         kept = frame.filter(pl.col(column).fill_null(usual).is_in([usual, ""]))
         if frame.height and not kept.height:
             raise BadInput.at(
-                f"writing {format}",
+                f"writing {kind}",
                 expected=f"some {wanted}",
                 found=f"only labels {others}, for which it has no place",
                 remedy="write .csv, .jsonl or .parquet",
             )
         if kept.height < frame.height:
             left = count(frame.height - kept.height, "label")
-            notes.append(f"{format} has no place for {places}: {left} {others} left out")
+            notes.append(f"{kind} has no place for {places}: {left} {others} left out")
         frame = kept.drop(column)
     return Judgments(frame, judgments.notes, judgments.scale), notes

@@ -31,13 +31,7 @@ Fill in the column label of gold.csv, then: karat compare llm.csv bm25.run neura
     "-n", "--number", default=300, show_default=True, type=click.IntRange(1), help="New gold labels to collect."
 )
 @click.option("--out", metavar="FILE", help="Write the documents with their probabilities (.csv, .jsonl, .parquet).")
-@click.option(
-    "--pilot",
-    metavar="FILE",
-    multiple=True,
-    callback=options.one_file,
-    help="Earlier gold labels: new ones are drawn beside them, where labels are often wrong.",
-)
+@options.one_file("--pilot", "Earlier gold labels: new ones are drawn beside them, where labels are often wrong.")
 @click.option("--whole-queries", is_flag=True, help="Draw whole queries, for nDCG, AP, RR, ERR.")
 @click.option("--uniform", default=0.0, show_default=True, help="The share drawn from all documents, for reuse.")
 @click.option("--floor", default=FLOOR, show_default=True, help="The least probability, as a share of the average.")

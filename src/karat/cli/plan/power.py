@@ -29,13 +29,7 @@ Examples:
 @click.option("-m", "--measure", help="The measure: with files nDCG@10, or P@10 with --gold; else only named.")
 @click.option("--power", "wanted", default=0.8, show_default=True, help="The chance to see the difference.")
 @click.option("--alpha", default=0.05, show_default=True, help="The chance of a false alarm.")
-@click.option(
-    "--gold",
-    metavar="FILE",
-    multiple=True,
-    callback=options.one_file,
-    help="Gold labels of a pilot, with the probability of each to be drawn.",
-)
+@options.one_file("--gold", "Gold labels of a pilot, with the probability of each to be drawn.")
 @click.option("--gold-variance", type=float, metavar="R", help="What missing gold labels add, if there is no pilot.")
 @click.option(
     "--gold-share", type=float, multiple=True, metavar="SHARE", help="A share of gold labels; may be repeated."
