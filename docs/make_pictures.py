@@ -14,7 +14,7 @@ import numpy as np
 from playwright.sync_api import sync_playwright
 
 from karat.demo import demo_study, write_demo
-from karat.records.study import Aspect, Rules
+from karat.records.design import Aspect, Rules
 from karat.report import make_report, read_evidence
 from karat.store import Answer, answer, next_task
 from karat.store.people import add_judge

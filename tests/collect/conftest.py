@@ -16,7 +16,7 @@ from fastapi.testclient import TestClient
 from karat.collect.app import create_app
 from karat.collect.material import Material
 from karat.collect.people import set_password
-from karat.records import Aspect, Documents, Platform, Queries, Rules, Runs, Scale, Study
+from karat.records import Aspect, Documents, Platform, Queries, Rules, Runs, Scale, StudyDesign
 from karat.store import Store, add_tasks
 from karat.store.people import add_judge
 
@@ -45,7 +45,7 @@ class Served:
 def serve(database: str, **more: Any) -> Served:
     """A study with three documents of a query, two runs and a trap."""
     rules = more.pop("rules", Rules(labels=2, judges_per_pair=2, hours_apart=0))
-    study = Study(uuid4().hex, "Served", Scale.parse("bad, fair, good"), rules=rules, **more)
+    study = StudyDesign(uuid4().hex, "Served", Scale.parse("bad, fair, good"), rules=rules, **more)
     store = Store.open(database, study)
     frame = pl.DataFrame({"query": ["q"] * 3, "doc": ["a", "b", "c"]})
     add_tasks(store, frame)

@@ -16,7 +16,7 @@ from karat.collect.app import create_app
 from karat.collect.people import set_password
 from karat.errors import BadInput
 from karat.formats.study import read_study
-from karat.records import Platform, Scale, Study
+from karat.records import Platform, Scale, StudyDesign
 from karat.store import Store, add_tasks
 
 PASSWORD = "correct horse"
@@ -28,7 +28,7 @@ def visit(tmp_path: Path) -> Iterator[Callable[..., Any]]:
     stores = []
 
     def served(platform: Platform, docs: str = "") -> Any:
-        study = Study(uuid4().hex, "Served", Scale.parse("bad, good"), platform=platform)
+        study = StudyDesign(uuid4().hex, "Served", Scale.parse("bad, good"), platform=platform)
         store = Store.open(str(tmp_path / "karat.db"), study)
         stores.append(store)
         set_password(store, "lead", PASSWORD)

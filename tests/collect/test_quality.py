@@ -11,7 +11,7 @@ from karat.collect.quality import agreement_now, disagreements_now, distribution
 from karat.collect.roster import labels_frame, roster
 from karat.judges import agreement
 from karat.records import Judgments, Scale
-from karat.records.study import Rules, Study
+from karat.records.design import Rules, StudyDesign
 from karat.store import Answer, Store, add_tasks, answer, cant_tell, next_task, undo
 from karat.store.people import add_judge
 
@@ -88,7 +88,7 @@ def test_the_widest_disagreement_comes_first():
 
 @pytest.fixture
 def store():
-    study = Study("s", "S", Scale.parse("0..3"), rules=Rules(labels=2))
+    study = StudyDesign("s", "S", Scale.parse("0..3"), rules=Rules(labels=2))
     opened = Store.open("sqlite://", study)
     rows = [{"query": f"q{n % 3}", "doc": f"d{n}", "gold": float(n % 4) if n < 4 else None} for n in range(10)]
     add_tasks(opened, pl.DataFrame(rows, infer_schema_length=None))
@@ -142,7 +142,7 @@ def test_thirds_that_are_to_be_expected_count_in_what_is_left(store):
 
 
 def test_an_empty_study_says_that_there_is_nothing():
-    opened = Store.open("sqlite://", Study("s", "S", Scale.parse("0..3")))
+    opened = Store.open("sqlite://", StudyDesign("s", "S", Scale.parse("0..3")))
     assert overview(opened)["finding"] == "There are no tasks yet."
     assert roster(opened) == {"finding": "Nobody has been invited yet.", "rows": []}
     opened.close()

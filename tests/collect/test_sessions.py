@@ -13,7 +13,7 @@ from fastapi.testclient import TestClient
 
 from karat.collect.app import create_app
 from karat.collect.people import set_password
-from karat.records import Scale, Study
+from karat.records import Scale, StudyDesign
 from karat.store import Store
 from karat.store.people import add_judge
 
@@ -26,7 +26,7 @@ def study_at(tmp_path: Path) -> Iterator[Callable[..., tuple[TestClient, Store]]
     stores = []
 
     def open_there(name: str, port: int, jar: CookieJar, key: str | None = None) -> tuple[TestClient, Store]:
-        study = Study(key or uuid4().hex, name, Scale.parse("bad, good"))
+        study = StudyDesign(key or uuid4().hex, name, Scale.parse("bad, good"))
         store = Store.open(str(tmp_path / f"{name}.db"), study)
         stores.append(store)
         set_password(store, "lead", PASSWORD)

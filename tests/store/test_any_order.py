@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from sqlalchemy import func, select
 
-from karat.records import Rules, Scale, Study
+from karat.records import Rules, Scale, StudyDesign
 from karat.store import (
     Answer,
     Closed,
@@ -41,7 +41,7 @@ class Judging(RuleBasedStateMachine):
         super().__init__()
         self.folder = tempfile.TemporaryDirectory()
         self.now = 0.0
-        study = Study("walk", "Walk", Scale.parse("0..3"), rules=Rules(labels=2, apart=2, reserve_minutes=1))
+        study = StudyDesign("walk", "Walk", Scale.parse("0..3"), rules=Rules(labels=2, apart=2, reserve_minutes=1))
         self.store = Store.open(str(Path(self.folder.name) / "karat.db"), study, clock=lambda: self.now)
         add_tasks(self.store, pl.DataFrame({"query": ["q"] * 3, "doc": ["a", "b", "c"]}))
         self.judges = [add_judge(self.store)[0]["id"] for _ in range(4)]

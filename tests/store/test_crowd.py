@@ -9,7 +9,7 @@ from uuid import uuid4
 import polars as pl
 from sqlalchemy import select
 
-from karat.records import Rules, Scale, Study
+from karat.records import Rules, Scale, StudyDesign
 from karat.store import Answer, Conflict, Store, add_tasks, answer, next_task
 from karat.store.collected import judgments
 from karat.store.people import add_judge
@@ -25,7 +25,7 @@ def grade(judge: int, doc: str) -> float:
 
 
 def test_fifty_judges_at_once_give_exactly_two_labels_and_a_third_where_they_differ(database: str) -> None:
-    study = Study(uuid4().hex, "Crowd", Scale.parse("0..3"), rules=Rules(labels=2, apart=1))
+    study = StudyDesign(uuid4().hex, "Crowd", Scale.parse("0..3"), rules=Rules(labels=2, apart=1))
     store = Store.open(database, study)
     names = [str(n) for n in range(TASKS)]
     add_tasks(store, pl.DataFrame({"query": [f"q{n // 10}" for n in range(TASKS)], "doc": names}))
@@ -68,7 +68,7 @@ def test_fifty_judges_at_once_give_exactly_two_labels_and_a_third_where_they_dif
 
 
 def test_one_judge_in_eight_windows_is_one_judge(database: str) -> None:
-    store = Store.open(database, Study(uuid4().hex, "Windows", Scale.parse("0..3"), rules=Rules(labels=2)))
+    store = Store.open(database, StudyDesign(uuid4().hex, "Windows", Scale.parse("0..3"), rules=Rules(labels=2)))
     add_tasks(store, pl.DataFrame({"query": ["q"] * 20, "doc": [str(n) for n in range(20)]}))
     judge = add_judge(store)[0]["id"]
     start = threading.Barrier(8)

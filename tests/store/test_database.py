@@ -12,7 +12,7 @@ from alembic.migration import MigrationContext
 from sqlalchemy import delete, select, text, update
 from sqlalchemy.exc import DBAPIError
 
-from karat.records import Scale, Study
+from karat.records import Scale, StudyDesign
 from karat.store import Store, add_tasks
 from karat.store.collected import tasks_frame
 from karat.store.people import add_judge, end_session, session_of, start_session
@@ -20,7 +20,7 @@ from karat.store.tables import events, judges, metadata, sessions
 
 
 def open_store(database: str) -> Store:
-    return Store.open(database, Study(uuid4().hex, "Study", Scale.parse("0..3")))
+    return Store.open(database, StudyDesign(uuid4().hex, "StudyDesign", Scale.parse("0..3")))
 
 
 def test_the_log_refuses_changes(database: str) -> None:
@@ -42,7 +42,7 @@ def test_the_schemas_history_ends_at_the_tables_of_the_code(database: str) -> No
 
 def test_a_database_of_the_first_schema_is_brought_up_to_date_with_all_that_is_in_it(tmp_path: Path) -> None:
     file = str(tmp_path / "karat.db")
-    study = Study("s", "Study", Scale.parse("0..3"))
+    study = StudyDesign("s", "StudyDesign", Scale.parse("0..3"))
     store = Store.open(file, study)
     add_tasks(store, pl.DataFrame({"query": ["q"], "doc": ["d"], "probability": [0.5]}))
     with store.database.engine.begin() as connection:
@@ -55,7 +55,7 @@ def test_a_database_of_the_first_schema_is_brought_up_to_date_with_all_that_is_i
 
 
 def test_opening_again_finds_the_same_study(database: str) -> None:
-    study = Study(uuid4().hex, "Study", Scale.parse("0..3"))
+    study = StudyDesign(uuid4().hex, "StudyDesign", Scale.parse("0..3"))
     one, two = Store.open(database, study), Store.open(database, study)
     assert one.study_id == two.study_id
     one.close()
@@ -81,7 +81,7 @@ def test_tokens_are_not_in_the_database(database: str) -> None:
 
 def test_a_session_ends_with_its_time(database: str) -> None:
     now = [0.0]
-    store = Store.open(database, Study(uuid4().hex, "Study", Scale.parse("0..3")), clock=lambda: now[0])
+    store = Store.open(database, StudyDesign(uuid4().hex, "StudyDesign", Scale.parse("0..3")), clock=lambda: now[0])
     session = start_session(store, judge_id=add_judge(store)[0]["id"])
     now[0] = 15 * 24 * 3600.0
     assert session_of(store, session) is None

@@ -8,8 +8,8 @@ import polars as pl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from karat.records import Judgments, Scale, Study
-from karat.records.study import Rules
+from karat.records import Judgments, Scale, StudyDesign
+from karat.records.design import Rules
 from karat.store import Store, add_tasks
 from karat.store.collected import tasks_frame
 from karat.store.imported import import_records
@@ -23,7 +23,7 @@ LABELS = st.lists(
 
 
 def opened(url: str, rules: Rules) -> Store:
-    study = Study(uuid4().hex, "Imported", Scale.parse("0..3"), rules=rules)
+    study = StudyDesign(uuid4().hex, "Imported", Scale.parse("0..3"), rules=rules)
     return Store.open(url, study)
 
 

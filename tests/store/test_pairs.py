@@ -9,7 +9,7 @@ from uuid import uuid4
 import polars as pl
 import pytest
 
-from karat.records import Rules, Scale, Study
+from karat.records import Rules, Scale, StudyDesign
 from karat.store import Answer, Closed, Conflict, Store, add_tasks, answer, cant_tell, next_task, reject_judge
 from karat.store.collected import codes, events_frame, judgments, preferences
 from karat.store.people import add_judge, judge_by_id
@@ -24,7 +24,7 @@ def start(database: str) -> Iterator[Open]:
     stores = []
 
     def new(**rules: Any) -> Store:
-        stores.append(Store.open(database, Study(uuid4().hex, "Pairs", Scale.parse("0..3"), rules=Rules(**rules))))
+        stores.append(Store.open(database, StudyDesign(uuid4().hex, "Pairs", Scale.parse("0..3"), rules=Rules(**rules))))
         return stores[-1]
 
     yield new

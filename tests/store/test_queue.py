@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import select
 
 from karat.errors import BadInput
-from karat.records import Rules, Scale, Study
+from karat.records import Rules, Scale, StudyDesign
 from karat.store import (
     Answer,
     Closed,
@@ -79,7 +79,7 @@ class Place:
 
 def place(database: str, groups: tuple[str, ...] = ("judges",), **rules: Any) -> Place:
     clock = Clock()
-    study = Study(uuid4().hex, "One", Scale.parse("0..3"), groups=groups, rules=Rules(**rules))
+    study = StudyDesign(uuid4().hex, "One", Scale.parse("0..3"), groups=groups, rules=Rules(**rules))
     store = Store.open(database, study, clock=clock)
     OPEN.append(store)
     return Place(store, clock)
@@ -306,7 +306,7 @@ def test_others_tasks_are_not_found_and_paused_judges_get_none(database: str) ->
 def test_another_studys_tasks_are_not_found(database: str) -> None:
     here = place(database)
     add_tasks(here.store, documents("a"))
-    there = Store.open(database, Study(uuid4().hex, "Two", Scale.parse("0..3")))
+    there = Store.open(database, StudyDesign(uuid4().hex, "Two", Scale.parse("0..3")))
     OPEN.append(there)
     judge = add_judge(there)[0]["id"]
     task = here.next(here.judge())["id"]

@@ -45,7 +45,7 @@ class Study:
     @cached_property
     def labels(self) -> Judgments | None:
         """A label for every document of the runs given the one above it."""
-        from karat.labels.context import label_in_context
+        from karat.context import label_in_context
 
         if self.runs is None:
             return None
@@ -201,7 +201,7 @@ def _change(study: Study) -> dict[str, Result]:
         found[f"Mean change by {study.by}"] = mean_change(study.judgments, study.by)
     if study.documents is not None:
         from karat.errors import KaratError
-        from karat.labels.context import add_company
+        from karat.context import add_company
 
         try:
             found["Mean change by company"] = mean_change(add_company(study.judgments, study.documents), "company")
@@ -239,7 +239,7 @@ def _agreement(study: Study) -> dict[str, Result]:
 
 def _labels(study: Study) -> dict[str, Result]:
     from karat.errors import Undefined
-    from karat.labels.context import compare_predictors, context_accuracy, context_sources
+    from karat.context import compare_predictors, context_accuracy, context_sources
 
     given: dict[str, Any] = {"runs": study.runs, "documents": study.documents, "draws": study.draws, "seed": study.seed}
     found: dict[str, Result] = {}

@@ -50,7 +50,7 @@ def convert(
     from karat.errors import BadInput
     from karat.formats import read_judgments, write
     from karat.formats.kinds import READERS, kind_of
-    from karat.labels import majority as by_majority
+    from karat.labels import consensus
     from karat.records import Judgments, Records
     from karat.records.base import count
 
@@ -65,7 +65,7 @@ def convert(
     if majority:
         if not isinstance(records, Judgments):
             raise BadInput.at("--majority", expected="judgments", found=what)
-        records = by_majority(records)
+        records = consensus(records)
     lost = write(records, target, to_format)
     for note in [*records.notes, *lost]:
         click.echo(f"note: {note}", err=True)

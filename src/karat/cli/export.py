@@ -81,7 +81,7 @@ def _one_each(judgments: Judgments, target: str, to_format: str | None) -> Judgm
 
     from karat.formats.whole import whole_only
     from karat.formats.write import format_of
-    from karat.labels import majority
+    from karat.labels import consensus
     from karat.records import Judgments
     from karat.records.base import count
 
@@ -90,7 +90,7 @@ def _one_each(judgments: Judgments, target: str, to_format: str | None) -> Judgm
     if kind in RATINGS:
         judgments, notes = whole_only(judgments, kind)
     frame = judgments.frame
-    reduced = majority(judgments)
+    reduced = consensus(judgments)
     labels = reduced.frame
     if "probability" in frame.columns:
         key = [name for name in ("query", "doc", "subtopic", "context") if name in labels.columns]

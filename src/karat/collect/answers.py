@@ -8,7 +8,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from karat.errors import BadInput
 from karat.records.preferences import CHOICES
-from karat.records.study import Study
+from karat.records.design import StudyDesign
 from karat.store import Answer
 
 
@@ -72,7 +72,7 @@ class OpenedBody(Body):
     what: str = Field(pattern="^(page|context|lookup)$")
 
 
-def checked(study: Study, task: dict[str, Any], body: AnswerBody) -> Answer:
+def checked(study: StudyDesign, task: dict[str, Any], body: AnswerBody) -> Answer:
     """The answer, if it fits the task and the study."""
     if task["kind"] == "judge":
         _check_grades(study, body)
@@ -96,7 +96,7 @@ def checked(study: Study, task: dict[str, Any], body: AnswerBody) -> Answer:
     )
 
 
-def _check_grades(study: Study, body: AnswerBody) -> None:
+def _check_grades(study: StudyDesign, body: AnswerBody) -> None:
     grades = set(study.scale.grades)
     if body.choice is not None or body.classes:
         raise BadInput.at("the answer", expected="a label for a document", found="a choice or classes")
@@ -113,14 +113,14 @@ def _check_grades(study: Study, body: AnswerBody) -> None:
         raise BadInput.at("aspects", expected=f"a grade or null (N/A) for {', '.join(missing)}", found="nothing")
 
 
-def _check_classes(study: Study, body: AnswerBody) -> None:
+def _check_classes(study: StudyDesign, body: AnswerBody) -> None:
     if body.label is not None or body.aspects or body.choice is not None:
         raise BadInput.at("the answer", expected="classes of a reason", found="a label, aspects or a choice")
     if not body.classes or not {*body.classes} <= {*study.classes}:
         raise BadInput.at("classes", expected=f"some of {', '.join(study.classes)}", found=str(body.classes)[:200])
 
 
-def _check_choice(study: Study, body: AnswerBody, *, practice: bool) -> None:
+def _check_choice(study: StudyDesign, body: AnswerBody, *, practice: bool) -> None:
     if body.label is not None or body.aspects or body.classes:
         raise BadInput.at("the answer", expected="a choice between lists", found="a label, aspects or classes")
     if body.choice not in CHOICES:

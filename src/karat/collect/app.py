@@ -21,7 +21,7 @@ from karat.collect.material import Material
 from karat.collect.people import Forbidden, NotSignedIn, TooMany
 from karat.collect.rendering import render
 from karat.errors import BadInput, KaratError, Undefined
-from karat.records.study import Study
+from karat.records.design import StudyDesign
 from karat.store import Closed, Conflict, NotYours, Store
 from karat.store.trouble import UNREACHABLE, in_words
 
@@ -42,7 +42,7 @@ THREADS = {"sqlite": 2, "postgresql": 8}
 LONGEST = 1_000_000
 
 
-def create_app(study: Study, store: Store, material: Material | None = None, *, secure: bool = False) -> FastAPI:
+def create_app(study: StudyDesign, store: Store, material: Material | None = None, *, secure: bool = False) -> FastAPI:
     """The judging app of a study; `secure` when it is reached through https."""
     app = FastAPI(
         title=f"karat: {study.title}",
@@ -111,7 +111,7 @@ async def _unreachable(request: Request, error: Exception) -> Response:
 class Guard:
     """Headers for every answer, and a limit on the length of requests."""
 
-    def __init__(self, app: ASGIApp, *, study: Study, secure: bool) -> None:
+    def __init__(self, app: ASGIApp, *, study: StudyDesign, secure: bool) -> None:
         self.app = app
         mturk = study.platform.mturk
         outer = "https://*.mturk.com https://*.mturkcontent.com https://*.amazonaws.com" if mturk else "'none'"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from karat.collect.limits import Limiter
 from karat.collect.material import Material
-from karat.records.study import Study
+from karat.records.design import StudyDesign
 from karat.store import Store
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ VERSION = version("karat")
 class Desk:
     """A study in work; `secure` when it is reached through https only."""
 
-    study: Study
+    study: StudyDesign
     store: Store
     material: Material = field(default_factory=Material)
     secure: bool = False

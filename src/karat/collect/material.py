@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from karat.records import Documents, Queries, Runs
-from karat.records.study import Study
+from karat.records.design import StudyDesign
 
 #: What judges see of a document before they open it.
 FRONT = ("doc", "title", "snippet", "url")
@@ -81,7 +81,7 @@ class Material:
         names = dict.fromkeys(doc for (_, asked), docs in self._lists.items() if asked == query for doc in docs)
         return [self.front(doc) for doc in names if doc != but][:most]
 
-    def shown(self, task: dict[str, Any], study: Study) -> dict[str, Any]:
+    def shown(self, task: dict[str, Any], study: StudyDesign) -> dict[str, Any]:
         """What a judge may see of a task: neither trap, gold, probability nor which system is which."""
         said: dict[str, Any] = {
             "id": task["id"],

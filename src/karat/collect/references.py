@@ -20,8 +20,8 @@ NAMED = 5
 def references_to_nothing(store: Store, material: Material) -> list[str]:
     """One line for each kind of thing that open tasks name and the study does not have.
 
-    >>> from karat.records import Scale, Study
-    >>> store = Store.open("sqlite://", Study("s", "S", Scale.parse("bad, good")))
+    >>> from karat.records import Scale, StudyDesign
+    >>> store = Store.open("sqlite://", StudyDesign("s", "S", Scale.parse("bad, good")))
     >>> references_to_nothing(store, Material())
     ['note: there are no tasks: judges will be told that they are done.']
     >>> store.close()

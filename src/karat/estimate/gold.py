@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import polars as pl
 
 from karat.errors import BadInput
-from karat.labels import majority
+from karat.labels import consensus
 from karat.records import Judgments
 from karat.records.base import count
 
@@ -35,7 +35,7 @@ class Gold:
         pair = ["query", "doc"]
         given = judgments.frame.drop_nulls("label")
         # A document without any label waits for it, or nobody could tell; both are counted below, and once.
-        labels = majority(
+        labels = consensus(
             replace(judgments, frame=judgments.frame.join(given, on=pair, how="semi", maintain_order="left"))
         )
         if not len(labels):

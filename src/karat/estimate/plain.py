@@ -12,7 +12,7 @@ import polars as pl
 from karat.errors import BadInput
 from karat.estimate.notes import made_labels, notes_on, on_made_labels
 from karat.estimate.scores import Scores
-from karat.labels import majority
+from karat.labels import consensus
 from karat.measures import ERR, Profile, Topics, as_measures, match, profile_named
 from karat.measures.topics import UserWeights
 from karat.records import Judgments, Queries, Runs
@@ -65,7 +65,7 @@ class Scorer:
             raise BadInput.at("the seed", expected="a whole number from 0", found=str(seed))
         self.profile = profile_named(profile)
         self.complete, self.level, self.draws, self.seed = complete, level, draws, seed
-        self.labels = majority(labels)
+        self.labels = consensus(labels)
         if labels.has("probability") and (labels.frame["probability"] < 1).any():
             self.labels = replace(self.labels, notes=(*self.labels.notes, OF_A_SAMPLE))
         if not len(self.labels):

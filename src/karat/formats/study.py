@@ -18,7 +18,7 @@ from karat.formats.read import read_documents, read_queries, read_runs, read_sub
 from karat.formats.tasks import TaskTable, read_tasks
 from karat.records import Documents, Queries, Runs, Source
 from karat.records.scale import Level, Scale
-from karat.records.study import Aspect, Platform, Rules, Study
+from karat.records.design import Aspect, Platform, Rules, StudyDesign
 
 #: The files of a folder by what they hold, in the order in which they are looked for.
 FILES = {
@@ -62,7 +62,7 @@ class StudyFolder:
     """A study and the files beside it."""
 
     path: Path
-    study: Study
+    study: StudyDesign
 
     def file(self, what: str) -> Path | None:
         """The file that holds queries, documents, tasks, ..., if there is one."""
@@ -130,7 +130,7 @@ def read_study(path: str) -> StudyFolder:
         raise (error if str(error).startswith(str(file)) else BadInput(f"{file}: {error}")) from None
 
 
-def _study(said: dict[str, Any], file: str, folder: Path) -> Study:
+def _study(said: dict[str, Any], file: str, folder: Path) -> StudyDesign:
     _check("", {name: value for name, value in said.items() if name not in KNOWN}, file)
     aspects = said.get("aspects", [])
     for name, table in said.items():
@@ -171,7 +171,7 @@ def _study(said: dict[str, Any], file: str, folder: Path) -> Study:
         traps_failed=traps.get("failed_allowed", 0),
         practice_pass=float(said.get("practice", {}).get("pass", Rules.practice_pass)),
     )
-    return Study(
+    return StudyDesign(
         id=said.get("id") or folder.resolve().name,
         title=said.get("title", folder.resolve().name),
         scale=_scale(said.get("scale", {}).get("levels"), file),

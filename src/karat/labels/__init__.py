@@ -1,6 +1,10 @@
-"""What do the judges say? One label per document from all that was said."""
+"""Which labels count? Selection, order, panel, consensus and gold: the one door, and nobody else decides it."""
 
-from karat.labels.majority import majority
+from karat.labels.consensus import consensus
+from karat.labels.gathered import ALL
+from karat.labels.gold import GOLD, split_gold
+from karat.labels.panel import Panel
+from karat.labels.selection import select
 from karat.labels.subtopics import one_subtopic_each
 
-__all__ = ["majority", "one_subtopic_each"]
+__all__ = ["ALL", "GOLD", "Panel", "consensus", "one_subtopic_each", "select", "split_gold"]

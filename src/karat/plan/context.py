@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from karat.errors import BadInput
-from karat.labels.context.pairs import PAIR, ranked
+from karat.context.pairs import PAIR, ranked
 from karat.records import Result
 from karat.records.base import count
 from karat.records.runs import several, together

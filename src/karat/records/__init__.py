@@ -2,6 +2,7 @@
 
 from karat.records.base import Records
 from karat.records.clicks import ClickLog, Clicks
+from karat.records.design import Aspect, Platform, Rules, StudyDesign
 from karat.records.documents import Documents
 from karat.records.judgments import Judgments
 from karat.records.preferences import Preferences
@@ -12,7 +13,6 @@ from karat.records.scale import Level, Scale
 from karat.records.schema import Column, Schema
 from karat.records.sessions import Ratings, SessionLists
 from karat.records.source import Source
-from karat.records.study import Aspect, Platform, Rules, Study
 
 __all__ = [
     "Aspect",
@@ -34,5 +34,5 @@ __all__ = [
     "Schema",
     "SessionLists",
     "Source",
-    "Study",
+    "StudyDesign",
 ]

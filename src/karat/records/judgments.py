@@ -10,9 +10,11 @@ import polars as pl
 
 from karat.errors import BadInput
 from karat.records.base import Records, count, frame_of, repeats, source_or
+from karat.records.design import Rules
 from karat.records.scale import Scale
 from karat.records.schema import Column, Schema
 from karat.records.source import Source
+from karat.records.times import read_times
 
 #: What a column `source` says of labels that no judge gave: they may lie between the grades of a scale.
 MADE = ("predicted", "backed off", "alone")
@@ -35,6 +37,8 @@ class Judgments(Records):
     """
 
     scale: Scale | None = None
+    #: How many labels were asked for, and when a further one, where a study says it.
+    rules: Rules | None = None
 
     schema: ClassVar[Schema] = Schema(
         "judgments",
@@ -68,7 +72,7 @@ class Judgments(Records):
             Column("subtopic", pl.String, "the subtopic of the query that was judged"),
             Column("surface", pl.String, "what was judged, where a study asks for both: page or snippet"),
             Column("opened", pl.Boolean, "whether the judge opened the page"),
-            Column("time", pl.String, "when, as ISO 8601"),
+            Column("time", pl.String, "when: ISO 8601, seconds since 1970 or a place in the sequence"),
             Column("seconds", pl.Float64, "how long the judge took"),
             Column("away", pl.Float64, "how many seconds the judge was away meanwhile"),
             Column("comment", pl.String, "what the judge added"),
@@ -97,10 +101,12 @@ class Judgments(Records):
         scale: Scale | None = None,
         source: Source | None = None,
         drop_bad_labels: bool = False,
+        time_format: str | None = None,
     ) -> Judgments:
         """Judgments from a frame; `BadInput` names the first row that breaks a rule.
 
-        With `drop_bad_labels`, labels that are none are dropped, counted, and noted.
+        With `drop_bad_labels`, labels that are none are dropped, counted, and noted. `time_format` says how times are
+        written that are not ISO 8601.
         """
         labels_first, source = source is not None, source_or(source, "the judgments")
         spelled = cls.schema.spelled(frame.columns)
@@ -124,11 +130,14 @@ class Judgments(Records):
                 )
                 frame, labels, source = frame.filter(~bad), labels.filter(~bad), source.keep(~bad)
             frame = frame.with_columns(labels.alias("label"))
+        if "time" in frame.columns and frame["time"].null_count() < frame.height:
+            frame = frame.with_columns(read_times(frame["time"], source, time_format))
         frame = cls.schema.conform(frame, source, spelled=spelled)
-        if "aspect" in frame.columns:
-            # Overall, OVERALL and "overall " are one aspect to everybody who writes them.
-            aspect = pl.col("aspect").str.strip_chars().str.to_lowercase()
-            frame = frame.with_columns(aspect=pl.when(aspect != "").then(aspect))
+        # Overall, OVERALL and "overall " are one aspect to everybody who writes them.
+        for name in {"aspect", "surface", "context"} & {*frame.columns}:
+            text = pl.col(name).str.strip_chars()
+            text = text if name == "context" else text.str.to_lowercase()
+            frame = frame.with_columns(pl.when(text != "").then(text).alias(name))
         return cls(_one_each(frame, source, notes), tuple(notes), scale)
 
     @property

@@ -89,6 +89,19 @@ class Scale:
         """The highest level."""
         return self.levels[-1]
 
+    def name(self, grade: float) -> str:
+        """What a grade is called; a number that is no grade of this scale stands for itself.
+
+        >>> Scale.parse("bad, fair, good").name(2.0), Scale.parse("0..3").name(2.0), Scale.parse("0..3").name(1.5)
+        ('good', '2', '1.5')
+        """
+        return next((level.name for level in self.levels if level.grade == grade), f"{grade:g}")
+
+    @property
+    def named(self) -> bool:
+        """Whether the levels have names that say more than their numbers."""
+        return any(level.name != f"{level.grade:g}" for level in self.levels)
+
     @property
     def gains(self) -> dict[float, float]:
         """What each grade is worth: its own gain where one is set, else the grade, and never below 0."""

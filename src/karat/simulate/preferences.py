@@ -10,7 +10,7 @@ import numpy.typing as npt
 import polars as pl
 
 from karat.errors import BadInput
-from karat.labels import majority, one_subtopic_each
+from karat.labels import consensus, one_subtopic_each
 from karat.measures import Measure, Topics, as_measures, match, profile_named
 from karat.records import Judgments, Preferences, Runs
 
@@ -129,7 +129,7 @@ def _worth(
         names = ["worth"]
     else:
         runs, labels, table = one_subtopic_each(runs, labels)
-        scored = match(runs, Topics.of(majority(labels)), profile_named("trec_eval"), complete=True)
+        scored = match(runs, Topics.of(consensus(labels)), profile_named("trec_eval"), complete=True)
         values = {f"taste {n}": np.nan_to_num(measure.score(scored)) for n, measure in enumerate(wanted)}
         names = list(values)
         lists = scored.keys.rename({"query": "item"}).with_columns(pl.Series(n, v) for n, v in values.items())

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Insert, RowMapping, insert, select
 
 from karat.errors import BadInput, KaratError
 from karat.records.scale import Scale
-from karat.records.study import Rules, Study
+from karat.records.design import Rules, StudyDesign
 from karat.store.database import Database
 from karat.store.tables import studies
 
@@ -43,7 +43,7 @@ class Store:
     scale: Scale | None = None
 
     @classmethod
-    def open(cls, url: str, study: Study, *, clock: Callable[[], float] = time.time, made: bool = True) -> Store:
+    def open(cls, url: str, study: StudyDesign, *, clock: Callable[[], float] = time.time, made: bool = True) -> Store:
         """The study's place in the database at a URL or path; made when it is new, with `made` False refused then."""
         database = Database.open(url)
 

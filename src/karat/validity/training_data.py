@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from karat.errors import BadInput
-from karat.labels import majority
+from karat.labels import consensus
 from karat.records import Judgments, Runs
 from karat.records.base import frame_of
 
@@ -33,7 +33,7 @@ def labels_by_group(judgments: Judgments, groups: Sequence[str] | None) -> tuple
             raise BadInput.at("the groups", expected=f"a group of the judgments ({', '.join(known)})", found=name)
     labels = {}
     for name in groups or known:
-        part = majority(Judgments(frame.filter(pl.col("group") == name), (), judgments.scale))
+        part = consensus(Judgments(frame.filter(pl.col("group") == name), (), judgments.scale))
         # Where subtopics were judged, a document is worth what it is for the one it serves best.
         best = part.frame.group_by(DOCUMENT).agg(pl.col("label").max())
         labels[name] = Judgments(best, part.notes, part.scale)

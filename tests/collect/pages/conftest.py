@@ -22,7 +22,7 @@ from karat.collect.material import Material
 from karat.collect.people import set_password
 from karat.records import Documents, Queries, Runs, Scale
 from karat.records.scale import Level
-from karat.records.study import Rules, Study
+from karat.records.design import Rules, StudyDesign
 from karat.store import Store, add_tasks
 from karat.store.people import add_judge
 from karat.store.tables import events
@@ -35,7 +35,7 @@ SCALE = Scale(
         Level(3.0, "perfect", "Nothing more is wanted."),
     )
 )
-STUDY = Study(
+STUDY = StudyDesign(
     id="browser",
     title="Old trades",
     scale=SCALE,
@@ -105,7 +105,7 @@ class Served:
 
     url: str
     store: Store
-    study: Study
+    study: StudyDesign
 
     def link(self, name: str = "ann", group: str | None = None) -> str:
         """A personal link."""

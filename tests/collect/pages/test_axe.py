@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from karat.records.study import Aspect, Platform, Rules
+from karat.records.design import Aspect, Platform, Rules
 from karat.store import Answer, answer, next_task
 from karat.store.people import add_judge
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from karat.records.study import Rules
+from karat.records.design import Rules
 from karat.store import Answer, answer, next_task, opened
 from karat.store.people import add_judge
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from karat.records.study import Aspect, Rules
+from karat.records.design import Aspect, Rules
 
 FOUR = [{"query": "q1", "doc": f"q1-d{place}"} for place in range(4)]
 

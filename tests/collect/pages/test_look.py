@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from karat.records.study import Platform
+from karat.records.design import Platform
 
 JUDGE = [{"query": "q1", "doc": f"q1-d{place}"} for place in range(4)]
 KINDS = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import select
 
-from karat.records.study import Rules
+from karat.records.design import Rules
 from karat.store.tables import judges, tasks
 
 PAIR = {"query": "q1", "subtopic": "1", "left": "up", "right": "down"}

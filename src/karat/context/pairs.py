@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from karat.errors import BadInput, Undefined
-from karat.labels.majority import majority
+from karat.labels.consensus import consensus
 from karat.records import Judgments, Runs, Scale
 from karat.records.base import count
 
@@ -39,7 +39,7 @@ class Graded:
                 found="subtopics",
                 remedy="labels in context are of queries: leave the column subtopic out",
             )
-        labels = majority(judgments)
+        labels = consensus(judgments, apart=("context",))
         if not len(labels):
             raise Undefined("No judgment has a grade: every answer is N/A, or there is none.")
         frame, notes = labels.frame, list(labels.notes)

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from karat.errors import BadInput
-from karat.labels.context.features import Features
+from karat.context.features import Features
 from karat.stats.proportional_odds import proportional_odds
 
 Floats = npt.NDArray[np.float64]

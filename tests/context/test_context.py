@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import karat as kt
-from karat.labels.context import context_sources, label_in_context
+from karat.context import context_sources, label_in_context
 from karat.records import Documents, Judgments, Runs
 from karat.simulate.context import context_study
 

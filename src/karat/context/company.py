@@ -8,8 +8,8 @@ import numpy as np
 import polars as pl
 
 from karat.errors import BadInput, Undefined
-from karat.labels.context.features import features
-from karat.labels.context.pairs import PAIR, Graded
+from karat.context.features import features
+from karat.context.pairs import PAIR, Graded
 from karat.records import Documents, Judgments
 
 #: Texts that are so much alike (cosine of their words, the rarer the heavier) are near copies.

@@ -97,10 +97,10 @@ class Platform:
 
 
 @dataclass(frozen=True)
-class Study:
+class StudyDesign:
     """What a study asks: title, scale, aspects, guidelines, groups of judges, rules.
 
-    >>> Study("s1", "Horses", Scale.parse("bad, fair, good")).groups
+    >>> StudyDesign("s1", "Horses", Scale.parse("bad, fair, good")).groups
     ('judges',)
     """
 

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import polars as pl
 
 from karat.judges.features import FEATURES
-from karat.labels.context.pairs import MOST_GRADES, PAIR, Graded, ranked
+from karat.context.pairs import MOST_GRADES, PAIR, Graded, ranked
 from karat.records import Documents, Runs
 from karat.records.base import count
 

@@ -8,9 +8,9 @@ import numpy as np
 import polars as pl
 
 from karat.errors import BadInput
-from karat.labels.context.features import features
-from karat.labels.context.pairs import PAIR, Graded, adjacent
-from karat.labels.context.predictors import fit, predictor_named
+from karat.context.features import features
+from karat.context.pairs import PAIR, Graded, adjacent
+from karat.context.predictors import fit, predictor_named
 from karat.records import Documents, Judgments, Result
 from karat.records.base import count
 from karat.records.runs import several, together

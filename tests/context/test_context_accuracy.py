@@ -7,10 +7,10 @@ import polars as pl
 import pytest
 
 import karat as kt
-from karat.labels.context import compare_predictors, context_accuracy, label_in_context
-from karat.labels.context.features import features
-from karat.labels.context.pairs import Graded
-from karat.labels.context.predictors import PREDICTORS, fit
+from karat.context import compare_predictors, context_accuracy, label_in_context
+from karat.context.features import features
+from karat.context.pairs import Graded
+from karat.context.predictors import PREDICTORS, fit
 from karat.records import Documents, Judgments, Runs
 from karat.simulate.context import ContextStudy, context_study
 from karat.stats.regression import clustered_ols

@@ -1,0 +1,72 @@
+"""Gold: the labels that are taken for the truth, split off once, with one label a document."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import polars as pl
+
+from karat.errors import BadInput
+from karat.records import Judgments
+from karat.records.base import count
+
+#: The group whose labels are the truth.
+GOLD = "gold"
+#: So many gold labels should reach as high as the others' if both are on one scale.
+ENOUGH = 10
+
+
+def split_gold(labels: Any, gold: Any = None) -> tuple[Judgments, Judgments | None]:
+    """The judges' labels and the gold ones, whether gold came by itself or as a group of that name.
+
+    >>> rows = [{"query": "q", "doc": "d", "label": 2, "group": "crowd"},
+    ...         {"query": "q", "doc": "d", "label": 1, "group": "gold"}]
+    >>> judged, gold = split_gold(rows)
+    >>> len(judged), len(gold)
+    (1, 1)
+
+    Labels of the group gold alone are nobody's yardstick: they are the labels.
+    """
+    judgments = Judgments.of(labels)
+    apart = None if gold is None else Judgments.of(gold)
+    if not judgments.has("group"):
+        return judgments, apart
+    is_gold = (judgments.frame["group"] == GOLD).fill_null(False)
+    if not is_gold.any():
+        return judgments, apart
+    if apart is not None:
+        raise BadInput.at(
+            "the judgments",
+            expected="gold labels in one place",
+            found="a group gold beside other gold labels",
+            remedy="leave one of them out",
+        )
+    if is_gold.all():
+        return judgments, None
+    inside = replace(judgments, frame=judgments.frame.filter(is_gold), notes=())
+    return replace(judgments, frame=judgments.frame.filter(~is_gold)), inside
+
+
+def other_scale(labels: pl.Series, gold: pl.Series) -> str:
+    """A warning where gold labels and the judges' seem to be on different scales, else nothing.
+
+    >>> other_scale(pl.Series([0.0, 3.0, 2.0]), pl.Series([0.0, 1.0] * 10))
+    'gold labels go from 0 to 1, those of the judges from 0 to 3: are both on one scale?'
+    """
+    labels, gold = labels.drop_nulls(), gold.drop_nulls()
+    if len(gold) < ENOUGH or not len(labels):
+        return ""
+    ends = [(float(values.min()), float(values.max())) for values in (gold, labels)]  # type: ignore[arg-type]
+    if ends[0][1] == ends[1][1]:
+        return ""
+    said = [f"{low:g} to {high:g}" for low, high in ends]
+    return f"gold labels go from {said[0]}, those of the judges from {said[1]}: are both on one scale?"
+
+
+def sampled(gold: Judgments) -> str:
+    """A warning where gold labels were drawn with different chances, else nothing."""
+    if not gold.has("probability") or gold.frame["probability"].drop_nulls().n_unique() < 2:
+        return ""
+    number = count(gold.frame.drop_nulls("label").height, "gold label")
+    return f"{number} drawn with different probabilities: a document counts with 1 / its probability"

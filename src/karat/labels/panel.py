@@ -1,0 +1,276 @@
+"""Who said what about which item: all labels laid out by number, once, for everything that looks at judges.
+
+Row i says that `judge[i]` of `group[i]` gave `grade[i]` to `item[i]` of `query[i]`; rows are in the order in which the
+labels were given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from karat.errors import BadInput
+from karat.labels.consensus import How, Reduced, Ties, reduced
+from karat.labels.gathered import ALL, NOBODY, Nameless, Repeats, gathered
+from karat.labels.gold import GOLD, other_scale
+from karat.labels.order import ThirdRule, asked_of_all, inferred_rules, known_rules
+from karat.records import Scale
+from karat.records.base import count
+from karat.records.design import Rules
+from karat.records.scale import refuse_many_grades
+from karat.stats.agreement import label_counts
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
+
+#: Figures come from tables of grades x grades: a scale of 0 to 100 is the largest that makes sense.
+MOST_GRADES = 101
+WORDS = {2: "two", 3: "three", 4: "four"}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Panel:
+    """The labels of judges, and what gold says, by number.
+
+    >>> panel = Panel.of([{"query": "q", "doc": "d", "label": 2, "judge": "eve"},
+    ...                   {"query": "q", "doc": "d", "label": 0, "judge": "bob"}])
+    >>> panel.item.tolist(), panel.judge.tolist(), panel.grade.tolist(), panel.grades.tolist()
+    ([0, 0], [1, 0], [1, 0], [0.0, 2.0])
+
+    Everything in `karat.judges` takes labels, or a panel made with other policies than the usual ones: a judge's label
+    of an item is the first one (`repeats`), nameless labels are of different people where an item has several
+    (`nameless`), and only overall labels of pages, read alone, for whole queries count (`apart` names the columns, of
+    aspect, surface, context, subtopic, whose values make items of their own instead).
+    """
+
+    #: The rows as they came, with a group each.
+    frame: pl.DataFrame
+    #: What each item is.
+    items: pl.DataFrame
+    #: Group and name of each judge, sorted; the nameless have none.
+    judges: pl.DataFrame
+    #: The groups, gold last.
+    groups: tuple[str, ...]
+    #: The grades there are, or could be, lowest first.
+    grades: Floats
+    query: Ints
+    item: Ints
+    group: Ints
+    judge: Ints
+    grade: Ints
+    #: The number of each item's gold grade, -1 where there is none; and 1 / the chance it had to be drawn for gold.
+    gold: Ints
+    gold_weight: Floats
+    #: Who could not tell how often: group, judge, silent.
+    silent: pl.DataFrame
+    #: Which labels these are: all, or the first two (or so) of each item.
+    labels: str
+    timed: bool
+    scale: Scale | None
+    rules: Rules | None
+    notes: tuple[str, ...]
+    _memo: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def of(
+        cls,
+        labels: Any,
+        gold: Any = None,
+        *,
+        apart: Collection[str] = (),
+        repeats: Repeats = "first",
+        nameless: Nameless = "auto",
+    ) -> Panel:
+        """The panel of these labels, with those of `gold`, or of a group of that name, as the truth beside them."""
+        if isinstance(labels, Panel):
+            if gold is not None:
+                raise BadInput("a panel has its gold labels already: give them when it is made")
+            return labels
+        found = gathered(labels, gold, apart=apart, repeats=repeats, nameless=nameless)
+        frame, notes, scale = found.frame.drop("who"), list(found.notes), found.judgments.scale
+        named = [] if scale is None else scale.grades
+        # Adding 0 makes -0 the same as 0, also in print.
+        grades: Floats = np.unique(np.append(frame["label"].unique().to_numpy(), named)) + 0.0
+        refuse_many_grades(len(grades), MOST_GRADES)
+        items, item = numbered(frame.select(found.key))
+        groups = sorted(frame["group"].unique().to_list(), key=lambda name: (name == GOLD, name))
+        people, judge = numbered(found.frame.select("group", "who"))
+        known, weight = np.full(items.height, -1), np.ones(items.height)
+        if found.gold is not None:
+            known, weight = _gold(frame, item, grades, notes)
+        return cls(
+            frame=frame,
+            items=items,
+            judges=people.select("group", judge=pl.when(~pl.col("who").str.starts_with(NOBODY)).then("who")),
+            groups=tuple(groups),
+            grades=grades,
+            query=numbered(frame.select("query"))[1],
+            item=item,
+            group=frame["group"].replace_strict(groups, range(len(groups)), return_dtype=pl.Int64).to_numpy(),
+            judge=judge,
+            grade=np.searchsorted(grades, frame["label"].to_numpy()),
+            gold=known,
+            gold_weight=weight,
+            silent=found.silent,
+            labels="all",
+            timed=found.timed,
+            scale=scale,
+            rules=found.judgments.rules,
+            notes=tuple(notes),
+        )
+
+    def __repr__(self) -> str:
+        labels, items = count(len(self.item), "label"), count(len(np.unique(self.item)), "item")
+        who = count(len(np.unique(self.judge)), "judge")
+        return f"{labels} of {items} by {who}" + "".join(f"\n- {note}" for note in self.notes)
+
+    @property
+    def levels(self) -> int:
+        """How many grades there are."""
+        return len(self.grades)
+
+    @property
+    def value(self) -> Floats:
+        """The label of each row."""
+        return self.grades[self.grade]
+
+    @property
+    def truth(self) -> Floats:
+        """The gold label of each row's item, NaN where there is none."""
+        gold = self.gold[self.item]
+        return np.where(gold >= 0, self.grades[gold], np.nan)
+
+    @property
+    def nameless(self) -> Flags:
+        """Which judges, by number, have no name."""
+        flags: Flags = self.judges["judge"].is_null().to_numpy()
+        return flags
+
+    @property
+    def has_gold(self) -> bool:
+        """Whether some items have a gold label."""
+        return bool((self.gold >= 0).any())
+
+    @property
+    def has_groups(self) -> bool:
+        """Whether the judges come in groups that have names."""
+        return self.groups != (ALL,)
+
+    @property
+    def top(self) -> float:
+        """The highest grade there is: the scale's, or the highest label."""
+        return float(self.grades[-1])
+
+    @property
+    def n_queries(self) -> int:
+        """How many queries there are."""
+        return int(self.query.max()) + 1 if len(self.query) else 0
+
+    def said(self, grade: float) -> str:
+        """A grade in the words of the scale."""
+        return f"{grade:g}" if self.scale is None else self.scale.name(grade)
+
+    def kept(self, rows: Flags, *notes: str) -> Panel:
+        """The panel with these rows only; numbers keep their meaning."""
+        arrays = {name: getattr(self, name)[rows] for name in ("query", "item", "group", "judge", "grade")}
+        return replace(self, frame=self.frame.filter(pl.Series(rows)), notes=(*self.notes, *notes), _memo={}, **arrays)
+
+    def of_judges(self) -> Panel:
+        """The panel without the rows of gold, which is still known of the items."""
+        if GOLD not in self.groups or not self.has_gold:
+            return self
+        return self.kept(self.group != self.groups.index(GOLD))
+
+    @cached_property
+    def third_rules(self) -> list[ThirdRule]:
+        """The groups in which a further label was asked only where the first two were apart, as known or as seen."""
+        if self.rules is not None:
+            several = [group for group in self.groups if self._more_than(self.rules.labels, group)]
+            return known_rules(self.rules, several)
+        return inferred_rules(self.item, self.group, self.grade, self.groups, self.grades)
+
+    def asked_of_all(self) -> Panel:
+        """The labels that were asked of every item alike: the first two, in groups where a third had to be earned."""
+        if not self.third_rules:
+            return self
+        ruled = {self.groups.index(rule.group): rule for rule in self.third_rules}
+        keep = asked_of_all(self.item, self.group, self.value, ruled, timed=self.timed)
+        rule, left = self.third_rules[0], count(int((~keep).sum()), "label")
+        whose = f"{', '.join(self.groups[number] for number in ruled)}: " if self.has_groups else ""
+        seen = "as the study says" if rule.known else "as the labels show"
+        first = f"first {WORDS.get(rule.labels, rule.labels)}"
+        note = (
+            f"{whose}more than {WORDS.get(rule.labels, rule.labels)} labels only where the first two {rule.differed}, "
+            f"{seen}: the {first} of each document are used, {left} left aside"
+        )
+        return replace(self.kept(keep, note), labels=first)
+
+    def counts(self) -> Floats:
+        """How many labels of each grade each item has: items x grades."""
+        return label_counts(self.item, self.grade, self.items.height, self.levels)
+
+    def consensus(self, how: How = "median", ties: Ties = "lower") -> Reduced:
+        """One label for each group and item, by number."""
+        frame = pl.DataFrame({"group": self.group, "item": self.item, "label": self.value})
+        return reduced(frame, ["group", "item"], how, ties)
+
+    def feature(self, name: str) -> pl.Series:
+        """A column of the rows; gold labels that came by themselves have what the others say of the same document."""
+        if name not in self.frame.columns:
+            raise BadInput.at("the labels", expected=f"a column {name}", found=", ".join(self.frame.columns))
+        values = self.frame[name]
+        if GOLD not in self.groups or not values.null_count():
+            return values
+        pair = ["query", "doc"]
+        known = self.frame.select(*pair, _known=name).drop_nulls().unique(pair, keep="first", maintain_order=True)
+        joined = self.frame.select(pair).join(known, on=pair, how="left", maintain_order="left")["_known"]
+        is_gold = pl.Series(self.group == self.groups.index(GOLD))
+        return joined.zip_with(is_gold & values.is_null(), values).alias(name)
+
+    def _more_than(self, labels: int, group: str) -> bool:
+        mine = self.item[self.group == self.groups.index(group)]
+        return bool(len(mine)) and int(np.bincount(mine).max()) > labels
+
+
+def numbered(keys: pl.DataFrame) -> tuple[pl.DataFrame, Ints]:
+    """The different rows in order, and the number of each row among them.
+
+    >>> numbered(pl.DataFrame({"doc": ["b", "a", "b"]}))[1].tolist()
+    [1, 0, 1]
+    """
+    different = keys.unique().sort(keys.columns)
+    table = different.with_columns(_number=pl.int_range(pl.len(), dtype=pl.Int64))
+    joined = keys.join(table, on=keys.columns, how="left", nulls_equal=True, maintain_order="left")
+    return different, joined["_number"].to_numpy()
+
+
+def _gold(frame: pl.DataFrame, item: Ints, grades: Floats, notes: list[str]) -> tuple[Ints, Floats]:
+    """The gold grade of each item by number, -1 where there is none, and its weight."""
+    weight = pl.lit(1.0) if "probability" not in frame.columns else 1 / pl.col("probability").fill_null(1.0)
+    rows = frame.select("group", "label", item=pl.Series(item), weight=weight)
+    trusted = rows.filter(pl.col("group") == GOLD)
+    judged = rows.filter(pl.col("group") != GOLD)["item"].unique()
+    made = reduced(trusted, ["item"])
+    torn = int(made.frame["tied"].sum())
+    if torn:
+        notes.append(f"gold labels of {count(torn, 'document')} split evenly: the lower grade counts")
+    items = int(item.max()) + 1
+    shared = made.frame.filter(pl.col("item").is_in(judged.implode()))
+    notes.append(f"{count(shared.height, 'document')} of {len(judged):,} judged ones have a gold label")
+    if shared.height < made.frame.height:
+        notes.append(f"gold labels of {count(made.frame.height - shared.height, 'document')} that nobody else judged")
+    is_gold = frame["group"] == GOLD
+    strange = other_scale(frame["label"].filter(~is_gold), frame["label"].filter(is_gold))
+    notes += [strange] if strange else []
+    known, weights = np.full(items, -1), np.ones(items)
+    known[made.frame["item"].to_numpy()] = np.searchsorted(grades, made.frame["label"].to_numpy())
+    each = trusted.group_by("item").agg(pl.col("weight").first())
+    weights[each["item"].to_numpy()] = each["weight"].to_numpy()
+    return known, weights

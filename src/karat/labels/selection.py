@@ -1,0 +1,108 @@
+"""Which labels speak of the same thing: what a label is about, and what an analysis leaves aside.
+
+A label is about an item: a document for a query, and what was asked of it. Labels of a snippet and of the page, of
+novelty and of relevance as a whole, of a document alone and of it after another, of one subtopic and of another are
+never two answers to one question.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import polars as pl
+
+from karat.errors import BadInput
+from karat.records import Judgments
+from karat.records.base import count
+
+
+class Asked(NamedTuple):
+    """A column that says what was asked: the usual value, how other labels and the usual ones are called."""
+
+    usual: str | None
+    others: str
+    wanted: str
+
+
+#: What may have been asked of a document, beside its relevance as a whole, alone, by its page, for the whole query.
+ASKED = {
+    "aspect": Asked("overall", "of single aspects", "overall labels"),
+    "surface": Asked("page", "of snippets", "labels of pages"),
+    "context": Asked(None, "given after another document", "labels of documents read alone"),
+    "subtopic": Asked(None, "of single subtopics", "labels for whole queries"),
+}
+#: All that makes two labels speak of the same thing.
+ITEM = ("query", "doc", *ASKED)
+#: TREC's diversity files have a document that serves none of the subtopics under this one.
+NO_SUBTOPIC = "0"
+#: The aspect, and the surface, of a label that says of neither anything.
+OVERALL, PAGE = "overall", "page"
+
+
+@dataclass(frozen=True, eq=False)
+class Selected:
+    """The labels that answer one question, the columns that tell their items apart, and what was left aside."""
+
+    frame: pl.DataFrame
+    key: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+def select(judgments: Judgments, apart: Collection[str] = (), *, strict: bool = False) -> Selected:
+    """The overall labels of pages, read alone, for whole queries; what is left aside is counted in the notes.
+
+    >>> rows = [{"query": "q", "doc": "d", "label": 2, "surface": "page"},
+    ...         {"query": "q", "doc": "d", "label": 1, "surface": "snippet"}]
+    >>> selected = select(Judgments.of(rows))
+    >>> selected.frame.rows(), selected.key, selected.notes
+    ([('q', 'd', 2.0)], ('query', 'doc'), ('1 label of snippets left aside',))
+
+    The columns named in `apart` are not selected by: each of their values makes items of its own. So does a column in
+    which no label has the usual value (TREC's diversity labels are all of subtopics), and a note says it; with
+    `strict` that is an error.
+    """
+    frame, key, notes = judgments.frame, ["query", "doc"], list[str]()
+    for column, asked in ASKED.items():
+        if column not in frame.columns:
+            continue
+        if asked.usual is not None:
+            frame = frame.with_columns(pl.col(column).fill_null(asked.usual))
+        if column in apart:
+            key.append(column)
+            continue
+        kept = frame.filter(pl.col(column).eq_missing(pl.lit(asked.usual, pl.String)))
+        if frame.height and not kept.height:
+            if strict:
+                raise BadInput.at(
+                    "the judgments",
+                    expected=f"some {asked.wanted}",
+                    found=f"only labels {asked.others} ({_some(frame[column])})",
+                    remedy=f"choose the {column} to go by and leave the others out",
+                )
+            notes.append(f"there are only labels {asked.others}: each {column} is taken by itself")
+            key.append(column)
+            continue
+        if kept.height < frame.height:
+            notes.append(f"{count(frame.height - kept.height, 'label')} {asked.others} left aside")
+        frame = kept.drop(column)
+    return Selected(frame, tuple(key), tuple(notes))
+
+
+def subtopics_of(judgments: Judgments) -> pl.DataFrame:
+    """The subtopics that labels are of: query, subtopic, in order; none where labels are for whole queries.
+
+    >>> subtopics_of(Judgments.of([{"query": "q", "doc": "d", "label": 0, "subtopic": "0"},
+    ...                            {"query": "q", "doc": "e", "label": 1, "subtopic": "2"}])).rows()
+    [('q', '2')]
+    """
+    if not judgments.has("subtopic"):
+        return pl.DataFrame(schema={"query": pl.String, "subtopic": pl.String})
+    named = judgments.frame.select("query", "subtopic").drop_nulls()
+    return named.filter(pl.col("subtopic") != NO_SUBTOPIC).unique().sort("query", "subtopic")
+
+
+def _some(values: pl.Series) -> str:
+    names = values.drop_nulls().unique().sort().to_list()
+    return ", ".join(names[:4]) + (", ..." if len(names) > 4 else "")

@@ -1,0 +1,82 @@
+"""Times as people and programs write them, as numbers that grow with time: never sorted as text."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from karat.errors import BadInput
+from karat.records.base import count
+from karat.records.source import Source
+
+#: A date, maybe an hour, minutes, seconds, and an offset from UTC: ISO 8601, with T or a space between.
+ISO = r"^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2}(?:[.,]\d+)?))?)? ?(?:Z|UTC|([+-])(\d{2}):?(\d{2}))?$"
+DAY = 86_400.0
+
+
+def moments(times: pl.Series) -> pl.Series:
+    """Each time as a number, null where there is none or none that can be read.
+
+    >>> moments(pl.Series(["2024-05-01T09:30:00Z", "2024-05-01T11:00+02:00", None])).to_list()
+    [1714555800.0, 1714554000.0, None]
+    >>> moments(pl.Series(["9", "10"])).to_list()
+    [9.0, 10.0]
+
+    Numbers are seconds or milliseconds since 1970, or places in a sequence: their order is the same. Everything else is
+    ISO 8601; a time without an offset is taken for UTC.
+    """
+    texts = times.cast(pl.String).str.strip_chars()
+    numbers = texts.cast(pl.Float64, strict=False)
+    if numbers.null_count() == times.null_count():
+        return numbers.alias(times.name)
+    part = {name: pl.col("text").str.extract(ISO, place) for place, name in enumerate(_PARTS, 1)}
+    day = part["day"].str.to_date("%Y-%m-%d", strict=False).cast(pl.Int64).cast(pl.Float64) * DAY
+    clock = sum((_number(part[name]) * size for name, size in _CLOCK.items()), start=pl.lit(0.0))
+    ahead = (_number(part["ahead"]) * 3600 + _number(part["minutes ahead"]) * 60) * pl.when(part["sign"] == "-").then(
+        -1.0
+    ).otherwise(1.0)
+    return pl.DataFrame({"text": texts}).select((day + clock - ahead).alias(times.name)).to_series()
+
+
+_PARTS = ("day", "hour", "minute", "second", "sign", "ahead", "minutes ahead")
+_CLOCK = {"hour": 3600.0, "minute": 60.0, "second": 1.0}
+
+
+def _number(text: pl.Expr) -> pl.Expr:
+    return text.str.replace(",", ".", literal=True).cast(pl.Float64, strict=False).fill_null(0.0)
+
+
+def read_times(times: pl.Series, source: Source, time_format: str | None = None) -> pl.Series:
+    """The times as texts that `moments` reads; `BadInput` names the first that it cannot.
+
+    `time_format` says how dates that are not ISO 8601 are written, as in `%m/%d/%Y %H:%M`.
+    """
+    if times.dtype.is_temporal():
+        zone = getattr(times.dtype, "time_zone", None)
+        plain = times.dt.convert_time_zone("UTC").dt.replace_time_zone(None) if zone else times
+        return plain.cast(pl.Datetime("us")).dt.strftime("%Y-%m-%dT%H:%M:%S%.6f")
+    texts = times.cast(pl.String)
+    texts = texts.set(texts.str.strip_chars() == "", None)
+    if time_format is not None:
+        try:
+            read = texts.str.strptime(pl.Datetime("us"), time_format, strict=False)
+        except pl.exceptions.PolarsError:
+            raise BadInput.at(
+                "the format of times", expected="a pattern such as %m/%d/%Y %H:%M", found=f'"{time_format}"'
+            ) from None
+        number = read.cast(pl.Int64)
+        texts = pl.select(pl.when(read.is_not_null()).then(read.dt.strftime("%Y-%m-%dT%H:%M:%S%.6f"))).to_series()
+        lost = number.is_null() & times.is_not_null()
+    else:
+        lost = moments(texts).is_null() & texts.is_not_null()
+    if lost.any():
+        row = int(lost.arg_max() or 0)
+        more = int(lost.sum()) - 1
+        raise BadInput.at(
+            source.at(row),
+            expected="a time as ISO 8601 (2024-05-31T16:20:00Z), seconds since 1970 or a place in the sequence"
+            if time_format is None
+            else f"a time as {time_format}",
+            found=f'"{times[row]}"' + (f" ({count(more, 'more row')} like it)" if more else ""),
+            remedy="say how times are written with --time-format '%m/%d/%Y %H:%M' (time_format= in Python)",
+        )
+    return texts.alias(times.name)
