@@ -11,7 +11,7 @@ import polars as pl
 
 from karat.errors import BadInput, Undefined
 from karat.judges.disagreement import FEW_LABELS, Floats, Ints, intervals, ratio
-from karat.judges.votes import Votes, levels_of, merged, used, votes
+from karat.judges.votes import Votes, levels_of, merged, need_labels, used, votes
 from karat.labels import Panel
 from karat.labels.panel import numbered
 from karat.labels.selection import ASKED
@@ -49,6 +49,7 @@ def disagreement_by(
     `disagreement`.
     """
     panel = Panel.of(labels, apart=[by] if by in ASKED else ())
+    need_labels(panel, min_labels)
     levels = levels_of(panel, top)
     panel = used(panel, min_labels, most_labels, all_labels)
     notes, rows = [*panel.notes, *merged(panel, levels[-1])], []
@@ -190,6 +191,7 @@ def resampled_p(
     are used is as in `disagreement`.
     """
     panel = Panel.of(labels)
+    need_labels(panel, min_labels)
     levels = levels_of(panel, top)
     v = votes(used(panel, min_labels, all_labels=all_labels), levels, min_labels)
     rng = np.random.default_rng(seed)

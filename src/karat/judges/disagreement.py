@@ -21,7 +21,7 @@ import polars as pl
 
 from karat.errors import BadInput, Undefined
 from karat.judges.chances import beta_binomial_tail, binomial_tail, fit_beta_binomial, hypergeometric_tail
-from karat.judges.votes import Votes, levels_of, merged, used, votes
+from karat.judges.votes import Votes, levels_of, merged, need_labels, used, votes
 from karat.labels import Panel
 from karat.records import Result
 from karat.records.base import count
@@ -263,6 +263,7 @@ def disagreement(
     `all_labels` all there are.
     """
     panel = Panel.of(labels)
+    need_labels(panel, min_labels)
     levels = levels_of(panel, top)
     found = votes(used(panel, min_labels, most_labels, all_labels), levels, min_labels)
     notes, given = [*found.panel.notes, *merged(panel, levels[-1])], found.counts.sum(axis=0)

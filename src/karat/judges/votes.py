@@ -78,8 +78,7 @@ class Votes:
 
 def votes(panel: Panel, levels: Sequence[float] | Floats, min_labels: int = 2) -> Votes:
     """The votes on documents with at least `min_labels` labels; grades above the last level count as that."""
-    if min_labels < 2:
-        raise BadInput.at("min_labels", expected="2 or more: disagreement takes two", found=str(min_labels))
+    need_labels(panel, min_labels)
     level = level_of(panel, levels)
     counts = np.bincount(panel.item * len(levels) + level, minlength=panel.items.height * len(levels))
     query = np.zeros(panel.items.height, np.int64)
@@ -87,11 +86,16 @@ def votes(panel: Panel, levels: Sequence[float] | Floats, min_labels: int = 2) -
     every = np.arange(panel.items.height)
     counts = counts.reshape(-1, len(levels)).astype(np.int64)
     found = Votes(panel, tuple(levels), counts, every, query, np.arange(panel.n_queries))
-    enough = found.size >= min_labels
-    if not enough.any():
+    return found.where(found.size >= min_labels)
+
+
+def need_labels(panel: Panel, min_labels: int = 2) -> None:
+    """Refuse labels of which no document has so many."""
+    if min_labels < 2:
+        raise BadInput.at("min_labels", expected="2 or more: disagreement takes two", found=str(min_labels))
+    if _most(panel) < min_labels:
         why = f" ({'; '.join(panel.notes)})" if panel.notes else ""
         raise Undefined(f"no document has {min_labels} labels: what another user would say cannot be told{why}")
-    return found.where(enough)
 
 
 def level_of(panel: Panel, levels: Sequence[float] | Floats) -> Ints:

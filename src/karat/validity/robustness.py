@@ -66,19 +66,21 @@ def robustness(
     }
     rows = [(name, *_summary(_scores(score, tables, worth, query), query)) for name, (score, worth) in measures.items()]
     table = pl.DataFrame(rows, schema=["measure", "mean", "sd", "n", "n_queries"], orient="row")
-    best = table.with_columns(pl.col("sd").fill_nan(None)).sort("sd", nulls_last=True).row(0, named=True)
-    told = "" if best["sd"] is None else f", sd {best['sd']:.3f}"
+    varied = table.filter(pl.col("sd").is_not_nan()).sort("sd")
+    if not varied.height:
+        raise Undefined("no measure finds anything that counts in two rankings: how they vary cannot be told")
+    best = varied.row(0, named=True)
     finding = (
-        f"{best['measure']} varies least between judges: mean {best['mean']:.3f}{told} over "
+        f"{best['measure']} varies least between judges: mean {best['mean']:.3f}, sd {best['sd']:.3f} over "
         f"{count(best['n_queries'], 'query', 'queries')} ranked by one judge and scored by another."
     )
     notes = [*panel.notes, *merged(panel, levels[-1])]
     notes.append("ties in any order; to users, levels up to 0, or the lowest, are worth nothing")
+    left = table.filter(pl.col("n") < len(query)).group_by("n", maintain_order=True).agg(pl.col("measure"))
     notes += [
-        f"{name}: {len(query) - n:,} of {count(len(query), 'ranking')} left out, as the labels that score hold nothing "
-        "that it counts, or a level that other queries do not tell of"
-        for name, n in table.select("measure", "n").iter_rows()
-        if n < len(query)
+        f"{len(query) - n:,} of {count(len(query), 'ranking')} left out for {', '.join(names)}: the labels that score "
+        "hold nothing that counts, or a level that other queries do not tell of"
+        for n, names in left.iter_rows()
     ]
     return Result(table, finding, tuple(notes))
 
