@@ -75,13 +75,14 @@ def test_models_are_compared_with_counts_on_one_set_of_documents(rf10: kt.Judgme
 
 
 def test_documents_with_fewer_labels_are_no_error_of_the_model() -> None:
-    # 30 documents with three labels, of which half are top to all and half to nobody; 300 with two, never top. Fitted to
-    # all, 1 of 3 is off by far; fitted where it is counted, the beta-binomial has nothing to explain.
-    rows = study({f"a{i}": [1, 1, 1] if i % 2 else [0, 0, 0] for i in range(30)})
-    rows += study({f"b{i}": [0, 0] for i in range(300)}, "r")
-    model = disagreement(rows, draws=0)
-    assert model.furthest([(1, 3)])[1] == pytest.approx(0.0, abs=0.001)
-    assert abs(model.with_labels(3).p[0] - 0.0) < 1e-12
+    # Of 16 documents with four labels, users say top by a coin: p(1|0) is 1/2 but for chance, 1 of 3 is 1 - 1/4. Of 300
+    # with two labels nobody does. Fitted to all of them, both models would be off by far from what four labels show.
+    even = [[0, 0, 0, 0]] + [[0, 0, 0, 1]] * 4 + [[0, 0, 1, 1]] * 6 + [[0, 1, 1, 1]] * 4 + [[1, 1, 1, 1]]
+    rows = study({f"a{i}": given for i, given in enumerate(even)})
+    model = disagreement(rows + study({f"b{i}": [0, 0] for i in range(300)}, "r"), draws=0)
+    assert model.with_labels(4).p.tolist() == pytest.approx([0.5, 0.5])
+    assert model.furthest([(1, 3), (1, 4)]) == pytest.approx((0.0, 0.0), abs=0.001)
+    assert model.experimental(1, 3)[0] - model.binomial(1, 3)[0] > 0.5
 
 
 def test_the_beta_binomial_is_closer_to_the_experiment_on_all_pairs(rf10: kt.Judgments) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from karat.judges import disagreement
 from karat.labels import Panel
 from karat.measures import Gains, Measure
 from karat.measures.topics import UserWeights
@@ -31,6 +30,9 @@ def weights_of_users(
         return given, []
     panel, notes = Panel.of(labels, apart=("context", "subtopic")), list[str]()
     if given is None:
+        # Judges are looked at only where a measure asks for them: scores should start at once.
+        from karat.judges.disagreement import disagreement
+
         model = disagreement(labels, draws=0)
         notes += [note if note in model.votes.panel.notes else f"user weights: {note}" for note in model.notes]
         given = model.weights
