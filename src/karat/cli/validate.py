@@ -28,7 +28,7 @@ Examples:
   karat validate preferences.csv --runs runs/*.run --labels diversity.qrels -m alpha_nDCG@10 --split difference
   karat validate preferences.csv --runs runs/*.run --labels diversity.qrels --by subtopic --split zero --split kind
       --queries topics.xml --json
-  karat validate preferences.csv --part ranking
+  karat validate preferences.csv --part judges --part ranking
 {more}
 
 A preference has query, left, right (systems), choice (left, equal, right, none), and maybe subtopic, strength, judge,
@@ -149,6 +149,12 @@ def _votes(given: Given) -> list[Result]:
     ]
 
 
+def _judges(given: Given) -> list[Result]:
+    from karat.validity import preference_judges
+
+    return [preference_judges(given.preferences)]
+
+
 def _ranking(given: Given) -> list[Result]:
     from karat.validity import rank_systems
 
@@ -182,6 +188,7 @@ PARTS: dict[str, Callable[[Given], list[Result]]] = {
     "agreement": _agreement,
     "tables": _tables,
     "votes": _votes,
+    "judges": _judges,
     "ranking": _ranking,
     "correlation": _correlation,
     **USER_PARTS,
@@ -199,7 +206,7 @@ PARTS: dict[str, Callable[[Given], list[Result]]] = {
     "parts",
     multiple=True,
     type=click.Choice(list(PARTS)),
-    help="What to report: agreement (the default), the paper's tables, votes, a ranking of systems, the measures'"
+    help="What to report: agreement (the default), the paper's tables, votes, the judges, a ranking of systems, the measures'"
     " correlation; curves along ties and context, a measure fitted to users; with their file in the place of"
     " PREFERENCES: clicks, ratings, reasons, coders.",
 )

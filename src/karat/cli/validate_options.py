@@ -12,6 +12,7 @@ TAKES: dict[str, tuple[str, ...]] = {
     "agreement": ("measure", "by", "split", "ties", "how", "at_least", "profile"),
     "tables": ("how", "at_least"),
     "votes": ("by", "how", "at_least"),
+    "judges": (),
     "ranking": ("at_least", "reliability"),
     "correlation": ("measure", "picture", "profile"),
     "curves": ("measure", "how", "condition", "context", "strong_from"),

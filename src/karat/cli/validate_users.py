@@ -201,9 +201,8 @@ def _reasons(given: Given) -> list[Result]:
     from karat.formats.tables import write_csv
     from karat.validity import learn_reasons, reason_table, reasons_by_rules
     from karat.validity.reason_classes import NAMES
-    from karat.validity.reasons import comments_of
 
-    comments = comments_of(read_comments(given.preferences_path))
+    comments = read_comments(given.preferences_path)
     coded = _kept("coded")
     found: list[Result] = []
     if coded is None:
