@@ -57,9 +57,7 @@ def preference_judges(preferences: Any, *, level: float = 0.95) -> Result:
     table = table.join(_traps(named), on="judge", how="left", maintain_order="left")
     by_lot = _drawn_by_lot(told.frame)
     if not by_lot:
-        notes.append(
-            "sides were not drawn by lot, a system stands mostly on one of them: shares of left say nothing"
-        )
+        notes.append("sides were not drawn by lot, a system stands mostly on one of them: shares of left say nothing")
     table = _flagged(table, by_lot, level).sort(pl.col("flag").is_null(), pl.col("left_p"), "judge", nulls_last=True)
     suspect = table.drop_nulls("flag")
     finding = (
