@@ -54,8 +54,9 @@ def preference_curves(
 ) -> Result:
     """Jaccard and Cohen's kappa of measures with weak and strong preferences, along tie shares and context weights.
 
-    A measure says 1, -1 or 0 (a tie) of two systems for a query: a tie where its difference is at most t, the smallest
-    that makes the wanted share of pairs ties. Users say the same by the most frequent answer (`how="mode"`, or
+    A measure says 1, -1 or 0 (a tie) of two systems for a query: a tie where its difference is at most t, with
+    which the share of ties comes nearest to the wanted one: pairs with the same difference tie together, so `ties`, the
+    share attained, is not always the one `asked` for. Users say the same by the most frequent answer (`how="mode"`, or
     "votes"), weak (any preference) and strong (a preference below the strength `strong_from` is a tie; by default
     the second least strength that was given, so that the slightest are ties). Rows of the curve `ties` go along
     `tie_shares`, with the context weight `context`; those of the curve `context` go along `contexts` under each of the
