@@ -121,7 +121,7 @@ def _aspects(judgments: Judgments) -> pl.DataFrame:
         return judgments.frame.select(key).clear()
     said = selected.frame.filter(pl.col("aspect") != OVERALL).drop_nulls("label")
     once = first_of_each(in_order(said), selected.key)
-    means = reduced(once, [*key, "aspect"], "mean").frame.with_columns("aspect " + pl.col("aspect"))
+    means = reduced(once, [*key, "aspect"], "mean").frame
     names = means["aspect"].unique().sort().to_list()
-    of = [pl.col("label").filter(pl.col("aspect") == name).first().alias(name) for name in names]
+    of = [pl.col("label").filter(pl.col("aspect") == name).first().alias(f"aspect {name}") for name in names]
     return means.group_by(key).agg(of).sort(key)
