@@ -166,7 +166,7 @@ def _rule(rules: Sequence[ThirdRule], has_groups: bool) -> list[str]:
 
 
 def population(frame: pl.DataFrame, judges: Judges) -> str:
-    """Which judges intervals and tests are about, in words."""
+    """Which judges intervals are about, in words."""
     wide = frame.filter(pl.col("n_queries") >= FEWEST)
     if not wide.height:
         return ""

@@ -35,6 +35,16 @@ class Clusters:
     stratum: Ints
     values: Floats
 
+    @classmethod
+    def joined(cls, parts: Sequence[Clusters], starts: Sequence[int]) -> Clusters:
+        """Several tables one below the other, each from the row where it starts."""
+        return cls(
+            np.concatenate([part.row + start for part, start in zip(parts, starts, strict=True)]),
+            np.concatenate([part.key for part in parts]),
+            np.concatenate([part.stratum for part in parts]),
+            np.concatenate([part.values for part in parts], axis=1),
+        )
+
     def moved(self, rows: Sequence[int], whole: Floats) -> tuple[Ints, Ints, Floats]:
         """Clusters, their strata, and how leaving them out moves the first row's figures, less the second's."""
         parts = [(sign, np.flatnonzero(self.row == row), row) for sign, row in zip((1, -1), rows, strict=False)]
@@ -54,6 +64,17 @@ class LeftOut:
     queries: Clusters
     judges: Clusters
     both: Clusters
+
+    @classmethod
+    def joined(cls, parts: Sequence[LeftOut]) -> LeftOut:
+        """Several tables one below the other."""
+        starts = np.cumsum([0, *(part.whole.shape[1] for part in parts[:-1])]).tolist()
+        return cls(
+            np.concatenate([part.whole for part in parts], axis=1),
+            Clusters.joined([part.queries for part in parts], starts),
+            Clusters.joined([part.judges for part in parts], starts),
+            Clusters.joined([part.both for part in parts], starts),
+        )
 
     def sampled(self, row: int) -> bool:
         """Whether the judges of this row are taken for a sample."""
