@@ -103,7 +103,12 @@ def asked(labels: Labels, apart: int, silent: npt.NDArray[np.bool_]) -> tuple[pl
     for doc, (given, cannot) in enumerate(zip(labels, silent, strict=True)):
         more = cannot[:2].any() or abs(given[0] - given[1]) >= apart
         said = [
-            {"query": f"q{doc // 10}", "doc": f"d{doc}", "judge": f"j{place}", "label": None if cannot[place] else label}
+            {
+                "query": f"q{doc // 10}",
+                "doc": f"d{doc}",
+                "judge": f"j{place}",
+                "label": None if cannot[place] else label,
+            }
             for place, label in enumerate(given[: 3 if more else 2].tolist())
         ]
         rows += said

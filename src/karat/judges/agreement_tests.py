@@ -49,7 +49,8 @@ def agreement_tests(
 
     Figures of the same queries go up and down together, and so do those of the same judges: both are left out in turn
     from both sides at once, queries, judges, and what is in both. Groups with fewer than five named judges are taken
-    as they are. Student's t with the smaller number of queries or judges less 1.
+    as they are. Student's t with the smaller number of queries or judges less 1 (of two groups, as Welch has it): with
+    five judges the tests are careful.
 
     Reference: Cameron, Gelbach and Miller, Robust Inference With Multiway Clustering (JBES 2011).
     """
@@ -102,8 +103,8 @@ def _tested(found: LeftOut, figure: str, one: Row, other: Row, level: float) -> 
 
     place = FIGURES.index(figure)
     first, second = (float(found.whole[place, row["row"]]) for row in (one, other))
-    errors, df = found.error(one["row"], other["row"])
-    difference, error = first - second, float(errors[place])
+    error, df = (float(values[place]) for values in found.error(one["row"], other["row"]))
+    difference = first - second
     half = float(stdtrit(df, (1 + level) / 2)) * error
     return pl.DataFrame(
         {

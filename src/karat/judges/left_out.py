@@ -80,21 +80,24 @@ class LeftOut:
         """Whether the judges of this row are taken for a sample."""
         return bool((self.judges.row == row).any())
 
-    def error(self, *rows: int) -> tuple[Floats, int]:
-        """The standard error of the figures of a row, or of the difference of two, and its degrees of freedom."""
+    def error(self, *rows: int) -> tuple[Floats, Floats]:
+        """The standard error of the figures of a row, or of the difference of two, and its degrees of freedom.
+
+        Those are the smaller number of queries or judges less 1; of judges of two groups, what Welch's test has.
+        """
         keys, _, moved = self.queries.moved(rows, self.whole)
-        variance, smallest = _jackknife(moved), len(keys)
-        by_query = variance
+        by_query, df = _jackknife(moved), np.full(len(moved), len(keys) - 1.0)
         keys, stratum, moved = self.judges.moved(rows, self.whole)
-        for number in np.unique(stratum):
-            mine = stratum == number
-            variance = variance + _jackknife(moved[:, mine])
-            smallest = min(smallest, int(mine.sum()))
-        if len(keys):
-            variance = variance - _jackknife(self.both.moved(rows, self.whole)[2])
+        if not len(keys):
+            return _root(by_query), df
+        drawn = [stratum == number for number in np.unique(stratum)]
+        parts = np.stack([_jackknife(moved[:, mine]) for mine in drawn])
+        by_judge, each = parts.sum(axis=0), np.array([[mine.sum() - 1.0] for mine in drawn])
+        welch = by_judge**2 / np.maximum((parts**2 / each).sum(axis=0), 1e-300)
+        both = _jackknife(self.both.moved(rows, self.whole)[2])
         # Judges cannot make a figure surer than it is with these judges for good.
-        variance = np.maximum(variance, by_query)
-        return np.sqrt(np.where(variance > 1e-18, variance, np.nan)), smallest - 1
+        variance = np.maximum(by_query + by_judge - both, by_query)
+        return _root(variance), np.clip(welch, each.min(), df)
 
 
 def left_out(panel: Panel, sums: Sums, at: float, judges: Judges) -> LeftOut:
@@ -156,7 +159,15 @@ def _drawn(panel: Panel, given: Labels) -> Flags:
     return drawn
 
 
+def _root(variance: Floats) -> Floats:
+    """The standard error, NaN where nothing moved."""
+    error: Floats = np.sqrt(np.where(variance > 1e-18, variance, np.nan))
+    return error
+
+
 def _jackknife(moved: Floats) -> Floats:
     """The variance of each figure from how it moves when one of its clusters is left out."""
     number = moved.shape[1]
-    return (number - 1) / max(number, 1) * (moved**2).sum(axis=1)
+    if not number:
+        return np.zeros(len(moved))
+    return (number - 1) * moved.var(axis=1)

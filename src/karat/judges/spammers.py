@@ -9,7 +9,6 @@ are; without gold, the typical one. Leniency, strictness and a squeezed scale do
 from __future__ import annotations
 
 from dataclasses import dataclass
-from statistics import NormalDist
 
 import numpy as np
 
@@ -26,8 +25,6 @@ TWO_THIRDS = 2 / 3
 ALARM = 0.05
 #: Labels are better than shuffled ones when fewer than this share of shuffles follow as closely.
 BY_CHANCE = 0.01
-#: So many standard deviations above chance is that.
-_BETTER = NormalDist().inv_cdf(1 - BY_CHANCE)
 #: A grade more of gold is at least so much more of a label, where no judge shows what it is.
 HALF = 0.5
 #: One grade to nearly everything is this share of the labels, and so improbable if the others' labels are a guide.
@@ -123,6 +120,8 @@ def _compared(judge: Ints, truth: Floats, label: Floats, judges: int, *, sure: b
     The typical judge is one of those who are better than chance where the truth is `sure`, else one of all. None where
     even the typical judge does not follow, so that nothing can be said about anybody.
     """
+    from scipy.special import ndtr
+
     n = totals(judge, np.ones(len(judge)), judges)
     size = np.maximum(n, 1)
     x = truth - (totals(judge, truth, judges) / size)[judge]
@@ -133,7 +132,8 @@ def _compared(judge: Ints, truth: Floats, label: Floats, judges: int, *, sure: b
     if not seen.any():
         return None
     if sure:
-        seen &= xy > _BETTER * np.sqrt(xx * yy / np.maximum(n - 1, 1))
+        above = np.divide(xy, np.sqrt(xx * yy / np.maximum(n - 1, 1)), out=np.zeros(judges), where=seen & (yy > 0))
+        seen &= benjamini_hochberg(np.where(seen, ndtr(-above), np.nan)) <= ALARM
     slope = _middle(xy[seen] / xx[seen], xx[seen]) if seen.any() else HALF if sure else 0.0
     if not slope > 0:
         return None
