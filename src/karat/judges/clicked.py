@@ -10,7 +10,7 @@ import numpy.typing as npt
 import polars as pl
 
 from karat.errors import BadInput, Undefined
-from karat.judges.panel import ALL, GOLD
+from karat.labels import ALL, GOLD
 from karat.judges.slices import features_of, sliced
 from karat.records import ClickLog, Clicks, Judgments
 from karat.records.base import count

@@ -160,8 +160,8 @@ class Panel:
 
     @property
     def has_groups(self) -> bool:
-        """Whether the judges come in groups that have names."""
-        return self.groups != (ALL,)
+        """Whether the judges come in groups that have names; gold beside them is none."""
+        return self.groups not in ((ALL,), (ALL, GOLD))
 
     @property
     def top(self) -> float:
