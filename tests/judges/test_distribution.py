@@ -44,7 +44,7 @@ def study(seed: int = 0, queries: int = 40, docs: int = 5, lift: float = 0.0) ->
 
 def test_shares_are_counts_over_labels() -> None:
     frame = study()
-    found = distribution(Judgments.of(frame), by=["wikipedia"], draws=50).frame
+    found = distribution(Judgments.of(frame), by=["wikipedia"]).frame
     assert {*found["feature"]} == {"all", "wikipedia"}
     for row in found.iter_rows(named=True):
         mine = frame.filter(pl.col("group") == row["group"])
@@ -93,7 +93,7 @@ def test_intervals_hold_the_true_share_in_about_95_percent() -> None:
         chance = rng.beta(3, 5, 40)
         labels = rng.random((40, 6)) < chance[:, None]
         frame = pl.DataFrame({"query": np.repeat(np.arange(40), 6).astype(str), "doc": np.arange(240).astype(str)})
-        found = distribution(Judgments.of(frame.with_columns(label=labels.ravel().astype(float))), draws=200, seed=seed)
+        found = distribution(Judgments.of(frame.with_columns(label=labels.ravel().astype(float))))
         row = found.frame.row(1, named=True)
         held += row["low"] <= 3 / 8 <= row["high"]
     assert 0.90 <= held / 200 <= 0.98
@@ -101,8 +101,8 @@ def test_intervals_hold_the_true_share_in_about_95_percent() -> None:
 
 def test_the_order_of_rows_changes_nothing() -> None:
     frame = study()
-    there = distribution(Judgments.of(frame), by="wikipedia", draws=100).frame
-    back = distribution(Judgments.of(frame.sample(fraction=1, shuffle=True, seed=1)), by="wikipedia", draws=100).frame
+    there = distribution(Judgments.of(frame), by="wikipedia").frame
+    back = distribution(Judgments.of(frame.sample(fraction=1, shuffle=True, seed=1)), by="wikipedia").frame
     assert there.equals(back)
 
 
@@ -241,6 +241,6 @@ def test_slices_of_real_numbers_of_values_that_many_share_and_of_texts() -> None
 def test_groups_that_labelled_other_documents_are_named() -> None:
     rows = [{"query": f"q{i % 6}", "doc": f"d{i}", "label": i % 3, "group": "crowd"} for i in range(30)]
     same = [row | {"group": "experts"} for row in rows]
-    assert not any("not all groups" in note for note in distribution(Judgments.of(rows + same), draws=0).notes)
-    notes = distribution(Judgments.of(rows + same[:12]), draws=0).notes
+    assert not any("not all groups" in note for note in distribution(Judgments.of(rows + same)).notes)
+    notes = distribution(Judgments.of(rows + same[:12])).notes
     assert any("not all groups labelled all 30 documents (experts 12)" in note for note in notes)

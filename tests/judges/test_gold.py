@@ -145,7 +145,7 @@ def test_a_planted_bias_shows_in_its_slice_alone() -> None:
 def test_intervals_of_the_mean_error_hold_it_in_about_95_percent() -> None:
     held = 0
     for seed in range(100):
-        found = against_gold(study(seed, queries=30, docs=4), by="wikipedia", draws=200).frame
+        found = against_gold(study(seed, queries=30, docs=4), by="wikipedia").frame
         row = found.filter((pl.col("group") == "crowd") & (pl.col("value") == "WP")).row(0, named=True)
         held += row["low"] <= 0.5 <= row["high"]
     assert 0.88 <= held / 100 <= 0.99

@@ -9,6 +9,7 @@ Statistics 2011); Bell and McCaffrey (Survey Methodology 2002) for few clusters.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -77,7 +78,7 @@ def clustered(basis: Floats, residual: Floats, back: Floats, cluster: Ints) -> S
     ends = np.flatnonzero(np.diff(cluster[order], prepend=-1, append=cluster.max(initial=0) + 1))
     k, sorted_basis = basis.shape[1], basis[order]
     own = np.empty((len(ends) - 1, k, k))
-    for g, (start, end) in enumerate(zip(ends[:-1], ends[1:], strict=True)):
+    for g, (start, end) in enumerate(pairwise(ends)):
         mine = sorted_basis[start:end]
         own[g] = mine.T @ mine
     scores = np.column_stack([totals(cluster, column * residual, len(own)) for column in basis.T])
