@@ -32,7 +32,6 @@ from karat.stats.ordinal import ordinal_test
 from karat.stats.regression import clustered_ols
 
 Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 
 def distribution(
@@ -173,20 +172,25 @@ def _compared(
     # Every label counts as a share of its pair, so that pairs count alike however many labels they have.
     rows = pl.concat(
         f.select(
-            "_item", "_query", "_judge", "_label", first=pl.lit(float(n == 0)), weight=1.0 / pl.len().over("_item")
+            "_query",
+            "_label",
+            judge=_whose(sampled),
+            first=pl.lit(float(n == 0)),
+            weight=1.0 / pl.len().over("_item"),
         )
         for n, f in enumerate(sides)
     )
-    # Judges of a group that is no sample are as they are: each label then is a cluster of its own.
-    by_judge = _judges(one, other, sampled)
-    both = None if by_judge is None else np.concatenate([_judges_of(f, sampled, n) for n, f in enumerate(sides)])
+    sampling = bool({*one["_group"].unique(), *other["_group"].unique()} & {*sampled})
     fit = clustered_ols(
-        rows["_label"], rows["first"].to_numpy()[:, None], rows["_query"], judge=both, weight=rows["weight"]
+        rows["_label"],
+        rows.select("first").to_numpy(),
+        rows["_query"],
+        judge=rows["judge"] if sampling else None,
+        weight=rows["weight"],
     )
     low, high = fit.intervals(level)
-    ordinal = ordinal_test(
-        one["_label"], other["_label"], one["_query"], other["_query"], *(by_judge or (None, None)), level=level
-    )
+    judges = [f.select(_whose(sampled)).to_series() if sampling else None for f in (one, other)]
+    ordinal = ordinal_test(one["_label"], other["_label"], one["_query"], other["_query"], *judges, level=level)
     return {
         "n_first": first.height,
         "n_second": second.height,
@@ -205,18 +209,9 @@ def _compared(
     }
 
 
-def _judges_of(frame: pl.DataFrame, sampled: Collection[str], side: int) -> Ints:
-    """The judge of each label by number; where judges are no sample, a number of its own for each."""
-    alone = -1 - side - 2 * pl.int_range(pl.len())
-    is_sample = pl.col("_group").is_in(list(sampled))
-    return frame.select(pl.when(is_sample).then("_judge").otherwise(alone)).to_series().to_numpy()
-
-
-def _judges(one: pl.DataFrame, other: pl.DataFrame, sampled: Collection[str]) -> tuple[Ints, Ints] | None:
-    """The judges of both sides, or nothing where no side's are a sample."""
-    if not {*one["_group"].unique(), *other["_group"].unique()} & {*sampled}:
-        return None
-    return _judges_of(one, sampled, 0), _judges_of(other, sampled, 1)
+def _whose(sampled: Collection[str]) -> pl.Expr:
+    """The number of the judge, -1 where the group's judges stand for nobody else."""
+    return pl.when(pl.col("_group").is_in(list(sampled))).then("_judge").otherwise(-1)
 
 
 def _paper_test(x: Floats, y: Floats, same: pl.DataFrame, paired: bool) -> dict[str, Any]:

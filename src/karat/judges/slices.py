@@ -31,7 +31,7 @@ NOTHING = 1e-20
 def features_of(panel: Panel, by: str | Sequence[str] | None) -> list[str]:
     """The names of the features asked for, or an error that says how to have one that is not there."""
     for name in listed_features(by):
-        if name not in panel.frame.columns or panel.frame[name].null_count() == panel.frame.height:
+        if name not in panel.frame.columns:
             remedy = f"make it first with add_features(judgments, ['{name}'], ...)" if name in FEATURES else ""
             found = ", ".join(panel.frame.columns)
             raise BadInput.at("the judgments", expected=f"a column {name} to compare by", found=found, remedy=remedy)

@@ -44,8 +44,8 @@ def ordinal_test(
     0.5 means that neither is higher. Unlike a t test it does not take a step from 0 to 1 for as large as one from 3
     to 4. Without clusters it is Brunner and Munzel's test. With clusters (which the samples may share) every value's
     placement among the other sample is summed by cluster, and the variance is that of the clusters' sums; t then has
-    one degree of freedom less than the sample with fewer clusters has clusters. With judges, clusters of a second kind,
-    both count (`two_way`). Samples that do not overlap at all, or do not vary, leave the test undefined (NaN).
+    one degree of freedom less than the sample with fewer clusters has clusters. With judges, clusters of a second kind by
+    number (-1: in none), both count (`two_way`). Samples that do not overlap at all, or do not vary, leave the test undefined (NaN).
 
     Reference: Brunner and Munzel (Biometrical Journal 2000); Obuchowski, Nonparametric Analysis of Clustered ROC Curve
     Data (Biometrics 1997).
@@ -105,15 +105,19 @@ def _clustered(
 
 
 def _two_way(
-    of_x: Floats, of_y: Floats, query: npt.NDArray[np.generic], judge: npt.NDArray[np.generic]
+    of_x: Floats, of_y: Floats, query: npt.NDArray[np.generic], judge: npt.NDArray[np.int64]
 ) -> tuple[float, float]:
     """The same sums by cluster of both kinds: the difference of two means of placements."""
     n_x, n_y = len(of_x), len(of_y)
     basis = np.zeros((n_x + n_y, 2))
     basis[:n_x, 0], basis[n_x:, 1] = 1 / np.sqrt(n_x), 1 / np.sqrt(n_y)
     left = np.concatenate([of_x - of_x.mean(), -(of_y - of_y.mean())])
-    numbers = [np.unique(names, return_inverse=True)[1] for names in (query, judge)]
-    if any(len(np.unique(number[side])) < 2 for number in numbers for side in (slice(n_x), slice(n_x, None))):
-        return np.nan, np.nan
-    spread = two_way(basis, left, np.array([[1 / np.sqrt(n_x), 1 / np.sqrt(n_y)]]), *numbers)
+    queries, theirs = np.unique(query, return_inverse=True)[1], judge >= 0
+    judges = np.full(len(left), -1)
+    judges[theirs] = np.unique(judge[theirs], return_inverse=True)[1]
+    for side in (slice(n_x), slice(n_x, None)):
+        # One query, or one judge who is to stand for others, tells nothing about the next.
+        if len(np.unique(queries[side])) < 2 or 0 <= judges[side].min() == judges[side].max():
+            return np.nan, np.nan
+    spread = two_way(basis, left, np.array([[1 / np.sqrt(n_x), 1 / np.sqrt(n_y)]]), queries, judges)
     return float(spread.variance[0]), float(spread.df[0])
