@@ -26,10 +26,13 @@ def split_gold(labels: Any, gold: Any = None) -> tuple[Judgments, Judgments | No
     >>> len(judged), len(gold)
     (1, 1)
 
-    Labels of the group gold alone are nobody's yardstick: they are the labels.
+    Labels of the group gold alone are nobody's yardstick: they are the labels. Of gold labels that come by themselves
+    with groups, one of them gold, that group counts.
     """
     judgments = Judgments.of(labels)
     apart = None if gold is None else Judgments.of(gold)
+    if apart is not None and apart.has("group") and GOLD in apart.frame["group"]:
+        apart = replace(apart, frame=apart.frame.filter(pl.col("group") == GOLD))
     if not judgments.has("group"):
         return judgments, apart
     is_gold = (judgments.frame["group"] == GOLD).fill_null(False)

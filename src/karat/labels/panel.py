@@ -33,6 +33,8 @@ Flags = npt.NDArray[np.bool_]
 #: Figures come from tables of grades x grades: a scale of 0 to 100 is the largest that makes sense.
 MOST_GRADES = 101
 WORDS = {2: "two", 3: "three", 4: "four"}
+#: How numbers are written; digits after a leading 0 are a name.
+NUMBER = r"^\s*[+-]?(?:0|[1-9]\d*)?(?:\.\d+|\.)?(?:[eE][+-]?\d+)?\s*$"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -226,14 +228,17 @@ class Panel:
         return reduced(frame, ["group", "item"], how, ties)
 
     def feature(self, name: str) -> pl.Series:
-        """A column of the rows; gold labels that came by themselves have what the others say of the same document."""
+        """A column of the rows, as numbers where all its texts are numbers (a CSV does not tell them apart).
+
+        Gold labels that came by themselves have what the others say of the same document.
+        """
         if name not in self.frame.columns:
             raise BadInput.at("the labels", expected=f"a column {name}", found=", ".join(self.frame.columns))
-        values = self.frame[name]
+        values = as_numbers(self.frame[name])
         if GOLD not in self.groups or not values.null_count():
             return values
         pair = ["query", "doc"]
-        known = self.frame.select(*pair, _known=name).drop_nulls().unique(pair, keep="first", maintain_order=True)
+        known = self.frame.select(*pair, _known=values).drop_nulls().unique(pair, keep="first", maintain_order=True)
         joined = self.frame.select(pair).join(known, on=pair, how="left", maintain_order="left")["_known"]
         is_gold = pl.Series(self.group == self.groups.index(GOLD))
         return joined.zip_with(is_gold & values.is_null(), values).alias(name)
@@ -252,6 +257,17 @@ class Panel:
     def _more_than(self, labels: int, group: str) -> bool:
         mine = self.item[self._once][self.group[self._once] == self.groups.index(group)]
         return bool(len(mine)) and int(np.bincount(mine).max()) > labels
+
+
+def as_numbers(values: pl.Series) -> pl.Series:
+    """Texts that are all numbers as numbers, anything else as it is; 007 is a name.
+
+    >>> as_numbers(pl.Series(["10", "9.5", None])).to_list(), as_numbers(pl.Series(["10", "007"])).to_list()
+    ([10.0, 9.5, None], ['10', '007'])
+    """
+    if values.dtype != pl.String or not values.drop_nulls().str.contains(NUMBER).all():
+        return values
+    return values.cast(pl.Float64)
 
 
 def numbered(keys: pl.DataFrame) -> tuple[pl.DataFrame, Ints]:
