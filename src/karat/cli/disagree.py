@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from karat.cli import options
+from karat.cli.inputs import Reading
 
 if TYPE_CHECKING:
     from karat.judges.disagreement import Disagreement
-    from karat.records import Judgments, Result
+    from karat.records import Judgments, Queries, Result
 
 EXAMPLES = """\b
 Examples:
   karat disagree crowd.csv --top 2 --at-least 1 --of 3
   karat disagree crowd.csv --top 2 --min-labels 6 --by kind --queries queries.csv
   karat disagree crowd.csv --of 3 --out weights.csv
+  karat disagree my-study
   karat score labels.csv my.run -m "nDCG(gains=udm(1/3))@10" --weights weights.csv
   karat disagree fedweb.csv --combine snippet,page --top 3,2 --of 3"""
 
@@ -42,8 +45,8 @@ USUAL = [(1, 2), (1, 3), (2, 3), (2, 4), (2, 5)]
 @click.option("--out", metavar="FILE", help="Write the weights as CSV, for karat score --weights.")
 @options.draws
 @options.seed
-@options.scale
-@options.drop_bad_labels
+@options.database
+@options.labels
 @options.as_json
 def disagree(
     judgments: str,
@@ -62,8 +65,8 @@ def disagree(
     out: str | None,
     draws: int,
     seed: int,
-    scale: str | None,
-    drop_bad_labels: bool,
+    database: str | None,
+    reading: Reading,
     as_json: bool,
 ) -> None:
     """What a grade is worth to users who disagree.
@@ -73,11 +76,10 @@ def disagree(
     label was asked only when the first two differed, which shows in the data, the first two of each document are used.
     """
     from karat.errors import BadInput
-    from karat.formats import read_judgments
     from karat.judges import disagreement, disagreement_by
 
-    read = read_judgments(judgments, scale=scale, drop_bad_labels=drop_bad_labels)
-    read = with_kinds(read, queries)
+    study = reading.study(judgments, database=database, only=["queries"], queries=queries)
+    read = with_kinds(study.judged, study.queries)
     pairs = _pairs(at_least, of_users)
     if most_labels is not None and (combine is not None or consistency or robustness):
         raise BadInput("--most-labels says nothing with --combine, --consistency or --robustness: leave it out")
@@ -153,17 +155,14 @@ def _level(text: str, judgments: Judgments) -> float:
         raise BadInput.at("--top", expected="a level, as a number or a name of --scale", found=f'"{text}"') from None
 
 
-def with_kinds(judgments: Judgments, queries: str | None) -> Judgments:
-    """The judgments with what a file tells of their queries, such as the kind."""
-    from karat.formats import read_queries
-    from karat.records import Judgments
-
+def with_kinds(judgments: Judgments, queries: Queries | None) -> Judgments:
+    """The judgments with what is known of their queries, such as the kind."""
     if queries is None:
         return judgments
-    known = read_queries(queries).frame
+    known = queries.frame
     extra = [name for name in known.columns if name not in judgments.frame.columns]
     frame = judgments.frame.join(known.select("query", *extra), on="query", how="left", maintain_order="left")
-    return Judgments(frame, judgments.notes, judgments.scale)
+    return replace(judgments, frame=frame)
 
 
 def _combined(judgments: Judgments, combine: str, top: str | None, pair: tuple[int, int], all_labels: bool) -> Result:

@@ -8,18 +8,18 @@ from karat.errors import KaratError, Undefined
 from karat.judges import consistency, disagreement, resampled_p
 from karat.records import Judgments
 from karat.report import charts
-from karat.report.evidence import Evidence
 from karat.report.figure import Figure
 from karat.report.section import Section, Table, headline
+from karat.study import Study
 
 #: The pairs M of N of Table 1 in the paper.
 USUAL = [(1, 2), (1, 3), (2, 3), (2, 4), (2, 5)]
 MODELS = ("binomial", "beta_binomial")
 
 
-def worth_section(evidence: Evidence, group: str | None, draws: int, seed: int) -> Section:
+def worth_section(study: Study, group: str | None, draws: int, seed: int) -> Section:
     """The user disagreement model of the documents with several labels: the group's, or else all judges'."""
-    labels, notes = _several_labels(evidence, group)
+    labels, notes = _several_labels(study, group)
     model = disagreement(labels, draws=draws, seed=seed)
     frame = model.to_frame()
     rows = frame.with_columns(row=_said(frame["level"]))
@@ -53,13 +53,13 @@ def worth_section(evidence: Evidence, group: str | None, draws: int, seed: int) 
     return Section("worth", "What is a grade worth to users who disagree?", said, tuple(figures), tables, tuple(notes))
 
 
-def _several_labels(evidence: Evidence, group: str | None) -> tuple[Judgments, list[str]]:
+def _several_labels(study: Study, group: str | None) -> tuple[Judgments, list[str]]:
     """The labels of the group that scores the systems; where it gave one to each document, those of all judges."""
-    labels = evidence.of_group(group)
+    labels = study.of_group(group)
     counts = labels.frame.drop_nulls("label").group_by("query", "doc").len()["len"]
     if group is None or (counts > 1).any():
         return labels, []
-    return evidence.of_group(None), [f"{group} gave one label to each document: these figures are of all judges"]
+    return study.of_group(None), [f"{group} gave one label to each document: these figures are of all judges"]
 
 
 def _model_figure(labels: Judgments, seed: int, most: int) -> Figure:
