@@ -28,15 +28,15 @@ def test_standard_input_is_converted(tmp_path: Path) -> None:
     assert done.stdout == "query,doc,label\nq,d,1\n"
 
 
-def test_several_judges_need_a_majority_to_become_qrels(tmp_path: Path) -> None:
+def test_several_judges_need_a_consensus_to_become_qrels(tmp_path: Path) -> None:
     (tmp_path / "crowd.csv").write_text("query,doc,label,judge\nq,d,1,a\nq,d,1,b\nq,d,0,c\n")
     refused = karat("convert", str(tmp_path / "crowd.csv"), str(tmp_path / "out.txt"))
     assert refused.returncode == 2
-    assert "reduce them first with --majority" in refused.stderr
+    assert "reduce them first with --consensus" in refused.stderr
     assert not (tmp_path / "out.txt").exists()
-    done = karat("convert", str(tmp_path / "crowd.csv"), str(tmp_path / "out.txt"), "--majority")
+    done = karat("convert", str(tmp_path / "crowd.csv"), str(tmp_path / "out.txt"), "--consensus")
     assert (tmp_path / "out.txt").read_text() == "q 0 d 1\n"
-    assert "the majority counts" in done.stderr
+    assert "the median counts" in done.stderr
 
 
 def test_what_is_lost_is_said(tmp_path: Path) -> None:

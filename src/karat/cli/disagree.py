@@ -13,7 +13,7 @@ from karat.cli.inputs import Reading
 
 if TYPE_CHECKING:
     from karat.judges.disagreement import Disagreement
-    from karat.records import Judgments, Queries, Result
+    from karat.records import Judgments, Queries, Result, Scale
 
 EXAMPLES = """\b
 Examples:
@@ -84,7 +84,7 @@ def disagree(
     if most_labels is not None and (combine is not None or consistency or robustness):
         raise BadInput("--most-labels says nothing with --combine, --consistency or --robustness: leave it out")
     if combine is not None:
-        _print([_combined(read, combine, top, pairs[0], all_labels)], as_json)
+        _print([_combined(read, combine, top, pairs[0], all_labels)], read.scale, as_json)
         return
     wanted = None if top is None else _level(top, read)
     if consistency or robustness or by is not None:
@@ -112,7 +112,7 @@ def disagree(
             from karat.validity import robustness as between_judges
 
             found.append(between_judges(read, wanted, all_labels=all_labels, seed=seed))
-        _print(found, as_json)
+        _print(found, read.scale, as_json)
         return
     model = disagreement(
         read,
@@ -128,7 +128,7 @@ def disagree(
     if as_json:
         click.echo(json.dumps(_document(model, pairs), ensure_ascii=False))
         return
-    _print_model(model, pairs)
+    _print_model(model, pairs, read.scale)
 
 
 def _pairs(at_least: int | None, of_users: int | None) -> list[tuple[int, int]]:
@@ -206,18 +206,19 @@ def _write(model: Disagreement, pairs: list[tuple[int, int]], zero_lowest: bool,
     write_bytes(path, table.write_csv().encode())
 
 
-def _print_model(model: Disagreement, pairs: list[tuple[int, int]]) -> None:
+def _print_model(model: Disagreement, pairs: list[tuple[int, int]], scale: Scale | None) -> None:
     from karat.cli.results import print_result
     from karat.records import Result
 
     told = model.to_frame().rename({"value": "p", "low": "p_low", "high": "p_high"})
-    print_result(Result(told, repr(model).splitlines()[0]))
+    print_result(Result(told, repr(model).splitlines()[0], scale=scale))
     click.echo()
     weights = model.table(pairs)
-    print_result(Result(weights.frame, "What a level is worth: P(at least M of N users say top).", weights.notes))
+    said = "What a level is worth: P(at least M of N users say top)."
+    print_result(Result(weights.frame, said, weights.notes, scale))
 
 
-def _print(found: list[Result], as_json: bool) -> None:
+def _print(found: list[Result], scale: Scale | None, as_json: bool) -> None:
     from karat.cli.results import print_result
 
     if as_json:
@@ -228,4 +229,4 @@ def _print(found: list[Result], as_json: bool) -> None:
         if place:
             click.echo()
         hidden = [name for name in result.frame.columns if name != "draws"]
-        print_result(result, hidden)
+        print_result(replace(result, scale=scale), hidden)

@@ -15,7 +15,7 @@ from karat.cli.disagree import with_kinds
 from karat.cli.inputs import Reading, runs_in
 
 if TYPE_CHECKING:
-    from karat.records import ClickLog, Clicks, Documents, Judgments, Queries, Result
+    from karat.records import ClickLog, Clicks, Documents, Judgments, Queries, Result, Scale
 
 EXAMPLES = """\b
 Examples:
@@ -99,7 +99,7 @@ def judges(
     )
     if named:
         found = PARTS[judgments[0]](study)
-        _show(found, by, as_json)
+        _show(found, by, study.judgments.scale, as_json)
         return
     report: dict[str, dict[str, Result]] = {}
     left_out = []
@@ -119,14 +119,14 @@ def judges(
     for place, part_found in enumerate(report.values()):
         if place:
             click.echo()
-        _show(part_found, by, as_json=False)
+        _show(part_found, by, study.judgments.scale, as_json=False)
     from karat.cli.tables import console, say
 
     for reason in left_out:
         say(console(), f"- left out: {reason}")
 
 
-def _show(found: dict[str, Result], by: str | None, as_json: bool) -> None:
+def _show(found: dict[str, Result], by: str | None, scale: Scale | None, as_json: bool) -> None:
     from karat.cli.results import print_result
 
     if as_json:
@@ -140,7 +140,7 @@ def _show(found: dict[str, Result], by: str | None, as_json: bool) -> None:
         columns = SHOWN.get(title)
         if "found" in result.frame.columns:  # what was looked at and is no finding of its own is in --json
             result = replace(result, frame=result.frame.filter(result.frame["found"]))
-        print_result(result, columns and [columns[0], *([by] if by else []), *columns[1:]], title)
+        print_result(replace(result, scale=scale), columns and [columns[0], *([by] if by else []), *columns[1:]], title)
 
 
 def _with_features(

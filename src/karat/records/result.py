@@ -9,6 +9,9 @@ from typing import Any
 
 import polars as pl
 
+from karat.records.figures import in_words
+from karat.records.scale import Scale
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Result:
@@ -21,6 +24,8 @@ class Result:
     frame: pl.DataFrame
     finding: str
     notes: tuple[str, ...] = ()
+    #: The scale of the grades in it, whose names stand for them where people read; frames and JSON keep the numbers.
+    scale: Scale | None = None
 
     def to_frame(self) -> pl.DataFrame:
         """The figures as a Polars frame; what is undefined is NaN or null."""
@@ -35,7 +40,7 @@ class Result:
 
     def _repr_html_(self) -> str:
         notes = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
-        return f"<p>{escape(self.finding)}</p>{self.frame._repr_html_()}{f'<ul>{notes}</ul>' if notes else ''}"
+        return f"<p>{escape(self.finding)}</p>{in_words(self.frame, self.scale)._repr_html_()}{f'<ul>{notes}</ul>' if notes else ''}"
 
 
 def rows_of(frame: pl.DataFrame) -> list[dict[str, Any]]:

@@ -84,7 +84,7 @@ def _distribution(labels: Judgments, draws: int, seed: int) -> Part:
                     f"aspects-{setting}",
                     f"Grades by aspect, {said}",
                     f"{result.finding} (Golbus et al. 2014, Fig. 2)",
-                    charts.bars(rows, x="grade", value="share", group="aspect", x_title="grade"),
+                    charts.bars(rows, x="grade", value="share", group="aspect", x_title="grade", scale=labels.scale),
                     rows,
                 )
             )

@@ -139,7 +139,7 @@ def _distribution(labels: Judgments, gold: Judgments | None, draws: int, seed: i
         "label-distribution",
         title,
         how,
-        charts.bars(frame, x="grade", value="share", group="group", x_title="grade"),
+        charts.bars(frame, x="grade", value="share", group="group", x_title="grade", scale=labels.scale),
         frame,
     )
     return result.finding, [figure], [], result.notes

@@ -6,7 +6,8 @@ import polars as pl
 
 from karat.errors import KaratError, Undefined
 from karat.judges import consistency, disagreement, resampled_p
-from karat.records import Judgments
+from karat.records import Judgments, Scale
+from karat.records.figures import in_words
 from karat.report import charts
 from karat.report.figure import Figure
 from karat.report.section import Section, Table, headline
@@ -21,17 +22,15 @@ def worth_section(study: Study, group: str | None, draws: int, seed: int) -> Sec
     """The user disagreement model of the documents with several labels: the group's, or else all judges'."""
     labels, notes = _several_labels(study, group)
     model = disagreement(labels, draws=draws, seed=seed)
-    frame = model.to_frame()
-    rows = frame.with_columns(row=_said(frame["level"]))
+    frame, top = model.to_frame(), _name(model.top, labels.scale)
+    rows = frame.with_columns(row=_said(frame["level"], labels.scale))
     rows = rows.sort("level", descending=True).with_columns(look_at=pl.col("level") == model.votes.levels[-2])
     figures = [
         Figure(
             "users-who-say-top",
             headline(repr(model)),
-            f"Probability that another judge says {model.top:g} after one said this, with 95 % intervals over queries.",
-            charts.dots(
-                rows, row="row", value="value", x_title=f"p({model.top:g} | said)", look_at="look_at", places=2
-            ),
+            f"Probability that another judge says {top} after one said this, with 95 % intervals over queries.",
+            charts.dots(rows, row="row", value="value", x_title=f"p({top} | said)", look_at="look_at", places=2),
             rows.drop("row", "look_at"),
         )
     ]
@@ -49,7 +48,9 @@ def worth_section(study: Study, group: str | None, draws: int, seed: int) -> Sec
         repr(model).splitlines()[0],
         "Measures can use these weights as gains: nDCG(gains=udm(1/3))@10 counts what 1 of 3 users would call top.",
     )
-    tables = (Table("Weights of the levels: P(at least M of N users say top)", table.frame, True),)
+    tables = (
+        Table("Weights of the levels: P(at least M of N users say top)", in_words(table.frame, labels.scale), True),
+    )
     return Section("worth", "What is a grade worth to users who disagree?", said, tuple(figures), tables, tuple(notes))
 
 
@@ -67,13 +68,13 @@ def _model_figure(labels: Judgments, seed: int, most: int) -> Figure:
     model = disagreement(labels, draws=0, seed=seed)
     users = range(2, min(most, 8) + 1)
     frame = model.table([(1, n) for n in users]).frame.filter(pl.col("level") < model.top)
-    frame = frame.with_columns(said=_said(frame["level"])).sort(-pl.col("level"), "of")
+    frame = frame.with_columns(said=_said(frame["level"], labels.scale)).sort(-pl.col("level"), "of")
     off = (pl.col(MODELS) - pl.col("experimental")).abs().fill_nan(0.0).max()
     apart = frame.select(off.fill_null(0.0)).row(0, named=True)
     return Figure(
         "weights-for-one-of-n",
         f"The binomial model is off by up to {apart['binomial']:.3f}, beta-binomial by {apart['beta_binomial']:.3f}",
-        f"P(at least 1 of N users says {model.top:g}): lines as the binomial model predicts, dots as counted "
+        f"P(at least 1 of N users says {_name(model.top, labels.scale)}): lines as the binomial model predicts, dots as counted "
         "(Demeester et al. 2014, Fig. 5).",
         charts.lines(
             frame.select("of", "said", "binomial", "beta_binomial", "experimental", "n"),
@@ -94,7 +95,7 @@ def _resampled(labels: Judgments, most: int, seed: int) -> Figure:
         raise Undefined("no document has three labels: p from one and from more others cannot be compared")
     result = resampled_p(labels, min_labels=min(most, 6), seed=seed)
     frame = result.frame.with_columns(
-        said=_said(result.frame["level"]),
+        said=_said(result.frame["level"], labels.scale),
         low=pl.col("mean") - pl.col("sd"),
         high=pl.col("mean") + pl.col("sd"),
     ).sort(-pl.col("level"), "others")
@@ -122,7 +123,7 @@ def _consistency(labels: Judgments, most: int, seed: int) -> Figure:
     result = consistency(labels, seed=seed)
     frame = result.frame.select("kind", "level", "mean", "sd").filter(pl.col("mean").is_not_nan())
     rows = frame.with_columns(
-        row=_said(frame["level"]) + ", " + frame["kind"],
+        row=_said(frame["level"], labels.scale) + ", " + frame["kind"],
         low=pl.col("mean") - pl.col("sd"),
         high=pl.col("mean") + pl.col("sd"),
     ).sort(-pl.col("level"), "kind")
@@ -136,6 +137,10 @@ def _consistency(labels: Judgments, most: int, seed: int) -> Figure:
     )
 
 
-def _said(levels: pl.Series) -> pl.Series:
+def _said(levels: pl.Series, scale: Scale | None) -> pl.Series:
     """A name for what a judge said, also of grades that are no whole numbers."""
-    return pl.Series([f"said {level:g}" for level in levels.to_list()], dtype=pl.String)
+    return pl.Series([f"said {_name(level, scale)}" for level in levels.to_list()], dtype=pl.String)
+
+
+def _name(level: float, scale: Scale | None) -> str:
+    return f"{level:g}" if scale is None else scale.name(level)
