@@ -16,9 +16,9 @@ from playwright.sync_api import sync_playwright
 from karat.demo import demo_study, write_demo
 from karat.records.design import Aspect, Rules
 from karat.report import make_report
-from karat.study import Study
 from karat.store import Answer, answer, next_task
 from karat.store.people import add_judge
+from karat.study import Study
 
 ROOT = Path(__file__).parents[1]
 PICTURES = ROOT / "docs" / "pictures"

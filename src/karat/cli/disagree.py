@@ -215,7 +215,7 @@ def _print_model(model: Disagreement, pairs: list[tuple[int, int]], scale: Scale
     click.echo()
     weights = model.table(pairs)
     said = "What a level is worth: P(at least M of N users say top)."
-    print_result(Result(weights.frame, said, weights.notes, scale))
+    print_result(Result(weights.frame, said, weights.notes, scale=scale))
 
 
 def _print(found: list[Result], scale: Scale | None, as_json: bool) -> None:

@@ -23,9 +23,9 @@ def one_subtopic_each(runs: Runs, labels: Judgments) -> tuple[Runs, Judgments, p
     (4, 2, [('q', '1'), ('q', '2')])
 
     A user who asked about one subtopic has no use for the others; conventional measures can then be computed for each
-    subtopic. Labels without subtopics, and runs of queries without labels, stay as they are. A document that serves none
-    of a query's subtopics (TREC's subtopic 0) was judged for all of them, and is relevant to none. The table has `item`
-    (the new query's id), `query` and `subtopic`.
+    subtopic. Labels without subtopics, and runs of queries without labels, stay as they are. A document that serves
+    none of a query's subtopics (TREC's subtopic 0) was judged for all of them, and is relevant to none. The table has
+    `item` (the new query's id), `query` and `subtopic`.
     """
     if not labels.has("subtopic"):
         queries = labels.frame.select(item="query", query="query").unique(maintain_order=True)

@@ -61,7 +61,8 @@ def figure(value: float, places: int) -> str:
 def in_words(frame: pl.DataFrame, scale: Scale | None) -> pl.DataFrame:
     """The figures with the scale's names in place of grades, in cells and in the names of columns, for people to read.
 
-    >>> in_words(pl.DataFrame({"level": [0.0, 2.0], "p_2": [0.1, 0.9]}), Scale.parse("Non, Rel, Key")).to_dict(as_series=False)
+    >>> frame = pl.DataFrame({"level": [0.0, 2.0], "p_2": [0.1, 0.9]})
+    >>> in_words(frame, Scale.parse("Non, Rel, Key")).to_dict(as_series=False)
     {'level': ['Non', 'Key'], 'p_Key': [0.1, 0.9]}
 
     A scale whose levels have no names of their own changes nothing.

@@ -74,8 +74,8 @@ def _model_figure(labels: Judgments, seed: int, most: int) -> Figure:
     return Figure(
         "weights-for-one-of-n",
         f"The binomial model is off by up to {apart['binomial']:.3f}, beta-binomial by {apart['beta_binomial']:.3f}",
-        f"P(at least 1 of N users says {_name(model.top, labels.scale)}): lines as the binomial model predicts, dots as counted "
-        "(Demeester et al. 2014, Fig. 5).",
+        f"P(at least 1 of N users says {_name(model.top, labels.scale)}): lines as the binomial model predicts, dots "
+        "as counted (Demeester et al. 2014, Fig. 5).",
         charts.lines(
             frame.select("of", "said", "binomial", "beta_binomial", "experimental", "n"),
             x="of",
