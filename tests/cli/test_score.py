@@ -114,7 +114,7 @@ def test_runs_of_the_same_name_are_told_apart_by_their_files(files: tuple[str, s
         (["qrels.txt", "bm25.run", "--scale", "0..1"], 'expected a grade of the scale 0..1, found "2"'),
         (["empty.txt", "bm25.run"], "found an empty file"),
         (["other.txt", "bm25.run"], "expected queries in common, found none"),
-        (["qrels.txt"], "Missing argument"),
+        (["qrels.txt"], "no run to score"),
     ],
 )
 def test_bad_input_is_named_and_ends_with_2(files: tuple[str, str], words: list[str], said: str) -> None:
@@ -136,14 +136,17 @@ def test_one_query_has_a_score_but_no_interval(tmp_path: Path) -> None:
     assert document["systems"][0]["scores"]["RR"] == {"value": 1.0, "low": None, "high": None, "n": 1}
 
 
-def test_several_judges_are_reduced_to_the_majority_and_said(tmp_path: Path) -> None:
+def test_several_judges_are_reduced_to_their_median_and_said(tmp_path: Path) -> None:
     (tmp_path / "labels.csv").write_text("query,doc,label,judge\nq,d,1,a\nq,d,1,b\nq,d,0,c\nq,e,0,a\nq,e,1,b\n")
     (tmp_path / "r").write_text("q Q0 e 1 2 t\nq Q0 d 2 1 t\n")
     document = json.loads(
         karat("score", str(tmp_path / "labels.csv"), str(tmp_path / "r"), "-m", "RR", "--json").stdout
     )
     assert document["systems"][0]["scores"]["RR"]["value"] == 0.5
-    assert "5 labels of 2 documents: the majority counts, and the lower grade in 1 tie" in document["notes"]
+    assert (
+        "5 labels of 2 documents: the median counts, and the lower grade where labels split evenly (1 document)"
+        in document["notes"]
+    )
 
 
 def test_help_has_an_example_for_every_command() -> None:

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from karat.cli import options
+from karat.cli.inputs import Reading
 
 if TYPE_CHECKING:
     import polars as pl
 
     from karat.judges.disagreement import Disagreement
-    from karat.records import Judgments, Result
+    from karat.records import Judgments, Queries, Result, Scale
 
 EXAMPLES = """\b
 Examples:
   karat disagree crowd.csv --top 2 --at-least 1 --of 3
   karat disagree crowd.csv --top 2 --min-labels 6 --by kind --queries queries.csv
   karat disagree crowd.csv --of 3 --out weights.csv
+  karat disagree my-study
   karat score labels.csv my.run -m "nDCG(gains=udm(1/3))@10" --weights weights.csv
   karat disagree fedweb.csv --combine snippet,page --top 3,2 --of 3"""
 
@@ -53,8 +56,8 @@ HEARD = {
 @click.option("--out", metavar="FILE", help="Write the weights, for karat score --weights, or the table as CSV.")
 @options.draws
 @options.seed
-@options.scale
-@options.drop_bad_labels
+@options.database
+@options.labels
 @options.as_json
 def disagree(
     judgments: str,
@@ -73,8 +76,8 @@ def disagree(
     out: str | None,
     draws: int,
     seed: int,
-    scale: str | None,
-    drop_bad_labels: bool,
+    database: str | None,
+    reading: Reading,
     as_json: bool,
 ) -> None:
     """What a grade is worth to users who disagree.
@@ -83,22 +86,23 @@ def disagree(
     of each level, P(at least M of N users say top), binomial as in the paper, beta-binomial, and counted. Where a third
     label was asked only when the first two differed, which shows in the data, the first two of each document are used.
     """
-    from karat.formats import read_judgments
     from karat.judges import disagreement
 
     asked = {"by": by is not None, "combine": combine is not None, "consistency": consistency, "robustness": robustness}
     views = [name for name, wanted in asked.items() if wanted]
     _refuse_unheard(views, out)
-    read = with_kinds(read_judgments(judgments, scale=scale, drop_bad_labels=drop_bad_labels), queries)
+    study = reading.study(judgments, database=database, only=["queries"], queries=queries)
+    read = with_kinds(study.judged, study.queries)
     if combine is not None:
         found = [_combined(read, combine, top, at_least or 1, of_users or max(3, at_least or 1), all_labels)]
-        _tell(found, out, as_json)
+        _tell(found, read.scale, out, as_json)
         return
     wanted = None if top is None else _level(top, read)
     which: dict[str, Any] = {"min_labels": min_labels, "most_labels": most_labels, "all_labels": all_labels}
     chance: dict[str, Any] = {"draws": draws, "seed": seed}
     if views:
-        _tell([result for view in views for result in _view(view, read, wanted, by, which, chance)], out, as_json)
+        found = [result for view in views for result in _view(view, read, wanted, by, which, chance)]
+        _tell(found, read.scale, out, as_json)
         return
     pairs = _pairs(at_least, of_users)
     model = disagreement(read, wanted, **which, **chance)
@@ -107,7 +111,7 @@ def disagree(
     if as_json:
         click.echo(json.dumps(_document(model, pairs), ensure_ascii=False))
         return
-    _print_model(model, pairs)
+    _print_model(model, pairs, read.scale)
 
 
 def _refuse_unheard(views: list[str], out: str | None) -> None:
@@ -171,15 +175,11 @@ def _level(text: str, judgments: Judgments) -> float:
         raise BadInput.at("--top", expected="a level, as a number or a name of --scale", found=f'"{text}"') from None
 
 
-def with_kinds(judgments: Judgments, queries: str | None) -> Judgments:
-    """The judgments with what a file tells of their queries, such as the kind."""
-    from dataclasses import replace
-
-    from karat.formats import read_queries
-
+def with_kinds(judgments: Judgments, queries: Queries | None) -> Judgments:
+    """The judgments with what is known of their queries, such as the kind."""
     if queries is None:
         return judgments
-    known = read_queries(queries).frame
+    known = queries.frame
     extra = [name for name in known.columns if name not in judgments.frame.columns]
     frame = judgments.frame.join(known.select("query", *extra), on="query", how="left", maintain_order="left")
     return replace(judgments, frame=frame)
@@ -222,18 +222,19 @@ def _write(table: pl.DataFrame, path: str) -> None:
     write_bytes(path, table.write_csv().encode())
 
 
-def _print_model(model: Disagreement, pairs: list[tuple[int, int]]) -> None:
+def _print_model(model: Disagreement, pairs: list[tuple[int, int]], scale: Scale | None) -> None:
     from karat.cli.results import print_result
     from karat.records import Result
 
     told = model.to_frame().rename({"value": "p", "low": "p_low", "high": "p_high"})
-    print_result(Result(told, model.finding))
+    print_result(Result(told, model.finding, scale=scale))
     click.echo()
     weights = model.table(pairs)
-    print_result(Result(weights.frame, "What a level is worth: P(at least M of N users say top).", weights.notes))
+    said = "What a level is worth: P(at least M of N users say top)."
+    print_result(Result(weights.frame, said, weights.notes, scale=scale))
 
 
-def _tell(found: list[Result], out: str | None, as_json: bool) -> None:
+def _tell(found: list[Result], scale: Scale | None, out: str | None, as_json: bool) -> None:
     from karat.cli.results import print_result
 
     if out is not None:
@@ -246,4 +247,4 @@ def _tell(found: list[Result], out: str | None, as_json: bool) -> None:
         if place:
             click.echo()
         hidden = [name for name in result.frame.columns if name != "draws"]
-        print_result(result, hidden)
+        print_result(replace(result, scale=scale), hidden)

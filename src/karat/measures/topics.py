@@ -65,14 +65,19 @@ class Topics:
         queries = blocks.keys.with_row_index("topic")
         frame = labels.frame.with_columns(topic=pl.Series(blocks.of_row)).drop_nulls("label")
         given, notes = None, []
-        docs = frame.select("topic", "doc", "label")
+        docs = frame
         if labels.has("context"):
-            alone = pl.when(pl.col("context").is_null()).then(pl.col("label")).alias("label")
-            docs = frame.select("topic", "doc", alone)
+            docs = frame.with_columns(pl.when(pl.col("context").is_null()).then("label").alias("label"))
             given = frame.filter(pl.col("context").is_not_null())
             given = given.group_by("topic", "doc", "context").agg(pl.col("label").max().alias("conditional"))
         if labels.has("subtopic"):
-            notes.append("measures without subtopics take a document's highest label over the subtopics")
+            whole = pl.col("subtopic").is_null()
+            if docs.select((whole & pl.col("label").is_not_null()).any()).item():
+                docs = docs.with_columns(pl.when(whole).then("label").alias("label"))
+                notes.append("measures without subtopics take the labels for whole queries, and those only")
+            else:
+                notes.append("measures without subtopics take a document's highest label over the subtopics")
+        docs = docs.select("topic", "doc", "label")
         if labels.has("context") or labels.has("subtopic"):
             docs = docs.group_by("topic", "doc", maintain_order=True).agg(pl.col("label").max())
         if not docs["topic"].is_sorted():

@@ -10,10 +10,11 @@ from karat.judges import Disagreement, consistency, disagreement, resampled_p
 from karat.labels import Panel
 from karat.records import Judgments
 from karat.records.base import count
+from karat.records.figures import in_words
 from karat.report import charts
-from karat.report.evidence import Evidence
 from karat.report.figure import Figure
 from karat.report.section import Section, Table, headline
+from karat.study import Study
 
 #: The pairs M of N of Table 1 in the paper.
 USUAL = [(1, 2), (1, 3), (2, 3), (2, 4), (2, 5)]
@@ -21,9 +22,9 @@ USUAL = [(1, 2), (1, 3), (2, 3), (2, 4), (2, 5)]
 MOST_USERS, ENOUGH = 8, 50
 
 
-def worth_section(evidence: Evidence, group: str | None, draws: int, seed: int) -> Section:
+def worth_section(study: Study, group: str | None, draws: int, seed: int) -> Section:
     """The user disagreement model of the documents with several labels: the group's, or else all judges'."""
-    labels, notes = _several_labels(evidence, group)
+    labels, notes = _several_labels(study, group)
     model = disagreement(labels, draws=draws, seed=seed)
     panel = model.votes.panel
     frame = model.to_frame().filter(pl.col("value").is_not_nan())
@@ -60,16 +61,18 @@ def worth_section(evidence: Evidence, group: str | None, draws: int, seed: int) 
         model.finding,
         "Measures can use these weights as gains: nDCG(gains=udm(1/3))@10 counts what 1 of 3 users would call top.",
     )
-    tables = (Table("Weights of the levels: P(at least M of N users say top)", table.frame, True),)
+    tables = (
+        Table("Weights of the levels: P(at least M of N users say top)", in_words(table.frame, labels.scale), True),
+    )
     return Section("worth", "What is a grade worth to users who disagree?", said, tuple(figures), tables, tuple(notes))
 
 
-def _several_labels(evidence: Evidence, group: str | None) -> tuple[Judgments, list[str]]:
+def _several_labels(study: Study, group: str | None) -> tuple[Judgments, list[str]]:
     """The labels of the group that scores the systems; where it gave one to each document, those of all judges."""
-    labels = evidence.of_group(group)
+    labels = study.of_group(group)
     if group is None or (Panel.of(labels).counts().sum(axis=1) > 1).any():
         return labels, []
-    return evidence.of_group(None), [f"{group} gave one label to each document: these figures are of all judges"]
+    return study.of_group(None), [f"{group} gave one label to each document: these figures are of all judges"]
 
 
 def _model_figure(model: Disagreement) -> Figure:
