@@ -200,8 +200,8 @@ def _change(study: Study) -> dict[str, Result]:
     if study.by is not None:
         found[f"Mean change by {study.by}"] = mean_change(study.judgments, study.by)
     if study.documents is not None:
-        from karat.errors import KaratError
         from karat.context import add_company
+        from karat.errors import KaratError
 
         try:
             found["Mean change by company"] = mean_change(add_company(study.judgments, study.documents), "company")
@@ -238,8 +238,8 @@ def _agreement(study: Study) -> dict[str, Result]:
 
 
 def _labels(study: Study) -> dict[str, Result]:
-    from karat.errors import Undefined
     from karat.context import compare_predictors, context_accuracy, context_sources
+    from karat.errors import Undefined
 
     given: dict[str, Any] = {"runs": study.runs, "documents": study.documents, "draws": study.draws, "seed": study.seed}
     found: dict[str, Result] = {}

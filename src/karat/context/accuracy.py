@@ -10,11 +10,11 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from karat.errors import BadInput, Undefined
 from karat.context.features import Features, features
 from karat.context.labelling import unable_to_learn
 from karat.context.pairs import PAIR, Graded, ranked
 from karat.context.predictors import PREDICTORS, out_of_fold, parts, predictor_named
+from karat.errors import BadInput, Undefined
 from karat.records import Documents, Result, Runs
 from karat.records.base import count
 from karat.records.runs import several, together

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from karat.judges.features import FEATURES
 from karat.context.pairs import MOST_GRADES, PAIR, Graded, ranked
+from karat.judges.features import FEATURES
 from karat.records import Documents, Runs
 from karat.records.base import count
 

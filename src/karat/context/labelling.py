@@ -7,10 +7,10 @@ from typing import Any, Literal
 import numpy as np
 import polars as pl
 
-from karat.errors import BadInput
 from karat.context.features import features
 from karat.context.pairs import PAIR, Graded, adjacent
 from karat.context.predictors import fit, predictor_named
+from karat.errors import BadInput
 from karat.records import Documents, Judgments, Result
 from karat.records.base import count
 from karat.records.runs import several, together

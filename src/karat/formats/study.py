@@ -17,8 +17,8 @@ from karat.errors import BadInput
 from karat.formats.read import read_documents, read_queries, read_runs, read_subtopics
 from karat.formats.tasks import TaskTable, read_tasks
 from karat.records import Documents, Queries, Runs, Source
-from karat.records.scale import Level, Scale
 from karat.records.design import Aspect, Platform, Rules, StudyDesign
+from karat.records.scale import Level, Scale
 
 #: The files of a folder by what they hold, in the order in which they are looked for.
 FILES = {
