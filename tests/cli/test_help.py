@@ -33,7 +33,7 @@ def test_every_command_has_one_whole_line_in_80_columns(group: click.Group, word
     listed = [
         line
         for line in shown.partition("-h, --help")[2].partition("Examples:")[0].splitlines()[1:]
-        if line.startswith("  ")
+        if line.startswith("  ") and line.strip()
     ]
     assert sorted(line.split()[0] for line in listed) == sorted(commands(group))
     for line in listed:
