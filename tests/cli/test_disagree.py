@@ -11,7 +11,7 @@ import pytest
 
 
 def karat(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "karat.cli", *words], capture_output=True, text=True)
+    return subprocess.run([sys.executable, "-m", "karat", *words], capture_output=True, text=True)
 
 
 @pytest.fixture
