@@ -114,6 +114,12 @@ class Topics:
         return nothing_below(worth) if gains.zero else worth
 
     @cached_property
+    def judged(self) -> pl.DataFrame:
+        """The one label of each document, alone and for the whole query: query, doc, label."""
+        docs = self.docs.select("topic", "doc", label=pl.Series(self.label)).join(self.queries, on="topic")
+        return docs.filter(pl.col("label").is_not_nan()).select("query", "doc", "label")
+
+    @cached_property
     def pairs(self) -> Pairs:
         """The judgments of subtopics; where there are none, all labels are of one nameless subtopic."""
         frame = self._labels
