@@ -1,4 +1,4 @@
-"""Which labels count is the same question in every analysis: names, order, and labels of another kind change nothing."""
+"""Which labels count is one question in every analysis: names, order, labels of another kind change nothing."""
 
 from __future__ import annotations
 
@@ -100,6 +100,7 @@ NOT_HERE = {
     "validity.learn_reasons": "takes coded reasons",
     "validity.matrix": "shows measure_correlation",
     "validity.preference_curves": "scores as validity.agreement does",
+    "validity.preference_judges": "takes preferences",
     "validity.preferred": "takes preferences",
     "validity.rank_systems": "takes preferences",
     "validity.reason_table": "takes reasons",

@@ -33,7 +33,7 @@ def split_gold(labels: Any, gold: Any = None, *, given_stands: bool = False) -> 
     judgments = Judgments.of(labels)
     apart = None if gold is None else Judgments.of(gold)
     if apart is not None and apart.has("group") and GOLD in apart.frame["group"]:
-        apart = replace(apart, frame=apart.frame.filter(pl.col("group") == GOLD))
+        apart = replace(apart, frame=apart.frame.filter(pl.col("group").fill_null(GOLD) == GOLD))
     if not judgments.has("group"):
         return judgments, apart
     is_gold = (judgments.frame["group"] == GOLD).fill_null(False)
