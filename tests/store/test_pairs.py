@@ -26,7 +26,9 @@ def start(database: str) -> Iterator[Open]:
     stores = []
 
     def new(**rules: Any) -> Store:
-        stores.append(Store.open(database, StudyDesign(uuid4().hex, "Pairs", Scale.parse("0..3"), rules=Rules(**rules))))
+        stores.append(
+            Store.open(database, StudyDesign(uuid4().hex, "Pairs", Scale.parse("0..3"), rules=Rules(**rules)))
+        )
         return stores[-1]
 
     yield new

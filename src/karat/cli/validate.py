@@ -6,11 +6,13 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from karat.cli import options
+from karat.cli.inputs import Reading, runs_in
 from karat.cli.validate_options import refuse_untaken
 from karat.cli.validate_show import document, show
 from karat.cli.validate_users import EXAMPLES as USER_EXAMPLES
@@ -18,6 +20,7 @@ from karat.cli.validate_users import USER_PARTS, for_terminal, keep_what_is_read
 
 if TYPE_CHECKING:
     from karat.records import Judgments, Preferences, Queries, Result, Runs
+    from karat.study import Study
 
 #: What is compared with users when no measure is asked for, down to what they saw.
 DEFAULT = ("nDCG", "RR", "P", "ERR")
@@ -43,6 +46,7 @@ class Given:
     run_paths: tuple[str, ...]
     labels_path: str | None
     queries_path: str | None
+    database: str | None
     measures: tuple[str, ...]
     by: str | None
     depth: int | None
@@ -55,8 +59,7 @@ class Given:
     picture: str | None
     draws: int
     seed: int
-    scale: str | None
-    drop_bad_labels: bool
+    reading: Reading
 
     @property
     def of_what_was_shown(self) -> list[str]:
@@ -68,31 +71,48 @@ class Given:
     @cached_property
     def preferences(self) -> Preferences:
         """What users answered."""
+        from karat.errors import BadInput
         from karat.formats import read_preferences
 
-        return read_preferences(self.preferences_path)
+        if self.study is None:
+            return read_preferences(self.preferences_path, time_format=self.reading.time_format)
+        if self.study.preferences is None:
+            raise BadInput("; ".join(["there are no preferences", *self.study.notes]))
+        return self.study.preferences
+
+    @cached_property
+    def study(self) -> Study | None:
+        """The study, where its folder was named in place of preferences."""
+        if not Path(self.preferences_path).is_dir():
+            return None
+        return self.reading.study(
+            self.preferences_path, database=self.database, only=["preferences", "queries"], queries=self.queries_path
+        )
 
     @cached_property
     def runs(self) -> list[Runs]:
         """The runs of the systems that users compared."""
         from karat.cli.runs import read_several
 
-        self._need(self.run_paths, "--runs", "the runs of the systems that users compared")
-        return read_several(self.run_paths)
+        paths = self.run_paths or runs_in(self.preferences_path)
+        self._need(paths, "--runs", "the runs of the systems that users compared")
+        return read_several(paths)
 
     @cached_property
     def labels(self) -> Judgments:
         """The labels to score the runs with."""
-        from karat.formats import read_judgments
-
+        if self.study is not None and self.labels_path is None:
+            return self.study.judged
         self._need(self.labels_path, "--labels", "labels to score the runs with")
-        return read_judgments(str(self.labels_path), scale=self.scale, drop_bad_labels=self.drop_bad_labels)
+        return self.reading.study(str(self.labels_path)).judged
 
     @cached_property
     def queries(self) -> Queries | None:
         """The queries with their kinds, where a file tells them."""
         from karat.formats import read_queries
 
+        if self.study is not None:
+            return self.study.queries
         return None if self.queries_path is None else read_queries(self.queries_path)
 
     @staticmethod
@@ -245,8 +265,8 @@ PARTS: dict[str, Callable[[Given], list[Result]]] = {
 @user_options
 @options.draws
 @options.seed
-@options.scale
-@options.drop_bad_labels
+@options.database
+@options.labels
 @options.as_json
 def validate(
     preferences: str,
@@ -267,8 +287,8 @@ def validate(
     profile: str,
     draws: int,
     seed: int,
-    scale: str | None,
-    drop_bad_labels: bool,
+    database: str | None,
+    reading: Reading,
     as_json: bool,
 ) -> None:
     """Check measures against what users prefer, side by side.
@@ -290,6 +310,7 @@ def validate(
         run_paths=tuple(files),
         labels_path=labels,
         queries_path=queries,
+        database=database,
         measures=tuple(names),
         by=by,
         depth=depth,
@@ -302,8 +323,7 @@ def validate(
         picture=picture,
         draws=draws,
         seed=seed,
-        scale=scale,
-        drop_bad_labels=drop_bad_labels,
+        reading=reading,
     )
     keep_what_is_read([preferences, *files, labels, queries], picture)
     found = [result for part in asked for result in PARTS[part](given)]

@@ -8,10 +8,10 @@ import polars as pl
 from sqlalchemy import case, func, select
 
 from karat.collect.quality import judges_now
+from karat.labels.selection import PAGE
 from karat.store import Store
 from karat.store.people import all_judges
 from karat.store.tables import answers, events, judges, tasks
-from karat.store.tasks import PAGE
 
 #: What is not known of a judge without labels.
 UNKNOWN: tuple[str, ...] = (

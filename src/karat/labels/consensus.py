@@ -102,8 +102,7 @@ def consensus(
     given = frame.drop_nulls("label")
     # Who could not tell has a name; what has none waits for a label.
     silent = (frame.drop_nulls("judge") if "judge" in frame.columns else frame)["label"].null_count()
-    # Without a column that tells judgments of one document apart, the check on entry left one each.
-    if not {"judge", "group", "time"} & {*frame.columns} or not repeats(given, key).any():
+    if not repeats(given, key).any():
         found = given.select(*key, "label")
     else:
         once = first_of_each(in_order(given), key)

@@ -55,13 +55,17 @@ class Preferences(Records):
         return data if isinstance(data, Preferences) else cls.check(frame_of(data, "the preferences"))
 
     @classmethod
-    def check(cls, frame: pl.DataFrame, *, source: Source | None = None) -> Preferences:
-        """Preferences from a frame; `BadInput` names the first row that breaks a rule."""
+    def check(cls, frame: pl.DataFrame, *, source: Source | None = None, time_format: str | None = None) -> Preferences:
+        """Preferences from a frame; `BadInput` names the first row that breaks a rule.
+
+        `time_format` says how times are written that are not ISO 8601.
+        """
         source = source_or(source, "the preferences")
+        spelled = cls.schema.spelled(frame.columns)
         frame = cls.schema.named(frame, source)
         if "time" in frame.columns and frame["time"].null_count() < frame.height:
-            frame = frame.with_columns(read_times(frame["time"], source))
-        frame = cls.schema.conform(frame, source)
+            frame = frame.with_columns(read_times(frame["time"], source, time_format))
+        frame = cls.schema.conform(frame, source, spelled=spelled)
         answers = [name for name in ("choice", "expected") if name in frame.columns]
         frame = frame.with_columns(pl.col(answers).str.strip_chars().str.to_lowercase())
         for name in answers:

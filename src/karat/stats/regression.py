@@ -59,8 +59,8 @@ def clustered_ols(
 
     The errors are a sandwich of the clusters' scores (CR1, times clusters / (clusters - 1) * (n - 1) / (n - columns),
     as Stata and statsmodels do it), t has clusters - 1 degrees of freedom. They are too small when fewer than about 20
-    clusters, or one big one, carry a column. With `judge`, clusters of a second kind, they allow for both, and for few
-    of them (`two_way`). A column that others already tell is named in `left_out`, not crashed on.
+    clusters, or one big one, carry a column. With `judge`, clusters of a second kind by number (-1: in none), they allow
+    for both, and for few of them (`two_way`). A column that others already tell is named in `left_out`, not crashed on.
 
     Reference: Liang and Zeger (Biometrika 1986); Cameron and Miller, A Practitioner's Guide to Cluster-Robust
     Inference (Journal of Human Resources 2015).
@@ -88,9 +88,11 @@ def clustered_ols(
             half = scores @ inverse.T
             variance = (half**2).sum(axis=0) * clusters / (clusters - 1) * (n - 1) / (n - k)
         else:
-            judges, people = _numbered(judge)
+            theirs = np.asarray(judge) >= 0
+            judges = np.full(n, -1)
+            judges[theirs], people = _numbered(np.asarray(judge)[theirs])
             variance, df = two_way(orthogonal, residual, inverse, code, judges)
-            doubtful |= _carried_by_one(design[:, kept], judges) | (people < 2)
+            doubtful |= _carried_by_one(design[theirs][:, kept], judges[theirs]) | (people < 2)
         # Without any residual, or where one cluster alone carries a column, the sandwich is empty: no certainty that.
         most = (inverse**2).sum(axis=1) * (target**2).mean()
         variance[(variance <= NOTHING_LEFT**2 * most) | doubtful] = np.nan

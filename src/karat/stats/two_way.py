@@ -55,12 +55,15 @@ def two_way(basis: Floats, residual: Floats, back: Floats, query: Ints, judge: I
     """The spread of each coefficient of a regression, by query and judge.
 
     `basis` has orthonormal columns that span the design, `back` turns coefficients of the basis into those of the
-    design (a row each); both are weighted where rows are. Queries and judges are numbered from 0 without gaps.
+    design (a row each); both are weighted where rows are. Queries are numbered from 0 without gaps, and so are judges;
+    rows whose judge is -1, as gold's, are of nobody who stands for others.
     """
-    pair = np.unique(query * (int(judge.max()) + 1) + judge, return_inverse=True)[1]
-    scores = np.column_stack([totals(pair, column * residual, int(pair.max()) + 1) for column in basis.T])
+    theirs = judge >= 0
+    some, left, judge = basis[theirs], residual[theirs], judge[theirs]
+    pair = np.unique(query[theirs] * (int(judge.max()) + 1) + judge, return_inverse=True)[1]
+    scores = np.column_stack([totals(pair, column * left, int(pair.max()) + 1) for column in some.T])
     both = ((scores @ back.T) ** 2).sum(axis=0)
-    return combined(clustered(basis, residual, back, query), clustered(basis, residual, back, judge), both)
+    return combined(clustered(basis, residual, back, query), clustered(some, left, back, judge), both)
 
 
 def clustered(basis: Floats, residual: Floats, back: Floats, cluster: Ints) -> Spread:

@@ -9,13 +9,13 @@ from typing import Any
 import polars as pl
 from sqlalchemy import ColumnElement, func, select
 
+from karat.labels.selection import OVERALL, PAGE
 from karat.store.store import Store
 from karat.store.tables import ENDLESS, answers, bundles, events, judges, tasks
 from karat.store.tasks import ELSEWHERE, STRIDE
 
-OVERALL = "overall"
 #: What the app notes of a judge who opened the page, or judged by what is shown of it.
-SEEN = {True: "page", False: "snippet"}
+SEEN = {True: PAGE, False: "snippet"}
 OPENED = {seen: opened for opened, seen in SEEN.items()}
 
 JUDGMENTS = {
