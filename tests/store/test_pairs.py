@@ -12,8 +12,8 @@ import pytest
 from karat.records import Rules, Scale, StudyDesign
 from karat.store import Answer, Closed, Conflict, Store, add_tasks, answer, cant_tell, next_task, reject_judge
 from karat.store.collected import codes, events_frame, judgments, preferences
-from karat.store.people import add_judge, judge_by_id
 from karat.store.exported import exported
+from karat.store.people import add_judge, judge_by_id
 from karat.store.progress import progress
 from karat.validity import trusted
 

@@ -9,7 +9,6 @@ import numpy.typing as npt
 import polars as pl
 
 from karat.context.pairs import MOST_GRADES, PAIR, Graded, ranked
-from karat.judges.features import FEATURES
 from karat.records import Documents, Runs
 from karat.records.addresses import SITE
 from karat.records.base import count
