@@ -99,6 +99,7 @@ NOT_HERE = {
     "validity.learn_reasons": "takes coded reasons",
     "validity.matrix": "shows measure_correlation",
     "validity.preference_curves": "scores as validity.agreement does",
+    "validity.preference_judges": "takes preferences",
     "validity.preferred": "takes preferences",
     "validity.rank_systems": "takes preferences",
     "validity.reason_table": "takes reasons",
