@@ -10,8 +10,8 @@ import numpy.typing as npt
 import polars as pl
 
 from karat.errors import BadInput, Undefined
-from karat.labels import ALL, GOLD
 from karat.judges.slices import features_of, sliced
+from karat.labels import ALL, GOLD
 from karat.records import ClickLog, Clicks, Judgments
 from karat.records.base import count
 from karat.records.blocks import Blocks
