@@ -15,9 +15,10 @@ from playwright.sync_api import sync_playwright
 
 from karat.demo import demo_study, write_demo
 from karat.records.design import Aspect, Rules
-from karat.report import make_report, read_evidence
+from karat.report import make_report
 from karat.store import Answer, answer, next_task
 from karat.store.people import add_judge
+from karat.study import Study
 
 ROOT = Path(__file__).parents[1]
 PICTURES = ROOT / "docs" / "pictures"
@@ -121,7 +122,7 @@ def report(browser: Any) -> None:
     """A picture of the top of the demo's report."""
     with tempfile.TemporaryDirectory() as folder:
         write_demo(demo_study(), f"{folder}/demo")
-        made = make_report(read_evidence(f"{folder}/demo"), group="simulated llm")
+        made = make_report(Study.load(f"{folder}/demo"), group="simulated llm")
         Path(folder, "report.html").write_text(made.html(), encoding="utf-8")
         page = browser.new_page(viewport={"width": 1000, "height": 1640})
         page.goto(f"file://{folder}/report.html")

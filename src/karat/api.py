@@ -5,6 +5,11 @@ from karat import plan as plan
 from karat import validity as validity
 from karat.compare import Comparison as Comparison
 from karat.compare import compare as compare
+from karat.context import add_company as add_company
+from karat.context import compare_predictors as compare_predictors
+from karat.context import context_accuracy as context_accuracy
+from karat.context import context_sources as context_sources
+from karat.context import label_in_context as label_in_context
 from karat.errors import BadInput as BadInput
 from karat.errors import KaratError as KaratError
 from karat.errors import MissingExtra as MissingExtra
@@ -28,11 +33,6 @@ from karat.formats import read_subtopics as read_subtopics
 from karat.formats import write as write
 from karat.labels import Panel as Panel
 from karat.labels import consensus as consensus
-from karat.context import add_company as add_company
-from karat.context import compare_predictors as compare_predictors
-from karat.context import context_accuracy as context_accuracy
-from karat.context import context_sources as context_sources
-from karat.context import label_in_context as label_in_context
 from karat.measures import AP as AP
 from karat.measures import AP_IA as AP_IA
 from karat.measures import CCG as CCG
@@ -78,3 +78,4 @@ from karat.records import Preferences as Preferences
 from karat.records import Queries as Queries
 from karat.records import Runs as Runs
 from karat.records import Scale as Scale
+from karat.study import Study as Study

@@ -10,7 +10,7 @@ import karat as kt
 
 
 def karat(*words: str, given: str | None = None) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "karat.cli", *words], capture_output=True, text=True, input=given)
+    return subprocess.run([sys.executable, "-m", "karat", *words], capture_output=True, text=True, input=given)
 
 
 def test_qrels_go_to_every_format_and_back(tmp_path: Path) -> None:
@@ -28,15 +28,15 @@ def test_standard_input_is_converted(tmp_path: Path) -> None:
     assert done.stdout == "query,doc,label\nq,d,1\n"
 
 
-def test_several_judges_need_a_majority_to_become_qrels(tmp_path: Path) -> None:
+def test_several_judges_need_a_consensus_to_become_qrels(tmp_path: Path) -> None:
     (tmp_path / "crowd.csv").write_text("query,doc,label,judge\nq,d,1,a\nq,d,1,b\nq,d,0,c\n")
     refused = karat("convert", str(tmp_path / "crowd.csv"), str(tmp_path / "out.txt"))
     assert refused.returncode == 2
-    assert "reduce them first with --majority" in refused.stderr
+    assert "reduce them first with --consensus" in refused.stderr
     assert not (tmp_path / "out.txt").exists()
-    done = karat("convert", str(tmp_path / "crowd.csv"), str(tmp_path / "out.txt"), "--majority")
+    done = karat("convert", str(tmp_path / "crowd.csv"), str(tmp_path / "out.txt"), "--consensus")
     assert (tmp_path / "out.txt").read_text() == "q 0 d 1\n"
-    assert "the majority counts" in done.stderr
+    assert "the median counts" in done.stderr
 
 
 def test_what_is_lost_is_said(tmp_path: Path) -> None:
@@ -65,3 +65,26 @@ def test_unknown_kinds_and_formats_are_named(tmp_path: Path) -> None:
     (tmp_path / "q.txt").write_text("q 0 d 1\n")
     assert "expected trec or csv" in karat("convert", str(tmp_path / "q.txt"), "-", "--to", "doc").stderr
     assert "expected judgments or runs" in karat("convert", str(tmp_path / "x.csv"), "-", "--kind", "cats").stderr
+
+
+def test_as_many_rows_are_told_as_are_written(tmp_path: Path) -> None:
+    rows = [
+        f"q,d{n},{label},{judge},{context}"
+        for n in range(3)
+        for judge in "ab"
+        for label, context in ((1, ""), (0, "x"))
+    ]
+    (tmp_path / "crowd.csv").write_text("\n".join(["query,doc,label,judge,context", *rows]) + "\n")
+    done = karat("convert", str(tmp_path / "crowd.csv"), str(tmp_path / "out.txt"), "--consensus", "majority")
+    assert done.returncode == 0, done.stderr
+    written = (tmp_path / "out.txt").read_text().splitlines()
+    assert len(written) == 3
+    assert "Wrote 3 rows of judgments" in done.stderr
+    assert "3 labels given after another document left aside" in done.stderr
+
+
+def test_the_median_stands_where_three_labels_differ(tmp_path: Path) -> None:
+    (tmp_path / "crowd.csv").write_text("query,doc,label,judge\nq,d,0,a\nq,d,2,b\nq,d,3,c\n")
+    for how, label in (((), "2"), (("mean",), "1.666666667"), (("majority",), "0")):
+        done = karat("convert", str(tmp_path / "crowd.csv"), "-", "--to", "trec", "--consensus", *how)
+        assert done.stdout == f"q 0 d {label}\n"

@@ -74,7 +74,7 @@ def setting(tmp_path: Path) -> Setting:
     return Setting(list(study.runs()), study.judgments(), truth, tmp_path / "study")
 
 
-@pytest.mark.parametrize("reduced", [(), ("--majority",)])
+@pytest.mark.parametrize("reduced", [(), ("--consensus",)])
 def test_a_plan_of_which_half_is_labelled_says_the_same_as_the_file_filled_in_by_hand(
     setting: Setting, reduced: tuple[str, ...]
 ) -> None:

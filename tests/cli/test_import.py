@@ -153,29 +153,29 @@ def test_the_first_labels_are_those_that_were_given_first(study: Path, tmp_path:
     assert out(study)["judge"].to_list() == ["first", "second"]
 
 
-def test_the_majority_keeps_the_probability_of_each_document(study: Path, tmp_path: Path) -> None:
+def test_the_consensus_keeps_the_probability_of_each_document(study: Path, tmp_path: Path) -> None:
     plan = "query,doc,label,probability\n1,hoof-care,,0.25\n2,x,,0.5\n"
     run("import", study, written(tmp_path / "gold.csv", plan))
     labels = "query,doc,label,judge\n1,hoof-care,2,ana\n1,hoof-care,2,bo\n2,x,1,ana\n9,new,0,ana\n"
     run("import", study, written(tmp_path / "labels.csv", labels))
-    found = out(study, "--majority").select("doc", "label", "probability").sort("doc").rows()
+    found = out(study, "--consensus").select("doc", "label", "probability").sort("doc").rows()
     assert found == [("hoof-care", 2.0, 0.25), ("new", 0.0, None), ("x", 1.0, 0.5)]
 
 
 def test_labels_in_context_have_no_place_in_qrels_and_this_is_said(study: Path, tmp_path: Path) -> None:
     labels = "query,doc,context,label,judge\n1,a,,2,ana\n1,a,b,0,ana\n1,a,c,1,ana\n1,b,,1,ana\n"
     run("import", study, written(tmp_path / "labels.csv", labels))
-    said = run("export", study, tmp_path / "qrels.txt", "--majority").output
-    assert "trec has no place for contexts: 2 labels given after another document left out" in said
+    said = run("export", study, tmp_path / "qrels.txt", "--consensus").output
+    assert "2 labels given after another document left aside" in said
     found = read_judgments(str(tmp_path / "qrels.txt")).frame.select("doc", "label").sort("doc").rows()
     assert found == [("a", 2.0), ("b", 1.0)]
-    assert out(study, "--majority").height == 4
+    assert out(study, "--consensus").height == 4
 
 
 def test_qrels_of_labels_that_are_all_in_context_are_refused(study: Path, tmp_path: Path) -> None:
     run("import", study, written(tmp_path / "labels.csv", "query,doc,context,label,judge\n1,a,b,0,ana\n"))
-    with pytest.raises(BadInput, match="some documents that were judged alone"):
-        run("export", study, tmp_path / "qrels.txt", "--majority")
+    with pytest.raises(BadInput, match="some labels of documents read alone"):
+        run("export", study, tmp_path / "qrels.txt", "--consensus")
 
 
 def test_the_same_file_again_adds_nothing_though_thirds_are_asked_where_labels_differ(

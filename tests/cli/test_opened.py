@@ -60,15 +60,15 @@ def test_every_label_of_a_study_scores_whoever_opened_pages(study: Path, ending:
     assert frame.sort("judge", "query", "doc")["opened"].to_list() == 6 * [False, True] + 6 * [True, False]
     said = json.loads(run("score", labels, study / "here.run", "-m", "P@6", "-m", "Judged@6", "--json").stdout)
     assert [score["value"] for score in said["systems"][0]["scores"].values()] == [0.5, 1.0]
-    assert "24 labels of 12 documents: the majority counts" in said["notes"]
+    assert "24 labels of 12 documents: the median counts" in said["notes"]
     told = run("judges", "agreement", labels).output
     assert "left aside" not in told
     assert "No pair has two labels" not in told
 
 
-def test_the_majority_is_of_all_labels_in_trecs_format_as_well(study: Path) -> None:
-    said = run("export", judged(study), study / "qrels.txt", "--majority").output
-    assert "of another surface" not in said
+def test_the_consensus_is_of_all_labels_in_trecs_format_as_well(study: Path) -> None:
+    said = run("export", judged(study), study / "qrels.txt", "--consensus").output
+    assert "left aside" not in said
     assert len(read_judgments(str(study / "qrels.txt"))) == 12
 
 
@@ -107,6 +107,6 @@ def test_surfaces_of_a_study_that_judged_both_are_kept_and_exported_as_they_came
     assert panel is not None
     assert panel.frame.filter(pl.col("judge") == "x")["label"].to_list() == [3.0, 3.0], "of pages"
     store.close()
-    kept = run("export", study, tmp_path / "one.csv", "--majority").output
-    assert "2 judgments of another surface left aside" in kept
+    kept = run("export", study, tmp_path / "one.csv", "--consensus").output
+    assert "2 labels of snippets left aside" in kept
     assert pl.read_csv(tmp_path / "one.csv").height == 12

@@ -16,7 +16,7 @@ RUN = "q1 Q0 d1 1 3 bm25\nq1 Q0 d2 2 2 bm25\nq2 Q0 d7 1 2 bm25\nq2 Q0 d1 2 1 bm2
 
 
 def karat(*words: str, given: str | None = None) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "karat.cli", *words], capture_output=True, text=True, input=given)
+    return subprocess.run([sys.executable, "-m", "karat", *words], capture_output=True, text=True, input=given)
 
 
 @pytest.fixture
@@ -69,13 +69,13 @@ def test_the_run_may_come_from_standard_input(files: tuple[str, str]) -> None:
 
 
 def test_pipes_are_read_like_files(files: tuple[str, str]) -> None:
-    command = f"{sys.executable} -m karat.cli score <(cat {files[0]}) <(gzip -c {files[1]}) -m RR --json"
+    command = f"{sys.executable} -m karat score <(cat {files[0]}) <(gzip -c {files[1]}) -m RR --json"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
     assert json.loads(done.stdout)["systems"][0]["scores"]["RR"]["value"] == 0.75, done.stderr
 
 
 def test_a_full_disk_is_not_called_a_fault_of_karat(files: tuple[str, str]) -> None:
-    command = f"{sys.executable} -m karat.cli score {files[0]} {files[1]} > /dev/full"
+    command = f"{sys.executable} -m karat score {files[0]} {files[1]} > /dev/full"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
     assert done.returncode == 2
     assert "No space left on device" in done.stderr
@@ -114,7 +114,7 @@ def test_runs_of_the_same_name_are_told_apart_by_their_files(files: tuple[str, s
         (["qrels.txt", "bm25.run", "--scale", "0..1"], 'expected a grade of the scale 0..1, found "2"'),
         (["empty.txt", "bm25.run"], "found an empty file"),
         (["other.txt", "bm25.run"], "expected queries in common, found none"),
-        (["qrels.txt"], "Missing argument"),
+        (["qrels.txt"], "no run to score"),
     ],
 )
 def test_bad_input_is_named_and_ends_with_2(files: tuple[str, str], words: list[str], said: str) -> None:
@@ -136,14 +136,17 @@ def test_one_query_has_a_score_but_no_interval(tmp_path: Path) -> None:
     assert document["systems"][0]["scores"]["RR"] == {"value": 1.0, "low": None, "high": None, "n": 1}
 
 
-def test_several_judges_are_reduced_to_the_majority_and_said(tmp_path: Path) -> None:
+def test_several_judges_are_reduced_to_their_median_and_said(tmp_path: Path) -> None:
     (tmp_path / "labels.csv").write_text("query,doc,label,judge\nq,d,1,a\nq,d,1,b\nq,d,0,c\nq,e,0,a\nq,e,1,b\n")
     (tmp_path / "r").write_text("q Q0 e 1 2 t\nq Q0 d 2 1 t\n")
     document = json.loads(
         karat("score", str(tmp_path / "labels.csv"), str(tmp_path / "r"), "-m", "RR", "--json").stdout
     )
     assert document["systems"][0]["scores"]["RR"]["value"] == 0.5
-    assert "5 labels of 2 documents: the majority counts, and the lower grade in 1 tie" in document["notes"]
+    assert (
+        "5 labels of 2 documents: the median counts, and the lower grade where labels split evenly (1 document)"
+        in document["notes"]
+    )
 
 
 def test_help_has_an_example_for_every_command() -> None:
@@ -171,7 +174,7 @@ def test_help_has_an_example_for_every_command() -> None:
 
 
 def test_a_closed_pipe_is_no_error(files: tuple[str, str]) -> None:
-    command = f"{sys.executable} -m karat.cli score {files[0]} {files[1]} --tsv -q | head -1"
+    command = f"{sys.executable} -m karat score {files[0]} {files[1]} --tsv -q | head -1"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
     assert done.stdout.startswith("system\t")
     assert "Traceback" not in done.stderr

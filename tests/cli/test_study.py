@@ -149,7 +149,7 @@ def test_what_judges_said_comes_out_in_every_format(study: Path, tmp_path: Path)
         run("export", study, path)
         found = read_judgments(str(path))
         assert found.frame.filter(pl.col("doc") == "hoof-care")["label"].sort().to_list() == [1.0, 2.0]
-    run("export", study, tmp_path / "qrels.txt", "--majority")
+    run("export", study, tmp_path / "qrels.txt", "--consensus")
     assert len(read_judgments(str(tmp_path / "qrels.txt"))) == 6
     with pytest.raises(BadInput, match="several for"):
         run("export", study, tmp_path / "more.txt")
@@ -214,17 +214,17 @@ def test_labels_that_no_plan_drew_can_be_left_out(study: Path, tmp_path: Path) -
     plan = tmp_path / "plan.csv"
     plan.write_text("query,doc,label,probability\n1,hoof-care,,0.25\n")
     run("import", study, plan)
-    for more in ([], ["--majority"]):
+    for more in ([], ["--consensus"]):
         said = run("export", study, tmp_path / "gold.csv", "--kind", "gold", *more).output
         assert "1 label of documents that are not in the sample left out" in said
         found = read_judgments(str(tmp_path / "gold.csv")).frame
         assert found.select("doc", "label", "probability").rows() == [("hoof-care", 2.0, 0.25)]
-    with pytest.raises(BadInput, match="--majority: expected judgments or gold labels, found people"):
-        run("export", study, tmp_path / "people.csv", "--majority", "--kind", "people")
+    with pytest.raises(BadInput, match="--consensus: expected judgments or gold labels, found people"):
+        run("export", study, tmp_path / "people.csv", "--consensus", "--kind", "people")
 
 
 def test_every_kind_that_the_store_has_can_be_exported_by_the_command() -> None:
-    (kind,) = (option for option in karat.commands["export"].params if option.name == "kind")
+    (kind,) = (option for option in karat.loaded["export"].params if option.name == "kind")
     assert isinstance(kind.type, click.Choice)
     assert tuple(kind.type.choices) == KINDS
 

@@ -139,9 +139,9 @@ def test_a_system_without_judged_queries_is_said_not_lost() -> None:
 
 def test_a_judge_has_one_vote_for_a_label() -> None:
     rows = [{"query": "q", "doc": "d", "label": n, "judge": j} for n, j in ((2, "a"), (2, "a"), (0, "b"))]
-    one = kt.majority(kt.Judgments.of(rows))
+    one = kt.consensus(rows)
     assert one.frame["label"].to_list() == [0.0]
-    assert "1 label repeated by the same judge counted once" in one.notes
+    assert "1 label repeated by the same judge: the first counts" in one.notes
 
 
 def test_the_order_of_rows_changes_no_interval() -> None:

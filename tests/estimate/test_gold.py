@@ -30,7 +30,7 @@ def test_who_cannot_tell_where_another_can_is_said_apart() -> None:
     data = rows([1.0, 0.0, None], probability=0.5, judge="ann") + rows([None, 0.0, None], probability=0.5, judge="bob")
     gold = Gold.of(Judgments.of(data))
     assert gold.notes == (
-        "3 labels of 2 documents: the majority counts",
+        "3 labels of 2 documents: the median counts",
         "1 answer without a label (can't tell) left aside",
         "1 drawn document of 3 without a gold label (yet): those with one are taken for a random part of the draw",
     )

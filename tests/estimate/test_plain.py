@@ -91,8 +91,8 @@ def test_other_aspects_and_snippets_are_left_aside() -> None:
     ]
     scores = kt.score({"q1": {"a": 1.0}}, rows, "P@1")
     assert scores.means["value"][0] == 1.0
-    assert "1 judgment of another aspect left aside" in scores.notes
-    with pytest.raises(kt.BadInput, match="expected some with aspect overall, found novelty"):
+    assert "1 label of single aspects left aside" in scores.notes
+    with pytest.raises(kt.BadInput, match="expected some overall labels, found only labels of single aspects"):
         kt.score({"q1": {"a": 1.0}}, rows[1:2], "P@1")
 
 

@@ -81,7 +81,7 @@ def test_what_a_format_cannot_hold_is_named(tmp_path: Path) -> None:
     judgments = kt.Judgments.of([{"query": "q", "doc": "d", "label": 1, "judge": "ann", "seconds": 3}])
     assert kt.write(judgments, str(tmp_path / "x.qrels")) == ["trec has no place for judge, seconds: left out"]
     two = kt.Judgments.of([{"query": "q", "doc": "d", "label": n, "judge": f"j{n}"} for n in (0, 1)])
-    with pytest.raises(kt.BadInput, match="reduce them first with --majority"):
+    with pytest.raises(kt.BadInput, match="reduce them first with --consensus"):
         kt.write(two, str(tmp_path / "x.qrels"))
 
 
@@ -96,8 +96,9 @@ def test_only_overall_labels_of_documents_read_alone_are_written_and_this_is_sai
     judgments = kt.Judgments.of([row | {"judge": "ann"} for row in rows])
     kind = {"book.json": "quepid", "qrels.txt": "trec", "basic.csv": "quepid-csv"}[name]
     said = kt.write(judgments, str(tmp_path / name), kind)
-    assert f"{kind} has no place for contexts: 1 label given after another document left out" in said
-    assert f"{kind} has no place for aspects: 2 labels of single aspects left out" in said
+    # In the words that every analysis has for labels that do not count.
+    assert "1 label given after another document left aside" in said
+    assert "2 labels of single aspects left aside" in said
     assert kt.read_judgments(str(tmp_path / name)).frame["label"].to_list() == [3.0]
     with pytest.raises(BadInput, match="expected some overall labels, found only labels of single aspects"):
         kt.write(kt.Judgments.of(rows[1:2]), str(tmp_path / name), kind)

@@ -172,3 +172,18 @@ def test_err_refuses_grades_above_its_top() -> None:
 def test_gains_must_name_every_grade_above_zero() -> None:
     with pytest.raises(kt.BadInput, match="a gain for the grade 3"):
         value("nDCG(gains={1:1,2:2})@5")
+
+
+def test_labels_for_whole_queries_come_before_those_of_subtopics() -> None:
+    rows = [
+        {"query": "q", "doc": "a", "label": 0, "subtopic": None},
+        {"query": "q", "doc": "a", "label": 3, "subtopic": "1"},
+        {"query": "q", "doc": "b", "label": 1, "subtopic": None},
+        {"query": "q", "doc": "c", "label": 2, "subtopic": "2"},
+    ]
+    run = {"q": {"a": 3.0, "b": 2.0, "c": 1.0}}
+    both = kt.score(run, rows, ["P@1", "P@2", "P@3"], draws=0)
+    assert both.means["value"].to_list() == [0.0, 0.5, 1 / 3]
+    assert "measures without subtopics take the labels for whole queries, and those only" in both.notes
+    only = kt.score(run, [row for row in rows if row["subtopic"]], ["P@1", "P@2", "P@3"], draws=0)
+    assert only.means["value"].to_list() == [1.0, 0.5, 2 / 3], "nobody judged whole queries: the highest label stands"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pandas
 import polars as pl
 import pytest
 
 import karat as kt
-from karat.records import Level
+from karat.records import Level, Result
 
 
 def test_frames_rows_and_dictionaries_are_taken() -> None:
@@ -68,3 +70,33 @@ def test_a_missing_column_says_what_it_was_for() -> None:
 def test_records_show_themselves_in_a_notebook() -> None:
     html = kt.Judgments.of({"q": {"d": 1}})._repr_html_()
     assert html.startswith("<p>1 judgment of 1 document for 1 query, label 1</p>")
+
+
+def test_several_labels_of_a_document_without_a_judge_are_of_different_people() -> None:
+    rows = [{"query": "q", "doc": "d", "label": label} for label in (0, 3, 3)] + [
+        {"query": "q", "doc": "e", "label": 1}
+    ]
+    labels = kt.Judgments.of(rows)
+    assert len(labels) == 4
+    assert labels.notes == (
+        "the judgments: several labels of 1 document without a judge's name, as of different people",
+    )
+    assert kt.consensus(labels).frame.rows() == [("q", "d", 3.0), ("q", "e", 1.0)]
+
+
+def test_a_format_with_one_label_for_a_document_refuses_another(tmp_path: Path) -> None:
+    (tmp_path / "qrels.txt").write_text("q 0 d 0\nq 0 e 1\nq 0 d 3\n")
+    with pytest.raises(kt.BadInput, match='qrels.txt line 3: expected one label for document d of query q, found "3"'):
+        kt.read_judgments(tmp_path / "qrels.txt")
+    (tmp_path / "qrels.txt").write_text("q 0 d 3\nq 0 d 3\n")
+    assert len(kt.read_judgments(tmp_path / "qrels.txt")) == 1
+
+
+def test_results_print_grades_by_their_names_and_keep_the_numbers() -> None:
+    scale = kt.Scale.parse("Non, Rel, HRel, Key")
+    result = Result(pl.DataFrame({"level": [3.0], "p_0": [0.5], "n": [7]}), "Found.", scale=scale)
+    assert "Key" in result._repr_html_()
+    assert "p_Non" in result._repr_html_()
+    assert result.to_dict()["rows"] == [{"level": 3.0, "p_0": 0.5, "n": 7}]
+    bare = Result(result.frame, "Found.", scale=kt.Scale.parse("0..3"))
+    assert "p_0" in bare._repr_html_(), "a scale without names changes nothing"

@@ -8,8 +8,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from karat.report import Evidence, Report, Truth, make_report, read_evidence
+from karat.report import Report, make_report
 from karat.simulate import judging_study, preference_study, two_systems
+from karat.study import Study, Truth
 
 
 @pytest.fixture(scope="session")
@@ -36,15 +37,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def report(folder: Path) -> Report:
     """The report of that study."""
-    return make_report(read_evidence(str(folder)), draws=200)
+    return make_report(Study.load(str(folder)), draws=200)
 
 
 @pytest.fixture(scope="session")
-def favoured() -> Evidence:
+def favoured() -> Study:
     """Two systems that are equally good, and a judge who favours B, with gold labels of some documents."""
     study = two_systems(150, difference=0.0, judge="lenient", leniency=0.2, seed=3)
     drawn = study.draw_gold(500, seed=4)
-    return Evidence(
+    return Study(
         "Favoured",
         labels=study.judgments(),
         gold=study.gold(drawn, 500 / len(study.truth)),
@@ -54,7 +55,7 @@ def favoured() -> Evidence:
 
 
 @pytest.fixture(scope="session")
-def users() -> Evidence:
+def users() -> Study:
     """Four systems and what users prefer, whose utility is nDCG@10."""
     study = preference_study("nDCG@10", queries=40, systems=4, noise=0.5, seed=3)
-    return Evidence("Users", labels=study.judgments, runs=(study.runs,), preferences=study.preferences)
+    return Study("Users", labels=study.judgments, runs=(study.runs,), preferences=study.preferences)

@@ -7,7 +7,8 @@ import pytest
 
 import karat as kt
 from karat.errors import Undefined
-from karat.report import Evidence, make_report
+from karat.report import make_report
+from karat.study import Study
 
 
 def labels(queries=6, grades=(0, 1, 2), judges=1, groups=None, docs=6):
@@ -52,18 +53,18 @@ def preferences():
 @pytest.mark.parametrize(
     "evidence",
     [
-        Evidence("one query", labels=labels(1), runs=runs("a", "b", queries=1)),
-        Evidence("two queries", labels=labels(2), runs=runs("a", "b", queries=2), gold=gold(2)),
-        Evidence("nothing relevant", labels=labels(grades=(0,)), runs=runs("a", "b")),
-        Evidence("all at the top", labels=labels(grades=(2,), judges=3), runs=runs("a", "b")),
-        Evidence("real grades", labels=labels(grades=(0, 0.25, 0.5, 1), judges=4), runs=runs("a", "b")),
-        Evidence("signs in names", labels=labels(judges=4, groups=["x, y", "z: w"]), runs=runs("a, 1", "b: 2", "c[0]")),
-        Evidence("some without group", labels=labels(judges=4, groups=["x", None]), runs=runs("a", "b"), gold=gold()),
-        Evidence("same lists", labels=labels(), runs=(*runs("a"), *runs("b")), gold=gold(), preferences=preferences()),
-        Evidence("other queries", labels=labels(), runs=tuple(kt.Runs.of({"z": {"d": 1.0}}, system=n) for n in "ab")),
-        Evidence("gold alone", gold=gold(), runs=runs("a", "b")),
-        Evidence("labels alone", labels=labels()),
-        Evidence("many systems", labels=labels(), runs=runs(*(f"s{n}" for n in range(12)))),
+        Study("one query", labels=labels(1), runs=runs("a", "b", queries=1)),
+        Study("two queries", labels=labels(2), runs=runs("a", "b", queries=2), gold=gold(2)),
+        Study("nothing relevant", labels=labels(grades=(0,)), runs=runs("a", "b")),
+        Study("all at the top", labels=labels(grades=(2,), judges=3), runs=runs("a", "b")),
+        Study("real grades", labels=labels(grades=(0, 0.25, 0.5, 1), judges=4), runs=runs("a", "b")),
+        Study("signs in names", labels=labels(judges=4, groups=["x, y", "z: w"]), runs=runs("a, 1", "b: 2", "c[0]")),
+        Study("some without group", labels=labels(judges=4, groups=["x", None]), runs=runs("a", "b"), gold=gold()),
+        Study("same lists", labels=labels(), runs=(*runs("a"), *runs("b")), gold=gold(), preferences=preferences()),
+        Study("other queries", labels=labels(), runs=tuple(kt.Runs.of({"z": {"d": 1.0}}, system=n) for n in "ab")),
+        Study("gold alone", gold=gold(), runs=runs("a", "b")),
+        Study("labels alone", labels=labels()),
+        Study("many systems", labels=labels(), runs=runs(*(f"s{n}" for n in range(12)))),
     ],
     ids=lambda evidence: evidence.title,
 )
@@ -83,28 +84,26 @@ def test_an_awkward_study_has_a_report(evidence):
 
 
 def test_grades_that_are_no_whole_numbers_keep_their_names():
-    report = make_report(
-        Evidence("real", labels=labels(grades=(0, 0.25, 0.5), judges=4), runs=runs("a", "b")), draws=100
-    )
+    report = make_report(Study("real", labels=labels(grades=(0, 0.25, 0.5), judges=4), runs=runs("a", "b")), draws=100)
     drawn = next(figure for figure in report.figures if figure.name == "weights-for-one-of-n")
     assert drawn.data["said"].unique().sort().to_list() == ["said 0", "said 0.25"]
 
 
 def test_too_few_queries_are_a_verdict_of_their_own():
-    report = make_report(Evidence("one", labels=labels(1), runs=runs("a", "b", queries=1)), draws=100)
+    report = make_report(Study("one", labels=labels(1), runs=runs("a", "b", queries=1)), draws=100)
     assert report.verdict == "Cannot say which is better by nDCG@10."
     assert "2 are needed" in report.reason
 
 
 def test_preferences_need_no_labels_to_rank_systems():
-    report = make_report(Evidence("people", preferences=preferences()), draws=100)
+    report = make_report(Study("people", preferences=preferences()), draws=100)
     assert report.verdict.startswith("Users prefer a most")
     assert [figure.name for figure in report.figures] == ["users-rank-systems"]
 
 
 def test_one_query_cannot_say_and_still_has_a_page():
     runs = kt.Runs.of({name: {"q": {"a": score, "b": 1.0}} for name, score in (("x", 2.0), ("y", 0.5))})
-    evidence = Evidence("One query", labels=kt.Judgments.of({"q": {"a": 1, "b": 0}}), runs=(runs,))
+    evidence = Study("One query", labels=kt.Judgments.of({"q": {"a": 1, "b": 0}}), runs=(runs,))
     report = make_report(evidence, draws=100)
     assert repr(report).startswith("Cannot say which is better by nDCG@10: the systems and the labels share 1 query")
     assert "Cannot say which is better" in report.html()

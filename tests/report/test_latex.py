@@ -10,19 +10,20 @@ import pytest
 
 import karat as kt
 from karat.errors import Undefined
-from karat.report import Evidence, make_report
+from karat.report import make_report
 from karat.report.latex import escaped, latex_tables, mark, pairs_table, scores_table
+from karat.study import Study
 
 
 @pytest.fixture(scope="module")
-def apart() -> Evidence:
+def apart() -> Study:
     """A system that is always right, one that never is, and one that is right in most queries."""
     good = {f"q{i}": {"x": 2.0, "y": 1.0} for i in range(30)}
     bad = {f"q{i}": {"x": 1.0, "y": 2.0} for i in range(30)}
     mixed = {f"q{i}": {"x": 2.0 if i % 10 else 0.5, "y": 1.0} for i in range(30)}
     labels = {f"q{i}": {"x": 1, "y": 0} for i in range(30)}
     runs = kt.Runs.of({"good_1 & more": good, "bad%": bad, "mixed^2": mixed})
-    return Evidence("Apart", labels=kt.Judgments.of(labels), runs=(runs,))
+    return Study("Apart", labels=kt.Judgments.of(labels), runs=(runs,))
 
 
 def rows_of(table):
@@ -90,7 +91,7 @@ def test_without_scores_there_is_no_table():
 def test_of_many_pairs_those_with_the_best_are_shown():
     systems = {f"s{k:02}": {f"q{i}": {"x": float(i % 12 < k), "y": 0.5} for i in range(24)} for k in range(12)}
     labels = {f"q{i}": {"x": 1, "y": 0} for i in range(24)}
-    evidence = Evidence("Many", labels=kt.Judgments.of(labels), runs=(kt.Runs.of(systems),))
+    evidence = Study("Many", labels=kt.Judgments.of(labels), runs=(kt.Runs.of(systems),))
     table = pairs_table(make_report(evidence, measure="P@1", measures=[], draws=100).comparison)
     rows = rows_of(table)
     assert len(rows) == 11
@@ -109,7 +110,7 @@ def test_the_tables_compile_with_any_name(tmp_path):
     names = ['"quoted"', "[bracket]", "*star", "a_b & c%", "x^2 ~ \\n {$#} <|>"]
     systems = {name: {f"q{i}": {"x": float((i + k) % 5), "y": 1.5} for i in range(20)} for k, name in enumerate(names)}
     labels = {f"q{i}": {"x": i % 2, "y": 1} for i in range(20)}
-    evidence = Evidence("Names", labels=kt.Judgments.of(labels), runs=(kt.Runs.of(systems),))
+    evidence = Study("Names", labels=kt.Judgments.of(labels), runs=(kt.Runs.of(systems),))
     before = "\\documentclass{article}\\usepackage{booktabs}\\begin{document}"
     (tmp_path / "paper.tex").write_text(f"{before}{make_report(evidence, draws=100).latex()}\\end{{document}}")
     subprocess.run(["pdflatex", "-halt-on-error", "paper.tex"], cwd=tmp_path, check=True, capture_output=True)

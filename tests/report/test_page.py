@@ -12,9 +12,10 @@ import polars as pl
 import pytest
 
 import karat as kt
-from karat.report import Evidence, Figure, charts, make_report
+from karat.report import Figure, charts, make_report
 from karat.report.page import page
 from karat.report.section import Section, Table
+from karat.study import Study
 
 HOSTILE = '</script><img src="https://example.org/x" onerror="alert(1)">'
 
@@ -65,7 +66,7 @@ def test_intervals_are_always_drawn(report):
 def test_names_that_are_markup_stay_text():
     run = {HOSTILE: {f"q{i}": {"a": 2.0, "b": 1.0} for i in range(9)}, "b": {f"q{i}": {"b": 1.0} for i in range(9)}}
     labels = {f"q{i}": {"a": i % 2, "b": 1} for i in range(9)}
-    html = make_report(Evidence(HOSTILE, labels=kt.Judgments.of(labels), runs=(kt.Runs.of(run),)), draws=100).html()
+    html = make_report(Study(HOSTILE, labels=kt.Judgments.of(labels), runs=(kt.Runs.of(run),)), draws=100).html()
     assert "<img" not in re.sub(r"<script>.*?</script>", "", html, flags=re.S)
     assert html.count(HOSTILE) == 0
     specs = re.search(r'<script type="application/json" id="figures">(.*?)</script>', html, re.S)[1]

@@ -13,10 +13,10 @@ import karat as kt
 from karat.cli import karat
 from karat.demo import demo_study, write_demo
 from karat.errors import BadInput
-from karat.report import Evidence, make_report, read_evidence
-from karat.report.evidence import Truth
+from karat.report import make_report
 from karat.report.told import Told
 from karat.simulate import context_study
+from karat.study import Study, Truth
 
 
 def section(report, name):
@@ -32,7 +32,7 @@ def demo(tmp_path_factory):
     """The demo's report by the labels of the judge with the planted bias."""
     folder = str(tmp_path_factory.mktemp("demo") / "study")
     write_demo(demo_study(), folder)
-    return make_report(read_evidence(folder), group="simulated llm", draws=100)
+    return make_report(Study.load(folder), group="simulated llm", draws=100)
 
 
 def test_the_verdict_is_that_of_compare(favoured):
@@ -73,7 +73,7 @@ def test_the_figures_that_this_data_allows_are_drawn(report):
 
 
 def test_scores_are_those_of_score_and_corrected_ones_stand_beside_them(folder, report):
-    evidence = read_evidence(str(folder))
+    evidence = Study.load(str(folder))
     plain = kt.score(list(evidence.runs), evidence.labels, "P@10", draws=200).means
     drawn = figure(report, "scores").data
     naive = drawn.filter(pl.col("labels") == "as they are").sort("system")
@@ -92,7 +92,7 @@ def test_the_spammer_is_named_and_the_crowds_errors_are_counted(report):
 
 
 def test_labels_of_one_group_may_decide(folder):
-    evidence = read_evidence(str(folder))
+    evidence = Study.load(str(folder))
     by_llm = make_report(evidence, group="llm", draws=100).comparison
     own = evidence.of_group("llm")
     plain = kt.score(list(evidence.runs), own, "P@10", draws=0).means
@@ -113,7 +113,7 @@ def test_users_who_choose_by_ndcg_are_told_to(users):
 
 def test_judgments_in_context_have_their_figures():
     study = context_study(seed=1, queries=30)
-    report = make_report(Evidence("Context", labels=study.judgments, runs=(study.runs,)), draws=100)
+    report = make_report(Study("Context", labels=study.judgments, runs=(study.runs,)), draws=100)
     names = {figure.name for figure in section(report, "context").figures}
     assert names >= {"change-in-context", "size-of-change", "aspects-alone", "aspects-context", "aspects-and-overall"}
     shares = figure(report, "size-of-change").data.filter(pl.col("aspect") == "overall")["share"]
@@ -123,7 +123,7 @@ def test_judgments_in_context_have_their_figures():
 def test_one_system_has_scores_and_no_verdict():
     run = {f"q{i}": {"a": 2.0, "b": 1.0} for i in range(8)}
     labels = {f"q{i}": {"a": i % 2, "b": 1} for i in range(8)}
-    evidence = Evidence("One", labels=kt.Judgments.of(labels), runs=(kt.Runs.of(run, system="mine"),))
+    evidence = Study("One", labels=kt.Judgments.of(labels), runs=(kt.Runs.of(run, system="mine"),))
     report = make_report(evidence, draws=100)
     assert report.verdict.startswith("mine has nDCG@10")
     assert section(report, "verdict").said == ("Not in this report: there is one system, and a comparison takes two.",)
@@ -186,7 +186,7 @@ def test_a_difference_of_one_pair_is_not_told_where_all_pairs_together_do_not_sh
 def test_what_to_type_next_names_the_files_that_were_read_and_runs(tmp_path):
     folder = tmp_path / "my study"
     write_demo(demo_study(), str(folder))
-    report = make_report(read_evidence(str(folder)), group="simulated llm", draws=100)
+    report = make_report(Study.load(str(folder)), group="simulated llm", draws=100)
     first, second = report.comparison.systems[:2]
     power, gold = (shlex.split(command) for command in section(report, "next").commands)
     for words in (power, gold):
@@ -198,7 +198,7 @@ def test_what_to_type_next_names_the_files_that_were_read_and_runs(tmp_path):
 
 
 def test_where_one_judge_labels_once_the_disagreement_is_that_of_all(folder):
-    evidence = read_evidence(str(folder))
+    evidence = Study.load(str(folder))
     worth = section(make_report(evidence, group="llm", draws=100), "worth")
     assert "llm gave one label to each document: these figures are of all judges" in worth.notes
     assert worth.figures
@@ -206,22 +206,22 @@ def test_where_one_judge_labels_once_the_disagreement_is_that_of_all(folder):
 
 def test_a_folder_without_a_study_is_refused_with_a_remedy(tmp_path):
     with pytest.raises(BadInput, match=r"expected judgments\*.*found none of them; name a study's folder"):
-        read_evidence(str(tmp_path))
+        Study.load(str(tmp_path))
     with pytest.raises(BadInput, match="found no folder of that name"):
-        read_evidence(str(tmp_path / "nowhere"))
+        Study.load(str(tmp_path / "nowhere"))
     (tmp_path / "llm.csv").write_text("query,doc,label\nq,d,1\n")
     (tmp_path / "a.run").write_text("q Q0 d 1 1 a\n")
     with pytest.raises(BadInput, match=r"no labels; labels are looked for in judgments\*.*so llm\.csv was not read"):
-        read_evidence(str(tmp_path)).of_group(None)
+        Study.load(str(tmp_path)).of_group(None)
     (tmp_path / "truth.json").write_text("[1, 2")
     (tmp_path / "judgments.csv").write_text("query,doc,label\nq,d,1\n")
     with pytest.raises(BadInput, match=r"truth\.json"):
-        read_evidence(str(tmp_path))
+        Study.load(str(tmp_path))
 
 
 def test_gold_labels_among_the_others_are_taken_apart(tmp_path):
     (tmp_path / "judgments.csv").write_text("query,doc,label,group\nq,d,1,crowd\nq,d,2,gold\nq,e,0,crowd\n")
-    found = read_evidence(str(tmp_path))
+    found = Study.load(str(tmp_path))
     assert found.groups == ["crowd"]
     assert found.gold.frame["label"].to_list() == [2.0]
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from karat.cli import options
+from karat.cli.inputs import Reading, run_files
 
 if TYPE_CHECKING:
     from karat.compare import Comparison
@@ -20,7 +21,7 @@ Examples:
   karat compare qrels.txt bm25.run neural.run -m nDCG@10
   karat compare llm.csv bm25.run neural.run -m P@10 --gold gold.csv
   karat compare llm.csv a.run b.run c.run d.run -m "DCG@10" --gold gold.csv --json
-  karat compare crowd.csv a.run b.run -m P@10 --combine dawid-skene --gold gold.csv
+  karat compare crowd.csv a.run b.run -m P@10 --consensus dawid-skene --gold gold.csv
   karat compare qrels.txt a.run b.run -m P@10 --peek 400
 
 karat plan gold draws the documents worth a gold label and writes the file for --gold."""
@@ -35,9 +36,10 @@ ABOUT = {
 
 @click.command(epilog=EXAMPLES)
 @click.argument("labels")
-@click.argument("runs", metavar="RUN_A RUN_B [RUN...]", nargs=-1, required=True)
+@click.argument("runs", metavar="RUN_A RUN_B [RUN...]", nargs=-1)
 @click.option("-m", "--measure", multiple=True, help="The measure to compare by: nDCG@10, or P@10 with --gold.")
 @options.gold
+@options.database
 @click.option(
     "--method",
     default="auto",
@@ -53,10 +55,10 @@ ABOUT = {
     help="Whether the queries stand for all that users ask, or for themselves only.",
 )
 @click.option(
-    "--combine",
-    default="majority",
+    "--consensus",
+    default="median",
     show_default=True,
-    type=click.Choice(["majority", "one-coin", "dawid-skene", "ordinal"]),
+    type=click.Choice(["median", "majority", "mean", "one-coin", "dawid-skene", "ordinal"]),
     help="How several judges' labels of a document become one.",
 )
 @click.option("--peek", type=int, metavar="N", help="Intervals for looking again and again; N queries are planned.")
@@ -66,17 +68,17 @@ ABOUT = {
 @options.level
 @click.option("--draws", default=10_000, show_default=True, type=click.IntRange(100), help="Draws of random tests.")
 @options.seed
-@options.scale
-@options.drop_bad_labels
+@options.labels
 @options.as_json
 def compare(
     labels: str,
     runs: tuple[str, ...],
     measure: tuple[str, ...],
     gold: str | None,
+    database: str | None,
     method: Method,
     queries: Literal["sample", "fixed"],
-    combine: str,
+    consensus: str,
     peek: int | None,
     by_query: bool,
     profile: str,
@@ -84,20 +86,19 @@ def compare(
     level: float,
     draws: int,
     seed: int,
-    scale: str | None,
-    drop_bad_labels: bool,
+    reading: Reading,
     as_json: bool,
 ) -> None:
     """Say which system is better, and how sure that is.
 
     The verdict is about RUN_B against RUN_A; with more runs, about the best against all others. LABELS may be wrong
     sometimes: with --gold, the labels of a trusted judge for a sample of documents, the verdict holds nevertheless.
+    LABELS may be a study's folder: then labels, gold labels and runs are the study's, unless they are named.
     Exit code 1: the data cannot say.
     """
     from karat.cli.runs import read_several
     from karat.compare import compare as compared
     from karat.errors import BadInput
-    from karat.formats import read_judgments
     from karat.measures import profile_named
 
     if len(measure) > 1:
@@ -105,14 +106,16 @@ def compare(
     if [labels, *runs, gold].count("-") > 1:
         raise BadInput("standard input (-) can be read once only")
     by_rank = profile_named(profile).order == "rank"
+    lists = read_several(run_files(labels, runs), ranks=by_rank)
+    study = reading.study(labels, database=database, gold=gold)
     found = compared(
-        read_several(runs, ranks=by_rank),
-        read_judgments(labels, scale=scale, drop_bad_labels=drop_bad_labels),
+        lists,
+        study.judged,
         measure[0] if measure else None,
-        gold=None if gold is None else read_judgments(gold, scale=scale, drop_bad_labels=drop_bad_labels),
+        gold=study.gold,
         method=method,
         queries=queries,
-        combine=combine,
+        consensus=consensus,
         profile=profile,
         complete=complete,
         level=level,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from karat.cli import options
+from karat.cli.inputs import Reading
 
 if TYPE_CHECKING:
     from karat.records import Documents, Judgments, Result, Runs
@@ -90,8 +91,8 @@ def _part(context: click.Context, option: click.Parameter, value: str | None) ->
 @click.option("--by", metavar="COLUMN", help="Report changes by a column of the judgments in context.")
 @options.draws
 @options.seed
-@options.scale
-@options.drop_bad_labels
+@options.database
+@options.labels
 @options.as_json
 def context(
     judgments: str,
@@ -105,8 +106,8 @@ def context(
     by: str | None,
     draws: int,
     seed: int,
-    scale: str | None,
-    drop_bad_labels: bool,
+    database: str | None,
+    reading: Reading,
     as_json: bool,
 ) -> None:
     """Relevance by aspect, alone and in context.
@@ -123,14 +124,14 @@ def context(
     from karat.cli.runs import read_several
     from karat.cli.tables import console, say
     from karat.errors import BadInput, KaratError
-    from karat.formats import read_documents, read_judgments
     from karat.judges.dimensions.change import check_by
     from karat.records.runs import together
 
     _check_out(out, runs, as_json)
     keep_inputs("--out", out, [judgments, *runs, documents])
     check_by(by)
-    read = read_judgments(judgments, scale=scale, drop_bad_labels=drop_bad_labels)
+    given = reading.study(judgments, database=database, only=["documents"], documents=documents)
+    read = given.judged
     if not len(read):
         raise BadInput.at(judgments, expected="judgments", found="none")
     if by is not None:
@@ -138,7 +139,7 @@ def context(
     study = Study(
         read,
         together(read_several(runs)) if runs else None,
-        None if documents is None else read_documents(documents),
+        given.documents,
         by,
         draws,
         seed,
@@ -200,8 +201,8 @@ def _change(study: Study) -> dict[str, Result]:
     if study.by is not None:
         found[f"Mean change by {study.by}"] = mean_change(study.judgments, study.by)
     if study.documents is not None:
-        from karat.errors import KaratError
         from karat.context import add_company
+        from karat.errors import KaratError
 
         try:
             found["Mean change by company"] = mean_change(add_company(study.judgments, study.documents), "company")
@@ -238,8 +239,8 @@ def _agreement(study: Study) -> dict[str, Result]:
 
 
 def _labels(study: Study) -> dict[str, Result]:
-    from karat.errors import Undefined
     from karat.context import compare_predictors, context_accuracy, context_sources
+    from karat.errors import Undefined
 
     given: dict[str, Any] = {"runs": study.runs, "documents": study.documents, "draws": study.draws, "seed": study.seed}
     found: dict[str, Result] = {}

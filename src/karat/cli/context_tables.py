@@ -7,12 +7,13 @@ from dataclasses import replace
 import polars as pl
 
 from karat.records import Result, Scale
+from karat.records.figures import in_words
 
 #: What of a wide table is printed; --json has the rest.
 SHOWN = {
     "Coverage": ["aspect", "alone", "context", "difference", "n_alone", "n_context"],
-    "Size of change": ["aspect", "size", "n", "share"],
-    "Mean change": ["aspect", "change", "lower", "same", "higher", "n", "p_holm"],
+    "Size of change": ["aspect", "size", "n", "share", "retest"],
+    "Mean change": ["aspect", "change", "lower", "same", "higher", "n", "p_holm", "retest"],
     "Correlation with overall": ["aspect", "alone", "context", "difference", "n_alone", "n_context"],
     "Prediction of overall": ["aspects", "alone", "context", "random_alone"],
     "Agreement": ["aspect", "figure", "alone", "context", "n_alone", "n_context"],
@@ -22,8 +23,8 @@ SHOWN = {
 
 def shaped(result: Result, title: str, scale: Scale | None) -> Result:
     """The result as it is printed under this title."""
-    result = _named(result, scale)
-    return _by_grade(result) if title == "Distribution" else result
+    result = replace(result, scale=scale)
+    return _by_grade(replace(result, frame=in_words(result.frame, scale))) if title == "Distribution" else result
 
 
 def once(result: Result, told: set[str]) -> Result:
@@ -31,16 +32,6 @@ def once(result: Result, told: set[str]) -> Result:
     new = tuple(note for note in result.notes if note not in told)
     told.update(new)
     return replace(result, notes=new)
-
-
-def _named(result: Result, scale: Scale | None) -> Result:
-    """The result with the scale's words in place of grades; JSON keeps the numbers."""
-    if scale is None or "grade" not in result.frame.columns:
-        return result
-    words = {f"{level.grade:g}": level.name for level in scale}
-    numbers = [cell if isinstance(cell, str) else f"{cell:g}" for cell in result.frame["grade"].to_list()]
-    named = pl.Series("grade", [words.get(number, number) for number in numbers])
-    return replace(result, frame=result.frame.with_columns(named))
 
 
 def _by_grade(result: Result) -> Result:

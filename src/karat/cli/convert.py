@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from karat.cli import options
+from karat.cli.inputs import Reading
+
+if TYPE_CHECKING:
+    from karat.labels.consensus import How
 
 EXAMPLES = """\b
 Examples:
   karat convert qrels.txt labels.parquet
   karat convert book.json labels.csv            (a Quepid book)
-  karat convert crowd.csv qrels.txt --majority  (one label per document)
+  karat convert crowd.csv qrels.txt --consensus (one label per document)
   karat convert labels.jsonl - --to trec | head"""
 
 
@@ -29,18 +35,16 @@ Examples:
     help="trec, csv, tsv, jsonl, parquet, quepid, quepid-csv or xml.",
 )
 @click.option("--to", "to_format", metavar="FORMAT", help="trec, csv, tsv, jsonl, parquet, quepid or quepid-csv.")
-@click.option("--majority", is_flag=True, help="Reduce to one label per document: what most judges said.")
-@options.scale
-@options.drop_bad_labels
+@options.consensus
+@options.labels
 def convert(
     source: str,
     target: str,
     kind: str | None,
     from_format: str | None,
     to_format: str | None,
-    majority: bool,
-    scale: str | None,
-    drop_bad_labels: bool,
+    consensus: How | None,
+    reading: Reading,
 ) -> None:
     """Convert judgments, runs and other records between formats.
 
@@ -48,9 +52,10 @@ def convert(
     dropped in silence. Files may be packed (.gz, .zst); - is standard input or output.
     """
     from karat.errors import BadInput
-    from karat.formats import read_judgments, write
+    from karat.formats import write
     from karat.formats.kinds import READERS, kind_of
-    from karat.labels import consensus
+    from karat.formats.write import fitted, format_of
+    from karat.labels import consensus as one_each
     from karat.records import Judgments, Records
     from karat.records.base import count
 
@@ -59,15 +64,16 @@ def convert(
         raise BadInput.at("the kind", expected=" or ".join(READERS), found=f'"{what}"')
     records: Records
     if what == "judgments":
-        records = read_judgments(source, scale=scale, drop_bad_labels=drop_bad_labels, format=from_format)
+        records = reading.judgments(source, from_format)
     else:
         records = READERS[what](source, format=from_format)
-    if majority:
+    if consensus is not None:
         if not isinstance(records, Judgments):
-            raise BadInput.at("--majority", expected="judgments", found=what)
-        records = consensus(records)
-    lost = write(records, target, to_format)
+            raise BadInput.at("--consensus", expected="judgments", found=what)
+        records = one_each(records, consensus)
+    written, lost = fitted(records, to_format or format_of(target))
+    write(written, target, to_format)
     for note in [*records.notes, *lost]:
         click.echo(f"note: {note}", err=True)
     if target != "-":
-        click.echo(f"Wrote {count(len(records), 'row')} of {what} to {target}.", err=True)
+        click.echo(f"Wrote {count(len(written), 'row')} of {what} to {target}.", err=True)

@@ -9,12 +9,13 @@ import click
 from karat.cli import options
 
 if TYPE_CHECKING:
+    from karat.labels.consensus import How
     from karat.records import Judgments
 
 EXAMPLES = """\b
 Examples:
   karat export my-study labels.csv
-  karat export my-study qrels.txt --majority         (one label per document)
+  karat export my-study qrels.txt --consensus        (one label per document)
   karat export my-study gold.csv --kind gold         (what karat plan gold drew, for karat compare --gold)
   karat export my-study preferences.csv --kind preferences
   karat export my-study people.csv --kind people     (platform ids and completion codes)
@@ -31,7 +32,7 @@ KINDS = ("judgments", "gold", "preferences", "tasks", "codes", "people", "log")
 @click.argument("target", metavar="FILE")
 @click.option("--kind", type=click.Choice(KINDS), default="judgments", show_default=True, help="What to write.")
 @click.option("--to", "to_format", metavar="FORMAT", help="trec, csv, tsv, jsonl, parquet, quepid or quepid-csv.")
-@click.option("--majority", is_flag=True, help="Reduce to one label per document: what most judges said.")
+@options.consensus
 @click.option("--group", metavar="NAME", help="Only judgments of this group of judges.")
 @options.database
 def export(
@@ -39,7 +40,7 @@ def export(
     target: str,
     kind: str,
     to_format: str | None,
-    majority: bool,
+    consensus: How | None,
     group: str | None,
     database: str | None,
 ) -> None:
@@ -53,11 +54,12 @@ def export(
     from karat.cli.study import opened_study
     from karat.errors import BadInput
     from karat.formats import write
+    from karat.formats.write import fitted, format_of
     from karat.records import Judgments
     from karat.records.base import count
 
-    for option, asked in (("--majority", majority), ("--group", group is not None)):
-        if asked and kind not in ("judgments", "gold"):
+    for option, asked in (("--consensus", consensus), ("--group", group)):
+        if asked is not None and kind not in ("judgments", "gold"):
             raise BadInput.at(option, expected="judgments or gold labels", found=kind)
     with opened_study(folder, database, made=False) as opened:
         from karat.store.exported import exported
@@ -66,31 +68,28 @@ def export(
         if group is not None and group not in groups:
             raise BadInput.at("--group", expected=f"one of the study's: {', '.join(groups)}", found=f'"{group}"')
         records = exported(opened.store, kind, scale, group)
-    if majority and isinstance(records, Judgments):
-        records = _one_each(records, target, to_format)
-    lost = write(records, target, to_format)
+    form = to_format or format_of(target)
+    if consensus is not None and isinstance(records, Judgments):
+        records = _one_each(records, consensus, waiting=form not in RATINGS)
+    written, lost = fitted(records, form)
+    write(written, target, form)
     for note in [*records.notes, *lost]:
         click.echo(f"note: {note}", err=True)
     if target != "-":
-        click.echo(f"Wrote {count(len(records), 'row')} of {kind} to {target}.", err=True)
+        click.echo(f"Wrote {count(len(written), 'row')} of {kind} to {target}.", err=True)
 
 
-def _one_each(judgments: Judgments, target: str, to_format: str | None) -> Judgments:
-    """One label per document with its probability; of documents as a whole where a format has no place for others."""
+def _one_each(judgments: Judgments, how: How, *, waiting: bool) -> Judgments:
+    """One label per document with its probability, and a row for drawn documents that wait for one if asked."""
+    from dataclasses import replace
+
     import polars as pl
 
-    from karat.formats.whole import whole_only
-    from karat.formats.write import format_of
     from karat.labels import consensus
-    from karat.records import Judgments
     from karat.records.base import count
 
     notes: list[str] = []
-    kind = to_format or format_of(target)
-    if kind in RATINGS:
-        judgments, notes = whole_only(judgments, kind)
-    frame = judgments.frame
-    reduced = consensus(judgments)
+    frame, reduced = judgments.frame, consensus(judgments, how)
     labels = reduced.frame
     if "probability" in frame.columns:
         key = [name for name in ("query", "doc", "subtopic", "context") if name in labels.columns]
@@ -101,10 +100,10 @@ def _one_each(judgments: Judgments, target: str, to_format: str | None) -> Judgm
         one = pl.when(pl.col("probability").list.len() == 1).then(pl.col("probability").list.first())
         drawn = drawn.with_columns(one)
         labels = labels.join(drawn, on=key, how="left", nulls_equal=True, maintain_order="left")
-        if kind not in RATINGS:
+        if waiting:
             # What was drawn and has no label belongs to the sample, which a comparison has to know.
-            waiting = drawn.drop_nulls("probability").join(labels, on=key, how="anti", nulls_equal=True)
-            labels = pl.concat([labels, waiting], how="diagonal")
+            without = drawn.drop_nulls("probability").join(labels, on=key, how="anti", nulls_equal=True)
+            labels = pl.concat([labels, without], how="diagonal")
         if differ:
             notes.append(f"{count(differ, 'document')} drawn with different probabilities: none is written")
-    return Judgments(labels, (*reduced.notes, *notes), judgments.scale)
+    return replace(reduced, frame=labels, notes=(*reduced.notes, *notes))

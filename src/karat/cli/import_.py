@@ -29,6 +29,7 @@ Examples:
 @click.option("--group", metavar="NAME", help="The group of rows that name none: who is asked, or who said this.")
 @options.database
 @options.drop_bad_labels
+@options.time_format
 def import_(
     folder: str,
     source: str,
@@ -37,6 +38,7 @@ def import_(
     group: str | None,
     database: str | None,
     drop_bad_labels: bool,
+    time_format: str | None,
 ) -> None:
     """Bring tasks, judgments or preferences into a study.
 
@@ -48,9 +50,10 @@ def import_(
     """
     from dataclasses import replace
 
+    from karat.cli.inputs import Reading
     from karat.cli.study import opened_study
     from karat.errors import BadInput
-    from karat.formats import read_judgments, read_preferences
+    from karat.formats import read_preferences
 
     with opened_study(folder, database) as opened:
         from karat.store.plans import is_plan
@@ -59,13 +62,13 @@ def import_(
         if what == "tasks":
             said, notes = _add_tasks(opened, source, group)
         elif what == "judgments":
-            scale = opened.folder.study.scale
-            labels = read_judgments(source, scale=scale, drop_bad_labels=drop_bad_labels, format=from_format)
+            reading = Reading(opened.folder.study.scale, drop_bad_labels, time_format)
+            labels = reading.judgments(source, from_format)
             labels = replace(labels, frame=_with_group(labels.frame, group))
             plan = is_plan(labels)
             said, notes = _add_plan(opened, source, labels) if plan else _add_records(opened, source, labels, "label")
         elif what == "preferences":
-            choices = read_preferences(source, format=from_format)
+            choices = read_preferences(source, time_format=time_format, format=from_format)
             choices = replace(choices, frame=_with_group(choices.frame, group))
             said, notes = _add_records(opened, source, choices, "preference")
         else:

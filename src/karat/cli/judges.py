@@ -12,20 +12,22 @@ import click
 
 from karat.cli import options
 from karat.cli.disagree import with_kinds
+from karat.cli.inputs import Reading, runs_in
 
 if TYPE_CHECKING:
-    from karat.records import ClickLog, Clicks, Judgments, Result
+    from karat.records import ClickLog, Clicks, Documents, Judgments, Queries, Result, Scale
 
 EXAMPLES = """\b
 Examples:
   karat judges crowd.csv
+  karat judges my-study
   karat judges agreement llm-judges/*.txt --gold gold.qrels
   karat judges bias crowd.csv --gold gold.csv --documents docs.jsonl --queries queries.csv
   karat judges bias llm.csv --gold gold.csv --run bm25.run --run neural.run
   karat judges distribution crowd.csv pro.csv --by wikipedia --documents docs.jsonl --json
   karat judges clicks crowd.csv --clicks clicks.csv --by wikipedia --documents docs.jsonl
 
-A file without a column group is a group of its own, named by the file."""
+JUDGMENTS may be a study's folder. A file without a column group is a group of its own, named by the file."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,8 @@ class Study:
     """What the parts of the report look at."""
 
     judgments: Judgments
+    #: The same with the gold labels as a group of that name.
+    everything: Judgments
     gold: Judgments | None
     clicks: Clicks | ClickLog | None
     by: str | None
@@ -50,8 +54,8 @@ class Study:
 @click.option("--by", metavar="COLUMN", help="Report by a column or feature, such as wikipedia.")
 @options.draws
 @options.seed
-@options.scale
-@options.drop_bad_labels
+@options.database
+@options.labels
 @options.as_json
 def judges(
     judgments: tuple[str, ...],
@@ -63,8 +67,8 @@ def judges(
     by: str | None,
     draws: int,
     seed: int,
-    scale: str | None,
-    drop_bad_labels: bool,
+    database: str | None,
+    reading: Reading,
     as_json: bool,
 ) -> None:
     """Agreement, errors and biases of judges, of any mix of groups.
@@ -74,27 +78,28 @@ def judges(
     query_length, navigational, document_length, rank_shown, shown_by; any column of JUDGMENTS serves too.
     """
     from karat.errors import BadInput, KaratError
-    from karat.formats import read_clicks, read_judgments
-    from karat.formats.several import read_groups
 
     named = len(judgments) > 1 and judgments[0] in PARTS and not Path(judgments[0]).exists()
     files = judgments[1:] if named else judgments
-    everything = read_groups(files, scale, drop_bad_labels)
-    if not len(everything):
+    beside = ("clicks", "documents", "queries")
+    given = reading.study(
+        files, database=database, only=beside, gold=gold, clicks=clicks, documents=documents, queries=queries
+    )
+    if not len(given.judged):
         raise BadInput.at(", ".join(files), expected="judgments", found="none")
-    if gold is not None and everything.has("group") and "gold" in everything.frame["group"].to_list():
-        raise BadInput("the judgments have a group gold already: leave out --gold, or the group")
+    runs = runs or tuple(runs_in(files[0]))
     study = Study(
-        _with_features(everything, documents, queries, runs, by),
-        None if gold is None else read_judgments(gold, scale=scale, drop_bad_labels=drop_bad_labels),
-        None if clicks is None else read_clicks(clicks),
+        _with_features(given.judged, given.documents, given.queries, runs, by),
+        _with_features(given.with_gold, given.documents, given.queries, runs, by),
+        given.gold,
+        given.clicks,
         by,
         draws,
         seed,
     )
     if named:
         found = PARTS[judgments[0]](study)
-        _show(found, by, as_json)
+        _show(found, by, study.judgments.scale, as_json)
         return
     report: dict[str, dict[str, Result]] = {}
     left_out = []
@@ -114,14 +119,14 @@ def judges(
     for place, part_found in enumerate(report.values()):
         if place:
             click.echo()
-        _show(part_found, by, as_json=False)
+        _show(part_found, by, study.judgments.scale, as_json=False)
     from karat.cli.tables import console, say
 
     for reason in left_out:
         say(console(), f"- left out: {reason}")
 
 
-def _show(found: dict[str, Result], by: str | None, as_json: bool) -> None:
+def _show(found: dict[str, Result], by: str | None, scale: Scale | None, as_json: bool) -> None:
     from karat.cli.results import print_result
 
     if as_json:
@@ -135,15 +140,14 @@ def _show(found: dict[str, Result], by: str | None, as_json: bool) -> None:
         columns = SHOWN.get(title)
         if "found" in result.frame.columns:  # what was looked at and is no finding of its own is in --json
             result = replace(result, frame=result.frame.filter(result.frame["found"]))
-        print_result(result, columns and [columns[0], *([by] if by else []), *columns[1:]], title)
+        print_result(replace(result, scale=scale), columns and [columns[0], *([by] if by else []), *columns[1:]], title)
 
 
 def _with_features(
-    judgments: Judgments, documents: str | None, queries: str | None, runs: Sequence[str], by: str | None
+    judgments: Judgments, documents: Documents | None, queries: Queries | None, runs: Sequence[str], by: str | None
 ) -> Judgments:
     """The judgments with the features that documents, queries and runs allow; the one asked for must be among them."""
     from karat.cli.runs import read_several
-    from karat.formats import read_documents, read_queries
     from karat.judges import FEATURES, add_features
     from karat.records.runs import together
 
@@ -153,8 +157,8 @@ def _with_features(
         judgments = add_features(
             judgments,
             wanted,
-            queries=None if queries is None else read_queries(queries),
-            documents=None if documents is None else read_documents(documents),
+            queries=queries,
+            documents=documents,
             runs=together(read_several(runs)) if runs else None,
         )
     return judgments if by is None else _told_by(judgments, by)
@@ -164,13 +168,11 @@ def _told_by(judgments: Judgments, by: str) -> Judgments:
     """The judgments with the column to report by: there, and as numbers where a table held numbers as text."""
     import polars as pl
 
-    from karat.records import Judgments
-
     values = judgments.need(by, "--by")
     if values.dtype == pl.String and values.n_unique() > FEW_VALUES:
         numbers = values.cast(pl.Float64, strict=False)
         if numbers.null_count() == values.null_count():
-            return Judgments(judgments.frame.with_columns(numbers), judgments.notes, judgments.scale)
+            return replace(judgments, frame=judgments.frame.with_columns(numbers))
     return judgments
 
 
@@ -221,12 +223,12 @@ def _distribution(study: Study) -> dict[str, Result]:
     from karat.errors import BadInput
     from karat.judges import distribution, distribution_tests
 
-    values = None if study.by is None else study.judgments.frame[study.by]
+    values = None if study.by is None else study.everything.frame[study.by]
     if values is not None and not values.dtype.is_numeric() and values.n_unique() > MOST_VALUES:
         raise BadInput.at("--by", expected=f"a column of up to {MOST_VALUES} values", found=f"{values.n_unique():,}")
     return {
-        "Label distribution": distribution(study.judgments, by=study.by, draws=study.draws, seed=study.seed),
-        "Tests": distribution_tests(study.judgments, by=study.by),
+        "Label distribution": distribution(study.everything, by=study.by, draws=study.draws, seed=study.seed),
+        "Tests": distribution_tests(study.everything, by=study.by),
     }
 
 

@@ -3,20 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 from typing import Any, TypeVar
 
 import click
 
+from karat.cli.inputs import Reading
+
 #: A command, or the function that one is made of.
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-scale = click.option("--scale", metavar="LEVELS", help="The scale of the labels: 0..3, or bad,fair,good.")
+#: As in karat.labels.consensus, which --help shall not wait for.
+HOWS = ("median", "majority", "mean")
+consensus = click.option(
+    "--consensus",
+    type=click.Choice(HOWS),
+    is_flag=False,
+    flag_value=HOWS[0],
+    help="Reduce to one label per document: the median of its judges' labels unless another is named.",
+)
 database = click.option(
     "--database", metavar="URL", help="postgresql://...; by default the file karat.db in the folder."
 )
+scale = click.option("--scale", metavar="LEVELS", help="The scale of the labels: 0..3, or bad,fair,good.")
 drop_bad_labels = click.option(
     "--drop-bad-labels", is_flag=True, help="Drop labels outside the scale, and say how many."
 )
+time_format = click.option(
+    "--time-format", metavar="FORMAT", help="How times are written, if not as ISO 8601: '%m/%d/%Y %H:%M'."
+)
+
+
+def labels(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options of a command that reads labels, which gets them as one: `reading`, of type `Reading`."""
+
+    @wraps(command)
+    def with_reading(*, scale: str | None, drop_bad_labels: bool, time_format: str | None, **others: Any) -> Any:
+        return command(reading=Reading(scale, drop_bad_labels, time_format), **others)
+
+    return scale(drop_bad_labels(time_format(with_reading)))
 
 
 def _only(context: click.Context, option: click.Parameter, files: tuple[str, ...]) -> str | None:

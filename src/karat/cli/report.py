@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from karat.cli import options
+from karat.cli.inputs import Reading
 
 EXAMPLES = """\b
 Examples:
@@ -32,7 +33,7 @@ collected in the folder's karat.db is used where there are no files of it."""
 @click.option("--preferences", metavar="FILE", help="What users preferred, side by side.")
 @click.option("--clicks", metavar="FILE", help="Click counts, or a log with a row per result shown.")
 @options.database
-@click.option("--group", metavar="NAME", help="Score the systems by this group's labels, not by all judges' majority.")
+@click.option("--group", metavar="NAME", help="Score the systems by this group's labels, not by all judges' median.")
 @click.option("-m", "--measure", help="The measure that decides: nDCG@10, or P@10 with gold labels.")
 @click.option("--also", multiple=True, metavar="MEASURE", help="A measure to score beside it; may be repeated.")
 @click.option("--difference", default=0.02, show_default=True, help="The difference worth seeing, for the plan.")
@@ -40,8 +41,7 @@ collected in the folder's karat.db is used where there are no files of it."""
 @click.option("--title", help="The title of the page; the study's unless given.")
 @options.draws
 @options.seed
-@options.scale
-@options.drop_bad_labels
+@options.labels
 @options.as_json
 def report(
     study: str | None,
@@ -64,8 +64,7 @@ def report(
     title: str | None,
     draws: int,
     seed: int,
-    scale: str | None,
-    drop_bad_labels: bool,
+    reading: Reading,
     as_json: bool,
 ) -> None:
     """One page that says which system is better, and how far the judges and measures can be trusted.
@@ -75,39 +74,36 @@ def report(
     not allow says so in one line.
     """
     import json
-    from dataclasses import replace
     from pathlib import Path
 
-    from karat.cli.collected import collected_files
     from karat.cli.progress import progress
     from karat.cli.tables import console, say
     from karat.errors import BadInput
-    from karat.report import make_report, read_evidence
+    from karat.report import make_report
     from karat.report.report import BESIDE
+    from karat.study import Study
 
     if study is None and not labels:
         raise BadInput("name a study's folder, or the files with --labels and --run")
     if not difference > 0:
         raise BadInput.at("--difference", expected="a number above 0", found=str(difference))
-    given = {"judgments": labels, "gold": gold, "preferences": preferences}
-    named = [kind for kind, files in given.items() if files]
-    with collected_files(study, named, database) as collected:
-        evidence = read_evidence(
-            study,
-            labels=labels or ([collected["judgments"]] if "judgments" in collected else ()),
-            runs=runs,
-            gold=gold or collected.get("gold"),
-            queries=queries,
-            documents=documents,
-            preferences=preferences or collected.get("preferences"),
-            clicks=clicks,
-            title=title,
-            scale=scale,
-            drop_bad_labels=drop_bad_labels,
-        )
-    if collected:  # what was read from the database has no file that a command could name
-        files = {name: path for name, path in evidence.files.items() if path not in collected.values()}
-        evidence = replace(evidence, files=files)
+    loaded = Study.load(
+        study,
+        database=database,
+        labels=labels,
+        runs=runs,
+        gold=gold,
+        queries=queries,
+        documents=documents,
+        preferences=preferences,
+        clicks=clicks,
+        title=title,
+        scale=reading.scale,
+        drop_bad_labels=reading.drop_bad_labels,
+        time_format=reading.time_format,
+    )
+    for note in loaded.notes:
+        click.echo(f"note: {note}", err=True)
     page = Path(out) if out is not None else None if latex is not None else Path("report.html")
     for path in [page, Path(latex) if latex is not None else None]:
         if path is not None and (path.is_dir() or not path.absolute().parent.is_dir()):
@@ -115,7 +111,7 @@ def report(
                 str(path), expected="a file in a folder that is there", found="no such folder, or a folder"
             )
     found = make_report(
-        evidence,
+        loaded,
         measure=measure,
         measures=also or BESIDE,
         group=group,

@@ -9,12 +9,10 @@ from rich.console import Console
 
 from karat.cli.tables import console, say, side_by_side
 from karat.records import Result
-from karat.records.figures import cell, column_decimals
+from karat.records.figures import cell, column_decimals, in_words
 
 #: A longer table is cut, and said to be; --json has all of it.
 MOST_ROWS = 40
-#: Columns of grades, which are written as they are.
-GRADES = ("level", "grade", "label", "error", "truth", "size")
 
 
 def print_result(result: Result, columns: list[str] | None = None, title: str = "") -> None:
@@ -23,7 +21,7 @@ def print_result(result: Result, columns: list[str] | None = None, title: str = 
     if title:
         out.print(f"[bold]{title}[/bold]")
     say(out, result.finding)
-    frame = result.frame
+    frame = in_words(result.frame, result.scale)
     if frame.height:
         _print_frame(out, frame.head(MOST_ROWS), columns)
     if frame.height > MOST_ROWS:
@@ -57,5 +55,5 @@ def _print_frame(out: Console, frame: pl.DataFrame, columns: list[str] | None) -
 
 
 def _cell(row: dict[str, Any], name: str, places: int) -> str:
-    value, interval = cell(row, name, places, GRADES)
+    value, interval = cell(row, name, places)
     return f"{value} {interval}" if interval else value

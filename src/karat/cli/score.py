@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from karat.cli import options
+from karat.cli.inputs import Reading, run_files
 
 if TYPE_CHECKING:
     from karat.estimate import Scores
@@ -26,6 +27,7 @@ EXAMPLES = """\b
 Examples:
   karat score qrels.txt bm25.run neural.run -m nDCG@10 -m AP
   karat score qrels.txt runs/*.run.gz -m nDCG@10,P@5 --tsv > scores.tsv
+  karat score my-study -m nDCG@10
   karat score diversity.qrels my.run -m alpha_nDCG@10 --profile ndeval
   zcat my.run.gz | karat score labels.csv - --by-query --json
 
@@ -34,9 +36,10 @@ Examples:
 
 @click.command(epilog=EXAMPLES)
 @click.argument("labels")
-@click.argument("runs", metavar="RUN...", nargs=-1, required=True)
+@click.argument("runs", metavar="[RUN...]", nargs=-1)
 @click.option("-m", "--measure", multiple=True, metavar="MEASURE...", help="Measures, with commas or repeated.")
 @click.option("-q", "--by-query", is_flag=True, help="Show every query's score.")
+@options.database
 @options.profile
 @options.complete
 @options.as_json
@@ -44,8 +47,7 @@ Examples:
 @options.level
 @options.draws
 @options.seed
-@options.scale
-@options.drop_bad_labels
+@options.labels
 @click.option("--weights", metavar="FILE", help="Weights for udm gains, as karat disagree --out writes them.")
 @click.option("--subtopics", metavar="FILE", help="Weights of subtopics: a table of query, subtopic, weight.")
 def score(
@@ -53,6 +55,7 @@ def score(
     runs: tuple[str, ...],
     measure: tuple[str, ...],
     by_query: bool,
+    database: str | None,
     profile: str,
     complete: bool,
     as_json: bool,
@@ -60,32 +63,36 @@ def score(
     level: float,
     draws: int,
     seed: int,
-    scale: str | None,
-    drop_bad_labels: bool,
+    reading: Reading,
     weights: str | None,
     subtopics: str | None,
 ) -> None:
     """Score runs against labels, with intervals over queries.
 
     LABELS are qrels, CSV, JSON lines, Parquet or a Quepid book; each RUN has TREC's six columns, or is CSV, JSON
-    lines or Parquet. Files may be packed (.gz, .zst); - is standard input.
+    lines or Parquet. Files may be packed (.gz, .zst); - is standard input. LABELS may be a study's folder: then labels
+    and scale are the study's, and its runs are scored unless some are named.
     """
     from karat.cli.progress import progress
     from karat.errors import BadInput
     from karat.estimate import Scorer, Scores
-    from karat.formats import read_judgments, read_runs, read_subtopics, read_user_weights
+    from karat.formats import read_runs, read_subtopics, read_user_weights
     from karat.formats.files import File
     from karat.measures import as_measures, profile_named
 
     files, names = measures_among(runs, measure)
+    files = run_files(labels, files)
     if [labels, *files].count("-") > 1:
         raise BadInput("standard input (-) can be read once only")
     tool = profile_named(profile)
     measures = as_measures(names or DEFAULTS.get(tool.name, DEFAULT))
-    for path in [labels, *files]:  # a name mistyped at the end should not cost the work on the others
+    for path in [
+        *([] if Path(labels).is_dir() else [labels]),
+        *files,
+    ]:  # a name mistyped at the end should not cost the work on the others
         File(path).check()
     scorer = Scorer(
-        read_judgments(labels, scale=scale, drop_bad_labels=drop_bad_labels),
+        reading.study(labels, database=database).judged,
         measures,
         profile=tool,
         complete=complete,
@@ -125,8 +132,6 @@ def measures_among(runs: tuple[str, ...], given: tuple[str, ...]) -> tuple[list[
                 names.append(word)
                 continue
         files.append(word)
-    if not files:
-        raise BadInput("no run to score; the labels come first, then the runs")
     return files, names
 
 

@@ -39,7 +39,10 @@ def opened_study(path: str, database: str | None, *, load: bool = False, made: b
     With `made` False the database has to be there already, and the study in it.
     """
     if not made:
-        _check_collected(path, database)
+        from karat.formats.study import read_study
+        from karat.study.collected import check_there
+
+        check_there(read_study(path).path, database)
     opened = open_study(path, database, load=load, made=made)
     from karat.store.trouble import in_plain_words
 
@@ -89,26 +92,6 @@ def open_study(path: str, database: str | None, *, load: bool = False, made: boo
                 notes += notes_of_tasks(added.chances, len(added.probabilities), len(added.other_labels))
         on_failure.pop_all()
     return Opened(folder, store, tuple(notes))
-
-
-def _check_collected(path: str, database: str | None) -> None:
-    """Say that nothing was collected where there is no database; an empty one would hide that it is elsewhere."""
-    from karat.errors import BadInput, MissingExtra
-    from karat.formats.study import read_study
-
-    try:
-        from karat.store.database import file_of
-    except ImportError:
-        raise MissingExtra.named("collect", "the database of a study") from None
-
-    file = file_of(database or str(read_study(path).path / "karat.db"))
-    if file is not None and not str(file).startswith("file:") and not file.exists():
-        raise BadInput.at(
-            path if database is None else "the database",
-            expected="a file with what karat serve or karat import collected",
-            found=f"no {file.name}: nothing was collected here",
-            remedy=f"name {'it with --database, if the study is kept elsewhere' if database is None else 'another'}",
-        )
 
 
 def notes_of_tasks(chances: Chances, set_now: int = 0, other_labels: int = 0) -> list[str]:

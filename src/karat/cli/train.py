@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from karat.cli import options
+from karat.cli.inputs import Reading
 
 if TYPE_CHECKING:
     import polars as pl
@@ -34,8 +35,7 @@ A file without a column group is a group of its own, named by the file. The firs
 @click.option("--folds", default=5, show_default=True, help="Parts of the queries, in turn tested on.")
 @options.draws
 @options.seed
-@options.scale
-@options.drop_bad_labels
+@options.labels
 @options.as_json
 def train(
     judgments: tuple[str, ...],
@@ -49,8 +49,7 @@ def train(
     folds: int,
     draws: int,
     seed: int,
-    scale: str | None,
-    drop_bad_labels: bool,
+    reading: Reading,
     as_json: bool,
 ) -> None:
     """Train rankers on each group's labels and test them on each group's.
@@ -59,10 +58,9 @@ def train(
     themselves and lose on others. Needs lightgbm: pip install 'karat[train]'.
     """
     from karat.cli.results import print_result
-    from karat.formats.several import read_groups
     from karat.validity import train as train_rankers
 
-    read = read_groups(judgments, scale, drop_bad_labels)
+    read = reading.groups(judgments)
     found = train_rankers(
         read,
         _table(read, runs, feature, features, documents, queries),

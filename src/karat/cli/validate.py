@@ -6,11 +6,13 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from karat.cli import options
+from karat.cli.inputs import Reading, runs_in
 from karat.cli.validate_options import refuse_untaken
 from karat.cli.validate_show import document, show
 from karat.cli.validate_users import EXAMPLES as USER_EXAMPLES
@@ -18,9 +20,10 @@ from karat.cli.validate_users import USER_PARTS, for_terminal, keep_what_is_read
 
 if TYPE_CHECKING:
     from karat.records import Judgments, Preferences, Queries, Result, Runs
+    from karat.study import Study
 
-#: What is compared with users when no measure is asked for.
-DEFAULT = ("nDCG@10", "RR@10", "P@10", "ERR@10")
+#: What is compared with users when no measure is asked for, down to what they saw.
+DEFAULT = ("nDCG", "RR", "P", "ERR")
 
 EXAMPLES = """\b
 Examples:
@@ -28,7 +31,7 @@ Examples:
   karat validate preferences.csv --runs runs/*.run --labels diversity.qrels -m alpha_nDCG@10 --split difference
   karat validate preferences.csv --runs runs/*.run --labels diversity.qrels --by subtopic --split zero --split kind
       --queries topics.xml --json
-  karat validate preferences.csv --part ranking
+  karat validate preferences.csv --part judges --part ranking
 {more}
 
 A preference has query, left, right (systems), choice (left, equal, right, none), and maybe subtopic, strength, judge,
@@ -43,8 +46,10 @@ class Given:
     run_paths: tuple[str, ...]
     labels_path: str | None
     queries_path: str | None
+    database: str | None
     measures: tuple[str, ...]
-    by: str
+    by: str | None
+    depth: int | None
     how: str
     at_least: float | None
     split: tuple[str, ...]
@@ -54,42 +59,60 @@ class Given:
     picture: str | None
     draws: int
     seed: int
-    scale: str | None
-    drop_bad_labels: bool
+    reading: Reading
 
     @property
-    def own_measures(self) -> tuple[str, ...]:
-        """The measures that were asked for, none where a part should take its own."""
-        return () if self.measures is DEFAULT else self.measures
+    def of_what_was_shown(self) -> list[str]:
+        """The measures that were asked for, or some down to what users saw."""
+        from karat.validity.asked import shown_depth
+
+        return list(self.measures) or [f"{name}@{shown_depth(self.preferences, self.depth)}" for name in DEFAULT]
 
     @cached_property
     def preferences(self) -> Preferences:
         """What users answered."""
+        from karat.errors import BadInput
         from karat.formats import read_preferences
 
-        return read_preferences(self.preferences_path)
+        if self.study is None:
+            return read_preferences(self.preferences_path, time_format=self.reading.time_format)
+        if self.study.preferences is None:
+            raise BadInput("; ".join(["there are no preferences", *self.study.notes]))
+        return self.study.preferences
+
+    @cached_property
+    def study(self) -> Study | None:
+        """The study, where its folder was named in place of preferences."""
+        if not Path(self.preferences_path).is_dir():
+            return None
+        return self.reading.study(
+            self.preferences_path, database=self.database, only=["preferences", "queries"], queries=self.queries_path
+        )
 
     @cached_property
     def runs(self) -> list[Runs]:
         """The runs of the systems that users compared."""
         from karat.cli.runs import read_several
 
-        self._need(self.run_paths, "--runs", "the runs of the systems that users compared")
-        return read_several(self.run_paths)
+        paths = self.run_paths or runs_in(self.preferences_path)
+        self._need(paths, "--runs", "the runs of the systems that users compared")
+        return read_several(paths)
 
     @cached_property
     def labels(self) -> Judgments:
         """The labels to score the runs with."""
-        from karat.formats import read_judgments
-
+        if self.study is not None and self.labels_path is None:
+            return self.study.judged
         self._need(self.labels_path, "--labels", "labels to score the runs with")
-        return read_judgments(str(self.labels_path), scale=self.scale, drop_bad_labels=self.drop_bad_labels)
+        return self.reading.study(str(self.labels_path)).judged
 
     @cached_property
     def queries(self) -> Queries | None:
         """The queries with their kinds, where a file tells them."""
         from karat.formats import read_queries
 
+        if self.study is not None:
+            return self.study.queries
         return None if self.queries_path is None else read_queries(self.queries_path)
 
     @staticmethod
@@ -108,7 +131,7 @@ def _agreement(given: Given) -> list[Result]:
             given.preferences,
             given.runs,
             given.labels,
-            list(given.measures),
+            given.of_what_was_shown,
             by=given.by,
             how=given.how,
             at_least=given.at_least,
@@ -116,6 +139,7 @@ def _agreement(given: Given) -> list[Result]:
             ties=given.ties,
             queries=given.queries,
             profile=given.profile,
+            depth=given.depth,
             draws=given.draws,
             seed=given.seed,
         )
@@ -145,8 +169,14 @@ def _votes(given: Given) -> list[Result]:
 
     return [
         votes(given.preferences, at_least=given.at_least),
-        preferred(given.preferences, by=given.by, how=given.how, at_least=given.at_least),
+        preferred(given.preferences, by=given.by or "query", how=given.how, at_least=given.at_least),
     ]
+
+
+def _judges(given: Given) -> list[Result]:
+    from karat.validity import preference_judges
+
+    return [preference_judges(given.preferences)]
 
 
 def _ranking(given: Given) -> list[Result]:
@@ -168,7 +198,8 @@ def _correlation(given: Given) -> list[Result]:
     from karat.report import heat_map
     from karat.validity import matrix, measure_correlation
 
-    found = measure_correlation(given.runs, given.labels, list(given.measures), profile=given.profile, seed=given.seed)
+    measures = given.of_what_was_shown
+    found = measure_correlation(given.runs, given.labels, measures, profile=given.profile, seed=given.seed)
     if given.picture is not None:
         subtitle = f"Kendall's tau_b over {found.frame['systems'][0]} systems and {found.frame['queries'][0]} queries"
         write_bytes(
@@ -182,6 +213,7 @@ PARTS: dict[str, Callable[[Given], list[Result]]] = {
     "agreement": _agreement,
     "tables": _tables,
     "votes": _votes,
+    "judges": _judges,
     "ranking": _ranking,
     "correlation": _correlation,
     **USER_PARTS,
@@ -199,12 +231,20 @@ PARTS: dict[str, Callable[[Given], list[Result]]] = {
     "parts",
     multiple=True,
     type=click.Choice(list(PARTS)),
-    help="What to report: agreement (the default), the paper's tables, votes, a ranking of systems, the measures'"
-    " correlation; curves along ties and context, a measure fitted to users; with their file in the place of"
+    help="What to report: agreement (the default), the paper's tables, votes, the judges, a ranking of systems, the"
+    " measures' correlation; curves along ties and context, a measure fitted to users; with their file in the place of"
     " PREFERENCES: clicks, ratings, reasons, coders.",
 )
 @click.option(
-    "--by", default="query", show_default=True, type=click.Choice(["query", "subtopic"]), help="What a pair is of."
+    "--by",
+    type=click.Choice(["query", "subtopic"]),
+    help="What a pair is of.  [default: a subtopic with its own labels where users were asked about one, else a query]",
+)
+@click.option(
+    "--depth",
+    type=click.IntRange(1),
+    metavar="N",
+    help="How many results of a list users saw.  [default: as in left_docs and right_docs, or 10]",
 )
 @click.option("--split", multiple=True, metavar="NAME", help="difference, zero, or a column of --queries such as kind.")
 @click.option("--queries", metavar="FILE", help="Queries with their kinds and subtopics, for --split.")
@@ -225,8 +265,8 @@ PARTS: dict[str, Callable[[Given], list[Result]]] = {
 @user_options
 @options.draws
 @options.seed
-@options.scale
-@options.drop_bad_labels
+@options.database
+@options.labels
 @options.as_json
 def validate(
     preferences: str,
@@ -235,7 +275,8 @@ def validate(
     labels: str | None,
     measure: tuple[str, ...],
     parts: tuple[str, ...],
-    by: str,
+    by: str | None,
+    depth: int | None,
     split: tuple[str, ...],
     queries: str | None,
     ties: str,
@@ -246,8 +287,8 @@ def validate(
     profile: str,
     draws: int,
     seed: int,
-    scale: str | None,
-    drop_bad_labels: bool,
+    database: str | None,
+    reading: Reading,
     as_json: bool,
 ) -> None:
     """Check measures against what users prefer, side by side.
@@ -269,8 +310,10 @@ def validate(
         run_paths=tuple(files),
         labels_path=labels,
         queries_path=queries,
-        measures=tuple(names) or DEFAULT,
+        database=database,
+        measures=tuple(names),
         by=by,
+        depth=depth,
         how=how,
         at_least=at_least,
         split=split,
@@ -280,8 +323,7 @@ def validate(
         picture=picture,
         draws=draws,
         seed=seed,
-        scale=scale,
-        drop_bad_labels=drop_bad_labels,
+        reading=reading,
     )
     keep_what_is_read([preferences, *files, labels, queries], picture)
     found = [result for part in asked for result in PARTS[part](given)]

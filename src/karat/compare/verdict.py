@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import polars as pl
 
@@ -21,6 +20,8 @@ from karat.estimate.gold import Gold
 from karat.estimate.with_gold import WithGold, with_gold
 from karat.judges import dawid_skene, one_coin, ordinal
 from karat.judges.error_model import ErrorModel
+from karat.labels import GOLD, split_gold
+from karat.labels.consensus import HOWS, How
 from karat.measures import Profile, as_measures, profile_named
 from karat.records import Judgments
 from karat.records.base import count
@@ -29,7 +30,7 @@ from karat.records.swapped import refuse_swapped
 
 Method = Literal["auto", "plain", "inversion", "inversion-independent", "ppi"]
 METHODS = ("auto", "plain", "inversion", "inversion-independent", "ppi")
-#: How several judges' labels of one document become one, beside their majority.
+#: The error models that make one label of several judges', beside their median, majority or mean.
 MODELS = {"one-coin": one_coin, "dawid-skene": dawid_skene, "ordinal": ordinal}
 
 
@@ -41,7 +42,7 @@ def compare(
     gold: Any = None,
     method: Method = "auto",
     queries: Literal["sample", "fixed"] = "sample",
-    combine: str = "majority",
+    consensus: str = "median",
     profile: str | Profile = "trec_eval",
     complete: bool = False,
     level: float = 0.95,
@@ -61,8 +62,9 @@ def compare(
     (`plain`). With gold labels drawn with known probabilities
     (a column `probability`; without it, a uniform draw is assumed and said) the default is prediction-powered (`ppi`),
     which is right however the judge errs; `inversion` is right only if errors depend on nothing but the true grade,
-    and is sharper then. `queries="fixed"` is about these queries only instead of all that users ask. `combine` makes
-    one label of several judges': their majority, or the posterior of an error model (one-coin, dawid-skene, ordinal).
+    and is sharper then. `queries="fixed"` is about these queries only instead of all that users ask. `consensus`
+    makes one label of several judges': their median, majority or mean, or the posterior of an error model (one-coin,
+    dawid-skene, ordinal).
     `peek` is the number of queries planned when results are looked at again and again while queries arrive: the
     interval then holds at all looks together.
     """
@@ -74,8 +76,15 @@ def compare(
     look = Look(level, peek)
     lists = several(runs)
     judged, golden, notes = _apart(Judgments.of(labels), None if gold is None else Judgments.of(gold))
-    judgments, model = _combined(judged, combine)
-    scorer = Scorer(judgments, measures, profile=profile_named(profile), complete=complete, draws=0)
+    model = _model(judged, consensus)
+    scorer = Scorer(
+        judged if model is None else model.labels(),
+        measures,
+        consensus=cast(How, consensus) if model is None else "median",
+        profile=profile_named(profile),
+        complete=complete,
+        draws=0,
+    )
     matrix = Matrix.of(scorer, lists)
     estimates: dict[str, Estimate] = {}
     found = WithGold()
@@ -125,33 +134,26 @@ def _check(method: str, queries: str, draws: int, seed: int) -> None:
 
 def _apart(labels: Judgments, gold: Judgments | None) -> tuple[Judgments, Gold | None, list[str]]:
     """The judge's labels and the gold labels, also where both came in one table with a column group."""
-    is_gold = pl.col("group").fill_null("") == "gold"
-    if not labels.has("group") or not labels.frame.select(is_gold.any()).item():
-        return labels, None if gold is None else Gold.of(gold), []
-    inside, rest = labels.frame.filter(is_gold), labels.frame.filter(~is_gold)
-    if not rest.height:
-        return labels, None if gold is None else Gold.of(gold), []
-    said = count(inside.drop_nulls("label").height, "label")
-    if gold is None:
-        gold, note = replace(labels, frame=inside, notes=()), f"{said} of the group gold taken for gold labels"
-    else:
-        note = f"{said} of the group gold left aside: the gold labels were given apart"
-    return replace(labels, frame=rest), Gold.of(gold), [note]
+    judged, golden = split_gold(labels, gold, given_stands=True)
+    if golden is None:
+        return judged, None, []
+    said = count(golden.frame.drop_nulls("label").height, "label")
+    return judged, Gold.of(golden), [] if gold is not None else [f"{said} of the group {GOLD} taken for gold labels"]
 
 
-def _combined(labels: Judgments, combine: str) -> tuple[Judgments, ErrorModel | None]:
-    """One label per document from several judges', and the error model that gave it."""
-    if combine == "majority":
-        return labels, None
-    if combine not in MODELS:
-        raise BadInput.at("combine", expected=" or ".join(["majority", *MODELS]), found=f'"{combine}"')
+def _model(labels: Judgments, consensus: str) -> ErrorModel | None:
+    """The error model that makes one label of several judges', none where their median, majority or mean does."""
+    if consensus in HOWS:
+        return None
+    if consensus not in MODELS:
+        raise BadInput.at("consensus", expected=" or ".join([*HOWS, *MODELS]), found=f'"{consensus}"')
     try:
-        model = MODELS[combine](labels)
+        model = MODELS[consensus](labels)
     except Undefined as error:
-        raise Undefined(f"no error model of the judges: {error}; leave out --combine") from None
+        raise Undefined(f"no error model of the judges: {error}; leave out --consensus") from None
     if not model.converged:
-        raise NotConverged(f"{model.finding} Its labels would mislead; take the majority, or another model")
-    return model.labels(), model
+        raise NotConverged(f"{model.finding} Its labels would mislead; take the median, or another model")
+    return model
 
 
 def _chosen(method: str, has_gold: bool, queries: str) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import polars as pl
 
 from karat.errors import BadInput
-from karat.labels import consensus
+from karat.labels import consensus, select, split_gold
 from karat.records import Judgments
 from karat.records.base import count
 
@@ -28,10 +28,10 @@ class Gold:
 
     @classmethod
     def of(cls, judgments: Judgments) -> Gold:
-        """Gold labels from judgments; several of one document are reduced to their majority."""
-        for column in ("context", "subtopic"):
-            if judgments.has(column):
-                raise BadInput.at("the gold labels", expected="one label for a document", found=f"labels by {column}")
+        """Gold labels from judgments: of the group gold where there are others, of pages read alone, their median."""
+        inside = split_gold(judgments)[1]
+        counted = select(judgments if inside is None else inside, strict=True)
+        judgments = replace(judgments, frame=counted.frame, notes=(*judgments.notes, *counted.notes))
         pair = ["query", "doc"]
         given = judgments.frame.drop_nulls("label")
         # A document without any label waits for it, or nobody could tell; both are counted below, and once.

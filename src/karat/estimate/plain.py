@@ -12,10 +12,14 @@ import polars as pl
 from karat.errors import BadInput
 from karat.estimate.notes import made_labels, notes_on, on_made_labels
 from karat.estimate.scores import Scores
-from karat.labels import consensus
+from karat.estimate.user_weights import weights_of_users
+from karat.labels import GOLD, split_gold
+from karat.labels import consensus as one_each
+from karat.labels.consensus import How
 from karat.measures import ERR, Profile, Topics, as_measures, match, profile_named
 from karat.measures.topics import UserWeights
 from karat.records import Judgments, Queries, Runs
+from karat.records.base import count
 from karat.records.runs import several
 from karat.records.swapped import refuse_swapped
 from karat.stats import FEWEST, mean_intervals
@@ -46,6 +50,7 @@ class Scorer:
         labels: Judgments,
         measures: object,
         *,
+        consensus: How = "median",
         profile: str | Profile = "trec_eval",
         complete: bool = False,
         level: float = 0.95,
@@ -65,15 +70,17 @@ class Scorer:
             raise BadInput.at("the seed", expected="a whole number from 0", found=str(seed))
         self.profile = profile_named(profile)
         self.complete, self.level, self.draws, self.seed = complete, level, draws, seed
-        self.labels = consensus(labels)
+        labels, gold = split_gold(labels)
+        self.labels = one_each(labels, consensus)
+        if gold is not None:
+            aside = f"{count(gold.frame.drop_nulls('label').height, 'label')} of the group {GOLD} left aside"
+            self.labels = replace(self.labels, notes=(*self.labels.notes, aside))
         if labels.has("probability") and (labels.frame["probability"] < 1).any():
             self.labels = replace(self.labels, notes=(*self.labels.notes, OF_A_SAMPLE))
         if not len(self.labels):
             raise BadInput.at("the labels", expected="at least one label", found="none")
-        if user_weights is None and any("udm(" in str(measure) for measure in self.measures):
-            from karat.judges.disagreement import disagreement
-
-            user_weights = disagreement(labels, draws=0).weights
+        user_weights, notes = weights_of_users(labels, self.measures, user_weights)
+        self.labels = replace(self.labels, notes=tuple(dict.fromkeys((*self.labels.notes, *notes))))
         self.topics = Topics.of(self.labels, weights, user_weights)
         self._made = made_labels(labels)
 

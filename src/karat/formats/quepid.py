@@ -62,7 +62,7 @@ def read_basic(file: File, scale: Scale | None = None, drop_bad_labels: bool = F
     frame = frame.rename({name: name.lower() for name in frame.columns})
     alone = frame["docid"].is_null() & frame["rating"].is_null()
     judgments = Judgments.check(
-        frame.filter(~alone), scale=scale, source=source.keep(~alone), drop_bad_labels=drop_bad_labels
+        frame.filter(~alone), scale=scale, source=source.keep(~alone), drop_bad_labels=drop_bad_labels, one_each=True
     )
     if not alone.any():
         return judgments

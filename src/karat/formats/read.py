@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import polars as pl
 
@@ -44,6 +45,7 @@ COMMENTS = Schema(
     ),
 )
 
+AnyPath = str | Path
 #: The formats by the names that `--from` and `--to` take.
 FORMATS = ("trec", "csv", "tsv", "jsonl", "parquet", "quepid", "quepid-csv", "xml")
 
@@ -78,15 +80,17 @@ def format_of(file: File, schema: Schema) -> str:
 
 
 def read_judgments(
-    path: str,
+    path: AnyPath,
     *,
     scale: Scale | str | None = None,
     drop_bad_labels: bool = False,
+    time_format: str | None = None,
     format: str | None = None,  # noqa: A002
 ) -> Judgments:
     """Judgments from a file: TREC qrels, CSV, TSV, JSON lines, Parquet, or Quepid's; `-` is standard input.
 
-    Labels outside the scale are an error that names the line; `drop_bad_labels` drops them with a note instead.
+    Labels outside the scale are an error that names the line; `drop_bad_labels` drops them with a note instead. Times
+    are ISO 8601 or numbers that grow, unless `time_format` says how they are written (`%m/%d/%Y %H:%M`).
     """
     file = File(str(path))
     scale = Scale.parse(scale) if isinstance(scale, str) else scale
@@ -99,10 +103,10 @@ def read_judgments(
         return quepid.read_basic(file, scale, drop_bad_labels)
     _refuse_xml(kind, file, "judgments")
     frame, source = tables.read_table(file, kind)
-    return Judgments.check(frame, scale=scale, source=source, drop_bad_labels=drop_bad_labels)
+    return Judgments.check(frame, scale=scale, source=source, drop_bad_labels=drop_bad_labels, time_format=time_format)
 
 
-def read_runs(path: str, *, ranks: bool = True, format: str | None = None) -> Runs:  # noqa: A002
+def read_runs(path: AnyPath, *, ranks: bool = True, format: str | None = None) -> Runs:  # noqa: A002
     """Runs from a file: TREC's six columns, CSV, TSV, JSON lines or Parquet; `-` is standard input."""
     file = File(str(path))
     kind = _known(format) or format_of(file, Runs.schema)
@@ -113,14 +117,19 @@ def read_runs(path: str, *, ranks: bool = True, format: str | None = None) -> Ru
     return Runs.check(frame, system=file.stem, source=source)
 
 
-def read_preferences(path: str, *, format: str | None = None) -> Preferences:  # noqa: A002
-    """Side-by-side preferences from CSV, TSV, JSON lines or Parquet."""
+def read_preferences(
+    path: AnyPath,
+    *,
+    time_format: str | None = None,
+    format: str | None = None,  # noqa: A002
+) -> Preferences:
+    """Side-by-side preferences from CSV, TSV, JSON lines or Parquet; times as `read_judgments` takes them."""
     file = File(str(path))
     frame, source = tables.read_table(file, _table(format, file, Preferences.schema))
-    return Preferences.check(frame, source=source)
+    return Preferences.check(frame, source=source, time_format=time_format)
 
 
-def read_clicks(path: str, *, format: str | None = None) -> Clicks | ClickLog:  # noqa: A002
+def read_clicks(path: AnyPath, *, format: str | None = None) -> Clicks | ClickLog:  # noqa: A002
     """Click counts, or a log with a column `clicked`, from CSV, TSV, JSON lines or Parquet."""
     file = File(str(path))
     frame, source = tables.read_table(file, _table(format, file, Clicks.schema))
@@ -129,7 +138,7 @@ def read_clicks(path: str, *, format: str | None = None) -> Clicks | ClickLog:  
     return Clicks.check(frame, source=source)
 
 
-def read_queries(path: str, *, format: str | None = None) -> Queries:  # noqa: A002
+def read_queries(path: AnyPath, *, format: str | None = None) -> Queries:  # noqa: A002
     """Queries from the Web Track's XML (with subtopics), CSV, TSV, JSON lines or Parquet."""
     file = File(str(path))
     kind = _known(format) or format_of(file, Queries.schema)
@@ -139,7 +148,7 @@ def read_queries(path: str, *, format: str | None = None) -> Queries:  # noqa: A
     return Queries.check(frame, source=source)
 
 
-def read_subtopics(path: str, *, format: str | None = None) -> Queries:  # noqa: A002
+def read_subtopics(path: AnyPath, *, format: str | None = None) -> Queries:  # noqa: A002
     """Subtopics with weights: the Web Track's XML, or a table of query, subtopic, weight."""
     file = File(str(path))
     kind = _known(format) or format_of(file, SUBTOPICS)
@@ -150,45 +159,44 @@ def read_subtopics(path: str, *, format: str | None = None) -> Queries:  # noqa:
     return Queries.check(renamed.select("query").unique(maintain_order=True), renamed, source=Source(file.name))
 
 
-def read_user_weights(path: str) -> Callable[[int, int, bool], dict[float, float]]:
+def read_user_weights(path: AnyPath) -> Callable[[int, int], dict[float, float]]:
     """The worth of each level for M of N users, from a table of at_least, of, level, weight."""
     file = File(str(path))
     frame, source = tables.read_table(file, "csv")
     frame = USER_WEIGHTS.conform(frame, source)
 
-    def worth(at_least: int, of: int, zero: bool) -> dict[float, float]:
+    def worth(at_least: int, of: int) -> dict[float, float]:
         mine = frame.filter((frame["at_least"] == at_least) & (frame["of"] == of)).sort("level")
         if not mine.height:
             known = sorted({f"{m}/{n}" for m, n in frame.select("at_least", "of").iter_rows()})
             raise BadInput.at(file.name, expected=f"weights for {at_least} of {of} users", found=", ".join(known))
-        levels = dict(zip(mine["level"].to_list(), mine["weight"].to_list(), strict=True))
-        return levels | ({min(levels): 0.0} if zero else {})
+        return dict(zip(mine["level"].to_list(), mine["weight"].to_list(), strict=True))
 
     return worth
 
 
-def read_documents(path: str, *, format: str | None = None) -> Documents:  # noqa: A002
+def read_documents(path: AnyPath, *, format: str | None = None) -> Documents:  # noqa: A002
     """Documents from CSV, TSV, JSON lines or Parquet."""
     file = File(str(path))
     frame, source = tables.read_table(file, _table(format, file, Documents.schema))
     return Documents.check(frame, source=source)
 
 
-def read_session_lists(path: str, *, format: str | None = None) -> SessionLists:  # noqa: A002
+def read_session_lists(path: AnyPath, *, format: str | None = None) -> SessionLists:  # noqa: A002
     """The lists that users saw in a session, one row per result, from CSV, TSV, JSON lines or Parquet."""
     file = File(str(path))
     frame, source = tables.read_table(file, _table(format, file, SessionLists.schema))
     return SessionLists.check(frame, source=source)
 
 
-def read_ratings(path: str, *, format: str | None = None) -> Ratings:  # noqa: A002
+def read_ratings(path: AnyPath, *, format: str | None = None) -> Ratings:  # noqa: A002
     """Users' ratings of whole sessions, one row each, from CSV, TSV, JSON lines or Parquet."""
     file = File(str(path))
     frame, source = tables.read_table(file, _table(format, file, Ratings.schema))
     return Ratings.check(frame, source=source)
 
 
-def read_comments(path: str, *, format: str | None = None) -> pl.DataFrame:  # noqa: A002
+def read_comments(path: AnyPath, *, format: str | None = None) -> pl.DataFrame:  # noqa: A002
     """Comments with `reason` (or `comment`) and whatever else is known of them, as a table."""
     file = File(str(path))
     frame, _ = tables.read_table(file, _table(format, file, COMMENTS))

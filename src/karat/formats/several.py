@@ -4,23 +4,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
 import polars as pl
 
 from karat.formats.files import File
-from karat.formats.read import read_judgments
-from karat.records import Judgments, Runs, Scale
-
-
-def read_groups(files: Sequence[str], scale: Scale | str | None = None, drop_bad_labels: bool = False) -> Judgments:
-    """All files as one, with a group for each file that has none; gold and other groups keep their names."""
-    return groups_together(
-        [read_judgments(path, scale=scale, drop_bad_labels=drop_bad_labels) for path in files], files
-    )
+from karat.labels.selection import ITEM
+from karat.records import Judgments, Runs
+from karat.records.base import repeats
 
 
 def groups_together(read: Sequence[Judgments], files: Sequence[str]) -> Judgments:
-    """The judgments of these files as one, as `read_groups` has them."""
+    """The judgments of these files as one: a group for each file that has none; gold and others keep their names.
+
+    A file with one label for each document, and no judge's name, is the work of one judge, named by the file.
+    """
     if len(read) == 1:
         return read[0]
     frames = []
@@ -30,11 +28,11 @@ def groups_together(read: Sequence[Judgments], files: Sequence[str]) -> Judgment
         frame, stem = judgments.frame, stem if stems.count(stem) == 1 else path
         if not judgments.has("group"):
             frame = frame.with_columns(group=pl.lit(stem))
-        if not judgments.has("judge"):
+        if not judgments.has("judge") and not repeats(frame, [name for name in ITEM if name in frame.columns]).any():
             frame = frame.with_columns(judge=pl.lit(stem))
         frames.append(frame)
     notes = tuple(note for judgments in read for note in judgments.notes)
-    return Judgments(pl.concat(frames, how="diagonal_relaxed"), notes, read[0].scale)
+    return replace(read[0], frame=pl.concat(frames, how="diagonal_relaxed"), notes=notes)
 
 
 def told_apart(read: Sequence[Runs], paths: Sequence[str]) -> list[Runs]:

@@ -17,8 +17,8 @@ from karat.errors import BadInput
 from karat.formats.read import read_documents, read_queries, read_runs, read_subtopics
 from karat.formats.tasks import TaskTable, read_tasks
 from karat.records import Documents, Queries, Runs, Source
-from karat.records.scale import Level, Scale
 from karat.records.design import Aspect, Platform, Rules, StudyDesign
+from karat.records.scale import Level, Scale
 
 #: The files of a folder by what they hold, in the order in which they are looked for.
 FILES = {
@@ -63,6 +63,9 @@ class StudyFolder:
 
     path: Path
     study: StudyDesign
+    #: The scale, and the rules for further labels, where study.toml says them: labels in files may be others' else.
+    scale: Scale | None = None
+    rules: Rules | None = None
 
     def file(self, what: str) -> Path | None:
         """The file that holds queries, documents, tasks, ..., if there is one."""
@@ -111,20 +114,23 @@ class StudyFolder:
         return None if path is None else read_tasks(str(path))
 
 
-def read_study(path: str) -> StudyFolder:
+def read_study(path: str | Path) -> StudyFolder:
     """The study in a folder."""
     folder = Path(path)
     file = folder / "study.toml"
     if not file.is_file():
         raise BadInput.at(
-            path, expected="a folder with study.toml", found="none", remedy=f"make one: karat init {path}"
+            str(path), expected="a folder with study.toml", found="none", remedy=f"make one: karat init {path}"
         )
     try:
         said = tomllib.loads(file.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise BadInput(f"{file}: {error}") from None
     try:
-        return StudyFolder(folder, _study(said, str(file), folder))
+        study = _study(said, str(file), folder)
+        says_scale = "levels" in said.get("scale", {})
+        says_rules = bool({"labels", "third_when_apart_by"} & {*said.get("overlap", {})})
+        return StudyFolder(folder, study, study.scale if says_scale else None, study.rules if says_rules else None)
     except BadInput as error:
         # Rules and scales check themselves, and do not know where they were written.
         raise (error if str(error).startswith(str(file)) else BadInput(f"{file}: {error}")) from None

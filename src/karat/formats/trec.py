@@ -29,7 +29,7 @@ def read_qrels(file: File, scale: Scale | None = None, drop_bad_labels: bool = F
     frame, source = read_columns(file, QRELS, QRELS, hint=hint, table=Judgments.schema.first_line())
     if (frame["subtopic"] == frame["subtopic"][0]).all():
         frame = frame.drop("subtopic")
-    return Judgments.check(frame, scale=scale, source=source, drop_bad_labels=drop_bad_labels)
+    return Judgments.check(frame, scale=scale, source=source, drop_bad_labels=drop_bad_labels, one_each=True)
 
 
 def read_run(file: File, ranks: bool = True) -> Runs:

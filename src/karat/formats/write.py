@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 from karat.errors import BadInput
 from karat.formats import quepid, tables, trec
 from karat.formats.files import File, write_bytes
 from karat.formats.read import ENDINGS, FORMATS
-from karat.formats.whole import whole_only
+from karat.labels import select
 from karat.records import Judgments, Queries, Records, Runs
 from karat.records.base import count, repeats
 
@@ -22,7 +25,7 @@ HOLDS = {
 }
 
 
-def write(records: Records, path: str, format: str | None = None) -> list[str]:  # noqa: A002
+def write(records: Records, path: str | Path, format: str | None = None) -> list[str]:  # noqa: A002
     """Write records to a file; returns what the format could not hold, in words.
 
     The format follows the name's ending (.csv, .tsv, .jsonl, .parquet, .json for a Quepid book; anything else
@@ -32,15 +35,31 @@ def write(records: Records, path: str, format: str | None = None) -> list[str]: 
         raise BadInput.at(
             "what to write", expected="records", found=type(records).__name__, remedy="such as kt.Judgments.of(frame)"
         )
-    kind = format or format_of(path)
+    path, kind = str(path), format or format_of(str(path))
     if kind not in FORMATS or kind == "xml":
         raise BadInput.at("the format to write", expected=" or ".join(FORMATS[:-1]), found=f'"{kind}"')
-    lost: list[str] = []
-    if isinstance(records, Judgments) and (Judgments, kind) in HOLDS:
-        records, lost = whole_only(records, kind)
-    lost += _lost(records, kind)
+    records, lost = fitted(records, kind)
     write_bytes(path, content(records, kind, path))
     return lost
+
+
+def fitted(records: Records, kind: str) -> tuple[Records, list[str]]:
+    """The rows that a format has a place for, and what it has none for, in words.
+
+    >>> rows = [{"query": "q", "doc": "d", "label": 2}, {"query": "q", "doc": "d", "label": 0, "aspect": "novelty"}]
+    >>> fit, lost = fitted(Judgments.of(rows), "trec")
+    >>> len(fit), lost
+    (1, ['1 label of single aspects left aside'])
+    """
+    if not isinstance(records, Judgments) or (Judgments, kind) not in HOLDS:
+        return records, _lost(records, kind)
+    room = {"query", "doc", *(["subtopic"] if kind == "trec" else [])}
+    chosen = select(records)
+    if not {*chosen.key} <= room:  # there is nothing but what the format has no place for: say so
+        chosen = select(records, room, strict=True)
+    whole = replace(records, frame=chosen.frame)
+    notes = [*chosen.notes, *_lost(whole, kind)]
+    return (whole if kind == "quepid" else replace(whole, frame=whole.frame.drop_nulls("label"))), notes
 
 
 def format_of(path: str) -> str:
@@ -105,5 +124,5 @@ def _refuse_several(judgments: Judgments, kind: str) -> None:
             f"writing {kind}",
             expected="one label for a document",
             found=f"several for {row['doc']} of query {row['query']}",
-            remedy="reduce them first with --majority, or write .csv, .jsonl or .parquet",
+            remedy="reduce them first with --consensus (kt.consensus), or write .csv, .jsonl or .parquet",
         )

@@ -102,19 +102,23 @@ def consensus(
     given = frame.drop_nulls("label")
     # Who could not tell has a name; what has none waits for a label.
     silent = (frame.drop_nulls("judge") if "judge" in frame.columns else frame)["label"].null_count()
-    # Without a column that tells judgments of one document apart, the check on entry left one each.
-    if not {"judge", "group", "time"} & {*frame.columns} or not repeats(given, key).any():
+    if not repeats(given, key).any():
         found = given.select(*key, "label")
     else:
         once = first_of_each(in_order(given), key)
         if once.height < given.height:
-            notes.append(f"{count(given.height - once.height, 'label')} repeated by the same judge: the first counts")
+            notes.append(given_again(given.height - once.height))
         made = reduced(once, key, how, ties)
         found = made.frame.select(*key, "label").sort(key)
         notes += [note for note in [made.note()] if note]
     if silent:
         notes.append(silence(silent))
     return replace(judgments, frame=found, notes=(*judgments.notes, *notes))
+
+
+def given_again(number: int) -> str:
+    """What is said of labels that a judge gave to an item a second time."""
+    return f"{count(number, 'label')} repeated by the same judge: the first counts"
 
 
 def silence(number: int) -> str:

@@ -17,7 +17,7 @@ GOLD = "gold"
 ENOUGH = 10
 
 
-def split_gold(labels: Any, gold: Any = None) -> tuple[Judgments, Judgments | None]:
+def split_gold(labels: Any, gold: Any = None, *, given_stands: bool = False) -> tuple[Judgments, Judgments | None]:
     """The judges' labels and the gold ones, whether gold came by itself or as a group of that name.
 
     >>> rows = [{"query": "q", "doc": "d", "label": 2, "group": "crowd"},
@@ -26,15 +26,24 @@ def split_gold(labels: Any, gold: Any = None) -> tuple[Judgments, Judgments | No
     >>> len(judged), len(gold)
     (1, 1)
 
-    Labels of the group gold alone are nobody's yardstick: they are the labels.
+    Labels of the group gold alone are nobody's yardstick: they are the labels. Of gold labels that come by themselves
+    with groups, one of them gold, that group counts. Gold in both places is refused, unless `given_stands`: then a
+    note says that the group's is left aside.
     """
     judgments = Judgments.of(labels)
     apart = None if gold is None else Judgments.of(gold)
+    if apart is not None and apart.has("group") and GOLD in apart.frame["group"]:
+        apart = replace(apart, frame=apart.frame.filter(pl.col("group").fill_null(GOLD) == GOLD))
     if not judgments.has("group"):
         return judgments, apart
     is_gold = (judgments.frame["group"] == GOLD).fill_null(False)
     if not is_gold.any():
         return judgments, apart
+    judged = replace(judgments, frame=judgments.frame.filter(~is_gold))
+    if apart is not None and given_stands and len(judged):
+        left = count(judgments.frame.filter(is_gold).drop_nulls("label").height, "label")
+        note = f"{left} of the group {GOLD} left aside: the gold labels were given apart"
+        return replace(judged, notes=(*judgments.notes, note)), apart
     if apart is not None:
         raise BadInput.at(
             "the judgments",
@@ -45,7 +54,7 @@ def split_gold(labels: Any, gold: Any = None) -> tuple[Judgments, Judgments | No
     if is_gold.all():
         return judgments, None
     inside = replace(judgments, frame=judgments.frame.filter(is_gold), notes=())
-    return replace(judgments, frame=judgments.frame.filter(~is_gold)), inside
+    return judged, inside
 
 
 def other_scale(labels: pl.Series, gold: pl.Series) -> str:

@@ -26,10 +26,12 @@ class Asked(NamedTuple):
     wanted: str
 
 
+#: The aspect, and the surface, of a label that says of neither anything.
+OVERALL, PAGE = "overall", "page"
 #: What may have been asked of a document, beside its relevance as a whole, alone, by its page, for the whole query.
 ASKED = {
-    "aspect": Asked("overall", "of single aspects", "overall labels"),
-    "surface": Asked("page", "of snippets", "labels of pages"),
+    "aspect": Asked(OVERALL, "of single aspects", "overall labels"),
+    "surface": Asked(PAGE, "of snippets", "labels of pages"),
     "context": Asked(None, "given after another document", "labels of documents read alone"),
     "subtopic": Asked(None, "of single subtopics", "labels for whole queries"),
 }
@@ -37,8 +39,6 @@ ASKED = {
 ITEM = ("query", "doc", *ASKED)
 #: TREC's diversity files have a document that serves none of the subtopics under this one.
 NO_SUBTOPIC = "0"
-#: The aspect, and the surface, of a label that says of neither anything.
-OVERALL, PAGE = "overall", "page"
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +53,7 @@ class Selected:
 def select(judgments: Judgments, apart: Collection[str] = (), *, strict: bool = False) -> Selected:
     """The overall labels of pages, read alone, for whole queries; what is left aside is counted in the notes.
 
-    >>> rows = [{"query": "q", "doc": "d", "label": 2, "surface": "page"},
+    >>> rows = [{"query": "q", "doc": "d", "label": 2, "surface": PAGE},
     ...         {"query": "q", "doc": "d", "label": 1, "surface": "snippet"}]
     >>> selected = select(Judgments.of(rows))
     >>> selected.frame.rows(), selected.key, selected.notes

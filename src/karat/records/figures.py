@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import polars as pl
 
+from karat.records.scale import Scale
+
+#: Columns whose values are grades: written without decimals, and by the names of the scale where it has some.
+GRADES = ("level", "grade", "label", "truth", "most_used", "top", "predicted")
+#: Columns with a figure for each grade, called so before the grade: p_3.
+BY_GRADE = "p_"
+#: Columns of whole numbers, in grades or people, which are written as they are.
+WHOLE = (*GRADES, "error", "size", "at_least", "of")
 #: Columns of p values, and of what something costs, which are written as such.
 PROBABILITIES = ("p", "p_adjusted", "holm", "bh", "max_t", "q")
 COSTS = ("cost",)
@@ -50,8 +58,35 @@ def figure(value: float, places: int) -> str:
     return said.lstrip("-") if not said.strip("-0.") else said  # no minus before a zero
 
 
-def cell(row: Mapping[str, Any], name: str, places: int, grades: Collection[str] = ()) -> tuple[str, str]:
-    """A row's value in a column and its interval, empty where it has none; columns of `grades` have no decimals.
+def in_words(frame: pl.DataFrame, scale: Scale | None) -> pl.DataFrame:
+    """The figures with the scale's names in place of grades, in cells and in the names of columns, for people to read.
+
+    >>> frame = pl.DataFrame({"level": [0.0, 2.0], "p_2": [0.1, 0.9]})
+    >>> in_words(frame, Scale.parse("Non, Rel, Key")).to_dict(as_series=False)
+    {'level': ['Non', 'Key'], 'p_Key': [0.1, 0.9]}
+
+    A scale whose levels have no names of their own changes nothing.
+    """
+    if scale is None or not scale.named:
+        return frame
+    words = {f"{level.grade:g}": level.name for level in scale}
+    named = [name for name in GRADES if name in frame.columns and frame[name].dtype != pl.List]
+    frame = frame.with_columns(
+        pl.Series(name, [_in_words(value, words) for value in frame[name].to_list()], dtype=pl.String) for name in named
+    )
+    heads = {f"{BY_GRADE}{grade}": f"{BY_GRADE}{word}" for grade, word in words.items()}
+    return frame.rename({old: new for old, new in heads.items() if old in frame.columns})
+
+
+def _in_words(value: Any, words: Mapping[str, str]) -> str | None:
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return None
+    said = value if isinstance(value, str) else f"{value:g}"
+    return words.get(said, said)
+
+
+def cell(row: Mapping[str, Any], name: str, places: int) -> tuple[str, str]:
+    """A row's value in a column and its interval, empty where it has none.
 
     >>> cell({"raw": 0.4, "raw_low": 0.1, "raw_high": 0.7}, "raw", 2), cell({"p": 0.0004}, "p", 3)
     (('0.40', '[0.10, 0.70]'), ('<0.001', ''))
@@ -72,4 +107,4 @@ def cell(row: Mapping[str, Any], name: str, places: int, grades: Collection[str]
         return "<0.001" if value < 0.001 else f"{value:.3f}", ""
     if name in COSTS:
         return f"{value:,.10g}", ""
-    return f"{value:g}" if name in grades else figure(value, places), ""
+    return f"{value:g}" if name in WHOLE else figure(value, places), ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -102,11 +102,13 @@ class Judgments(Records):
         source: Source | None = None,
         drop_bad_labels: bool = False,
         time_format: str | None = None,
+        one_each: bool = False,
     ) -> Judgments:
         """Judgments from a frame; `BadInput` names the first row that breaks a rule.
 
         With `drop_bad_labels`, labels that are none are dropped, counted, and noted. `time_format` says how times are
-        written that are not ISO 8601.
+        written that are not ISO 8601. Labels of one document without a judge are different people's, unless the
+        format has one label for a document (`one_each`): then a second one is an error if it differs.
         """
         labels_first, source = source is not None, source_or(source, "the judgments")
         spelled = cls.schema.spelled(frame.columns)
@@ -138,7 +140,7 @@ class Judgments(Records):
             text = pl.col(name).str.strip_chars()
             text = text if name == "context" else text.str.to_lowercase()
             frame = frame.with_columns(pl.when(text != "").then(text).alias(name))
-        return cls(_one_each(frame, source, notes), tuple(notes), scale)
+        return cls(_nameless(frame, source, notes, one_each), tuple(notes), scale)
 
     @property
     def top(self) -> float | None:
@@ -229,13 +231,20 @@ def _bad_label(
     )
 
 
-def _one_each(frame: pl.DataFrame, source: Source, notes: list[str]) -> pl.DataFrame:
-    """One label per document from a nameless judge: said twice is noted, said differently is an error."""
+def _nameless(frame: pl.DataFrame, source: Source, notes: list[str], one_each: bool) -> pl.DataFrame:
+    """Labels without a judge's name: several of one document are of different people, where a format has room for it.
+
+    With `one_each` the same label again is noted, and another is an error.
+    """
     if "judge" in frame.columns or "group" in frame.columns:
         return frame
-    key = [c for c in ("query", "doc", "subtopic", "aspect", "context", "surface", "time") if c in frame.columns]
+    key = [c for c in ("query", "doc", "subtopic", "aspect", "context", "surface") if c in frame.columns]
     again = repeats(frame, key)
     if not again.any():
+        return frame
+    if not one_each:
+        documents = count(frame.filter(again).select("query", "doc").n_unique(), "document")
+        notes.append(f"{source.name}: several labels of {documents} without a judge's name, as of different people")
         return frame
     keyed = frame.select(*key, "label").with_row_index("row")
     first = keyed.group_by(key, maintain_order=True).agg(
@@ -251,27 +260,9 @@ def _one_each(frame: pl.DataFrame, source: Source, notes: list[str]) -> pl.DataF
             found=f'"{_grade(row["label"])}" after "{_grade(frame["label"][one])}" ({source.at(one)})',
             remedy="remove one, or add a column judge when two people said it",
         )
-    _one_chance(frame, key, source)
     rows = count(int(again.sum()), "row")
     notes.append(f"{source.name}: {rows} repeated an earlier label of the same document and counted once")
     return frame.filter(~again)
-
-
-def _one_chance(frame: pl.DataFrame, key: Sequence[str], source: Source) -> None:
-    """Refuse a label said twice with different chances to be drawn: two samples were put together as one."""
-    if "probability" not in frame.columns:
-        return
-    first = pl.col("probability").first().over(key)
-    other = frame.select(pl.col("probability").ne_missing(first)).to_series()
-    if other.any():
-        row = int(other.arg_max() or 0)
-        raise BadInput.at(
-            source.at(row),
-            expected=f"one probability for document {frame['doc'][row]} of query {frame['query'][row]}",
-            found=f"{frame['probability'][row]} after another",
-            remedy="two rounds of gold labels need chances for both together (karat plan gold --pilot writes them), "
-            "and two groups of judges a file each (karat export --group)",
-        )
 
 
 def _grade(label: float | None) -> str:

@@ -11,6 +11,7 @@ from karat.errors import BadInput
 from karat.records.base import Records, count, frame_of, source_or
 from karat.records.schema import Column, Schema
 from karat.records.source import Source
+from karat.records.times import read_times
 
 #: What a judge may answer to two lists shown side by side.
 CHOICES = ("left", "equal", "right", "none")
@@ -38,10 +39,13 @@ class Preferences(Records):
             Column("reason", pl.String, "why, in the judge's words", aliases=("comment",)),
             Column("trap", pl.Boolean, "whether the pair was a trap with a known answer"),
             Column("expected", pl.String, "the right answer to a trap: left or right"),
-            Column("time", pl.String, "when, as ISO 8601"),
+            Column("time", pl.String, "when: ISO 8601, seconds since 1970 or a place in the sequence"),
             Column("seconds", pl.Float64, "how long the judge took"),
             Column("away", pl.Float64, "how many seconds the judge was away meanwhile"),
             Column("probability", pl.Float64, "the chance with which the pair was drawn for judging"),
+            Column(
+                "rejected", pl.Int64, "how many judges were rejected while answers were collected; theirs are not here"
+            ),
         ),
     )
 
@@ -51,10 +55,17 @@ class Preferences(Records):
         return data if isinstance(data, Preferences) else cls.check(frame_of(data, "the preferences"))
 
     @classmethod
-    def check(cls, frame: pl.DataFrame, *, source: Source | None = None) -> Preferences:
-        """Preferences from a frame; `BadInput` names the first row that breaks a rule."""
+    def check(cls, frame: pl.DataFrame, *, source: Source | None = None, time_format: str | None = None) -> Preferences:
+        """Preferences from a frame; `BadInput` names the first row that breaks a rule.
+
+        `time_format` says how times are written that are not ISO 8601.
+        """
         source = source_or(source, "the preferences")
-        frame = cls.schema.conform(frame, source)
+        spelled = cls.schema.spelled(frame.columns)
+        frame = cls.schema.named(frame, source)
+        if "time" in frame.columns and frame["time"].null_count() < frame.height:
+            frame = frame.with_columns(read_times(frame["time"], source, time_format))
+        frame = cls.schema.conform(frame, source, spelled=spelled)
         answers = [name for name in ("choice", "expected") if name in frame.columns]
         frame = frame.with_columns(pl.col(answers).str.strip_chars().str.to_lowercase())
         for name in answers:

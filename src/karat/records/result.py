@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from html import escape
 from typing import Any
 
 import polars as pl
+
+from karat.records.figures import in_words
+from karat.records.scale import Scale
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -21,6 +24,8 @@ class Result:
     frame: pl.DataFrame
     finding: str
     notes: tuple[str, ...] = ()
+    #: The scale of the grades in it, whose names stand for them where people read; frames and JSON keep the numbers.
+    scale: Scale | None = field(default=None, kw_only=True)
 
     def to_frame(self) -> pl.DataFrame:
         """The figures as a Polars frame; what is undefined is NaN or null."""
@@ -35,7 +40,8 @@ class Result:
 
     def _repr_html_(self) -> str:
         notes = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
-        return f"<p>{escape(self.finding)}</p>{self.frame._repr_html_()}{f'<ul>{notes}</ul>' if notes else ''}"
+        table = in_words(self.frame, self.scale)._repr_html_()
+        return f"<p>{escape(self.finding)}</p>{table}{f'<ul>{notes}</ul>' if notes else ''}"
 
 
 def rows_of(frame: pl.DataFrame) -> list[dict[str, Any]]:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from karat.records import Scale
+from karat.records.figures import in_words
 from karat.records.result import rows_of
 from karat.report.colours import ACCENT, GROUPS, LETTERS, ON_GOLD, PAPER, QUIET, RULE, TRUTH
 
@@ -72,16 +74,26 @@ def dots(
 
 
 def bars(
-    frame: pl.DataFrame, *, x: str, value: str, group: str, x_title: str, y_title: str = "share", zero: bool = False
+    frame: pl.DataFrame,
+    *,
+    x: str,
+    value: str,
+    group: str,
+    x_title: str,
+    y_title: str = "share",
+    zero: bool = False,
+    scale: Scale | None = None,
 ) -> dict[str, Any]:
     """Shares as bars, those of the groups beside each other, with their intervals where there are any.
 
-    `zero` draws x as numbers around 0, as errors are.
+    `zero` draws x as numbers around 0, as errors are. Grades along x stand under the names of their `scale`.
     """
     import altair as alt
 
     groups = frame[group].unique(maintain_order=True).to_list()
     order = sorted(frame[x].unique().to_list(), key=lambda v: (isinstance(v, str), v))
+    order = in_words(pl.DataFrame({x: order}), scale)[x].to_list()
+    frame = in_words(frame, scale)
     across = alt.X(f"{x}:O", title=x_title, sort=order, axis=_steps(zero))
     base = alt.Chart(_data(frame)).encode(
         x=across, xOffset=alt.XOffset(f"{group}:N", sort=groups), tooltip=_tips(frame)

@@ -10,18 +10,18 @@ from karat.errors import Undefined
 from karat.judges import aspect_distribution, grade_change, mean_change, overall_correlation, setting_agreement
 from karat.records import Judgments, Result
 from karat.report import charts
-from karat.report.evidence import Evidence
 from karat.report.figure import Figure
 from karat.report.section import Section, headline, joined_notes, opened, tried
+from karat.study import Study
 
 Part = tuple[str, list[Figure], tuple[str, ...]]
 
 
-def context_section(evidence: Evidence, draws: int, seed: int) -> Section:
+def context_section(study: Study, draws: int, seed: int) -> Section:
     """How grades change in context and how aspects go with overall."""
-    if evidence.labels is None or not evidence.in_context:
+    if study.labels is None or not study.in_context:
         raise Undefined("no document was judged in context or by aspect")
-    labels = evidence.labels
+    labels = study.labels
     parts: list[tuple[str, Callable[[], Part]]] = [
         ("change in context", lambda: _mean_change(labels)),
         ("size of the change", lambda: _change(labels, draws, seed)),
@@ -84,7 +84,7 @@ def _distribution(labels: Judgments, draws: int, seed: int) -> Part:
                     f"aspects-{setting}",
                     f"Grades by aspect, {said}",
                     f"{result.finding} (Golbus et al. 2014, Fig. 2)",
-                    charts.bars(rows, x="grade", value="share", group="aspect", x_title="grade"),
+                    charts.bars(rows, x="grade", value="share", group="aspect", x_title="grade", scale=labels.scale),
                     rows,
                 )
             )

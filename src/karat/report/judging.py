@@ -21,9 +21,9 @@ from karat.judges import (
 from karat.records import Judgments, Result
 from karat.report import charts
 from karat.report.colours import ACCENT, GROUPS, QUIET
-from karat.report.evidence import Evidence
 from karat.report.figure import Figure
 from karat.report.section import Section, Table, headline, joined_notes, opened, tried
+from karat.study import Study
 from karat.validity.compared import joined_runs
 
 Part = tuple[str, list[Figure], list[Table], tuple[str, ...]]
@@ -32,18 +32,18 @@ Part = tuple[str, list[Figure], list[Table], tuple[str, ...]]
 MOST_JUDGES, MOST_SLICES = 20, 12
 
 
-def judges_section(evidence: Evidence, draws: int, seed: int) -> Section:
+def judges_section(study: Study, draws: int, seed: int) -> Section:
     """All that the data tells about the judges; what it does not allow is said in a note."""
-    labels = _plain(evidence)
+    labels = _plain(study)
     if not len(labels):
         raise Undefined("there are no judgments")
     parts: list[tuple[str, Callable[[], Part]]] = [
-        ("agreement", lambda: _agreement(labels, evidence.gold, draws, seed)),
-        ("label distribution", lambda: _distribution(labels, evidence.gold, draws, seed)),
-        ("error against gold", lambda: _errors(labels, evidence.gold, draws, seed)),
-        ("bias", lambda: _bias(evidence, labels)),
-        ("judge by judge", lambda: _each_judge(labels, evidence.gold)),
-        ("labels against clicks", lambda: _clicks(labels, evidence, draws, seed)),
+        ("agreement", lambda: _agreement(labels, study.gold, draws, seed)),
+        ("label distribution", lambda: _distribution(labels, study.gold, draws, seed)),
+        ("error against gold", lambda: _errors(labels, study.gold, draws, seed)),
+        ("bias", lambda: _bias(study, labels)),
+        ("judge by judge", lambda: _each_judge(labels, study.gold)),
+        ("labels against clicks", lambda: _clicks(labels, study, draws, seed)),
     ]
     found, missing = tried(parts)
     if not found:
@@ -59,9 +59,9 @@ def judges_section(evidence: Evidence, draws: int, seed: int) -> Section:
     )
 
 
-def _plain(evidence: Evidence) -> Judgments:
+def _plain(study: Study) -> Judgments:
     """The overall grades of documents read alone; those in context have a section of their own."""
-    return evidence.of_group(None)
+    return study.of_group(None)
 
 
 def _with_gold(labels: Judgments, gold: Judgments | None) -> Judgments:
@@ -139,7 +139,7 @@ def _distribution(labels: Judgments, gold: Judgments | None, draws: int, seed: i
         "label-distribution",
         title,
         how,
-        charts.bars(frame, x="grade", value="share", group="group", x_title="grade"),
+        charts.bars(frame, x="grade", value="share", group="group", x_title="grade", scale=labels.scale),
         frame,
     )
     return result.finding, [figure], [], result.notes
@@ -178,11 +178,11 @@ def _errors(labels: Judgments, gold: Judgments | None, draws: int, seed: int) ->
     return result.finding, [one, two], [Table("Under, correct and over", shown, True)], result.notes
 
 
-def _bias(evidence: Evidence, labels: Judgments) -> Part:
+def _bias(study: Study, labels: Judgments) -> Part:
     grouped = _with_gold(labels, None)
-    runs = joined_runs(list(evidence.runs)) if evidence.runs else None
-    with_features = add_features(grouped, queries=evidence.queries, documents=evidence.documents, runs=runs)
-    gold = evidence.gold
+    runs = joined_runs(list(study.runs)) if study.runs else None
+    with_features = add_features(grouped, queries=study.queries, documents=study.documents, runs=runs)
+    gold = study.gold
     result = find_bias(with_features, gold=gold, everything=True)
     if not result.frame.height:
         return result.finding, [], [], result.notes
@@ -265,10 +265,10 @@ def _judge_columns(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.select([name for name in wanted if name in frame.columns])
 
 
-def _clicks(labels: Judgments, evidence: Evidence, draws: int, seed: int) -> Part:
-    if evidence.clicks is None:
+def _clicks(labels: Judgments, study: Study, draws: int, seed: int) -> Part:
+    if study.clicks is None:
         raise Undefined("there are no clicks")
-    result: Result = against_clicks(_with_gold(labels, evidence.gold), evidence.clicks, draws=draws, seed=seed)
+    result: Result = against_clicks(_with_gold(labels, study.gold), study.clicks, draws=draws, seed=seed)
     frame = result.frame
     rows = pl.concat(
         frame.select(

@@ -12,25 +12,25 @@ from karat.measures import as_measures, is_linear
 from karat.plan import plan_gold, plan_gold_queries, plan_power, spread_of
 from karat.records import Runs
 from karat.report import charts
-from karat.report.evidence import Evidence
 from karat.report.figure import Figure
 from karat.report.section import Section, Table
+from karat.study import Study
 
 #: The documents of a plan that the page shows; karat plan gold writes them all.
 SHOWN = 10
 
 
 def next_section(
-    found: Comparison | None, evidence: Evidence, group: str | None, difference: float, n: int, seed: int
+    found: Comparison | None, study: Study, group: str | None, difference: float, n: int, seed: int
 ) -> Section:
     """Power for a difference worth seeing, and the gold labels that say most about the first two systems."""
     if found is None:
         raise Undefined("there is no comparison to plan for")
-    labels, pair = evidence.of_group(group), _first_two(found, evidence)
+    labels, pair = study.of_group(group), _first_two(found, study)
     said, figures, tables, notes = list[str](), list[Figure](), list[Table](), list[str]()
     commands = list[str]()
     a, b = found.systems[:2]
-    files = {name: shlex.quote(path) for name, path in evidence.files.items()}
+    files = {name: shlex.quote(path) for name, path in study.files.items()}
     given = " ".join(
         (
             files.get("labels" if group is None else f"labels of {group}", "LABELS"),
@@ -39,7 +39,7 @@ def next_section(
         )
     )
     try:
-        plan = plan_power(difference, spread_of(pair, labels, found.measure, gold=evidence.gold))
+        plan = plan_power(difference, spread_of(pair, labels, found.measure, gold=study.gold))
         said.append(plan.finding)
         curve = plan.curve.with_columns(series=pl.lit(f"{b} against {a}"))
         have = found.by_query.height
@@ -72,7 +72,7 @@ def next_section(
     try:
         sums = is_linear(as_measures(found.measure)[0])
         if sums:
-            drawn = plan_gold(pair, labels, found.measure, n, pilot=evidence.gold, seed=seed)
+            drawn = plan_gold(pair, labels, found.measure, n, pilot=study.gold, seed=seed)
         else:
             drawn = plan_gold_queries(pair, labels, found.measure, n, seed=seed)
         said.append(f"Next gold labels: {drawn.finding}")
@@ -83,7 +83,7 @@ def next_section(
         notes += drawn.notes
         whole = "" if sums else " --whole-queries"
         wanted = min(n, drawn.frame.height) if sums else n
-        pilot = f" --pilot {files.get('gold', 'GOLD')}" if sums and evidence.gold is not None else ""
+        pilot = f" --pilot {files.get('gold', 'GOLD')}" if sums and study.gold is not None else ""
         what = f"-m {shlex.quote(found.measure)} -n {wanted}{whole}{pilot}"
         commands.append(f"karat plan gold {given} {what} --out more-gold.csv")
     except KaratError as error:
@@ -93,10 +93,10 @@ def next_section(
     return Section("next", "What to do next", tuple(said), tuple(figures), tuple(tables), tuple(notes), tuple(commands))
 
 
-def _first_two(found: Comparison, evidence: Evidence) -> list[Runs]:
+def _first_two(found: Comparison, study: Study) -> list[Runs]:
     """The runs of the first two systems of the comparison, each apart, in its order."""
     picked = []
     for name in found.systems[:2]:
-        holder = next(runs for runs in evidence.runs if name in runs.systems)
+        holder = next(runs for runs in study.runs if name in runs.systems)
         picked.append(Runs(holder.frame.filter(pl.col("system") == name), holder.notes))
     return picked

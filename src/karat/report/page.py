@@ -25,8 +25,6 @@ POLICY = (
 )
 #: A longer table is cut on the page, and said to be; the CSV has all of it.
 MOST_ROWS = 60
-#: Columns of grades and counts, which are written as they are.
-GRADES = ("level", "grade", "size", "at_least", "of")
 #: What columns are called on the page, where their names in a frame are short.
 HEADS = {
     "p_bh": "p, adjusted",
@@ -170,7 +168,7 @@ def _word(is_word: bool) -> str:
 
 
 def _cell(row: dict[str, Any], name: str, places: int) -> str:
-    value, interval = cell(row, name, places, GRADES)
+    value, interval = cell(row, name, places)
     return escape(value) + (f' <span class="interval">{interval}</span>' if interval else "")
 
 

@@ -1,4 +1,4 @@
-"""The report: every section that the evidence allows, the verdict first."""
+"""The report: every section that the study allows, the verdict first."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from karat.estimate import Scores, score
 from karat.measures import as_measures
 from karat.records.base import count
 from karat.report.context import context_section
-from karat.report.evidence import Evidence
 from karat.report.figure import Figure
 from karat.report.judging import judges_section
 from karat.report.latex import latex_tables
@@ -24,6 +23,7 @@ from karat.report.told import in_a_few_words
 from karat.report.users import users_section
 from karat.report.verdict import comparison, verdict_section
 from karat.report.worth import worth_section
+from karat.study import Study
 
 #: What is scored beside the measure that decides.
 BESIDE = ("nDCG@10", "AP", "RR", "P@10")
@@ -67,7 +67,7 @@ class Report:
 
 
 def make_report(
-    evidence: Evidence,
+    study: Study,
     *,
     measure: str | None = None,
     measures: Sequence[str] = BESIDE,
@@ -78,44 +78,44 @@ def make_report(
     seed: int = 0,
     progress: Callable[[Sequence[str]], Iterable[str]] | None = None,
 ) -> Report:
-    """A report of all that the evidence allows; what it does not allow is said in one line each.
+    """A report of all that the study allows; what it does not allow is said in one line each.
 
     `measure` decides (nDCG@10, or P@10 with gold labels); `group` names the judges whose labels score the systems, all
-    of them by majority otherwise. `difference` is the one worth seeing, and `gold` the number of labels to plan for.
+    of them by their median otherwise. `difference` is the one worth seeing, `gold` the number of labels to plan for.
     `progress` gets the names of the parts and gives them back one by one.
     """
-    deciding = str(as_measures(measure or ("nDCG@10" if evidence.gold is None else "P@10"))[0])
+    deciding = str(as_measures(measure or ("nDCG@10" if study.gold is None else "P@10"))[0])
     wanted = [str(one) for one in as_measures(list(dict.fromkeys([deciding, *measures])))]
     wanted = list(dict.fromkeys(wanted))
     if group is not None:
-        evidence.of_group(group)  # a name mistyped should not cost the work on the rest
+        study.of_group(group)  # a name mistyped should not cost the work on the rest
     found: list[Comparison] = []
     scored: list[Scores] = []
 
     def scores() -> Section:
-        scored.append(score(list(evidence.runs), evidence.of_group(group), wanted, draws=draws, seed=seed))
+        scored.append(score(list(study.runs), study.of_group(group), wanted, draws=draws, seed=seed))
         return scores_section(scored[0], found[0] if found else None)
 
     def verdict() -> Section:
-        found.append(comparison(evidence, deciding, group, seed))
-        return verdict_section(found[0], evidence, seed)
+        found.append(comparison(study, deciding, group, seed))
+        return verdict_section(found[0], study, seed)
 
     parts: dict[str, tuple[str, Callable[[], Section]]] = {
         "verdict": ("Which is better?", verdict),
         "scores": ("How good is each system?", scores),
-        "judges": ("Can the judges be trusted?", lambda: judges_section(evidence, draws, seed)),
+        "judges": ("Can the judges be trusted?", lambda: judges_section(study, draws, seed)),
         "worth": (
             "What is a grade worth to users who disagree?",
-            lambda: worth_section(evidence, group, draws, seed),
+            lambda: worth_section(study, group, draws, seed),
         ),
-        "context": ("What is a document worth after another?", lambda: context_section(evidence, draws, seed)),
+        "context": ("What is a document worth after another?", lambda: context_section(study, draws, seed)),
         "users": (
             "Do the measures agree with users?",
-            lambda: users_section(evidence, group, wanted, draws, seed),
+            lambda: users_section(study, group, wanted, draws, seed),
         ),
         "next": (
             "What to do next",
-            lambda: next_section(found[0] if found else None, evidence, group, difference, gold, seed),
+            lambda: next_section(found[0] if found else None, study, group, difference, gold, seed),
         ),
     }
     sections = []
@@ -127,11 +127,11 @@ def make_report(
             sections.append(left_out(name, title, error))
     headline, reason = _headline(found, scored, sections)
     return Report(
-        title=evidence.title,
+        title=study.title,
         verdict=headline,
         reason=reason,
-        about=_about(evidence, group, seed),
-        simulated=evidence.truth.simulated if evidence.truth is not None else "",
+        about=_about(study, group, seed),
+        simulated=study.truth.simulated if study.truth is not None else "",
         sections=tuple(sections),
         comparison=found[0] if found else None,
         scores=scored[0] if scored else None,
@@ -148,20 +148,20 @@ def _headline(found: list[Comparison], scored: list[Scores], sections: list[Sect
     return (said or ["The data does not allow a verdict."])[0], ""
 
 
-def _about(evidence: Evidence, group: str | None, seed: int) -> str:
+def _about(study: Study, group: str | None, seed: int) -> str:
     parts = []
-    if evidence.systems:
-        parts.append(count(len(evidence.systems), "system"))
-    if evidence.labels is not None:
-        labels = evidence.labels.frame
+    if study.systems:
+        parts.append(count(len(study.systems), "system"))
+    if study.labels is not None:
+        labels = study.labels.frame
         parts.append(f"{count(labels.height, 'label')} for {count(labels['query'].n_unique(), 'query', 'queries')}")
-        if evidence.groups:
-            parts.append(f"judges: {', '.join(evidence.groups)}")
-    if evidence.gold is not None:
-        parts.append(count(len(evidence.gold), "gold label"))
-    if evidence.preferences is not None:
-        parts.append(count(len(evidence.preferences), "preference"))
-    if evidence.clicks is not None:
-        parts.append(repr(evidence.clicks))
-    scored_by = f"labels of {group}" if group else "the majority of all labels"
+        if study.groups:
+            parts.append(f"judges: {', '.join(study.groups)}")
+    if study.gold is not None:
+        parts.append(count(len(study.gold), "gold label"))
+    if study.preferences is not None:
+        parts.append(count(len(study.preferences), "preference"))
+    if study.clicks is not None:
+        parts.append(repr(study.clicks))
+    scored_by = f"labels of {group}" if group else "the median of all labels"
     return f"{'; '.join(parts)}. Systems are scored by {scored_by}. Seed {seed}."

@@ -10,9 +10,9 @@ from karat.errors import Undefined
 from karat.measures import as_measures
 from karat.records import Judgments
 from karat.report import charts
-from karat.report.evidence import Evidence
 from karat.report.figure import Figure
 from karat.report.section import Section, Table, headline, joined_notes, opened, tried
+from karat.study import Study
 from karat.validity import (
     against_click_rates,
     agreement,
@@ -24,29 +24,29 @@ from karat.validity import (
 Part = tuple[str, list[Figure], list[Table], tuple[str, ...]]
 
 #: Measures that are set beside users when none is asked for, and those of the paper's curves.
-MEASURES = ("nDCG@10", "RR", "P@10", "ERR@10", "AP")
+MEASURES = ("nDCG@10", "RR@10", "P@10", "ERR@10", "AP@10")
 CURVES = ("CG@5", "DCG@5", "ERR@5")
 #: A rank correlation of measures over fewer systems says nothing.
 FEWEST_SYSTEMS = 4
 
 
-def users_section(evidence: Evidence, group: str | None, measures: Sequence[str], draws: int, seed: int) -> Section:
+def users_section(study: Study, group: str | None, measures: Sequence[str], draws: int, seed: int) -> Section:
     """What users preferred and clicked beside what the measures say."""
     wanted = [str(measure) for measure in as_measures(list(dict.fromkeys([*measures, *MEASURES])))]
     parts: list[tuple[str, Callable[[], Part]]] = [
-        ("agreement with preferences", lambda: _agreement(evidence, _labels(evidence, group), wanted, draws, seed)),
-        ("ranking by preferences", lambda: _ranking(evidence, draws, seed)),
-        ("curves of agreement", lambda: _curves(evidence, _labels(evidence, group), draws, seed)),
-        ("measures and click rates", lambda: _rates(evidence, _labels(evidence, group), draws, seed)),
-        ("correlation of measures", lambda: _alike(evidence, _labels(evidence, group), wanted, seed)),
+        ("agreement with preferences", lambda: _agreement(study, _labels(study, group), wanted, draws, seed)),
+        ("ranking by preferences", lambda: _ranking(study, draws, seed)),
+        ("curves of agreement", lambda: _curves(study, _labels(study, group), draws, seed)),
+        ("measures and click rates", lambda: _rates(study, _labels(study, group), draws, seed)),
+        ("correlation of measures", lambda: _alike(study, _labels(study, group), wanted, seed)),
     ]
     found, missing = tried(parts)
     if not found:
-        unknown = evidence.preferences is None and evidence.clicks is None
+        unknown = study.preferences is None and study.clicks is None
         raise Undefined("there are no preferences and no clicks" if unknown else "; ".join(missing))
     said = (found[0][0], *(text for text, figures, _, _ in found[1:] if text and not figures))
     said, rest = tuple(text for text in said if text), [("", *found[0][1:]), *found[1:]]
-    if evidence.preferences is None and evidence.clicks is None:
+    if study.preferences is None and study.clicks is None:
         said = ("No preferences and no clicks are given: what users think of the measures is not known.", *said)
     return Section(
         "users",
@@ -58,16 +58,16 @@ def users_section(evidence: Evidence, group: str | None, measures: Sequence[str]
     )
 
 
-def _labels(evidence: Evidence, group: str | None) -> Judgments:
-    if evidence.labels is None or not evidence.runs:
+def _labels(study: Study, group: str | None) -> Judgments:
+    if study.labels is None or not study.runs:
         raise Undefined("measures need labels and runs")
-    return evidence.of_group(group)
+    return study.of_group(group)
 
 
-def _agreement(evidence: Evidence, labels: Judgments, measures: list[str], draws: int, seed: int) -> Part:
-    if evidence.preferences is None:
+def _agreement(study: Study, labels: Judgments, measures: list[str], draws: int, seed: int) -> Part:
+    if study.preferences is None:
         raise Undefined("there are no preferences")
-    result = agreement(evidence.preferences, list(evidence.runs), labels, measures, draws=draws, seed=seed)
+    result = agreement(study.preferences, list(study.runs), labels, measures, draws=draws, seed=seed)
     frame = result.frame.filter(pl.col("split") == "all")
     # By credit, half a point for a tie: shares leave ties out, and so flatter a measure that often has none to tell.
     rows = frame.rename({"agree_share": "share"}).sort("credit", descending=True)
@@ -96,10 +96,10 @@ def _agreement(evidence: Evidence, labels: Judgments, measures: list[str], draws
     return result.finding, [figure], tables, result.notes
 
 
-def _ranking(evidence: Evidence, draws: int, seed: int) -> Part:
-    if evidence.preferences is None:
+def _ranking(study: Study, draws: int, seed: int) -> Part:
+    if study.preferences is None:
         raise Undefined("there are no preferences")
-    result = rank_systems(evidence.preferences, draws=draws, seed=seed)
+    result = rank_systems(study.preferences, draws=draws, seed=seed)
     rows = result.frame.select("system", "strength", "low", "high", "preferred", "behind_p")
     rows = rows.with_columns(look_at=pl.int_range(pl.len()) == 0)
     figure = Figure(
@@ -112,14 +112,12 @@ def _ranking(evidence: Evidence, draws: int, seed: int) -> Part:
     return result.finding, [figure], [], result.notes
 
 
-def _curves(evidence: Evidence, labels: Judgments, draws: int, seed: int) -> Part:
-    if evidence.preferences is None:
+def _curves(study: Study, labels: Judgments, draws: int, seed: int) -> Part:
+    if study.preferences is None:
         raise Undefined("there are no preferences")
-    judged = evidence.labels if evidence.labels is not None and evidence.labels.has("context") else labels
+    judged = study.labels if study.labels is not None and study.labels.has("context") else labels
     measures = (*CURVES, "CCG@5") if judged.has("context") else CURVES
-    result = preference_curves(
-        evidence.preferences, list(evidence.runs), judged, measures, draws=min(draws, 200), seed=seed
-    )
+    result = preference_curves(study.preferences, list(study.runs), judged, measures, draws=min(draws, 200), seed=seed)
     figures = []
     for kind in result.frame["preference"].unique(maintain_order=True).to_list():
         mine = result.frame.filter(pl.col("preference") == kind)
@@ -152,14 +150,12 @@ def _curves(evidence: Evidence, labels: Judgments, draws: int, seed: int) -> Par
     return result.finding, figures, [], result.notes
 
 
-def _rates(evidence: Evidence, labels: Judgments, draws: int, seed: int) -> Part:
-    if evidence.clicks is None:
+def _rates(study: Study, labels: Judgments, draws: int, seed: int) -> Part:
+    if study.clicks is None:
         raise Undefined("there are no clicks")
-    judged = evidence.labels if evidence.labels is not None and evidence.labels.has("context") else labels
+    judged = study.labels if study.labels is not None and study.labels.has("context") else labels
     measures = (*CURVES, "CCG@5") if judged.has("context") else CURVES
-    result = against_click_rates(
-        list(evidence.runs), judged, evidence.clicks, measures, draws=min(draws, 400), seed=seed
-    )
+    result = against_click_rates(list(study.runs), judged, study.clicks, measures, draws=min(draws, 400), seed=seed)
     frame = result.frame
     use = "satisfied rate" if "satisfied rate" in frame["use"] else frame["use"][0]
     rows = frame.filter((pl.col("use") == use) & pl.col("spearman").is_not_nan())
@@ -192,10 +188,10 @@ def _rates(evidence: Evidence, labels: Judgments, draws: int, seed: int) -> Part
     return result.finding, [figure], [], result.notes
 
 
-def _alike(evidence: Evidence, labels: Judgments, measures: list[str], seed: int) -> Part:
-    if len(evidence.systems) < FEWEST_SYSTEMS:
-        raise Undefined(f"{len(evidence.systems)} systems: a rank correlation needs {FEWEST_SYSTEMS}")
-    result = measure_correlation(list(evidence.runs), labels, measures, seed=seed)
+def _alike(study: Study, labels: Judgments, measures: list[str], seed: int) -> Part:
+    if len(study.systems) < FEWEST_SYSTEMS:
+        raise Undefined(f"{len(study.systems)} systems: a rank correlation needs {FEWEST_SYSTEMS}")
+    result = measure_correlation(list(study.runs), labels, measures, seed=seed)
     frame = result.frame.select("first", "second", "tau_b", "systems")
     back = frame.select(pl.col("second").alias("first"), pl.col("first").alias("second"), "tau_b", "systems")
     rows = pl.concat([frame, back]).drop_nans("tau_b")

@@ -9,28 +9,28 @@ from karat.compare import compare as compared
 from karat.errors import KaratError, Undefined
 from karat.estimate import score
 from karat.records import Judgments, Runs
-from karat.report.evidence import Evidence
 from karat.report.section import Section, Table
 from karat.report.told import Told
 from karat.report.verdict_figures import by_group, by_query, methods_figure
+from karat.study import Study
 
 
-def comparison(evidence: Evidence, measure: str, group: str | None, seed: int) -> Comparison:
+def comparison(study: Study, measure: str, group: str | None, seed: int) -> Comparison:
     """The comparison of the study's systems: of two the better one is B, of more the best is first.
 
     Better is what decides: with gold labels, the corrected scores. The figures are those that `compare` has of the
     same files and seed.
     """
-    if len(evidence.systems) < 2:
-        found = "one system" if evidence.systems else "no run"
+    if len(study.systems) < 2:
+        found = "one system" if study.systems else "no run"
         raise Undefined(f"there is {found}, and a comparison takes two")
-    labels = evidence.of_group(group)
+    labels = study.of_group(group)
     if not len(labels):
         raise Undefined("there are no labels to score the systems with")
-    runs = [run for runs_of in evidence.runs for run in each_system(runs_of)]
-    order = _best_first(runs, labels, evidence.gold, measure, seed)
+    runs = [run for runs_of in study.runs for run in each_system(runs_of)]
+    order = _best_first(runs, labels, study.gold, measure, seed)
     runs.sort(key=lambda run: order.index(run.systems[0]), reverse=len(order) == 2)
-    return compared(runs, labels, measure, gold=evidence.gold, seed=seed)
+    return compared(runs, labels, measure, gold=study.gold, seed=seed)
 
 
 def _best_first(runs: list[Runs], labels: Judgments, gold: Judgments | None, measure: str, seed: int) -> list[str]:
@@ -46,20 +46,20 @@ def each_system(runs: Runs) -> list[Runs]:
     return [Runs(runs.frame.filter(pl.col("system") == name), runs.notes) for name in runs.systems]
 
 
-def verdict_section(found: Comparison, evidence: Evidence, seed: int) -> Section:
+def verdict_section(found: Comparison, study: Study, seed: int) -> Section:
     """The verdict with its interval, and what the labels taken as they are would have said."""
     told = Told.of(found)
     said = [told.naive_against_corrected()]
-    truth = None if evidence.truth is None else evidence.truth.difference(found.measure, told.a, told.b)
+    truth = None if study.truth is None else study.truth.difference(found.measure, told.a, told.b)
     if truth is not None:
         said.append(told.against_truth(truth))
-    figures = [methods_figure(found, evidence.truth)] if found.methods.height else []
+    figures = [methods_figure(found, study.truth)] if found.methods.height else []
     notes = found.notes
-    if len(evidence.groups) > 1:
-        pair = [run for runs in evidence.runs for run in each_system(runs) if run.systems[0] in (told.a, told.b)]
+    if len(study.groups) > 1:
+        pair = [run for runs in study.runs for run in each_system(runs) if run.systems[0] in (told.a, told.b)]
         pair.sort(key=lambda run: run.systems[0] != told.a)
         try:
-            figures.append(by_group(found, told, pair, evidence, truth, seed))
+            figures.append(by_group(found, told, pair, study, truth, seed))
         except KaratError as error:
             notes = (*notes, f"no comparison by group: {error}")
     if found.by_query.height:

@@ -14,9 +14,9 @@ from karat.compare.comparison import IN_WORDS
 from karat.errors import KaratError, Undefined
 from karat.records import Runs
 from karat.report import charts
-from karat.report.evidence import Evidence, Truth
 from karat.report.figure import Figure
 from karat.report.told import Told, in_a_few_words
+from karat.study import Study, Truth
 
 #: The methods in the order in which they are drawn, and their names there; inversion-independent, which assumes what
 #: no study has, stays in the table.
@@ -53,14 +53,12 @@ def methods_figure(found: Comparison, truth: Truth | None) -> Figure:
     return _dots("naive-and-corrected", in_a_few_words(found), how, shown, found.measure)
 
 
-def by_group(
-    found: Comparison, told: Told, pair: list[Runs], evidence: Evidence, truth: float | None, seed: int
-) -> Figure:
+def by_group(found: Comparison, told: Told, pair: list[Runs], study: Study, truth: float | None, seed: int) -> Figure:
     """What the labels of each group say of the two systems, as they are and corrected."""
     rows = []
-    for group in evidence.groups:
+    for group in study.groups:
         try:
-            mine = compared(pair, evidence.of_group(group), found.measure, gold=evidence.gold, draws=100, seed=seed)
+            mine = compared(pair, study.of_group(group), found.measure, gold=study.gold, draws=100, seed=seed)
         except KaratError:
             continue
         kept = mine.methods.filter(pl.col("method").is_in(["plain", "ppi"]))
@@ -79,7 +77,7 @@ def by_group(
         look_at=pl.col("method") != "plain",
     )
     how = f"{told.b} less {told.a} in {found.measure} by each group's labels, {found.level * 100:g} % intervals"
-    how += "; gold: corrected with the gold labels." if evidence.gold is not None else "."
+    how += "; gold: corrected with the gold labels." if study.gold is not None else "."
     said = ""
     if truth is not None:
         how += " Diamonds: the planted truth."

@@ -34,7 +34,7 @@ Bools = npt.NDArray[np.bool_]
 SCALE = "bad, fair, good, excellent, perfect"
 #: The share of answers that are not N/A, alone and in context, as Golbus et al. report them (Table 1).
 COVERAGE = {
-    "overall": (1.0, 1.0),
+    ASPECTS[OVERALL]: (1.0, 1.0),
     "topicality": (0.994, 0.993),
     "novelty": (0.227, 0.818),
     "freshness": (0.749, 0.804),

@@ -10,11 +10,13 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from karat.labels import selection
+
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
-ASPECTS = ("overall", "topicality", "novelty", "freshness", "authority", "quality")
+ASPECTS = (selection.OVERALL, "topicality", "novelty", "freshness", "authority", "quality")
 OVERALL, TOPICALITY, NOVELTY, FRESHNESS, AUTHORITY, QUALITY = range(6)
 LEVELS = 5
 #: How much judges differ in opinion, and one judge from one day to the next, in grades. Some of the latter is common to

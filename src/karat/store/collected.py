@@ -9,13 +9,13 @@ from typing import Any
 import polars as pl
 from sqlalchemy import ColumnElement, func, select
 
+from karat.labels.selection import OVERALL, PAGE
 from karat.store.store import Store
 from karat.store.tables import ENDLESS, answers, bundles, events, judges, tasks
 from karat.store.tasks import ELSEWHERE, STRIDE
 
-OVERALL = "overall"
 #: What the app notes of a judge who opened the page, or judged by what is shown of it.
-SEEN = {True: "page", False: "snippet"}
+SEEN = {True: PAGE, False: "snippet"}
 OPENED = {seen: opened for opened, seen in SEEN.items()}
 
 JUDGMENTS = {
@@ -159,6 +159,17 @@ def preferences(store: Store, *, traps: bool = True) -> pl.DataFrame:
             }
         )
     return pl.DataFrame(rows, schema=PREFERENCES)
+
+
+def rejected(store: Store, kind: str) -> int:
+    """How many judges had answers to tasks of a kind taken back because they were rejected."""
+    taken = (
+        select(func.count(events.c.judge_id.distinct()))
+        .join(tasks, tasks.c.id == events.c.task_id)
+        .where(events.c.study_id == store.study_id, events.c.kind == "reject", tasks.c.kind == kind)
+    )
+    with store.database.read() as connection:
+        return int(connection.execute(taken).scalar_one())
 
 
 def codes(store: Store) -> pl.DataFrame:

@@ -10,6 +10,8 @@ import polars as pl
 from sqlalchemy import func, select
 
 from karat.errors import BadInput
+from karat.labels import GOLD
+from karat.labels.selection import OVERALL
 from karat.records import Judgments, Preferences, Records, Scale, Schema
 from karat.records.base import count
 from karat.store import collected
@@ -17,8 +19,6 @@ from karat.store.people import all_judges
 from karat.store.store import Store
 from karat.store.tables import answers
 
-#: The group whose labels are to be trusted.
-GOLD = "gold"
 #: What can be written.
 KINDS = ("judgments", "gold", "preferences", "tasks", "codes", "people", "log")
 
@@ -43,7 +43,9 @@ def exported(store: Store, kind: str, scale: Scale | None = None, group: str | N
         note = f"{_documents(left)} without a label yet left out: --kind gold has them, for compare --gold"
         return _judgments(pl.concat([said, gold], how="diagonal"), scale, (note,) if left.height else ())
     if kind == "preferences":
-        frame = collected.preferences(store).drop("task")
+        frame, gone = collected.preferences(store).drop("task"), collected.rejected(store, "pair")
+        # Their answers are taken back: without this nobody would know that somebody failed a trap.
+        frame = frame.with_columns(rejected=pl.lit(gone or None, pl.Int64))
         return Preferences(_filled(frame, ["query", "left", "right", "choice", "judge", "group", "trap"]))
     frames = {
         "tasks": collected.tasks_frame,
@@ -62,7 +64,7 @@ def drawn_labels(store: Store, scale: Scale | None = None, group: str | None = N
     Those without tell how much of the draw is there: without their rows a comparison would take too little for all.
     """
     said, waiting = _said_and_waiting(store, group)
-    said = said.filter(pl.col("aspect") == collected.OVERALL)
+    said = said.filter(pl.col("aspect") == OVERALL)
     drawn = said.drop_nulls("probability").filter(pl.col("context").is_null() & pl.col("subtopic").is_null())
     left = said.drop_nulls("label").height - drawn.drop_nulls("label").height
     notes = [f"{count(left, 'label')} of documents that are not in the sample left out"] if left else []

@@ -13,8 +13,9 @@ import polars as pl
 from sqlalchemy import Connection, insert, select, update
 
 from karat.errors import BadInput
+from karat.labels.selection import OVERALL
 from karat.records import Judgments, Preferences, Records
-from karat.store.collected import OVERALL, SEEN
+from karat.store.collected import SEEN
 from karat.store.log import labels_wanted, settle
 from karat.store.people import add_judge
 from karat.store.probabilities import Asked, Chances, Draw, keep_chances

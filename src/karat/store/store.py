@@ -10,8 +10,8 @@ from typing import Any
 from sqlalchemy import Connection, Insert, RowMapping, insert, select
 
 from karat.errors import BadInput, KaratError
-from karat.records.scale import Scale
 from karat.records.design import Rules, StudyDesign
+from karat.records.scale import Scale
 from karat.store.database import Database
 from karat.store.tables import studies
 

@@ -11,8 +11,8 @@ import polars as pl
 
 from karat.errors import BadInput
 from karat.records import Scale, Source
-from karat.records.preferences import CHOICES
 from karat.records.design import KINDS
+from karat.records.preferences import CHOICES
 
 TEXTS = ("query", "doc", "context", "subtopic", "left", "right", "left_query", "right_query", "group", "judge")
 #: What a row may say beside them; the last ones stand in exported tasks and plans, and are not read.

@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 from sqlalchemy import Connection, insert, select, text, update
 
+from karat.labels.selection import PAGE
 from karat.records import Source
 from karat.store.log import settle
 from karat.store.probabilities import Chances, Draw, keep_chances
@@ -25,8 +26,6 @@ STRIDE = 10_000
 ELSEWHERE = -1
 #: What is known of a row on its way into the table, and not kept there as it is.
 NOT_STORED = ("bundle", "by_query", "row", "says_labels", "probability", "round")
-#: The surface of a document that is judged as a whole.
-PAGE = "page"
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from karat.cli import options
+from karat.cli.inputs import Reading
 from karat.cli.outputs import keep_inputs
 from karat.cli.runs import read_several
 
@@ -40,8 +41,7 @@ Fill in the column label of gold.csv, then: karat compare llm.csv bm25.run neura
 @click.option("-c", "--complete", is_flag=True, help="Count judged queries that a run misses as empty lists.")
 @click.option("--force", is_flag=True, help="Overwrite a file that already holds labels.")
 @options.seed
-@options.scale
-@options.drop_bad_labels
+@options.labels
 @options.as_json
 def gold(
     labels: str,
@@ -58,8 +58,7 @@ def gold(
     complete: bool,
     force: bool,
     seed: int,
-    scale: str | None,
-    drop_bad_labels: bool,
+    reading: Reading,
     as_json: bool,
 ) -> None:
     """Draw the documents whose gold labels say most about which system is better.
@@ -72,7 +71,7 @@ def gold(
     earlier labels, too, with probabilities that go for both rounds together: fill in the empty labels and use it alone.
     """
     from karat.errors import BadInput
-    from karat.formats import read_judgments, write
+    from karat.formats import write
     from karat.measures import profile_named
     from karat.plan.gold import plan_gold, plan_gold_queries
     from karat.records import Judgments
@@ -85,11 +84,11 @@ def gold(
     if out is not None:
         _check_out(out, force)
     lists = read_several(runs, ranks=profile_named(profile).order == "rank")
-    read = read_judgments(labels, scale=scale, drop_bad_labels=drop_bad_labels)
+    read = reading.judgments(labels)
     if whole_queries:
         plan = plan_gold_queries(lists, read, measure, number, profile=profile, complete=complete, seed=seed)
     else:
-        earlier = None if pilot is None else read_judgments(pilot, scale=scale, drop_bad_labels=drop_bad_labels)
+        earlier = None if pilot is None else reading.judgments(pilot)
         plan = plan_gold(
             lists,
             read,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from karat.cli import options
+from karat.cli.inputs import Reading
 from karat.cli.outputs import keep_inputs
 
 if TYPE_CHECKING:
@@ -53,8 +54,7 @@ The rules and their defaults are those of Sanderson et al. (SIGIR 2010)."""
 @click.option("--no-traps", is_flag=True, help="Build in no traps.")
 @click.option("--out", metavar="FILE", help="Write the tasks: .jsonl, .csv or .parquet.")
 @options.seed
-@options.scale
-@options.drop_bad_labels
+@options.labels
 @options.as_json
 def pairs(
     labels: str,
@@ -72,8 +72,7 @@ def pairs(
     no_traps: bool,
     out: str | None,
     seed: int,
-    scale: str | None,
-    drop_bad_labels: bool,
+    reading: Reading,
     as_json: bool,
 ) -> None:
     """Choose pairs of result lists that users should compare, and write the comparisons as tasks.
@@ -83,14 +82,14 @@ def pairs(
     """
     from karat.cli.results import print_result
     from karat.cli.runs import read_several
-    from karat.formats import read_judgments, read_queries
+    from karat.formats import read_queries
     from karat.plan import comparison_tasks, select_pairs
     from karat.records.result import rows_of
 
     keep_inputs("--out", out, [labels, *runs, teams, queries])
     if out is not None:
         _kind(out)
-    read = read_judgments(labels, scale=scale, drop_bad_labels=drop_bad_labels)
+    read = reading.judgments(labels)
     lists = read_several(runs)
     chosen = select_pairs(
         lists,
@@ -120,7 +119,9 @@ def pairs(
     if out is not None and tasks is not None:
         _write(tasks.frame, out)
     if as_json:
-        document = chosen.to_dict() | {
+        document = chosen.to_dict()
+        document["notes"] = [*document["notes"], *(() if tasks is None else tasks.notes)]
+        document |= {
             "pairs": rows_of(chosen.pairs),
             "tasks": None if tasks is None else tasks.finding,
         }
@@ -129,6 +130,8 @@ def pairs(
     print_result(chosen)
     if tasks is not None:
         click.echo(tasks.finding + (f" Written to {out}." if out else " Write them with --out."))
+        for note in tasks.notes:
+            click.echo(f"- {note}")
     elif out is not None:
         click.echo(f"Nothing to show, so {out} was not written.")
 

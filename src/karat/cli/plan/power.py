@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from karat.cli import options
+from karat.cli.inputs import Reading
 
 if TYPE_CHECKING:
     import polars as pl
@@ -37,8 +38,7 @@ Examples:
 @click.option("--pool", type=float, metavar="N", help="The documents of a query that count for one system only.")
 @click.option("--cost-query", type=float, metavar="C", help="What a query costs, all but its gold labels.")
 @click.option("--cost-gold", type=float, metavar="C", help="What a gold label costs.")
-@options.scale
-@options.drop_bad_labels
+@options.labels
 @options.as_json
 def power(
     files: tuple[str, ...],
@@ -53,8 +53,7 @@ def power(
     pool: float | None,
     cost_query: float | None,
     cost_gold: float | None,
-    scale: str | None,
-    drop_bad_labels: bool,
+    reading: Reading,
     as_json: bool,
 ) -> None:
     """Queries and gold labels needed to see a difference.
@@ -68,7 +67,7 @@ def power(
 
     _check(files, sd, gold, gold_variance)
     if files:
-        spread = _read(files, measure or ("nDCG@10" if gold is None else "P@10"), gold, scale, drop_bad_labels)
+        spread = _read(files, measure or ("nDCG@10" if gold is None else "P@10"), gold, reading)
         if gold_variance is not None:
             spread = replace(spread, gold_variance=gold_variance)
         if pool is not None:
@@ -112,16 +111,15 @@ def _check(files: tuple[str, ...], sd: float | None, gold: str | None, gold_vari
         raise BadInput("standard input (-) can be read once only")
 
 
-def _read(files: tuple[str, ...], measure: str, gold: str | None, scale: str | None, drop_bad_labels: bool) -> Spread:
+def _read(files: tuple[str, ...], measure: str, gold: str | None, reading: Reading) -> Spread:
     from karat.cli.runs import read_several
-    from karat.formats import read_judgments
     from karat.plan import spread_of
 
     return spread_of(
         read_several(files[1:], ranks=False),
-        read_judgments(files[0], scale=scale, drop_bad_labels=drop_bad_labels),
+        reading.judgments(files[0]),
         measure,
-        gold=None if gold is None else read_judgments(gold, scale=scale, drop_bad_labels=drop_bad_labels),
+        gold=None if gold is None else reading.judgments(gold),
     )
 
 

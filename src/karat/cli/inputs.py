@@ -1,0 +1,97 @@
+"""What a command reads: labels from files or from a study's folder, and all that the folder has beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from karat.records import Judgments, Scale
+    from karat.study import Study
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How labels are read: what the options --scale, --drop-bad-labels and --time-format say."""
+
+    scale: Scale | str | None = None
+    drop_bad_labels: bool = False
+    time_format: str | None = None
+
+    def judgments(self, path: str, format: str | None = None) -> Judgments:  # noqa: A002
+        """The judgments in a file."""
+        from karat.formats import read_judgments
+
+        return read_judgments(
+            path,
+            scale=self.scale,
+            drop_bad_labels=self.drop_bad_labels,
+            time_format=self.time_format,
+            format=format,
+        )
+
+    def groups(self, paths: Sequence[str]) -> Judgments:
+        """The judgments in several files as one, with a group for each file that has none."""
+        from karat.formats.several import groups_together
+
+        return groups_together([self.judgments(path) for path in paths], paths)
+
+    def study(
+        self,
+        labels: str | Sequence[str],
+        *,
+        database: str | None = None,
+        only: Collection[str] = (),
+        gold: str | None = None,
+        queries: str | None = None,
+        documents: str | None = None,
+        preferences: str | None = None,
+        clicks: str | None = None,
+    ) -> Study:
+        """The study that a command is about: the folder where LABELS is one, else the files named.
+
+        Of what may stand beside labels and gold labels, only these kinds are read. What is to be said of the folder
+        goes to standard error. Runs are read by `run_files`, as each command takes them.
+        """
+        from karat.study import Study
+
+        paths = [labels] if isinstance(labels, str) else list(labels)
+        folder = paths[0] if len(paths) == 1 and Path(paths[0]).is_dir() else None
+        study = Study.load(
+            folder,
+            database=database,
+            labels=[] if folder is not None else paths,
+            gold=gold,
+            queries=queries,
+            documents=documents,
+            preferences=preferences,
+            clicks=clicks,
+            scale=self.scale,
+            drop_bad_labels=self.drop_bad_labels,
+            time_format=self.time_format,
+            only=only,
+        )
+        for note in study.notes:
+            click.echo(f"note: {note}", err=True)
+        return study
+
+
+def runs_in(labels: str) -> list[str]:
+    """The files of runs of a study's folder, none where LABELS is a file."""
+    from karat.study.files import files_of
+
+    return files_of(Path(labels), "runs") if Path(labels).is_dir() else []
+
+
+def run_files(labels: str, named: Sequence[str]) -> list[str]:
+    """The files of runs that are named, or else those of the study's folder where LABELS is one."""
+    from karat.errors import BadInput
+
+    files = list(named) or runs_in(labels)
+    if not files:
+        raise BadInput("no run to score; the labels come first, then the runs")
+    return files

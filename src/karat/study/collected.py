@@ -1,0 +1,118 @@
+"""What was collected in a served study, as records: from the folder's karat.db, or a database that is named."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from karat.errors import BadInput, MissingExtra
+from karat.labels import GOLD
+from karat.records import Judgments, Records
+from karat.records.base import count
+from karat.study.files import files_of
+
+if TYPE_CHECKING:
+    from karat.formats.study import StudyFolder
+    from karat.store import Store
+
+#: What a database may hold, and what one of it is called.
+THINGS = {"labels": "judgment", "gold": "gold label", "preferences": "preference"}
+
+
+@dataclass(frozen=True)
+class Collected:
+    """The records of a database that a study uses, by kind, and what is to be said of it."""
+
+    records: dict[str, Records] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+def collected(folder: StudyFolder, database: str | None, named: Collection[str] = ()) -> Collected:
+    """What the database of a study holds; files of the folder stand before it, and so do the kinds that are `named`.
+
+    Where labels come from files, those of documents that a plan drew are gold labels beside them.
+    """
+    held = "karat.db" if database is None else "the database"
+    own = {kind: [Path(path).name for path in files_of(folder.path, kind)] for kind in THINGS}
+    elsewhere = "labels" in named or bool(own["labels"])
+    try:
+        check_there(folder.path, database)
+        from karat.store import Store
+        from karat.store.trouble import in_plain_words
+
+        with in_plain_words():
+            store = Store.open(database or str(folder.path / "karat.db"), folder.study, made=False)
+            try:
+                made = _made(store, folder, elsewhere)
+            finally:
+                store.close()
+    except MissingExtra:
+        if database is not None:
+            raise
+        text = f"karat export {folder.path} {folder.path / 'judgments.csv'}"
+        return Collected({}, (f"the judgments collected in {held} are not read: export them first, {text}",))
+    made = {kind: records for kind, records in made.items() if kind not in named}
+    notes = [] if "labels" in made or elsewhere else [f"{held} holds no judgments yet"]
+    used = {kind: records for kind, records in made.items() if not own[kind]}
+    notes += [note for records in used.values() for note in records.notes]
+    notes += _said(made, own, held)
+    return Collected({kind: replace(records, notes=()) for kind, records in used.items()}, tuple(notes))
+
+
+def check_there(folder: Path, database: str | None) -> None:
+    """Say that nothing was collected where there is no database; an empty one would hide that it is elsewhere."""
+    try:
+        from karat.store.database import file_of
+    except ImportError:
+        raise MissingExtra.named("collect", "the database of a study") from None
+
+    file = file_of(database or str(folder / "karat.db"))
+    if file is not None and not str(file).startswith("file:") and not file.exists():
+        raise BadInput.at(
+            str(folder) if database is None else "the database",
+            expected="a file with what karat serve or karat import collected",
+            found=f"no {file.name}: nothing was collected here",
+            remedy=f"name {'it with --database, if the study is kept elsewhere' if database is None else 'another'}",
+        )
+
+
+def _made(store: Store, folder: StudyFolder, labels_elsewhere: bool) -> dict[str, Records]:
+    """What a study can use of its database, by kind, where there is some; scale and rules with the labels."""
+    from karat.store.exported import drawn_labels, exported, with_gold
+
+    design = folder.study
+    said = with_gold(store, design.scale)
+    made: dict[str, Records] = {"labels": said, "preferences": exported(store, "preferences")}
+    if labels_elsewhere:
+        gold = drawn_labels(store, design.scale, group=GOLD if GOLD in store.groups else None)
+        # Two groups have two draws, and a plan of documents in context draws others by themselves, too.
+        if GOLD in store.groups or (gold.frame["group"].n_unique() == 1 and not said.has("context")):
+            made["gold"] = gold
+    made = {kind: records for kind, records in made.items() if _number(records)}
+    return {
+        kind: replace(records, rules=design.rules) if isinstance(records, Judgments) else records
+        for kind, records in made.items()
+    }
+
+
+def _number(records: Records) -> int:
+    """How many judgments or preferences there are, without rows of documents that wait for one."""
+    return len(records.frame.drop_nulls("label")) if isinstance(records, Judgments) else len(records)
+
+
+def _said(made: dict[str, Records], own: dict[str, list[str]], held: str) -> list[str]:
+    """What is used of a database, and what is left aside for files."""
+    numbers = {kind: _number(records) for kind, records in made.items()}
+    if {"gold", "labels"} <= made.keys() and not own["gold"]:
+        numbers["labels"] -= numbers["gold"]  # used as such
+    said = []
+    for kind, number in numbers.items():
+        what, are = f"{count(number, THINGS[kind])} collected in {held}", "is" if number == 1 else "are"
+        if not own[kind]:
+            said.append(f"{what} {are} used")
+        elif number:
+            used = f"{', '.join(own[kind])} {'is' if len(own[kind]) == 1 else 'are'} used"
+            said.append(f"{used}; {what} {are} left aside (karat export writes them to a file)")
+    return said

@@ -1,0 +1,271 @@
+"""A study as records: all that its folder, its database or named files hold."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import polars as pl
+
+from karat.errors import BadInput
+from karat.formats import (
+    read_clicks,
+    read_documents,
+    read_judgments,
+    read_preferences,
+    read_queries,
+    read_runs,
+    read_subtopics,
+)
+from karat.formats.files import File
+from karat.formats.several import groups_together, told_apart
+from karat.formats.study import StudyFolder, read_study
+from karat.labels import GOLD, select, split_gold
+from karat.records import ClickLog, Clicks, Documents, Judgments, Preferences, Queries, Runs, Scale
+from karat.records.base import count
+from karat.records.design import StudyDesign
+from karat.study.collected import Collected, collected
+from karat.study.files import DESIGN, TRUTH, files_of, not_read, only_file
+from karat.study.truth import Truth
+
+AnyPath = str | Path
+#: What a study may hold beside its labels and gold labels.
+BESIDE = ("runs", "queries", "documents", "preferences", "clicks")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Study:
+    """Labels, gold labels, runs and what users did, as far as they are there; gold is not among the labels.
+
+    >>> labels = Judgments.of({"q": {"d": 1}})
+    >>> Study("Horses", labels=labels)
+    Horses: 1 judgment of 1 document for 1 query, label 1
+
+    The scale of the study, with its names and definitions, and its rules (two labels, a third where they are apart)
+    are on the labels: `labels.scale`, `labels.rules`.
+    """
+
+    title: str
+    design: StudyDesign | None = None
+    labels: Judgments | None = None
+    gold: Judgments | None = None
+    runs: tuple[Runs, ...] = ()
+    queries: Queries | None = None
+    documents: Documents | None = None
+    preferences: Preferences | None = None
+    clicks: Clicks | ClickLog | None = None
+    truth: Truth | None = None
+    notes: tuple[str, ...] = ()
+    #: Where it was read, for commands to type: "gold", "labels" (or "labels of GROUP") and "run of SYSTEM".
+    files: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def load(
+        cls,
+        folder: AnyPath | None = None,
+        *,
+        database: str | None = None,
+        labels: AnyPath | Sequence[AnyPath] = (),
+        runs: AnyPath | Sequence[AnyPath] = (),
+        gold: AnyPath | None = None,
+        queries: AnyPath | None = None,
+        documents: AnyPath | None = None,
+        preferences: AnyPath | None = None,
+        clicks: AnyPath | None = None,
+        title: str | None = None,
+        scale: Scale | str | None = None,
+        drop_bad_labels: bool = False,
+        time_format: str | None = None,
+        only: Collection[str] = BESIDE,
+    ) -> Study:
+        """All that a study's folder holds; a file that is named stands for the folder's own.
+
+        The folder may have judgments*, gold.*, runs/*, queries.*, subtopics.*, documents.*, preferences.*, clicks.*,
+        study.toml and, of a simulated study, truth.json. What karat serve collected in its karat.db, or in the
+        `database` named, is used where there are no files of it. Of what stands beside the labels, `only` these
+        kinds are read.
+        """
+        place = None if folder is None else Path(folder)
+        if place is not None and not place.is_dir():
+            raise BadInput.at(str(folder), expected="the folder of a study", found="no folder of that name")
+        if place is None and database is not None:
+            raise BadInput.at("--database", expected="the study's folder beside it", found="none")
+        served = read_study(place) if place is not None and (place / DESIGN).is_file() else None
+        asked = {"labels": _paths(labels), "gold": gold, "preferences": preferences}
+        held = _held(served, place, database, [kind for kind, files in asked.items() if files])
+        judged = _Judged.read(place, served, _paths(labels), gold, held, scale, drop_bad_labels, time_format)
+        named = {"queries": queries, "documents": documents, "preferences": preferences, "clicks": clicks}
+        paths = {
+            what: None if what not in only else only_file(place, what) if path is None else str(path)
+            for what, path in named.items()
+        }
+        run_files = (_paths(runs) or files_of(place, "runs")) if "runs" in only else []
+        lists = told_apart([read_runs(path) for path in run_files], run_files)
+        liked = (
+            None if paths["preferences"] is None else read_preferences(paths["preferences"], time_format=time_format)
+        )
+        stored = held.records.get("preferences") if "preferences" in only else None
+        study = cls(
+            title=title or _title(served, place),
+            design=None if served is None else served.study,
+            labels=judged.labels,
+            gold=judged.gold,
+            runs=tuple(lists),
+            queries=_queries(paths["queries"], only_file(place, "subtopics") if "queries" in only else None),
+            documents=None if paths["documents"] is None else read_documents(paths["documents"]),
+            preferences=stored if liked is None and isinstance(stored, Preferences) else liked,
+            clicks=None if paths["clicks"] is None else read_clicks(paths["clicks"]),
+            truth=Truth.read(place / TRUTH) if place is not None and (place / TRUTH).is_file() else None,
+            notes=(*held.notes, *judged.notes),
+            files=judged.files | _of_one(run_files, lists),
+        )
+        if study.labels is None and study.gold is None and not study.runs and study.preferences is None:
+            raise BadInput.at(
+                "the study" if folder is None else str(folder),
+                expected="judgments*, gold.*, runs/*, preferences.* or clicks.*",
+                found="none of them",
+                remedy="name a study's folder, or the files with --labels and --run",
+            )
+        return study
+
+    @property
+    def systems(self) -> list[str]:
+        """The systems by name."""
+        return [name for runs in self.runs for name in runs.systems]
+
+    @property
+    def groups(self) -> list[str]:
+        """The groups of judges."""
+        if self.labels is None or not self.labels.has("group"):
+            return []
+        return self.labels.frame["group"].drop_nulls().unique().sort().to_list()
+
+    @property
+    def scale(self) -> Scale | None:
+        """The scale on which judges graded, where it is known."""
+        return None if self.labels is None else self.labels.scale
+
+    @property
+    def judged(self) -> Judgments:
+        """The labels; `BadInput` where there are none."""
+        if self.labels is None:
+            raise BadInput("; ".join(["there are no labels", *self.notes]))
+        return self.labels
+
+    @property
+    def with_gold(self) -> Judgments:
+        """The labels with the gold ones as a group of that name, where the judges are in groups as well."""
+        labels, gold = self.judged, self.gold
+        if gold is None or not labels.has("group"):
+            return labels
+        both = [labels.frame, gold.frame.with_columns(group=pl.lit(GOLD))]
+        return replace(labels, frame=pl.concat(both, how="diagonal_relaxed"))
+
+    def of_group(self, group: str | None) -> Judgments:
+        """The labels of one group, or of all, to score lists with: what is left aside is in their notes."""
+        labels = self.judged
+        if group is not None:
+            if group not in self.groups:
+                known = ", ".join(self.groups) or "no groups"
+                raise BadInput.at("the group", expected=f"one of the judgments' ({known})", found=f'"{group}"')
+            labels = replace(labels, frame=labels.frame.filter(pl.col("group") == group))
+        counted = select(labels, ["subtopic"], strict=True)
+        return replace(labels, frame=counted.frame, notes=(*labels.notes, *counted.notes))
+
+    @property
+    def in_context(self) -> bool:
+        """Whether documents were judged in context or by aspect."""
+        return self.labels is not None and (self.labels.has("context") or self.labels.has("aspect"))
+
+    def __repr__(self) -> str:
+        parts = [self.labels, self.gold and f"gold: {self.gold}", *self.runs, self.preferences, self.clicks]
+        return f"{self.title}: " + ("; ".join(str(part) for part in parts if part is not None) or "nothing yet")
+
+
+@dataclass(frozen=True, eq=False)
+class _Judged:
+    """The labels of a study, gold apart, with scale and rules on them."""
+
+    labels: Judgments | None
+    gold: Judgments | None
+    files: dict[str, str]
+    notes: tuple[str, ...]
+
+    @classmethod
+    def read(
+        cls,
+        place: Path | None,
+        served: StudyFolder | None,
+        named: list[str],
+        named_gold: AnyPath | None,
+        held: Collected,
+        scale: Scale | str | None,
+        drop_bad_labels: bool,
+        time_format: str | None,
+    ) -> _Judged:
+        scale = scale if scale is not None or served is None else served.scale
+
+        def read(path: str) -> Judgments:
+            found = read_judgments(path, scale=scale, drop_bad_labels=drop_bad_labels, time_format=time_format)
+            return found if served is None else replace(found, rules=served.rules)
+
+        paths = named or files_of(place, "labels")
+        each = [read(path) for path in paths]
+        labels = groups_together(each, paths) if each else _judgments(held, "labels")
+        gold_path = only_file(place, "gold") if named_gold is None else str(named_gold)
+        gold = _judgments(held, "gold") if gold_path is None else read(gold_path)
+        notes = []
+        if labels is not None:
+            apart = gold is not None
+            labels, gold = split_gold(labels, gold, given_stands=True)
+            if gold is not None and not apart:
+                inside = count(gold.frame.drop_nulls("label").height, "label")
+                labels = replace(labels, notes=(*labels.notes, f"{inside} of the group {GOLD} taken for gold labels"))
+        elif others := not_read(place):
+            notes.append(
+                f"labels are looked for in judgments*, labels* and qrels*, so {others} not read (see --labels)"
+            )
+        return cls(labels, gold, _of_one(paths, each) | ({"gold": gold_path} if gold_path else {}), tuple(notes))
+
+
+def _judgments(held: Collected, kind: str) -> Judgments | None:
+    records = held.records.get(kind)
+    return records if isinstance(records, Judgments) else None
+
+
+def _held(served: StudyFolder | None, place: Path | None, database: str | None, named: list[str]) -> Collected:
+    """What the study's database holds; nothing where there is none."""
+    if place is None or (database is None and (served is None or not (place / "karat.db").is_file())):
+        return Collected()
+    return collected(read_study(place) if served is None else served, database, named)
+
+
+def _paths(given: AnyPath | Sequence[AnyPath]) -> list[str]:
+    return [str(given)] if isinstance(given, str | Path) else [str(path) for path in given]
+
+
+def _queries(path: str | None, subtopics: str | None) -> Queries | None:
+    if path is None:
+        return None
+    queries = read_queries(path)
+    return queries if subtopics is None else Queries(queries.frame, (), read_subtopics(subtopics).subtopics)
+
+
+def _of_one(paths: Sequence[str], read: Sequence[Judgments | Runs]) -> dict[str, str]:
+    """The files that hold the labels of one group, or the run of one system, and nothing else."""
+    found = {"labels": paths[0]} if len(read) == 1 and isinstance(read[0], Judgments) else dict[str, str]()
+    for path, one in zip(paths, read, strict=True):
+        if isinstance(one, Runs):
+            of = [f"run of {system}" for system in one.systems]
+        else:
+            groups = one.frame["group"].unique() if one.has("group") else [File(path).stem]
+            of = [f"labels of {group}" for group in groups]
+        found |= {of[0]: path} if len(of) == 1 else {}
+    return found
+
+
+def _title(served: StudyFolder | None, folder: Path | None) -> str:
+    if served is not None:
+        return served.study.title
+    return "A study of search engines" if folder is None else folder.resolve().name
