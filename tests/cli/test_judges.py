@@ -52,7 +52,8 @@ def test_agreement_has_the_promised_rows(study: Path) -> None:
     assert all(promised <= row.keys() for row in rows)
     assert all(f"{figure}_low" in rows[0] for figure in ("cohen", "fleiss", "alpha_nominal", "alpha_ordinal"))
     against = {(row["group"], row["against"]): row["cohen"] for row in rows}
-    assert against["professional", "gold"] > against["crowd", "gold"] > 0.2
+    # By their medians the two are about as close to gold: the lowest of three labels had pulled the crowd down.
+    assert min(against["professional", "gold"], against["crowd", "gold"]) > 0.2
 
 
 def test_files_without_a_group_are_groups_named_by_themselves(study: Path, tmp_path: Path) -> None:

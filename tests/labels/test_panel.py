@@ -82,3 +82,9 @@ def test_a_panel_is_taken_as_it_is() -> None:
 def test_nothing_to_lay_out_is_said() -> None:
     with pytest.raises(Undefined, match="there is no label"):
         Panel.of([ROW | {"judge": "ann", "label": None}])
+
+
+def test_gold_beside_judges_without_group_makes_no_groups() -> None:
+    labels = [{"query": "q", "doc": "d", "label": 1, "judge": judge} for judge in ("ann", "bob")]
+    assert not Panel.of(labels, [{"query": "q", "doc": "d", "label": 2}]).has_groups
+    assert Panel.of([row | {"group": "crowd"} for row in labels]).has_groups
