@@ -328,7 +328,7 @@ def _result(
     further = [f"also: {words}" for words in said[1:6]]
     if because:
         others = count(len(because), "other slice stands", "other slices stand")
-        notes.append(f"{others} out only because of a finding, as because_of in the frame says")
+        notes.append(f"{others} out only because of a finding, which the full table names")
     frame = pl.DataFrame(rows, schema=_COLUMNS, infer_schema_length=None)
     return Result(frame, sentence(first), (*further, *notes))
 
