@@ -206,9 +206,7 @@ def test_several_columns_are_each_reported(study: Path) -> None:
 def test_the_tests_of_distributions_name_the_group(study: Path) -> None:
     """Two values of a feature are compared within each group: without its name, rows look alike."""
     files = paths(study, "crowd.csv", "professional.csv")
-    done = karat(
-        "judges", "distribution", *files, "--documents", str(study / "documents.jsonl"), "--by", "wikipedia"
-    )
+    done = karat("judges", "distribution", *files, "--documents", str(study / "documents.jsonl"), "--by", "wikipedia")
     assert done.returncode == 0, done.stderr
     tests = done.stdout[done.stdout.index("Tests") :]
     within = [line for line in tests.splitlines() if " WP " in line and " nWP " in line]
@@ -225,7 +223,9 @@ def test_the_tests_of_distributions_name_the_group(study: Path) -> None:
         ("distribution", ["--clicks", "clicks.csv"], "--clicks"),
     ],
 )
-def test_an_option_that_does_nothing_for_a_part_is_refused(study: Path, part: str, words: list[str], named: str) -> None:
+def test_an_option_that_does_nothing_for_a_part_is_refused(
+    study: Path, part: str, words: list[str], named: str
+) -> None:
     done = karat("judges", part, *paths(study, "crowd.csv"), *words)
     assert done.returncode == 2
     assert f"expected options that it uses, found {named}" in " ".join(done.stderr.split())

@@ -114,7 +114,9 @@ def _most(rows: pl.DataFrame) -> str:
 
 def _distribution(panel: Panel) -> Part:
     result = distribution(panel)
-    frame = _named(result.frame).filter(pl.col("feature") == "all").select("group", "grade", "share", "low", "high", "n")
+    frame = (
+        _named(result.frame).filter(pl.col("feature") == "all").select("group", "grade", "share", "low", "high", "n")
+    )
     # Gold comes last, so that groups keep their colours, and is not ranked: its documents were drawn, not all judged.
     frame = frame.sort(pl.col("group") == "gold", maintain_order=True)
     means = frame.filter(pl.col("group") != "gold")
@@ -152,7 +154,9 @@ def _errors(panel: Panel) -> Part:
         rows,
     )
     spread = error_distribution(panel)
-    shares = _named(spread.frame).filter(pl.col("feature") == "all").select("group", "error", "share", "low", "high", "n")
+    shares = (
+        _named(spread.frame).filter(pl.col("feature") == "all").select("group", "error", "share", "low", "high", "n")
+    )
     shares = shares.with_columns(pl.col("error").cast(pl.Int64))
     two = Figure(
         "error-distribution",
@@ -177,7 +181,11 @@ def _bias(study: Study, labels: Judgments) -> Part:
         return result.finding, [], [], result.notes
     frame = _named(result.frame).with_columns(size=pl.col("effect").abs())
     # Grades and shares do not go on one axis: the chart has the biases, the table what was found of both.
-    shown = frame.filter(pl.col("feature_2").is_null(), pl.col("kind") == "bias").sort(~pl.col("found"), -pl.col("size")).head(MOST_SLICES)
+    shown = (
+        frame.filter(pl.col("feature_2").is_null(), pl.col("kind") == "bias")
+        .sort(~pl.col("found"), -pl.col("size"))
+        .head(MOST_SLICES)
+    )
     rows = shown.select(
         # In two lines, so that a narrow page shows both.
         row=pl.col("group") + ", " + pl.col("slice").str.replace_all(", ", " / "),
