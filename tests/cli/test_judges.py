@@ -54,7 +54,9 @@ def test_agreement_has_the_promised_rows(study: Path) -> None:
     assert all(promised <= row.keys() for row in rows)
     assert all(f"{figure}_low" in rows[0] for figure in ("cohen", "fleiss", "alpha_nominal", "alpha_ordinal"))
     against = {(row["group"], row["against"]): row["cohen"] for row in rows}
-    assert against["professional", "gold"] > against["crowd", "gold"] > 0.2
+    # A group against gold is its median: that of three careless judges is as good as one of two careful ones.
+    assert against["professional", "gold"] > 0.4
+    assert against["crowd", "gold"] > 0.4
 
 
 def test_files_without_a_group_are_groups_named_by_themselves(study: Path, tmp_path: Path) -> None:
@@ -155,10 +157,11 @@ def test_odd_options_are_refused_before_any_work(study: Path, words: list[str], 
     assert said in done.stderr
 
 
-def test_gold_in_two_places_and_files_without_rows_are_refused(study: Path, tmp_path: Path) -> None:
+def test_gold_in_two_places_is_said_and_files_without_rows_are_refused(study: Path, tmp_path: Path) -> None:
     twice = karat("judges", *paths(study, "crowd.csv", "gold.csv"), "--gold", str(study / "gold.csv"))
-    assert twice.returncode == 2
-    assert "leave out --gold" in twice.stderr
+    # Gold given apart stands, and the group of that name is left aside with a word.
+    assert twice.returncode == 0, twice.stderr
+    assert "of the group gold left aside: the gold labels were given apart" in " ".join(twice.stdout.split())
     (tmp_path / "empty.csv").write_text("query,doc,label,judge\n")
     assert "expected judgments, found none" in karat("judges", str(tmp_path / "empty.csv")).stderr
     assert "there is no label" in karat("disagree", str(tmp_path / "empty.csv")).stderr

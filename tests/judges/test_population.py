@@ -1,4 +1,4 @@
-"""Whom figures about groups of judges are about: other judges like these, unless there are too few or they are asked."""
+"""Whom figures about groups of judges are about: other judges like these, unless there are too few of them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from karat.judges.population import sampled_groups
 from karat.labels import Panel
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
-from group_figures import rates, study  # noqa: E402
+from group_figures import rates, study
 
 ANALYSES = {
     "against_gold": against_gold,

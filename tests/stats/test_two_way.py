@@ -1,4 +1,4 @@
-"""Errors by query and judge: hand-worked, as statsmodels has them, and right where judges differ and where they do not."""
+"""Errors by query and judge: hand-worked, as statsmodels has them, right where judges differ and where they do not."""
 
 from __future__ import annotations
 
@@ -104,11 +104,11 @@ def test_degrees_of_freedom_are_those_of_the_part_that_matters() -> None:
 
 
 @pytest.mark.parametrize("judges", [5, 10, 20])
-@pytest.mark.parametrize("judge, query", [(0.4, 0.15), (0.08, 0.4)])
+@pytest.mark.parametrize(("judge", "query"), [(0.4, 0.15), (0.08, 0.4)])
 def test_intervals_hold_the_mean_where_judges_vary_and_where_queries_do(
     judges: int, judge: float, query: float
 ) -> None:
-    """The interval of Cameron et al. (t with the fewer clusters less 1) holds it in 98 % where five judges are alike."""
+    """Cameron et al. take t with the fewer clusters less 1, which is too wide where five judges are alike."""
     rng = np.random.default_rng([7, judges])
     held, careful, studies = 0, 0, 400
     for _ in range(studies):

@@ -172,18 +172,18 @@ def _compared(
     first, second = (f.group_by("_item", maintain_order=True).agg(pl.mean("_label")) for f in (one, other))
     same = first.join(second, on="_item", how="inner") if may_pair else first.clear()
     paired = same.height > 1 and same.height * 2 >= min(first.height, second.height)
-    shared = (f.join(same, on="_item", how="semi") if paired else f for f in (one, other))
-    difference, spread = _difference(*shared, paired=paired, sampled=sampled)
+    mine, theirs = (f.join(same, on="_item", how="semi") if paired else f for f in (one, other))
+    difference, spread = _difference(mine, theirs, paired, sampled)
     error = float(np.sqrt(spread.variance[0])) if spread.variance[0] > NOTHING else np.nan
     reach = error * float(stdtrit(spread.df[0], 0.5 + level / 2))
-    mine, theirs = (f.select(_whose(sampled)).to_series().to_numpy() for f in (one, other))
+    first_judge, second_judge = (f.select(_whose(sampled)).to_series().to_numpy() for f in (one, other))
     complete = paired and same.height == first.height == second.height
     ordinal = ordinal_test(
         one["_label"],
         other["_label"],
         one["_query"],
         other["_query"],
-        judges=(mine, theirs) if (mine >= 0).any() or (theirs >= 0).any() else None,
+        judges=(first_judge, second_judge) if max(first_judge.max(), second_judge.max()) >= 0 else None,
         items=(one["_item"], other["_item"]) if complete else None,
         level=level,
     )

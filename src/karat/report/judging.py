@@ -132,7 +132,7 @@ def _distribution(panel: Panel) -> Part:
         "label-distribution",
         title,
         how,
-        charts.bars(frame, x="grade", value="share", group="group", x_title="grade", scale=labels.scale),
+        charts.bars(frame, x="grade", value="share", group="group", x_title="grade", scale=panel.scale),
         frame,
     )
     return result.finding, [figure], [], result.notes
