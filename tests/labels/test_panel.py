@@ -67,6 +67,18 @@ def test_gold_has_the_features_that_the_labels_have_of_the_same_document() -> No
     assert panel.feature("kind").to_list() == ["nav", "nav"]
 
 
+def test_texts_that_are_all_numbers_are_numbers() -> None:
+    """As a CSV has them; one that is a name leaves all of them names."""
+    panel = Panel.of([ROW | {"length": "10", "code": "007"}, ROW | {"doc": "e", "length": "9", "code": "10"}])
+    assert panel.feature("length").to_list() == [10.0, 9.0]
+    assert panel.feature("code").to_list() == ["007", "10"]
+
+
+def test_of_gold_labels_with_groups_the_group_gold_counts() -> None:
+    panel = Panel.of([ROW], [ROW | {"group": "gold", "label": 0}, ROW | {"group": "crowd", "label": 2}])
+    assert panel.grades[panel.gold].tolist() == [0.0]
+
+
 def test_the_grades_are_those_of_the_scale() -> None:
     panel = Panel.of(Judgments.of([ROW | {"judge": "ann"}], Scale.parse("Non, HRel, Key")))
     assert panel.grades.tolist() == [0.0, 1.0, 2.0]
