@@ -89,7 +89,7 @@ def test_a_study_that_names_no_scale_and_no_rules_puts_none_on_labels_from_files
 
 def test_labels_outside_the_scale_of_the_study_are_refused_with_their_line(folder: Path) -> None:
     (folder / "judgments.csv").write_text("query,doc,label\n1,a,4\n")
-    with pytest.raises(kt.BadInput, match="judgments.csv line 2: expected a grade of the scale 0=Non, 1=Rel"):
+    with pytest.raises(kt.BadInput, match=r"judgments\.csv line 2: expected a grade of the scale 0=Non, 1=Rel"):
         kt.Study.load(folder)
     assert kt.Study.load(folder, drop_bad_labels=True).judged.notes[0].endswith("judgments.csv line 2)")
 
@@ -168,7 +168,7 @@ def test_times_are_parsed_in_preferences_as_in_labels() -> None:
 
 def test_american_times_are_named_in_every_command_that_reads_labels(folder: Path) -> None:
     (folder / "judgments.csv").write_text("query,doc,label,judge,time\n1,a,1,ann,05/31/2024 16:20\n")
-    with pytest.raises(kt.BadInput, match="judgments.csv line 2: expected a time as ISO 8601"):
+    with pytest.raises(kt.BadInput, match=r"judgments\.csv line 2: expected a time as ISO 8601"):
         run("score", folder, "-m", "P@1")
     said = run("score", folder, "-m", "P@1", "--time-format", "%m/%d/%Y %H:%M", "--json").stdout
     assert json.loads(said)["systems"][0]["scores"]["P@1"]["value"] == 1.0
