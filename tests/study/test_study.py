@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from tests.commands import run
+from commands import run
 
 import karat as kt
 
@@ -58,7 +58,7 @@ def test_scale_and_rules_are_on_the_labels_wherever_they_come_from(folder: Path,
     assert len(study.judged) == 4
     assert study.judged.scale is not None
     assert study.judged.scale.name(3.0) == "Key"
-    assert [level.definition for level in study.judged.scale][0] == "no use"
+    assert next(level.definition for level in study.judged.scale) == "no use"
     assert study.judged.rules is not None
     assert (study.judged.rules.labels, study.judged.rules.apart) == (2, 2.0)
 
