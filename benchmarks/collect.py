@@ -164,7 +164,7 @@ def main() -> None:
             place = folder / f"study{number}"
             tokens = study(place, database, said.judges, said.tasks)
             port = free_port()
-            command = [sys.executable, "-m", "karat.cli", "serve", str(place), "--port", str(port)]
+            command = [sys.executable, "-m", "karat", "serve", str(place), "--port", str(port)]
             rows.append(race(name, [*command, "--database", database], port, tokens, said.seconds))
     print(
         f"{said.judges} judges, {said.tasks:,} documents, {said.seconds:g} s each, {os.cpu_count()} cores, "

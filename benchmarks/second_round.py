@@ -40,7 +40,7 @@ def intervals(study: TwoSystems, gold: Judgments) -> list[tuple[bool, float]]:
     scorer = Scorer(study.judgments(), [measure], draws=0)
     queries = sorted(set(study.judgments().frame["query"]))
     runs = together(study.runs())
-    pool = Pool.of(runs, queries, measure, scorer.labels, scorer.topics, scorer.profile, Gold.of(gold))  # type: ignore[arg-type]
+    pool = Pool.of(runs, queries, measure, scorer.topics, scorer.profile, Gold.of(gold))  # type: ignore[arg-type]
     side = (study.rank[:, 1] > 0) * 1.0 - (study.rank[:, 0] > 0)
     here = float((study.truth * side).sum()) / study.depth / study.queries
     told = []

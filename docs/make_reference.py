@@ -22,7 +22,10 @@ in full with `KARAT_DEBUG=1` in the environment.
 
 def commands(group: click.Group, before: str) -> Iterator[tuple[str, click.Command]]:
     """Every command with its full name, those of a group after it."""
-    for name, command in sorted(group.commands.items()):
+    context = click.Context(group)
+    for name in sorted(group.list_commands(context)):
+        command = group.get_command(context, name)
+        assert command is not None
         yield f"{before} {name}", command
         if isinstance(command, click.Group):
             yield from commands(command, f"{before} {name}")
@@ -43,7 +46,7 @@ def section(name: str, command: click.Command) -> str:
 def usage(command: click.Command) -> Iterator[str]:
     """The words after the command's name."""
     if isinstance(command, click.Group):
-        yield "|".join(sorted(command.commands))
+        yield "|".join(sorted(command.list_commands(click.Context(command))))
     for part in command.params:
         if isinstance(part, click.Argument):
             name = part.metavar or (part.name or "").upper() + ("..." if part.nargs == -1 else "")

@@ -10,7 +10,7 @@ import karat as kt
 
 
 def karat(*words: str, given: str | None = None) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "karat.cli", *words], capture_output=True, text=True, input=given)
+    return subprocess.run([sys.executable, "-m", "karat", *words], capture_output=True, text=True, input=given)
 
 
 def test_qrels_go_to_every_format_and_back(tmp_path: Path) -> None:

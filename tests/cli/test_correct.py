@@ -14,7 +14,7 @@ GOLD = ["--relevant", "43/59", "--nonrelevant", "67/84"]
 
 
 def karat(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "karat.cli", "correct", *words], capture_output=True, text=True)
+    return subprocess.run([sys.executable, "-m", "karat", "correct", *words], capture_output=True, text=True)
 
 
 def test_one_score_is_corrected_naive_beside_it() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 
 def karat(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "karat.cli", *words], capture_output=True, text=True)
+    return subprocess.run([sys.executable, "-m", "karat", *words], capture_output=True, text=True)
 
 
 @pytest.fixture
@@ -71,6 +71,67 @@ def test_weights_go_from_a_file_into_a_score(crowd: str, tmp_path: Path) -> None
     missing = karat("score", crowd, str(tmp_path / "r.run"), "-m", "nDCG(gains=udm(1/9))@3", "--weights", weights)
     assert missing.returncode == 2
     assert "expected weights for 1 of 9 users, found 1/3, 2/3, 3/3" in missing.stderr
+
+
+def test_tables_of_other_views_are_written_too(crowd: str, tmp_path: Path) -> None:
+    out = tmp_path / "table.csv"
+    for words, column in ((["--by", "kind"], "kind"), (["--robustness"], "measure")):
+        done = karat("disagree", crowd, *words, "--out", str(out))
+        assert done.returncode == 0, done.stderr
+        assert out.read_text().startswith(column + ",")
+        out.unlink()
+    lines = Path(crowd).read_text().splitlines()
+    both = tmp_path / "both.csv"
+    both.write_text(
+        "\n".join([lines[0] + ",surface", *(f"{line},{s}" for line in lines[1:] for s in ("snippet", "page"))])
+    )
+    done = karat("disagree", str(both), "--combine", "snippet,page", "--top", "2,2", "--of", "3", "--out", str(out))
+    assert done.returncode == 0, done.stderr
+    assert out.read_text().startswith("level,snippet,page,weight")
+    twice = tmp_path / "twice.csv"
+    twice.write_text("\n".join([*lines, *lines[1:]]))
+    done = karat("disagree", str(twice), "--consistency", "--draws", "0", "--out", str(out))
+    assert done.returncode == 0, done.stderr
+    assert out.read_text().startswith("kind,level,p,sd\n")
+
+
+def test_levels_are_named_by_the_scale(crowd: str) -> None:
+    done = karat("disagree", crowd, "--scale", "Non,Rel,Key")
+    assert done.stdout.startswith("When one user says Rel, another says Key with probability 0.500")
+
+
+def test_weights_up_to_top_score_labels_above_it(crowd: str, tmp_path: Path) -> None:
+    weights = str(tmp_path / "weights.csv")
+    assert karat("disagree", crowd, "--top", "1", "--of", "3", "--out", weights).returncode == 0
+    (tmp_path / "r.run").write_text("".join(f"q{q} Q0 {d} 1 {s} t\n" for q in range(6) for s, d in enumerate("abc")))
+    done = karat(
+        "score", crowd, str(tmp_path / "r.run"), "-m", "nDCG(gains=udm(1/3))@3", "--weights", weights, "--json"
+    )
+    assert done.returncode == 0, done.stderr
+    notes = json.loads(done.stdout)["notes"]
+    assert "18 labels above 1, the top of the user weights: as top" in notes
+    assert any("medians of several" in note for note in notes)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--consistency", "--of", "3"], "--of says nothing with --consistency"),
+        (["--consistency", "--min-labels", "3"], "--min-labels says nothing with --consistency"),
+        (["--robustness", "--at-least", "1"], "--at-least says nothing with --robustness"),
+        (["--robustness", "--draws", "100"], "--draws says nothing with --robustness"),
+        (["--by", "kind", "--zero-lowest"], "--zero-lowest says nothing with --by"),
+        (["--combine", "a,b", "--most-labels", "2"], "--most-labels says nothing with --combine"),
+        (["--combine", "a,b", "--by", "kind"], "--combine stands alone"),
+        (["--by", "kind", "--robustness", "--out", "x.csv"], "--out writes one table"),
+        (["--queries", "q.csv"], "--queries says nothing without --by"),
+        (["--zero-lowest"], "--zero-lowest is about the weights that --out writes"),
+    ],
+)
+def test_options_that_would_change_nothing_are_refused(crowd: str, words: list[str], said: str) -> None:
+    done = karat("disagree", crowd, *words)
+    assert done.returncode == 2
+    assert said in done.stderr
 
 
 @pytest.mark.parametrize(

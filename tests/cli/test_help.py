@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import click
@@ -9,11 +11,16 @@ import pytest
 from click.testing import CliRunner
 
 from karat.cli import karat
+from karat.cli.lazy import LazyGroup
+
+
+def commands(group: click.Group) -> dict[str, click.Command]:
+    return group.loaded if isinstance(group, LazyGroup) else group.commands
 
 
 def groups(group: click.Group, words: list[str]) -> Iterator[tuple[click.Group, list[str]]]:
     yield group, words
-    for name, command in group.commands.items():
+    for name, command in commands(group).items():
         if isinstance(command, click.Group):
             yield from groups(command, [*words, name])
 
@@ -23,9 +30,25 @@ def groups(group: click.Group, words: list[str]) -> Iterator[tuple[click.Group, 
 )
 def test_every_command_has_one_whole_line_in_80_columns(group: click.Group, words: list[str]) -> None:
     shown = CliRunner().invoke(karat, [*words, "--help"], terminal_width=80, max_content_width=80).output
-    listed = shown.partition("Commands:\n")[2].partition("\n\n")[0].splitlines()
-    assert [line.split()[0] for line in listed] == sorted(group.commands)
+    listed = [
+        line
+        for line in shown.partition("-h, --help")[2].partition("Examples:")[0].splitlines()[1:]
+        if line.startswith("  ") and line.strip()
+    ]
+    assert sorted(line.split()[0] for line in listed) == sorted(commands(group))
     for line in listed:
         assert len(line) <= 80
         assert line.endswith((".", "?"))
         assert not line.endswith("..."), line
+
+
+def test_help_loads_no_command() -> None:
+    code = "import sys; from karat.cli import karat; karat(['--help'], standalone_mode=False); print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert "karat.cli.score" not in loaded
+    assert "polars" not in loaded
+
+
+def test_python_m_karat_is_karat() -> None:
+    shown = subprocess.run([sys.executable, "-m", "karat", "--version"], capture_output=True, text=True, check=True)
+    assert shown.stdout.startswith("karat ")

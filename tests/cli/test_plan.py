@@ -17,7 +17,7 @@ EXAMPLE = [str(ROOT / "examples" / "python-docs" / name) for name in ("qrels.txt
 
 
 def karat(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "karat.cli", *words], capture_output=True, text=True)
+    return subprocess.run([sys.executable, "-m", "karat", *words], capture_output=True, text=True)
 
 
 @pytest.fixture

@@ -39,8 +39,9 @@ def test_the_counts_come_first_and_no_file_is_written(folder: Path) -> None:
     lines = done.stdout.splitlines()
     assert "worth showing" in lines[0]
     assert "systems of different teams" in done.stdout
-    assert "Write them with --out." in lines[-1]
-    assert max(len(line) for line in lines[:-1]) <= 100
+    assert "Write them with --out." in lines[-2]
+    assert "without a relevant document in the labels left out" in lines[-1]
+    assert max(len(line) for line in lines[:-2]) <= 100
     assert sorted(folder.iterdir()) == before
 
 
@@ -49,7 +50,10 @@ def test_the_task_file_holds_every_comparison(folder: Path, tmp_path: Path, endi
     out = tmp_path / f"tasks.{ending}"
     document = json.loads(run(*given(folder), "--judges", "3", "--out", out, "--json").stdout)
     read = {"jsonl": pl.read_ndjson, "csv": pl.read_csv, "parquet": pl.read_parquet}[ending](out)  # type: ignore[operator]
-    assert read.filter(~pl.col("trap")).height == len(document["pairs"]) * 4 * 3
+    # Of four subtopics each, those that a document serves, to three judges.
+    labels = pl.read_csv(folder / "labels.csv").filter(pl.col("label") > 0).select("query", "subtopic").unique()
+    questions = pl.DataFrame(document["pairs"]).select("query", "a", "b").join(labels, on="query")
+    assert read.filter(~pl.col("trap")).height == questions.height * 3 < len(document["pairs"]) * 4 * 3
     assert {"task", "round", "block", "place", "query", "subtopic", "left", "right", "trap", "expected"} <= {
         *read.columns
     }

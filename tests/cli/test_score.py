@@ -16,7 +16,7 @@ RUN = "q1 Q0 d1 1 3 bm25\nq1 Q0 d2 2 2 bm25\nq2 Q0 d7 1 2 bm25\nq2 Q0 d1 2 1 bm2
 
 
 def karat(*words: str, given: str | None = None) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "karat.cli", *words], capture_output=True, text=True, input=given)
+    return subprocess.run([sys.executable, "-m", "karat", *words], capture_output=True, text=True, input=given)
 
 
 @pytest.fixture
@@ -69,13 +69,13 @@ def test_the_run_may_come_from_standard_input(files: tuple[str, str]) -> None:
 
 
 def test_pipes_are_read_like_files(files: tuple[str, str]) -> None:
-    command = f"{sys.executable} -m karat.cli score <(cat {files[0]}) <(gzip -c {files[1]}) -m RR --json"
+    command = f"{sys.executable} -m karat score <(cat {files[0]}) <(gzip -c {files[1]}) -m RR --json"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
     assert json.loads(done.stdout)["systems"][0]["scores"]["RR"]["value"] == 0.75, done.stderr
 
 
 def test_a_full_disk_is_not_called_a_fault_of_karat(files: tuple[str, str]) -> None:
-    command = f"{sys.executable} -m karat.cli score {files[0]} {files[1]} > /dev/full"
+    command = f"{sys.executable} -m karat score {files[0]} {files[1]} > /dev/full"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
     assert done.returncode == 2
     assert "No space left on device" in done.stderr
@@ -174,7 +174,7 @@ def test_help_has_an_example_for_every_command() -> None:
 
 
 def test_a_closed_pipe_is_no_error(files: tuple[str, str]) -> None:
-    command = f"{sys.executable} -m karat.cli score {files[0]} {files[1]} --tsv -q | head -1"
+    command = f"{sys.executable} -m karat score {files[0]} {files[1]} --tsv -q | head -1"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
     assert done.stdout.startswith("system\t")
     assert "Traceback" not in done.stderr

@@ -224,7 +224,7 @@ def test_labels_that_no_plan_drew_can_be_left_out(study: Path, tmp_path: Path) -
 
 
 def test_every_kind_that_the_store_has_can_be_exported_by_the_command() -> None:
-    (kind,) = (option for option in karat.commands["export"].params if option.name == "kind")
+    (kind,) = (option for option in karat.loaded["export"].params if option.name == "kind")
     assert isinstance(kind.type, click.Choice)
     assert tuple(kind.type.choices) == KINDS
 

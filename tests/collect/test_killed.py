@@ -26,7 +26,7 @@ JUDGES, TASKS = 12, 60
 
 def start(folder: Path, database: str, port: int) -> subprocess.Popen[bytes]:
     """A server of our own, ready to answer."""
-    command = [sys.executable, "-m", "karat.cli", "serve", str(folder), "--port", str(port), "--database", database]
+    command = [sys.executable, "-m", "karat", "serve", str(folder), "--port", str(port), "--database", database]
     log = (folder / "log").open("ab")
     server = subprocess.Popen(command, stdout=log, stderr=log, env=os.environ | {"POLARS_MAX_THREADS": "1"})
     log.close()

@@ -89,7 +89,7 @@ def test_files_and_arrays_give_the_same_pool() -> None:
     scorer = Scorer(study.judgments(), [P @ 10], draws=0)
     runs = together(study.runs())
     queries = [f"{i:06d}" for i in range(30)]
-    pool = Pool.of(runs, queries, P(cutoff=10), scorer.labels, scorer.topics, scorer.profile, gold)
+    pool = Pool.of(runs, queries, P(cutoff=10), scorer.topics, scorer.profile, gold)
     for name in ("query", "weight", "predicted", "gold", "probability"):
         np.testing.assert_allclose(getattr(pool, name), getattr(expected, name))
     assert powered(pool).scores == pytest.approx(powered(expected).scores)

@@ -71,9 +71,7 @@ def test_the_prediction_powered_score_by_hand() -> None:
     lists = kt.Runs.of(runs)
     measure = scorer.measures[0]
     assert isinstance(measure, kt.P)
-    pool = Pool.of(
-        lists, ["q1", "q2"], measure, scorer.labels, scorer.topics, scorer.profile, Gold.of(kt.Judgments.of(gold))
-    )
+    pool = Pool.of(lists, ["q1", "q2"], measure, scorer.topics, scorer.profile, Gold.of(kt.Judgments.of(gold)))
     values = powered(pool, tuned=False).values
     # q1, B: (1 + 1)/2 by the judge, plus (0 - 1)/.5/2 = -1. q2, A: (1 + 1)/2, plus nothing: the judge was right.
     np.testing.assert_allclose(values, [[0.5, 0.0], [1.0, 1.0]])

@@ -11,6 +11,8 @@ import pytest
 
 import karat as kt
 from karat.context import context_sources, label_in_context
+from karat.context.pairs import Graded
+from karat.errors import BadInput
 from karat.records import Documents, Judgments, Runs
 from karat.simulate.context import context_study
 
@@ -266,3 +268,53 @@ def test_a_context_that_was_never_judged_alone_teaches_nothing_and_that_is_said(
     labels = label_in_context(judged(*taught(-1), *extra), Runs.of({"q": {"a": 2.0, "b": 1.0}}))
     assert source_of(labels, "q", "b", "a") == (1, "predicted")
     assert any("no model learns from 1 label in context" in note for note in labels.notes)
+
+
+SCORES = {f"q{n}": {f"d{m}": 9 / (m + 1.5) + n / 7 for m in range(10)} for n in range(8)}
+GRADES = {f"q{n}": {f"d{m}": (m * n) % 4 for m in range(10)} for n in range(8)}
+
+
+def as_frame(data: dict[str, dict[str, float]], column: str) -> pl.DataFrame:
+    return pl.DataFrame([{"query": q, "doc": d, column: v} for q, docs in data.items() for d, v in docs.items()])
+
+
+@pytest.mark.parametrize(
+    ("run", "labels"),
+    [
+        (SCORES, GRADES),
+        ({"mine": SCORES}, GRADES),
+        (Runs.of(SCORES), GRADES),
+        ([Runs.of(SCORES)], GRADES),
+        (SCORES, Judgments.of(GRADES)),
+        (as_frame(SCORES, "score"), as_frame(GRADES, "label")),
+        (as_frame(SCORES, "score").with_columns(system=pl.lit("mine")), as_frame(GRADES, "label")),
+    ],
+)
+def test_a_run_in_the_place_of_the_labels_is_refused(run: Any, labels: Any) -> None:
+    """Scores of a run are no labels: they were taken for such, and a table of nonsense came out."""
+    for function in (label_in_context, context_sources):
+        with pytest.raises(BadInput, match=f"{function.__name__} takes the labels first, then the runs"):
+            function(run, labels)
+
+
+def test_aspects_are_those_of_pages_read_alone_and_a_judge_has_one_voice() -> None:
+    """ann says 3 and later 1: the first counts; the snippet's 0 and what is said in context are of something else."""
+    row = {"query": "q", "doc": "d", "aspect": "novelty", "surface": "page", "context": None}
+    rows = [
+        row | {"judge": "ann", "label": 1, "time": "10"},
+        row | {"judge": "ann", "label": 3, "time": "9"},
+        row | {"judge": "bob", "label": 2, "time": "11"},
+        row | {"judge": "bob", "label": 0, "time": "12", "surface": "snippet"},
+        row | {"judge": "bob", "label": 0, "time": "13", "context": "c"},
+        row | {"judge": "bob", "label": 1, "time": "14", "aspect": "Overall"},
+    ]
+    assert Graded.of(rows).aspects.rows(named=True) == [{"query": "q", "doc": "d", "aspect novelty": 2.5}]
+
+
+def test_a_label_in_context_of_several_judges_is_their_median_whatever_their_order() -> None:
+    rows = [
+        {"query": "q", "doc": "b", "context": "a", "judge": judge, "label": label}
+        for judge, label in (("ann", 0), ("bob", 2), ("eve", 3))
+    ]
+    for order in (rows, rows[::-1]):
+        assert context_sources(order, {"q": {"a": 2.0, "b": 1.0}}).frame["mean_label"].to_list() == [2.0]

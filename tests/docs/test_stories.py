@@ -35,7 +35,7 @@ def same_lists() -> bool:
 
 
 def said(command: str, folder: Path) -> str:
-    line = command.replace("karat", f"{sys.executable} -m karat.cli", 1)
+    line = command.replace("karat", f"{sys.executable} -m karat", 1)
     done = subprocess.run(["bash", "-c", line], cwd=folder, capture_output=True, text=True, env={**os.environ})
     assert done.returncode == 0, (command, done.stderr)
     return "\n".join(text.rstrip() for text in done.stdout.splitlines())

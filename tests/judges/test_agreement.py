@@ -39,7 +39,7 @@ def groups() -> kt.Judgments:
 def test_the_table_has_these_columns(groups: kt.Judgments) -> None:
     figures = [*FIGURES, "alpha_interval", "jaccard"]
     ends = [[name, f"{name}_low", f"{name}_high", *(["fleiss_p"] if name == "fleiss" else [])] for name in figures]
-    counts = ["labels", "n_queries", "n_pairs", "n_labels", "n_judges"]
+    counts = ["labels", "n_queries", "n_pairs", "n_labels", "n_judges", "sample"]
     expected = ["group", "against", *counts, *(name for some in ends for name in some)]
     assert agreement(groups, draws=20).frame.columns == expected
     assert agreement(groups, by="wiki", draws=20).frame.columns == ["group", "against", "wiki", *expected[2:]]
@@ -76,21 +76,30 @@ def test_within_a_group_figures_are_those_of_other_libraries(groups: kt.Judgment
     assert np.isnan(found["cohen"])
 
 
-def test_between_groups_the_majority_counts_and_of_ties_the_lower() -> None:
-    crowd = np.array([[2, 2, 0], [1, 2, -1], [0, 1, 2], [2, -1, -1], [1, 1, 2]])
-    expert = np.array([[2], [1], [0], [1], [-1]])
-    judgments = kt.Judgments.of(pl.concat([table_of(crowd, group="crowd"), table_of(expert, group="expert", first=9)]))
-    found = row(agreement(judgments), group="crowd", against="expert")
+def test_between_groups_the_median_counts_and_of_even_splits_the_lower() -> None:
+    """Of 0, 1 and 3 the middle is 1; the lowest, which a vote without a majority took, is 0."""
+    crowd = np.array([[2, 2, 0], [1, 2, -1], [0, 1, 3], [2, -1, -1], [1, 1, 2]])
+    expert = np.array([[2], [1], [1], [1], [-1]])
+    labels = pl.concat([table_of(crowd, group="crowd"), table_of(expert, group="expert", first=9)])
+    found = row(agreement(labels, at=2), group="crowd", against="expert")
     assert found["n_pairs"] == 4
     assert found["n_labels"] == 9 + 4
     assert found["n_judges"] == 4
     assert found["raw"] == 0.75
     assert found["within_one"] == 1
-    assert found["cohen"] == pytest.approx(cohen_kappa_score([2, 1, 0, 2], [2, 1, 0, 1]))
+    assert found["cohen"] == pytest.approx(cohen_kappa_score([2, 1, 1, 2], [2, 1, 1, 1]))
     assert found["jaccard"] == 0.5
     assert found["alpha_ordinal"] == pytest.approx(
-        krippendorff.alpha([[2, 1, 0, 2], [2, 1, 0, 1]], level_of_measurement="ordinal")
+        krippendorff.alpha([[2, 1, 1, 2], [2, 1, 1, 1]], level_of_measurement="ordinal")
     )
+
+
+def test_the_overlap_is_at_the_top_of_the_scale_though_nobody_gave_it() -> None:
+    labels = table_of(np.array([[0, 1], [1, 1], [2, 2]]))
+    assert agreement(labels, draws=0).frame["jaccard"][0] == 1
+    on_scale = agreement(kt.Judgments.of(labels, scale=kt.Scale.parse("bad, fair, good, perfect")), draws=0)
+    assert np.isnan(on_scale.frame["jaccard"][0])
+    assert "jaccard is undefined: nobody gave perfect" in on_scale.notes
 
 
 def test_gold_given_apart_is_gold_as_a_group(groups: kt.Judgments) -> None:
@@ -148,7 +157,7 @@ def test_aspects_are_kept_apart() -> None:
     both = [good.with_columns(aspect=pl.lit(None, pl.String)), bad.with_columns(aspect=pl.lit("novelty"))]
     judgments = kt.Judgments.of(pl.concat(both))
     whole = agreement(judgments, draws=0)
-    assert "80 judgments of another aspect than overall left aside" in whole.notes
+    assert "80 labels of single aspects left aside" in whole.notes
     assert whole.frame["n_pairs"].to_list() == [40]
     by = agreement(judgments, by="aspect", draws=0).frame
     assert by.select("aspect", "n_pairs").rows() == [(None, 80), ("novelty", 40), ("overall", 40)]
@@ -156,7 +165,7 @@ def test_aspects_are_kept_apart() -> None:
     assert by["alpha_ordinal"][1] < 0.5
     alone = agreement(kt.Judgments.of(both[1]), draws=0)
     assert alone.frame["n_pairs"].to_list() == [40]
-    assert "a document counts once for each aspect, as none was judged for aspect overall" in alone.notes
+    assert "there are only labels of single aspects: each aspect is taken by itself" in alone.notes
 
 
 def test_a_judge_who_labels_a_pair_again_counts_once() -> None:
@@ -165,7 +174,7 @@ def test_a_judge_who_labels_a_pair_again_counts_once() -> None:
     result = agreement(kt.Judgments.of(pl.concat([frame, again])), draws=0)
     assert result.frame["n_labels"].to_list() == [6]
     assert result.frame["cohen"][0] == pytest.approx(cohen_kappa_score([0, 1, 2], [1, 1, 2]))
-    assert "3 labels by a judge who had labelled the same pair before left aside" in result.notes
+    assert "3 labels repeated by the same judge: the first counts" in result.notes
 
 
 def test_answers_without_a_label_are_counted_and_left_aside() -> None:
@@ -186,7 +195,10 @@ def test_one_nameless_judge_has_nobody_to_agree_with() -> None:
     assert result.finding == "No pair has two labels: there is no agreement to measure."
     assert result.frame["n_pairs"].to_list() == [0]
     assert result.frame.select(FIGURES).row(0) == pytest.approx([np.nan] * len(FIGURES), nan_ok=True)
-    assert result.notes == ("no pair has two labels within all: no agreement to measure there",)
+    assert result.notes == (
+        "3 labels without a judge's name taken for those of one judge",
+        "no pair has two labels within all: no agreement to measure there",
+    )
 
 
 def test_labels_all_alike_are_undefined_beyond_raw_agreement() -> None:
@@ -215,11 +227,12 @@ def test_groups_that_share_no_document_say_so() -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"by": "colour"}, "expected the column colour for agreement by its values"),
+        ({"by": "colour"}, "expected a column colour"),
         ({"by": "label"}, "something about the query or document"),
         ({"by": "judge"}, r"pairwise\(\) compares every two judges"),
         ({"level": 95.0}, "a share such as 0.95"),
         ({"draws": -1}, "0 draws or more"),
+        ({"judges": "all"}, "sample or fixed"),
     ],
 )
 def test_bad_questions_are_answered_with_what_was_expected(options: dict[str, object], said: str) -> None:
@@ -228,7 +241,7 @@ def test_bad_questions_are_answered_with_what_was_expected(options: dict[str, ob
 
 
 def test_no_labels_and_too_many_grades_are_refused() -> None:
-    with pytest.raises(kt.BadInput, match="at least one label"):
+    with pytest.raises(kt.Undefined, match="there is no label"):
         agreement(kt.Judgments.of(pl.DataFrame({"query": ["q"], "doc": ["d"], "label": [None]})))
     with pytest.raises(kt.BadInput, match="round the labels to the grades of a scale"):
         agreement(kt.Judgments.of({"q": {f"d{i}": i / 7 for i in range(200)}}))

@@ -160,13 +160,43 @@ def test_numbers_are_cut_into_slices_and_rare_texts_taken_together() -> None:
     assert "site has 30 values; all but the 20 most frequent count as other" in site.notes
 
 
-def test_the_mean_tells_apart_what_the_majority_does_not() -> None:
-    # q1 b has 3, 3, 1: the majority says 3, as for a; the mean says 2.33.
-    assert shares(against_clicks(JUDGMENTS, CLICKS, reduce="mean"), "crowd") == pytest.approx([2 / 3, 1 / 3, 0.0])
+def test_the_mean_tells_apart_what_the_median_does_not() -> None:
+    # q1 b has 3, 3, 1: the median says 3, as for a; the mean says 2.33.
+    assert shares(against_clicks(JUDGMENTS, CLICKS, consensus="mean"), "crowd") == pytest.approx([2 / 3, 1 / 3, 0.0])
+
+
+def test_of_three_different_labels_the_one_in_the_middle_counts() -> None:
+    """a has 1, 2, 4 and b 1: the median prefers a, as clicks do; the lowest of the three would be b's."""
+    said = [("a", 1), ("a", 2), ("a", 4), ("b", 1), ("b", 1)]
+    rows = [{"query": "q", "doc": doc, "label": label, "judge": f"w{n}"} for n, (doc, label) in enumerate(said)]
+    clicks = Clicks.of({"query": ["q", "q"], "doc": ["a", "b"], "clicks": [200, 100]})
+    assert shares(against_clicks(rows, clicks), "all") == [1.0, 0.0, 0.0]
+    assert shares(against_clicks(rows, clicks, consensus="majority"), "all") == [0.0, 0.0, 1.0]
+    top = most_clicked([*rows, {"query": "q", "doc": "c", "label": 0, "judge": "w9"}], clicks, high=2)
+    assert row(top, "all")["p_a"] == row(top, "all")["p_r"] == 1.0
+
+
+def test_labels_of_single_subtopics_are_not_set_beside_clicks() -> None:
+    rows = [{"query": "q", "doc": doc, "label": n, "subtopic": "1"} for n, doc in enumerate("ab")]
+    clicks = Clicks.of({"query": ["q", "q"], "doc": ["a", "b"], "clicks": [200, 100]})
+    with pytest.raises(Undefined, match="the labels of each subtopic"):
+        against_clicks(rows, clicks)
+
+
+def test_repeats_snippets_and_other_names_change_no_figure() -> None:
+    more = JUDGMENTS.frame.with_columns(surface=pl.lit("page"))
+    snippets = more.with_columns(surface=pl.lit("snippet"), label=pl.lit(0.0))
+    renamed = more.with_columns(judge=pl.col("judge").cast(pl.String).str.reverse())
+    usual = against_clicks(JUDGMENTS, CLICKS).frame
+    for frame in (pl.concat([more, snippets]), renamed, more.sample(fraction=1, shuffle=True, seed=1)):
+        assert against_clicks(frame, CLICKS).frame.equals(usual, null_equal=True)
+    assert "figures are of these judges, not of others like them: intervals are over queries" in (
+        against_clicks(JUDGMENTS, CLICKS).notes
+    )
 
 
 def test_strange_settings_are_refused() -> None:
-    for wrong in ({"level": 1.0}, {"draws": -1}, {"minimum_clicks": 0}, {"reduce": "median"}, {"pairs": "some"}):
+    for wrong in ({"level": 1.0}, {"draws": -1}, {"minimum_clicks": 0}, {"consensus": "mode"}, {"pairs": "some"}):
         with pytest.raises(BadInput):
             against_clicks(JUDGMENTS, CLICKS, **wrong)  # type: ignore[arg-type]
 

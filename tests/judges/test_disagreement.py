@@ -23,6 +23,7 @@ from karat.judges import (
     resampled_p,
 )
 from karat.judges.chances import beta_binomial_tail, binomial_tail, fit_beta_binomial
+from karat.labels import Panel
 
 DATA = Path(os.environ.get("KARAT_DATA", Path(__file__).parents[3] / "shared" / "data")) / "rf10"
 
@@ -49,7 +50,8 @@ def study(documents: dict[str, list[int]], query: str = "q") -> list[dict[str, o
 
 
 def test_the_papers_own_data_gives_the_known_figures(rf10: kt.Judgments) -> None:
-    model = disagreement(rf10, 2, min_labels=6)
+    # The figures are of all labels, also of those that a worker gave again: 1,345 of 95,060.
+    model = disagreement(Panel.of(rf10, repeats="all"), 2, min_labels=6)
     assert len(model.votes.counts) == 2598
     assert model.p.round(3).tolist() == [0.233, 0.302, 0.343]
     pairs = [(1, 3), (2, 3), (2, 4), (2, 5)]
@@ -59,8 +61,32 @@ def test_the_papers_own_data_gives_the_known_figures(rf10: kt.Judgments) -> None
     assert model.opinions[1] == pytest.approx((4.35, 10.11), abs=0.01)
 
 
+def test_models_are_compared_with_counts_on_one_set_of_documents(rf10: kt.Judgments) -> None:
+    # The crowd's documents with eight labels or more, for 1 of N users up to 8: known from the same data elsewhere.
+    crowd = kt.Judgments.of(rf10.frame.filter(pl.col("judge") != "NIST"))
+    model = disagreement(Panel.of(crowd, repeats="all"), 2, draws=0)
+    pairs = [(1, n) for n in range(2, 9)]
+    assert model.furthest(pairs) == pytest.approx((0.034, 0.012), abs=0.0005)
+    assert any(
+        "on the 1,016 documents with at least 8 labels, furthest from what was counted: binomial by 0.034, "
+        "beta-binomial by 0.012" in note
+        for note in model.table(pairs).notes
+    )
+
+
+def test_documents_with_fewer_labels_are_no_error_of_the_model() -> None:
+    # Of 16 documents with four labels, users say top by a coin: p(1|0) is 1/2 but for chance, 1 of 3 is 1 - 1/4. Of 300
+    # with two labels nobody does. Fitted to all of them, both models would be off by far from what four labels show.
+    even = [[0, 0, 0, 0]] + [[0, 0, 0, 1]] * 4 + [[0, 0, 1, 1]] * 6 + [[0, 1, 1, 1]] * 4 + [[1, 1, 1, 1]]
+    rows = study({f"a{i}": given for i, given in enumerate(even)})
+    model = disagreement(rows + study({f"b{i}": [0, 0] for i in range(300)}, "r"), draws=0)
+    assert model.with_labels(4).p.tolist() == pytest.approx([0.5, 0.5])
+    assert model.furthest([(1, 3), (1, 4)]) == pytest.approx((0.0, 0.0), abs=0.001)
+    assert model.experimental(1, 3)[0] - model.binomial(1, 3)[0] > 0.5
+
+
 def test_the_beta_binomial_is_closer_to_the_experiment_on_all_pairs(rf10: kt.Judgments) -> None:
-    model = disagreement(rf10, 2, min_labels=6, draws=0)
+    model = disagreement(Panel.of(rf10, repeats="all"), 2, min_labels=6, draws=0)
     # With N = 2 there is one other user, and the binomial is exact by construction.
     for m, n in [(1, 3), (2, 3), (1, 4), (2, 4), (3, 4), (1, 5), (2, 5)]:
         counted = model.experimental(m, n)[1]
@@ -163,8 +189,6 @@ def test_conditions_are_told_apart() -> None:
     p = {(row["kind"], row["level"]): row["p"] for row in found.iter_rows(named=True)}
     assert p["faceted", 1.0] == pytest.approx(1.0)
     assert p["ambiguous", 1.0] == pytest.approx(0.5)
-    quality = disagreement_by(kt.Judgments.of(rows + study({"z": [1, 0]}, "q3")), "list_quality")
-    assert {row["list_quality"] for row in quality.frame.iter_rows(named=True)} == {"with top", "without top"}
     with pytest.raises(kt.BadInput, match="list_quality, or top5"):
         disagreement_by(kt.Judgments.of(rows), "colour")
 
@@ -203,7 +227,7 @@ def test_judges_agree_with_themselves_more_than_with_others() -> None:
                 for _ in range(3)
             ]
     frame = consistency(kt.Judgments.of(rows), 2, draws=200, seed=0).frame
-    means = {(r["kind"], r["level"]): r["mean"] for r in frame.iter_rows(named=True)}
+    means = {(r["kind"], r["level"]): r["p"] for r in frame.iter_rows(named=True)}
     assert means["self", 2.0] > 0.75
     assert means["cross", 2.0] < 0.5
 
@@ -229,12 +253,14 @@ def test_the_papers_illustration_of_four_users() -> None:
 
 
 def test_two_labels_per_document_estimate_the_same(rf10: kt.Judgments) -> None:
-    every = disagreement(rf10, 2, min_labels=6, draws=0).p
-    two = disagreement(rf10, 2, most_labels=2, draws=200)
+    # Of the same documents, those with six labels or more: documents with two labels are others.
+    panel = Panel.of(rf10)
+    panel = panel.kept((panel.counts().sum(axis=1) >= 6)[panel.item])
+    every = disagreement(panel, 2, draws=0).p
+    two = disagreement(panel, 2, most_labels=2, draws=200)
     low, high = two.intervals
     assert two.votes.size.max() == 2
-    assert two.p == pytest.approx(every, abs=0.07)
-    assert ((low < two.p) & (two.p < high)).all()
+    assert ((low < every) & (every < high)).all()
 
 
 def test_overlap_is_jaccards() -> None:
@@ -268,7 +294,7 @@ def test_weights_are_gains() -> None:
     table = "{" + ",".join(f"{g:g}:{w!r}" for g, w in worth.items()) + "}"
     both = kt.score(run, labels, ["nDCG(gains=udm(1/3))@3", f"nDCG(gains={table})@3"], draws=0).means["value"]
     assert both[0] == pytest.approx(both[1])
-    given = kt.score(run, labels, "nDCG(gains=udm(1/3))@3", user_weights=lambda m, n, zero: {0: 0, 1: 0, 2: 1}, draws=0)
+    given = kt.score(run, labels, "nDCG(gains=udm(1/3))@3", user_weights=lambda m, n: {0: 0, 1: 0, 2: 1}, draws=0)
     assert given.means["value"][0] == pytest.approx(0.5)
     with pytest.raises(Undefined, match="no document has 2 labels"):
         kt.score(run, {"q": {"a": 1, "b": 0}}, "nDCG(gains=udm(1/3))@3")

@@ -18,6 +18,7 @@ from crowds import judged, lenient_and_scattered
 from karat.judges.dawid_skene import dawid_skene
 from karat.judges.error_model import ErrorModel, majority_posterior, one_coin
 from karat.judges.ordinal import ordinal
+from karat.labels import Panel
 from karat.records import Judgments
 
 Floats = npt.NDArray[np.float64]
@@ -38,7 +39,8 @@ def test_dawid_and_skenes_patients_have_the_published_fit(classic: Path) -> None
     judgments = Judgments.of(
         table.select(pl.lit("q").alias("query"), pl.col("patient").alias("doc"), "label", judge="observer")
     )
-    model = dawid_skene(judgments, smoothing=0, tolerance=1e-9)
+    # The first observer saw each patient three times, and all three count in the published fit.
+    model = dawid_skene(Panel.of(judgments, repeats="all"), smoothing=0, tolerance=1e-9)
     assert model.converged
     assert [round(share, 4) for share in model.prior.values()] == [0.3996, 0.4220, 0.1118, 0.0667]
     assert list(model.prior.values()) == pytest.approx(solution["marginals"], abs=1e-6)
@@ -51,7 +53,7 @@ def test_dawid_and_skenes_patients_have_the_published_fit(classic: Path) -> None
 def random_labels(seed: int, levels: int = 4) -> tuple[Ints, Ints, Ints, Ints]:
     rng = np.random.default_rng(seed)
     truth = rng.integers(0, levels, 300)
-    item, judge = np.repeat(np.arange(300), 5), rng.integers(0, 25, 1500)
+    item, judge = np.repeat(np.arange(300), 5), np.argsort(rng.random((300, 25)), axis=1)[:, :5].ravel()
     right = rng.random(1500) < rng.uniform(0.3, 0.9, 25)[judge]
     return item, judge, np.where(right, truth[item], rng.integers(0, levels, 1500)), truth
 
@@ -135,9 +137,9 @@ def test_the_fast_steps_are_the_obvious_ones(seed: int, smoothing: float, levels
     item = np.append(np.arange(12), rng.integers(0, 12, 40))
     judge = np.append(rng.permutation(np.arange(12) % 4), rng.integers(0, 4, 40))
     label = np.append(np.arange(12) % levels, rng.integers(0, levels, 40))
-    model = dawid_skene(
-        judged(item, judge, label), smoothing=smoothing, max_iterations=8, tolerance=0, accelerate=False
-    )
+    # Some judges labelled a document again, and the steps spelt out count that.
+    every = Panel.of(judged(item, judge, label), repeats="all")
+    model = dawid_skene(every, smoothing=smoothing, max_iterations=8, tolerance=0, accelerate=False)
     assert chances(model) == pytest.approx(plain_em(item, judge, label, levels, smoothing, 8), abs=1e-8)
 
 
@@ -151,7 +153,8 @@ def test_documents_with_very_many_labels_are_no_trouble(most: int) -> None:
     label = np.where(rng.random(len(item)) < 0.6, item % 3, rng.integers(0, 3, len(item)))
     for smoothing in (0.0, 1.0):
         settings = {"smoothing": smoothing, "max_iterations": 10, "tolerance": 0.0, "accelerate": False}
-        model = dawid_skene(judged(item, judge, label), **settings)  # type: ignore[arg-type]
+        every = Panel.of(judged(item, judge, label), repeats="all")
+        model = dawid_skene(every, **settings)  # type: ignore[arg-type]
         assert chances(model) == pytest.approx(plain_em(item, judge, label, 3, smoothing, 10), abs=1e-8)
     # Twenty judges who never agree with twenty others: no grade explains all labels of a document well.
     many = judged(np.repeat(np.arange(30), 60), np.tile(np.arange(60), 30), np.tile(np.arange(60) % 3, 30))

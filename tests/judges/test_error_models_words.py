@@ -12,6 +12,7 @@ import pytest
 
 from crowds import lenient_and_scattered, rf10_crowd
 from karat.errors import BadInput, Undefined
+from karat.judges.agreement import agreement
 from karat.judges.dawid_skene import dawid_skene
 from karat.judges.error_model import majority_posterior, one_coin
 from karat.judges.ordinal import ordinal
@@ -74,10 +75,10 @@ def test_nothing_is_learnt_from_one_grade_one_judge_or_no_shared_document(model:
         model(rows(("d", "ann", 1), ("e", "ann", 0)))
     with pytest.raises(Undefined, match="no two judges labelled the same document"):
         model(rows(("d", "ann", 1), ("e", "bob", 0)))
-    with pytest.raises(Undefined, match="no label to learn from"):
+    with pytest.raises(Undefined, match="there is no label"):
         model(rows(("d", "ann", None)))
-    with pytest.raises(BadInput, match="the column judge"):
-        model(Judgments.of({"q": {"d": 1, "e": 0}}))
+    with pytest.raises(Undefined, match="only one judge"):
+        model({"q": {"d": 1, "e": 0}})
     # With gold, one judge is enough.
     alone = rows(*((f"d{i}", "ann", i % 2) for i in range(20)))
     gold = Judgments.of({"q": {f"d{i}": i % 2 for i in range(10)}})
@@ -129,7 +130,7 @@ def test_aspects_are_not_mixed() -> None:
     ]
     model = dawid_skene(Judgments.of(rows))
     assert model.posterior["n"].to_list() == [2, 2, 2]
-    assert "3 judgments of another aspect than overall left aside" in model.notes
+    assert "3 labels of single aspects left aside" in model.notes
 
 
 def test_a_vanished_grade_is_mentioned(rf10: Path) -> None:
@@ -151,5 +152,35 @@ def test_judges_who_err_alike_are_noticed(llmjudge: Path) -> None:
     model = dawid_skene(Judgments.of(labels))
     assert model.judges.height == 33
     assert model.judges["judge"].is_null().all()
-    assert any("taken for those of one judge in each group" in note for note in model.notes)
+    assert any("taken for those of one judge a group" in note for note in model.notes)
     assert any("documents taken for grade 2 are mostly labelled 1" in note for note in model.notes)
+
+
+def test_labels_without_names_teach_what_people_of_one_kind_do() -> None:
+    """A file without names has an alpha, so it has a fit: nobody knows who is who, so all err alike."""
+    rng = np.random.default_rng(3)
+    truth = rng.integers(0, 2, 400)
+    rows = [
+        {"query": f"q{i % 20}", "doc": f"d{i:03}", "label": int(truth[i] if rng.random() < 0.8 else 1 - truth[i])}
+        for i in range(400)
+        for _ in range(5)
+    ]
+    # Three in a row told apart by nothing but their place in the file.
+    labels = pl.DataFrame(rows).with_columns(judge=pl.lit(None, pl.String))
+    assert agreement(labels, draws=0).frame["alpha_nominal"][0] > 0.2
+    model = dawid_skene(labels)
+    assert model.judges.height == 1
+    assert model.judges["accuracy"][0] == pytest.approx(0.8, abs=0.03)
+    found = model.posterior.sort("doc")
+    # The majority of five who are right with .8 is right with .942, and nothing does better here.
+    assert (found["label"].to_numpy() == truth).mean() == pytest.approx(0.942, abs=0.03)
+    assert "by people without a name" in model.finding
+
+
+@pytest.mark.parametrize("model", [*FITTED, majority_posterior])
+def test_a_repeat_by_the_same_judge_changes_nothing(model: Any) -> None:
+    judgments, _ = lenient_and_scattered(3, 10, 10)
+    again = judgments.frame.head(20).with_columns(label=pl.lit(4.0))
+    both = model(Judgments.of(pl.concat([judgments.frame, again])))
+    assert both.posterior.equals(model(judgments).posterior)
+    assert "20 labels repeated by the same judge: the first counts" in both.notes

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 
 from crowds import crowd
 from karat.errors import BadInput, Undefined
-from karat.judges.answers import Answers
 from karat.judges.dawid_skene import dawid_skene
 from karat.judges.error_model import majority_posterior, one_coin
 from karat.judges.judge_table import judge_table
 from karat.judges.ordinal import ordinal
 from karat.judges.others import reliability
+from karat.labels import Panel
 from karat.records import Judgments
 
 
@@ -46,10 +46,13 @@ def test_a_judge_is_compared_with_the_others_not_with_themselves() -> None:
 
 
 def test_repeats_of_ones_own_are_not_agreement() -> None:
+    """A repeat is evidence about the judge, not another label: the first counts, and where all do, not as another's."""
     twice = [("ann", 1), ("ann", 1), ("bob", 0)]
-    table = judge_table(Judgments.of([{"query": "q", "doc": "d", "judge": j, "label": v} for j, v in twice])).frame
-    ann = row(table, "ann")
-    assert (ann["n"], ann["n_pairs"], ann["agreement"]) == (2, 1, 0.0)
+    labels = [{"query": "q", "doc": "d", "judge": j, "label": v} for j, v in twice]
+    ann = row(judge_table(labels).frame, "ann")
+    assert (ann["n"], ann["agreement"]) == (1, 0.0)
+    ann = row(judge_table(Panel.of(labels, repeats="all")).frame, "ann")
+    assert (ann["n"], ann["agreement"]) == (2, 0.0)
 
 
 def test_accuracy_against_gold_has_wilsons_interval() -> None:
@@ -103,7 +106,7 @@ def test_reliability_is_the_intraclass_correlation() -> None:
     """Shrout and Fleiss 1979: six targets, four judges, ICC(1,1) = .17."""
     ratings = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
     judgments = said({f"j{j}": [target[j] for target in ratings] for j in range(4)})
-    assert reliability(Answers.of(judgments)) == pytest.approx(0.17, abs=0.005)
+    assert reliability(Panel.of(judgments)) == pytest.approx(0.17, abs=0.005)
 
 
 def test_one_judge_alone_has_a_row_and_nothing_is_claimed() -> None:
@@ -161,9 +164,11 @@ def test_any_judgments_give_a_row_per_judge_or_a_reason(rows: list[dict[str, obj
             json.dumps(model(judgments, gold=gold).to_dict(), allow_nan=False)
     with suppress(BadInput, Undefined):
         result = judge_table(judgments, gold=gold)
-        who = [name for name in ("group", "judge") if judgments.has(name)]
-        assert result.frame.height == judgments.frame.select(who).n_unique()
-        assert result.frame["n"].sum() == judgments.frame["label"].count()
+        # A group has one row for its people without a name.
+        who = judgments.frame.select("judge", *(["group"] if judgments.has("group") else []))
+        assert result.frame.height == who.n_unique()
+        panel = Panel.of(judgments, gold).of_judges()
+        assert result.frame["n"].sum() == len(panel.item)
         assert result.finding.endswith(".")
         json.dumps(result.to_dict(), allow_nan=False)
 
@@ -174,3 +179,28 @@ def test_bad_settings_are_named() -> None:
         judge_table(judgments, level=1.0)
     with pytest.raises(BadInput, match="fewest"):
         judge_table(judgments, fewest=1)
+
+
+def test_people_without_a_name_have_one_row_a_group_and_nobody_is_blamed() -> None:
+    rng = np.random.default_rng(2)
+    truth = rng.integers(0, 3, 60)
+    rows = [
+        {"query": f"q{d % 6}", "doc": f"d{d}", "group": group, "judge": judge, "label": label}
+        for d in range(60)
+        for group, judge, label in [
+            ("crowd", None, int(rng.integers(3))),
+            ("crowd", None, int(rng.integers(3))),
+            *(("staff", name, int(truth[d])) for name in ("ann", "bob", "eve")),
+        ]
+    ]
+    result = judge_table(pl.DataFrame(rows))
+    assert result.frame.select("group", "judge", "n").sort("group", "judge", nulls_last=True).rows() == [
+        ("crowd", None, 120),
+        ("staff", "ann", 60),
+        ("staff", "bob", 60),
+        ("staff", "eve", 60),
+    ]
+    crowd = result.frame.filter(pl.col("judge").is_null())
+    assert crowd["likely_spammer"].to_list() == [None]
+    # Somebody else without a name is another user: each of the two agrees with the other by chance, in a third.
+    assert 0.1 < crowd["agreement"][0] < 0.5

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
+
 import numpy as np
 import numpy.typing as npt
 import polars as pl
@@ -11,6 +13,7 @@ from scipy.special import ndtr
 from crowds import crowd
 from karat.judges.dawid_skene import dawid_skene
 from karat.judges.judge_table import judge_table
+from karat.records import Judgments
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -72,3 +75,35 @@ def test_who_always_says_the_same_does_not_drift_when_documents_get_better() -> 
         assert constant["drift"] == pytest.approx(0.0, abs=0.15)
         assert not constant["drift_p"] <= 0.001
         assert not any("drifted" in note and "000" in note for note in result.notes)
+
+
+WRITTEN = {
+    "whole numbers": (None, lambda n: str(n)),
+    "milliseconds since 1970": (None, lambda n: str(1_700_000_000_000 + 60_000 * n)),
+    "American dates": ("%m/%d/%Y %H:%M", lambda n: f"{datetime(2023, 12, 25) + timedelta(hours=n):%m/%d/%Y %H:%M}"),
+}
+
+
+@pytest.mark.parametrize("written", WRITTEN)
+def test_drift_is_by_time_however_it_is_written_and_whatever_the_order_of_rows(written: str) -> None:
+    """A grade up from first to last. Sorted as text, 10 comes before 9 and January before December."""
+    time_format, write = WRITTEN[written]
+    rng = np.random.default_rng(8)
+    rows = []
+    for n in range(400):
+        truth = int(rng.integers(1, 4))
+        for judge, lean in (("ann", 0.0), ("bob", 0.0), ("eve", n / 400 - 0.5)):
+            label = int(np.rint(truth + lean + rng.uniform(-0.5, 0.5)))
+            rows.append({"query": f"q{n % 20}", "doc": f"d{n}", "label": label, "judge": judge, "time": write(n)})
+    frame = pl.DataFrame(rows).sample(fraction=1, shuffle=True, seed=1)
+    judgments = Judgments.check(frame, time_format=time_format)
+    gold = Judgments.of(pl.DataFrame(rows).filter(pl.col("judge") == "ann").select("query", "doc", "label"))
+    found = row(judge_table(judgments).frame, "eve")
+    assert found["drift"] == pytest.approx(1.0, abs=0.15)
+    assert row(judge_table(judgments, gold=gold).frame, "eve")["drift"] == pytest.approx(1.0, abs=0.15)
+
+
+def test_without_time_drift_is_by_the_order_of_the_rows_and_that_is_said() -> None:
+    judgments, _ = crowd(8, per_judge=60)
+    told = judge_table(Judgments.of(judgments.frame.drop("time"))).notes
+    assert any("the order of the rows, as no time is known" in note for note in told)

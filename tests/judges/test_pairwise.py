@@ -47,5 +47,5 @@ def test_judges_who_hardly_meet_are_not_compared() -> None:
     nobody = pairwise(kt.Judgments.of(table_of(labels)))
     assert nobody.frame.height == 0
     assert nobody.finding == "No two judges have 10 pairs in common on which to compare them."
-    with pytest.raises(kt.BadInput, match="the column judge for comparing every two of them"):
+    with pytest.raises(kt.BadInput, match="the names of judges, for comparing every two of them"):
         pairwise(kt.Judgments.of({"q": {"d": 1}}))

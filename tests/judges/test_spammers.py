@@ -9,10 +9,11 @@ import polars as pl
 import pytest
 
 from crowds import crowd, rf10_crowd
-from karat.judges.answers import Answers
+from karat.judges.em import named
 from karat.judges.judge_table import judge_table
 from karat.judges.others import Others
-from karat.judges.spammers import signals
+from karat.judges.spammers import Signal, signals
+from karat.labels import Panel
 from karat.records import Judgments
 
 
@@ -20,9 +21,14 @@ def row(frame: pl.DataFrame, judge: str) -> dict[str, object]:
     return frame.row(by_predicate=pl.col("judge") == judge, named=True)
 
 
-def called(judgments: Judgments) -> list[bool]:
-    answers = Answers.of(judgments)
-    return signals(answers, Others.of(answers), 10).spammer.tolist()
+def signal_of(judgments: Judgments, gold: Judgments | None = None) -> Signal:
+    panel = Panel.of(judgments, gold).of_judges()
+    judges, who = named(panel)
+    return signals(panel, who, judges.height, Others.of(panel), 10)
+
+
+def called(judgments: Judgments, gold: Judgments | None = None) -> list[bool]:
+    return signal_of(judgments, gold).spammer.tolist()
 
 
 def test_planted_spammers_are_found_and_named() -> None:
@@ -90,8 +96,7 @@ def test_shuffled_labels_pass_as_better_than_chance_one_time_in_twenty() -> None
         for name in sorted(set(judgments.frame["judge"].filter(pl.Series(mine)))):
             own = judgments.frame["judge"].to_numpy() == name
             label[own] = rng.permutation(label[own])
-        answers = Answers.of(Judgments.of(judgments.frame.with_columns(label=pl.Series(label))))
-        p += signals(answers, Others.of(answers), 10).chance_p[:10].tolist()
+        p += signal_of(Judgments.of(judgments.frame.with_columns(label=pl.Series(label)))).chance_p[:10].tolist()
     assert 0.02 <= np.mean(np.array(p) <= 0.05) <= 0.09
 
 
@@ -101,10 +106,57 @@ def test_a_real_crowd_has_its_spammers_found(rf10: Path) -> None:
     result = judge_table(judgments, gold=gold)
     table = result.frame
     assert table.height == 762
-    assert table["n"].sum() == 91_783
+    # Of 91,783 labels 1,345 are a worker's second or later ones of the same document.
+    assert table["n"].sum() == 91_783 - 1_345
     spammers = table.filter("likely_spammer")
     one_answer = table.filter((pl.col("n") >= 1000) & (pl.col("most_used_share") > 0.99))
     assert one_answer.height >= 4
     assert set(one_answer["judge"]) <= set(spammers["judge"])
     assert spammers.height < 0.05 * table.height
     assert f"{spammers.height} of 762 judges look like spammers" in result.finding
+
+
+@pytest.mark.parametrize("bad", [0, 5, 15, 22])
+def test_gold_finds_spammers_also_where_most_judges_are_bad(bad: int) -> None:
+    """Of 25 judges so many answer at random; the typical one is then no yardstick, but gold is."""
+    found = [called(*crowd(seed, random=bad)) for seed in range(20)]
+    if bad:
+        assert sum(sum(flags[:bad]) for flags in found) >= 0.9 * 20 * bad
+    assert sum(sum(flags[bad:]) for flags in found) <= 0.05 * 20 * (25 - bad)
+
+
+@pytest.mark.parametrize(
+    "study",
+    [
+        {"judges": 60, "per_judge": 20},
+        {"judges": 60, "per_judge": 60, "spread": (0.3, 2.0)},
+        {"judges": 60, "per_judge": 40, "prior": (0.85, 0.1, 0.05)},
+        {"judges": 60, "per_judge": 60, "leniency": np.tile([-1.0, 0.0, 1.0], 20)},
+    ],
+)
+def test_honest_judges_are_not_called_spammers_by_gold(study: dict[str, object]) -> None:
+    assert sum(sum(called(*crowd(seed, **study))) for seed in range(10)) <= 6  # type: ignore[arg-type]
+
+
+def test_where_all_answer_at_random_gold_says_so_of_most() -> None:
+    """Nobody shows what a judge does who looks, so the yardstick is low: half a grade of label for a grade of gold."""
+    found = [called(*crowd(seed, random=25)) for seed in range(5)]
+    assert sum(map(sum, found)) >= 0.7 * 125
+
+
+def test_one_grade_for_everything_is_said_whatever_else_is_known() -> None:
+    """One of 53 gave one grade to 100 of 100 documents, where all others scatter so much that little shows."""
+    judgments, _ = crowd(11, judges=53, per_judge=100, spread=(2.5, 3.5))
+    same = judgments.frame.with_columns(label=pl.when(pl.col("judge") == "052").then(2.0).otherwise("label"))
+    result = judge_table(Judgments.of(same))
+    assert result.frame.filter("one_grade")["judge"].to_list() == ["052"]
+    assert not result.finding.startswith("None")
+    assert "052" in result.finding
+
+
+def test_who_says_what_nearly_all_say_is_not_flagged_for_one_grade() -> None:
+    """Of documents that are nearly all 0, the grade 0 for all of them is what everybody gives."""
+    judgments, _ = crowd(12, prior=(0.97, 0.02, 0.01), spread=(0.3, 0.4))
+    result = judge_table(judgments)
+    assert (result.frame["most_used_share"] >= 0.95).any()
+    assert not result.frame["one_grade"].any()

@@ -104,3 +104,12 @@ def test_the_rule_of_a_study_stands_whatever_the_labels_look_like() -> None:
     assert two.value.tolist() == [1.0] * 6
     assert "as the study says" in two.notes[-1]
     assert Panel.of(Judgments(asked.frame, rules=Rules(labels=2, apart=0.0))).asked_of_all().labels == "all"
+
+
+def test_a_label_given_again_takes_no_place_among_the_first_two() -> None:
+    # Everybody gives every label twice, one after the other: the first two labels are of one judge.
+    rows = [row for row in crowd(1.0, 0.0, seed=1) if row["label"] is not None]
+    twice = Panel.of([row for row in rows for _ in range(2)], repeats="all")
+    once = Panel.of(rows).asked_of_all()
+    assert [rule.apart for rule in twice.third_rules] == [1.0]
+    assert twice.asked_of_all().counts().tolist() == (2 * once.counts()).tolist()

@@ -135,3 +135,38 @@ def test_the_web_tracks_topics_bring_texts_and_descriptions(web2010: Path) -> No
     assert set(hooves["text"]) == {"horse hooves"}
     assert "Find pictures of horse hooves." in hooves["description"].to_list()
     assert hooves.height == 2 * queries.subtopics.filter(pl.col("query") == "51").height
+
+
+def test_nobody_is_asked_about_a_subtopic_that_no_document_serves() -> None:
+    """Subtopic 1 has a relevant document; 0 is TREC's "of none"; 2 has documents, all of them bad."""
+    labels = [
+        {"query": "q", "doc": "d", "subtopic": subtopic, "label": label}
+        for subtopic, label in (("0", 1), ("1", 1), ("2", 0))
+    ]
+    runs = {system: {"q": {"d": 2.0, "e": score}} for system, score in (("x", 1.0), ("y", 3.0))}
+    pair = pl.DataFrame({"query": ["q"], "a": ["x"], "b": ["y"]})
+    found = comparison_tasks(pair, runs, labels, judges=2, traps=False)
+    assert found.frame["subtopic"].to_list() == ["1", "1"]
+    assert found.notes == ("1 subtopic without a relevant document in the labels left out (1 of 2 questions)",)
+    bad = [row for row in labels if row["subtopic"] == "2"]
+    with pytest.raises(Undefined, match="no question is left to be asked: 1 subtopic without a relevant document"):
+        comparison_tasks(pair, runs, bad, traps=False)
+
+
+@pytest.mark.parametrize("with_topics", [False, True])
+def test_the_web_tracks_labels_ask_about_subtopics_that_something_serves(web2010: Path, with_topics: bool) -> None:
+    """By awk: of 200 subtopics in the labels, all have a relevant one; their topics name 10 more that have none."""
+    labels = kt.read_judgments(str(web2010 / "10.diversity-qrels.final.txt.gz"))
+    served = {(q, s) for q, s, label in labels.frame.select("query", "subtopic", "label").iter_rows() if label > 0}
+    served -= {(q, s) for q, s in served if s == "0"}
+    run = kt.read_runs(str(web2010 / "indri.run.gz")).frame
+    runs = Runs.of(
+        pl.concat([run.with_columns(system=pl.lit("a")), run.with_columns(system=pl.lit("b"), score=-pl.col("score"))])
+    )
+    queries = kt.read_queries(str(web2010 / "wt2010-topics.xml")) if with_topics else None
+    pairs = labels.frame.select("query").unique().sort("query").with_columns(a=pl.lit("a"), b=pl.lit("b"))
+    found = comparison_tasks(pairs, runs, labels, queries=queries, judges=1)
+    assert {*found.frame.select("query", "subtopic").iter_rows()} == served
+    assert len(served) == 200
+    said = [note for note in found.notes if "without a relevant document in the labels left out" in note]
+    assert [note.split()[0] for note in said] == (["10"] if with_topics else [])

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from karat.stats import mean_intervals
-from karat.stats.differences import clustered_contrast, clustered_differences, clustered_last
+from karat.stats.differences import clustered_differences
 from karat.stats.regression import clustered_means, clustered_ols
 
 
@@ -32,7 +32,7 @@ def test_coefficients_errors_and_p_are_those_of_statsmodels(seed: int) -> None:
     assert ours.errors == pytest.approx(theirs.bse, rel=1e-7)
     assert ours.p == pytest.approx(theirs.pvalues, rel=1e-6, abs=1e-12)
     assert np.column_stack(ours.intervals()) == pytest.approx(theirs.conf_int(), rel=1e-6)
-    assert (ours.n, ours.clusters, ours.df) == (120, len(set(cluster)), len(set(cluster)) - 1)
+    assert (ours.n, ours.clusters, ours.df[0]) == (120, len(set(cluster)), len(set(cluster)) - 1)
 
 
 def test_with_the_intercept_alone_it_is_the_t_test_of_the_clusters_means() -> None:
@@ -140,7 +140,7 @@ def test_a_difference_of_means_is_that_of_the_regression_and_its_error_a_little_
     assert found.inside[0] - found.outside[0] == pytest.approx(fit.coefficients[1])
     assert found.error[0] == pytest.approx(fit.errors[1], rel=0.03)
     assert found.clusters_in[0] == len(np.unique(cluster[inside]))
-    assert found.df[0] <= fit.df
+    assert found.df[0] <= fit.df[1]
 
 
 @given(st.integers(0, 30))
@@ -185,34 +185,3 @@ def test_a_slice_without_variance_is_not_more_certain_than_usual() -> None:
     careful = clustered_differences(*sums, (0.1 * 0.9, 0.0))
     assert careful.p[0] > 0.01
     assert careful.reach[0] > 0.09
-
-
-def test_an_interaction_is_that_of_the_regression() -> None:
-    rng = np.random.default_rng(5)
-    cluster = np.repeat(np.arange(50), 8)
-    a, b = rng.random(400) < 0.5, rng.random(400) < 0.4
-    y = 0.5 * (a & b) + rng.normal(size=400)
-    cell = cluster * 4 + 2 * a + b
-    n, s = np.bincount(cell, minlength=200).reshape(-1, 4), np.bincount(cell, y, 200).reshape(-1, 4)
-    value, error = clustered_contrast(n, s, np.array([1.0, -1, -1, 1]))
-    fit = clustered_ols(y, np.column_stack([a, b, a & b]), cluster)
-    assert value == pytest.approx(fit.coefficients[-1])
-    assert error == pytest.approx(fit.errors[-1], rel=0.03)
-    assert np.isnan(clustered_contrast(n * [1, 1, 1, 0], s, np.ones(4))).all()
-
-
-@given(st.integers(0, 40))
-def test_the_last_coefficient_from_patterns_is_that_of_all_rows(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    cluster, x = rng.integers(0, 12, 200), rng.random((200, 3)) < 0.4
-    y = rng.normal(size=12)[cluster] + x @ [0.3, 0.0, 0.5] + rng.normal(size=200)
-    # A column that others tell does no harm before the last.
-    x = np.column_stack([x[:, 0], ~x[:, 0], x[:, 1:]]).astype(float)
-    patterns, place = np.unique(x, axis=0, return_inverse=True)
-    cell, shape = cluster * len(patterns) + place.ravel(), (12, len(patterns))
-    n = np.bincount(cell, minlength=12 * len(patterns)).reshape(shape)
-    s = np.bincount(cell, y, 12 * len(patterns)).reshape(shape)
-    fit = clustered_ols(y, x, cluster)
-    assert clustered_last(n, s, patterns) == pytest.approx((fit.coefficients[-1], fit.errors[-1]))
-    again = np.column_stack([patterns, patterns[:, -1]])
-    assert np.isnan(clustered_last(n, s, again)).all()

@@ -12,8 +12,10 @@ import pytest
 from karat.records import Rules, Scale, StudyDesign
 from karat.store import Answer, Closed, Conflict, Store, add_tasks, answer, cant_tell, next_task, reject_judge
 from karat.store.collected import codes, events_frame, judgments, preferences
+from karat.store.exported import exported
 from karat.store.people import add_judge, judge_by_id
 from karat.store.progress import progress
+from karat.validity import trusted
 
 Open = Callable[..., Store]
 
@@ -24,7 +26,9 @@ def start(database: str) -> Iterator[Open]:
     stores = []
 
     def new(**rules: Any) -> Store:
-        stores.append(Store.open(database, StudyDesign(uuid4().hex, "Pairs", Scale.parse("0..3"), rules=Rules(**rules))))
+        stores.append(
+            Store.open(database, StudyDesign(uuid4().hex, "Pairs", Scale.parse("0..3"), rules=Rules(**rules)))
+        )
         return stores[-1]
 
     yield new
@@ -105,6 +109,8 @@ def test_a_failed_trap_rejects_the_judges_preferences_and_reopens_the_slots(star
     work(store, careful, 100)
     assert preferences(store, traps=False).height == 8
     assert pd.height == 12
+    exported_notes = trusted(exported(store, "preferences")).notes
+    assert "1 judge was rejected in the app and is not among these answers" in exported_notes, "and not 0 failed a trap"
 
 
 def test_a_failed_trap_leaves_labels_of_documents_alone(start: Open) -> None:

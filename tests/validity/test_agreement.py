@@ -106,7 +106,7 @@ def test_by_subtopic_each_need_has_its_own_labels() -> None:
     found = agreement(Preferences.of(said), runs, labels, ["RR"], by="subtopic", draws=0)
     assert found.frame.select("agree", "disagree", "ties").row(0) == (1, 1, 0)
     assert any("1 pair of 3 without labels for the subtopic" in note for note in found.notes)
-    by_query = agreement(Preferences.of(said), runs, labels, ["RR"], draws=0)
+    by_query = agreement(Preferences.of(said), runs, labels, ["RR"], by="query", draws=0)
     assert by_query.frame.select("agree", "disagree", "ties").row(0) == (0, 0, 1)
 
 

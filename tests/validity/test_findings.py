@@ -97,8 +97,8 @@ def test_users_who_always_tie_rank_no_system_first() -> None:
 def test_a_judge_who_answers_twice_has_one_voice_in_the_ranking_too() -> None:
     once = answers("left", "right", "left", judge="ann") + answers("left", "left", "left", judge="bob")
     again = answers("right", "right", "right", judge="ann")
-    both, last = rank_systems(again * 5 + once, draws=0), rank_systems(once, draws=0)
-    assert both.frame["strength"].to_list() == pytest.approx(last.frame["strength"].to_list())
+    both, first = rank_systems(once + again * 5, draws=0), rank_systems(once, draws=0)
+    assert both.frame["strength"].to_list() == pytest.approx(first.frame["strength"].to_list())
     assert both.frame["answers"].to_list() == [6, 6]
     assert any("15 answers of a judge who had answered" in note for note in both.notes)
 

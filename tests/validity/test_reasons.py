@@ -204,3 +204,46 @@ def test_a_coder_twice_on_a_comment_and_lonely_coders_are_refused() -> None:
     found = coder_agreement(both, draws=0)
     assert found.notes == ("1 comment of one coder only left out",)
     assert "cannot be told" in found.finding
+
+
+def answered(judge: str, choice: str, reason: str, **more: object) -> dict[str, object]:
+    plain = {"query": "q", "left": "a", "right": "b", "trap": False, "expected": None}
+    return plain | {"judge": judge, "choice": choice, "reason": reason} | more
+
+
+def test_table_10_counts_reasons_of_preferences_by_judges_who_are_believed() -> None:
+    """The paper categorised comments "in which the users made a specific preference", of those who failed no trap.
+
+    Of six comments two count: ann's and bob's first; a trap, an equal answer, a repeat, and eve, who failed a trap
+    without a word, do not.
+    """
+    rows = [
+        answered("ann", "left", "more relevant results"),
+        answered("ann", "left", "more relevant results", trap=True, expected="left"),
+        answered("bob", "right", "dead links on the left"),
+        answered("bob", "left", "too many ads"),
+        answered("cat", "equal", "both are more relevant than I thought"),
+        answered("eve", "left", "more relevant results"),
+        answered("eve", "left", "", trap=True, expected="right"),
+    ]
+    for data in (rows, Preferences.of(rows), pl.DataFrame(rows)):
+        found = reason_table(data)
+        assert dict(found.frame.filter(pl.col("n") > 0).select("class", "n").rows()) == {
+            "more relevant": 1,
+            "dead links": 1,
+        }
+        assert "of 2 comments" in found.finding
+        notes = " | ".join(found.notes)
+        assert "1 judge of 4 failed a trap and is left out with 1 answer; 2 traps are no votes" in notes
+        assert "1 answer of a judge who had answered the same question before: the first counts" in notes
+        assert "1 comment of answers that prefer no list left out" in notes
+
+
+def test_what_a_model_suggests_is_counted_for_the_same_comments() -> None:
+    rows = [answered("ann", "equal", "dead links"), answered("bob", "left", ""), answered("cat", "left", "dead links")]
+    flags = reasons_by_rules(rows).select(NAMES).to_numpy()
+    assert len(flags) == 2
+    found = reason_table(rows, flags)
+    assert found.frame.filter(pl.col("n") > 0).select("class", "n").rows() == [("dead links", 1)]
+    with pytest.raises(BadInput, match="a row for each of 2 comments"):
+        reason_table(rows, flags[:1])

@@ -116,9 +116,38 @@ def test_the_mode_of_the_judges_and_the_sign_of_the_majority(
 
 
 def test_a_judge_who_answers_the_same_question_twice_has_one_vote() -> None:
+    """The first, as everywhere: a planned repeat tells of the judge, not of the lists."""
     found = votes(said(("ann", "1", "left"), ("ann", "1", "right"), ("bob", "1", "right")))
-    assert found.frame.select("for_a", "for_b", "n").row(0) == (0, 2, 2)
-    assert any("the last counts" in note for note in found.notes)
+    assert found.frame.select("for_a", "for_b", "n").row(0) == (1, 1, 2)
+    assert any("the first counts" in note for note in found.notes)
+
+
+@pytest.mark.parametrize(
+    ("early", "late"),
+    [("9", "10"), ("2024-05-01T11:00:00+02:00", "2024-05-01T09:30:00Z"), ("2024-05-01T09:00", "2024-05-02")],
+)
+def test_the_first_answer_is_the_first_by_time_however_times_are_written(early: str, late: str) -> None:
+    row = {"query": "q", "left": "a", "right": "b", "judge": "ann"}
+    rows = [row | {"choice": "right", "time": late}, row | {"choice": "left", "time": early}]
+    for shuffled in (rows, rows[::-1]):
+        assert votes(shuffled).frame.select("for_a", "for_b", "n").row(0) == (1, 0, 1)
+
+
+def test_a_time_that_cannot_be_read_is_refused() -> None:
+    row = {"query": "q", "left": "a", "right": "b", "choice": "left", "time": "yesterday"}
+    with pytest.raises(BadInput, match=r'a time as ISO 8601.*found "yesterday"'):
+        Preferences.of([row])
+
+
+def test_judges_whom_the_app_rejected_are_said_to_be_missing() -> None:
+    """The app takes back what they said, so no file has the traps that they failed."""
+    rows = [
+        {"query": "q", "left": "a", "right": "b", "choice": "left", "judge": "ann", "rejected": 2, "trap": trap}
+        | {"expected": "left"}
+        for trap in (True, False)
+    ]
+    for found in (trusted(rows), votes(rows), preferred(rows)):
+        assert "2 judges were rejected in the app and are not among these answers" in found.notes
 
 
 def test_what_cannot_be_asked_for_is_named() -> None:

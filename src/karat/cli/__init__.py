@@ -10,51 +10,51 @@ import sys
 import click
 
 from karat import __version__
-from karat.cli.compare import compare
-from karat.cli.context import context
-from karat.cli.convert import convert
-from karat.cli.correct import correct
-from karat.cli.demo import demo
-from karat.cli.disagree import disagree
-from karat.cli.export import export
-from karat.cli.import_ import import_
-from karat.cli.init import init
-from karat.cli.judges import judges
-from karat.cli.measures import measures
-from karat.cli.plan import plan
-from karat.cli.report import report
-from karat.cli.score import score
-from karat.cli.serve import serve
-from karat.cli.simulate import simulate
-from karat.cli.train import train
-from karat.cli.validate import validate
+from karat.cli.lazy import LazyGroup
 from karat.errors import BadInput, KaratError, MissingExtra
 
+#: What people want, and the commands for it with a line of help.
+SECTIONS = {
+    "Score and compare": {
+        "score": "Score runs against labels, with intervals over queries.",
+        "compare": "Say which system is better, and how sure that is.",
+        "correct": "A score without the judges' errors, from summary figures.",
+        "measures": "List the measures, their parameters and what they mean.",
+    },
+    "Judges": {
+        "judges": "Agreement, errors and biases of judges, of any mix of groups.",
+        "train": "Train and test rankers on each group's labels.",
+    },
+    "Users": {
+        "disagree": "What a grade is worth to users who disagree.",
+        "context": "Relevance by aspect, alone and in context.",
+        "validate": "Check measures against what users prefer, side by side.",
+    },
+    "Collect": {
+        "init": "Start a study: its scale, guidelines, groups and rules.",
+        "serve": "Serve a study: judges judge in a browser, the lead watches.",
+        "import": "Bring tasks, judgments or preferences into a study.",
+        "export": "Write a study's judgments, preferences or tasks to a file.",
+        "convert": "Convert judgments, runs and other records between formats.",
+    },
+    "Plan and try": {
+        "plan": "What to have judged next, and what it costs.",
+        "simulate": "Studies with known truth, to try analyses on.",
+        "demo": "A whole study to try karat on, made in under a minute.",
+    },
+    "Report": {"report": "One page: which system is better, and how far to trust it."},
+}
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+
+@click.group(
+    cls=LazyGroup,
+    package="karat.cli",
+    sections=SECTIONS,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
 @click.version_option(__version__, message="karat %(version)s")
 def karat() -> None:
     """How much gold is in your relevance labels, and which search engine is better once you know."""
-
-
-karat.add_command(score)
-karat.add_command(compare)
-karat.add_command(convert)
-karat.add_command(correct)
-karat.add_command(disagree)
-karat.add_command(judges)
-karat.add_command(context)
-karat.add_command(plan)
-karat.add_command(report)
-karat.add_command(train)
-karat.add_command(validate)
-karat.add_command(measures)
-karat.add_command(init)
-karat.add_command(serve)
-karat.add_command(import_)
-karat.add_command(export)
-karat.add_command(simulate)
-karat.add_command(demo)
 
 
 def main() -> None:

@@ -12,8 +12,8 @@ from karat.records.figures import in_words
 #: What of a wide table is printed; --json has the rest.
 SHOWN = {
     "Coverage": ["aspect", "alone", "context", "difference", "n_alone", "n_context"],
-    "Size of change": ["aspect", "size", "n", "share"],
-    "Mean change": ["aspect", "change", "lower", "same", "higher", "n", "p_holm"],
+    "Size of change": ["aspect", "size", "n", "share", "retest"],
+    "Mean change": ["aspect", "change", "lower", "same", "higher", "n", "p_holm", "retest"],
     "Correlation with overall": ["aspect", "alone", "context", "difference", "n_alone", "n_context"],
     "Prediction of overall": ["aspects", "alone", "context", "random_alone"],
     "Agreement": ["aspect", "figure", "alone", "context", "n_alone", "n_context"],

@@ -42,18 +42,19 @@ def demo(context: click.Context, folder: str, report: bool, seed: int, as_json: 
     study = demo_study(seed)
     files = write_demo(study, folder)
     root = context.find_root().command
-    commands = dict(root.commands) if isinstance(root, click.Group) else {}
-    if report and "report" in commands:
+    names = root.list_commands(context) if isinstance(root, click.Group) else []
+    command = root.get_command(context, "report") if isinstance(root, click.Group) else None
+    if report and command is not None:
         if not as_json:
             _print(study)
             click.echo("Writing the report ...")
-        files.append(_report(context, commands["report"], folder, seed))
+        files.append(_report(context, command, folder, seed))
     elif not as_json:
         _print(study)
     if as_json:
         click.echo(json.dumps(_document(study, folder, files), ensure_ascii=False))
         return
-    _next(folder, {*commands}, files)
+    _next(folder, {*names}, files)
 
 
 def _report(context: click.Context, command: click.Command, folder: str, seed: int) -> str:

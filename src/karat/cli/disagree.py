@@ -12,6 +12,8 @@ from karat.cli import options
 from karat.cli.inputs import Reading
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from karat.judges.disagreement import Disagreement
     from karat.records import Judgments, Queries, Result, Scale
 
@@ -26,6 +28,15 @@ Examples:
 
 #: The pairs M of N that are shown when none is asked for: the paper's Table 1.
 USUAL = [(1, 2), (1, 3), (2, 3), (2, 4), (2, 5)]
+#: Which options have a say in what is shown.
+LABELS = {"min_labels", "most_labels", "all_labels"}
+HEARD = {
+    "model": {*LABELS, "at_least", "of_users", "zero_lowest", "draws", "seed"},
+    "by": {*LABELS, "queries", "draws", "seed"},
+    "combine": {"all_labels", "at_least", "of_users"},
+    "consistency": {"all_labels", "draws", "seed"},
+    "robustness": {"all_labels"},
+}
 
 
 @click.command(epilog=EXAMPLES)
@@ -41,8 +52,8 @@ USUAL = [(1, 2), (1, 3), (2, 3), (2, 4), (2, 5)]
 @click.option("--combine", metavar="PARTS", help="Combined levels of surfaces or aspects, as snippet,page.")
 @click.option("--consistency", is_flag=True, help="Compare judges with themselves and with each other.")
 @click.option("--robustness", is_flag=True, help="Score one judge's ranking with another's labels.")
-@click.option("--zero-lowest", is_flag=True, help="Fix the lowest level's weight to 0 in what is written.")
-@click.option("--out", metavar="FILE", help="Write the weights as CSV, for karat score --weights.")
+@click.option("--zero-lowest", is_flag=True, help="Fix the weights of levels up to 0 to 0 in what is written.")
+@click.option("--out", metavar="FILE", help="Write the weights, for karat score --weights, or the table as CSV.")
 @options.draws
 @options.seed
 @options.database
@@ -75,60 +86,69 @@ def disagree(
     of each level, P(at least M of N users say top), binomial as in the paper, beta-binomial, and counted. Where a third
     label was asked only when the first two differed, which shows in the data, the first two of each document are used.
     """
-    from karat.errors import BadInput
-    from karat.judges import disagreement, disagreement_by
+    from karat.judges import disagreement
 
+    asked = {"by": by is not None, "combine": combine is not None, "consistency": consistency, "robustness": robustness}
+    views = [name for name, wanted in asked.items() if wanted]
+    _refuse_unheard(views, out)
     study = reading.study(judgments, database=database, only=["queries"], queries=queries)
     read = with_kinds(study.judged, study.queries)
-    pairs = _pairs(at_least, of_users)
-    if most_labels is not None and (combine is not None or consistency or robustness):
-        raise BadInput("--most-labels says nothing with --combine, --consistency or --robustness: leave it out")
     if combine is not None:
-        _print([_combined(read, combine, top, pairs[0], all_labels)], read.scale, as_json)
+        found = [_combined(read, combine, top, at_least or 1, of_users or max(3, at_least or 1), all_labels)]
+        _tell(found, read.scale, out, as_json)
         return
     wanted = None if top is None else _level(top, read)
-    if consistency or robustness or by is not None:
-        found: list[Result] = []
-        if by is not None:
-            found.append(
-                disagreement_by(
-                    read,
-                    by,
-                    wanted,
-                    min_labels=min_labels,
-                    most_labels=most_labels,
-                    all_labels=all_labels,
-                    draws=draws,
-                    seed=seed,
-                )
-            )
-        if consistency:
-            from karat.judges import consistency as self_and_cross
-            from karat.judges import overlap
-
-            found.append(overlap(read, wanted, all_labels=all_labels))
-            found.append(self_and_cross(read, wanted, all_labels=all_labels, draws=draws, seed=seed))
-        if robustness:
-            from karat.validity import robustness as between_judges
-
-            found.append(between_judges(read, wanted, all_labels=all_labels, seed=seed))
-        _print(found, read.scale, as_json)
+    which: dict[str, Any] = {"min_labels": min_labels, "most_labels": most_labels, "all_labels": all_labels}
+    chance: dict[str, Any] = {"draws": draws, "seed": seed}
+    if views:
+        found = [result for view in views for result in _view(view, read, wanted, by, which, chance)]
+        _tell(found, read.scale, out, as_json)
         return
-    model = disagreement(
-        read,
-        wanted,
-        min_labels=min_labels,
-        most_labels=most_labels,
-        all_labels=all_labels,
-        draws=draws,
-        seed=seed,
-    )
+    pairs = _pairs(at_least, of_users)
+    model = disagreement(read, wanted, **which, **chance)
     if out is not None:
-        _write(model, pairs, zero_lowest, out)
+        _write(model.weights_for(pairs, zero_lowest), out)
     if as_json:
         click.echo(json.dumps(_document(model, pairs), ensure_ascii=False))
         return
     _print_model(model, pairs, read.scale)
+
+
+def _refuse_unheard(views: list[str], out: str | None) -> None:
+    """An option that would change nothing of what is asked for is refused, rather than left aside without a word."""
+    from karat.cli.validate_options import typed
+    from karat.errors import BadInput
+
+    if "combine" in views and len(views) > 1:
+        raise BadInput(f"--combine stands alone: leave out --{' and --'.join(set(views) - {'combine'})}")
+    if out is not None and len(views) > 1:
+        raise BadInput(f"--out writes one table: ask for one of --{', --'.join(views)}")
+    heard = {option for view in views or ["model"] for option in HEARD[view]}
+    known = {option for options in HEARD.values() for option in options}
+    for option in click.get_current_context().command.params:
+        if option.name in known - heard and typed(str(option.name)):
+            with_what = " and ".join(f"with --{view}" for view in views) or "without --by"
+            raise BadInput(f"{option.opts[0]} says nothing {with_what}: leave it out")
+    if typed("zero_lowest") and out is None:
+        raise BadInput("--zero-lowest is about the weights that --out writes: give --out, or leave it out")
+
+
+def _view(
+    view: str, read: Judgments, top: float | None, by: str | None, which: dict[str, Any], chance: dict[str, Any]
+) -> list[Result]:
+    from karat.judges import consistency, disagreement_by, overlap
+
+    all_labels = which["all_labels"]
+    if view == "by":
+        return [disagreement_by(read, by or "", top, **which, **chance)]
+    if view == "consistency":
+        return [
+            overlap(read, top, all_labels=all_labels),
+            consistency(read, top, all_labels=all_labels, **chance),
+        ]
+    from karat.validity import robustness
+
+    return [robustness(read, top, all_labels=all_labels)]
 
 
 def _pairs(at_least: int | None, of_users: int | None) -> list[tuple[int, int]]:
@@ -165,7 +185,7 @@ def with_kinds(judgments: Judgments, queries: Queries | None) -> Judgments:
     return replace(judgments, frame=frame)
 
 
-def _combined(judgments: Judgments, combine: str, top: str | None, pair: tuple[int, int], all_labels: bool) -> Result:
+def _combined(judgments: Judgments, combine: str, top: str | None, at_least: int, of: int, all_labels: bool) -> Result:
     from karat.errors import BadInput
     from karat.judges import combined_weights
 
@@ -176,7 +196,7 @@ def _combined(judgments: Judgments, combine: str, top: str | None, pair: tuple[i
             "--top", expected=f"a level for each of {combine}, as 3,2", found="nothing" if top is None else f'"{top}"'
         )
     column = "aspect" if judgments.has("aspect") and parts[0] in judgments.frame["aspect"].to_list() else "surface"
-    return combined_weights(judgments, parts, tops, column=column, at_least=pair[0], of=pair[1], all_labels=all_labels)
+    return combined_weights(judgments, parts, tops, column=column, at_least=at_least, of=of, all_labels=all_labels)
 
 
 def _document(model: Disagreement, pairs: list[tuple[int, int]]) -> dict[str, Any]:
@@ -196,13 +216,9 @@ def _document(model: Disagreement, pairs: list[tuple[int, int]]) -> dict[str, An
     }
 
 
-def _write(model: Disagreement, pairs: list[tuple[int, int]], zero_lowest: bool, path: str) -> None:
-    import polars as pl
-
+def _write(table: pl.DataFrame, path: str) -> None:
     from karat.formats.files import write_bytes
 
-    rows = [(m, n, g, w) for m, n in pairs for g, w in model.weights(m, n, zero_lowest).items()]
-    table = pl.DataFrame(rows, schema=["at_least", "of", "level", "weight"], orient="row")
     write_bytes(path, table.write_csv().encode())
 
 
@@ -211,16 +227,18 @@ def _print_model(model: Disagreement, pairs: list[tuple[int, int]], scale: Scale
     from karat.records import Result
 
     told = model.to_frame().rename({"value": "p", "low": "p_low", "high": "p_high"})
-    print_result(Result(told, repr(model).splitlines()[0], scale=scale))
+    print_result(Result(told, model.finding, scale=scale))
     click.echo()
     weights = model.table(pairs)
     said = "What a level is worth: P(at least M of N users say top)."
     print_result(Result(weights.frame, said, weights.notes, scale=scale))
 
 
-def _print(found: list[Result], scale: Scale | None, as_json: bool) -> None:
+def _tell(found: list[Result], scale: Scale | None, out: str | None, as_json: bool) -> None:
     from karat.cli.results import print_result
 
+    if out is not None:
+        _write(found[-1].frame.drop("draws", strict=False), out)
     if as_json:
         documents = [result.to_dict() for result in found]
         click.echo(json.dumps(documents[0] if len(documents) == 1 else documents, ensure_ascii=False, default=str))

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from karat.records import Judgments, Preferences, Queries, Result, Runs
     from karat.study import Study
 
-#: What is compared with users when no measure is asked for.
-DEFAULT = ("nDCG@10", "RR@10", "P@10", "ERR@10")
+#: What is compared with users when no measure is asked for, down to what they saw.
+DEFAULT = ("nDCG", "RR", "P", "ERR")
 
 EXAMPLES = """\b
 Examples:
@@ -31,7 +31,7 @@ Examples:
   karat validate preferences.csv --runs runs/*.run --labels diversity.qrels -m alpha_nDCG@10 --split difference
   karat validate preferences.csv --runs runs/*.run --labels diversity.qrels --by subtopic --split zero --split kind
       --queries topics.xml --json
-  karat validate preferences.csv --part ranking
+  karat validate preferences.csv --part judges --part ranking
 {more}
 
 A preference has query, left, right (systems), choice (left, equal, right, none), and maybe subtopic, strength, judge,
@@ -48,7 +48,8 @@ class Given:
     queries_path: str | None
     database: str | None
     measures: tuple[str, ...]
-    by: str
+    by: str | None
+    depth: int | None
     how: str
     at_least: float | None
     split: tuple[str, ...]
@@ -61,9 +62,11 @@ class Given:
     reading: Reading
 
     @property
-    def own_measures(self) -> tuple[str, ...]:
-        """The measures that were asked for, none where a part should take its own."""
-        return () if self.measures is DEFAULT else self.measures
+    def of_what_was_shown(self) -> list[str]:
+        """The measures that were asked for, or some down to what users saw."""
+        from karat.validity.asked import shown_depth
+
+        return list(self.measures) or [f"{name}@{shown_depth(self.preferences, self.depth)}" for name in DEFAULT]
 
     @cached_property
     def preferences(self) -> Preferences:
@@ -128,7 +131,7 @@ def _agreement(given: Given) -> list[Result]:
             given.preferences,
             given.runs,
             given.labels,
-            list(given.measures),
+            given.of_what_was_shown,
             by=given.by,
             how=given.how,
             at_least=given.at_least,
@@ -136,6 +139,7 @@ def _agreement(given: Given) -> list[Result]:
             ties=given.ties,
             queries=given.queries,
             profile=given.profile,
+            depth=given.depth,
             draws=given.draws,
             seed=given.seed,
         )
@@ -165,8 +169,14 @@ def _votes(given: Given) -> list[Result]:
 
     return [
         votes(given.preferences, at_least=given.at_least),
-        preferred(given.preferences, by=given.by, how=given.how, at_least=given.at_least),
+        preferred(given.preferences, by=given.by or "query", how=given.how, at_least=given.at_least),
     ]
+
+
+def _judges(given: Given) -> list[Result]:
+    from karat.validity import preference_judges
+
+    return [preference_judges(given.preferences)]
 
 
 def _ranking(given: Given) -> list[Result]:
@@ -188,7 +198,8 @@ def _correlation(given: Given) -> list[Result]:
     from karat.report import heat_map
     from karat.validity import matrix, measure_correlation
 
-    found = measure_correlation(given.runs, given.labels, list(given.measures), profile=given.profile, seed=given.seed)
+    measures = given.of_what_was_shown
+    found = measure_correlation(given.runs, given.labels, measures, profile=given.profile, seed=given.seed)
     if given.picture is not None:
         subtitle = f"Kendall's tau_b over {found.frame['systems'][0]} systems and {found.frame['queries'][0]} queries"
         write_bytes(
@@ -202,6 +213,7 @@ PARTS: dict[str, Callable[[Given], list[Result]]] = {
     "agreement": _agreement,
     "tables": _tables,
     "votes": _votes,
+    "judges": _judges,
     "ranking": _ranking,
     "correlation": _correlation,
     **USER_PARTS,
@@ -219,12 +231,20 @@ PARTS: dict[str, Callable[[Given], list[Result]]] = {
     "parts",
     multiple=True,
     type=click.Choice(list(PARTS)),
-    help="What to report: agreement (the default), the paper's tables, votes, a ranking of systems, the measures'"
-    " correlation; curves along ties and context, a measure fitted to users; with their file in the place of"
+    help="What to report: agreement (the default), the paper's tables, votes, the judges, a ranking of systems, the"
+    " measures' correlation; curves along ties and context, a measure fitted to users; with their file in the place of"
     " PREFERENCES: clicks, ratings, reasons, coders.",
 )
 @click.option(
-    "--by", default="query", show_default=True, type=click.Choice(["query", "subtopic"]), help="What a pair is of."
+    "--by",
+    type=click.Choice(["query", "subtopic"]),
+    help="What a pair is of.  [default: a subtopic with its own labels where users were asked about one, else a query]",
+)
+@click.option(
+    "--depth",
+    type=click.IntRange(1),
+    metavar="N",
+    help="How many results of a list users saw.  [default: as in left_docs and right_docs, or 10]",
 )
 @click.option("--split", multiple=True, metavar="NAME", help="difference, zero, or a column of --queries such as kind.")
 @click.option("--queries", metavar="FILE", help="Queries with their kinds and subtopics, for --split.")
@@ -255,7 +275,8 @@ def validate(
     labels: str | None,
     measure: tuple[str, ...],
     parts: tuple[str, ...],
-    by: str,
+    by: str | None,
+    depth: int | None,
     split: tuple[str, ...],
     queries: str | None,
     ties: str,
@@ -290,8 +311,9 @@ def validate(
         labels_path=labels,
         queries_path=queries,
         database=database,
-        measures=tuple(names) or DEFAULT,
+        measures=tuple(names),
         by=by,
+        depth=depth,
         how=how,
         at_least=at_least,
         split=split,

@@ -9,13 +9,14 @@ from click.core import ParameterSource
 
 #: Options beside files, seeds, draws and --json, which all parts may be given.
 TAKES: dict[str, tuple[str, ...]] = {
-    "agreement": ("measure", "by", "split", "ties", "how", "at_least", "profile"),
+    "agreement": ("measure", "by", "split", "ties", "how", "at_least", "profile", "depth"),
     "tables": ("how", "at_least"),
     "votes": ("by", "how", "at_least"),
+    "judges": (),
     "ranking": ("at_least", "reliability"),
-    "correlation": ("measure", "picture", "profile"),
-    "curves": ("measure", "how", "condition", "context", "strong_from"),
-    "fit": ("measure", "at_least", "vary", "test", "folds"),
+    "correlation": ("measure", "picture", "profile", "depth"),
+    "curves": ("measure", "by", "how", "condition", "context", "strong_from", "depth"),
+    "fit": ("measure", "by", "at_least", "vary", "test", "folds", "depth"),
     "clicks": ("measure", "cutoff"),
     "ratings": ("measure", "lists", "rating", "aggregate", "resample"),
     "reasons": ("folds", "coded", "suggested"),

@@ -93,11 +93,13 @@ def _curves(given: Given) -> list[Result]:
             given.preferences,
             given.runs,
             given.labels,
-            given.own_measures or ("CG@5", "DCG@5", "ERR@5", "CCG@5"),
+            given.measures or ("CG@5", "DCG@5", "ERR@5", "CCG@5"),
             conditions=_conditions(_kept("condition")) or CONDITIONS,
             context=_kept("context"),
             strong_from=_kept("strong_from"),
+            by=given.by,
             how=given.how if typed("how") else "mode",
+            depth=given.depth,
             draws=given.draws,
             seed=given.seed,
         )
@@ -120,8 +122,9 @@ def _conditions(texts: tuple[str, ...]) -> dict[str, float | None]:
 def _fit(given: Given) -> list[Result]:
     from karat.errors import BadInput
     from karat.validity import fit_measure
+    from karat.validity.asked import shown_depth
 
-    measures = given.own_measures or ("RBP(p=0.8)",)
+    measures = given.measures or (f"RBP(p=0.8)@{shown_depth(given.preferences, given.depth)}",)
     if not _kept("vary"):
         raise BadInput.at("--vary", expected="parameters of the measure, such as p or discount", found="nothing")
     found: list[Result] = []
@@ -134,7 +137,9 @@ def _fit(given: Given) -> list[Result]:
             _values(_kept("vary")),
             test=_kept("test"),
             folds=_kept("folds"),
+            by=given.by,
             at_least=given.at_least,
+            depth=given.depth,
             draws=given.draws,
             seed=given.seed,
         )
@@ -165,7 +170,7 @@ def _clicks(given: Given) -> list[Result]:
             given.runs,
             given.labels,
             read_clicks(given.preferences_path),
-            given.own_measures or ("CG@5", "DCG@5", "ERR@5", "CCG@5"),
+            given.measures or ("CG@5", "DCG@5", "ERR@5", "CCG@5"),
             cutoff=_kept("cutoff"),
             draws=given.draws,
             seed=given.seed,
@@ -185,7 +190,7 @@ def _ratings(given: Given) -> list[Result]:
             read_session_lists(_kept("lists")),
             given.labels,
             read_ratings(given.preferences_path),
-            given.own_measures or ("nDCG@10", "P@10", "ERR@10", "RBP"),
+            given.measures or ("nDCG@10", "P@10", "ERR@10", "RBP"),
             rating=_kept("rating"),
             aggregates=_kept("aggregate") or ("mean", "last", "max"),
             by=_kept("resample"),
@@ -201,9 +206,8 @@ def _reasons(given: Given) -> list[Result]:
     from karat.formats.tables import write_csv
     from karat.validity import learn_reasons, reason_table, reasons_by_rules
     from karat.validity.reason_classes import NAMES
-    from karat.validity.reasons import comments_of
 
-    comments = comments_of(read_comments(given.preferences_path))
+    comments = read_comments(given.preferences_path)
     coded = _kept("coded")
     found: list[Result] = []
     if coded is None:

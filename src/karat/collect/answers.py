@@ -7,8 +7,8 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from karat.errors import BadInput
-from karat.records.preferences import CHOICES
 from karat.records.design import StudyDesign
+from karat.records.preferences import CHOICES
 from karat.store import Answer
 
 

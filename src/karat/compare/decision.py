@@ -55,7 +55,7 @@ def decide(
     ahead = estimate.scores[leader] - max(estimate.scores[other] for other in others) > EQUAL
     clear = bool((p[mine] <= look.alpha).all() or known) and ahead
     close = pairs.row(by_predicate=_is_pair(name, second), named=True)
-    among = family_p(pairs.filter(_is_pair(name, second)), pairs.height)[0]
+    among = float(p[pairs.select(_is_pair(name, second).arg_true()).item()])
     reason = f"{name} against {second}, the next: " + reason_for(
         {**close, "method": estimate.method} | _base(estimate), measure, look.level, winner_first=close["a"] == name
     )

@@ -48,17 +48,21 @@ def every_pair(estimate: Estimate, matrix: Matrix, look: Look, *, draws: int, se
 
     `difference` is b - a; `wins` counts the queries that b wins by the labels as they are; `effect` is the difference
     in standard deviations of the values by query. `max_t` needs one value per query, and where gold labels correct
-    them, some thirty queries with one; otherwise there is none, and Holm's p decides.
+    them, some thirty queries with one: pairs without (two versions of one system, say) have none, and Holm's p decides
+    about these. As two families then share the chance of a false alarm, each p counts for as many as there are pairs in
+    both (Bonferroni's rule between the two).
     """
-    places = list(combinations(range(len(estimate.systems)), 2))
+    places = np.array(list(combinations(range(len(estimate.systems)), 2)))
     found = [look.at(estimate, a, b) for a, b in places]
     p = np.array([one.p for one in found])
-    adjusted = np.full(len(places), np.nan)
+    by_max = np.full(len(places), np.nan)
     # Signs of values that rest on a handful of gold labels are not as likely up as down: Holm's p decides there.
-    enough = not estimate.n_gold or min(estimate.df[a, b] for a, b in places) >= ENOUGH_GOLD
-    if estimate.values is not None and not look.peeking and enough:
+    enough = np.full(len(places), True) if not estimate.n_gold else estimate.df[tuple(places.T)] >= ENOUGH_GOLD
+    if estimate.values is not None and not look.peeking and enough.any():
+        adjusted = max_t(estimate.values, places[enough], draws=draws, seed=seed).adjusted
         # What allows for all pairs cannot be less than what allows for none; drawn signs may leave it a little less.
-        adjusted = np.fmax(max_t(estimate.values, np.array(places), draws=draws, seed=seed).adjusted, p)
+        by_max[enough] = np.fmax(np.minimum(adjusted * len(places) / enough.sum(), 1.0), p[enough])
+    by_holm, by_bh = holm(p), benjamini_hochberg(p)
     rows = []
     for place, (a, b) in enumerate(places):
         one = found[place]
@@ -71,9 +75,9 @@ def every_pair(estimate: Estimate, matrix: Matrix, look: Look, *, draws: int, se
                 one.low,
                 one.high,
                 one.p,
-                float(holm(p)[place]),
-                float(benjamini_hochberg(p)[place]),
-                float(adjusted[place]),
+                float(by_holm[place]),
+                float(by_bh[place]),
+                float(by_max[place]),
                 _effect(estimate, a, b),
                 int((won > EQUAL).sum()),
                 int((np.abs(won) <= EQUAL).sum()),
@@ -91,12 +95,22 @@ def _effect(estimate: Estimate, a: int, b: int) -> float:
     return float(difference.mean()) / spread if spread > EQUAL else np.nan
 
 
-def family_p(pairs: pl.DataFrame, tested: int | None = None) -> Floats:
-    """The p value by which a pair counts as different: max-T's, Holm's where there is none, or the only one."""
-    if (tested or pairs.height) == 1:
-        return pairs["p"].to_numpy()
-    by_max = pairs["max_t"].to_numpy()
-    return np.where(np.isnan(by_max), pairs["holm"].to_numpy(), by_max)
+def family_p(pairs: pl.DataFrame) -> Floats:
+    """The p value by which each pair counts as different: max-T's, Holm's where there is none, or the only one."""
+    p, by_max = pairs["p"].to_numpy(), pairs["max_t"].to_numpy()
+    rest = np.isnan(by_max)
+    if pairs.height == 1:
+        return p
+    if rest.all():
+        return pairs["holm"].to_numpy()
+    return np.where(rest, np.minimum(_among(p, rest) * pairs.height / max(int(rest.sum()), 1), 1.0), by_max)
+
+
+def _among(p: Floats, some: npt.NDArray[np.bool_]) -> Floats:
+    """Holm's p values of some pairs among themselves, in their places."""
+    found = np.full(len(p), np.nan)
+    found[some] = holm(p[some])
+    return found
 
 
 def ranks(estimate: Estimate, pairs: pl.DataFrame, level: float) -> pl.DataFrame:

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from karat.errors import BadInput, Undefined
 from karat.context.features import features
 from karat.context.pairs import PAIR, Graded
+from karat.errors import BadInput, Undefined
 from karat.records import Documents, Judgments
 
 #: Texts that are so much alike (cosine of their words, the rarer the heavier) are near copies.

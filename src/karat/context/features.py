@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from karat.judges.features import FEATURES
 from karat.context.pairs import MOST_GRADES, PAIR, Graded, ranked
 from karat.records import Documents, Runs
+from karat.records.addresses import SITE
 from karat.records.base import count
 
 Floats = npt.NDArray[np.float64]
@@ -125,7 +125,7 @@ def _sites(documents: Documents) -> pl.DataFrame | None:
     if documents.has("site"):
         return documents.frame.select("doc", value=pl.col("site").cast(pl.String))
     if documents.has("url"):
-        return documents.frame.select("doc", value=FEATURES["domain"].make(documents.frame))
+        return documents.frame.select("doc", value=SITE)
     return None
 
 

@@ -7,13 +7,14 @@ from typing import Any, Literal
 import numpy as np
 import polars as pl
 
-from karat.errors import BadInput
 from karat.context.features import features
 from karat.context.pairs import PAIR, Graded, adjacent
 from karat.context.predictors import fit, predictor_named
+from karat.errors import BadInput
 from karat.records import Documents, Judgments, Result
 from karat.records.base import count
 from karat.records.runs import several, together
+from karat.records.swapped import refuse_swapped
 from karat.stats import FEWEST
 
 #: Where a label in context may come from, the best first.
@@ -68,8 +69,9 @@ def label_in_context(
     if value not in ("grade", "expected"):
         raise BadInput.at("the value", expected="grade or expected", found=f'"{value}"')
     predictor = predictor_named(model)
+    notes = refuse_swapped(runs, judgments, "label_in_context", labels_first=True)
     graded = Graded.of(judgments)
-    notes = list(graded.notes)
+    notes += graded.notes
     runs, documents = together(several(runs)), None if documents is None else Documents.of(documents)
     lists = adjacent(runs, depth)
     judged = pl.concat([graded.alone["query"], graded.given["query"]]).unique()
@@ -127,6 +129,7 @@ def context_sources(labels: Any, runs: Any, *, depth: int = 10) -> Result:
     For labels made by `label_in_context`. A comparison of systems of which one is mostly judged and another mostly
     predicted is a comparison of judges with a model, too.
     """
+    strange = refuse_swapped(runs, labels, "context_sources", labels_first=True)
     labels, runs = Judgments.of(labels), together(several(runs))
     if "context" not in labels.frame.columns:
         raise BadInput.at(
@@ -135,9 +138,10 @@ def context_sources(labels: Any, runs: Any, *, depth: int = 10) -> Result:
             found=", ".join(labels.frame.columns),
             remedy="make them with label_in_context",
         )
+    graded = Graded.of(labels)
     source = pl.col("source") if "source" in labels.frame.columns else pl.lit("judged")
-    known = labels.frame.filter(pl.col("label").is_not_null() & pl.col("context").is_not_null())
-    known = known.select(*PAIR, source=source, label="label").unique(PAIR, maintain_order=True)
+    sources = labels.frame.drop_nulls("label").group_by(PAIR).agg(source=source.sort().first())
+    known = graded.given.rename({"grade": "label"}).join(sources, on=PAIR)
     pairs = adjacent(runs, depth).join(known, on=PAIR, how="left", maintain_order="left")
     if not pairs.height:
         raise BadInput.at("the runs", expected="lists with two documents or more", found="none")
@@ -154,7 +158,7 @@ def context_sources(labels: Any, runs: Any, *, depth: int = 10) -> Result:
     shares = [f"{WORDS[name]} {100 * n[name] / pairs.height:.0f} %" for name in order if n.get(name, 0)]
     said = shares[0] if len(shares) == 1 else f"{', '.join(shares[:-1])} and {shares[-1]}"
     finding = f"Of {count(pairs.height, 'document')} after another (top {depth}), the label in context is {said}."
-    return Result(table, finding, labels.notes)
+    return Result(table, finding, (*graded.notes, *strange))
 
 
 def unable_to_learn(training: pl.DataFrame) -> str:

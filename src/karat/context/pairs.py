@@ -8,7 +8,9 @@ from typing import Any
 import polars as pl
 
 from karat.errors import BadInput, Undefined
-from karat.labels.consensus import consensus
+from karat.labels.consensus import consensus, reduced
+from karat.labels.order import first_of_each, in_order
+from karat.labels.selection import OVERALL, select
 from karat.records import Judgments, Runs, Scale
 from karat.records.base import count
 
@@ -30,7 +32,7 @@ class Graded:
 
     @classmethod
     def of(cls, data: Any) -> Graded:
-        """The grades of these judgments (or of what `Judgments.of` takes): of several the majority's, without N/A."""
+        """The grades of these judgments (or of what `Judgments.of` takes): of several their median, without N/A."""
         judgments = Judgments.of(data)
         if judgments.has("subtopic"):
             raise BadInput.at(
@@ -114,15 +116,12 @@ def ranked(runs: Runs, depth: int | None = None) -> pl.DataFrame:
 
 def _aspects(judgments: Judgments) -> pl.DataFrame:
     """The mean grade of each document alone in each aspect but overall, a column for each."""
-    frame = judgments.frame
-    key = ["query", "doc"]
-    if not judgments.has("aspect"):
-        return frame.select(key).clear()
-    if "context" in frame.columns:
-        frame = frame.filter(pl.col("context").is_null())
-    frame = frame.filter(pl.col("aspect").fill_null("overall") != "overall").drop_nulls("label")
-    names = frame["aspect"].unique().sort().to_list()
-    if not names:
-        return frame.select(key).clear()
-    means = [pl.col("label").filter(pl.col("aspect") == name).mean().alias(f"aspect {name}") for name in names]
-    return frame.group_by(key).agg(means).sort(key)
+    selected, key = select(judgments, ["aspect"]), ["query", "doc"]
+    if "aspect" not in selected.key or "context" in selected.key:
+        return judgments.frame.select(key).clear()
+    said = selected.frame.filter(pl.col("aspect") != OVERALL).drop_nulls("label")
+    once = first_of_each(in_order(said), selected.key)
+    means = reduced(once, [*key, "aspect"], "mean").frame
+    names = means["aspect"].unique().sort().to_list()
+    of = [pl.col("label").filter(pl.col("aspect") == name).first().alias(f"aspect {name}") for name in names]
+    return means.group_by(key).agg(of).sort(key)

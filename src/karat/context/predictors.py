@@ -10,8 +10,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from karat.errors import BadInput
 from karat.context.features import Features
+from karat.errors import BadInput
 from karat.stats.proportional_odds import proportional_odds
 
 Floats = npt.NDArray[np.float64]

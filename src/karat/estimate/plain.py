@@ -12,6 +12,7 @@ import polars as pl
 from karat.errors import BadInput
 from karat.estimate.notes import made_labels, notes_on, on_made_labels
 from karat.estimate.scores import Scores
+from karat.estimate.user_weights import weights_of_users
 from karat.labels import GOLD, split_gold
 from karat.labels import consensus as one_each
 from karat.labels.consensus import How
@@ -78,10 +79,8 @@ class Scorer:
             self.labels = replace(self.labels, notes=(*self.labels.notes, OF_A_SAMPLE))
         if not len(self.labels):
             raise BadInput.at("the labels", expected="at least one label", found="none")
-        if user_weights is None and any("udm(" in str(measure) for measure in self.measures):
-            from karat.judges.disagreement import disagreement
-
-            user_weights = disagreement(labels, draws=0).weights
+        user_weights, notes = weights_of_users(labels, self.measures, user_weights)
+        self.labels = replace(self.labels, notes=tuple(dict.fromkeys((*self.labels.notes, *notes))))
         self.topics = Topics.of(self.labels, weights, user_weights)
         self._made = made_labels(labels)
 

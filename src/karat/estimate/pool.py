@@ -17,7 +17,7 @@ from karat.errors import BadInput
 from karat.estimate.gold import Gold
 from karat.measures import Linear, Profile, Topics
 from karat.measures.order import order
-from karat.records import Judgments, Runs
+from karat.records import Runs
 from karat.simulate import TwoSystems
 from karat.stats import totals
 
@@ -53,22 +53,16 @@ class Pool:
         runs: Runs,
         queries: list[str],
         measure: Linear,
-        labels: Judgments,
         topics: Topics,
         profile: Profile,
         gold: Gold | None = None,
     ) -> Pool:
-        """The pool of these runs for these queries; `labels` have one label for a document."""
+        """The pool of these runs for these queries, with the judge's label of each document and the gold one."""
         systems = runs.systems
         seen = shown(runs, queries, profile, measure.cutoff)
         seen = seen.with_columns(pl.Series("weight", measure.weight(seen["rank"].to_numpy().astype(np.int64))))
         docs = seen.group_by("query", "doc").agg(pl.col("rank").min()).sort("query", "doc")
-        docs = docs.join(
-            labels.frame.group_by("query", "doc").agg(pl.col("label").max()),
-            on=["query", "doc"],
-            how="left",
-            maintain_order="left",
-        )
+        docs = docs.join(topics.judged, on=["query", "doc"], how="left", maintain_order="left")
         label = docs["label"].fill_null(np.nan).to_numpy().astype(np.float64)
         weight = np.zeros((docs.height, len(systems)))
         placed = seen.join(docs.select("query", "doc").with_row_index("row"), on=["query", "doc"]).join(

@@ -60,7 +60,7 @@ def with_gold(
         none = f"{measure} looks at subtopics, and gold labels of documents say nothing about those"
         return WithGold(refused=dict.fromkeys(["ppi", "inversion", "inversion-independent"], none))
     if is_linear(measure):
-        pool = Pool.of(runs, queries, measure, scorer.labels, scorer.topics, scorer.profile, gold)
+        pool = Pool.of(runs, queries, measure, scorer.topics, scorer.profile, gold)
         by_grade = pool
         if model is not None:
             pool = pool.with_predicted(_expected_gain(pool, measure, model, scorer))
@@ -117,7 +117,7 @@ def _whole(pairs: pl.DataFrame, scorer: Scorer, gold: Gold, queries: list[str]) 
     And which show no such document: there, gold labels would change nothing.
     """
     _refuse_drawn_documents(gold)
-    labelled = scorer.labels.frame.select("query", "doc").unique().with_columns(labelled=True)
+    labelled = scorer.topics.judged.select("query", "doc").with_columns(labelled=True)
     known = gold.frame.select("query", "doc").with_columns(gold=True)
     seen = pairs.join(labelled, on=["query", "doc"], how="left").join(known, on=["query", "doc"], how="left")
     by_query = seen.group_by("query").agg(
@@ -155,7 +155,7 @@ def _gold_scores(runs: Runs, scorer: Scorer, gold: Gold, queries: list[str], dra
     """
     chosen = [query for query, one in zip(queries, drawn, strict=True) if one]
     mine = gold.labels.frame.filter(pl.col("query").is_in(chosen))
-    rest = scorer.labels.frame.filter(pl.col("query").is_in(chosen)).join(mine, on=["query", "doc"], how="anti")
+    rest = scorer.topics.judged.filter(pl.col("query").is_in(chosen)).join(mine, on=["query", "doc"], how="anti")
     labels = replace(gold.labels, frame=pl.concat([mine, rest.select(mine.columns)]))
     by_gold = Scorer(labels, scorer.measures, profile=scorer.profile, complete=scorer.complete, draws=0)
     top = max(scorer.topics.top or 0.0, by_gold.topics.top or 0.0)

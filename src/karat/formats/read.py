@@ -159,19 +159,18 @@ def read_subtopics(path: AnyPath, *, format: str | None = None) -> Queries:  # n
     return Queries.check(renamed.select("query").unique(maintain_order=True), renamed, source=Source(file.name))
 
 
-def read_user_weights(path: AnyPath) -> Callable[[int, int, bool], dict[float, float]]:
+def read_user_weights(path: AnyPath) -> Callable[[int, int], dict[float, float]]:
     """The worth of each level for M of N users, from a table of at_least, of, level, weight."""
     file = File(str(path))
     frame, source = tables.read_table(file, "csv")
     frame = USER_WEIGHTS.conform(frame, source)
 
-    def worth(at_least: int, of: int, zero: bool) -> dict[float, float]:
+    def worth(at_least: int, of: int) -> dict[float, float]:
         mine = frame.filter((frame["at_least"] == at_least) & (frame["of"] == of)).sort("level")
         if not mine.height:
             known = sorted({f"{m}/{n}" for m, n in frame.select("at_least", "of").iter_rows()})
             raise BadInput.at(file.name, expected=f"weights for {at_least} of {of} users", found=", ".join(known))
-        levels = dict(zip(mine["level"].to_list(), mine["weight"].to_list(), strict=True))
-        return levels | ({min(levels): 0.0} if zero else {})
+        return dict(zip(mine["level"].to_list(), mine["weight"].to_list(), strict=True))
 
     return worth
 

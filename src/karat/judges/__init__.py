@@ -1,6 +1,7 @@
 """Can we trust them? Agreement, errors and habits of judges and of groups of judges."""
 
 from karat.judges.agreement import agreement
+from karat.judges.agreement_tests import agreement_tests
 from karat.judges.bias import find_bias
 from karat.judges.clicks import against_clicks
 from karat.judges.combined import combined_weights
@@ -35,6 +36,7 @@ __all__ = [
     "against_clicks",
     "against_gold",
     "agreement",
+    "agreement_tests",
     "aspect_coverage",
     "aspect_distribution",
     "change_correlation",

@@ -4,86 +4,92 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import polars as pl
 
 from karat.errors import BadInput
-from karat.judges.figures import FIGURES, columns
-from karat.judges.panel import ALL, GOLD, Panel, first_two, stop_rule
-from karat.judges.sums import Sums, between_groups, overall_name, within_groups
-from karat.records import Judgments, Result
+from karat.judges.figures import FIGURES
+from karat.judges.intervals import with_figures
+from karat.judges.left_out import Judges
+from karat.judges.sums import By, all_sums, overall_name
+from karat.labels import ALL, GOLD, Panel
+from karat.labels.order import ThirdRule
+from karat.labels.selection import ASKED
+from karat.records import Result
 from karat.records.base import count
 from karat.stats import FEWEST
+from karat.stats.bootstrap import check_draws
 
 
 def agreement(
-    judgments: Judgments,
-    gold: Judgments | None = None,
+    labels: Any,
+    gold: Any = None,
     *,
     by: str | None = None,
+    judges: Judges = "sample",
     level: float = 0.95,
     draws: int = 1000,
     seed: int = 0,
     at: float | None = None,
 ) -> Result:
-    """How far judges agree, beyond what chance would do, with intervals over queries.
+    """How far judges agree, beyond what chance would do, with intervals over queries and judges.
 
     >>> said = {"ann": [2, 0, 1, 2, 0, 1], "bob": [2, 0, 1, 1, 0, 2]}
-    >>> agreement(Judgments.of([
-    ...     {"query": f"q{i}", "doc": "d", "label": label, "judge": judge}
-    ...     for judge, labels in said.items() for i, label in enumerate(labels)]), draws=0)
+    >>> agreement([{"query": f"q{i}", "doc": "d", "label": label, "judge": judge}
+    ...            for judge, labels in said.items() for i, label in enumerate(labels)], draws=0)
     Judges agree with ordinal alpha 0.77 (6 pairs, 6 queries).
     - jaccard is the overlap of documents labelled 2 or higher
 
     A row for each group of judges, for all groups together when there are several (gold is not among them), and for
-    every two groups, each reduced to its majority (of grades tied the lower) and compared as two judges; gold, a group
-    of that name or given apart, is always in `against`. With `by`, any column, also a row for each of its values.
-    `cohen` and its kin are there for two sides only; `fleiss` and `alpha` for any number of judges per pair, `fleiss_p`
-    against chance alone; `jaccard` is the overlap at grade `at` or above, by default the highest label seen.
+    every two groups, each reduced to its median and compared as two judges; gold, a group of that name or given apart,
+    is always in `against`. With `by`, any column, also a row for each of its values. `cohen` and its kin are there for
+    two sides only; `fleiss` and `alpha` for any number of judges per pair, `fleiss_p` against chance alone; `jaccard`
+    is the overlap at grade `at` or above, by default the highest of the scale.
 
     Where a third label was asked only when the first two differed, figures on all labels come out too high; rows with
-    `labels` "first two" are there beside them and are the ones to read. Intervals resample whole queries.
+    `labels` "first two" are there beside them and are the ones to read.
+
+    Judges are a sample as queries are: intervals are about judges like these where a group has five with names or
+    more (`sample`), else, and with `judges="fixed"`, about these judges (whole queries are drawn again `draws` times).
+    `agreement_tests` tells whether two groups, or two kinds of documents, differ.
 
     Ordinal alpha suits grades; kappa treats every disagreement alike and falls with the number of grades. High
-    agreement is not accuracy: judges may share a habit. References: Cohen 1960, Fleiss 1971, Krippendorff 2004.
+    agreement is not accuracy: judges may share a habit. References: Cohen 1960, Fleiss 1971, Krippendorff 2004; for
+    the intervals Cameron, Gelbach and Miller 2011.
     """
-    _check(judgments, by, level, draws, seed)
-    by = None if by == "group" else by
-    panel = Panel.of(judgments, gold, by)
-    at = float(panel.grades[-1]) if at is None else at
-    ruled = stop_rule(panel)
-    parts = [within_groups(panel, panel.groups)]
-    if ruled:
-        parts.append(within_groups(first_two(panel, ruled), ruled, "first two"))
-    sums = Sums.joined([*parts, *between_groups(panel)])
-    frame = sums.rows.with_columns(columns(sums, panel.grades, at, level=level, draws=draws, seed=seed))
-    if ruled:
+    panel, by = told_by(labels, gold, by, judges)
+    check_draws(level, draws, seed)
+    at = panel.top if at is None else at
+    told = By.of_panel(panel, by)
+    frame = pl.concat(
+        with_figures(panel, sums, at, judges=judges, level=level, draws=draws, seed=seed)
+        for sums in all_sums(panel, by, told)
+    )
+    if panel.third_rules:
         # The test needs numbers of labels that do not depend on the labels.
+        ruled = [rule.group for rule in panel.third_rules]
         adaptive = pl.col("group").is_in([*ruled, overall_name(panel)]) & pl.col("against").is_null()
         adaptive &= pl.col("labels") == "all"
         frame = frame.with_columns(pl.when(adaptive).then(math.nan).otherwise("fleiss_p").alias("fleiss_p"))
-    unseen = int((panel.value < 0).sum()) if by is not None else 0
+    unseen = int((told.of < 0).sum()) if by is not None else 0
     notes = [
-        *judgments.notes,
-        *(gold.notes if gold is not None else ()),
         *panel.notes,
         *([f"{count(unseen, 'label')} without {by} stand in no row by {by}"] if unseen else []),
-        *_notes(frame, ruled, at, draws),
+        *_notes(frame, panel, draws),
+        *([population(frame, judges)] if draws else []),
+        *_overlap(frame, panel, at),
     ]
     finding = _finding(frame, overall_name(panel), level)
-    return Result(_shown(frame, panel, by), finding, tuple(notes))
+    return Result(_shown(frame, panel, by, told), finding, tuple(note for note in notes if note))
 
 
-def _check(judgments: Judgments, by: str | None, level: float, draws: int, seed: int) -> None:
-    if not 0 < level < 1:
-        raise BadInput.at("the interval's level", expected="a share such as 0.95", found=str(level))
-    for name, number in (("draws", draws), ("seed", seed)):
-        if not isinstance(number, int) or number < 0:
-            raise BadInput.at("the bootstrap", expected=f"0 {name} or more", found=str(number))
-    if by is None or by == "group":
-        return
+def told_by(labels: Any, gold: Any, by: str | None, judges: Judges) -> tuple[Panel, str | None]:
+    """The panel of these labels, with what `by` names told apart, and the column to tell agreement by."""
+    if judges not in get_args(Judges):
+        raise BadInput.at("judges", expected=" or ".join(get_args(Judges)), found=str(judges))
+    by = None if by == "group" else by
     if by in ("label", "judge"):
         raise BadInput.at(
             "agreement by a column",
@@ -91,13 +97,13 @@ def _check(judgments: Judgments, by: str | None, level: float, draws: int, seed:
             found=by,
             remedy="pairwise() compares every two judges" if by == "judge" else "",
         )
-    taken = {"against", "labels", "value", "n_queries", "n_pairs", "n_labels", "n_judges", "n_single", "fleiss_p"}
-    if by in taken | {name + end for name in FIGURES for end in ("", "_low", "_high")}:
-        raise BadInput.at("agreement by a column", expected="another name than the table's own columns", found=by)
-    judgments.need(by, "agreement by its values")
+    taken = {"against", "labels", "value", "n_queries", "n_pairs", "n_labels", "n_judges", "n_single", "sample"}
+    if by in taken | {"fleiss_p"} | {name + end for name in FIGURES for end in ("", "_low", "_high")}:
+        raise BadInput.at("agreement by a column", expected="another name than the table's own columns", found=str(by))
+    return Panel.of(labels, gold, apart=[by] if by in ASKED and not isinstance(labels, Panel) else []), by
 
 
-def _shown(frame: pl.DataFrame, panel: Panel, by: str | None) -> pl.DataFrame:
+def _shown(frame: pl.DataFrame, panel: Panel, by: str | None, told: By) -> pl.DataFrame:
     """The rows in reading order, with the values of `by` under its name."""
     frame = frame.sort(
         pl.col("against").is_not_null(),
@@ -110,20 +116,15 @@ def _shown(frame: pl.DataFrame, panel: Panel, by: str | None) -> pl.DataFrame:
     )
     if by is None:
         return frame.drop("value", "n_single")
-    values = pl.DataFrame({"value": np.arange(len(panel.values)), by: panel.values})
+    values = pl.DataFrame({"value": np.arange(len(told.values)), by: told.values})
     named = frame.join(values, on="value", how="left", maintain_order="left")
     rest = [name for name in frame.columns if name not in ("group", "against", "value", "n_single")]
     return named.select("group", "against", by, *rest)
 
 
-def _notes(frame: pl.DataFrame, ruled: Sequence[str], at: float, draws: int) -> list[str]:
+def _notes(frame: pl.DataFrame, panel: Panel, draws: int) -> list[str]:
     """What a reader of the figures should know."""
-    notes = []
-    if ruled:
-        notes.append(
-            f"{_listed(ruled)}: more than two labels only where the first two differed, which makes figures on all "
-            'labels too high (and their p void); read those on the first two (labels "first two")'
-        )
+    notes = [*_rule(panel.third_rules, panel.has_groups)]
     main = frame.filter((pl.col("value") < 0) & (pl.col("labels") == "all"))
     within, between = main.filter(pl.col("against").is_null()), main.filter(pl.col("against").is_not_null())
     for group, single in (
@@ -149,11 +150,45 @@ def _notes(frame: pl.DataFrame, ruled: Sequence[str], at: float, draws: int) -> 
         notes.append(
             f"no interval for a figure that resampling leaves unmoved or undefined ({count(flat.height, 'row')})"
         )
-    if filled.height:
-        nobody = filled["jaccard"].is_nan().all()
-        said = "undefined: nobody gave" if nobody else "the overlap of documents labelled"
-        notes.append(f"jaccard is {said} {at:g} or higher")
     return notes
+
+
+def _rule(rules: Sequence[ThirdRule], has_groups: bool) -> list[str]:
+    """That some labels had to be earned, and which figures to read."""
+    if not rules:
+        return []
+    whose = f"{_listed([rule.group for rule in rules])}: " if has_groups else ""
+    seen = "as the study says" if rules[0].known else "as the labels show"
+    return [
+        f"{whose}more than {rules[0].labels} labels only where the first two {rules[0].differed}, {seen}, which makes "
+        "figures on all labels too high (and their p void); read those on the first ones"
+    ]
+
+
+def population(frame: pl.DataFrame, judges: Judges) -> str:
+    """Which judges intervals are about, in words."""
+    wide = frame.filter(pl.col("n_queries") >= FEWEST)
+    if not wide.height:
+        return ""
+    if judges == "fixed":
+        return "intervals are about these judges, whoever else might judge"
+    if not wide["sample"].any():
+        return f"intervals are about these judges: fewer than {FEWEST} with names do not tell what others like them do"
+    said = "intervals are about judges like these and queries like these"
+    rest = wide.filter(~pl.col("sample"))
+    if not rest.height:
+        return said
+    return f"{said}; in {count(rest.height, 'row')} with fewer than {FEWEST} named judges, about these judges only"
+
+
+def _overlap(frame: pl.DataFrame, panel: Panel, at: float) -> list[str]:
+    """What jaccard is the overlap of."""
+    filled = frame.filter(pl.col("n_pairs") > 0)
+    if not filled.height:
+        return []
+    nobody = filled["jaccard"].is_nan().all()
+    said = "undefined: nobody gave" if nobody else "the overlap of documents labelled"
+    return [f"jaccard is {said} {panel.said(at)}{'' if at >= panel.top and panel.scale else ' or higher'}"]
 
 
 def _finding(frame: pl.DataFrame, overall: str, level: float) -> str:
@@ -206,8 +241,8 @@ def _said(row: dict[str, Any], figure: str, name: str, level: float) -> str:
     places = 2 if math.isnan(low) else min(max(2, 1 - math.floor(math.log10(high - low))), 4)
     interval = "" if math.isnan(low) else f"{level * 100:g} % interval {low:.{places}f} to {high:.{places}f}, "
     base = f"{count(row['n_pairs'], 'pair')}, {count(row['n_queries'], 'query', 'queries')}"
-    two = ", first two labels" if row["labels"] == "first two" else ""
-    return f"{name} {value:.{places}f} ({interval}{base}{two})"
+    first = "" if row["labels"] == "all" else f", {row['labels']} labels"
+    return f"{name} {value:.{places}f} ({interval}{base}{first})"
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,14 +13,16 @@ import polars as pl
 
 from karat.errors import BadInput, Undefined
 from karat.judges.features import FEATURES
-from karat.judges.gold import GOLD
+from karat.judges.population import Judges, sampled_groups
 from karat.judges.sides import Side, Slice, both_sides, own_columns
-from karat.judges.slices import SLICES, called, does, features_of, sentence
-from karat.records import Judgments, Result
+from karat.judges.slices import SLICES, called, does, features_of, listed_features, percent, sentence
+from karat.labels import GOLD, Panel
+from karat.records import Result
 from karat.records.base import count
 from karat.stats import totals
-from karat.stats.differences import clustered_contrast, clustered_differences, clustered_last
+from karat.stats.differences import Differences, clustered_differences
 from karat.stats.many import benjamini_hochberg
+from karat.stats.two_way import Spread
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -31,10 +34,11 @@ NOTHING = 1e-12
 
 
 def find_bias(
-    judgments: Judgments,
+    labels: Any,
     features: Sequence[str] | None = None,
     *,
-    gold: Judgments | None = None,
+    gold: Any = None,
+    judges: Judges = "sample",
     min_pairs: int = 30,
     min_queries: int = 10,
     q: float = 0.05,
@@ -44,38 +48,45 @@ def find_bias(
     same_grade: bool = True,
     everything: bool = False,
 ) -> Result:
-    """The kinds of queries and documents on which a group of judges errs otherwise than on the rest.
+    """The kinds of queries and documents on which a group of judges errs otherwise, or more often, than on the rest.
 
     >>> rng = np.random.default_rng(0)
     >>> rows = [{"query": f"q{i % 60}", "doc": f"d{i}", "wikipedia": "WP" if i % 3 else "nWP", "group": group,
     ...          "label": (i % 4) + (group == "crowd") * (i % 3 > 0) * float(rng.random() < 0.8)}
     ...         for i in range(600) for group in ("gold", "crowd")]
-    >>> find_bias(Judgments.of(rows)).finding[:69]
+    >>> find_bias(rows).finding[:69]
     'The crowd overrates Wikipedia pages by 0.81 of a grade more than the '
 
     Every value of every feature, numbers cut into `slices`, and every two values of two features are looked at, with
     at least `min_pairs` query-document pairs and `min_queries` queries inside and outside. `inside` and `outside` are a
-    group's mean differences from gold there, `effect` the one less the other among documents of the same gold grade:
+    group's mean differences from gold there (`kind` bias), or the shares of its labels that equal gold (noise: errors
+    that fall on both sides leave no bias). `effect` is the one less the other among documents of the same gold grade:
     whoever shuns the ends of the scale underrates what is mostly good, without a view of it (`same_grade=False` takes
-    the plain difference). Without gold, groups are compared with each other on the pairs that both labelled, at
-    the same grade in the middle between them. Errors are clustered by query.
+    the plain difference). Without gold, groups are compared with each other on the pairs that both labelled, at the
+    same grade in the middle between them. Errors are clustered by query and, where `judges` are a sample, by judge: a
+    habit of one person is not one of the group, and a column about judges is as certain as there are judges.
 
     `p_bh` is Benjamini and Hochberg's over all that was looked at: with `q` = 0.05, data without any bias gives a
     finding in one study of twenty at most. A slice that only repeats a finding (Wikipedia pages for long queries, when
-    it is all Wikipedia pages) is not `found` but keeps its row, with the finding `because_of` which it stands out. With
-    `everything` the frame holds all slices looked at. Without `features` all columns count that are not karat's own.
-    A finding is a difference, not its cause: judges may be misled by something that the feature goes along with.
+    it is all Wikipedia pages; or right less often where a group overrates) is not `found` but keeps its row, with the
+    finding `because_of` which it stands out. With `everything` the frame holds all slices looked at. Without `features`
+    all columns count that are not karat's own. A finding is a difference, not its cause: judges may be misled by
+    something that the feature goes along with.
 
-    Reference: Kazai et al. (CIKM 2012), future work; Benjamini and Hochberg (JRSS B 1995).
+    Reference: Kazai et al. (CIKM 2012), future work; Benjamini and Hochberg (JRSS B 1995); Cameron, Gelbach and Miller
+    (Journal of Business and Economic Statistics 2011).
     """
-    names = features_of(judgments, features) if features is not None else own_columns(judgments)
+    panel = Panel.of(labels, gold, apart=listed_features(features))
+    names = features_of(panel, features) if features is not None else own_columns(panel)
     if min_pairs < 2 or min_queries < 3 or slices < 2 or not 0 < q < 1 or not 0 < level < 1:
         raise BadInput.at(
             "the search",
             expected="2 pairs, 3 queries and 2 slices or more; q and level as shares",
             found=f"{min_pairs} pairs, {min_queries} queries, {slices} slices, q {q}, level {level}",
         )
-    sides, notes = both_sides(judgments, names, gold, slices, same_grade)
+    sampled, about = sampled_groups(panel, judges)
+    sides, drawn = both_sides(panel, names, slices, same_grade, sampled)
+    notes = [*panel.notes, *drawn, *about]
     found = [slice_ for side in sides for slice_ in _looked_at(side, min_pairs, min_queries, pairs, level)]
     if not found:
         raise Undefined(f"no slice has {min_pairs} pairs of {min_queries} queries inside and outside; ask for fewer")
@@ -83,41 +94,31 @@ def find_bias(
     found = [replace(s, p_bh=float(a)) for s, a in zip(found, adjusted, strict=True)]
     kept, because = _standing(found, q)
     against = "gold" if sides[0].against == GOLD else "each other"
+    searched = " for bias and for noise" if panel.has_gold else ""
+    looked = count(len({(s.side.group, s.side.against, s.where) for s in found}), "slice")
     notes.append(
-        f"{count(len(found), 'slice')} of {count(len(names), 'feature')} looked at, with {min_pairs} pairs and "
+        f"{looked} of {count(len(names), 'feature')} looked at{searched}, with {min_pairs} pairs and "
         f"{min_queries} queries or more; groups against {against}; false discovery rate {100 * q:g} %"
     )
-    return _result(found, kept, because, notes, level, everything)
+    return _result(found, kept, because, notes, looked, level, everything)
 
 
 def _looked_at(side: Side, min_pairs: int, min_queries: int, in_pairs: bool, level: float) -> Iterator[Slice]:
     """All slices that are large enough, with the comparison of inside and outside."""
     sets: list[tuple[str, ...]] = [(name,) for name in side.codes]
     sets += combinations(side.codes, 2) if in_pairs else []
-    queries, grades = int(side.query.max()) + 1, int(side.grade.max()) + 1
+    clusters = _clusterings(side)
+    grades = int(side.grade.max()) + 1
+    most = max(int(cluster.max()) + 1 for of in clusters for cluster in of[1:])
     for features in sets:
-        known = np.logical_and.reduce([side.codes[name] >= 0 for name in features])
         width = [len(side.names[name]) for name in features]
-        codes = [side.codes[name][known] for name in features]
-        code = codes[0] if len(codes) == 1 else codes[0] * width[1] + codes[1]
-        query, grade, difference = side.query[known], side.grade[known], side.difference[known]
+        code, known = _code(side, features, width)
         size = totals(code, side.pair[known], int(np.prod(width)))
         chosen = _large_enough(size.reshape(width), min_pairs, side, features)
-        everywhere = query * grades + grade
-        n_all = np.bincount(everywhere, minlength=queries * grades).reshape(queries, grades)
-        s_all = totals(everywhere, difference, queries * grades).reshape(queries, grades)
-        step = max(1, AT_ONCE // (queries * grades))
+        step = max(1, AT_ONCE // (most * grades))
         for start in range(0, len(chosen), step):
             some = chosen[start : start + step]
-            place = np.full(len(size), -1)
-            place[some] = np.arange(len(some))
-            mine = place[code] >= 0
-            cell = (query[mine] * len(some) + place[code[mine]]) * grades + grade[mine]
-            shape = (queries, len(some), grades)
-            n = np.bincount(cell, minlength=int(np.prod(shape))).reshape(shape)
-            s = totals(cell, difference[mine], int(np.prod(shape))).reshape(shape)
-            # 30 pairs without a single error are no proof that there are none in such a slice: the usual noise counts.
-            compared = clustered_differences(n, s, n_all, s_all, side.noise, level=level)
+            compared, number = _differences(side, clusters, features, width, some, level)
             enough = np.minimum(compared.clusters_in, compared.clusters_out) >= min_queries
             # Where labels and gold never differ there is no noise, and no bias either.
             p = np.where(np.abs(compared.difference) < NOTHING, 1.0, compared.p)
@@ -126,7 +127,7 @@ def _looked_at(side: Side, min_pairs: int, min_queries: int, in_pairs: bool, lev
                 yield Slice(
                     side,
                     tuple((name, int(value)) for name, value in zip(features, values, strict=True)),
-                    n=int(n[:, i].sum()),
+                    n=int(number[i]),
                     n_pairs=round(float(size[some[i]])),
                     n_queries=int(compared.clusters_in[i]),
                     inside=float(compared.inside[i]),
@@ -136,6 +137,64 @@ def _looked_at(side: Side, min_pairs: int, min_queries: int, in_pairs: bool, lev
                     df=float(compared.df[i]),
                     p=float(p[i]),
                 )
+
+
+def _clusterings(side: Side) -> list[tuple[Side, Ints] | tuple[Side, Ints, Ints]]:
+    """By what the rows are clustered: by query, then by judge and by both, as seen from each group that is a sample."""
+    found: list[tuple[Side, Ints] | tuple[Side, Ints, Ints]] = [(side, side.query)]
+    for seen in (side, side.other):
+        if seen is not None and seen.judge is not None:
+            pair = np.unique(seen.query * (int(seen.judge.max()) + 1) + seen.judge, return_inverse=True)[1]
+            found.append((seen, seen.judge, pair))
+    return found
+
+
+def _code(side: Side, features: tuple[str, ...], width: list[int]) -> tuple[Ints, npt.NDArray[np.bool_]]:
+    """The number of each row's slice by one feature or two, of the rows where these are known, and which they are."""
+    known = np.logical_and.reduce([side.codes[name] >= 0 for name in features])
+    codes = [side.codes[name][known] for name in features]
+    return codes[0] if len(codes) == 1 else codes[0] * width[1] + codes[1], known
+
+
+def _differences(
+    side: Side,
+    clusters: list[tuple[Side, Ints] | tuple[Side, Ints, Ints]],
+    features: tuple[str, ...],
+    width: list[int],
+    some: Ints,
+    level: float,
+) -> tuple[Differences, Ints]:
+    """Inside less outside for some slices at once, and how many labels are inside."""
+    grades = int(side.grade.max()) + 1
+
+    def sums(seen: Side, cluster: Ints) -> tuple[Floats, Floats, Floats, Floats]:
+        """Weights and sums by cluster, slice and grade; then those of all rows."""
+        code, known = _code(seen, features, width)
+        cluster, grade, weight = cluster[known], seen.grade[known], seen.weight[known]
+        number, value = int(cluster.max(initial=0)) + 1, weight * seen.difference[known]
+        place = np.full(int(np.prod(width)), -1)
+        place[some] = np.arange(len(some))
+        mine = place[code] >= 0
+        cell, shape = (
+            (cluster[mine] * len(some) + place[code[mine]]) * grades + grade[mine],
+            (number, len(some), grades),
+        )
+        everywhere = cluster * grades + grade
+        return (
+            totals(cell, weight[mine], int(np.prod(shape))).reshape(shape),
+            totals(cell, value[mine], int(np.prod(shape))).reshape(shape),
+            totals(everywhere, weight, number * grades).reshape(number, grades),
+            totals(everywhere, value, number * grades).reshape(number, grades),
+        )
+
+    by_judge = []
+    for seen, judge, pair in clusters[1:]:
+        judged, crossed = (clustered_differences(*sums(seen, cluster)) for cluster in (judge, pair))
+        by_judge.append((Spread(judged.error**2, judged.df), crossed.error**2))
+    code, _ = _code(side, features, width)
+    # 30 pairs without a single error are no proof that there are none in such a slice: the usual noise counts.
+    compared = clustered_differences(*sums(*clusters[0]), side.noise, by_judge, level=level)
+    return compared, np.bincount(code, minlength=int(np.prod(width)))[some]
 
 
 def _large_enough(size: Floats, least: int, side: Side, features: tuple[str, ...]) -> Ints:
@@ -160,18 +219,19 @@ def _standing(found: list[Slice], q: float) -> tuple[list[int], dict[int, str]]:
     """The findings that stand by themselves, best first, and for the others because of what they stand out.
 
     Single features by evidence, each given those before it, then pairs given all these, if they are more than their two
-    parts together; a pair takes the place of a part that is little without it. What is left must hold up against all
-    that was looked at, repetitions not counted as findings.
+    parts together; a pair takes the place of a part that is little without it. Noise comes after bias: who overrates is
+    right less often, and that is no finding of its own. What is left must hold up against all that was looked at,
+    repetitions not counted as findings.
     """
     few = [i for i, s in enumerate(found) if s.p_bh <= q]
     # Slices of the same rows differ in p by rounding only; the one that was asked for first names them.
-    few.sort(key=lambda i: (len(found[i].where), float(f"{found[i].p:.6g}"), i))
+    few.sort(key=lambda i: (found[i].side.kind == "noise", len(found[i].where), float(f"{found[i].p:.6g}"), i))
     bar = max((found[i].p for i in few), default=0.0)
     p = dict[int, float]()
     for i in few:
-        before = [k for k in p if found[k].side is found[i].side]
+        before = [k for k in p if _same_groups(found[k], found[i])]
         given = _given(found[i], [found[k] for k in before], q)
-        parts = [k for k in before if set(found[k].where) < set(found[i].where)]
+        parts = [k for k in before if found[k].side is found[i].side and set(found[k].where) < set(found[i].where)]
         rest = [found[k] for k in before if k not in parts]
         # The pair stands in for a part that says less beside it than it says beside the part.
         if given < 1 and parts and all(_given(found[k], [*rest, found[i]], q) > given for k in parts):
@@ -186,28 +246,28 @@ def _standing(found: list[Slice], q: float) -> tuple[list[int], dict[int, str]]:
     kept = sorted(ranked[: stands[-1] if stands else 0], key=lambda i: (found[i].p, -abs(found[i].effect)))
     because = dict[int, str]()
     for i in few:
-        near = [k for k in kept if found[k].side is found[i].side]
+        near = [k for k in kept if _same_groups(found[k], found[i])]
         if i not in p and near:
             because[i] = _words(found[max(near, key=lambda k: _alike(found[i], found[k]))])
     return kept, because
 
 
+def _same_groups(one: Slice, other: Slice) -> bool:
+    return (one.side.group, one.side.against) == (other.side.group, other.side.against)
+
+
 def _given(slice_: Slice, before: list[Slice], q: float) -> float:
     """The p value of a slice given those before it; 1 for a pair that is no more than its parts."""
-    from scipy.special import stdtr
-
-    side = slice_.side
+    side, mine = slice_.side, slice_.side.inside(slice_.where)
     if len(slice_.where) > 1:
-        more, error = clustered_contrast(*side.crossed(slice_.where), np.array([1.0, -1.0, -1.0, 1.0]))
-        if not error > 0 or 2 * stdtr(slice_.df, -abs(more / error)) > q:
+        parts = [side.inside((part,)) for part in slice_.where]
+        known = np.logical_and.reduce([side.codes[name] >= 0 for name, _ in slice_.where])
+        if side.p_of_last([*parts, mine], known) > q:
             return 1.0
     if not before:
         return slice_.p
     # More findings than this would not fit into the number of a pattern.
-    value, error = clustered_last(*side.patterns([other.where for other in [*before[:40], slice_]]))
-    if not error > 0:
-        return 1.0
-    return float(2 * stdtr(slice_.df, -abs(value / error)))
+    return side.p_of_last([*(side.inside(other.where) for other in before[:30]), mine])
 
 
 def _alike(one: Slice, other: Slice) -> float:
@@ -221,6 +281,7 @@ def _result(
     kept: list[int],
     because: dict[int, str],
     notes: list[str],
+    looked: str,
     level: float,
     everything: bool,
 ) -> Result:
@@ -235,6 +296,7 @@ def _result(
             {
                 "group": s.side.group,
                 "against": s.side.against,
+                "kind": s.side.kind,
                 "slice": _words(s),
                 "effect": s.effect,
                 "low": s.effect - s.reach,
@@ -256,11 +318,11 @@ def _result(
         )
     said = [_said(found[i], level) for i in kept]
     if not said:
-        usual = float(np.median([s.reach for s in found]))
+        usual = float(np.median([s.reach for s in found if s.side.kind == "bias"]))
         notes.insert(
             0, f"the intervals reach {usual:.2f} of a grade to each side in the middle: less would not be seen"
         )
-        said = [f"no bias found: no group errs otherwise in one of {count(len(found), 'slice')} than on the rest"]
+        said = [f"no bias found: no group errs otherwise in one of {looked} than on the rest"]
     more = len(said) - 1
     first = said[0] + (f"; {count(more, 'further finding')}" if more else "")
     further = [f"also: {words}" for words in said[1:6]]
@@ -272,7 +334,7 @@ def _result(
 
 
 _COLUMNS: dict[str, type[pl.DataType]] = {
-    **dict.fromkeys(["group", "against", "slice"], pl.String),
+    **dict.fromkeys(["group", "against", "kind", "slice"], pl.String),
     **dict.fromkeys(["effect", "low", "high", "p", "p_bh", "inside", "outside"], pl.Float64),
     **dict.fromkeys(["n", "n_pairs", "n_queries"], pl.Int64),
     **dict.fromkeys(["feature", "value", "feature_2", "value_2"], pl.String),
@@ -284,8 +346,15 @@ _COLUMNS: dict[str, type[pl.DataType]] = {
 def _said(s: Slice, level: float) -> str:
     """A finding as a sentence."""
     group, size = s.side.group, abs(s.effect)
-    interval = f"({100 * level:g} % interval {size - s.reach:.2f} to {size + s.reach:.2f}; "
-    interval += f"{count(s.n_pairs, 'pair')} of {count(s.n_queries, 'query', 'queries')})"
+    of = f"{count(s.n_pairs, 'pair')} of {count(s.n_queries, 'query', 'queries')}"
+    if s.side.kind == "noise":
+        less = "less" if s.effect < 0 else "more"
+        apart = f"{100 * (size - s.reach):.0f} to {100 * (size + s.reach):.0f} points at the same grade"
+        return (
+            f"{called(group)} {does(group, 'be')} right {less} often on {_words(s)}: {percent(s.inside)} against "
+            f"{percent(s.outside)} ({100 * level:g} % interval of the difference {apart}; {of})"
+        )
+    interval = f"({100 * level:g} % interval {size - s.reach:.2f} to {size + s.reach:.2f}; {of})"
     if s.side.against != GOLD:
         way = "higher" if s.effect > 0 else "lower"
         return (

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
 from karat.errors import BadInput, Undefined
-from karat.judges.panel import ALL, GOLD
 from karat.judges.slices import features_of, sliced
-from karat.records import ClickLog, Clicks, Judgments
+from karat.labels import Panel
+from karat.labels.consensus import How
+from karat.records import ClickLog, Clicks
 from karat.records.base import count
 from karat.records.blocks import Blocks
 from karat.stats import FEWEST, outside_share, resampled
@@ -20,8 +21,6 @@ from karat.stats import FEWEST, outside_share, resampled
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
-#: How a group's labels of a document become one: the most frequent (of grades tied the lowest), or the mean.
-Reduce = Literal["majority", "mean"]
 #: Which clicks count: all, or those with a dwell of 30 s or more.
 Counting = Literal["clicks", "satisfied"]
 #: Of texts with more values than this, such as sites, the rarer ones are taken together under one name.
@@ -48,33 +47,37 @@ class Clicked:
     value: pl.Series | None
     #: Whether the feature is had or not had, and the words for both.
     words: tuple[str, str] | None
+    #: The two highest grades, unless there are no others; and whether a scale tells them.
+    highest: tuple[float, float] | None
+    scaled: bool
     notes: tuple[str, ...]
 
     @classmethod
     def of(
         cls,
-        judgments: Judgments,
+        labels: Any,
         clicks: Clicks | ClickLog,
         *,
         by: str | None,
         minimum: int,
         counting: Counting,
-        reduce: Reduce,
+        consensus: How,
     ) -> Clicked:
         """The labels of these judgments beside these clicks; `Undefined` where no document has both."""
         if minimum < 1:
             raise BadInput.at("minimum_clicks", expected="1 or more", found=str(minimum))
         counts = Clicks.of(clicks)
-        for name, chosen, known in (
-            ("counting", counting, ("clicks", "satisfied")),
-            ("reduce", reduce, ("majority", "mean")),
-        ):
-            if chosen not in known:
-                raise BadInput.at(name, expected=" or ".join(known), found=repr(chosen))
+        if counting not in ("clicks", "satisfied"):
+            raise BadInput.at("counting", expected="clicks or satisfied", found=repr(counting))
         number = counts.need(counting, "counting them")
         enough = counts.frame.select(*DOCUMENT, counted=number).filter(pl.col("counted") >= minimum)
-        labels, notes = _reduced(judgments, reduce)
-        documents = labels.select(DOCUMENT).unique()
+        panel = Panel.of(labels)
+        if panel.items.columns != DOCUMENT:
+            about = ", ".join(name for name in panel.items.columns if name not in DOCUMENT)
+            raise Undefined(f"clicks are of documents for queries, the labels of each {about}: none can be compared")
+        one = panel.consensus(consensus)
+        notes = [note for note in (*panel.notes, one.note()) if note]
+        documents = panel.items.with_row_index("item")
         documents = documents.join(enough, on=DOCUMENT, how="left").with_columns(pl.col("counted").fill_null(-1))
         found = int((documents["counted"] > 0).sum())
         if not found:
@@ -84,27 +87,27 @@ class Clicked:
             + (" with 30 s or more" if counting == "satisfied" else "")
         )
         documents = documents.sort("query", "counted", "doc", descending=[False, True, False])
-        value, words = (None, None) if by is None else _feature(judgments, by, documents, notes)
+        value, words = (None, None) if by is None else _feature(panel, by, documents, notes)
         if value is not None and value.null_count() == len(value):
             raise Undefined(f"{by} is unknown for every document that was judged")
         if value is not None and value.null_count():
             notes.append(f"{by} is unknown for {count(value.null_count(), 'document')}, left aside")
-        groups = sorted(labels["group"].unique().to_list(), key=lambda name: (name == GOLD, name))
-        place = documents.select(DOCUMENT).with_row_index("row")
-        label = np.full((len(groups), documents.height), np.nan)
-        for n, group in enumerate(groups):
-            mine = labels.filter(pl.col("group") == group).join(place, on=DOCUMENT)
-            label[n, mine["row"].to_numpy()] = mine["label"].to_numpy()
+        label = np.full((len(panel.groups), documents.height), np.nan)
+        group, item, grade = (one.frame[name].to_numpy() for name in ("group", "item", "label"))
+        label[group, np.argsort(documents["item"].to_numpy())[item]] = grade
+        notes.append("figures are of these judges, not of others like them: intervals are over queries")
         blocks = Blocks.of(documents, ["query"])
         return cls(
             queries=blocks.keys.height,
             query=blocks.of_row.astype(np.int64),
             clicks=documents["counted"].to_numpy(),
             label=label,
-            groups=tuple(groups),
+            groups=panel.groups,
             value=value,
             words=words,
-            notes=(*judgments.notes, *notes),
+            highest=(float(panel.grades[-2]), panel.top) if panel.levels > 2 else None,
+            scaled=panel.scale is not None,
+            notes=tuple(notes),
         )
 
     def kinds(self) -> list[str]:
@@ -114,39 +117,12 @@ class Clicked:
         return [] if self.value is None else self.value.drop_nulls().unique().sort().cast(pl.String).to_list()
 
 
-def _reduced(judgments: Judgments, reduce: Reduce) -> tuple[pl.DataFrame, list[str]]:
-    """One label for each group and document: group, query, doc, label."""
-    frame, notes = judgments.frame, list[str]()
-    for column, whole in (("aspect", "overall"), ("surface", "page"), ("context", "")):
-        if column in frame.columns:
-            kept = frame.filter(pl.col(column).fill_null(whole) == whole)
-            if 0 < kept.height < frame.height:
-                notes.append(f"{count(frame.height - kept.height, 'judgment')} with another {column} left aside")
-                frame = kept
-    silent = frame["label"].null_count()
-    if silent:
-        notes.append(f"{count(silent, 'answer')} without a label (can't tell) left aside")
-    group = pl.col("group").fill_null("unnamed") if judgments.has("group") else pl.lit(ALL)
-    frame = frame.drop_nulls("label").with_columns(group.alias("group"))
-    key = ["group", *DOCUMENT]
-    if reduce == "mean":
-        # Rounded, so that means of the same labels in another order are the same.
-        return frame.group_by(key).agg(pl.col("label").mean().round(9)), notes
-    if judgments.has("judge"):
-        # A judge has one vote for a label, however often it was cast; the nameless are taken for different people.
-        nobody = pl.when(pl.col("judge").is_null()).then(pl.int_range(pl.len()))
-        frame = frame.with_columns(nobody=nobody).unique([*key, "label", "judge", "nobody"])
-    votes = frame.group_by(*key, "label").len("votes")
-    most = votes.filter(pl.col("votes") == pl.col("votes").max().over(key))
-    return most.group_by(key).agg(pl.col("label").min()), notes
-
-
 def _feature(
-    judgments: Judgments, by: str, documents: pl.DataFrame, notes: list[str]
+    panel: Panel, by: str, documents: pl.DataFrame, notes: list[str]
 ) -> tuple[pl.Series, tuple[str, str] | None]:
     """The slice of each document, and if the feature is had or not had, the words for both."""
-    features_of(judgments, by)
-    given = judgments.frame.select(*DOCUMENT, value=by).drop_nulls().unique()
+    features_of(panel, by)
+    given = panel.frame.select(DOCUMENT).with_columns(value=panel.feature(by)).drop_nulls().unique(maintain_order=True)
     again = given.filter(given.select(DOCUMENT).is_duplicated())
     if again.height:
         first = again.row(0, named=True)
@@ -167,7 +143,12 @@ def _feature(
         if len(without) == 1 and set(kinds) <= {without[0], without[0][1:]}:
             words = (without[0][1:], without[0])
     if not values.dtype.is_numeric() and len(kinds) > MOST_VALUES:
-        common = values.value_counts(sort=True, name="n").head(MOST_VALUES)["value"].to_list()
+        common = (
+            values.value_counts(name="n")
+            .sort("n", "value", descending=[True, False])
+            .head(MOST_VALUES)["value"]
+            .to_list()
+        )
         notes.append(f"{by} has {len(kinds):,} values; all but the {MOST_VALUES} most frequent count as {OTHER}")
         values = pl.select(pl.when(values.is_in(common)).then(values).otherwise(pl.lit(OTHER))).to_series()
     cut = given.select(DOCUMENT).with_columns(value=sliced(values))

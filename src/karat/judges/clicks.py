@@ -6,15 +6,16 @@ Reference: Kazai, Craswell, Yilmaz and Tahaghoghi, An Analysis of Systematic Jud
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
 from karat.errors import BadInput, Undefined
-from karat.judges.clicked import Clicked, Counting, Reduce, in_percent, shares
-from karat.records import ClickLog, Clicks, Judgments, Result
+from karat.judges.clicked import Clicked, Counting, in_percent, shares
+from karat.labels.consensus import How
+from karat.records import ClickLog, Clicks, Result
 from karat.records.base import count
 from karat.stats import FEWEST
 
@@ -27,7 +28,7 @@ DIFFERENT = "different"
 
 
 def against_clicks(
-    judgments: Judgments,
+    labels: Any,
     clicks: Clicks | ClickLog,
     *,
     by: str | None = None,
@@ -35,7 +36,7 @@ def against_clicks(
     minimum_clicks: int = 10,
     least_difference: float | None = None,
     counting: Counting = "clicks",
-    reduce: Reduce = "majority",
+    consensus: How = "median",
     most_pairs: int = 2_000_000,
     level: float = 0.95,
     draws: int = 1000,
@@ -44,15 +45,15 @@ def against_clicks(
     """How often labels prefer the document that users click more: correct, incorrect, or the same label for both.
 
     >>> clicks = Clicks.of({"query": ["q"] * 3, "doc": list("abc"), "clicks": [90, 50, 40]})
-    >>> result = against_clicks(Judgments.of({"q": {"a": 2, "b": 2, "c": 0}}), clicks)
+    >>> result = against_clicks({"q": {"a": 2, "b": 2, "c": 0}}, clicks)
     >>> result.frame.select("correct", "incorrect", "insensitive", "n_pairs").row(0)
     (0.5, 0.0, 0.5, 2)
 
     Documents of a query with labels and `minimum_clicks` form pairs; those whose clicks differ by at least the median
     difference over all pairs (or `least_difference`) say what users prefer. `pairs` takes all of them, the two most
     clicked documents of each query ("top two"), or both one after the other. Each group has one label for a document,
-    its majority (of grades tied the lowest) or its mean: the majority keeps the scale's grades, so that "insensitive"
-    is about the scale as it is used; the mean of several labels is rarely equal to another. `by` names a column of
+    by default the median (`consensus`): it keeps the scale's grades, so that "insensitive" is about the scale as it is
+    used; the mean of several labels is rarely equal to another. The figures are of these judges. `by` names a column of
     the judgments: the rows then tell whether one, both or none of the two documents has the feature (WP1, WP2 and nWP
     for the values WP and nWP), or which value or slice they share. Intervals are bootstrap intervals over queries.
 
@@ -61,7 +62,7 @@ def against_clicks(
     """
     if pairs not in ("all", "top two", "both"):
         raise BadInput.at("pairs", expected="all, top two or both", found=repr(pairs))
-    data = Clicked.of(judgments, clicks, by=by, minimum=minimum_clicks, counting=counting, reduce=reduce)
+    data = Clicked.of(labels, clicks, by=by, minimum=minimum_clicks, counting=counting, consensus=consensus)
     notes = list(data.notes)
     rows = np.flatnonzero(data.clicks > 0)
     kept = _thinned(rows, data, most_pairs, seed, notes)

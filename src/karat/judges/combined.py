@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
+import numpy as np
 import polars as pl
 
 from karat.errors import BadInput, Undefined
-from karat.judges.chances import binomial_tail
-from karat.judges.disagreement import FEW_LABELS
-from karat.judges.stop_rule import without_rule
-from karat.records import Judgments, Result
+from karat.judges.disagreement import FEW_LABELS, Disagreement
+from karat.judges.votes import used, votes, with_names
+from karat.labels import Panel
+from karat.labels.panel import numbered
+from karat.records import Result
 from karat.records.base import count
+
+#: Two combinations are as far apart as any rule for a third label asks for: they differ.
+FAR = 1000.0
 
 
 def combined_weights(
-    judgments: Judgments,
+    labels: Any,
     parts: Sequence[str],
     top: Sequence[float],
     *,
@@ -29,52 +36,47 @@ def combined_weights(
 
     `parts` are values of `column`, such as ("snippet", "page") of surface, or some aspects; a judge's labels on all
     parts of a document make its combined level. p_top is the share of other judges who give the combination `top` when
-    one gave this one; `zero` sets combinations to 0, as {"page": 0} does for all with a page of the lowest level.
+    one gave this one, grades above it in a part counting as its; `zero` sets combinations to 0, as {"page": 0} does
+    for all with a page of the lowest level.
 
     >>> rows = [{"query": "q", "doc": d, "judge": j, "surface": s, "label": n}
     ...         for d, j, snippet, page in [("a", "x", 3, 2), ("a", "y", 3, 2), ("b", "x", 3, 2), ("b", "y", 1, 1)]
     ...         for s, n in (("snippet", snippet), ("page", page))]
-    >>> combined_weights(Judgments.of(rows), ["snippet", "page"], [3, 2]).frame.select("level", "p_top", "n").rows()
+    >>> combined_weights(rows, ["snippet", "page"], [3, 2]).frame.select("level", "p_top", "n").rows()
     [('3, 2', 0.6666666666666666, 3), ('1, 1', 1.0, 1)]
 
     Figures from fewer than 50 labels are bracketed (`few`). Where a further judge was asked only when the first two
     differed, in a part or in the combination, these two count (unless `all_labels`).
     """
-    wide, note = _combine(judgments, parts, column), ""
-    if not all_labels:
-        wide, note = _first_judges(wide, parts)
-    wanted = ", ".join(f"{grade:g}" for grade in top)
-    if not (wide["level"] == wanted).any():
-        raise BadInput.at("the top combination", expected="one that some judge gave", found=wanted)
-    item = ["query", "doc"]
-    wide = wide.with_columns(labels=pl.len().over(item), tops=(pl.col("level") == wanted).sum().over(item))
-    double = wide.filter(pl.col("labels") >= 2)
-    if not double.height:
-        raise Undefined("no document has combined labels of two judges")
-    # One judge's label is drawn with probability 1/m; of the m - 1 others, so many are top.
-    others = (pl.col("tops") - (pl.col("level") == wanted)) / (pl.col("labels") - 1)
-    found = double.group_by("level", *parts).agg(
-        n=pl.len(),
-        told=(pl.col("tops") - (pl.col("level") == wanted)).sum(),
-        asked=(pl.col("labels") - 1).sum(),
-        p_top=(others / pl.col("labels")).sum() / (1 / pl.col("labels")).sum(),
-    )
-    need = pl.Series([at_least - (level == wanted) for level in found["level"]])
-    weight = [binomial_tail(int(m), of - 1, p) for m, p in zip(need, found["p_top"], strict=True)]
+    panel = with_names(Panel.of(labels, apart=[column]), "combined levels")
+    together, levels = _combined(panel, parts, top, column, all_labels)
+    try:
+        v = votes(together, together.grades)
+    except Undefined:
+        raise Undefined("no document has combined labels of two judges") from None
+    model = Disagreement(v, level=0.95, draws=0, seed=0)
+    others = [v.others_top(level) * v.counts[:, level] for level in range(levels.height)]
+    asked = (v.counts * (v.size - 1)[:, None]).sum(axis=0)
+    found = levels.with_columns(
+        weight=pl.Series(model.binomial(at_least, of)),
+        p_top=pl.Series(model.p),
+        told=pl.Series([int(told.sum()) for told in others]),
+        asked=pl.Series(asked),
+        n=pl.Series(model.n),
+        # The top combination is what all others are compared with, so it leads whatever its own weight is.
+        lead=pl.int_range(pl.len()) == pl.len() - 1,
+    ).filter(pl.col("n") > 0)
     for part, lowest in (zero or {}).items():
-        weight = [0.0 if value == lowest else w for w, value in zip(weight, found[part], strict=True)]
-    found = found.with_columns(weight=pl.Series(weight, dtype=pl.Float64), few=pl.col("n") < FEW_LABELS)
-    # The top combination is what all others are compared with, so it leads whatever its own weight is.
-    found = found.with_columns(lead=pl.col("level") == wanted).sort(
-        ["lead", "weight", "level"], descending=[True, True, False]
-    )
+        found = found.with_columns(weight=pl.when(pl.col(part) == lowest).then(0.0).otherwise("weight"))
+    found = found.with_columns(few=pl.col("n") < FEW_LABELS)
+    found = found.sort(["lead", "weight", "level"], descending=[True, True, False])
+    wanted = levels["level"][-1]
     best = found.filter(~pl.col("lead")).row(0, named=True) if found.height > 1 else found.row(0, named=True)
     finding = (
         f"After ({wanted}), ({best['level']}) is worth most: at least {at_least} of {of} users would say ({wanted}) "
         f"with probability {best['weight']:.2f}" + (" (few labels)." if best["few"] else ".")
     )
-    notes = [note] if note else []
-    notes += [f"{count(double.select(item).n_unique(), 'document')} with combined labels of two judges or more"]
+    notes = [*together.notes, f"{count(len(v.counts), 'document')} with combined labels of two judges or more"]
     if found["few"].any():
         notes.append(
             f"{count(int(found['few'].sum()), 'combination')} from fewer than {FEW_LABELS} labels: in brackets"
@@ -83,34 +85,68 @@ def combined_weights(
     return Result(found.select(columns), finding, tuple(notes))
 
 
-def _first_judges(wide: pl.DataFrame, parts: Sequence[str]) -> tuple[pl.DataFrame, str]:
-    """The combined labels of the first two judges where more were asked only when these differed, and a note of it."""
-    whole = pl.col("level").rank("dense").cast(pl.Float64)
-    for label in (whole, *(pl.col(part) for part in parts)):
-        as_said = wide.with_row_index("place").select("place", "query", "doc", "judge", label=label)
-        kept, note = without_rule(Judgments(as_said))
-        if note:
-            return wide[kept.frame["place"]], note
-    return wide, ""
-
-
-def _combine(judgments: Judgments, parts: Sequence[str], column: str) -> pl.DataFrame:
-    """One row per judge and document with all its parts: their levels, and the combination as a text."""
-    judgments.need(column, "combined levels")
-    judgments.need("judge", "combined levels")
-    missing = [part for part in parts if part not in judgments.frame[column].unique().to_list()]
-    if missing or len(parts) < 2:
+def _combined(
+    panel: Panel, parts: Sequence[str], top: Sequence[float], column: str, all_labels: bool
+) -> tuple[Panel, pl.DataFrame]:
+    """The panel in which a label is a combination, by number, and what the combinations are, the top one last."""
+    known = panel.items[column].unique().to_list() if column in panel.items.columns else []
+    missing = [part for part in parts if part not in known]
+    if missing or len(parts) < 2 or len(top) != len(parts):
         raise BadInput.at(
             "the parts of a combined level",
-            expected=f"two or more values of {column}",
+            expected=f"two or more values of {column}, and a top level for each",
             found=", ".join(parts) + (f" (no {', '.join(missing)})" if missing else ""),
         )
-    frame = judgments.frame.drop_nulls("label").filter(pl.col(column).is_in(list(parts)))
-    if "time" in frame.columns:
-        frame = frame.sort("time", nulls_last=True, maintain_order=True)
-    wide = frame.pivot(column, index=["query", "doc", "judge"], values="label", aggregate_function="last")
-    wide = wide.drop_nulls(list(parts))
-    text = pl.concat_str(
-        [pl.col(part).map_elements(lambda g: f"{g:g}", return_dtype=pl.String) for part in parts], separator=", "
+    item = ["query", "doc"]
+    rows = panel.items.select(*item, column)[panel.item].with_columns(
+        pl.Series("judge", panel.judge), pl.Series("group", panel.group), pl.Series("label", panel.value)
     )
-    return wide.with_columns(level=text)
+    # Rows stay in the order in which labels were given: a judge comes where his first part does.
+    wide = rows.filter(pl.col(column).is_in(list(parts))).pivot(
+        column, index=[*item, "judge", "group"], values="label", aggregate_function="first", maintain_order=True
+    )
+    wide = wide.drop_nulls(list(parts)).with_row_index("row")
+    above = [int((wide[part] > most).sum()) for part, most in zip(parts, top, strict=True)]
+    wide = wide.with_columns(pl.col(part).clip(upper_bound=float(most)) for part, most in zip(parts, top, strict=True))
+    said = [pl.col(part).map_elements(panel.said, return_dtype=pl.String) for part in parts]
+    is_top = pl.all_horizontal(pl.col(part) == float(most) for part, most in zip(parts, top, strict=True))
+    levels = wide.select(parts).unique().sort(is_top, *parts).with_columns(level=pl.concat_str(said, separator=", "))
+    if not wide.select(is_top.any()).item():
+        wanted = ", ".join(panel.said(grade) for grade in top)
+        raise BadInput.at("the top combination", expected="one that some judge gave", found=wanted)
+    number = levels.select(parts).with_row_index("number")
+    grade = wide.join(number, on=list(parts), how="left", maintain_order="left")["number"].to_numpy().astype(np.int64)
+    items, place = numbered(wide.select(item))
+    together = replace(
+        panel,
+        frame=wide,
+        items=items,
+        grades=np.arange(levels.height, dtype=np.float64) * FAR,
+        query=numbered(wide.select("query"))[1],
+        item=place,
+        group=wide["group"].to_numpy(),
+        judge=wide["judge"].to_numpy(),
+        grade=grade,
+        gold=np.full(items.height, -1),
+        gold_weight=np.ones(items.height),
+        notes=(*panel.notes, *([f"{count(sum(above), 'label')} above the top level as top"] if sum(above) else [])),
+        _memo={},
+    )
+    if all_labels:
+        return used(together, all_labels=True), levels
+    return _first_judges(together, parts), levels
+
+
+def _first_judges(together: Panel, parts: Sequence[str]) -> Panel:
+    """The labels of the first two judges, where more were asked only when these differed: in all, or in a part."""
+    if together.third_rules:
+        return together.asked_of_all()
+    for part in parts:
+        grades = together.frame[part].unique().sort().to_numpy()
+        alone = replace(
+            together, grades=grades, grade=np.searchsorted(grades, together.frame[part].to_numpy()), _memo={}
+        )
+        if alone.third_rules:
+            asked = alone.asked_of_all()
+            return replace(together.kept(together.frame["row"].is_in(asked.frame["row"]).to_numpy()), notes=asked.notes)
+    return together

@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from karat.errors import BadInput, Undefined
-from karat.judges.disagreement import FEW_LABELS, Disagreement
-from karat.judges.votes import levels_of, used, votes
-from karat.records import Judgments, Result
+from karat.judges.disagreement import FEW_LABELS, Floats, Ints, intervals, ratio
+from karat.judges.votes import Votes, levels_of, merged, need_labels, used, votes
+from karat.labels import Panel
+from karat.labels.panel import numbered
+from karat.labels.selection import ASKED
+from karat.records import Result
 from karat.records.base import count
+
+#: The condition that says whether the list was any good, and the columns that say whose list it was.
+LIST_QUALITY, LISTS = "list_quality", ("engine", "system")
 
 
 def disagreement_by(
-    judgments: Judgments,
+    labels: Any,
     by: str,
     top: float | None = None,
     *,
@@ -31,35 +39,117 @@ def disagreement_by(
     >>> rows = [{"query": "q", "doc": d, "label": n, "judge": str(j), "kind": kind}
     ...         for d, kind, given in [("a", "faceted", [2, 2]), ("b", "ambiguous", [2, 1])]
     ...         for j, n in enumerate(given)]
-    >>> disagreement_by(Judgments.of(rows), "kind").frame.select("kind", "level", "p").rows()
+    >>> disagreement_by(rows, "kind").frame.select("kind", "level", "p").rows()
     [('ambiguous', 1.0, 1.0), ('ambiguous', 2.0, 0.0), ('faceted', 1.0, nan), ('faceted', 2.0, 1.0)]
 
-    Two conditions need no column of their own: `list_quality` (does the query have any document that someone called
-    top?) and `top5`, `top10`, ... (the column rank is at most that). Which labels are used is as in `disagreement`.
+    Two conditions need no column of their own: `top5`, `top10`, ... (the column rank is at most that), and
+    `list_quality`: was anything top in the list that was shown, of the query and, where a column engine or system says
+    it, of that engine? For what one user says given another, this is told from labels other than these two: another
+    document of the list was called top by anybody, or this one by a third judge. Which labels are used is as in
+    `disagreement`.
     """
-    levels = votes(judgments, top, min_labels).levels
-    kept, notes = used(judgments, min_labels, most_labels, all_labels)
-    frame, rows = _with_condition(kept, by, levels[-1]), []
-    for value in frame[by].unique().sort().to_list():
-        part = Judgments(frame.filter(pl.col(by).eq_missing(pl.lit(value))), (), judgments.scale)
-        name = "none" if value is None else str(value)
-        try:
-            model = Disagreement(votes(part, None, min_labels, levels, most_labels), level, draws, seed)
-        except Undefined as error:
-            notes.append(f"{by} {name}: {error}")
-            continue
-        low, high = model.intervals
-        for place, grade in enumerate(levels):
-            n = int(model.n[place])
-            figures = (float(model.p[place]), float(low[place]), float(high[place]))
-            rows.append((name, grade, *figures, n, n < FEW_LABELS, model.votes.n_queries))
+    panel = Panel.of(labels, apart=[by] if by in ASKED else ())
+    need_labels(panel, min_labels)
+    levels = levels_of(panel, top)
+    panel = used(panel, min_labels, most_labels, all_labels)
+    notes, rows = [*panel.notes, *merged(panel, levels[-1])], []
+    if by == LIST_QUALITY and by not in panel.frame.columns:
+        every = votes(panel, levels, min_labels)
+        parts = list(_by_list(every))
+        notes.append(f"lists are of {' and '.join(_list_columns(panel))}; told from labels other than the two compared")
+    else:
+        parts = list(_by_value(panel, by, levels, min_labels, notes))
+    for name, told, asked, n in parts:
+        p, (low, high) = ratio(told.sum(axis=0), asked.sum(axis=0)), intervals(told, asked, level, draws, seed)
+        for i, grade in enumerate(levels):
+            figures = (float(p[i]), float(low[i]), float(high[i]), int(n[i]), bool(n[i] < FEW_LABELS), len(told))
+            rows.append((name, grade, *figures))
     names = [by, "level", "p", "p_low", "p_high", "n", "few", "n_queries"]
     types = [pl.String, pl.Float64, pl.Float64, pl.Float64, pl.Float64, pl.Int64, pl.Boolean, pl.Int64]
     table = pl.DataFrame(rows, schema=dict(zip(names, types, strict=True)), orient="row")
-    return Result(table, _finding(table, by, levels[-1]), tuple(notes))
+    return Result(table, _finding(table, by, panel, levels[-1]), tuple(notes))
 
 
-def for_judge(judgments: Judgments, judge: str, top: float | None = None, at_least: int = 1) -> Result:
+#: The name of a condition, p's numerator and denominator for queries x levels, and how many labels of each level.
+Part = tuple[str, Floats, Floats, Ints]
+
+
+def _by_value(panel: Panel, by: str, levels: list[float], min_labels: int, notes: list[str]) -> Iterator[Part]:
+    values = _condition(panel, by)
+    for value in values.unique().sort().to_list():
+        name = "none" if value is None else str(value)
+        try:
+            mine = votes(panel.kept(values.eq_missing(value).to_numpy()), levels, min_labels)
+        except Undefined:
+            notes.append(f"{by} {name}: no document has {min_labels} labels")
+            continue
+        yield name, *mine.sums, mine.counts.sum(axis=0)
+
+
+def _condition(panel: Panel, by: str) -> pl.Series:
+    """The value of each row."""
+    if by in panel.frame.columns:
+        return panel.feature(by)
+    cutoff = re.fullmatch(r"top(\d+)", by)
+    if cutoff:
+        inside = panel.feature("rank").cast(pl.Float64) <= int(cutoff[1])
+        return inside.fill_null(False).replace_strict({True: "yes", False: "no"}, return_dtype=pl.String)
+    known = ", ".join(panel.frame.columns)
+    raise BadInput.at("the condition", expected=f"a column ({known}), list_quality, or top5", found=f'"{by}"')
+
+
+def _list_columns(panel: Panel) -> list[str]:
+    return ["query", *[name for name in LISTS if name in panel.frame.columns][:1]]
+
+
+def _by_list(v: Votes) -> Iterator[Part]:
+    """The p of good lists and of others; a pair of labels goes to one or the other by the other labels there are."""
+    elsewhere, last = _top_elsewhere(v)[v.item], len(v.levels) - 1
+    said, other = np.arange(last + 1), np.arange(last + 1)[:, None, None]
+    # Of each document (rows) and level said (columns): ordered pairs with each other level, as a share of all pairs.
+    pairs = v.counts * (v.counts.T[:, :, None] - (other == said))
+    pairs = np.maximum(pairs, 0) / (v.size * (v.size - 1))[:, None]
+    third = v.counts[:, [last]] - (said == last) - (other == last) > 0
+    good = elsewhere[:, None] | third
+    for name, mine in (("with top", good), ("without top", ~good)):
+        share = pairs * mine
+        asked, told = share.sum(axis=0), share[last]
+        kept = (asked > 0).any(axis=1)
+        if kept.any():
+            part = v.where(kept)
+            yield name, part.by_query(told[kept]), part.by_query(asked[kept]), (v.counts * (asked > 0)).sum(axis=0)
+
+
+def _top_elsewhere(v: Votes) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """For each item of the panel: was another document, in a list that it was shown in, called top by anybody?"""
+    panel = v.panel
+    lists = numbered(panel.frame.select(_list_columns(panel)))[1]
+    docs = numbered(panel.frame.select("query", "doc"))[1]
+    rows = pl.DataFrame({"list": lists, "doc": docs, "item": panel.item, "top": panel.value >= v.levels[-1]})
+    tops = rows.filter("top").group_by("list").agg(n=pl.col("doc").n_unique())
+    mine = rows.group_by("list", "doc").agg(mine=pl.col("top").any())
+    near = rows.select("list", "doc", "item").unique().join(mine, on=["list", "doc"]).join(tops, on="list")
+    found = np.zeros(panel.items.height, bool)
+    found[near.filter(pl.col("n") > pl.col("mine").cast(pl.Int64))["item"].to_numpy()] = True
+    return found
+
+
+def _finding(table: pl.DataFrame, by: str, panel: Panel, top: float) -> str:
+    below = table.filter((pl.col("level") < top) & pl.col("p").is_not_nan())
+    if not below.height:
+        return f"Nothing can be said of {by}: too few documents have two labels."
+    level = max(below["level"].to_list())
+    row = below.filter(pl.col("level") == level).sort("p", by)
+    low, high = row.row(0, named=True), row.row(-1, named=True)
+    p = f"p({panel.said(top)}|{panel.said(level)})"
+    return (
+        f"{p} goes from {low['p']:.3f} ({by} {low[by]}) to {high['p']:.3f} ({by} {high[by]})."
+        if row.height > 1
+        else f"{p} is {low['p']:.3f} ({by} {low[by]})."
+    )
+
+
+def for_judge(labels: Any, judge: str, top: float | None = None, at_least: int = 1) -> Result:
     """Of this judge's documents of each level, the share that at least M of all their judges call top.
 
     The shares are what the levels would be worth if everybody's opinion were known; summed over the judge's documents
@@ -68,29 +158,26 @@ def for_judge(judgments: Judgments, judge: str, top: float | None = None, at_lea
 
     >>> rows = [{"query": "q", "doc": d, "judge": j, "label": n} for d, j, n in
     ...         [("a", "x", 1), ("a", "y", 2), ("b", "x", 1), ("b", "y", 0), ("c", "x", 2), ("c", "y", 0)]]
-    >>> for_judge(Judgments.of(rows), "x").finding
+    >>> for_judge(rows, "x").finding
     "x's 3 documents hold 2 that at least 1 of their judges would call 2."
     """
-    judgments.need("judge", "one judge's view")
-    frame = judgments.frame.drop_nulls("label")
-    top = judgments.top if top is None else top
-    mine = frame.filter(pl.col("judge") == judge)
-    if not mine.height or top is None:
+    panel = Panel.of(labels)
+    top = levels_of(panel, top)[-1]
+    named = panel.judges["judge"].eq_missing(judge).to_numpy()[panel.judge]
+    if not named.any():
         raise BadInput.at("the judge", expected="one of the judgments'", found=judge)
-    tops = frame.group_by("query", "doc").agg(tops=(pl.col("label") >= top).sum())
-    held = mine.join(tops, on=["query", "doc"]).with_columns(wanted=pl.col("tops") >= at_least)
-    table = (
-        held.group_by("label").agg(n=pl.len(), share=pl.col("wanted").mean()).sort("label").rename({"label": "level"})
-    )
+    tops = panel.counts()[:, panel.grades >= top].sum(axis=1)
+    held = pl.DataFrame({"level": panel.value[named], "wanted": tops[panel.item[named]] >= at_least})
+    table = held.group_by("level").agg(n=pl.len(), share=pl.col("wanted").mean()).sort("level")
     finding = (
-        f"{judge}'s {count(mine.height, 'document')} hold {int(held['wanted'].sum())} that at least {at_least} of "
-        f"their judges would call {top:g}."
+        f"{judge}'s {count(held.height, 'document')} hold {int(held['wanted'].sum())} that at least {at_least} of "
+        f"their judges would call {panel.said(top)}."
     )
-    return Result(table, finding)
+    return Result(table, finding, panel.notes)
 
 
 def resampled_p(
-    judgments: Judgments,
+    labels: Any,
     top: float | None = None,
     *,
     min_labels: int = 6,
@@ -103,60 +190,36 @@ def resampled_p(
     It shows that two labels per document suffice: the means hardly depend on n, only their scatter does. Which labels
     are used is as in `disagreement`.
     """
-    kept, notes = used(judgments, min_labels, all_labels=all_labels)
-    v = votes(kept, top, min_labels, () if kept is judgments else levels_of(judgments, top))
+    panel = Panel.of(labels)
+    need_labels(panel, min_labels)
+    levels = levels_of(panel, top)
+    v = votes(used(panel, min_labels, all_labels=all_labels), levels, min_labels)
     rng = np.random.default_rng(seed)
     share = np.cumsum(v.counts / v.size[:, None], axis=1)
     rows = []
     for n in range(1, min_labels):
-        found = np.full((repeats, len(v.levels)), np.nan)
+        found = np.full((repeats, len(levels)), np.nan)
         for repeat in range(repeats):
-            drawn = (rng.random((len(share), 1)) > share).sum(axis=1).clip(max=len(v.levels) - 1)
-            good = v.counts[:, -1] - (drawn == len(v.levels) - 1)
+            drawn = (rng.random((len(share), 1)) > share).sum(axis=1).clip(max=len(levels) - 1)
+            good = v.counts[:, -1] - (drawn == len(levels) - 1)
             tops = rng.hypergeometric(good, v.size - 1 - good, n) / n
-            for level in range(len(v.levels)):
-                if (drawn == level).any():
-                    found[repeat, level] = tops[drawn == level].mean()
-        for level, grade in enumerate(v.levels):
-            rows.append((n, grade, float(found[:, level].mean()), float(found[:, level].std(ddof=1))))
+            for i in range(len(levels)):
+                if (drawn == i).any():
+                    found[repeat, i] = tops[drawn == i].mean()
+        for i, grade in enumerate(levels):
+            known = found[~np.isnan(found[:, i]), i]
+            mean, sd = (known.mean(), known.std(ddof=1)) if len(known) > 1 else (np.nan, np.nan)
+            rows.append((n, grade, float(mean), float(sd)))
     table = pl.DataFrame(rows, schema=["others", "level", "mean", "sd"], orient="row")
-    last = table.filter((pl.col("others") == min_labels - 1) & (pl.col("level") == v.levels[-2])).row(0, named=True)
-    first = table.filter((pl.col("others") == 1) & (pl.col("level") == v.levels[-2])).row(0, named=True)
+    known = table.filter(pl.col("level") < levels[-1], pl.col("mean").is_not_nan())
+    notes = (*v.panel.notes, f"{count(len(v.counts), 'document')}, {repeats} repeats, seed {seed}")
+    if not known.height:
+        raise Undefined(f"every document with {min_labels} labels was called {panel.said(levels[-1])} by everybody")
+    level = max(known["level"].to_list())
+    of = known.filter(pl.col("level") == level).sort("others")
+    first, last = of.row(0, named=True), of.row(-1, named=True)
     finding = (
-        f"p({v.levels[-1]:g}|{v.levels[-2]:g}) is {first['mean']:.3f} (sd {first['sd']:.3f}) from one other label and "
-        f"{last['mean']:.3f} (sd {last['sd']:.3f}) from {min_labels - 1}."
+        f"p({panel.said(levels[-1])}|{panel.said(level)}) is {first['mean']:.3f} (sd {first['sd']:.3f}) from "
+        f"{count(first['others'], 'other label')} and {last['mean']:.3f} (sd {last['sd']:.3f}) from {last['others']}."
     )
-    return Result(table, finding, (*notes, f"{count(len(v.counts), 'document')}, {repeats} repeats, seed {seed}"))
-
-
-def _with_condition(judgments: Judgments, by: str, top: float) -> pl.DataFrame:
-    frame = judgments.frame
-    if by in frame.columns:
-        return frame
-    if by == "list_quality":
-        good = (pl.col("label") >= top).any().over("query")
-        return frame.with_columns(pl.when(good).then(pl.lit("with top")).otherwise(pl.lit("without top")).alias(by))
-    cutoff = re.fullmatch(r"top(\d+)", by)
-    if cutoff:
-        judgments.need("rank", f"the condition {by}")
-        inside = pl.col("rank").cast(pl.Float64) <= int(cutoff[1])
-        return frame.with_columns(pl.when(inside).then(pl.lit("yes")).otherwise(pl.lit("no")).alias(by))
-    raise BadInput.at(
-        "the condition",
-        expected=f"a column ({', '.join(frame.columns)}), list_quality, or top5",
-        found=f'"{by}"',
-    )
-
-
-def _finding(table: pl.DataFrame, by: str, top: float) -> str:
-    below = table.filter((pl.col("level") < top) & pl.col("p").is_not_nan())
-    if not below.height:
-        return f"Nothing can be said of {by}: too few documents have two labels."
-    level = max(below["level"].to_list())
-    row = below.filter(pl.col("level") == level).sort("p")
-    low, high = row.row(0, named=True), row.row(-1, named=True)
-    return (
-        f"p({top:g}|{level:g}) goes from {low['p']:.3f} ({by} {low[by]}) to {high['p']:.3f} ({by} {high[by]})."
-        if row.height > 1
-        else f"p({top:g}|{level:g}) is {low['p']:.3f} ({by} {low[by]})."
-    )
+    return Result(table, finding, notes)

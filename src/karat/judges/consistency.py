@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
 from karat.errors import Undefined
-from karat.judges.stop_rule import without_rule
-from karat.records import Judgments, Result
+from karat.judges.disagreement import ratio
+from karat.judges.votes import level_of, levels_of, merged, used, with_names
+from karat.labels import Panel
+from karat.labels.panel import numbered
+from karat.records import Result
 from karat.records.base import count
+from karat.stats import totals
+from karat.stats.agreement import label_counts
 
 Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
 
 
 def consistency(
-    judgments: Judgments,
+    labels: Any,
     top: float | None = None,
     *,
     all_labels: bool = False,
@@ -24,115 +32,135 @@ def consistency(
 ) -> Result:
     """p(T|i) between two judgments of the same judge, and between judges (the paper's Figs. 2 and 3).
 
-    Needs documents that a judge judged more than once (some other judge too, for the cross part). In each draw every
-    judge's label of a document is drawn from those he gave, and p is computed from two draws of one judge (self) or of
-    two judges (cross); the draws make the histograms, their mean and sd the figures. Where a further judge was asked
-    only when the first two differed, these two count (unless `all_labels`).
-
     >>> rows = [{"query": "q", "doc": d, "judge": j, "label": n} for d, j, n in
     ...         [("a", "x", 1), ("a", "x", 1), ("a", "y", 1), ("a", "y", 0), ("b", "x", 0), ("b", "x", 0)]]
-    >>> found = consistency(Judgments.of(rows), draws=2000)
-    >>> found.frame.filter(pl.col("level") == 1).select("kind", pl.col("mean").round(1)).rows()
-    [('self', 0.7), ('cross', 0.5)]
+    >>> found = consistency(rows, draws=0)
+    >>> found.frame.filter(pl.col("level") == 1).select("kind", pl.col("p").round(2)).rows()
+    [('self', 0.67), ('cross', 0.67)]
+
+    Needs documents that a judge judged more than once; of these documents, all judges are compared with each other,
+    every two alike. Each judge's label of a document is drawn from those he gave: p is the expectation over all draws,
+    exactly. The `draws` at random make the histograms and their sd. Where a further judge was asked only when the first
+    two differed, these two count (unless `all_labels`).
     """
-    judgments.need("judge", "self and cross consistency")
-    top = judgments.top if top is None else top
-    kept, note = (judgments, "") if all_labels else without_rule(judgments, repeats=True)
-    frame = kept.frame.drop_nulls("label")
-    item = ["query", "doc"]
-    frame = frame.with_columns(times=pl.len().over([*item, "judge"])).filter(pl.col("times") >= 2)
-    if not frame.height or top is None:
+    panel = labels if isinstance(labels, Panel) else Panel.of(labels, repeats="all")
+    panel = with_names(panel, "self and cross consistency")
+    levels = levels_of(panel, top)
+    panel = used(panel, all_labels=all_labels)
+    cells, cell = numbered(pl.DataFrame({"item": panel.item, "judge": panel.judge}))
+    given = label_counts(cell, level_of(panel, levels), cells.height, len(levels))
+    twice = given.sum(axis=1) >= 2
+    if not twice.any():
         raise Undefined("no judge judged a document twice: self consistency cannot be told")
-    frame = frame.sort([*item, "judge"])
-    cells = frame.group_by([*item, "judge"], maintain_order=True).agg(pl.col("label"))
-    labels = frame["label"].to_numpy()
-    size = cells["label"].list.len().to_numpy().astype(np.int64)
-    start = np.cumsum(size) - size
-    levels = np.array([g for g in np.unique(labels) if g < top] + [top])
-    rng = np.random.default_rng(seed)
-    # Two judges of the same document: neighbouring cells of the sorted table.
-    same_item = (cells[1:].select(item) == cells[:-1].select(item)).select(pl.all_horizontal(pl.all())).to_series()
-    left = np.flatnonzero(same_item.to_numpy())
-    kinds: dict[str, list[Floats]] = {"self": [], "cross": []}
-    for _ in range(draws):
-        first = rng.integers(0, size)
-        second = (first + rng.integers(1, size)) % size
-        one, two = labels[start + first], labels[start + second]
-        kinds["self"].append(_p(one, two, levels, top))
-        if len(left):
-            kinds["cross"].append(_p(one[left], one[left + 1], levels, top))
+    items = cells["item"].to_numpy()
+    kept = np.isin(items, items[twice])
+    given, twice, item = given[kept], twice[kept], np.unique(items[kept], return_inverse=True)[1]
+    exact = {"self": _self(given[twice]), "cross": _cross(given / given.sum(axis=1, keepdims=True), item)}
+    drawn = _drawn(given, twice, item, draws, seed)
     rows = []
-    for kind, drawn in kinds.items():
-        for place, level in enumerate(levels if drawn else []):
-            values = np.array(drawn)[:, place]
+    for kind, p in exact.items():
+        for place, level in enumerate(levels if not np.isnan(p).all() else []):
+            values = drawn[kind][:, place]
             known = values[~np.isnan(values)]
-            mean, sd = (known.mean(), known.std(ddof=1)) if len(known) > 1 else (np.nan, np.nan)
-            rows.append((kind, float(level), float(mean), float(sd), values.tolist()))
-    table = pl.DataFrame(
-        rows,
-        schema={
-            "kind": pl.String,
-            "level": pl.Float64,
-            "mean": pl.Float64,
-            "sd": pl.Float64,
-            "draws": pl.List(pl.Float64),
-        },
-        orient="row",
-    )
-    means = {row["kind"]: row["mean"] for row in table.filter(pl.col("level") == top).iter_rows(named=True)}
-    finding = f"A judge repeats his own {top:g} with probability {means['self']:.2f}"
-    finding += (
-        f"; another judge agrees with {means['cross']:.2f}." if "cross" in means else "; no other judge to compare."
-    )
-    notes = [note] if note else []
-    notes.append(f"{count(cells.height, 'document')} judged twice or more by one judge, {draws:,} draws, seed {seed}")
-    return Result(table, finding, tuple(notes))
+            sd = float(known.std(ddof=1)) if len(known) > 1 else np.nan
+            rows.append((kind, level, float(p[place]), sd, values.tolist()))
+    types: dict[str, Any] = {
+        "kind": pl.String,
+        "level": pl.Float64,
+        "p": pl.Float64,
+        "sd": pl.Float64,
+        "draws": pl.List(pl.Float64),
+    }
+    table = pl.DataFrame(rows, schema=types, orient="row")
+    judged = f"{count(int(twice.sum()), 'time')} a judge judged a document twice or more"
+    notes = (*panel.notes, *merged(panel, levels[-1]), f"{judged}, {draws:,} draws, seed {seed}")
+    return Result(table, _finding(exact, panel.said(levels[-1])), notes)
 
 
-def overlap(judgments: Judgments, at: float | None = None, *, all_labels: bool = False) -> Result:
+def _finding(p: dict[str, Floats], top: str) -> str:
+    own, cross = (float(p[kind][-1]) for kind in ("self", "cross"))
+    if np.isnan(own):
+        finding = f"No judge who judged a document twice called it {top}"
+    else:
+        finding = f"A judge repeats his own {top} with probability {own:.2f}"
+    if np.isnan(p["cross"]).all():
+        return f"{finding}; no other judge to compare."
+    return finding + (f"; nobody else says {top}." if np.isnan(cross) else f"; another judge agrees with {cross:.2f}.")
+
+
+def _self(given: Floats) -> Floats:
+    """p(T|i) of two different labels of one judge and document, from how often each level was given."""
+    size = given.sum(axis=1, keepdims=True)
+    others = np.tile(given[:, [-1]], given.shape[1])
+    others[:, -1] -= 1
+    asked = given / size
+    return ratio((asked * others / (size - 1)).sum(axis=0), asked.sum(axis=0))
+
+
+def _cross(says: Floats, item: Ints) -> Floats:
+    """p(T|i) over all pairs of judges of a document, each way round, from the chances that a judge says each level."""
+    judges = np.bincount(item)
+    top = totals(item, says[:, -1], len(judges))[item] - says[:, -1]
+    told = (says * top[:, None]).sum(axis=0)
+    return ratio(told, (says * (judges[item] - 1)[:, None]).sum(axis=0))
+
+
+def _drawn(given: Floats, twice: npt.NDArray[np.bool_], item: Ints, draws: int, seed: int) -> dict[str, Floats]:
+    """The p of draws: a judge's label of a document is one of those he gave, and a second one where there are two."""
+    rng, levels = np.random.default_rng(seed), given.shape[1]
+    found = {kind: np.full((draws, levels), np.nan) for kind in ("self", "cross")}
+    for draw in range(draws):
+        one = _one_each(rng, given)
+        second = _one_each(rng, (given - one)[twice])
+        found["self"][draw] = _self(one[twice] + second)
+        found["cross"][draw] = _cross(one, item)
+    return found
+
+
+def _one_each(rng: np.random.Generator, given: Floats) -> Floats:
+    """One of each row's labels at random, as a row with a single 1."""
+    share = np.cumsum(given, axis=1)
+    level = (rng.random((len(given), 1)) * share[:, [-1]] >= share).sum(axis=1)
+    one: Floats = np.eye(given.shape[1])[level]
+    return one
+
+
+def overlap(labels: Any, at: float | None = None, *, all_labels: bool = False) -> Result:
     """The overlap of two judges' sets of documents at or above a level: |A and B| / |A or B|, for every two judges.
 
     >>> rows = [{"query": "q", "doc": d, "judge": j, "label": n} for d, j, n in
     ...         [("a", "x", 1), ("a", "y", 1), ("b", "x", 1), ("b", "y", 0), ("c", "x", 0), ("c", "y", 1)]]
-    >>> overlap(Judgments.of(rows)).finding
+    >>> overlap(rows).finding
     'Two judges agree on 0.33 of the documents that either calls 1 or higher (1 pair of judges).'
 
     Reference: Voorhees (SIGIR 1998). It is the limit of precision and recall that one judge's labels allow another's.
     Where a further judge was asked only when the first two differed, these two count (unless `all_labels`).
     """
-    judgments.need("judge", "overlap")
-    at = judgments.top if at is None else at
-    if at is None:
-        raise Undefined("no document has a label: overlap cannot be told")
-    kept, note = (judgments, "") if all_labels else without_rule(judgments)
-    frame = kept.frame.drop_nulls("label").unique(["query", "doc", "judge"], keep="last", maintain_order=True)
-    frame = frame.select("query", "doc", "judge", high=pl.col("label") >= at)
-    both = frame.join(frame, on=["query", "doc"], suffix="_other").filter(pl.col("judge") < pl.col("judge_other"))
-    either = pl.col("high") | pl.col("high_other")
+    panel = used(with_names(Panel.of(labels), "overlap"), all_labels=all_labels)
+    at = panel.grades[panel.grade].max() if at is None else at
+    frame = pl.DataFrame({"item": panel.item, "judge": panel.judge, "high": panel.value >= at})
+    # A panel made with repeats has several labels of a judge: the first is his.
+    frame = frame.unique(["item", "judge"], keep="first", maintain_order=True)
+    both = frame.join(frame, on="item", suffix="_other").filter(pl.col("judge") < pl.col("judge_other"))
+    names = dict(enumerate(panel.judges["judge"].to_list()))
     table = (
         both.group_by("judge", "judge_other")
-        .agg(documents=pl.len(), both=(pl.col("high") & pl.col("high_other")).sum(), either=either.sum())
+        .agg(
+            documents=pl.len(),
+            both=(pl.col("high") & pl.col("high_other")).sum(),
+            either=(pl.col("high") | pl.col("high_other")).sum(),
+        )
         .with_columns(overlap=pl.col("both") / pl.col("either"))
-        .sort("documents", descending=True)
-        .rename({"judge_other": "against"})
+        .sort("documents", "judge", "judge_other", descending=[True, False, False])
+        .with_columns(judge=pl.col("judge").replace_strict(names), against=pl.col("judge_other").replace_strict(names))
+        .select("judge", "against", "documents", "both", "either", "overlap")
     )
     shared = int(table["either"].sum())
+    called = f"{panel.said(at)} or higher"
     if not shared:
-        raise Undefined(f"no document judged by two judges was called {at:g} or higher: overlap cannot be told")
-    share = int(table["both"].sum()) / shared
+        raise Undefined(f"no document judged by two judges was called {called}: overlap cannot be told")
     finding = (
-        f"Two judges agree on {share:.2f} of the documents that either calls {at:g} or higher "
+        f"Two judges agree on {int(table['both'].sum()) / shared:.2f} of the documents that either calls {called} "
         f"({count(table.height, 'pair')} of judges)."
     )
-    return Result(table, finding, (note,) if note else ())
-
-
-def _p(one: Floats, two: Floats, levels: Floats, top: float) -> Floats:
-    """p(T|i) both ways round between two lists of labels."""
-    said, other = np.concatenate([one, two]), np.concatenate([two, one])
-    found = np.full(len(levels), np.nan)
-    for place, level in enumerate(levels):
-        shown = said >= top if level == top else said == level
-        if shown.any():
-            found[place] = (other[shown] >= top).mean()
-    return found
+    return Result(table, finding, panel.notes)

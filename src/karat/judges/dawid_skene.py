@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from karat.judges.answers import Answers, Floats
-from karat.judges.em import FLOOR, Errors, check, settle, tally
+from karat.judges.em import FLOOR, Answers, Errors, check, settle, tally
 from karat.judges.error_model import ErrorModel, able_to_learn, described
-from karat.records import Judgments
+from karat.labels.panel import Floats
 
 
 def dawid_skene(
-    judgments: Judgments,
+    labels: Any,
     *,
-    gold: Judgments | None = None,
+    gold: Any = None,
     smoothing: float = 1.0,
     max_iterations: int = 1000,
     tolerance: float = 1e-6,
@@ -23,9 +23,9 @@ def dawid_skene(
 ) -> ErrorModel:
     """Grades and confusion matrices of the judges that explain the labels best.
 
-    >>> labels = {"ann": [0, 1, 0, 1, 0, 1], "bob": [0, 1, 0, 1, 0, 1], "eve": [1, 0, 1, 0, 1, 0]}
-    >>> model = dawid_skene(Judgments.of([{"query": "q", "doc": f"d{i}", "label": label, "judge": judge}
-    ...                                   for judge, given in labels.items() for i, label in enumerate(given)]))
+    >>> said = {"ann": [0, 1, 0, 1, 0, 1], "bob": [0, 1, 0, 1, 0, 1], "eve": [1, 0, 1, 0, 1, 0]}
+    >>> model = dawid_skene([{"query": "q", "doc": f"d{i}", "label": label, "judge": judge}
+    ...                      for judge, given in said.items() for i, label in enumerate(given)])
     >>> model.posterior["label"].to_list()  # eve has it upside down, so her answers count too
     [0.0, 1.0, 0.0, 1.0, 0.0, 1.0]
     >>> model.judges["accuracy"].round(2).to_list()
@@ -45,7 +45,7 @@ def dawid_skene(
     Statistics 1979).
     """
     check(smoothing=smoothing)
-    answers = able_to_learn(Answers.of(judgments, gold))
+    answers = able_to_learn(Answers.of(labels, gold))
 
     def learn(posterior: Floats) -> Errors:
         counts = tally(answers, posterior)

@@ -11,8 +11,9 @@ evaluation (WSDM 2014).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,10 +21,12 @@ import polars as pl
 
 from karat.errors import BadInput, Undefined
 from karat.judges.chances import beta_binomial_tail, binomial_tail, fit_beta_binomial, hypergeometric_tail
-from karat.judges.votes import Votes, levels_of, used, votes
-from karat.records import Judgments, Result
+from karat.judges.votes import Votes, levels_of, merged, need_labels, used, votes
+from karat.labels import Panel
+from karat.records import Result
 from karat.records.base import count
-from karat.stats import FEWEST, outside_share, resampled, totals
+from karat.records.scale import nothing_below
+from karat.stats import FEWEST, outside_share, resampled
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -50,8 +53,8 @@ class Disagreement:
     @cached_property
     def p(self) -> Floats:
         """The probability that another user says top, for each level, lowest first."""
-        told, asked = self._sums
-        return _ratio(told.sum(axis=0), asked.sum(axis=0))
+        told, asked = self.votes.sums
+        return ratio(told.sum(axis=0), asked.sum(axis=0))
 
     @cached_property
     def n(self) -> Ints:
@@ -60,33 +63,9 @@ class Disagreement:
         return n
 
     @cached_property
-    def _sums(self) -> tuple[Floats, Floats]:
-        """Numerator and denominator of p for each query and level: p is a ratio of sums over queries."""
-        v = self.votes
-        told, asked = np.empty((v.n_queries, len(v.levels))), np.empty((v.n_queries, len(v.levels)))
-        for level in range(len(v.levels)):
-            weight = v.weight(level)
-            told[:, level] = totals(v.query, weight * v.others_top(level) / (v.size - 1), v.n_queries)
-            asked[:, level] = totals(v.query, weight, v.n_queries)
-        return told, asked
-
-    @cached_property
     def intervals(self) -> tuple[Floats, Floats]:
         """Lower and upper ends for p, queries drawn with replacement; NaN where the queries are too few."""
-        told, asked = self._sums
-        n = self.votes.n_queries
-        nothing = np.full(len(self.votes.levels), np.nan)
-        if not self.draws or n < FEWEST:
-            return nothing, nothing.copy()
-        drawn = np.concatenate([_ratio(times @ told, times @ asked) for times in resampled(n, self.draws, self.seed)])
-        outside = outside_share(n, self.level)
-        low, high = nothing, nothing.copy()
-        for i in range(told.shape[1]):
-            known = drawn[np.isfinite(drawn[:, i]), i]
-            if len(known):
-                low[i], high[i] = np.quantile(known, [outside, 1 - outside])
-        alike = low == high
-        return np.where(alike, np.nan, low), np.where(alike, np.nan, high)
+        return intervals(*self.votes.sums, self.level, self.draws, self.seed)
 
     @cached_property
     def opinions(self) -> list[tuple[float, float]]:
@@ -131,11 +110,22 @@ class Disagreement:
         return found
 
     def weights(self, at_least: int = 1, of: int = 3, zero_lowest: bool = False) -> dict[float, float]:
-        """The worth of each level for a measure's gains: P(M of N), the lowest level 0 on request."""
+        """The worth of each level for a measure's gains: P(M of N), on request 0 for the lowest level and all up to 0.
+
+        A level that no document with several labels was called has none.
+        """
         worth = dict(zip(self.votes.levels, self.binomial(at_least, of).tolist(), strict=True))
-        if zero_lowest:
-            worth[self.votes.levels[0]] = 0.0
-        return worth
+        worth = {grade: weight for grade, weight in worth.items() if not np.isnan(weight)}
+        return nothing_below(worth) if zero_lowest else worth
+
+    def weights_for(self, pairs: Sequence[tuple[int, int]], zero_lowest: bool = False) -> pl.DataFrame:
+        """Weights for pairs (M, N), as scores take them from a file: at_least, of, level, weight."""
+        rows = [(m, n, g, w) for m, n in pairs for g, w in self.weights(m, n, zero_lowest).items()]
+        return pl.DataFrame(rows, schema=["at_least", "of", "level", "weight"], orient="row")
+
+    def with_labels(self, of: int) -> Disagreement:
+        """The model of those documents alone that have so many labels or more."""
+        return replace(self, votes=self.votes.where(self.votes.size >= of), draws=0)
 
     def posterior(self, seen: list[float], at_least: int, of: int) -> float:
         """P(M of N say top) when several labels of a document were seen, the seen ones among the N.
@@ -183,35 +173,61 @@ class Disagreement:
                 rows.append((at_least, of, level, *figures, int(self.n[place]), int(counted[place])))
         names = ["at_least", "of", "level", "binomial", "beta_binomial", "experimental", "n", "n_counted"]
         frame = pl.DataFrame(rows, schema=names, orient="row")
-        return Result(frame, repr(self).splitlines()[0], (*self.notes, *self._counted_notes(frame)))
+        return Result(frame, self.finding, (*self.notes, *self._counted_notes(pairs)))
 
-    def _counted_notes(self, frame: pl.DataFrame) -> list[str]:
+    def furthest(self, pairs: Sequence[tuple[int, int]]) -> tuple[float, float]:
+        """How far binomial and beta-binomial are at most from what is counted, where all documents can be counted.
+
+        Both are fitted to documents with as many labels as the largest N, and counted on the same: with more documents
+        for small N than for large, other documents would look like an error of the model.
+        """
+        fixed = self.with_labels(max(of for _, of in pairs))
+        apart = [
+            [np.abs(model(m, n) - fixed.experimental(m, n)) for model in (fixed.binomial, fixed.beta_binomial)]
+            for m, n in pairs
+        ]
+        binomial, beta_binomial = np.nanmax(np.nan_to_num(apart), axis=(0, 2)).tolist()
+        return binomial, beta_binomial
+
+    def _counted_notes(self, pairs: Sequence[tuple[int, int]]) -> list[str]:
         """How far the models are from what was counted, and what could not be counted."""
         notes, most = [], int(self.votes.size.max())
-        beyond = [of for of in frame["of"].unique().sort().to_list() if of > max(most, 2)]
+        beyond = sorted({of for _, of in pairs if of > max(most, 2)})
         if beyond:
             need = beyond[0]
             notes.append(f"no document has {need} of the labels used: nothing can be counted for {need} users or more")
         if most < 3 and any(of > 2 for of in beyond):
             notes.append("without three labels of a document nobody knows how far documents differ: no beta-binomial")
         # With one other user the binomial is what was counted, by construction.
-        more = frame.filter((pl.col("of") > 2) & pl.col("experimental").is_not_nan())
-        if more.height:
-            off = (pl.col("binomial", "beta_binomial") - pl.col("experimental")).abs().fill_nan(None).max()
-            apart = more.select(off.fill_null(0.0)).row(0)
-            notes.append(f"furthest from what was counted: binomial by {apart[0]:.3f}, beta-binomial by {apart[1]:.3f}")
+        more = [(at_least, of) for at_least, of in pairs if 2 < of <= most]
+        if more:
+            of = max(of for _, of in more)
+            apart = self.furthest(more)
+            notes.append(
+                f"on the {count(int((self.votes.size >= of).sum()), 'document')} with at least {of} labels, furthest "
+                f"from what was counted: binomial by {apart[0]:.3f}, beta-binomial by {apart[1]:.3f}"
+            )
         return notes
 
-    def __repr__(self) -> str:
-        below = len(self.votes.levels) - 2
-        low, high = self.intervals
-        ends = (
-            "" if np.isnan(low[below]) else f" ({self.level * 100:g} % interval {low[below]:.3f} to {high[below]:.3f})"
+    @property
+    def finding(self) -> str:
+        """What another user says after the highest level below top that a document with several labels was called."""
+        said, top = self.votes.panel.said, self.votes.panel.said(self.top)
+        below = int(np.flatnonzero(~np.isnan(self.p[:-1]))[-1])
+        low, high = (ends[below] for ends in self.intervals)
+        ends = "" if np.isnan(low) else f" ({self.level * 100:g} % interval {low:.3f} to {high:.3f})"
+        again = (
+            f"no document with several labels was called {top}"
+            if np.isnan(self.p[-1])
+            else f"when one says {top}, {self.p[-1]:.3f}"
         )
         return (
-            f"When one user says {self.votes.levels[below]:g}, another says {self.top:g} with probability "
-            f"{self.p[below]:.3f}{ends}; when one says {self.top:g}, {self.p[-1]:.3f}."
-        ) + "".join(f"\n- {note}" for note in self.notes)
+            f"When one user says {said(self.votes.levels[below])}, another says {top} with probability "
+            f"{self.p[below]:.3f}{ends}; {again}."
+        )
+
+    def __repr__(self) -> str:
+        return self.finding + "".join(f"\n- {note}" for note in self.notes)
 
     def _needed(self, at_least: int) -> list[int]:
         """How many of the others must say top: one less when the label seen is top itself."""
@@ -220,13 +236,12 @@ class Disagreement:
 
 
 def disagreement(
-    judgments: Judgments,
+    labels: Any,
     top: float | None = None,
     *,
     min_labels: int = 2,
     most_labels: int | None = None,
     all_labels: bool = False,
-    levels: Sequence[float] = (),
     level: float = 0.95,
     draws: int = 1000,
     seed: int = 0,
@@ -235,39 +250,60 @@ def disagreement(
 
     >>> rows = [{"query": "q", "doc": d, "label": n, "judge": str(j)}
     ...         for d, given in {"a": [2, 2, 1], "b": [1, 0, 0]}.items() for j, n in enumerate(given)]
-    >>> model = disagreement(Judgments.of(rows))
+    >>> model = disagreement(rows)
     >>> model.p.round(3).tolist()
     [0.0, 0.5, 0.5]
 
-    `top` is the level that users want (by default the highest label). Use it when some documents have labels of
-    several people; judges who were paid to agree, or copied each other, tell nothing about users.
+    `top` is the level that users want (by default the highest label); grades above it count as top. Use it when some
+    documents have labels of several people; judges who were paid to agree, or copied each other, tell nothing about
+    users. A judge's own second label is nobody else's (`karat.labels.Panel` has other policies).
 
     Where a further label was asked only when the first two differed, the first two of each document are used: the
     others are there for contested documents alone. `most_labels` takes the first so many of every document instead,
     `all_labels` all there are.
     """
-    kept, notes = used(judgments, min_labels, most_labels, all_labels)
-    if kept is not judgments:
-        levels = levels or levels_of(judgments, top)
-    found = votes(kept, top, min_labels, levels, most_labels)
-    silent = judgments.frame["label"].null_count()
-    notes = [*judgments.notes, *notes]
-    few = [
-        f"{grade:g} ({n})" for grade, n in zip(found.levels, found.counts.sum(axis=0), strict=True) if n < FEW_LABELS
-    ]
+    panel = Panel.of(labels)
+    need_labels(panel, min_labels)
+    levels = levels_of(panel, top)
+    found = votes(used(panel, min_labels, most_labels, all_labels), levels, min_labels)
+    notes, given = [*found.panel.notes, *merged(panel, levels[-1])], found.counts.sum(axis=0)
+    if not given[:-1].any():
+        raise Undefined(
+            f"every document with {min_labels} labels was called {panel.said(levels[-1])} by everybody: nothing is "
+            "known of what others say about lower levels"
+        )
+    few = [f"{panel.said(grade)} ({n})" for grade, n in zip(levels, given, strict=True) if 0 < n < FEW_LABELS]
     if few:
         notes.append(f"few labels of level {', '.join(few)}: take their figures in brackets")
+    none = [panel.said(grade) for grade, n in zip(levels, given, strict=True) if not n]
+    if none:
+        notes.append(f"no document with {min_labels} labels was called {' or '.join(none)}: nothing is known of it")
     if found.n_queries < FEWEST and draws:
         notes.append(f"{count(found.n_queries, 'query', 'queries')}: too few for intervals")
-    if silent:
-        notes.append(f"{count(silent, 'answer')} without a label (can't tell) left aside")
     notes.append(
         f"{count(len(found.counts), 'document')} with at least {min_labels} labels, {found.counts.sum():,} labels"
     )
     return Disagreement(found, level, draws, seed, tuple(notes))
 
 
-def _ratio(part: Floats, whole: Floats) -> Floats:
+def intervals(told: Floats, asked: Floats, level: float, draws: int, seed: int) -> tuple[Floats, Floats]:
+    """Lower and upper ends for told / asked summed over queries (rows), queries drawn with replacement."""
+    n, columns = told.shape
+    low, high = np.full(columns, np.nan), np.full(columns, np.nan)
+    if not draws or n < FEWEST:
+        return low, high
+    drawn = np.concatenate([ratio(times @ told, times @ asked) for times in resampled(n, draws, seed)])
+    outside = outside_share(n, level)
+    for i in range(columns):
+        known = drawn[np.isfinite(drawn[:, i]), i]
+        if len(known):
+            low[i], high[i] = np.quantile(known, [outside, 1 - outside])
+    alike = low == high
+    return np.where(alike, np.nan, low), np.where(alike, np.nan, high)
+
+
+def ratio(part: Floats, whole: Floats) -> Floats:
+    """Part by whole, NaN where there is no whole."""
     out = np.full(part.shape, np.nan)
     np.divide(part, whole, out=out, where=whole > 0)
     return out

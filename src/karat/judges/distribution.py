@@ -2,57 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import combinations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
+from karat.judges.population import Judges, sampled_groups
 from karat.judges.slices import (
-    ALL,
     called,
     cells,
     features_of,
     grade_shares,
+    labels_of,
     listed,
+    listed_features,
     ordered,
     percent,
-    plain_labels,
     sentence,
 )
-from karat.records import Judgments, Result
+from karat.labels import ALL, Panel
+from karat.records import Result
 from karat.records.base import count
 from karat.stats import FEWEST
 from karat.stats.many import benjamini_hochberg, holm
 from karat.stats.ordinal import ordinal_test
 from karat.stats.regression import clustered_ols
 
+Floats = npt.NDArray[np.float64]
+
 
 def distribution(
-    judgments: Judgments,
+    labels: Any,
     by: str | Sequence[str] | None = None,
     *,
+    judges: Judges = "sample",
     level: float = 0.95,
-    draws: int = 1000,
-    seed: int = 0,
 ) -> Result:
     """The share of each grade among a group's labels, over all and for each value of the features in `by`.
 
     >>> labels = {"group": ["crowd"] * 4, "query": ["a", "a", "b", "b"], "doc": ["1", "2", "1", "2"]}
-    >>> found = distribution(Judgments.of({**labels, "label": [2, 2, 1, 0]}), draws=0)
+    >>> found = distribution({**labels, "label": [2, 2, 1, 0]})
     >>> found.frame.select("grade", "n", "share").rows()
     [(0.0, 1, 0.25), (1.0, 1, 0.25), (2.0, 2, 0.5)]
 
-    Intervals are bootstrap intervals over queries. Numbers are cut into slices of about equal size. It compares what
-    judges said about their documents: a group with better documents has higher grades without being lenient, and
-    `against_gold` tells the two apart.
+    Intervals are for other queries and, as `judges` are a sample, for other judges like these ("fixed": for these
+    judges). Numbers are cut into slices of about equal size. It compares what judges said about their documents: a
+    group with better documents has higher grades without being lenient, and `against_gold` tells the two apart.
 
     Reference: Kazai et al. (CIKM 2012), Fig. 1.
     """
-    frame, notes = plain_labels(judgments, by)
-    shares = grade_shares(frame, "label", features_of(judgments, by), notes, level=level, draws=draws, seed=seed)
-    shares = shares.rename({"label": "grade"})
+    panel = Panel.of(labels, apart=listed_features(by))
+    features = features_of(panel, by)
+    frame = labels_of(panel, features)
+    sampled, about = sampled_groups(panel, judges)
+    notes = [*panel.notes, *about]
+    shares = grade_shares(frame, "_label", features, notes, sampled, level=level).rename({"_label": "grade"})
     apart = _other_documents(frame)
     if apart:
         notes.append(apart)
@@ -68,34 +75,41 @@ def distribution(
 def _other_documents(frame: pl.DataFrame) -> str:
     """Which groups labelled other documents than the rest: their grades differ for that reason, too."""
     every = frame["_item"].n_unique()
-    groups = frame.group_by("group").agg(pl.col("_item").n_unique()).filter(pl.col("_item") < every).sort("group")
+    groups = frame.group_by("_group").agg(pl.col("_item").n_unique()).filter(pl.col("_item") < every).sort("_group")
     if not groups.height:
         return ""
     said = listed([f"{group} {number:,}" for group, number in groups.iter_rows()])
     return f"not all groups labelled all {every:,} documents ({said}): grades differ by documents, not by judges alone"
 
 
-def distribution_tests(judgments: Judgments, by: str | Sequence[str] | None = None, *, level: float = 0.95) -> Result:
+def distribution_tests(
+    labels: Any, by: str | Sequence[str] | None = None, *, judges: Judges = "sample", level: float = 0.95
+) -> Result:
     """Whether the labels of two groups differ, and those of two values of a feature, allowing for many tests.
 
     >>> rows = [{"query": f"q{i}", "doc": "d", "label": (i + more) % 4, "group": group}
     ...         for i in range(8) for group, more in (("crowd", 1), ("nist", i % 2))]
-    >>> distribution_tests(Judgments.of(rows)).frame.select("first", "second", "test", "n_first").rows()
+    >>> distribution_tests(rows).frame.select("first", "second", "test", "n_first").rows()
     [('crowd', 'nist', 'paired t', 8)]
 
-    `t` and `p_t` are the paper's t test over query-document pairs (several labels of a pair as their mean): paired
-    where two groups labelled the same pairs (at least half of the smaller group's), else Welch's. It takes the pairs of
-    one query for independent, which they are not; the interval of `difference` and the ordinal test (`effect`: how
-    often a label of the first is above one of the second, ties by half) allow for that. Adjusted p values are over
+    `difference` is that of the mean label of query-document pairs, over the pairs that two groups share where these are
+    at least half of the smaller group's, else over all; `p` and the interval allow for labels of one query, and of one
+    judge where `judges` are a sample. So does the ordinal test (`effect`: how often a label of the first is above one
+    of the second, ties by half). `t` and `p_t` are the paper's t test (paired, or Welch's), which takes pairs of one
+    query, and of one judge, for independent, and so calls differences certain that are not. Adjusted p values are over
     all rows: `_holm` against any false alarm, `_bh` for a share of false alarms. A feature with more than two values is
     compared value against the rest; what has fewer than five queries is not compared.
 
     Reference: Kazai et al. (CIKM 2012), section 5.2; `holm`, `benjamini_hochberg` and `ordinal_test` in `karat.stats`.
     """
-    frame, notes = plain_labels(judgments, by)
+    panel = Panel.of(labels, apart=listed_features(by))
+    features = features_of(panel, by)
+    frame = labels_of(panel, features)
+    sampled, about = sampled_groups(panel, judges)
+    notes = [*panel.notes, *about]
     rows, few = list[dict[str, Any]](), 0
-    for feature, cell in cells(frame, features_of(judgments, by), notes):
-        parts = {tuple(map(str, key)): part for key, part in cell.partition_by("group", "value", as_dict=True).items()}
+    for feature, cell in cells(frame, features, notes):
+        parts = {tuple(map(str, key)): part for key, part in cell.partition_by("_group", "value", as_dict=True).items()}
         groups, values = sorted({group for group, _ in parts}), ordered(cell["value"])
         asked: list[tuple[dict[str, str], list[pl.DataFrame], list[pl.DataFrame]]] = []
         for value in values:
@@ -122,14 +136,14 @@ def distribution_tests(judgments: Judgments, by: str | Sequence[str] | None = No
                 )
         for names, first, second in asked:
             one, other = pl.concat(first), pl.concat(second)
-            if min(one["_number"].n_unique(), other["_number"].n_unique()) < FEWEST:
+            if min(one["_query"].n_unique(), other["_query"].n_unique()) < FEWEST:
                 few += 1
             else:
-                rows.append(names | _compared(one, other, names["compared"] == "groups", level))
+                rows.append(names | _compared(one, other, names["compared"] == "groups", sampled, level))
     if few:
         notes.append(f"{count(few, 'comparison')} of fewer than {FEWEST} queries not made")
     tested = pl.DataFrame(rows, schema=_TESTS, infer_schema_length=None)
-    for p in ("p_t", "p_ordinal"):
+    for p in ("p", "p_ordinal"):
         known = tested[p].to_numpy()
         tested = tested.with_columns(
             pl.Series(f"{p}_holm", holm(known)), pl.Series(f"{p}_bh", benjamini_hochberg(known))
@@ -140,61 +154,81 @@ def distribution_tests(judgments: Judgments, by: str | Sequence[str] | None = No
 _TESTS: dict[str, type[pl.DataType]] = {
     **dict.fromkeys(["compared", "feature", "value", "group", "first", "second"], pl.String),
     **dict.fromkeys(["n_first", "n_second", "n_queries"], pl.Int64),
-    **dict.fromkeys(["mean_first", "mean_second", "difference", "low", "high"], pl.Float64),
+    **dict.fromkeys(["mean_first", "mean_second", "difference", "low", "high", "p"], pl.Float64),
+    **dict.fromkeys(["effect", "effect_low", "effect_high", "p_ordinal"], pl.Float64),
     "test": pl.String,
-    **dict.fromkeys(["t", "df", "p_t", "effect", "effect_low", "effect_high", "p_ordinal"], pl.Float64),
+    **dict.fromkeys(["t", "df", "p_t"], pl.Float64),
 }
 
 
-def _compared(one: pl.DataFrame, other: pl.DataFrame, may_pair: bool, level: float) -> dict[str, Any]:
+def _compared(
+    one: pl.DataFrame, other: pl.DataFrame, may_pair: bool, sampled: Collection[str], level: float
+) -> dict[str, Any]:
     """All that the tests say about two sets of labels."""
-    from scipy.special import stdtr
-
-    first, second = (
-        f.group_by("_item", maintain_order=True).agg(pl.first("_number"), pl.mean("label")) for f in (one, other)
-    )
-    x, y = first["label"].to_numpy(), second["label"].to_numpy()
+    first, second = (f.group_by("_item", maintain_order=True).agg(pl.mean("_label")) for f in (one, other))
     same = first.join(second, on="_item", how="inner") if may_pair else first.clear()
-    if same.height > 1 and same.height * 2 >= min(len(x), len(y)):
-        gap = (same["label"] - same["label_right"]).to_numpy()
-        fit, at = clustered_ols(gap, np.zeros((len(gap), 0)), same["_number"].to_numpy()), 0
-        variance, df, name = gap.var(ddof=1) / len(gap), len(gap) - 1.0, "paired t"
-    else:
-        query = pl.concat([first["_number"], second["_number"]]).to_numpy()
-        is_first = np.arange(len(x) + len(y)) < len(x)
-        fit, at = clustered_ols(np.concatenate([x, y]), is_first[:, None], query), 1
-        parts = [v.var(ddof=1) / len(v) if len(v) > 1 else np.nan for v in (x, y)]
-        variance, name = sum(parts), "Welch t"
-        weights = sum(part**2 / (len(v) - 1) for part, v in zip(parts, (x, y), strict=True) if len(v) > 1)
-        df = variance**2 / weights if weights else np.nan
-    difference = float(fit.coefficients[at])
-    low, high = fit.intervals(level)
-    t = difference / np.sqrt(variance) if variance > 0 else np.nan
-    ordinal = ordinal_test(
-        one["label"].to_numpy(),
-        other["label"].to_numpy(),
-        one["_number"].to_numpy(),
-        other["_number"].to_numpy(),
-        level=level,
+    paired = same.height > 1 and same.height * 2 >= min(first.height, second.height)
+    sides = [f.join(same, on="_item", how="semi") if paired else f for f in (one, other)]
+    # Every label counts as a share of its pair, so that pairs count alike however many labels they have.
+    rows = pl.concat(
+        f.select(
+            "_query",
+            "_label",
+            judge=_whose(sampled),
+            first=pl.lit(float(n == 0)),
+            weight=1.0 / pl.len().over("_item"),
+        )
+        for n, f in enumerate(sides)
     )
+    sampling = bool({*one["_group"].unique(), *other["_group"].unique()} & {*sampled})
+    fit = clustered_ols(
+        rows["_label"],
+        rows.select("first").to_numpy(),
+        rows["_query"],
+        judge=rows["judge"] if sampling else None,
+        weight=rows["weight"],
+    )
+    low, high = fit.intervals(level)
+    judges = [f.select(_whose(sampled)).to_series() if sampling else None for f in (one, other)]
+    ordinal = ordinal_test(one["_label"], other["_label"], one["_query"], other["_query"], *judges, level=level)
     return {
-        "n_first": len(x),
-        "n_second": len(y),
-        "n_queries": pl.concat([one["_number"], other["_number"]]).n_unique(),
-        "mean_first": float(x.mean()),
-        "mean_second": float(y.mean()),
-        "difference": difference,
-        "low": float(low[at]),
-        "high": float(high[at]),
-        "test": name,
-        "t": float(t),
-        "df": float(df),
-        "p_t": float(2 * stdtr(df, -abs(t))),
+        "n_first": first.height,
+        "n_second": second.height,
+        "n_queries": pl.concat([one["_query"], other["_query"]]).n_unique(),
+        "mean_first": first["_label"].mean(),
+        "mean_second": second["_label"].mean(),
+        "difference": float(fit.coefficients[1]),
+        "low": float(low[1]),
+        "high": float(high[1]),
+        "p": float(fit.p[1]),
         "effect": ordinal.effect,
         "effect_low": ordinal.low,
         "effect_high": ordinal.high,
         "p_ordinal": ordinal.p,
+        **_paper_test(first["_label"].to_numpy(), second["_label"].to_numpy(), same, paired),
     }
+
+
+def _whose(sampled: Collection[str]) -> pl.Expr:
+    """The number of the judge, -1 where the group's judges stand for nobody else."""
+    return pl.when(pl.col("_group").is_in(list(sampled))).then("_judge").otherwise(-1)
+
+
+def _paper_test(x: Floats, y: Floats, same: pl.DataFrame, paired: bool) -> dict[str, Any]:
+    """The t test of pairs, as if they were independent."""
+    from scipy.special import stdtr
+
+    if paired:
+        gap = (same["_label"] - same["_label_right"]).to_numpy()
+        difference, variance, df = float(gap.mean()), gap.var(ddof=1) / len(gap), len(gap) - 1.0
+    else:
+        parts = [v.var(ddof=1) / len(v) if len(v) > 1 else np.nan for v in (x, y)]
+        difference, variance = float(x.mean() - y.mean()), sum(parts)
+        weights = sum(part**2 / (len(v) - 1) for part, v in zip(parts, (x, y), strict=True) if len(v) > 1)
+        df = variance**2 / weights if weights else np.nan
+    t = difference / np.sqrt(variance) if variance > 0 else np.nan
+    p = float(2 * stdtr(df, -abs(t)))
+    return {"test": "paired t" if paired else "Welch t", "t": float(t), "df": float(df), "p_t": p}
 
 
 def _tests_said(tested: pl.DataFrame) -> str:

@@ -8,11 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 
 from karat.errors import BadInput
-from karat.judges.answers import Answers, Floats
+from karat.labels import Panel
+from karat.labels.panel import Flags, Floats, Ints, numbered
+from karat.stats import totals
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 #: An expected count is never below this, so that no logarithm is infinite.
 FLOOR = 1e-10
@@ -24,6 +32,124 @@ MOST_ROUNDS = 64
 PLAIN_STEPS = 20
 #: By how much the log-likelihood may fall in a short cut; smoothed fits end beside its top, so it must be able to.
 SLACK = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """A panel laid out for fitting: labels stand item by item, most labelled items first.
+
+    >>> answers = Answers.of([{"query": "q", "doc": "d", "label": 2, "judge": "eve"},
+    ...                       {"query": "q", "doc": "e", "label": 2, "judge": "eve"},
+    ...                       {"query": "q", "doc": "e", "label": 0, "judge": "bob"}])
+    >>> answers.items["doc"].to_list(), answers.item.tolist(), answers.judge.tolist(), answers.grade.tolist()
+    (['e', 'd'], [0, 0, 1], [1, 0, 1], [1, 0, 1])
+
+    People without a name have one set of error rates between them in each group: nobody knows what else they said.
+    """
+
+    panel: Panel
+    items: pl.DataFrame
+    #: `judge`, and `group` before it where there are groups; sorted.
+    judges: pl.DataFrame
+    item: Ints
+    judge: Ints
+    grade: Ints
+    #: The number of each item's true grade, -1 where it is not known.
+    known: Ints
+    #: Which rows are about an item that somebody else labelled too, or whose grade is known.
+    shared: Flags
+
+    @classmethod
+    def of(cls, labels: Any, gold: Any = None) -> Answers:
+        """The labels of the judges; gold ones are the known truth."""
+        panel = Panel.of(labels, gold).of_judges()
+        sizes = np.bincount(panel.item, minlength=panel.items.height)
+        # Items with many labels first, so that those with at least so many are always the first ones.
+        labelled = np.argsort(-sizes, kind="stable")[: np.count_nonzero(sizes)]
+        place = np.full(len(sizes), -1)
+        place[labelled] = np.arange(len(labelled))
+        order = np.argsort(place[panel.item], kind="stable")
+        item, people = place[panel.item[order]], panel.judge[order]
+        first = np.append(True, np.diff(item) > 0)
+        several = totals(item, people != people[first][item], len(labelled)) > 0
+        known = panel.gold[labelled]
+        judges, who = named(panel)
+        return cls(
+            panel=panel,
+            items=panel.items[labelled],
+            judges=judges,
+            item=item,
+            judge=who[order],
+            grade=panel.grade[order],
+            known=known,
+            shared=(several | (known >= 0))[item],
+        )
+
+    @property
+    def grades(self) -> Floats:
+        """The grades there are, lowest first."""
+        return self.panel.grades
+
+    @property
+    def levels(self) -> int:
+        """How many grades there are."""
+        return self.panel.levels
+
+    @cached_property
+    def per_item(self) -> Floats:
+        """How many labels of each grade each item has: grades x items."""
+        cells = self.grade * self.items.height + self.item
+        return totals(cells, np.ones(len(cells)), self.levels * self.items.height).reshape(self.levels, -1)
+
+    @cached_property
+    def cell(self) -> Ints:
+        """The number of each label's grade and judge together."""
+        return self.grade * self.judges.height + self.judge
+
+    @cached_property
+    def table(self) -> csr_matrix[Any]:
+        """Items x cells as a sparse matrix of ones."""
+        from scipy.sparse import csr_matrix
+
+        ends = np.append(0, np.cumsum(self.sizes)).astype(np.int32)
+        shape = (self.items.height, self.levels * self.judges.height)
+        return csr_matrix((np.ones(len(self.cell)), self.cell.astype(np.int32), ends), shape=shape)
+
+    @cached_property
+    def turned(self) -> csr_matrix[Any]:
+        """Cells x items."""
+        return self.table.T.tocsr()
+
+    @cached_property
+    def sizes(self) -> Ints:
+        """How many labels each item has; the most first."""
+        return np.bincount(self.item, minlength=self.items.height)
+
+    @cached_property
+    def rounds(self) -> list[Ints]:
+        """The cells of the first label of each item, then of the second of those that have two, and so on."""
+        starts = np.cumsum(self.sizes) - self.sizes
+        more = [np.count_nonzero(self.sizes > done) for done in range(int(self.sizes[0]))]
+        return [self.cell[starts[:items] + done] for done, items in enumerate(more)]
+
+    def shares(self) -> Floats:
+        """How the labels of each item are spread, grades x items; all on the true grade where it is known."""
+        return self.clamped(self.per_item / self.per_item.sum(axis=0))
+
+    def clamped(self, posterior: Floats) -> Floats:
+        """The same probabilities, certain where the grade is known; changes them in place."""
+        known = np.flatnonzero(self.known >= 0)
+        posterior[:, known] = 0.0
+        posterior[self.known[known], known] = 1.0
+        return posterior
+
+
+def named(panel: Panel) -> tuple[pl.DataFrame, Ints]:
+    """The judges by name, those of a group without one together, and the number of each row's among them."""
+    present, place = np.unique(panel.judge, return_inverse=True)
+    who = ["group", "judge"] if panel.has_groups else ["judge"]
+    judges, number = numbered(panel.judges.select(who)[present])
+    return judges, number[place]
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,6 @@ equally good, and one coin per judge, the share of answers that are right.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -15,8 +14,8 @@ import numpy as np
 import polars as pl
 
 from karat.errors import Undefined
-from karat.judges.answers import Answers, Floats
-from karat.judges.em import FLOOR, Errors, Fit, check, settle, tally
+from karat.judges.em import FLOOR, Answers, Errors, Fit, check, settle, tally
+from karat.labels.panel import Floats
 from karat.records import Judgments, Scale
 from karat.records.base import count
 from karat.records.result import rows_of
@@ -34,6 +33,8 @@ class ErrorModel:
     """
 
     method: str
+    #: Who judged, in words.
+    by: str
     posterior: pl.DataFrame
     prior: dict[float, float]
     confusion: pl.DataFrame
@@ -49,8 +50,9 @@ class ErrorModel:
     def finding(self) -> str:
         """What the fit says, and whether it settled, in a sentence."""
         labels, documents = count(int(self.posterior["n"].sum()), "label"), count(self.posterior.height, "document")
-        by = f"{labels} of {documents} by {count(self.judges.height, 'judge')}"
-        shares = ", ".join(f"{share:.1%} have grade {grade:g}" for grade, share in self.prior.items())
+        by = f"{labels} of {documents} by {self.by}"
+        named = (lambda grade: f"{grade:g}") if self.scale is None else self.scale.name
+        shares = ", ".join(f"{share:.1%} have grade {named(grade)}" for grade, share in self.prior.items())
         shares = shares.replace("%", " %")
         if not self.iterations:
             return f"{self.method} of {by}: {shares}."
@@ -93,39 +95,30 @@ class ErrorModel:
         return f"<p>{escape(self.finding)}</p>{self.judges._repr_html_()}{f'<ul>{notes}</ul>' if notes else ''}"
 
 
-def majority_posterior(judgments: Judgments, *, gold: Judgments | None = None) -> ErrorModel:
+def majority_posterior(labels: Any, *, gold: Any = None) -> ErrorModel:
     """How the labels of each document are spread, taken for the probability of each grade.
 
-    >>> majority_posterior(Judgments.of([
-    ...     {"query": "q", "doc": "d", "label": 2, "judge": "ann"},
-    ...     {"query": "q", "doc": "d", "label": 0, "judge": "bob"},
-    ...     {"query": "q", "doc": "d", "label": 2, "judge": "eve"}]))
+    >>> majority_posterior([{"query": "q", "doc": "d", "label": 2, "judge": "ann"},
+    ...                     {"query": "q", "doc": "d", "label": 0, "judge": "bob"},
+    ...                     {"query": "q", "doc": "d", "label": 2, "judge": "eve"}])
     The majority of 3 labels of 1 document by 3 judges: 33.3 % have grade 0, 66.7 % have grade 2.
 
-    The yardstick for the others, and right when all judges are equally good or have few labels. A judge has one vote
-    for a grade, however often it was cast. The judges' errors are against a majority of which they are part, so they
-    flatter; `judge_table` compares each with the others alone.
+    The yardstick for the others, and right when all judges are equally good or have few labels. The judges' errors are
+    against a majority of which they are part, so they flatter; `judge_table` compares each with the others alone.
     """
-    answers = Answers.of(judgments, gold)
-    cells = np.stack([answers.item, answers.judge, answers.grade])
-    once = np.unique(cells, axis=1, return_index=True)[1]
-    notes = []
-    if len(once) < len(answers.item):
-        notes.append(f"{count(len(answers.item) - len(once), 'label')} repeated by the same judge counted once")
-    place = answers.grade[once] * answers.items.height + answers.item[once]
-    votes = np.bincount(place, minlength=answers.levels * answers.items.height).reshape(answers.levels, -1)
-    posterior = answers.clamped(votes / votes.sum(axis=0))
+    answers = Answers.of(labels, gold)
+    posterior = answers.shares()
     counts = tally(answers, posterior)
     share = np.divide(counts, counts.sum(axis=1, keepdims=True), out=np.full_like(counts, np.nan), where=counts > 0)
     share[(counts == 0) & (counts.sum(axis=1, keepdims=True) > 0)] = 0.0
     fit = Fit(posterior, Errors(posterior.mean(axis=1), share), float("nan"), 0, True)
-    return described("The majority", answers, fit, notes)
+    return described("The majority", answers, fit)
 
 
 def one_coin(
-    judgments: Judgments,
+    labels: Any,
     *,
-    gold: Judgments | None = None,
+    gold: Any = None,
     smoothing: float = 1.0,
     max_iterations: int = 1000,
     tolerance: float = 1e-6,
@@ -133,9 +126,9 @@ def one_coin(
 ) -> ErrorModel:
     """Grades and judges' accuracies when each judge is right with a chance of their own, and else says anything.
 
-    >>> labels = {"ann": [0, 1, 0, 1, 0, 1], "bob": [0, 1, 0, 1, 0, 1], "eve": [1, 1, 0, 0, 1, 1]}
-    >>> model = one_coin(Judgments.of([{"query": "q", "doc": f"d{i}", "label": label, "judge": judge}
-    ...                                for judge, given in labels.items() for i, label in enumerate(given)]))
+    >>> said = {"ann": [0, 1, 0, 1, 0, 1], "bob": [0, 1, 0, 1, 0, 1], "eve": [1, 1, 0, 0, 1, 1]}
+    >>> model = one_coin([{"query": "q", "doc": f"d{i}", "label": label, "judge": judge}
+    ...                   for judge, given in said.items() for i, label in enumerate(given)])
     >>> model.judges["accuracy"].round(2).to_list()
     [0.98, 0.98, 0.55]
 
@@ -146,7 +139,7 @@ def one_coin(
     Reference: Zhang, Chen, Zhou and Jordan, Spectral Methods Meet EM (JMLR 2016), the one-coin model.
     """
     check(smoothing=smoothing)
-    answers = able_to_learn(Answers.of(judgments, gold))
+    answers = able_to_learn(Answers.of(labels, gold))
     right = np.eye(answers.levels)[:, :, None]
 
     def learn(posterior: Floats) -> Errors:
@@ -164,15 +157,18 @@ def one_coin(
 def able_to_learn(answers: Answers) -> Answers:
     """The same answers; `Undefined` when nothing can be learnt from them about anybody's errors."""
     labels = count(len(answers.item), "label")
-    if answers.levels == 1:
-        raise Undefined(f"all {labels} are {answers.grades[0]:g}: who errs cannot be told from one grade alone")
+    given = np.unique(np.append(answers.grade, answers.known[answers.known >= 0]))
+    if len(given) == 1:
+        only = answers.panel.said(answers.grades[given[0]])
+        raise Undefined(f"all {labels} are {only}: who errs cannot be told from one grade alone")
     if not answers.shared.any():
-        alone = "there is only one judge" if answers.judges.height == 1 else "no two judges labelled the same document"
+        one = len(np.unique(answers.panel.judge)) == 1
+        alone = "there is only one judge" if one else "no two judges labelled the same document"
         raise Undefined(f"{alone} and no grade is known: nothing to compare with; give gold labels of some documents")
     return answers
 
 
-def described(method: str, answers: Answers, fit: Fit, notes: Sequence[str] = ()) -> ErrorModel:
+def described(method: str, answers: Answers, fit: Fit) -> ErrorModel:
     """The fit in words and tables."""
     counts = tally(answers, fit.posterior)
     expected = answers.grades @ fit.posterior
@@ -187,16 +183,27 @@ def described(method: str, answers: Answers, fit: Fit, notes: Sequence[str] = ()
     )
     return ErrorModel(
         method=method,
-        posterior=posterior[answers.appeared],
+        by=_whose(answers),
+        posterior=posterior.sort(answers.items.columns),
         prior=dict(zip(answers.grades.tolist(), fit.errors.prior.tolist(), strict=True)),
         confusion=_confusion(answers, fit.errors.confusion, counts),
         judges=_judges(answers, fit.errors.confusion, counts),
         converged=fit.converged,
         iterations=fit.iterations,
         log_likelihood=fit.log_likelihood,
-        notes=(*answers.notes, *notes, *_warnings(answers, fit, counts)),
-        scale=answers.scale,
+        notes=(*answers.panel.notes, *_warnings(answers, fit, counts)),
+        scale=answers.panel.scale,
     )
+
+
+def _whose(answers: Answers) -> str:
+    """How many judges there are; people without a name, of whom nobody knows how many they are, are not counted."""
+    people = answers.panel.judges[np.unique(answers.panel.judge)]
+    crowds = people.filter(pl.col("judge").is_null()).group_by("group").len().filter(pl.col("len") > 1).height
+    if not crowds:
+        return count(answers.judges.height, "judge")
+    rest = answers.judges.height - crowds
+    return f"{count(rest, 'judge')} and others without a name" if rest else "people without a name"
 
 
 def _confusion(answers: Answers, confusion: Floats, counts: Floats) -> pl.DataFrame:

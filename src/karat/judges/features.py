@@ -15,12 +15,11 @@ import polars as pl
 from karat.errors import BadInput
 from karat.judges.facts import facts_of, whole, with_documents
 from karat.records import Documents, Judgments, Queries, Runs
+from karat.records.addresses import HOST, SCHEME, SITE
 from karat.records.base import count
 
-SCHEME = r"^(?:(?:[a-zA-Z][a-zA-Z0-9+.-]*:)?//)?"
 WORD = r"[\p{L}\p{M}\p{N}]+"
 
-_HOST = pl.col("url").str.extract(SCHEME + r"(?:[^/?#@]*@)?([^/?#:]+)", 1).str.to_lowercase()
 _PATH = (
     pl.col("url")
     .str.replace(SCHEME + r"[^/?#]*", "")
@@ -89,7 +88,7 @@ FEATURES: Mapping[str, Feature] = MappingProxyType(
                 "wikipedia",
                 "WP: a page of Wikipedia; nWP: another",
                 ("url",),
-                _either("WP", _HOST.str.contains(r"(?:^|\.)wikipedia\.org$")),
+                _either("WP", HOST.str.contains(r"(?:^|\.)wikipedia\.org$")),
                 "page",
                 ("Wikipedia pages", "pages outside Wikipedia"),
             ),
@@ -121,7 +120,7 @@ FEATURES: Mapping[str, Feature] = MappingProxyType(
                 "domain",
                 "the site's host, without www",
                 ("url",),
-                lambda facts: facts.select(_HOST.str.replace(r"^www\.", "")).to_series(),
+                lambda facts: facts.select(SITE).to_series(),
                 "page",
                 "pages of {}",
             ),

@@ -1,17 +1,14 @@
-"""Figures of agreement with intervals over queries, from what pairs of labels add up to."""
+"""Figures of agreement from what pairs of labels add up to, and their intervals when queries are drawn again."""
 
 from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-import polars as pl
 
-from karat.judges.sums import Sums
-from karat.stats import FEWEST, outside_share, resampled
+from karat.stats import resampled
 from karat.stats.agreement import (
     cohen_kappa,
     fleiss_kappa,
-    fleiss_test,
     jaccard,
     krippendorff_alpha,
     raw_agreement,
@@ -33,6 +30,8 @@ FIGURES = (
     "alpha_interval",
     "jaccard",
 )
+#: Those that are shares; the others are agreement beyond chance, which may be below 0.
+SHARES = ("raw", "within_one", "jaccard")
 #: How many numbers of resampled tables to hold at once.
 AT_ONCE = 4_000_000
 #: Which share of the draws may be undefined (all labels drawn alike) before an interval is.
@@ -57,32 +56,7 @@ def figures_of(by_item: Floats, by_label: Floats, table: Floats, grades: Floats,
     )
 
 
-def columns(sums: Sums, grades: Floats, at: float, *, level: float, draws: int, seed: int) -> list[pl.Series]:
-    """The figures of each row with the ends of their intervals, queries resampled, and Fleiss' p."""
-    by_item = sums.of_rows(sums.by_item)
-    values = figures_of(by_item, sums.of_rows(sums.by_label), sums.of_rows(sums.table), grades, at)
-    ends = np.full((2, *values.shape), np.nan)
-    starts = np.searchsorted(sums.row, np.arange(sums.rows.height + 1))
-    cells = np.stack([sums.by_item, sums.by_label, sums.table], axis=1)
-    for row, queries in enumerate(sums.rows["n_queries"]):
-        if draws and queries >= FEWEST:
-            drawn = _resampled(cells[starts[row] : starts[row + 1]], grades, at, draws, seed)
-            ends[:, :, row] = interval_ends(drawn, outside_share(queries, level))
-    # An undefined figure has no interval, even where some draws would define it.
-    ends[:, np.isnan(values)] = np.nan
-    found = []
-    for number, name in enumerate(FIGURES):
-        found += [
-            pl.Series(name, values[number]),
-            pl.Series(f"{name}_low", ends[0, number]),
-            pl.Series(f"{name}_high", ends[1, number]),
-        ]
-        if name == "fleiss":
-            found.append(pl.Series("fleiss_p", fleiss_test(by_item, sums.of_rows(sums.spread))[1]))
-    return found
-
-
-def _resampled(cells: Floats, grades: Floats, at: float, draws: int, seed: int) -> Floats:
+def resampled_figures(cells: Floats, grades: Floats, at: float, draws: int, seed: int) -> Floats:
     """The figures of resampled queries, figures x draws."""
     queries, kinds, levels = cells.shape[:3]
     flat = cells.reshape(queries, -1)

@@ -3,28 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
 from karat.errors import BadInput, Undefined
+from karat.judges.population import Judges, sampled_groups
 from karat.judges.slices import (
     ALL,
-    ITEM,
     called,
     cell_means,
     cells,
     does,
+    errors_of,
     features_of,
     grade_shares,
+    labels_of,
     listed,
+    listed_features,
     percent,
-    plain_labels,
     sentence,
 )
-from karat.records import Judgments, Result
+from karat.labels import Panel
+from karat.records import Result
 from karat.records.base import count
 from karat.stats import FEWEST
 from karat.stats.regression import clustered_ols
@@ -32,36 +35,38 @@ from karat.stats.regression import clustered_ols
 Floats = npt.NDArray[np.float64]
 Target = Literal["error", "label", "gold"]
 
-#: The group whose labels are the truth.
-GOLD = "gold"
 #: A text with more values than this enters a regression with its most frequent ones.
 MOST_VALUES = 10
 
 
 def against_gold(
-    judgments: Judgments,
-    gold: Judgments | None = None,
+    labels: Any,
+    gold: Any = None,
     *,
     by: str | Sequence[str] | None = None,
+    judges: Judges = "sample",
     level: float = 0.95,
-    draws: int = 1000,
-    seed: int = 0,
 ) -> Result:
     """How far each group's labels are from gold: the mean error, and how often they are under, correct and over.
 
     >>> rows = [("q1", "a", 3, "crowd"), ("q1", "b", 1, "crowd"), ("q1", "a", 2, "gold"), ("q1", "b", 1, "gold")]
-    >>> judgments = Judgments.of(dict(zip(("query", "doc", "label", "group"), zip(*rows))))
-    >>> against_gold(judgments).frame.select("group", "n", "error", "correct", "over").row(0)
+    >>> labels = dict(zip(("query", "doc", "label", "group"), zip(*rows)))
+    >>> against_gold(labels).frame.select("group", "n", "error", "correct", "over").row(0)
     ('crowd', 2, 0.5, 0.5, 0.5)
 
     Gold is the group of that name, or `gold`. Every label of another group counts on its own; several gold labels of a
-    document count as their majority, the lower in a tie. A row for each group, over all and for each value of the
-    features in `by`, with bootstrap intervals over queries. It takes gold for right: where gold errs too, the errors
-    here are of both.
+    document count as their median; documents drawn for gold with known probabilities count with 1 / those. A row for
+    each group, over all and for each value of the features in `by`. Intervals are for other queries and, as `judges`
+    are a sample, for other judges like these; "fixed" takes these judges as they are. It takes gold for right: where
+    gold errs too, the errors here are of both.
 
-    Reference: Kazai et al. (CIKM 2012), section 6.2, Table 5.
+    Reference: Kazai et al. (CIKM 2012), section 6.2, Table 5; Cameron, Gelbach and Miller (2011) for the errors.
     """
-    frame, notes = gold_errors(judgments, gold, by)
+    panel = Panel.of(labels, gold, apart=listed_features(by))
+    features = features_of(panel, by)
+    frame, drawn = errors_of(panel, features, weighed=True)
+    sampled, about = sampled_groups(panel, judges)
+    notes = [*panel.notes, *drawn, *about]
     names = ["error", "under", "correct", "over"]
     frame = frame.with_columns(
         _under=(pl.col("_error") < 0).cast(pl.Float64),
@@ -69,36 +74,33 @@ def against_gold(
         _over=(pl.col("_error") > 0).cast(pl.Float64),
     )
     parts = []
-    for feature, cut in cells(frame, features_of(judgments, by), notes):
-        means = cell_means(
-            cut, ["_" + name for name in names], [False, True, True, True], level=level, draws=draws, seed=seed
-        )
+    for feature, cut in cells(frame, features, notes):
+        means = cell_means(cut, ["_" + name for name in names], [False, True, True, True], sampled, level=level)
         figures = [
             pl.Series(name + end, numbers[:, i])
             for i, name in enumerate(names)
             for end, numbers in (("", means.mean), ("_low", means.low), ("_high", means.high))
         ]
         placed = means.cells.with_columns(pl.lit(feature).alias("feature"), pl.col("value").cast(pl.String))
-        parts.append(placed.select("group", "feature", "value", "n", "n_queries").with_columns(figures))
+        parts.append(placed.select("group", "feature", "value", "n", "n_queries", "n_judges").with_columns(figures))
     table = pl.concat(parts).rename({"error_low": "low", "error_high": "high"})
     far = parts[0].sort(pl.col("error").abs(), descending=True) if parts[0].height > 4 else parts[0]
     return Result(table, sentence(listed([_said(row) for row in far.iter_rows(named=True)])), tuple(notes))
 
 
 def error_distribution(
-    judgments: Judgments,
-    gold: Judgments | None = None,
+    labels: Any,
+    gold: Any = None,
     *,
     by: str | Sequence[str] | None = None,
+    judges: Judges = "sample",
     level: float = 0.95,
-    draws: int = 1000,
-    seed: int = 0,
 ) -> Result:
     """How often each group's labels are off by how many grades: a row for each group, value and size of error.
 
     >>> rows = [("q1", "a", 3, "crowd"), ("q1", "b", 1, "crowd"), ("q1", "a", 2, "gold"), ("q1", "b", 1, "gold")]
-    >>> judgments = Judgments.of(dict(zip(("query", "doc", "label", "group"), zip(*rows))))
-    >>> error_distribution(judgments).frame.select("error", "n", "share").rows()
+    >>> labels = dict(zip(("query", "doc", "label", "group"), zip(*rows)))
+    >>> error_distribution(labels).frame.select("error", "n", "share").rows()
     [(0.0, 1, 0.5), (1.0, 1, 0.5)]
 
     The error is the label less gold: on a scale of five grades from -4 to 4. Errors of labels that are no whole grades
@@ -106,12 +108,16 @@ def error_distribution(
 
     Reference: Kazai et al. (CIKM 2012), Fig. 3.
     """
-    frame, notes = gold_errors(judgments, gold, by)
+    panel = Panel.of(labels, gold, apart=listed_features(by))
+    features = features_of(panel, by)
+    frame, drawn = errors_of(panel, features, weighed=True)
+    sampled, about = sampled_groups(panel, judges)
+    notes = [*panel.notes, *drawn, *about]
     rounded = frame.with_columns(pl.col("_error").round())
     if frame["_error"].n_unique() > rounded["_error"].n_unique() + 20:
         notes.append("errors are rounded to whole grades")
         frame = rounded
-    shares = grade_shares(frame, "_error", features_of(judgments, by), notes, level=level, draws=draws, seed=seed)
+    shares = grade_shares(frame, "_error", features, notes, sampled, level=level)
     shares = shares.rename({"_error": "error"})
     overall = shares.filter(pl.col("feature") == ALL)
     exact = overall.filter(pl.col("error") == 0)
@@ -123,46 +129,52 @@ def error_distribution(
 
 
 def gold_regression(
-    judgments: Judgments,
+    labels: Any,
     features: str | Sequence[str],
     target: Target = "error",
-    gold: Judgments | None = None,
+    gold: Any = None,
     *,
+    judges: Judges = "sample",
     level: float = 0.95,
 ) -> Result:
     """What each feature adds to a group's labels, to gold, or to the error between them, all features at once.
 
     >>> rows = [{"query": f"q{i}", "doc": "d", "label": 1 + (i % 2), "group": "crowd", "length": i % 5 + i % 2}
     ...         for i in range(20)]
-    >>> found = gold_regression(Judgments.of(rows), "length", "label")
+    >>> found = gold_regression(rows, "length", "label")
     >>> found.frame["term"].to_list(), found.frame["n"].to_list()
     (['intercept', 'length'], [20, 20])
 
-    Linear regression, a fit for each group, with errors clustered by query. Numbers enter as they are; of a text, each
-    value but one enters as yes or no, and its coefficient is the difference from that one (nWP for WP, else the most
-    frequent). Grades are taken for numbers, as the paper does. A coefficient on gold tells how well a feature
-    predicts relevance; on the error, how far judges are misled by it.
+    Linear regression, a fit for each group, with errors clustered by query and, where `judges` are a sample, by judge:
+    a column about judges (their device, their training) is as certain as there are judges. Numbers enter as they are;
+    of a text, each value but one enters as yes or no, and its coefficient is the difference from that one (nWP for WP,
+    else the most frequent). Grades are taken for numbers, as the paper does. A coefficient on gold tells how well a
+    feature predicts relevance; on the error, how far judges are misled by it.
 
     Reference: Kazai et al. (CIKM 2012), Table 6.
     """
     if target not in ("error", "label", "gold"):
         raise BadInput.at("the target", expected="error, label or gold", found=str(target))
-    names = features_of(judgments, features)
-    frame, notes = plain_labels(judgments) if target == "label" else gold_errors(judgments, gold)
+    panel = Panel.of(labels, gold, apart=listed_features(features))
+    names = features_of(panel, features)
     if not names:
         raise BadInput.at("the features", expected="at least one", found="none")
+    frame, drawn = (labels_of(panel, names), []) if target == "label" else errors_of(panel, names)
+    sampled, about = sampled_groups(panel, judges)
+    notes = [*panel.notes, *drawn, *about]
     frame = frame.with_columns(pl.col(name).fill_nan(None) for name in names if frame[name].dtype.is_float())
     known = frame.drop_nulls(names)
     if known.height < frame.height:
         notes.append(f"{count(frame.height - known.height, 'label')} with an unknown feature left aside")
     if not known.height:
         raise Undefined("no label has all the features known")
-    column = {"label": "label", "gold": "_gold", "error": "_error"}[target]
+    column = {"label": "_label", "gold": "_gold", "error": "_error"}[target]
     terms, columns = _design(known, names, notes)
     parts, sure = [], []
-    for (group,), rows in known.with_row_index("_row").group_by("group", maintain_order=True):
-        mine = rows["_row"].to_numpy()
-        fit = clustered_ols(rows[column].to_numpy(), columns[mine], rows["_number"].to_numpy(), terms)
+    for (group,), rows in known.with_row_index("_row").group_by("_group", maintain_order=True):
+        mine, query = rows["_row"].to_numpy(), rows["_query"].to_numpy()
+        by_judge = rows["_judge"].to_numpy() if group in sampled else None
+        fit = clustered_ols(rows[column].to_numpy(), columns[mine], query, terms, judge=by_judge)
         low, high = fit.intervals(level)
         if fit.left_out:
             notes.append(
@@ -191,56 +203,6 @@ def gold_regression(
     return Result(pl.concat(parts).sort("group", maintain_order=True), sentence(finding), tuple(notes))
 
 
-def gold_errors(
-    judgments: Judgments, gold: Judgments | None = None, by: str | Sequence[str] | None = None
-) -> tuple[pl.DataFrame, list[str]]:
-    """The labels of all groups but gold that have a gold label, with `_gold` and `_error`, and what was left aside."""
-    frame, notes = plain_labels(judgments, by)
-    if gold is not None and GOLD in frame["group"]:
-        raise BadInput.at(
-            "the judgments",
-            expected="gold labels in one place",
-            found="a group gold beside gold labels of their own",
-            remedy="leave one of them out",
-        )
-    if gold is None and GOLD not in frame["group"]:
-        raise BadInput.at(
-            "the judgments",
-            expected="a group called gold",
-            found=", ".join(frame["group"].unique().sort()),
-            remedy="give the gold labels, or name their group gold",
-        )
-    trusted = frame if gold is None else plain_labels(gold, by)[0]
-    if GOLD in trusted["group"]:
-        trusted = trusted.filter(pl.col("group") == GOLD)
-    frame = frame.filter(pl.col("group") != GOLD)
-    frame, trusted, key = _same_items(frame, trusted)
-    votes = trusted.group_by(*key, "label").len("votes")
-    votes = votes.filter(pl.col("votes") == pl.col("votes").max().over(key))
-    truth = votes.group_by(key).agg(pl.col("label").min().alias("_gold"), pl.len().alias("tied"))
-    tied = truth.filter(pl.col("tied") > 1).height
-    if tied:
-        notes.append(f"gold labels of {count(tied, 'document')} are tied: the lower one counts")
-    joined = frame.join(truth.drop("tied"), on=key, how="left", nulls_equal=True, maintain_order="left")
-    matched = joined.drop_nulls("_gold")
-    if not matched.height:
-        raise Undefined("no label is of a document with a gold label")
-    if matched.height < joined.height:
-        notes.append(f"{count(joined.height - matched.height, 'label')} of documents without a gold label left aside")
-    return matched.with_columns(_error=pl.col("label") - pl.col("_gold")), notes
-
-
-def _same_items(frame: pl.DataFrame, trusted: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame, list[str]]:
-    """Both with the same columns that say what was judged; what one side does not tell is the usual thing."""
-    usual = {"aspect": "overall", "surface": "page"}
-    key = [name for name in ITEM if name in frame.columns or name in trusted.columns]
-    sides = []
-    for side in (frame, trusted):
-        missing = [pl.lit(usual.get(name), pl.String).alias(name) for name in key if name not in side.columns]
-        sides.append(side.with_columns(missing))
-    return sides[0], sides[1], key
-
-
 def _design(frame: pl.DataFrame, features: Sequence[str], notes: list[str]) -> tuple[list[str], Floats]:
     """The columns of a regression: numbers as they are, a text's values as yes or no but for one."""
     terms, columns = list[str](), list[npt.NDArray[np.float64]]()
@@ -252,9 +214,9 @@ def _design(frame: pl.DataFrame, features: Sequence[str], notes: list[str]) -> t
             continue
         texts = values.cast(pl.String)
         counted = (
-            frame.select("query", value=texts)
+            frame.select("_query", value=texts)
             .group_by("value")
-            .agg(pl.len().alias("n"), pl.col("query").n_unique().alias("queries"))
+            .agg(pl.len().alias("n"), pl.col("_query").n_unique().alias("queries"))
             .sort("n", "value", descending=[True, False])
         )
         found = counted["value"].to_list()

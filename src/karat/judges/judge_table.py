@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
 import polars as pl
 
 from karat.errors import BadInput, Undefined
-from karat.judges.answers import Answers, Flags, Floats
 from karat.judges.dawid_skene import dawid_skene
+from karat.judges.em import named
 from karat.judges.error_model import ErrorModel
-from karat.judges.leniency import Leniency, leniency, sequence
+from karat.judges.leniency import Leniency, leniency
 from karat.judges.others import Others
 from karat.judges.spammers import Signal, signals
-from karat.records import Judgments, Result
+from karat.labels import GOLD, Panel
+from karat.labels.panel import Flags, Floats, Ints
+from karat.records import Result
 from karat.records.base import count
 from karat.stats import FEWEST, totals
+from karat.stats.agreement import label_counts
 from karat.stats.many import benjamini_hochberg
 
 #: How many judges a sentence names.
@@ -22,9 +28,9 @@ MOST_NAMES = 5
 
 
 def judge_table(
-    judgments: Judgments,
+    labels: Any,
     *,
-    gold: Judgments | None = None,
+    gold: Any = None,
     model: ErrorModel | None = None,
     level: float = 0.95,
     fewest: int = 10,
@@ -36,24 +42,27 @@ def judge_table(
     >>> for judge, noise in {"ann": 0.4, "bob": 0.6, "eve": 0.5, "sam": 99.0}.items():
     ...     for doc, label in enumerate(np.clip(np.rint(truth + rng.normal(0, noise, 60)), 0, 3)):
     ...         rows.append({"query": f"q{doc % 6}", "doc": f"d{doc}", "label": label, "judge": judge})
-    >>> print(judge_table(Judgments.of(rows)).finding)
+    >>> print(judge_table(rows).finding)
     1 of 4 judges looks like a spammer: sam.
 
-    - `n` labels for `n_pairs` documents; `cant_tell`: the share of answers without a label;
+    - `n` labels; `cant_tell`: the share of answers without a label;
     - `agreement`: how often the label is the most frequent one of the *other* judges (a tie counts in part), over
       `n_compared` labels; `accuracy` against gold over `n_gold`; both with Wilson's interval;
     - `leniency`: mean of label minus gold where the judge has `fewest` gold labels, else minus the mean of the
       others (`leniency_against` says which); interval over queries;
-    - `entropy` of the labels in bits, and the share of the most used grade: who always says the same shows here;
-    - `seconds`: the median; `drift`: by how much labels for the same truth changed from first to last, with p over
-      queries;
+    - `entropy` of the labels in bits, and the share of the most used grade; `one_grade`: whether nearly all labels are
+      of one grade though others gave it to the same documents far less often;
+    - `seconds`: the median; `drift`: by how much labels for the same truth changed from first to last, by time where it
+      is known, else by the order of the rows, with p over queries;
     - `information`: what the judge's confusion matrix in `model` (Dawid-Skene unless given) tells about the truth, from
       0 (a spammer) to 1 (always right): Raykar and Yu's score. Unlike `signal` it is high for who errs consistently;
     - `signal`: how closely labels follow gold or the others, 1 for the typical judge. `likely_spammer` is true when it
-      is clearly below two thirds of that and no better than the same labels shuffled; null when labels are too few to
-      tell.
-      Of those called spammers, at most about 5 % follow the documents two thirds as much as the typical judge.
+      is no better than the same labels shuffled and clearly below two thirds of what judges do who look: with gold,
+      those who are better than chance against it, so that it works where most judges are bad; without gold, the typical
+      judge. Null when labels are too few to tell. Of those called spammers, at most about 5 % follow the documents two
+      thirds as much.
 
+    People without a name have one row in each group, of which nobody can tell whether somebody is a spammer.
     Intervals over queries need five queries and ignore that judges differ in which documents they saw.
 
     Reference: Raykar and Yu, Eliminating Spammers and Ranking Annotators for Crowdsourced Labeling Tasks (JMLR 2012).
@@ -62,18 +71,19 @@ def judge_table(
         raise BadInput.at("the interval's level", expected="a share such as 0.95", found=str(level))
     if fewest < 3:
         raise BadInput.at("fewest", expected="at least 3 labels", found=str(fewest))
-    answers = Answers.of(judgments, gold)
-    others = Others.of(answers)
-    notes = list(answers.notes)
-    signal = signals(answers, others, fewest)
-    place = sequence(answers, judgments)
-    lenient = leniency(answers, others, place, signal.strength, fewest=fewest, level=level)
-    frame = answers.judges.with_columns(
-        *_counts(answers),
-        *_right(answers, others, level),
+    panel = Panel.of(labels, gold).of_judges()
+    table = _Table(panel, *named(panel))
+    others = Others.of(panel)
+    notes = list(panel.notes)
+    signal = signals(panel, table.who, table.judges.height, others, fewest)
+    lenient = leniency(panel, table.who, others, signal.strength, fewest=fewest, level=level)
+    frame = table.judges.with_columns(
+        pl.Series("n", table.n),
+        *_right(table, others, level),
         *lenient.columns(),
-        *_habits(answers),
-        _seconds(answers, judgments),
+        *_habits(table),
+        pl.Series("one_grade", signal.one_grade),
+        _seconds(table),
         pl.Series("drift", lenient.drift),
         pl.Series("drift_p", lenient.drift_p),
         pl.Series("signal", signal.strength),
@@ -81,34 +91,58 @@ def judge_table(
         pl.Series("spammer_p", signal.spammer_p),
         pl.Series("likely_spammer", signal.spammer).set(~pl.Series(signal.spammer | signal.cleared), None),
     )
-    who = answers.judges.columns
-    frame = _with_information(frame, who, judgments, gold, model, notes)
-    frame = _with_silent(frame, answers.silent, who)
-    notes += _notes(answers, judgments, lenient, signal, fewest)
-    finding = _finding(answers, signal, lenient)
+    who = table.judges.columns
+    frame = _with_information(frame, who, panel, model, notes)
+    frame = _with_silent(frame, panel.silent.filter(pl.col("group") != GOLD).select(*who, "silent"), who)
+    notes += _notes(table, lenient, signal, fewest)
+    finding = _finding(table, signal, lenient)
     order = frame.sort(pl.col("likely_spammer").fill_null(False), "n", descending=True, maintain_order=True)
     return Result(order, finding, tuple(notes))
 
 
-def _counts(answers: Answers) -> list[pl.Series]:
-    judges = answers.judges.height
-    pairs = np.unique(answers.judge * answers.items.height + answers.item) // answers.items.height
-    return [
-        pl.Series("n", np.bincount(answers.judge, minlength=judges)),
-        pl.Series("n_pairs", np.bincount(pairs, minlength=judges)),
-    ]
+@dataclass(frozen=True, eq=False)
+class _Table:
+    """The labels of the judges, who has a row, and the row of each label."""
+
+    panel: Panel
+    judges: pl.DataFrame
+    who: Ints
+
+    @property
+    def n(self) -> Ints:
+        """How many labels each judge gave."""
+        return np.bincount(self.who, minlength=self.judges.height)
+
+    def name(self, place: int) -> str:
+        """What a judge is called, with the group where there are several."""
+        row = self.judges.row(place, named=True)
+        group = row.get("group")
+        if row["judge"] is None:
+            several = len(np.unique(self.panel.judge[self.who == place])) > 1
+            return "the nameless" if group is None else f"the nameless of {group}" if several else str(group)
+        beside = group is not None and self.judges["group"].n_unique() > 1
+        return f"{row['judge']} ({group})" if beside else str(row["judge"])
+
+    def names(self, which: Flags) -> str:
+        """The names of these judges, those with most labels first."""
+        at = np.flatnonzero(which)
+        at = at[np.argsort(-self.n[at], kind="stable")]
+        names = [self.name(int(place)) for place in at[:MOST_NAMES]]
+        if len(at) > MOST_NAMES:
+            return f"{', '.join(names)} and {len(at) - MOST_NAMES} more"
+        return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
-def _right(answers: Answers, others: Others, level: float) -> list[pl.Series]:
+def _right(table: _Table, others: Others, level: float) -> list[pl.Series]:
     """Agreement with the others and accuracy against gold."""
-    judges, known = answers.judges.height, answers.known[answers.item]
+    gold = table.panel.truth
     columns = []
     for names, rows, right in (
         (("n_compared", "agreement"), others.n > 0, others.agree),
-        (("n_gold", "accuracy"), known >= 0, (answers.grade == known).astype(np.float64)),
+        (("n_gold", "accuracy"), ~np.isnan(gold), (table.panel.value == gold).astype(np.float64)),
     ):
-        n = np.bincount(answers.judge[rows], minlength=judges)
-        hits = totals(answers.judge[rows], right[rows], judges)
+        n = np.bincount(table.who[rows], minlength=table.judges.height)
+        hits = totals(table.who[rows], right[rows], table.judges.height)
         share, low, high = _wilson(hits, n.astype(np.float64), level)
         columns += [pl.Series(names[0], n), pl.Series(names[1], share)]
         columns += [pl.Series(f"{names[1]}_low", low), pl.Series(f"{names[1]}_high", high)]
@@ -127,39 +161,32 @@ def _wilson(hits: Floats, n: Floats, level: float) -> tuple[Floats, Floats, Floa
     return share, np.maximum(middle - half, 0.0), np.minimum(middle + half, 1.0)
 
 
-def _habits(answers: Answers) -> list[pl.Series]:
+def _habits(table: _Table) -> list[pl.Series]:
     """How the labels of each judge are spread."""
-    judges = answers.judges.height
-    used = np.bincount(answers.grade * judges + answers.judge, minlength=answers.levels * judges).reshape(-1, judges)
-    share = used / used.sum(axis=0)
-    bits = -(share * np.log2(np.where(share > 0, share, 1.0))).sum(axis=0)
+    used = label_counts(table.who, table.panel.grade, table.judges.height, table.panel.levels)
+    share = used / used.sum(axis=1, keepdims=True)
+    bits = -(share * np.log2(np.where(share > 0, share, 1.0))).sum(axis=1)
     return [
         pl.Series("entropy", np.maximum(bits, 0.0)),
-        pl.Series("most_used", answers.grades[share.argmax(axis=0)]),
-        pl.Series("most_used_share", share.max(axis=0)),
+        pl.Series("most_used", table.panel.grades[share.argmax(axis=1)]),
+        pl.Series("most_used_share", share.max(axis=1)),
     ]
 
 
-def _seconds(answers: Answers, judgments: Judgments) -> pl.Series:
-    if not judgments.has("seconds"):
-        return pl.Series("seconds", [None] * answers.judges.height, dtype=pl.Float64)
-    took = pl.DataFrame({"judge": answers.judge, "seconds": judgments.frame["seconds"][answers.row]})
-    median = took.group_by("judge").agg(pl.col("seconds").median()).sort("judge")
-    return median["seconds"]
+def _seconds(table: _Table) -> pl.Series:
+    frame = table.panel.frame
+    seconds = frame["seconds"] if "seconds" in frame.columns else pl.Series([None] * frame.height, dtype=pl.Float64)
+    took = pl.DataFrame({"judge": table.who, "seconds": seconds})
+    return took.group_by("judge").agg(pl.col("seconds").median()).sort("judge")["seconds"]
 
 
 def _with_information(
-    frame: pl.DataFrame,
-    who: list[str],
-    judgments: Judgments,
-    gold: Judgments | None,
-    model: ErrorModel | None,
-    notes: list[str],
+    frame: pl.DataFrame, who: list[str], panel: Panel, model: ErrorModel | None, notes: list[str]
 ) -> pl.DataFrame:
     """The table with what each judge's confusion matrix tells about the truth."""
     if model is None:
         try:
-            model = dawid_skene(judgments, gold=gold)
+            model = dawid_skene(panel)
         except Undefined as reason:
             notes.append(f"no information score: {reason}")
             return frame.with_columns(pl.lit(np.nan).alias("information"))
@@ -178,18 +205,26 @@ def _with_silent(frame: pl.DataFrame, silent: pl.DataFrame, who: list[str]) -> p
     """The table with the share of answers without a label; a judge who gave none has a row too."""
     frame = frame.join(silent, on=who, how="full", nulls_equal=True, coalesce=True, maintain_order="left_right")
     n, none = pl.col("n").fill_null(0), pl.col("silent").fill_null(0)
-    counts = [pl.col(name).fill_null(0) for name in ("n", "n_pairs", "n_compared", "n_gold")]
+    counts = [pl.col(name).fill_null(0) for name in ("n", "n_compared", "n_gold")]
     frame = frame.with_columns(*counts, (none / (n + none)).alias("cant_tell")).drop("silent")
-    first = [*who, "n", "n_pairs", "cant_tell"]
+    first = [*who, "n", "cant_tell"]
     return frame.select(*first, pl.exclude(first))
 
 
-def _finding(answers: Answers, signal: Signal, lenient: Leniency) -> str:
-    """Who looks like a spammer; else who is the most lenient and the strictest."""
-    judges, called = answers.judges.height, int(signal.spammer.sum())
+def _finding(table: _Table, signal: Signal, lenient: Leniency) -> str:
+    """Who looks like a spammer, or gave one grade to everything; else who is the most lenient and the strictest."""
+    judges, called = table.judges.height, int(signal.spammer.sum())
+    alike = signal.one_grade & ~signal.spammer
+    number = int(alike.sum())
+    said = []
     if called:
         looks = "looks like a spammer" if called == 1 else "look like spammers"
-        return f"{called} of {count(judges, 'judge')} {looks}: {_names(answers, signal.spammer)}."
+        said.append(f"{called} of {count(judges, 'judge')} {looks}: {table.names(signal.spammer)}.")
+    if number:
+        whose = f"{number} more" if called else f"{number} of {count(judges, 'judge')}"
+        said.append(f"{whose} gave one grade to nearly everything: {table.names(alike)}.")
+    if said:
+        return " ".join(said)
     if not signal.cleared.any():
         return f"Nothing shows whether {count(judges, 'judge')} looked at the documents: too few labels to compare."
     finding = f"None of {count(judges, 'judge')} looks like a spammer"
@@ -197,49 +232,33 @@ def _finding(answers: Answers, signal: Signal, lenient: Leniency) -> str:
         return f"{finding}, and none is clearly lenient or strict."
     mean = np.where(lenient.clear, lenient.mean, 0.0)
     most, least = int(mean.argmax()), int(mean.argmin())
-    said = [f"the most lenient is {_name(answers, most)} ({mean[most]:+.2f} of a grade)"] if mean[most] > 0 else []
-    said += [f"the strictest is {_name(answers, least)} ({mean[least]:+.2f} of a grade)"] if mean[least] < 0 else []
-    return f"{finding}; {' and '.join(said)}."
+    ends = [f"the most lenient is {table.name(most)} ({mean[most]:+.2f} of a grade)"] if mean[most] > 0 else []
+    ends += [f"the strictest is {table.name(least)} ({mean[least]:+.2f} of a grade)"] if mean[least] < 0 else []
+    return f"{finding}; {' and '.join(ends)}."
 
 
-def _notes(answers: Answers, judgments: Judgments, lenient: Leniency, signal: Signal, fewest: int) -> list[str]:
+def _notes(table: _Table, lenient: Leniency, signal: Signal, fewest: int) -> list[str]:
     notes = []
+    panel = table.panel
     if signal.reversed.any():
-        notes.append(f"{_names(answers, signal.reversed)}: labels run against the others': is the scale upside down?")
+        notes.append(f"{table.names(signal.reversed)}: labels run against the others': is the scale upside down?")
+    if signal.one_grade.any() and signal.spammer.any():
+        notes.append(f"one grade to nearly everything: {table.names(signal.one_grade)}")
     unclear = int((~signal.spammer & ~signal.cleared).sum())
     if unclear:
         notes.append(
-            f"{count(unclear, 'judge')} of {answers.judges.height:,} with labels too few (under {fewest}) or too "
+            f"{count(unclear, 'judge')} of {table.judges.height:,} with labels too few (under {fewest}) or too "
             "unclear to tell whether they looked at the documents"
         )
     drifting = benjamini_hochberg(lenient.drift_p) <= 0.05
-    order = "time" if judgments.has("time") else "the order of the rows, as no time is known"
+    order = "time" if panel.timed else "the order of the rows, as no time is known"
     if drifting.any():
-        up, names = int((lenient.drift[drifting] > 0).sum()), _names(answers, drifting)
+        up, names = int((lenient.drift[drifting] > 0).sum()), table.names(drifting)
         notes.append(f"{count(int(drifting.sum()), 'judge')} drifted by {order} ({up} to higher grades): {names}")
-    elif not judgments.has("time"):
+    elif not panel.timed:
         notes.append(f"drift is by {order}")
     no_interval = int((np.isnan(lenient.low) & ~np.isnan(lenient.mean)).sum())
     if no_interval:
         whom = count(no_interval, "judge")
         notes.append(f"no interval of leniency for {whom}: fewer than {FEWEST} queries, or errors all alike")
     return notes
-
-
-def _names(answers: Answers, which: Flags) -> str:
-    """The names of these judges, those with most labels first."""
-    at = np.flatnonzero(which)
-    at = at[np.argsort(-np.bincount(answers.judge, minlength=answers.judges.height)[at], kind="stable")]
-    names = [_name(answers, int(place)) for place in at[:MOST_NAMES]]
-    if len(at) > MOST_NAMES:
-        return f"{', '.join(names)} and {len(at) - MOST_NAMES} more"
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
-
-
-def _name(answers: Answers, place: int) -> str:
-    row = answers.judges.row(place, named=True)
-    group = row.get("group")
-    if row["judge"] is None:
-        return "the nameless" if group is None else str(group)
-    several = group is not None and answers.judges["group"].n_unique() > 1
-    return f"{row['judge']} ({group})" if several else str(row["judge"])

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from karat.judges.answers import Answers, Flags, Floats, Ints
 from karat.judges.others import Others
-from karat.records import Judgments
+from karat.labels import Panel
+from karat.labels.panel import Flags, Floats, Ints
 from karat.stats import FEWEST, totals
 
 
@@ -41,45 +41,47 @@ class Leniency:
         return (self.low > 0) | (self.high < 0)
 
 
-def leniency(
-    answers: Answers, others: Others, place: Floats, strength: Floats, *, fewest: int, level: float
-) -> Leniency:
+def leniency(panel: Panel, who: Ints, others: Others, strength: Floats, *, fewest: int, level: float) -> Leniency:
     """Leniency is the mean of label - truth; drift is how labels move over a judge's work while the truth does not.
 
     The truth is gold for a judge with at least `fewest` gold labels, else the mean of the others' labels. Who does
     not follow the truth (`strength` below 1) would seem to drift whenever documents get better or worse, so for drift
-    the truth counts only as far as the judge follows it.
+    the truth counts only as far as the judge follows it. `who` numbers the judges to tell about.
     """
     from scipy.special import stdtr, stdtrit
 
-    judges, known = answers.judges.height, answers.known[answers.item]
-    by_gold = np.bincount(answers.judge[known >= 0], minlength=judges) >= fewest
-    truth = np.where(by_gold[answers.judge], np.where(known >= 0, answers.grades[known], np.nan), others.mean)
+    judges, gold = len(strength), panel.truth
+    by_gold = np.bincount(who[~np.isnan(gold)], minlength=judges) >= fewest
+    truth = np.where(by_gold[who], gold, others.mean)
     used = ~np.isnan(truth)
-    truth, label, judge = truth[used], answers.grades[answers.grade[used]], answers.judge[used]
+    truth, label, judge, query = truth[used], panel.value[used], who[used], panel.query[used]
+    place = _sequence(who, judges)[used]
     n = np.maximum(totals(judge, np.ones(len(judge)), judges), 1)
     x, y = (part - (totals(judge, part, judges) / n)[judge] for part in (truth, label))
     varies = totals(judge, x * x, judges)
     follows = np.divide(totals(judge, x * y, judges), varies, out=np.ones(judges), where=varies > 1e-9)
     share = np.where(by_gold, follows, np.where(np.isnan(strength), 1.0, strength))
-    query = answers.items["query"].rank("dense").to_numpy().astype(np.int64)[answers.item[used]]
-    errors = _Queries.of(judge, query, label - truth, place[used], judges)
+    errors = _Queries.of(judge, query, label - truth, place, judges)
     mean, df = _mean(errors.whole()), np.maximum(errors.number - 1, 1)
     half = stdtrit(df, (1 + level) / 2) * errors.error(_mean(errors.rest()))
-    moves = _Queries.of(judge, query, label - share[judge] * truth, place[used], judges)
+    moves = _Queries.of(judge, query, label - share[judge] * truth, place, judges)
     drift = _slope(moves.whole())
     p = 2 * stdtr(df, -np.abs(drift) / moves.error(_slope(moves.rest())))
     return Leniency(mean, mean - half, mean + half, by_gold, drift, p)
 
 
-def sequence(answers: Answers, judgments: Judgments) -> Floats:
-    """The place of each label in its judge's work, from 0 for the first to 1 for the last."""
-    frame = pl.DataFrame({"judge": answers.judge, "row": answers.row}).with_row_index("at")
-    if judgments.has("time"):
-        frame = frame.with_columns(judgments.frame["time"][answers.row].alias("time"))
-    frame = frame.sort([name for name in ("judge", "time", "row") if name in frame.columns], nulls_last=True)
-    place = pl.int_range(pl.len()).over("judge") / pl.max_horizontal(pl.len().over("judge") - 1, 1)
-    return frame.with_columns(place.alias("place")).sort("at")["place"].to_numpy()
+def _sequence(who: Ints, judges: int) -> Floats:
+    """The place of each label in its judge's work, from 0 for the first to 1 for the last; rows are in order.
+
+    >>> _sequence(np.array([0, 1, 0, 0]), 2).tolist()
+    [0.0, 0.0, 0.5, 1.0]
+    """
+    size = np.bincount(who, minlength=judges)
+    order = np.argsort(who, kind="stable")
+    place = np.empty(len(who))
+    place[order] = np.arange(len(who)) - (np.cumsum(size) - size)[who[order]]
+    sequence: Floats = place / np.maximum(size - 1, 1)[who]
+    return sequence
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,12 +6,15 @@ Reference: Kazai, Craswell, Yilmaz and Tahaghoghi, An Analysis of Systematic Jud
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from karat.judges.clicked import Clicked, Counting, Reduce, in_percent, shares
-from karat.records import ClickLog, Clicks, Judgments, Result
+from karat.judges.clicked import Clicked, Counting, in_percent, shares
+from karat.labels.consensus import How
+from karat.records import ClickLog, Clicks, Result
 from karat.records.base import count
 from karat.stats import FEWEST
 
@@ -20,14 +23,14 @@ Ints = npt.NDArray[np.int64]
 
 
 def most_clicked(
-    judgments: Judgments,
+    labels: Any,
     clicks: Clicks | ClickLog,
     *,
     by: str | None = None,
     minimum_clicks: int = 100,
     high: float | None = None,
     counting: Counting = "clicks",
-    reduce: Reduce = "majority",
+    consensus: How = "median",
     level: float = 0.95,
     draws: int = 1000,
     seed: int = 0,
@@ -35,7 +38,7 @@ def most_clicked(
     """How often the most clicked document of a query gets a high label (p_a), and none a higher one (p_r).
 
     >>> clicks = Clicks.of({"query": ["q", "q"], "doc": ["a", "b"], "clicks": [900, 300]})
-    >>> found = most_clicked(Judgments.of({"q": {"a": 2, "b": 3, "c": 0}}), clicks)
+    >>> found = most_clicked({"q": {"a": 2, "b": 3, "c": 0}}, clicks)
     >>> found.frame.select("p_a", "p_r", "n_queries").row(0)
     (1.0, 0.0, 1)
 
@@ -45,9 +48,9 @@ def most_clicked(
     Documents clicked equally often share their query's answer. `by` splits the queries by what the most clicked
     document is. A lenient group has a high p_a and a low p_r.
     """
-    data = Clicked.of(judgments, clicks, by=by, minimum=minimum_clicks, counting=counting, reduce=reduce)
+    data = Clicked.of(labels, clicks, by=by, minimum=minimum_clicks, counting=counting, consensus=consensus)
     notes = list(data.notes)
-    least = _high(judgments, high, notes)
+    least = _high(data, high, notes)
     # Which documents are of which kind; without a feature, all are of one.
     kinds = {"": np.ones(len(data.query), bool)}
     if data.value is not None:
@@ -105,20 +108,17 @@ def _largest(query: Ints, values: npt.NDArray[np.generic], queries: int) -> Floa
     return largest
 
 
-def _high(judgments: Judgments, high: float | None, notes: list[str]) -> float:
+def _high(data: Clicked, high: float | None, notes: list[str]) -> float:
     """The least of the high labels: the second highest of the scale; NaN where that says nothing."""
     if high is not None:
         return high
-    seen = judgments.frame["label"].drop_nulls().unique().sort().to_list()
-    grades = seen if judgments.scale is None else list(judgments.scale.grades)
-    if len(grades) < 3:
+    if data.highest is None:
         notes.append("p_a is undefined: both of two labels would be high; name the least high grade with high")
         return float("nan")
-    if judgments.scale is None:
-        notes.append(
-            f"no scale given: the two highest labels seen, {grades[-2]:g} and {grades[-1]:g}, are the high ones"
-        )
-    return float(grades[-2])
+    if not data.scaled:
+        second, first = data.highest
+        notes.append(f"no scale given: the two highest labels seen, {second:g} and {first:g}, are the high ones")
+    return data.highest[0]
 
 
 def _most_clicked_finding(frame: pl.DataFrame, least: float, level: float) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from karat.errors import BadInput
-from karat.judges.answers import Answers, Floats
-from karat.judges.em import Errors, check, settle, tally
+from karat.judges.em import Answers, Errors, check, settle, tally
 from karat.judges.error_model import ErrorModel, able_to_learn, described
-from karat.records import Judgments
+from karat.labels.panel import Floats
 
 #: Newton steps for the judges in every round of the fit: each round begins where the last one ended.
 NEWTON_STEPS = 2
@@ -19,9 +20,9 @@ RIDGE = 1e-4
 
 
 def ordinal(
-    judgments: Judgments,
+    labels: Any,
     *,
-    gold: Judgments | None = None,
+    gold: Any = None,
     smoothing: float = 3.0,
     max_iterations: int = 1000,
     tolerance: float = 1e-6,
@@ -29,9 +30,9 @@ def ordinal(
 ) -> ErrorModel:
     """Grades and judges' errors when a label falls near what the judge makes of the true grade.
 
-    >>> labels = {"ann": [0, 1, 2, 1, 0, 2], "bob": [0, 1, 2, 1, 0, 2], "eve": [1, 2, 2, 2, 1, 2]}
-    >>> model = ordinal(Judgments.of([{"query": "q", "doc": f"d{i}", "label": label, "judge": judge}
-    ...                               for judge, given in labels.items() for i, label in enumerate(given)]))
+    >>> said = {"ann": [0, 1, 2, 1, 0, 2], "bob": [0, 1, 2, 1, 0, 2], "eve": [1, 2, 2, 2, 1, 2]}
+    >>> model = ordinal([{"query": "q", "doc": f"d{i}", "label": label, "judge": judge}
+    ...                  for judge, given in said.items() for i, label in enumerate(given)])
     >>> model.posterior["label"].to_list()
     [0.0, 1.0, 2.0, 1.0, 0.0, 2.0]
     >>> bool(model.judges["leniency"][2] > 0.3 > abs(model.judges["leniency"][0]))
@@ -49,7 +50,7 @@ def ordinal(
     check(smoothing=smoothing)
     if not smoothing:
         raise BadInput.at("the smoothing", expected="a number of labels above 0", found="0")
-    answers = able_to_learn(Answers.of(judgments, gold))
+    answers = able_to_learn(Answers.of(labels, gold))
     curves = _Curves(answers.levels)
     everybody, each = np.zeros((3, 1)), np.zeros((3, answers.judges.height))
 

@@ -6,20 +6,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from karat.judges.answers import Answers, Floats
+from karat.labels import Panel
+from karat.labels.panel import Floats
 from karat.stats import totals
+from karat.stats.agreement import label_counts
 
 
 @dataclass(frozen=True, eq=False)
 class Others:
     """For each label: how many labels other judges gave to the item, how they spread, and what they mean.
 
-    >>> from karat.records import Judgments
-    >>> answers = Answers.of(Judgments.of([
-    ...     {"query": "q", "doc": "d", "label": 2, "judge": "ann"},
-    ...     {"query": "q", "doc": "d", "label": 0, "judge": "bob"},
-    ...     {"query": "q", "doc": "d", "label": 2, "judge": "eve"}]))
-    >>> others = Others.of(answers)
+    >>> others = Others.of(Panel.of([{"query": "q", "doc": "d", "label": 2, "judge": "ann"},
+    ...                              {"query": "q", "doc": "d", "label": 0, "judge": "bob"},
+    ...                              {"query": "q", "doc": "d", "label": 2, "judge": "eve"}]))
     >>> others.mean.tolist(), others.agree.tolist()
     ([1.0, 2.0, 1.0], [0.5, 0.0, 0.5])
     """
@@ -31,34 +30,31 @@ class Others:
     agree: Floats
 
     @classmethod
-    def of(cls, answers: Answers) -> Others:
+    def of(cls, panel: Panel) -> Others:
         """All labels of the item but the judge's own, the repeated ones too."""
-        key = answers.judge * answers.items.height + answers.item
+        key = panel.judge * panel.items.height + panel.item
         _, first, pair = np.unique(key, return_index=True, return_inverse=True)
-        pairs = len(first)
-        own = np.bincount(answers.grade * pairs + pair, minlength=answers.levels * pairs).reshape(-1, pairs)
-        votes = answers.per_item[:, answers.item[first]] - own
-        n = votes.sum(axis=0)
+        own = label_counts(pair, panel.grade, len(first), panel.levels)
+        votes = panel.counts()[panel.item[first]] - own
+        n = votes.sum(axis=1)
         somebody = n > 0
-        mean = np.divide(np.sum(votes * answers.grades[:, None], axis=0), n, out=np.full(pairs, np.nan), where=somebody)
-        most = votes == votes.max(axis=0)
-        credit = np.where(somebody, most / most.sum(axis=0), np.nan)
-        return cls(n[pair], mean[pair], credit[answers.grade, pair])
+        mean = np.divide(votes @ panel.grades, n, out=np.full(len(n), np.nan), where=somebody)
+        most = votes == votes.max(axis=1, keepdims=True)
+        credit = np.where(somebody[:, None], most / most.sum(axis=1, keepdims=True), np.nan)
+        return cls(n[pair], mean[pair], credit[pair, panel.grade])
 
 
-def reliability(answers: Answers) -> float:
+def reliability(panel: Panel) -> float:
     """How much of the spread of labels is between documents, not between judges of one: the intraclass correlation.
 
     0 when labels have nothing to do with the documents, 1 when all judges agree; NaN when nothing can be compared.
     """
-    value = answers.grades[answers.grade]
-    n = answers.per_item.sum(axis=0)
-    several, labels = n > 1, len(value)
-    items = answers.items.height
-    if not several.any() or items < 2 or labels == items:
+    _, item, n = np.unique(panel.item, return_inverse=True, return_counts=True)
+    value, labels, items = panel.value, len(item), len(n)
+    if not (n > 1).any() or items < 2 or labels == items:
         return float("nan")
-    mean = totals(answers.item, value, items) / n
-    within = float(((value - mean[answers.item]) ** 2).sum()) / (labels - items)
+    mean = totals(item, value, items) / n
+    within = float(((value - mean[item]) ** 2).sum()) / (labels - items)
     between = float((n * (mean - value.mean()) ** 2).sum()) / (items - 1)
     typical = (labels - float((n**2).sum()) / labels) / (items - 1)
     spread = max((between - within) / typical, 0.0)

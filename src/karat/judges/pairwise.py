@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import polars as pl
 
 from karat.errors import BadInput
-from karat.judges.panel import Panel
-from karat.records import Judgments, Result
+from karat.labels import Panel
+from karat.records import Result
 from karat.records.base import count
 from karat.stats import totals
 from karat.stats.agreement import cohen_kappa, krippendorff_alpha, raw_agreement
@@ -16,13 +18,12 @@ from karat.stats.agreement import cohen_kappa, krippendorff_alpha, raw_agreement
 AT_ONCE = 5_000_000
 
 
-def pairwise(judgments: Judgments, min_pairs: int = 10) -> Result:
+def pairwise(labels: Any, min_pairs: int = 10) -> Result:
     """How far every two judges agree who labelled at least `min_pairs` query-document pairs in common.
 
     >>> said = {"ann": [2, 0, 1, 2, 0, 1], "bob": [2, 0, 1, 1, 0, 2], "eve": [0, 0, 0, 1, 2, 2]}
-    >>> pairwise(Judgments.of([
-    ...     {"query": "q", "doc": f"d{i}", "label": label, "judge": judge}
-    ...     for judge, labels in said.items() for i, label in enumerate(labels)]), min_pairs=5)
+    >>> pairwise([{"query": "q", "doc": f"d{i}", "label": label, "judge": judge}
+    ...           for judge, labels in said.items() for i, label in enumerate(labels)], min_pairs=5)
     Of 3 pairs of judges, ann and bob agree most (Cohen's kappa 0.50, 6 pairs), ann and eve least (-0.25, 6 pairs).
 
     Columns: judge, against (and their groups, where there are groups), n_queries, n_pairs, raw, cohen, cohen_quadratic,
@@ -30,12 +31,13 @@ def pairwise(judgments: Judgments, min_pairs: int = 10) -> Result:
     well to have worked apart. With few pairs in common the figures scatter widely: raise `min_pairs` before blaming
     a judge.
     """
-    judgments.need("judge", "comparing every two of them")
     if not isinstance(min_pairs, int) or min_pairs < 1:
         raise BadInput.at("min_pairs", expected="1 or more", found=str(min_pairs))
-    panel = Panel.of(judgments)
-    notes = [*judgments.notes, *panel.notes]
+    panel = Panel.of(labels)
+    notes = list(panel.notes)
     named = ~panel.nameless[panel.judge]
+    if not named.any():
+        raise BadInput.at("the labels", expected="the names of judges, for comparing every two of them", found="none")
     if not named.all():
         notes.append(f"{count(int((~named).sum()), 'label')} without a judge left aside")
     meetings = _meetings(panel.kept(named))
@@ -49,11 +51,11 @@ def pairwise(judgments: Judgments, min_pairs: int = 10) -> Result:
         notes.append(f"{rare} with fewer than {min_pairs} labelled pairs in common left out")
     levels = panel.levels
     cells = meetings.join(enough.select("pair", "one", "other"), on=["one", "other"])
-    place = (cells["pair"].cast(pl.Int64) * levels + cells["level"]) * levels + cells["level_other"]
+    place = (cells["pair"].cast(pl.Int64) * levels + cells["grade"]) * levels + cells["grade_other"]
     met = totals(place.to_numpy(), cells["n"].to_numpy(), enough.height * levels**2)
     table = met.reshape(enough.height, levels, levels)
     both_ways = table + np.swapaxes(table, 1, 2)
-    groups = judgments.has("group")
+    groups = panel.has_groups
     judge = panel.judges["judge"].gather
     group = panel.judges["group"].gather
     frame = pl.DataFrame(
@@ -76,18 +78,18 @@ def pairwise(judgments: Judgments, min_pairs: int = 10) -> Result:
 
 
 def _meetings(panel: Panel) -> pl.DataFrame:
-    """How often two judges said these two grades for the same document: one, other, level, level_other, query, n.
+    """How often two judges said these two grades for the same document: one, other, grade, grade_other, query, n.
 
     Labels of one item are joined with each other, some items at a time, and counted before the next: memory goes with
     the number of judges who met, not with items x judges.
     """
-    frame = pl.DataFrame({"item": panel.item, "judge": panel.judge, "level": panel.level, "query": panel.query})
+    frame = pl.DataFrame({"item": panel.item, "judge": panel.judge, "grade": panel.grade, "query": panel.query})
     frame = frame.sort("item", "judge")
     size = frame.select(pl.len().over("item")).to_series().cast(pl.Int64)
     part = (size.cum_sum() // AT_ONCE).alias("part")
     # A part ends with an item, so that the labels of an item stay together.
     frame = frame.with_columns(part).with_columns(pl.col("part").min().over("item"))
-    key = ["one", "other", "level", "level_other", "query"]
+    key = ["one", "other", "grade", "grade_other", "query"]
     found = []
     for some in frame.partition_by("part", include_key=False):
         met = some.join(some, on=["item", "query"], suffix="_other").filter(pl.col("judge") < pl.col("judge_other"))

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
 from itertools import combinations
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
 from karat.errors import BadInput, Undefined
-from karat.judges.gold import GOLD, gold_errors
-from karat.judges.slices import plain_labels, sliced
+from karat.judges.slices import errors_of, labels_of, sliced
+from karat.labels import GOLD, Panel
 from karat.records import Judgments
 from karat.stats import totals
+from karat.stats.regression import clustered_ols
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
+#: What differs on a slice: how far labels are off and in which direction, or how often they are right.
+Kind = Literal["bias", "noise"]
 
 #: More gold grades than this are put together into so many.
 MOST_GRADES = 10
@@ -25,13 +29,17 @@ MOST_GRADES = 10
 
 @dataclass(frozen=True, eq=False)
 class Side:
-    """The differences of one group from gold, or from another group: a row each, laid out by number."""
+    """The differences of one group from gold, or from another group: a row for each label, laid out by number."""
 
     group: str
     against: str
+    kind: Kind
     query: Ints
+    #: Who gave the label; nothing where judges are taken as they are.
+    judge: Ints | None
     difference: Floats
-    #: What a row counts as a query-document pair: 1 / its pair's rows.
+    #: What a row counts, and what it counts as a query-document pair: 1 / its pair's rows.
+    weight: Floats
     pair: Floats
     #: The slice of each row by feature, -1 where it is unknown.
     codes: dict[str, Ints]
@@ -40,12 +48,8 @@ class Side:
     grade: Ints
     #: The variance of rows within queries, and of queries.
     noise: tuple[float, float]
-
-    @cached_property
-    def beyond_grade(self) -> Floats:
-        """The differences less the mean of their grade."""
-        sums = totals(self.grade, self.difference, int(self.grade.max()) + 1)
-        return self.difference - (sums / np.bincount(self.grade))[self.grade]
+    #: The same differences seen from the other group's labels, where its judges are a sample, too.
+    other: Side | None = None
 
     def inside(self, where: tuple[tuple[str, int], ...]) -> npt.NDArray[np.bool_]:
         """Which rows are in a slice."""
@@ -54,29 +58,22 @@ class Side:
             mask &= self.codes[feature] == value
         return mask
 
-    def crossed(self, where: tuple[tuple[str, int], ...]) -> tuple[Ints, Floats]:
-        """Numbers and sums by query (rows) in the four cells of two parts: neither, the second, the first, both."""
-        (one, value), (other, other_value) = where
-        known = (self.codes[one] >= 0) & (self.codes[other] >= 0)
-        cell = self.query * 4 + 2 * (self.codes[one] == value) + (self.codes[other] == other_value)
-        cell, cells = cell[known], 4 * (int(self.query.max()) + 1)
-        n, s = np.bincount(cell, minlength=cells), totals(cell, self.beyond_grade[known], cells)
-        return n.reshape(-1, 4), s.reshape(-1, 4)
-
-    def patterns(self, wheres: list[tuple[tuple[str, int], ...]]) -> tuple[Ints, Floats, Floats]:
-        """Numbers and sums by query and by which slices a row is in, at which grade; and what each pattern is."""
-        grades = int(self.grade.max()) + 1
-        code = self.grade
-        for where in wheres:
-            code = code * 2 + self.inside(where)
-        # Only the patterns that occur are counted: few of all that could.
-        seen, pattern = np.unique(code, return_inverse=True)
-        queries = int(self.query.max()) + 1
-        cell, cells = self.query * len(seen) + pattern, queries * len(seen)
-        bits = (seen[:, None] >> np.arange(len(wheres) - 1, -1, -1)) & 1
-        is_grade = (seen >> len(wheres))[:, None] == np.arange(1, grades)
-        n, s = np.bincount(cell, minlength=cells), totals(cell, self.difference, cells)
-        return n.reshape(queries, -1), s.reshape(queries, -1), np.column_stack([is_grade, bits]).astype(np.float64)
+    def p_of_last(self, columns: list[npt.NDArray[np.bool_]], known: npt.NDArray[np.bool_] | None = None) -> float:
+        """The p value of the last of some yes-or-no columns beside the grades and the others; 1 where they tell it."""
+        rows = np.ones(len(self.query), np.bool_) if known is None else known
+        grades, judges = int(self.grade.max()) + 1, 1 if self.judge is None else int(self.judge.max()) + 1
+        # Labels of one judge and query that are alike in all columns are counted together: the fit is the same.
+        code = (self.query * judges + (0 if self.judge is None else self.judge)) * grades + self.grade
+        for column in columns:
+            code = code * 2 + column
+        seen, place = np.unique(code[rows], return_inverse=True)
+        weight = totals(place, self.weight[rows], len(seen))
+        difference = totals(place, (self.weight * self.difference)[rows], len(seen)) / weight
+        who, bits = seen >> len(columns), seen[:, None] >> np.arange(len(columns) - 1, -1, -1) & 1
+        design = np.column_stack([(who % grades)[:, None] == np.arange(1, grades), bits])
+        query, judge = np.divmod(who // grades, judges)
+        fit = clustered_ols(difference, design, query, judge=None if self.judge is None else judge, weight=weight)
+        return float(fit.p[-1]) if np.isfinite(fit.p[-1]) else 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,98 +95,115 @@ class Slice:
     p_bh: float = np.nan
 
 
-def own_columns(judgments: Judgments) -> list[str]:
+def own_columns(panel: Panel) -> list[str]:
     """The columns that are no part of a judgment: features, by karat or by the user."""
     known = set(Judgments.schema.names)
-    names = [name for name in judgments.frame.columns if name not in known and judgments.has(name)]
+    frame = panel.frame
+    names = [name for name in frame.columns if name not in known and frame[name].null_count() < frame.height]
     if not names:
         raise BadInput.at(
             "the judgments",
             expected="columns with features of query or document",
-            found=", ".join(judgments.frame.columns),
+            found=", ".join(frame.columns),
             remedy="make them with add_features(judgments, documents=..., queries=...)",
         )
     return names
 
 
 def both_sides(
-    judgments: Judgments, features: list[str], gold: Judgments | None, slices: int, same_grade: bool
+    panel: Panel, features: list[str], slices: int, same_grade: bool, sampled: Collection[str]
 ) -> tuple[list[Side], list[str]]:
-    """Each group against gold; without gold, each two groups against each other."""
-    has_gold = gold is not None or (judgments.has("group") and GOLD in judgments.frame["group"])
-    frame, notes = gold_errors(judgments, gold) if has_gold else plain_labels(judgments)
+    """Each group against gold, for bias and for noise; without gold, each two groups against each other."""
+    frame, notes = errors_of(panel, features) if panel.has_gold else (labels_of(panel, features), [])
     cut = [sliced(frame[name], slices).alias(name) for name in features]
     names = {s.name: s.dtype.categories.to_list() for s in cut if isinstance(s.dtype, pl.Enum)}
-    codes = [s.to_physical().cast(pl.Int64).fill_null(-1) for s in cut]
-    own = {"_difference": "_error", "_grade": "_gold"} if has_gold else {}
-    frame = frame.select("_number", "_item", _group="group", _label="label", **own).hstack(codes)
+    frame = frame.select(pl.col("^_.*$")).hstack([s.to_physical().cast(pl.Int64).fill_null(-1) for s in cut])
     groups = frame["_group"].unique().sort().to_list()
-    if has_gold:
-        parts = {(g, GOLD): frame.filter(pl.col("_group") == g) for g in groups}
-    elif len(groups) > 1:
-        mixed = [f for f in features if frame.group_by("_item").agg(pl.col(f).n_unique())[f].max() != 1]
-        if mixed:
-            notes.append(f"not a feature of the pair, so left out without gold: {', '.join(mixed)}")
-        features = [f for f in features if f not in mixed]
-        of = {
-            g: frame.filter(pl.col("_group") == g)
-            .group_by("_item")
-            .agg(pl.mean("_label"), pl.first("_number", *features))
-            for g in groups
-        }
-        parts = {}
-        for a, b in combinations(groups, 2):
-            both = of[a].join(of[b].select("_item", _other="_label"), on="_item")
-            middle = ((pl.col("_label") + pl.col("_other")) / 2).round()
-            parts[a, b] = both.with_columns(_difference=pl.col("_label") - pl.col("_other"), _grade=middle)
-    else:
+    sides = list[Side]()
+    if panel.has_gold:
+        for group in groups:
+            part = frame.filter(pl.col("_group") == group).with_columns(_difference="_error", _grade="_gold")
+            bias = _side(group, GOLD, part, names, same_grade, group in sampled)
+            right = (bias.difference == 0).astype(np.float64)
+            sides += [bias, replace(bias, kind="noise", difference=right, noise=_noise(part, bias.grade, right))]
+        return sides, notes
+    if len(groups) < 2:
         raise Undefined("one group without gold: there is nothing to compare its labels with")
-    names = {name: names[name] for name in features}
-    sides = [
-        _side(*key, part.sort("_number", "_item"), names, same_grade) for key, part in parts.items() if part.height
-    ]
+    mixed = [f for f in features if frame.group_by("_item").agg(pl.col(f).n_unique())[f].max() != 1]
+    if mixed:
+        notes.append(f"not a feature of the pair, so left out without gold: {', '.join(mixed)}")
+        names = {name: values for name, values in names.items() if name not in mixed}
+    means = frame.group_by("_group", "_item").agg(_mean=pl.mean("_label"))
+    for one, other in combinations(groups, 2):
+        seen = [
+            _against(frame, means, mine, theirs, sign) for mine, theirs, sign in ((one, other, 1.0), (other, one, -1.0))
+        ]
+        if seen[0].height:
+            there, back = (
+                _side(one, other, part, names, same_grade, mine in sampled)
+                for part, mine in zip(seen, (one, other), strict=True)
+            )
+            sides.append(replace(there, other=back if other in sampled else None))
     if not sides:
         raise Undefined("no two groups labelled the same documents, and there is no gold")
     return sides, notes
 
 
-def _side(group: str, against: str, part: pl.DataFrame, names: dict[str, list[str]], same_grade: bool) -> Side:
-    part = part.with_columns(
-        pl.col("_number").rank("dense").cast(pl.Int64) - 1,
-        _pair=1.0 / pl.len().over("_item"),
-        _grade=sliced(part["_grade"], MOST_GRADES).rank("dense").cast(pl.Int64) - 1
-        if same_grade
-        else pl.lit(0, pl.Int64),
+def _against(frame: pl.DataFrame, means: pl.DataFrame, mine: str, theirs: str, sign: float) -> pl.DataFrame:
+    """One group's labels of the pairs that both labelled, less the mean of the other's; a pair counts once."""
+    own, other = (means.filter(pl.col("_group") == group).drop("_group") for group in (mine, theirs))
+    rows = frame.filter(pl.col("_group") == mine).join(own, on="_item", maintain_order="left")
+    rows = rows.join(other, on="_item", suffix="_other", maintain_order="left")
+    return rows.with_columns(
+        _difference=sign * (pl.col("_label") - pl.col("_mean_other")),
+        _grade=((pl.col("_mean") + pl.col("_mean_other")) / 2).round(),
+        _weight=1.0 / pl.len().over("_item"),
     )
-    beyond = pl.col("_difference") - pl.col("_difference").mean().over("_grade")
-    by_item = part.select("_item", "_number", beyond).group_by("_item", maintain_order=True)
-    items = by_item.agg(pl.first("_number"), pl.mean("_difference"))
-    pair, query = _noise(items)
+
+
+def _side(
+    group: str, against: str, part: pl.DataFrame, names: dict[str, list[str]], same_grade: bool, sampled: bool
+) -> Side:
+    grade = sliced(part["_grade"], MOST_GRADES).rank("dense").cast(pl.Int64) - 1
+    part = part.with_columns(
+        pl.col("_query", "_judge").rank("dense").cast(pl.Int64) - 1,
+        _pair=1.0 / pl.len().over("_item"),
+        _grade=grade if same_grade else pl.lit(0, pl.Int64),
+    )
+    difference, grades = part["_difference"].to_numpy(), part["_grade"].to_numpy()
     return Side(
         group,
         against,
-        part["_number"].to_numpy(),
-        part["_difference"].to_numpy(),
+        "bias",
+        part["_query"].to_numpy(),
+        part["_judge"].to_numpy() if sampled else None,
+        difference,
+        part["_weight"].to_numpy(),
         part["_pair"].to_numpy(),
         {name: part[name].to_numpy() for name in names},
         names,
-        part["_grade"].to_numpy(),
-        # Several labels of a pair are not as many pairs.
-        (pair * part.height / items.height, query),
+        grades,
+        _noise(part, grades, difference),
     )
 
 
-def _noise(items: pl.DataFrame) -> tuple[float, float]:
-    """The variance of pairs within queries, and of queries, by the analysis of variance."""
-    queries = items.group_by("_number", maintain_order=True).agg(
+def _noise(part: pl.DataFrame, grade: Ints, difference: Floats) -> tuple[float, float]:
+    """The variance of rows within queries, and of queries, by the analysis of variance of pairs."""
+    beyond = pl.col("_difference") - pl.col("_difference").mean().over("_grade")
+    rows = part.select("_item", "_query", _difference=pl.Series(difference), _grade=pl.Series(grade))
+    items = rows.with_columns(beyond).group_by("_item", maintain_order=True)
+    items = items.agg(pl.first("_query"), pl.mean("_difference"))
+    # Several labels of a pair are not as many pairs, unless each counts as its share of one.
+    more = float(part["_weight"].sum()) / items.height
+    queries = items.group_by("_query", maintain_order=True).agg(
         n=pl.len(), within=pl.col("_difference").var(ddof=0) * pl.len(), mean=pl.mean("_difference")
     )
     n, within, mean = (queries[name].to_numpy().astype(np.float64) for name in ("n", "within", "mean"))
     whole = float(np.var(items["_difference"].to_numpy(), ddof=1)) if items.height > 1 else 0.0
     left = n.sum() - len(n)
     if left < 30:  # hardly a query with two pairs: the two cannot be told apart, nor need they be
-        return whole, 0.0
+        return whole * more, 0.0
     pair = within.sum() / left
     between = (n * (mean - (n * mean).sum() / n.sum()) ** 2).sum()
     query = (between - (len(n) - 1) * pair) / (n.sum() - (n**2).sum() / n.sum())
-    return float(pair), float(max(query, 0.0))
+    return float(pair * more), float(max(query, 0.0))

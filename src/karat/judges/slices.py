@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -10,62 +10,77 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from karat.errors import BadInput
+from karat.errors import BadInput, Undefined
 from karat.judges.features import FEATURES
-from karat.records import Judgments
+from karat.labels import ALL, Panel
 from karat.records.base import count
 from karat.records.scale import refuse_many_grades
-from karat.stats.regression import clustered_means
+from karat.stats import FEWEST
+from karat.stats.two_way import spread_of_means
 
 Floats = npt.NDArray[np.float64]
 
-#: The value of "no feature, all labels", and the group of judges where none is named.
-ALL = "all"
-#: Labels are comparable when they are about the same thing.
-ITEM = ("query", "doc", "subtopic", "context", "aspect", "surface")
 #: More grades than this are measurements, whose distribution is no table.
 MOST_GRADES = 101
 #: Into how many slices a number is cut.
 SLICES = 4
+#: A variance that is rounding.
+NOTHING = 1e-20
 
 
-def plain_labels(judgments: Judgments, by: str | Sequence[str] | None = None) -> tuple[pl.DataFrame, list[str]]:
-    """The labels of pages as a whole with a group each, numbered by item and query, and what was left aside."""
-    frame, notes = judgments.frame, list[str]()
-    name = pl.col("group").fill_null("unnamed") if judgments.has("group") else pl.lit(ALL)
-    frame = frame.with_columns(name.alias("group"))
-    for column, whole in (("aspect", "overall"), ("surface", "page")):
-        if column not in frame.columns:
-            continue
-        frame = frame.with_columns(pl.col(column).fill_null(whole))
-        kept = frame.filter(pl.col(column) == whole)
-        if column in _listed(by) or kept.height in (0, frame.height):
-            continue
-        notes.append(f"{count(frame.height - kept.height, 'judgment')} of another {column} than {whole} left aside")
-        frame = kept
-    silent = frame["label"].null_count()
-    if silent:
-        notes.append(f"{count(silent, 'answer')} without a label (can't tell) left aside")
-        frame = frame.drop_nulls("label")
-    if not frame.height:
-        raise BadInput.at("the judgments", expected="at least one label", found="none")
-    item = pl.struct(column for column in ITEM if column in frame.columns)
-    numbers = {"_item": item.rank("dense"), "_number": pl.col("query").rank("dense")}
-    return frame.with_columns(expr.cast(pl.Int64).alias(name) - 1 for name, expr in numbers.items()), notes
-
-
-def features_of(judgments: Judgments, by: str | Sequence[str] | None) -> list[str]:
+def features_of(panel: Panel, by: str | Sequence[str] | None) -> list[str]:
     """The names of the features asked for, or an error that says how to have one that is not there."""
-    for name in _listed(by):
-        if not judgments.has(name):
+    for name in listed_features(by):
+        if name not in panel.frame.columns:
             remedy = f"make it first with add_features(judgments, ['{name}'], ...)" if name in FEATURES else ""
-            found = ", ".join(judgments.frame.columns)
+            found = ", ".join(panel.frame.columns)
             raise BadInput.at("the judgments", expected=f"a column {name} to compare by", found=found, remedy=remedy)
-    return _listed(by)
+    return listed_features(by)
 
 
-def _listed(by: str | Sequence[str] | None) -> list[str]:
+def listed_features(by: str | Sequence[str] | None) -> list[str]:
+    """One name, several or none as a list."""
     return [] if by is None else [by] if isinstance(by, str) else list(dict.fromkeys(by))
+
+
+def labels_of(panel: Panel, features: Sequence[str] = ()) -> pl.DataFrame:
+    """A row for each label with its numbers and features, in an order that does not depend on how the rows came."""
+    own = {"_query": panel.query, "_item": panel.item, "_judge": panel.judge, "_label": panel.value}
+    group = pl.Series("_group", panel.groups).gather(panel.group)
+    known = [pl.Series(name, values) for name, values in own.items()]
+    frame = pl.DataFrame([group, *known, *(panel.feature(name) for name in features)])
+    frame = frame.with_columns(_weight=pl.lit(1.0))
+    return frame.sort("_query", "_item", "_judge", "_label", maintain_order=True)
+
+
+def errors_of(panel: Panel, features: Sequence[str] = (), *, weighed: bool = False) -> tuple[pl.DataFrame, list[str]]:
+    """The labels of documents that have a gold one, with `_gold` and `_error`, and what to know about the gold sample.
+
+    `weighed` says whether a document counts with 1 / the probability with which it was drawn for gold.
+    """
+    if not panel.has_gold:
+        raise BadInput.at(
+            "the judgments",
+            expected="a group called gold",
+            found=", ".join(panel.groups),
+            remedy="give the gold labels, or name their group gold",
+        )
+    judged = panel.of_judges()
+    judged = judged.kept(~np.isnan(judged.truth))
+    if not len(judged.item):
+        raise Undefined("no label is of a document with a gold label")
+    truth = pl.DataFrame({"_item": np.arange(len(panel.gold)), "_gold": panel.grades[panel.gold]})
+    weight = pl.DataFrame({"_item": np.arange(len(panel.gold)), "_chance": panel.gold_weight})
+    frame = labels_of(judged, features).join(truth, on="_item", how="left", maintain_order="left")
+    frame = frame.with_columns(_error=pl.col("_label") - pl.col("_gold"))
+    different = float(np.ptp(panel.gold_weight[panel.gold >= 0])) > 0
+    if not different:
+        return frame, []
+    drawn = "gold documents were drawn with different probabilities"
+    if not weighed:
+        return frame, [f"{drawn}, but count alike here"]
+    frame = frame.join(weight, on="_item", how="left", maintain_order="left")
+    return frame.with_columns(_weight="_chance"), [f"{drawn}: each counts with 1 / its probability"]
 
 
 def cells(frame: pl.DataFrame, features: Sequence[str], notes: list[str]) -> Iterator[tuple[str, pl.DataFrame]]:
@@ -127,7 +142,7 @@ def ordered(values: pl.Series) -> list[str]:
 
 @dataclass(frozen=True, eq=False)
 class Means:
-    """The mean of some columns in each cell, with bootstrap intervals over queries."""
+    """The mean of some columns in each cell (group, value, n, n_queries, n_judges), with intervals."""
 
     cells: pl.DataFrame
     mean: Floats
@@ -136,30 +151,54 @@ class Means:
 
 
 def cell_means(
-    frame: pl.DataFrame, columns: Sequence[str], shares: Sequence[bool], *, level: float, draws: int, seed: int
+    frame: pl.DataFrame, columns: Sequence[str], shares: Sequence[bool], sampled: Collection[str], *, level: float
 ) -> Means:
-    """Means of the columns over the labels of each group and `value`; `shares` says which are of zeros and ones."""
+    """Means of the columns over the labels of each group and `value`; `shares` says which are of zeros and ones.
+
+    Errors are clustered by query, and by judge in the groups whose judges are a sample. With fewer than five queries,
+    or where all labels are alike, there is no interval; but a share that is 0 everywhere ends where so many queries (or
+    judges) could still have missed it (exact binomial bound). Other shares have Wilson's interval, for as many labels
+    as their spread amounts to.
+    """
+    from scipy.special import stdtrit
+
     if not 0 < level < 1:
         raise BadInput.at("the interval's level", expected="a share such as 0.95", found=str(level))
-    if draws < 0 or seed < 0:
-        raise BadInput.at("the bootstrap", expected="0 draws or more, and such a seed", found=f"{draws}, seed {seed}")
-    key = ["group", "value"]
-    sums = frame.group_by(*key, "query").agg(pl.len().alias("_n"), pl.col(columns).sum())
-    size = {"n": pl.col("_n").sum().cast(pl.Int64), "n_queries": pl.len().cast(pl.Int64)}
-    table = sums.group_by(key).agg(**size).sort(key)
-    # Queries are numbered in the order of their ids, so that the order of the rows changes nothing.
-    sums = sums.with_columns(_query=pl.col("query").rank("dense").cast(pl.Int64) - 1)
-    sums = sums.join(table.select(key).with_row_index("_cell"), on=key).sort("_cell", "_query")
-    mean, low, high = clustered_means(
-        sums.select("_n", *columns).to_numpy(),
-        sums["_cell"].to_numpy().astype(np.int64),
-        sums["_query"].to_numpy(),
-        shares,
-        level=level,
-        draws=draws,
-        seed=seed,
-    )
-    return Means(table, mean, low, high)
+    key = ["_group", "value"]
+    size = {"n": pl.len(), "n_queries": pl.col("_query").n_unique(), "n_judges": pl.col("_judge").n_unique()}
+    table = frame.group_by(key).agg(**{name: of.cast(pl.Int64) for name, of in size.items()}).sort(key)
+    parts = frame.partition_by(key, as_dict=True)
+    mean, low, high = (np.full((table.height, len(columns)), np.nan) for _ in range(3))
+    of_shares = np.asarray(shares, dtype=np.bool_)
+    for at, (group, value, _, queries, judges) in enumerate(table.iter_rows()):
+        rows = parts[group, value]
+        values, weight = rows.select(columns).to_numpy(), rows["_weight"].to_numpy()
+        by_judge = rows["_judge"].to_numpy() if group in sampled else None
+        mean[at], spread = spread_of_means(values, weight, rows["_query"].to_numpy(), by_judge)
+        clusters = queries if by_judge is None else min(queries, judges)
+        if queries < FEWEST or clusters < 2:
+            continue
+        alike = values.min(axis=0) == values.max(axis=0)
+        mean[at, alike] = values[0, alike]
+        error = np.sqrt(np.where((spread.variance > NOTHING) & ~alike, spread.variance, np.nan))
+        reach = stdtrit(spread.df, 0.5 + level / 2)
+        low[at], high[at] = mean[at] - reach * error, mean[at] + reach * error
+        wilson = _wilson(mean[at], error, reach)
+        low[at], high[at] = np.where(of_shares, wilson[0], low[at]), np.where(of_shares, wilson[1], high[at])
+        missed = 1 - ((1 - level) / 2) ** (1 / clusters)
+        never, always = of_shares & alike & (mean[at] == 0), of_shares & alike & (mean[at] == 1)
+        low[at, never], high[at, never] = 0.0, missed
+        low[at, always], high[at, always] = 1 - missed, 1.0
+    return Means(table.rename({"_group": "group"}), mean, low, high)
+
+
+def _wilson(share: Floats, error: Floats, reach: Floats) -> tuple[Floats, Floats]:
+    """Wilson's interval of a share whose error is that of so many independent labels."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        less = reach**2 * error**2 / (share * (1 - share))
+        middle = (share + less / 2) / (1 + less)
+        half = reach * np.sqrt(error**2 + (less / reach) ** 2 / 4) / (1 + less)
+    return middle - half, middle + half
 
 
 def grade_shares(
@@ -167,10 +206,9 @@ def grade_shares(
     column: str,
     features: Sequence[str],
     notes: list[str],
+    sampled: Collection[str],
     *,
     level: float,
-    draws: int,
-    seed: int,
 ) -> pl.DataFrame:
     """The share of every value of `column` in each cell, a row for each: n, share and its interval."""
     grades = frame[column].unique().sort().to_list()
@@ -181,30 +219,22 @@ def grade_shares(
     )
     parts = []
     for feature, cut in cells(frame, features, notes):
-        means = cell_means(cut, names, [True] * len(names), level=level, draws=draws, seed=seed)
+        means = cell_means(cut, names, [True] * len(names), sampled, level=level)
+        given = cut.group_by("_group", "value").agg(pl.col(names).sum()).sort("_group", "value")
         many, k = means.cells.height, len(grades)
-        rows = means.cells[np.repeat(np.arange(many), k)].with_columns(
+        rows = means.cells.rename({"n": "n_labels"})[np.repeat(np.arange(many), k)].with_columns(
             pl.lit(feature).alias("feature"),
             pl.col("value").cast(pl.String),
             pl.Series(column, grades * many, dtype=pl.Float64),
+            pl.Series("n", given.select(names).to_numpy().ravel().astype(np.int64)),
             *(
                 pl.Series(name, numbers.ravel())
                 for name, numbers in (("share", means.mean), ("low", means.low), ("high", means.high))
             ),
         )
         parts.append(rows)
-    return pl.concat(parts).select(
-        "group",
-        "feature",
-        "value",
-        column,
-        (pl.col("share") * pl.col("n")).round().cast(pl.Int64).alias("n"),
-        "share",
-        "low",
-        "high",
-        n_labels="n",
-        n_queries="n_queries",
-    )
+    sizes = ["n_labels", "n_queries", "n_judges"]
+    return pl.concat(parts).select("group", "feature", "value", column, "n", "share", "low", "high", *sizes)
 
 
 _CALLED = {ALL: "the judges", "crowd": "the crowd", "professional": "the professionals", "llm": "the LLM"}

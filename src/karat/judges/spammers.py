@@ -1,9 +1,9 @@
 """Who does not look at the documents? Judges whose labels do not follow what gold and the others say.
 
-A spammer agrees with others by chance, but so does an honest judge with five labels. So the question is put the other
-way round: nobody is called a spammer unless their labels follow the truth clearly less than two thirds as much as those
-of the typical judge, and no more than shuffled labels would. Leniency, strictness and a squeezed scale do not count
-against a judge.
+A spammer agrees with others by chance, but so does an honest judge with five labels. So nobody is called a spammer
+unless their labels follow the truth no more than the same labels shuffled would, and clearly less than two thirds as
+much as those of a judge who looks. Against gold that is a judge who shows to be better than chance, however few they
+are; without gold, the typical one. Leniency, strictness and a squeezed scale do not count against a judge.
 """
 
 from __future__ import annotations
@@ -12,9 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from karat.judges.answers import Answers, Flags, Floats, Ints
 from karat.judges.others import Others, reliability
+from karat.labels import Panel
+from karat.labels.panel import Flags, Floats, Ints
 from karat.stats import totals
+from karat.stats.agreement import label_counts
 from karat.stats.many import benjamini_hochberg
 
 #: Below this share of what the typical judge does, a judge counts as not looking.
@@ -23,6 +25,10 @@ TWO_THIRDS = 2 / 3
 ALARM = 0.05
 #: Labels are better than shuffled ones when fewer than this share of shuffles follow as closely.
 BY_CHANCE = 0.01
+#: A grade more of gold is at least so much more of a label, where no judge shows what it is.
+HALF = 0.5
+#: One grade to nearly everything is this share of the labels, and so improbable if the others' labels are a guide.
+NEARLY, VARIED = 0.95, 0.001
 #: Judges scatter more on some grades than on others: into so many slices is the scale cut to see how much.
 SLICES = 10
 #: A slice has the scatter of its own labels and of so many typical ones.
@@ -48,10 +54,12 @@ class Signal:
     cleared: Flags
     #: Follows the opposite of what the others say.
     reversed: Flags
+    #: Gave one grade to nearly everything, where others did not.
+    one_grade: Flags
 
 
-def signals(answers: Answers, others: Others, fewest: int) -> Signal:
-    """How each judge's labels follow gold where it is known, and else the other judges.
+def signals(panel: Panel, who: Ints, judges: int, others: Others, fewest: int) -> Signal:
+    """How each judge's labels follow gold where it is known, and else the other judges; `who` numbers the judges.
 
     Labels are regressed on the truth, judge by judge; what counts is the slope. The others' mean is drawn to the
     overall mean the more, the fewer they are, so that a judge whose documents had few other judges is not taken for a
@@ -60,18 +68,19 @@ def signals(answers: Answers, others: Others, fewest: int) -> Signal:
     """
     from scipy.special import ndtr
 
-    judges = answers.judges.height
-    label, known = answers.grades[answers.grade], answers.known[answers.item]
+    label, gold = panel.value, panel.truth
     n, follows, typical, noise, chance = np.zeros((5, judges))
-    for rows, truth in (
-        (known >= 0, answers.grades[known]),
-        ((known < 0) & (others.n > 0), _best_guess(others, label, reliability(answers))),
+    # Nobody knows whether one of several people without a name looked.
+    people = np.bincount(np.unique(np.stack([who, panel.judge]), axis=1)[0], minlength=judges)
+    for rows, truth, sure in (
+        (~np.isnan(gold), gold, True),
+        (np.isnan(gold) & (others.n > 0), _best_guess(others, label, reliability(panel)), False),
     ):
-        part = _compared(answers.judge[rows], truth[rows], label[rows], judges)
+        part = _compared(who[rows], truth[rows], label[rows], judges, sure=sure)
         if part is not None:
             n, follows, typical, noise, chance = np.stack([n, follows, typical, noise, chance]) + part
     undefined = np.full(judges, np.nan)
-    tested = (typical > 0) & (n >= fewest)
+    tested = (typical > 0) & (n >= fewest) & (people == 1)
     above = np.divide(follows, np.sqrt(chance), out=np.zeros(judges), where=chance > 0)
     below = np.divide(follows - TWO_THIRDS * typical, np.sqrt(noise), out=undefined.copy(), where=tested)
     # Somebody who always says the same does no better than shuffled labels: these are the same labels.
@@ -84,16 +93,35 @@ def signals(answers: Answers, others: Others, fewest: int) -> Signal:
         chance_p=chance_p,
         spammer_p=spammer_p,
         spammer=called & (chance_p > BY_CHANCE),
-        cleared=chance_p <= BY_CHANCE,
+        cleared=(chance_p <= BY_CHANCE) & (people == 1),
         reversed=called & against,
+        one_grade=_one_grade(panel, who, judges, others, fewest) & (people == 1),
     )
 
 
-def _compared(judge: Ints, truth: Floats, label: Floats, judges: int) -> Floats | None:
+def _one_grade(panel: Panel, who: Ints, judges: int, others: Others, fewest: int) -> Flags:
+    """Who gave one grade to nearly all documents, though others gave it to these documents far less often."""
+    from scipy.special import betainc
+
+    used = label_counts(who, panel.grade, judges, panel.levels)
+    n, most, grade = used.sum(axis=1), used.max(axis=1), used.argmax(axis=1)[who]
+    votes = panel.counts()[panel.item, grade] - (panel.grade == grade)
+    said = totals(who, others.n, judges)
+    share = np.divide(totals(who, votes, judges), said, out=np.ones(judges), where=said > 0)
+    # The chance of so many labels of the grade, or more, if the judge gave it as often as the others.
+    by_chance = betainc(np.maximum(most, 1), n - most + 1, share)
+    flags: Flags = (n >= fewest) & (most >= NEARLY * n) & (by_chance <= VARIED)
+    return flags
+
+
+def _compared(judge: Ints, truth: Floats, label: Floats, judges: int, *, sure: bool) -> Floats | None:
     """For each judge: labels, how they follow, how the typical judge's would, their noise, and that of shuffled ones.
 
-    None where even the typical judge does not follow, so that nothing can be said about anybody.
+    The typical judge is one of those who are better than chance where the truth is `sure`, else one of all. None where
+    even the typical judge does not follow, so that nothing can be said about anybody.
     """
+    from scipy.special import ndtr
+
     n = totals(judge, np.ones(len(judge)), judges)
     size = np.maximum(n, 1)
     x = truth - (totals(judge, truth, judges) / size)[judge]
@@ -101,7 +129,12 @@ def _compared(judge: Ints, truth: Floats, label: Floats, judges: int) -> Floats 
     xx, yy, xy = (totals(judge, product, judges) for product in (x * x, y * y, x * y))
     xx, yy = np.where(xx > 1e-9 * size, xx, 0.0), np.where(yy > 1e-9 * size, yy, 0.0)
     seen = (n > 2) & (xx > 0)
-    slope = _middle(xy[seen] / xx[seen], xx[seen]) if seen.any() else 0.0
+    if not seen.any():
+        return None
+    if sure:
+        above = np.divide(xy, np.sqrt(xx * yy / np.maximum(n - 1, 1)), out=np.zeros(judges), where=seen & (yy > 0))
+        seen &= benjamini_hochberg(np.where(seen, ndtr(-above), np.nan)) <= ALARM
+    slope = _middle(xy[seen] / xx[seen], xx[seen]) if seen.any() else HALF if sure else 0.0
     if not slope > 0:
         return None
     off = (y - slope * x) ** 2

@@ -1,20 +1,56 @@
-"""Pairs of labels added up by query: all that figures of agreement need, for every row of a table at once."""
+"""Pairs of labels added up by query: all that figures of agreement need, and what each label adds to it.
+
+A figure with a query, or a judge, left out comes from the same tables less what goes with them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
-from karat.judges.panel import ALL, GOLD, Panel
+from karat.errors import BadInput
+from karat.labels import ALL, GOLD, Panel
+from karat.labels.consensus import reduced
+from karat.labels.panel import Floats, Ints
 from karat.stats.agreement import cross_table, label_counts, pair_sums
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
+#: The stratum of a judge who is drawn from all groups together.
+EVERYBODY = -1
+
+
+@dataclass(frozen=True, eq=False)
+class By:
+    """A column by whose values agreement is told: the different ones, and which each label has (-1: none)."""
+
+    values: pl.Series
+    of: Ints
+
+    @classmethod
+    def of_panel(cls, panel: Panel, name: str | None, values: pl.Series | None = None) -> By:
+        """The values of this column (or these ones), or no values."""
+        if name is None:
+            return cls(pl.Series("value", [], pl.Null), np.full(len(panel.item), -1))
+        column = panel.feature(name)
+        values = column.drop_nulls().unique().sort() if values is None else values
+        of = column.replace_strict(values, range(len(values)), default=-1, return_dtype=pl.Int64)
+        return cls(values, of.fill_null(-1).to_numpy())
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """The labels behind the sums, a row for each row of the table in which a label counts."""
+
+    row: Ints
+    query: Ints
+    judge: Ints
+    #: The group from which the judge is a draw.
+    stratum: Ints
+    #: By how much the tables (by item, by label, two sides) shrink without these labels, one by one.
+    less: Callable[[Ints], Floats]
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,26 +59,13 @@ class Sums:
 
     #: group, against, value (by number, -1 for all), labels, n_queries, n_pairs, n_labels, n_judges, n_single.
     rows: pl.DataFrame
-    #: The row of each cell; cells are in the order of rows, then queries.
+    #: The row and the query of each cell; cells are in the order of rows, then queries.
     row: Ints
-    by_item: Floats
-    by_label: Floats
-    #: Two sides, one in rows and one in columns; zeros where there are not two.
-    table: Floats
+    query: Ints
+    #: Cells x 3 x grades x grades: pairs by item, pairs by label, and two sides (zeros where there are not two).
+    tables: Floats
     spread: Floats
-
-    @classmethod
-    def joined(cls, parts: Sequence[Sums]) -> Sums:
-        """Several tables one below the other."""
-        starts = np.cumsum([0, *(part.rows.height for part in parts)])
-        return cls(
-            pl.concat([part.rows for part in parts]),
-            np.concatenate([part.row + start for part, start in zip(parts, starts, strict=False)]),
-            np.concatenate([part.by_item for part in parts]),
-            np.concatenate([part.by_label for part in parts]),
-            np.concatenate([part.table for part in parts]),
-            np.concatenate([part.spread for part in parts]),
-        )
+    given: Labels
 
     def of_rows(self, cells: Floats) -> Floats:
         """What the cells of each row add up to."""
@@ -51,7 +74,19 @@ class Sums:
         return whole
 
 
-def within_groups(panel: Panel, groups: Sequence[str], labels: str = "all") -> Sums:
+def all_sums(panel: Panel, name: str | None, by: By) -> list[Sums]:
+    """The rows of a table of agreement: within groups on all labels, on those asked of all alike, and between them."""
+    if len(np.unique(panel.item * panel.judges.height + panel.judge)) < len(panel.item):
+        raise BadInput('agreement is between judges: make the panel with repeats="first", not "all"')
+    parts = [within_groups(panel, by, panel.groups)]
+    if panel.third_rules:
+        first = panel.asked_of_all()
+        ruled = [rule.group for rule in panel.third_rules]
+        parts.append(within_groups(first, By.of_panel(first, name, by.values), ruled))
+    return [*parts, *between_groups(panel, by)]
+
+
+def within_groups(panel: Panel, by: By, groups: Sequence[str]) -> Sums:
     """The labels of each of these groups among themselves, and of all groups but gold where there are several.
 
     A row for each group, and for each value of `by` in it. Two judges are two sides as well.
@@ -60,37 +95,38 @@ def within_groups(panel: Panel, groups: Sequence[str], labels: str = "all") -> S
     own = np.isin(panel.group, [panel.groups.index(name) for name in groups])
     ungilded = [number for number, name in enumerate(panel.groups) if name != GOLD]
     pooled = np.isin(panel.group, ungilded) & (len(ungilded) > 1)
-    whole, valued = np.ones(len(own), bool), panel.value >= 0
+    whole, valued = np.ones(len(own), bool), by.of >= 0
     # A label stands in up to four rows: of its group and of all groups, for its value of `by` and for all values.
     spots = [np.flatnonzero(who & what) for who in (own, pooled) for what in (whole, valued)]
     spot = np.concatenate(spots)
     kind = np.repeat(np.arange(4), [len(some) for some in spots])
     group = np.where(kind < 2, panel.group[spot], len(panel.groups))
-    value = np.where(kind % 2 == 0, -1, panel.value[spot])
-    rows, row = np.unique(group * (len(panel.values) + 1) + value + 1, return_inverse=True)
+    value = np.where(kind % 2 == 0, -1, by.of[spot])
+    rows, row = np.unique(group * (len(by.values) + 1) + value + 1, return_inverse=True)
     items, place, size = _different(row, panel.item[spot])
     single = np.bincount(items[size < 2, 0], minlength=len(rows))
     paired = size[place] >= 2
-    spot, row = spot[paired], row[paired]
-    level, judge = panel.level[spot], panel.judge[spot]
+    spot, row, group = spot[paired], row[paired], group[paired]
+    grade, judge = panel.grade[spot], panel.judge[spot]
     items, place, _ = _different(row, panel.item[spot])
     cells, query, _ = _different(row, panel.query[spot])
     cell = np.zeros(len(items), np.int64)
     cell[place] = query
-    sums = pair_sums(label_counts(place, level, len(items), panel.levels), cell, len(cells))
+    counts = label_counts(place, grade, len(items), panel.levels)
+    sums = pair_sums(counts, cell, len(cells))
     judges = _different(row, judge)[0]
     n_judges = np.bincount(judges[:, 0], minlength=len(rows))
     unknown = np.bincount(judges[:, 0], panel.nameless[judges[:, 1]], len(rows)) > 0
     # Of two judges, each has one label on every pair: sorted by judge, they come in turns.
     duo = np.flatnonzero((n_judges == 2)[row] & ~unknown[row])
     duo = duo[np.lexsort((judge[duo], place[duo]))]
-    table = cross_table(query[duo[::2]], level[duo[::2]], level[duo[1::2]], len(cells), panel.levels)
+    table = cross_table(query[duo[::2]], grade[duo[::2]], grade[duo[1::2]], len(cells), panel.levels)
     frame = pl.DataFrame(
         {
-            "group": [names[number] for number in rows // (len(panel.values) + 1)],
+            "group": [names[number] for number in rows // (len(by.values) + 1)],
             "against": pl.Series([None] * len(rows), dtype=pl.String),
-            "value": rows % (len(panel.values) + 1) - 1,
-            "labels": [labels] * len(rows),
+            "value": rows % (len(by.values) + 1) - 1,
+            "labels": [panel.labels] * len(rows),
             "n_queries": np.bincount(cells[:, 0], minlength=len(rows)),
             "n_pairs": np.bincount(items[:, 0], minlength=len(rows)),
             "n_labels": np.bincount(row, minlength=len(rows)),
@@ -98,35 +134,56 @@ def within_groups(panel: Panel, groups: Sequence[str], labels: str = "all") -> S
             "n_single": single,
         },
     )
-    return Sums(frame, cells[:, 0], sums.by_item, sums.by_label, table, sums.spread)
+
+    def less(some: Ints) -> Floats:
+        return _without_one(counts[place[some]], grade[some])
+
+    stratum = np.where(group == len(panel.groups), EVERYBODY, group)
+    given = Labels(row, panel.query[spot], judge, stratum, less)
+    tables = np.stack([sums.by_item, sums.by_label, table], axis=1)
+    return Sums(frame, cells[:, 0], cells[:, 1], tables, sums.spread, given)
 
 
-def between_groups(panel: Panel) -> list[Sums]:
-    """Every two groups as two sides, each with one label per pair: its majority, of grades tied the lower.
+def _without_one(counts: Floats, grade: Ints) -> Floats:
+    """By how much the pairs of an item with these labels shrink without one of this grade."""
+    number, levels = counts.sum(axis=1)[:, None, None], counts.shape[1]
+    pairs = counts[:, :, None] * counts[:, None, :]
+    pairs[:, np.arange(levels), np.arange(levels)] -= counts
+    one = np.eye(levels)[grade]
+    rest = counts - one
+    left = pairs - one[:, :, None] * rest[:, None, :] - rest[:, :, None] * one[:, None, :]
+    # Of two labels none is left to pair with.
+    left /= np.where(number > 2, number - 2, np.inf)
+    pairs /= number - 1
+    return np.stack([pairs / number - left / (number - 1), pairs - left, np.zeros_like(pairs)], axis=1)
+
+
+def between_groups(panel: Panel, by: By) -> list[Sums]:
+    """Every two groups as two sides, each with one label per pair: its consensus, the median.
 
     A row for each two groups, gold always as the second, and for each value of `by` on pairs that both have judged.
     """
     if len(panel.groups) < 2:
         return []
-    query_of = np.zeros(int(panel.item.max()) + 1, np.int64)
-    query_of[panel.item] = panel.query
-    scopes = [np.full(len(panel.item), -1)] + ([panel.value] if len(panel.values) else [])
+    scopes = [np.full(len(panel.item), -1)] + ([by.of] if len(by.values) else [])
     found = []
     for value in scopes:
         sides = [_Side.of(panel, number, value) for number in range(len(panel.groups))]
-        found += [_two_sides(panel, a, b, query_of) for a, b in combinations(sides, 2)]
+        found += [_two_sides(panel, a, b) for a, b in combinations(sides, 2)]
     return [sums for sums in found if sums.rows.height]
 
 
 @dataclass(frozen=True, eq=False)
 class _Side:
-    """One group's labels by pair (value of `by` and item as one number), and its majority on each."""
+    """One group's labels by pair (value of `by` and item as one number), and its consensus on each."""
 
-    group: str
+    group: int
+    #: Of each label; `without` is the consensus of the other labels, -1 where it is the only one.
     pair: Ints
     judge: Ints
+    without: Ints
     pairs: Ints
-    level: Ints
+    grade: Ints
     #: Whether all values of `by` are taken together.
     whole: bool
 
@@ -134,41 +191,88 @@ class _Side:
     def of(cls, panel: Panel, number: int, value: Ints) -> _Side:
         whole = bool((value < 0).all())
         mine = (panel.group == number) & (whole | (value >= 0))
-        pair = (value[mine] + 1) * (panel.item.max() + 1) + panel.item[mine]
-        pairs, place = np.unique(pair, return_inverse=True)
-        counts = label_counts(place, panel.level[mine], len(pairs), panel.levels)
-        return cls(panel.groups[number], pair, panel.judge[mine], pairs, counts.argmax(axis=1), whole)
+        pair, grade = (value[mine] + 1) * panel.items.height + panel.item[mine], panel.grade[mine]
+        order = np.lexsort((grade, pair))
+        pair, grade = pair[order], grade[order]
+        made = reduced(pl.DataFrame({"pair": pair, "label": grade}), ["pair"]).frame.sort("pair")
+        pairs = made["pair"].to_numpy()
+        return cls(
+            number,
+            pair,
+            panel.judge[mine][order],
+            _median_without_each(np.searchsorted(pairs, pair), grade),
+            pairs,
+            made["label"].to_numpy().astype(np.int64),
+            whole,
+        )
 
 
-def _two_sides(panel: Panel, a: _Side, b: _Side, query_of: Ints) -> Sums:
+def _median_without_each(place: Ints, grade: Ints) -> Ints:
+    """The lower median of the other labels of the same place, -1 without any; sorted by place, then grade.
+
+    >>> _median_without_each(np.array([0, 0, 0, 1]), np.array([0, 1, 3, 2])).tolist()
+    [1, 0, 0, -1]
+    """
+    size = np.bincount(place)
+    start = (np.cumsum(size) - size)[place]
+    middle = (size[place] - 2) // 2
+    at = start + middle + (np.arange(len(place)) - start <= middle)
+    alone = size[place] == 1
+    found: Ints = np.where(alone, -1, grade[np.where(alone, 0, at)])
+    return found
+
+
+def _two_sides(panel: Panel, a: _Side, b: _Side) -> Sums:
     pairs, in_a, in_b = np.intersect1d(a.pairs, b.pairs, assume_unique=True, return_indices=True)
-    items = len(query_of)
+    items, levels = panel.items.height, panel.levels
     rows, row = np.unique(pairs // items, return_inverse=True)
     if a.whole:
         rows = np.zeros(1, np.int64)
-    cells, cell, _ = _different(row, query_of[pairs % items])
-    table = cross_table(cell, a.level[in_a], b.level[in_b], len(cells), panel.levels)
-    both_ways = table + np.swapaxes(table, 1, 2)
-    pair, judge = (np.concatenate([x, y]) for x, y in ((a.pair, b.pair), (a.judge, b.judge)))
+    query_of = np.zeros(items, np.int64)
+    query_of[panel.item] = panel.query
+    query = query_of[pairs % items]
+    cells, cell, _ = _different(row, query)
+    said = np.stack([a.grade[in_a], b.grade[in_b]])
+    table = cross_table(cell, said[0], said[1], len(cells), levels)
+    pair, judge, without = (
+        np.concatenate([x, y]) for x, y in ((a.pair, b.pair), (a.judge, b.judge), (a.without, b.without))
+    )
+    side = np.repeat([0, 1], [len(a.pair), len(b.pair)])
     shared = np.isin(pair, pairs)
-    of_label = np.searchsorted(rows, pair[shared] // items)
-    judges = _different(of_label, judge[shared])[0]
+    place, judge, without, side = np.searchsorted(pairs, pair[shared]), judge[shared], without[shared], side[shared]
+    judges = _different(row[place], judge)[0]
     unknown = np.bincount(judges[:, 0], panel.nameless[judges[:, 1]], len(rows)) > 0
     frame = pl.DataFrame(
         {
-            "group": [a.group] * len(rows),
-            "against": [b.group] * len(rows),
+            "group": [panel.groups[a.group]] * len(rows),
+            "against": [panel.groups[b.group]] * len(rows),
             "value": rows - 1,
             "labels": ["all"] * len(rows),
             "n_queries": np.bincount(cells[:, 0], minlength=len(rows)),
             "n_pairs": np.bincount(row, minlength=len(rows)),
-            "n_labels": np.bincount(of_label, minlength=len(rows)),
+            "n_labels": np.bincount(row[place], minlength=len(rows)),
             "n_judges": pl.Series(np.bincount(judges[:, 0], minlength=len(rows))).set(pl.Series(unknown), None),
             "n_single": np.zeros(len(rows), np.int64),
         },
     )
-    # With two labels each, an item's pairs weigh 2/(2(2-1)) = 1.
-    return Sums(frame, cells[:, 0], both_ways / 2, both_ways, table, table.sum(axis=(1, 2)))
+
+    def less(some: Ints) -> Floats:
+        before, at = said[:, place[some]], np.arange(len(some))
+        after = np.where(side[some] == np.array([[0], [1]]), without[some], before)
+        shrunk = np.zeros((len(some), levels, levels))
+        np.add.at(shrunk, (at, *before), 1.0)
+        stays = np.flatnonzero(without[some] >= 0)
+        np.add.at(shrunk, (stays, *after[:, stays]), -1.0)
+        return _of_two(shrunk)
+
+    given = Labels(row[place], query[place], judge, np.array([a.group, b.group])[side], less)
+    return Sums(frame, cells[:, 0], cells[:, 1], _of_two(table), table.sum(axis=(1, 2)), given)
+
+
+def _of_two(table: Floats) -> Floats:
+    """All tables of two sides. With two labels each, an item's pairs weigh 2/(2(2-1)) = 1."""
+    both_ways = table + np.swapaxes(table, 1, 2)
+    return np.stack([both_ways / 2, both_ways, table], axis=1)
 
 
 def overall_name(panel: Panel) -> str:

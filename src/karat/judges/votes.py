@@ -1,33 +1,41 @@
-"""The labels of documents that several people judged, as votes, and which of them may be used to tell of users."""
+"""The labels of documents that several people judged, as votes: how many users gave each level."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
 from karat.errors import BadInput, Undefined
-from karat.judges.stop_rule import without_rule
-from karat.records import Judgments
-from karat.records.blocks import Blocks
+from karat.labels import Panel
+from karat.stats import totals
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
 class Votes:
     """The labels of every document with enough of them: how many of each level, by number."""
 
+    panel: Panel
     levels: tuple[float, ...]  # lowest first; the last is the top level, with all grades above it
     counts: Ints  # documents x levels
-    query: Ints  # of each document
-    n_queries: int
+    item: Ints  # the number of each document in the panel
+    query: Ints  # of each document, numbered anew
+    queries: Ints  # the number of each query in the panel
 
     @property
+    def n_queries(self) -> int:
+        """How many queries these documents are of."""
+        return len(self.queries)
+
+    @cached_property
     def size(self) -> Ints:
         """How many labels each document has."""
         size: Ints = self.counts.sum(axis=1)
@@ -44,88 +52,123 @@ class Votes:
         others: Ints = np.maximum(self.counts[:, top] - (level == top), 0)
         return others
 
+    @cached_property
+    def sums(self) -> tuple[Floats, Floats]:
+        """Numerator and denominator of p(T|i) for each query and level: p is a ratio of sums over queries."""
+        asked = self.counts / self.size[:, None]
+        others = np.stack([self.others_top(level) for level in range(len(self.levels))], axis=1)
+        told = asked * others / (self.size - 1)[:, None]
+        return self.by_query(told), self.by_query(asked)
 
-def votes(
-    judgments: Judgments,
-    top: float | None = None,
-    min_labels: int = 2,
-    levels: Sequence[float] = (),
-    most_labels: int | None = None,
-) -> Votes:
-    """The votes on documents with at least `min_labels` labels; grades above `top` count as top.
+    def by_query(self, values: Floats) -> Floats:
+        """Values of documents x levels summed up to queries x levels."""
+        return np.stack([totals(self.query, column, self.n_queries) for column in values.T], axis=1)
 
-    `levels`, the last of them the top, are given for a part of some judgments that should be told like the whole;
-    `most_labels` takes only the first so many labels of each document, by time where it is known, else by row.
-    """
+    def where(self, documents: Flags) -> Votes:
+        """The votes on some documents alone."""
+        kept, query = np.unique(self.query[documents], return_inverse=True)
+        return replace(
+            self,
+            counts=self.counts[documents],
+            item=self.item[documents],
+            query=query,
+            queries=self.queries[kept],
+        )
+
+
+def votes(panel: Panel, levels: Sequence[float] | Floats, min_labels: int = 2) -> Votes:
+    """The votes on documents with at least `min_labels` labels; grades above the last level count as that."""
+    need_labels(panel, min_labels)
+    level = level_of(panel, levels)
+    counts = np.bincount(panel.item * len(levels) + level, minlength=panel.items.height * len(levels))
+    query = np.zeros(panel.items.height, np.int64)
+    query[panel.item] = panel.query
+    every = np.arange(panel.items.height)
+    counts = counts.reshape(-1, len(levels)).astype(np.int64)
+    found = Votes(panel, tuple(levels), counts, every, query, np.arange(panel.n_queries))
+    return found.where(found.size >= min_labels)
+
+
+def need_labels(panel: Panel, min_labels: int = 2) -> None:
+    """Refuse labels of which no document has so many."""
     if min_labels < 2:
         raise BadInput.at("min_labels", expected="2 or more: disagreement takes two", found=str(min_labels))
-    frame = judgments.frame.drop_nulls("label")
-    if not frame.height:
-        raise Undefined("there is no label: what another user would say cannot be told")
-    if _most(judgments) < min_labels:
-        raise Undefined(f"no document has {min_labels} labels: what another user would say cannot be told")
-    levels = list(levels) or levels_of(judgments, top)
-    if most_labels is not None:
-        if most_labels < min_labels:
-            raise BadInput.at("most_labels", expected=f"{min_labels} or more", found=str(most_labels))
-        frame = frame.with_row_index("row")
-        given = frame.sort("time", nulls_last=True, maintain_order=True) if "time" in frame.columns else frame
-        first = given.filter(pl.int_range(pl.len()).over("query", "doc") < most_labels)
-        frame = frame.join(first, on="row", how="semi", maintain_order="left")
-    documents = Blocks.of(frame, ["query", "doc"])
-    level = np.minimum(np.searchsorted(levels, frame["label"].to_numpy()), len(levels) - 1)
-    cell = documents.of_row * len(levels) + level
-    counts = np.bincount(cell, minlength=documents.keys.height * len(levels)).reshape(-1, len(levels))
-    enough = counts.sum(axis=1) >= min_labels
-    if not enough.any():
-        raise Undefined(f"no document has {min_labels} labels: what another user would say cannot be told")
-    keys = documents.keys.filter(pl.Series(enough))
-    query = Blocks.of(keys, ["query"])
-    return Votes(tuple(levels), counts[enough], query.of_row.astype(np.int64), query.keys.height)
+    if _most(panel) < min_labels:
+        why = f" ({'; '.join(panel.notes)})" if panel.notes else ""
+        raise Undefined(f"no document has {min_labels} labels: what another user would say cannot be told{why}")
 
 
-def levels_of(judgments: Judgments, top: float | None = None) -> list[float]:
-    """The levels of these judgments, lowest first, up to the top one."""
-    grades: list[float] = judgments.frame["label"].drop_nulls().unique().sort().to_list()
-    top = (grades[-1] if grades else 0.0) if top is None else float(top)
+def level_of(panel: Panel, levels: Sequence[float] | Floats) -> Ints:
+    """The number of each row's level; grades above the last level count as that."""
+    return np.minimum(np.searchsorted(levels, panel.value), len(levels) - 1)
+
+
+def levels_of(panel: Panel, top: float | None = None) -> list[float]:
+    """The levels that somebody gave, lowest first, up to the top one: by default the highest of them."""
+    grades: list[float] = panel.grades[np.unique(panel.grade)].tolist()
+    top = grades[-1] if top is None else float(top)
     if top not in grades:
-        seen = ", ".join(f"{grade:g}" for grade in grades) or "none"
-        raise BadInput.at("the top level", expected=f"a label of these judgments ({seen})", found=f"{top:g}")
+        seen = ", ".join(panel.said(grade) for grade in grades)
+        raise BadInput.at("the top level", expected=f"a label of these judgments ({seen})", found=panel.said(top))
     levels = [grade for grade in grades if grade < top] + [top]
     if len(levels) < 2:
         raise Undefined("every label is at the top level: nothing is known of what others say about lower ones")
     return levels
 
 
-def used(
-    judgments: Judgments, min_labels: int = 2, most_labels: int | None = None, all_labels: bool = False
-) -> tuple[Judgments, list[str]]:
-    """The judgments that tell of users, and what a reader should know of those left aside.
+def merged(panel: Panel, top: float) -> list[str]:
+    """A note on the labels above the top level, which count as top."""
+    above = panel.grades[np.unique(panel.grade[panel.value > top])]
+    names = ", ".join(panel.said(grade) for grade in above)
+    return [f"labels above {panel.said(top)} ({names}) count as {panel.said(top)}"] if len(above) else []
 
-    Where a further label was asked only when the first two differed, these are the first two of each document; with
-    `all_labels`, or a number of labels asked for (`most_labels`), they are all, with a warning.
+
+def used(panel: Panel, min_labels: int = 2, most_labels: int | None = None, all_labels: bool = False) -> Panel:
+    """The labels that tell of users, with notes of those left aside.
+
+    Where a further label was asked only when the first two were apart, these are the first two of each document; with
+    `all_labels`, or a number of labels asked for (`most_labels`), they are all, or the first so many, with a warning.
     """
-    if all_labels and most_labels is not None:
-        raise BadInput.at("the labels to use", expected="all of them or the first so many", found="both")
-    kept, note = without_rule(judgments)
-    if not note:
-        return judgments, []
-    if all_labels or (most_labels is not None and most_labels > 2):
-        return judgments, [
-            "more than two labels only where the first two differed, and all are used: contested documents count for "
-            "too much, and no figure here speaks for users"
-        ]
     if most_labels is not None:
-        return judgments, []
-    if min_labels > 2 and _most(kept) < min_labels <= _most(judgments):
+        if all_labels:
+            raise BadInput.at("the labels to use", expected="all of them or the first so many", found="both")
+        if most_labels < max(min_labels, 2):
+            raise BadInput.at("most_labels", expected=f"{max(min_labels, 2)} or more", found=str(most_labels))
+        rows = pl.DataFrame({"item": panel.item})
+        first = rows.select(pl.int_range(pl.len()).over("item") < most_labels).to_series().to_numpy()
+        ruled = [rule for rule in panel.third_rules if rule.labels < most_labels]
+        return panel.kept(first, *([_contested(ruled[0].differed)] if ruled else []))
+    if not panel.third_rules:
+        return panel
+    differed = panel.third_rules[0].differed
+    if all_labels:
+        return replace(panel, notes=(*panel.notes, _contested(differed)))
+    asked = panel.asked_of_all()
+    if min_labels > 2 and _most(asked) < min_labels <= _most(panel):
         raise Undefined(
-            f"no document has {min_labels} labels that were asked whatever the others said: a third was asked only "
-            "where the first two differed, and contested documents do not speak for all (--all-labels takes them in)"
+            f"no document has {min_labels} labels that were asked whatever the others said: more were asked only "
+            f"where the first two {differed}, and contested documents do not speak for all (--all-labels takes them in)"
         )
-    return kept, [note]
+    return asked
 
 
-def _most(judgments: Judgments) -> int:
+def with_names(panel: Panel, what: str) -> Panel:
+    """The labels of judges who have a name: without one nobody is known again."""
+    nameless = panel.nameless[panel.judge]
+    if nameless.all():
+        raise BadInput.at("the judgments", expected=f"the column judge for {what}", found="labels without judges")
+    if not nameless.any():
+        return panel
+    return panel.kept(~nameless, f"labels without a judge's name left aside for {what}")
+
+
+def _contested(differed: str) -> str:
+    return (
+        f"more than two labels only where the first two {differed}, and all are used: contested documents count for "
+        "too much, and no figure here speaks for users"
+    )
+
+
+def _most(panel: Panel) -> int:
     """The most labels of any document."""
-    sizes = judgments.frame.drop_nulls("label").group_by("query", "doc").len()["len"]
-    return int(sizes.to_numpy().max(initial=0))
+    return int(panel.counts().sum(axis=1).max())

@@ -107,13 +107,18 @@ def consensus(
     else:
         once = first_of_each(in_order(given), key)
         if once.height < given.height:
-            notes.append(f"{count(given.height - once.height, 'label')} repeated by the same judge: the first counts")
+            notes.append(given_again(given.height - once.height))
         made = reduced(once, key, how, ties)
         found = made.frame.select(*key, "label").sort(key)
         notes += [note for note in [made.note()] if note]
     if silent:
         notes.append(silence(silent))
     return replace(judgments, frame=found, notes=(*judgments.notes, *notes))
+
+
+def given_again(number: int) -> str:
+    """What is said of labels that a judge gave to an item a second time."""
+    return f"{count(number, 'label')} repeated by the same judge: the first counts"
 
 
 def silence(number: int) -> str:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import polars as pl
 
 from karat.errors import BadInput, Undefined
-from karat.labels.consensus import silence
+from karat.labels.consensus import given_again, silence
 from karat.labels.gold import GOLD, split_gold
 from karat.labels.order import first_of_each, in_order
 from karat.labels.selection import ASKED, select
@@ -49,8 +49,12 @@ def gathered(
     apart: Collection[str] = (),
     repeats: Repeats = "first",
     nameless: Nameless = "auto",
+    unsaid: bool = False,
 ) -> Gathered:
-    """The labels and the gold ones, a group of that name, with the policies for repeats and for nameless judges."""
+    """The labels and the gold ones, a group of that name, with the policies for repeats and for nameless judges.
+
+    Answers without a label are left aside, or stay where it is to be told how often there are some (`unsaid`).
+    """
     for name, value, known in (
         ("repeats", repeats, ("first", "all")),
         ("nameless", nameless, ("auto", "one", "different")),
@@ -74,16 +78,16 @@ def gathered(
         # Who could not tell has a name; what has none, and was drawn, waits for a label.
         frame = frame.filter(pl.col("label").is_not_null() | pl.col("judge").is_not_null())
     silent = frame.filter(pl.col("label").is_null()).group_by("group", "judge").len("silent")
-    if silent.height:
+    if silent.height and not unsaid:
         notes.append(silence(int(silent["silent"].sum())))
     timed = "time" in frame.columns and frame["time"].null_count() < frame.height
-    frame = _with_names(in_order(frame.drop_nulls("label")), key, nameless, notes)
+    frame = _with_names(in_order(frame if unsaid else frame.drop_nulls("label")), key, nameless, notes)
     if not frame.height:
         raise Undefined("there is no label: every judge could not tell, or nothing is there")
     if repeats == "first":
         once = first_of_each(frame, key, "who")
         if once.height < frame.height:
-            notes.append(f"{count(frame.height - once.height, 'label')} repeated by the same judge: the first counts")
+            notes.append(given_again(frame.height - once.height))
         frame = once
     return Gathered(frame, key, judgments, trusted, silent, timed, tuple(dict.fromkeys(notes)))
 

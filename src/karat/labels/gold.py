@@ -26,11 +26,14 @@ def split_gold(labels: Any, gold: Any = None, *, given_stands: bool = False) -> 
     >>> len(judged), len(gold)
     (1, 1)
 
-    Labels of the group gold alone are nobody's yardstick: they are the labels. Gold in both places is refused, unless
-    `given_stands`: then a note says that the group's is left aside.
+    Labels of the group gold alone are nobody's yardstick: they are the labels. Of gold labels that come by themselves
+    with groups, one of them gold, that group counts. Gold in both places is refused, unless `given_stands`: then a
+    note says that the group's is left aside.
     """
     judgments = Judgments.of(labels)
     apart = None if gold is None else Judgments.of(gold)
+    if apart is not None and apart.has("group") and GOLD in apart.frame["group"]:
+        apart = replace(apart, frame=apart.frame.filter(pl.col("group").fill_null(GOLD) == GOLD))
     if not judgments.has("group"):
         return judgments, apart
     is_gold = (judgments.frame["group"] == GOLD).fill_null(False)

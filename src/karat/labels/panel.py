@@ -33,6 +33,8 @@ Flags = npt.NDArray[np.bool_]
 #: Figures come from tables of grades x grades: a scale of 0 to 100 is the largest that makes sense.
 MOST_GRADES = 101
 WORDS = {2: "two", 3: "three", 4: "four"}
+#: How numbers are written; digits after a leading 0 are a name.
+NUMBER = r"^\s*[+-]?(?:0|[1-9]\d*)?(?:\.\d+|\.)?(?:[eE][+-]?\d+)?\s*$"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -160,8 +162,8 @@ class Panel:
 
     @property
     def has_groups(self) -> bool:
-        """Whether the judges come in groups that have names."""
-        return self.groups != (ALL,)
+        """Whether the judges come in groups that have names; gold beside them is none."""
+        return self.groups not in ((ALL,), (ALL, GOLD))
 
     @property
     def top(self) -> float:
@@ -194,23 +196,27 @@ class Panel:
         if self.rules is not None:
             several = [group for group in self.groups if self._more_than(self.rules.labels, group)]
             return known_rules(self.rules, several)
-        return inferred_rules(self.item, self.group, self.grade, self.groups, self.grades)
+        once = self._once
+        return inferred_rules(self.item[once], self.group[once], self.grade[once], self.groups, self.grades)
 
     def asked_of_all(self) -> Panel:
         """The labels that were asked of every item alike: the first two, in groups where a third had to be earned."""
         if not self.third_rules:
             return self
         ruled = {self.groups.index(rule.group): rule for rule in self.third_rules}
-        keep = asked_of_all(self.item, self.group, self.value, ruled, timed=self.timed)
+        once = self._once
+        first = asked_of_all(self.item[once], self.group[once], self.value[once], ruled, timed=self.timed)
+        # Who was asked keeps all his labels of the item, where those given again count at all.
+        keep = np.isin(self._pair, self._pair[once][first])
         rule, left = self.third_rules[0], count(int((~keep).sum()), "label")
         whose = f"{', '.join(self.groups[number] for number in ruled)}: " if self.has_groups else ""
         seen = "as the study says" if rule.known else "as the labels show"
-        first = f"first {WORDS.get(rule.labels, rule.labels)}"
+        named = f"first {WORDS.get(rule.labels, rule.labels)}"
         note = (
             f"{whose}more than {WORDS.get(rule.labels, rule.labels)} labels only where the first two {rule.differed}, "
-            f"{seen}: the {first} of each document are used, {left} left aside"
+            f"{seen}: the {named} of each document are used, {left} left aside"
         )
-        return replace(self.kept(keep, note), labels=first)
+        return replace(self.kept(keep, note), labels=named)
 
     def counts(self) -> Floats:
         """How many labels of each grade each item has: items x grades."""
@@ -222,21 +228,46 @@ class Panel:
         return reduced(frame, ["group", "item"], how, ties)
 
     def feature(self, name: str) -> pl.Series:
-        """A column of the rows; gold labels that came by themselves have what the others say of the same document."""
+        """A column of the rows, as numbers where all its texts are numbers (a CSV does not tell them apart).
+
+        Gold labels that came by themselves have what the others say of the same document.
+        """
         if name not in self.frame.columns:
             raise BadInput.at("the labels", expected=f"a column {name}", found=", ".join(self.frame.columns))
-        values = self.frame[name]
+        values = as_numbers(self.frame[name])
         if GOLD not in self.groups or not values.null_count():
             return values
         pair = ["query", "doc"]
-        known = self.frame.select(*pair, _known=name).drop_nulls().unique(pair, keep="first", maintain_order=True)
+        known = self.frame.select(*pair, _known=values).drop_nulls().unique(pair, keep="first", maintain_order=True)
         joined = self.frame.select(pair).join(known, on=pair, how="left", maintain_order="left")["_known"]
         is_gold = pl.Series(self.group == self.groups.index(GOLD))
         return joined.zip_with(is_gold & values.is_null(), values).alias(name)
 
+    @cached_property
+    def _pair(self) -> Ints:
+        """A number for each row's item and judge."""
+        pair: Ints = self.item * self.judges.height + self.judge
+        return pair
+
+    @cached_property
+    def _once(self) -> Ints:
+        """The first row of each judge about an item: a label given again takes no place in the order."""
+        return np.sort(np.unique(self._pair, return_index=True)[1])
+
     def _more_than(self, labels: int, group: str) -> bool:
-        mine = self.item[self.group == self.groups.index(group)]
+        mine = self.item[self._once][self.group[self._once] == self.groups.index(group)]
         return bool(len(mine)) and int(np.bincount(mine).max()) > labels
+
+
+def as_numbers(values: pl.Series) -> pl.Series:
+    """Texts that are all numbers as numbers, anything else as it is; 007 is a name.
+
+    >>> as_numbers(pl.Series(["10", "9.5", None])).to_list(), as_numbers(pl.Series(["10", "007"])).to_list()
+    ([10.0, 9.5, None], ['10', '007'])
+    """
+    if values.dtype != pl.String or not values.drop_nulls().str.contains(NUMBER).all():
+        return values
+    return values.cast(pl.Float64)
 
 
 def numbered(keys: pl.DataFrame) -> tuple[pl.DataFrame, Ints]:

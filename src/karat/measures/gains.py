@@ -29,7 +29,7 @@ class Gains:
 
     name: str
     table: tuple[tuple[float, float], ...] = ()
-    #: For udm: at least so many, of so many users, would call it top; and whether the lowest level is worth nothing.
+    #: For udm: at least so many, of so many users, would call it top; and whether low levels are worth nothing.
     at_least: int = 0
     of_users: int = 0
     zero: bool = False
@@ -98,7 +98,7 @@ def udm(at_least: int, of: int, zero: bool = False) -> Gains:
     udm(1/3)
 
     The weights are estimated from the judgments that are scored with, or read from a file (`karat disagree`); with
-    `zero`, the lowest level is worth nothing.
+    `zero`, the lowest level, and every one up to grade 0, is worth nothing.
     """
     if not 1 <= at_least <= of:
         raise BadInput.at("udm", expected="M from 1 to N in udm(M/N)", found=f"udm({at_least}/{of})")

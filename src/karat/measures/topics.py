@@ -17,13 +17,14 @@ from karat.records import Judgments, Queries
 from karat.records.base import count
 from karat.records.blocks import Blocks
 from karat.records.runs import SPREAD
+from karat.records.scale import nothing_below
 from karat.stats import totals
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
-#: The worth of each grade when at least M of N users should call it top, the lowest worth nothing on request.
-UserWeights = Callable[[int, int, bool], Mapping[float, float]]
+#: The worth of each grade when at least M of N users should call it top.
+UserWeights = Callable[[int, int], Mapping[float, float]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,11 +100,24 @@ class Topics:
 
     def known(self, gains: Gains) -> Gains:
         """The gains as a table where they are estimated from how users disagree."""
-        if gains.name != "udm" or self._user_weights is None:
-            return gains
         estimate = self._user_weights
-        table: Gains = self.memo(gains, lambda: Gains.of(estimate(gains.at_least, gains.of_users, gains.zero)))
+        if gains.name != "udm" or estimate is None:
+            return gains
+        table: Gains = self.memo(gains, lambda: Gains.of(self._worth(gains, estimate)))
         return table
+
+    def _worth(self, gains: Gains, estimate: UserWeights) -> dict[float, float]:
+        """The worth of each grade; those above the highest that has a weight are worth as much as that."""
+        worth = dict(estimate(gains.at_least, gains.of_users))
+        top = max(worth)
+        worth |= {float(grade): worth[top] for grade in np.unique(self.label[self.label > top])}
+        return nothing_below(worth) if gains.zero else worth
+
+    @cached_property
+    def judged(self) -> pl.DataFrame:
+        """The one label of each document, alone and for the whole query: query, doc, label."""
+        docs = self.docs.select("topic", "doc", label=pl.Series(self.label)).join(self.queries, on="topic")
+        return docs.filter(pl.col("label").is_not_nan()).select("query", "doc", "label")
 
     @cached_property
     def pairs(self) -> Pairs:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,8 @@ import polars as pl
 
 from karat.errors import BadInput, Undefined
 from karat.estimate import Scorer
-from karat.labels import one_subtopic_each
+from karat.labels import consensus, one_subtopic_each
+from karat.labels.selection import NO_SUBTOPIC, subtopics_of
 from karat.measures import P
 from karat.records import Judgments, Queries, Result, Runs
 from karat.records.base import count
@@ -40,12 +42,13 @@ def comparison_tasks(
     >>> found
     4 comparisons of 2 pairs in 2 blocks of up to 5, each with a trap: 6 rows, 2 judges for a question.
 
-    Each pair is shown once for every subtopic (of `queries`, or else of the labels) to so many `judges`. Round by
-    round, every question is asked once, shuffled, in blocks; one of every `block` rows is a trap at a place drawn by
-    lot: a list with something relevant to the question against another system's list for another query, the right
-    answer in `expected`. A judge who is given blocks of one round only sees no question twice. Which system stands on
-    which side is drawn by lot and is what `left` and `right` say; `left_query` and `right_query` tell whose lists are
-    shown (they differ from `query` in traps only), `left_docs` and `right_docs` the top `depth` of them.
+    Each pair is shown once for every subtopic (of `queries`, or else of the labels) to so many `judges`; subtopics
+    without a relevant document in the labels are left out and counted in the notes. Round by round, every question is
+    asked once, shuffled, in blocks; one of every `block` rows is a trap at a place drawn by lot: a list with something
+    relevant to the question against another system's list for another query, the right answer in `expected`. A judge
+    who is given blocks of one round only sees no question twice. Which system stands on which side is drawn by lot and
+    is what `left` and `right` say; `left_query` and `right_query` tell whose lists are shown (they differ from `query`
+    in traps only), `left_docs` and `right_docs` the top `depth` of them.
 
     What judges answer, with these columns and a `choice`, is what kt.Preferences takes. Show judges neither trap nor
     expected.
@@ -61,8 +64,10 @@ def comparison_tasks(
     rng = np.random.default_rng(seed)
     lists, labels = joined_runs(runs), Judgments.of(labels)
     shown = _top(lists, depth)
-    needs = _needs(pairs, labels, queries)
+    needs, notes = _needs(pairs, labels, queries)
     asked = needs.height
+    if not asked:
+        raise Undefined(f"no question is left to be asked: {notes[0]}")
     real = block - 1 if traps else block
     order = np.concatenate([rng.permutation(asked) for _ in range(judges)])
     turn = np.repeat(np.arange(judges), asked)
@@ -89,14 +94,15 @@ def comparison_tasks(
         docs = shown.rename({"system": side, "query": f"{side}_query", "docs": f"{side}_docs"})
         rows = rows.join(docs, on=[side, f"{side}_query"], how="left", maintain_order="left")
     blocks = rows["block"].n_unique()
+    shown_pairs = count(needs.select("query", "a", "b").n_unique(), "pair")
     finding = (
-        f"{count(len(order), 'comparison')} of {count(pairs.height, 'pair')} in {count(blocks, 'block')} "
+        f"{count(len(order), 'comparison')} of {shown_pairs} in {count(blocks, 'block')} "
         f"of up to {block}{', each with a trap' if traps else ''}: {count(rows.height, 'row')}, "
         f"{count(judges, 'judge')} for a question."
     )
     front = ["task", "round", "block", "place", "query", "text", "subtopic", "description", "left", "right"]
     back = ["left_query", "right_query", "trap", "expected", "left_docs", "right_docs"]
-    return Result(rows.select([name for name in [*front, *back] if name in rows.columns]), finding)
+    return Result(rows.select([name for name in [*front, *back] if name in rows.columns]), finding, tuple(notes))
 
 
 def _top(runs: Runs, depth: int) -> pl.DataFrame:
@@ -106,23 +112,38 @@ def _top(runs: Runs, depth: int) -> pl.DataFrame:
     return frame.agg(docs=pl.col("doc").head(depth))
 
 
-def _needs(pairs: pl.DataFrame, labels: Judgments, queries: Queries | None) -> pl.DataFrame:
-    """The questions: each pair for each subtopic of its query, with texts where they are known."""
-    needs = pairs.select("query", "a", "b")
-    none = pl.lit(None, dtype=pl.String).alias("subtopic")
+def _needs(pairs: pl.DataFrame, labels: Judgments, queries: Queries | None) -> tuple[pl.DataFrame, list[str]]:
+    """The questions: each pair for each subtopic of its query that something serves, with texts where they are known.
+
+    Nobody can compare two lists by a subtopic that no document is about, least of all by TREC's "of none".
+    """
+    named = subtopics_of(labels)
     if queries is not None and queries.subtopics.height:
         texts = [name for name in ("description",) if name in queries.subtopics.columns]
-        needs = needs.join(
-            queries.subtopics.select("query", "subtopic", *texts), on="query", how="left", maintain_order="left"
+        named = queries.subtopics.select("query", "subtopic", *texts).filter(pl.col("subtopic") != NO_SUBTOPIC)
+    every, notes = _for_each(pairs, named), list[str]()
+    needs = every
+    if labels.has("subtopic"):
+        relevant = consensus(labels, apart=["subtopic"])
+        served = subtopics_of(replace(relevant, frame=relevant.frame.filter(pl.col("label") > 0)))
+        known = every.join(
+            served.with_columns(_served=True), on=["query", "subtopic"], how="left", maintain_order="left"
         )
-    elif labels.has("subtopic"):
-        known = labels.frame.select("query", "subtopic").drop_nulls().unique().sort("query", "subtopic")
-        needs = needs.join(known, on="query", how="left", maintain_order="left")
-    else:
-        needs = needs.with_columns(none)
+        needs = known.filter(pl.col("_served") | pl.col("subtopic").is_null()).drop("_served")
+    if needs.height < every.height:
+        left = every.join(needs, on=["query", "subtopic"], how="anti", nulls_equal=True).select("query", "subtopic")
+        notes.append(
+            f"{count(left.n_unique(), 'subtopic')} without a relevant document in the labels left out "
+            f"({every.height - needs.height:,} of {count(every.height, 'question')})"
+        )
     if queries is not None and queries.has("text"):
         needs = needs.join(queries.frame.select("query", "text"), on="query", how="left", maintain_order="left")
-    return needs
+    return needs, notes
+
+
+def _for_each(pairs: pl.DataFrame, named: pl.DataFrame) -> pl.DataFrame:
+    """Each pair for each subtopic of its query, and once for the query itself where it has none."""
+    return pairs.select("query", "a", "b").join(named, on="query", how="left", maintain_order="left")
 
 
 def _traps(

@@ -10,8 +10,8 @@ from typing import Any, Literal
 import numpy as np
 import polars as pl
 
-from karat.errors import BadInput
 from karat.context.pairs import PAIR, ranked
+from karat.errors import BadInput
 from karat.records import Result
 from karat.records.base import count
 from karat.records.runs import several, together

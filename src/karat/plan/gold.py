@@ -79,7 +79,7 @@ def plan_gold(
             raise BadInput.at(name, expected="a share from 0 to 1", found=str(share))
     lists, scorer, queries = _study(runs, labels, one, profile, complete)
     known = None if pilot is None else Gold.of(Judgments.of(pilot))
-    pool = Pool.of(lists, queries, one, scorer.labels, scorer.topics, scorer.profile, known)
+    pool = Pool.of(lists, queries, one, scorer.topics, scorer.profile, known)
     apart = pool.weight - pool.weight.mean(axis=1, keepdims=True) if len(pool.systems) > 1 else pool.weight
     size = np.sqrt((apart**2).sum(axis=1))
     size[size < 1e-12] = 0.0
@@ -145,7 +145,7 @@ def plan_gold_queries(
     lists, scorer, queries = _study(runs, labels, one, profile, complete)
     docs = shown(lists, queries, scorer.profile, one.cutoff).select("query", "doc").unique().sort("query", "doc")
     if one.cutoff is None:
-        docs = docs.join(scorer.labels.frame.select("query", "doc"), on=["query", "doc"], how="semi")
+        docs = docs.join(scorer.topics.judged.select("query", "doc"), on=["query", "doc"], how="semi")
     each = docs.height / len(queries)
     chosen = min(int(n / each + 1e-9), len(queries))
     if chosen < 2:

@@ -81,7 +81,7 @@ def spread_of(
     if is_linear(measures[0]):
         golden = None if gold is None else Gold.of(Judgments.of(gold))
         asked = list(matrix.queries)
-        docs = Pool.of(together(lists), asked, measures[0], scorer.labels, scorer.topics, scorer.profile, golden)
+        docs = Pool.of(together(lists), asked, measures[0], scorer.topics, scorer.profile, golden)
         pool = float(docs.matters.sum()) / queries
         if golden is not None:
             gold_variance = gold_variance_of(docs)

@@ -43,6 +43,9 @@ class Preferences(Records):
             Column("seconds", pl.Float64, "how long the judge took"),
             Column("away", pl.Float64, "how many seconds the judge was away meanwhile"),
             Column("probability", pl.Float64, "the chance with which the pair was drawn for judging"),
+            Column(
+                "rejected", pl.Int64, "how many judges were rejected while answers were collected; theirs are not here"
+            ),
         ),
     )
 

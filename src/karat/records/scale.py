@@ -137,6 +137,16 @@ class Scale:
         return f"Scale('{self}')"
 
 
+def nothing_below(worth: Mapping[float, float]) -> dict[float, float]:
+    """The worth of each grade, with nothing for grades up to 0; where all are above 0, for the lowest.
+
+    >>> nothing_below({-2.0: 0.1, 0.0: 0.2, 1.0: 0.3}), nothing_below({1.0: 0.1, 2.0: 0.5})
+    ({-2.0: 0.0, 0.0: 0.0, 1.0: 0.3}, {1.0: 0.0, 2.0: 0.5})
+    """
+    bound = max(min(worth), 0.0)
+    return {grade: 0.0 if grade <= bound else weight for grade, weight in worth.items()}
+
+
 def refuse_many_grades(number: int, most: int, place: str = "the judgments") -> None:
     """Labels with more different grades than some analysis can set in a table are refused."""
     if number > most:

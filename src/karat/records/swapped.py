@@ -20,15 +20,17 @@ HARDLY_TIED = 0.9
 ENOUGH = 100
 
 
-def refuse_swapped(runs: Any, labels: Any, function: str) -> list[str]:
+def refuse_swapped(runs: Any, labels: Any, function: str, *, labels_first: bool = False) -> list[str]:
     """`BadInput` where labels stand for the runs and a run for the labels; a note where it only looks like it.
 
     Dictionaries of numbers have no names that tell: labels are few whole numbers that often tie, scores are many real
     ones that hardly do. A run with whole numbers that order its lists is none of the first, and labels that are means
     of judges, with few values, are none of the second; records that karat made are believed.
     """
-    order = f"{function} takes the runs first, then the labels"
-    if isinstance(runs, Judgments) or isinstance(labels, Runs) or _depth(labels) > 2:
+    order = f"{function} takes the {'labels first, then the runs' if labels_first else 'runs first, then the labels'}"
+    if isinstance(runs, Judgments) or _has_run(labels) or _depth(labels) > 2:
+        raise BadInput(order)
+    if labels_first and "label" in _headers(runs):
         raise BadInput(order)
     if _depth(runs) != 2 or _depth(labels) != 2:
         return []
@@ -44,6 +46,16 @@ def refuse_swapped(runs: Any, labels: Any, function: str) -> list[str]:
             remedy=f"{order}. If they are in this order, say so with kt.Runs.of and kt.Judgments.of",
         )
     return [f"the scores of the run look like labels and the labels like scores: are they swapped? {order}"]
+
+
+def _has_run(labels: Any) -> bool:
+    """Whether a run stands for the labels, or several do."""
+    some = labels if isinstance(labels, list | tuple) else [labels]
+    return any(isinstance(run, Runs) or {"system", "score"} <= _headers(run) for run in some[:1])
+
+
+def _headers(data: Any) -> set[str]:
+    return {str(name) for name in getattr(data, "columns", ())}
 
 
 def _depth(data: Any) -> int:

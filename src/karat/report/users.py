@@ -24,7 +24,7 @@ from karat.validity import (
 Part = tuple[str, list[Figure], list[Table], tuple[str, ...]]
 
 #: Measures that are set beside users when none is asked for, and those of the paper's curves.
-MEASURES = ("nDCG@10", "RR", "P@10", "ERR@10", "AP")
+MEASURES = ("nDCG@10", "RR@10", "P@10", "ERR@10", "AP@10")
 CURVES = ("CG@5", "DCG@5", "ERR@5")
 #: A rank correlation of measures over fewer systems says nothing.
 FEWEST_SYSTEMS = 4

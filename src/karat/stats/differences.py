@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from karat.stats.regression import NOTHING_LEFT
+from karat.stats.two_way import Spread, combined
 
 Floats = npt.NDArray[np.float64]
 
@@ -30,11 +31,12 @@ class Differences:
 
 
 def clustered_differences(
-    n_in: npt.NDArray[np.int64],
+    n_in: npt.NDArray[np.int64] | Floats,
     s_in: Floats,
-    n_all: npt.NDArray[np.int64],
+    n_all: npt.NDArray[np.int64] | Floats,
     s_all: Floats,
     noise: tuple[float, float] | None = None,
+    judges: Sequence[tuple[Spread, Floats]] = (),
     *,
     level: float = 0.95,
 ) -> Differences:
@@ -52,6 +54,8 @@ def clustered_differences(
     means, of as many clusters as their sizes amount to: ten clusters of which one holds nearly all rows are hardly
     more than one. `noise` is the usual variance of a row and of a cluster; the error that these give for such a slice
     is looked at as well, and the more careful of the two decides, because a small slice may by luck vary hardly at all.
+    `judges` has the spread of the same differences by clusters of a second kind and by both crossed, which `two_way`
+    combines with this one; several, where two groups of judges made the difference.
 
     Reference: Bell and McCaffrey (Survey Methodology 2002); Carter, Schnepel and Steigerwald (Review of Economics and
     Statistics 2017) for the number of clusters that sizes amount to.
@@ -81,14 +85,17 @@ def clustered_differences(
         df = (var_in + var_out) ** 2 / (var_in**2 / df_in + var_out**2 / df_out)
         df = np.where(np.isfinite(df), df, np.minimum(df_in, df_out))
     clusters = (n_all.sum(axis=1) > 0).sum()
-    error = np.sqrt(((score_in - score_out) ** 2).sum(axis=0))
-    looks = [(error, np.minimum(df, clusters - 1.0))]
+    looks = [Spread(((score_in - score_out) ** 2).sum(axis=0), np.minimum(df, clusters - 1.0))]
     if noise is not None:
         pull = (n_in * (1 - share) - n_out * share).sum(axis=2) / size
-        looks.append((np.sqrt(noise[0] / size + noise[1] * (pull**2).sum(axis=0)), np.full(len(size), clusters - 1.0)))
+        usual = noise[0] / size + noise[1] * (pull**2).sum(axis=0)
+        looks.append(Spread(usual, np.full(len(size), clusters - 1.0)))
+    for judge, both in judges:
+        looks = [combined(look, judge, both) for look in looks]
     p, reach = np.zeros(len(size)), np.zeros(len(size))
-    for usual, freedom in looks:
-        usual = np.where((usual > 0) & (freedom >= 1), usual, np.nan)
+    for variance, freedom in looks:
+        # One degree of freedom at least, but for what falls short of it by rounding.
+        usual = np.sqrt(np.where((variance > 0) & (freedom >= 1 - 1e-6), variance, np.nan))
         freedom = np.maximum(freedom, 1.0)
         p = np.maximum(p, 2 * stdtr(freedom, -np.abs(difference / usual)))
         reach = np.maximum(reach, usual * stdtrit(freedom, 0.5 + level / 2))
@@ -96,66 +103,10 @@ def clustered_differences(
         inside=s_in.sum(axis=(0, 2)) / rows_in.sum(axis=0),
         outside=s_out.sum(axis=(0, 2)) / rows_out.sum(axis=0),
         difference=difference,
-        error=error,
-        df=looks[0][1],
+        error=np.sqrt(looks[0].variance),
+        df=looks[0].df,
         p=p,
         reach=reach,
         clusters_in=(rows_in > 0).sum(axis=0),
         clusters_out=(rows_out > 0).sum(axis=0),
     )
-
-
-def _scores(n: npt.NDArray[np.int64], s: Floats) -> tuple[Floats, Floats]:
-    """The mean of each column, and what each cluster contributes to its error."""
-    rows = n.sum(axis=0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        mean = s.sum(axis=0) / rows
-        score = (s - mean * n) / rows / np.sqrt(1 - n / rows)
-    return mean, np.where(np.isfinite(score), score, 0.0)
-
-
-def clustered_contrast(n: npt.NDArray[np.int64], s: Floats, signs: Floats) -> tuple[float, float]:
-    """A sum of means with signs, such as an interaction of two features, and its error; NaN where a mean is of nothing.
-
-    >>> n = np.ones((4, 4), np.int64)
-    >>> s = np.array([[0, 1, 1, 3], [1, 1, 1, 3], [0, 0, 1, 2], [0, 1, 0, 2.0]])
-    >>> value, error = clustered_contrast(n, s, np.array([1, -1, -1, 1]))
-    >>> round(value, 2), round(error, 2)
-    (1.25, 0.25)
-
-    Numbers and sums are by cluster (rows) and cell (columns); the error allows for clusters as `clustered_differences`
-    does.
-    """
-    if not n.sum(axis=0).all():
-        return np.nan, np.nan
-    mean, score = _scores(n, s)
-    return float(mean @ signs), float(np.sqrt(((score @ signs) ** 2).sum()))
-
-
-def clustered_last(n: npt.NDArray[np.int64], s: Floats, x: Floats) -> tuple[float, float]:
-    """The last coefficient of `clustered_ols` and its error, from rows that are alike counted together.
-
-    Numbers and sums of y are by cluster (rows) and pattern (columns); row p of `x` says what pattern p is, without the
-    intercept. With few patterns, as yes-or-no columns have, this is many times faster. NaN where the other columns
-    already tell the last.
-
-    >>> n, s = np.array([[2, 1], [1, 0], [0, 2], [0, 1]]), np.array([[3, 4.0], [2, 0], [0, 10], [0, 5]])
-    >>> value, error = clustered_last(n, s, np.array([[0.0], [1.0]]))
-    >>> round(value, 3)
-    3.083
-    """
-    others, last = np.column_stack([np.ones(len(x)), x[:, :-1]]), x[:, -1]
-    number, sums = n.sum(axis=0).astype(np.float64), s.sum(axis=0)
-    rows, clusters = number.sum(), int((n.sum(axis=1) > 0).sum())
-    gram = others.T @ (number[:, None] * others)
-    back = np.linalg.pinv(gram, rcond=NOTHING_LEFT, hermitian=True)
-    own = last - others @ (back @ (others.T @ (number * last)))
-    size = float(number @ own**2)
-    columns = int(np.linalg.matrix_rank(gram, tol=NOTHING_LEFT * rows, hermitian=True)) + 1
-    if size <= NOTHING_LEFT * float(number @ last**2) or clusters < 2 or rows <= columns:
-        return np.nan, np.nan
-    value = float(sums @ own) / size
-    fitted = others @ (back @ (others.T @ (sums - number * last * value))) + last * value
-    scores = (s - n * fitted) @ own / size
-    variance = float((scores**2).sum()) * clusters / (clusters - 1) * (rows - 1) / (rows - columns)
-    return value, float(np.sqrt(variance)) if variance > 0 else np.nan

@@ -10,11 +10,10 @@ import numpy.typing as npt
 
 from karat.stats.bootstrap import FEWEST, outside_share, resampled
 from karat.stats.totals import totals
+from karat.stats.two_way import NOTHING_LEFT, two_way
 
 Floats = npt.NDArray[np.float64]
 
-#: What is left of a column after the columns before it, as a share of its spread, below which nothing is left.
-NOTHING_LEFT = 1e-9
 #: A table of clusters x cells, or of draws x cells, is worked on in parts of this size.
 AT_ONCE = 4_000_000
 
@@ -28,26 +27,29 @@ class Regression:
     errors: Floats
     t: Floats
     p: Floats
+    #: The degrees of freedom of each t.
+    df: Floats
     n: int
     clusters: int
     #: Columns that the ones before them already tell, or that do not vary: their coefficients are NaN.
     left_out: tuple[str, ...]
 
-    @property
-    def df(self) -> int:
-        """The degrees of freedom of t: one less than there are clusters."""
-        return self.clusters - 1
-
     def intervals(self, level: float = 0.95) -> tuple[Floats, Floats]:
         """The ends of an interval for each coefficient."""
         from scipy.special import stdtrit
 
-        reach = self.errors * (stdtrit(self.df, 0.5 + level / 2) if self.df > 0 else np.nan)
+        reach = self.errors * stdtrit(np.where(self.df > 0, self.df, np.nan), 0.5 + level / 2)
         return self.coefficients - reach, self.coefficients + reach
 
 
 def clustered_ols(
-    y: npt.ArrayLike, x: npt.ArrayLike, cluster: npt.ArrayLike, names: Sequence[str] | None = None
+    y: npt.ArrayLike,
+    x: npt.ArrayLike,
+    cluster: npt.ArrayLike,
+    names: Sequence[str] | None = None,
+    *,
+    judge: npt.ArrayLike | None = None,
+    weight: npt.ArrayLike | None = None,
 ) -> Regression:
     """Least squares of y on an intercept and the columns of x, with errors that allow for clusters.
 
@@ -57,7 +59,8 @@ def clustered_ols(
 
     The errors are a sandwich of the clusters' scores (CR1, times clusters / (clusters - 1) * (n - 1) / (n - columns),
     as Stata and statsmodels do it), t has clusters - 1 degrees of freedom. They are too small when fewer than about 20
-    clusters, or one big one, carry a column. A column that others already tell is named in `left_out`, not crashed on.
+    clusters, or one big one, carry a column. With `judge`, clusters of a second kind by number (-1: in none), they allow
+    for both, and for few of them (`two_way`). A column that others already tell is named in `left_out`, not crashed on.
 
     Reference: Liang and Zeger (Biometrika 1986); Cameron and Miller, A Practitioner's Guide to Cluster-Robust
     Inference (Journal of Human Resources 2015).
@@ -69,23 +72,33 @@ def clustered_ols(
     labels = ("intercept", *(names if names is not None else (f"x{i + 1}" for i in range(columns.shape[1]))))
     design = np.column_stack([np.ones(len(target)), columns])
     code, clusters = _numbered(cluster)
-    kept, orthogonal, inverse = _independent(design)
+    root = np.ones(len(target)) if weight is None else np.sqrt(np.asarray(weight, dtype=np.float64))
+    kept, orthogonal, inverse = _independent(design * root[:, None])
     n, k = len(target), len(kept)
 
+    target = target * root
     beta = inverse @ (orthogonal.T @ target)
     residual = target - orthogonal @ (orthogonal.T @ target)
     # In the orthogonal basis first: its columns have one size, so that no unit of x drowns another.
-    variance = np.full(k, np.nan)
+    variance, df = np.full(k, np.nan), np.full(k, clusters - 1.0)
     if clusters > 1 and n > k:
-        scores = np.column_stack([totals(code, orthogonal[:, j] * residual, clusters) for j in range(k)])
-        half = scores @ inverse.T
-        variance = (half**2).sum(axis=0) * clusters / (clusters - 1) * (n - 1) / (n - k)
+        doubtful = _carried_by_one(design[:, kept], code)
+        if judge is None:
+            scores = np.column_stack([totals(code, orthogonal[:, j] * residual, clusters) for j in range(k)])
+            half = scores @ inverse.T
+            variance = (half**2).sum(axis=0) * clusters / (clusters - 1) * (n - 1) / (n - k)
+        else:
+            theirs = np.asarray(judge) >= 0
+            judges = np.full(n, -1)
+            judges[theirs], people = _numbered(np.asarray(judge)[theirs])
+            variance, df = two_way(orthogonal, residual, inverse, code, judges)
+            doubtful |= _carried_by_one(design[theirs][:, kept], judges[theirs]) | (people < 2)
         # Without any residual, or where one cluster alone carries a column, the sandwich is empty: no certainty that.
         most = (inverse**2).sum(axis=1) * (target**2).mean()
-        variance[(variance <= NOTHING_LEFT**2 * most) | _carried_by_one(design[:, kept], code)] = np.nan
+        variance[(variance <= NOTHING_LEFT**2 * most) | doubtful] = np.nan
     error = np.sqrt(variance)
     t = beta / error
-    p = 2 * stdtr(clusters - 1, -np.abs(t)) if clusters > 1 else np.full(k, np.nan)
+    p = 2 * stdtr(df, -np.abs(t)) if clusters > 1 else np.full(k, np.nan)
 
     def spread(values: Floats) -> Floats:
         everywhere = np.full(len(labels), np.nan)
@@ -93,7 +106,7 @@ def clustered_ols(
         return everywhere
 
     left_out = tuple(label for i, label in enumerate(labels) if i not in kept)
-    return Regression(labels, spread(beta), spread(error), spread(t), spread(p), n, clusters, left_out)
+    return Regression(labels, spread(beta), spread(error), spread(t), spread(p), spread(df), n, clusters, left_out)
 
 
 def _numbered(cluster: npt.ArrayLike) -> tuple[npt.NDArray[np.intp], int]:
@@ -122,15 +135,15 @@ def _independent(design: Floats) -> tuple[list[int], Floats, Floats]:
     upper = np.zeros((k, k))
     for j in range(k):
         column = design[:, j].copy()
-        size = float(np.linalg.norm(column if j == 0 else column - column.mean())) if n else 0.0
+        size = _length(column if j == 0 else column - column.mean()) if n else 0.0
         known = basis[:, : len(kept)]
         part = np.zeros(len(kept))
         for _ in range(2):  # the second pass removes what rounding left of the first
             along = known.T @ column
             column -= known @ along
             part += along
-        left = float(np.linalg.norm(column))
-        if left <= NOTHING_LEFT * size or size <= NOTHING_LEFT * float(np.linalg.norm(design[:, j])):
+        left = _length(column)
+        if left <= NOTHING_LEFT * size or size <= NOTHING_LEFT * _length(design[:, j]):
             continue
         upper[: len(kept), len(kept)], upper[len(kept), len(kept)] = part, left
         basis[:, len(kept)] = column / left
@@ -138,6 +151,11 @@ def _independent(design: Floats) -> tuple[list[int], Floats, Floats]:
     used = len(kept)
     inverse: Floats = np.asarray(np.linalg.inv(upper[:used, :used]), dtype=np.float64)
     return kept, basis[:, :used], inverse
+
+
+def _length(column: Floats) -> float:
+    # Not np.linalg.norm: that waits for threads, far longer than so small a sum takes.
+    return float(np.sqrt((column * column).sum()))
 
 
 def clustered_means(

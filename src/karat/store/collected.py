@@ -161,6 +161,17 @@ def preferences(store: Store, *, traps: bool = True) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=PREFERENCES)
 
 
+def rejected(store: Store, kind: str) -> int:
+    """How many judges had answers to tasks of a kind taken back because they were rejected."""
+    taken = (
+        select(func.count(events.c.judge_id.distinct()))
+        .join(tasks, tasks.c.id == events.c.task_id)
+        .where(events.c.study_id == store.study_id, events.c.kind == "reject", tasks.c.kind == kind)
+    )
+    with store.database.read() as connection:
+        return int(connection.execute(taken).scalar_one())
+
+
 def codes(store: Store) -> pl.DataFrame:
     """The classes into which reasons were put, one row for each class."""
     rows = []

@@ -43,7 +43,9 @@ def exported(store: Store, kind: str, scale: Scale | None = None, group: str | N
         note = f"{_documents(left)} without a label yet left out: --kind gold has them, for compare --gold"
         return _judgments(pl.concat([said, gold], how="diagonal"), scale, (note,) if left.height else ())
     if kind == "preferences":
-        frame = collected.preferences(store).drop("task")
+        frame, gone = collected.preferences(store).drop("task"), collected.rejected(store, "pair")
+        # Their answers are taken back: without this nobody would know that somebody failed a trap.
+        frame = frame.with_columns(rejected=pl.lit(gone or None, pl.Int64))
         return Preferences(_filled(frame, ["query", "left", "right", "choice", "judge", "group", "trap"]))
     frames = {
         "tasks": collected.tasks_frame,

@@ -14,6 +14,7 @@ from karat.validity.ratings import against_ratings
 from karat.validity.reason_model import ReasonModel, learn_reasons
 from karat.validity.reasons import reason_table, reasons_by_rules
 from karat.validity.robustness import robustness
+from karat.validity.side_judges import preference_judges
 from karat.validity.training import Training, train
 from karat.validity.votes import preferred, trusted, votes
 
@@ -38,6 +39,7 @@ __all__ = [
     "matrix",
     "measure_correlation",
     "preference_curves",
+    "preference_judges",
     "preferred",
     "rank_systems",
     "reason_table",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any
 
@@ -12,14 +12,15 @@ import numpy.typing as npt
 import polars as pl
 
 from karat.errors import BadInput
-from karat.measures import Profile
-from karat.records import Queries, Result
+from karat.measures import Profile, as_measures
+from karat.records import Judgments, Preferences, Queries, Result
 from karat.records.base import count
 from karat.records.result import rows_of
 from karat.stats.bootstrap import FEWEST, check_draws
 from karat.stats.many import holm
 from karat.stats.signs import flip_p
 from karat.stats.totals import totals
+from karat.validity.asked import asked_by, shown_depth
 from karat.validity.between import between_measures, between_parts, ratio_interval
 from karat.validity.compared import Compared, compare
 from karat.validity.counts import check_ties, figures, percent
@@ -50,13 +51,14 @@ def agreement(
     labels: Any,
     measures: object,
     *,
-    by: str = "query",
+    by: str | None = None,
     how: str = "votes",
     at_least: float | None = None,
     split: Sequence[str] = (),
     ties: str = "out",
     queries: Queries | None = None,
     profile: str | Profile = "trec_eval",
+    depth: int | None = None,
     level: float = 0.95,
     draws: int = 1000,
     seed: int = 0,
@@ -84,6 +86,12 @@ def agreement(
     `between_splits` compares the parts of a split by the paper's t-test (`welch_p`) and with errors clustered by query
     (`p`).
 
+    `by` says what a pair is of: by default a subtopic, with its own labels, where users were asked about subtopics and
+    labels are of them, else a query (so, too, for measures of diversity, which look at all subtopics). Users saw
+    `depth` results of a list (by default those of the lists that came with the answers, or ten): what looks further
+    down is named in the notes. A measure that ties in every pair is compared with no other: what it would say is not
+    known.
+
     Agreement of 50 % is chance only where users never find both equal. Few pairs make weak tests: that no
     measure is called better does not make them equal.
 
@@ -91,8 +99,11 @@ def agreement(
     """
     check_ties(ties)
     check_draws(level, draws, seed)
-    wanted = preferred(preferences, by=by, how=how, at_least=at_least)
-    compared = compare(wanted, runs, labels, measures, profile=profile)
+    told, judged = Preferences.of(preferences), Judgments.of(labels)
+    by, notes = asked_by(told, judged, as_measures(measures), by)
+    wanted = preferred(told, by=by, how=how, at_least=at_least)
+    wanted = replace(wanted, notes=(*wanted.notes, *notes))
+    compared = compare(wanted, runs, judged, measures, profile=profile, depth=shown_depth(told, depth))
     return agreement_of(compared, split=split, ties=ties, queries=queries, level=level, draws=draws, seed=seed)
 
 
@@ -119,6 +130,8 @@ def agreement_of(
         if undefined[:, place].any():
             left = count(int(undefined[:, place].sum()), "pair")
             notes.append(f"{measure} is undefined in {left}: left out of its counts")
+        if not (np.nan_to_num(compared.difference[:, place]) != 0).any():
+            notes.append(f"{measure} tells no two systems of a pair apart: whether it agrees with users cannot be told")
         rows.append({"measure": measure, "split": "all", **_row(compared, place, everything, ties, level, draws, seed)})
         for name in split:
             parts = split_pairs(compared, name, place, queries)
@@ -209,7 +222,9 @@ def _row(
 
 def _sentence(table: pl.DataFrame, between: pl.DataFrame, compared: Compared, level: float) -> str:
     whole = table.filter(pl.col("split") == "all").with_columns(pl.col("credit", "agree_share").fill_nan(None))
-    best = whole.sort("credit", descending=True, nulls_last=True, maintain_order=True).row(0, named=True)
+    # A measure that has no pair left has the credit of a coin, and says nothing.
+    order = [pl.col("agree_share").is_null(), pl.col("credit").is_null(), -pl.col("credit")]
+    best = whole.sort(order, maintain_order=True).row(0, named=True)
     if not compared.users.any():
         return f"Users find both systems equal in all {count(len(compared), 'pair')}: no measure can agree with them."
     if best["credit"] is None:

@@ -83,12 +83,17 @@ def between_parts(
 
 
 def between_measures(compared: Compared, level: float, draws: int, seed: int) -> list[dict[str, object]]:
-    """Every two measures on the same pairs: those in which users prefer a side and both measures are defined."""
+    """Every two measures on the same pairs: those in which users prefer a side and both measures are defined.
+
+    Where one of the two ties in all of them there is nothing to compare: the figures are NaN.
+    """
     rows: list[dict[str, object]] = []
     number = int(compared.query.max()) + 1
     for one, two in combinations(range(len(compared.measures)), 2):
         gaps = compared.difference[:, [one, two]]
         base = ~np.isnan(gaps).any(axis=1) & (compared.users != 0)
+        if not ((gaps != 0) & base[:, None]).any(axis=0).all():
+            base = np.zeros_like(base)
         # Twice the credit, so that it is a whole number: 2 for agreeing, 1 for a tie, 0 for disagreeing.
         credit = 1 + np.sign(np.nan_to_num(gaps)) * compared.users[:, None]
         more = np.where(base, credit[:, 0] - credit[:, 1], 0.0)

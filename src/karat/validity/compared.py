@@ -16,14 +16,13 @@ from karat.labels import one_subtopic_each
 from karat.measures import Judged, Profile, as_measures
 from karat.records import Judgments, Queries, Result, Runs
 from karat.records.base import count
+from karat.validity.asked import SHOWN, too_deep
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 #: Scores that differ by less than this do so by rounding only.
 ROUNDING = 1e-9
-#: How deep users looked, for the note on unjudged documents.
-SHOWN = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +67,7 @@ def compare(
     *,
     profile: str | Profile = "trec_eval",
     weights: Queries | None = None,
+    depth: int = SHOWN,
 ) -> Compared:
     """The scores of the two systems of every pair in `preferred` (columns query, a, b, sign and maybe subtopic).
 
@@ -77,7 +77,8 @@ def compare(
     [[0.5]]
 
     With a column `subtopic`, each subtopic is a query of its own, with its own labels. A system that returned nothing
-    scores 0. Pairs of queries without labels are left out and said so.
+    scores 0. Pairs of queries without labels are left out and said so. Users saw the first `depth` results of a list: a
+    note says which measures look further down.
     """
     frame = preferred.frame if isinstance(preferred, Result) else preferred
     notes = list(preferred.notes) if isinstance(preferred, Result) else []
@@ -87,7 +88,8 @@ def compare(
         raise BadInput.at("the measures", expected="at least one, such as nDCG@10", found="none")
     _refuse_unknown(frame, lists)
     lists = Runs(lists.frame.join(frame.select("query").unique(), on="query", how="semi"), lists.notes)
-    judged, listed = _judged(frame, lists, labels), lists.frame.select("system", "query").unique()
+    notes += too_deep(wanted, lists.frame, depth)
+    judged, listed = _judged(frame, lists, labels, depth), lists.frame.select("system", "query").unique()
     by = ["query", "subtopic"] if "subtopic" in frame.columns else ["query"]
     if "subtopic" in by:
         if not labels.has("subtopic"):
@@ -121,19 +123,19 @@ def compare(
     notes += _without_list(known, listed)
     if judged < 1 - ROUNDING:
         notes.append(
-            f"{100 * (1 - judged):.0f} % of the documents in the top {SHOWN} have no judgment and count as not relevant"
+            f"{100 * (1 - judged):.0f} % of the documents in the top {depth} have no judgment and count as not relevant"
         )
     return Compared(known.drop("item"), tuple(names), sides[0], sides[1], tuple(notes))
 
 
-def _judged(frame: pl.DataFrame, runs: Runs, labels: Judgments) -> float:
+def _judged(frame: pl.DataFrame, runs: Runs, labels: Judgments, depth: int) -> float:
     """The share of the documents in the top of the compared lists that somebody judged, for whatever subtopic."""
     known = labels.frame.select("query").unique()
     shown = pl.concat([frame.select("query", system=side) for side in ("a", "b")]).join(known, on="query", how="semi")
     if not shown.height or not len(runs):
         return 1.0
-    table = Scorer(labels, [Judged @ SHOWN], complete=True, draws=0).score(runs).queries
-    found = shown.join(table, on=["query", "system"])[str(Judged @ SHOWN)].drop_nans()
+    table = Scorer(labels, [Judged @ depth], complete=True, draws=0).score(runs).queries
+    found = shown.join(table, on=["query", "system"])[str(Judged @ depth)].drop_nans()
     return float(found.to_numpy().mean()) if len(found) else 1.0
 
 

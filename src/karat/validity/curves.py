@@ -17,6 +17,7 @@ from karat.records import Judgments, Preferences, Result
 from karat.records.base import count
 from karat.stats.agreement import cohen_kappa, raw_agreement
 from karat.stats.bootstrap import FEWEST, check_draws, outside_share, resampled
+from karat.validity.asked import asked_by, shown_depth
 from karat.validity.sign_tables import jaccard_of_signs, sign_tables
 from karat.validity.variants import differences, takes, varied
 from karat.validity.votes import preferred
@@ -44,20 +45,23 @@ def preference_curves(
     conditions: Mapping[str, float | None] = CONDITIONS,
     context: float = 0.5,
     strong_from: float | None = None,
+    by: str | None = None,
     how: str = "mode",
+    depth: int | None = None,
     level: float = 0.95,
     draws: int = 1000,
     seed: int = 0,
 ) -> Result:
     """Jaccard and Cohen's kappa of measures with weak and strong preferences, along tie shares and context weights.
 
-    A measure says 1, -1 or 0 (a tie) of two systems for a query: a tie where its difference is at most t, the smallest
-    that makes the wanted share of pairs ties. Users say the same by the most frequent answer (`how="mode"`, or
+    A measure says 1, -1 or 0 (a tie) of two systems for a query: a tie where its difference is at most t, with
+    which the share of ties comes nearest to the wanted one: pairs with the same difference tie together, so `ties`, the
+    share attained, is not always the one `asked` for. Users say the same by the most frequent answer (`how="mode"`, or
     "votes"), weak (any preference) and strong (a preference below the strength `strong_from` is a tie; by default
     the second least strength that was given, so that the slightest are ties). Rows of the curve `ties` go along
     `tie_shares`, with the context weight `context`; those of the curve `context` go along `contexts` under each of the
     `conditions`, shares of ties by name. A measure that takes no context weight has one row there, and so have
-    all when no label was given in context.
+    all when no label was given in context. `by` and `depth` are those of `agreement`.
 
     `jaccard` is that of two sets of statements "this pair: this sign", agreeing / (2 n - agreeing), ties included;
     `kappa` allows for what two such sides agree on by chance. A large jaccard with a kappa near 0 means ties on
@@ -71,7 +75,9 @@ def preference_curves(
         raise BadInput.at("strong_from", expected="a strength of 0 or more", found=str(strong_from))
     _check(contexts, tie_shares, conditions, context)
     wanted = as_measures(measures)
-    signs, notes = _both_preferences(told, how, strong_from)
+    by, notes = asked_by(told, judged, wanted, by)
+    signs, said = _both_preferences(told, by, how, strong_from)
+    notes = [*said, *notes]
     variants = {
         measure: [(a, varied(measure, {"context": a})) for a in dict.fromkeys([*contexts, context])]
         if takes(measure, "context") and judged.has("context")
@@ -79,7 +85,7 @@ def preference_curves(
         for measure in wanted
     }
     every = list(dict.fromkeys(made for several in variants.values() for _, made in several))
-    pairs, apart, lost = differences(signs, runs, judged, every)
+    pairs, apart, lost = differences(signs, runs, judged, every, shown_depth(told, depth))
     kinds = [name for name in pairs.columns if name in ("weak", "strong")]
     sides = Sides.of(pairs, kinds)
     if not judged.has("context"):
@@ -191,10 +197,13 @@ def _ends(drawn: Floats, value: float, outside: float) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def _both_preferences(told: Preferences, how: str, strong_from: float | None) -> tuple[pl.DataFrame, list[str]]:
+def _both_preferences(
+    told: Preferences, by: str, how: str, strong_from: float | None
+) -> tuple[pl.DataFrame, list[str]]:
     """The pairs with what users prefer, weakly and, where strengths are given, strongly."""
-    weak = preferred(told, how=how)
-    pairs, notes = weak.frame.select("query", "a", "b", pl.col("sign").alias("weak")), list(weak.notes)
+    weak = preferred(told, by=by, how=how)
+    key = [name for name in ("query", "subtopic", "a", "b") if name in weak.frame.columns]
+    pairs, notes = weak.frame.select(*key, pl.col("sign").alias("weak")), list(weak.notes)
     if strong_from is None:
         given = told.frame.filter(pl.col("choice").is_in(["left", "right"]))
         if "trap" in given.columns:
@@ -204,10 +213,10 @@ def _both_preferences(told: Preferences, how: str, strong_from: float | None) ->
             notes.append("no strong preferences: the answers do not have two strengths")
             return pairs, notes
         strong_from = float(known[1])
-    strong = preferred(told, how=how, at_least=strong_from)
+    strong = preferred(told, by=by, how=how, at_least=strong_from)
     notes += [note for note in strong.notes if note not in notes]
-    joined = strong.frame.select("query", "a", "b", pl.col("sign").alias("strong"))
-    return pairs.join(joined, on=["query", "a", "b"], maintain_order="left"), notes
+    joined = strong.frame.select(*key, pl.col("sign").alias("strong"))
+    return pairs.join(joined, on=key, nulls_equal=True, maintain_order="left"), notes
 
 
 def _check(

@@ -17,6 +17,7 @@ from karat.records import Judgments, Preferences, Result
 from karat.records.base import count
 from karat.records.result import rows_of
 from karat.stats.bootstrap import check_draws, mean_intervals
+from karat.validity.asked import asked_by, shown_depth
 from karat.validity.choices import Choices
 from karat.validity.nested import chosen, families_of, flip, held_out, likeliest
 from karat.validity.parameters import likeliest_values
@@ -59,13 +60,15 @@ def fit_measure(
     preferences: Any,
     runs: Any,
     labels: Any,
-    measure: str | Measure = "RBP(p=0.8)",
+    measure: str | Measure = "RBP(p=0.8)@10",
     vary: Sequence[str] | Mapping[str, Sequence[float]] = ("p",),
     *,
     test: Literal["likelihood", "agreement"] = "likelihood",
     folds: int = 5,
     repeats: int = 4,
+    by: str | None = None,
     at_least: float | None = None,
+    depth: int | None = None,
     level: float = 0.95,
     draws: int = 1000,
     seed: int = 0,
@@ -90,7 +93,7 @@ def fit_measure(
     sided); where p is not below 1 - `level` the answer is "no better than the default", which stays. `test` says which
     gain decides: in the likelihood of the votes, or in how many of them agree, which needs several times the queries.
     Both are in `held_out`, and the finding says so when the two do not go together.
-    Preferences of a strength below `at_least` count as equal.
+    Preferences of a strength below `at_least` count as equal; `by` and `depth` are those of `agreement`.
 
     Use it with hundreds of pairs; with less than some twenty queries it refuses.
     """
@@ -104,8 +107,10 @@ def fit_measure(
     if not (2 <= folds <= 50 and repeats >= 1):
         raise BadInput.at("the folds", expected="2 or more parts, 1 repeat or more", found=f"{folds}, {repeats}")
     variants = Variants.of(default[0], vary, judged)
-    cast = preferred(told, at_least=at_least)
-    pairs, apart, lost = differences(cast.frame, runs, judged, list(dict.fromkeys(variants.measures)))
+    by, asked = asked_by(told, judged, default, by)
+    cast = preferred(told, by=by, at_least=at_least)
+    different = list(dict.fromkeys(variants.measures))
+    pairs, apart, lost = differences(cast.frame, runs, judged, different, shown_depth(told, depth))
     column = {made: place for place, made in enumerate(dict.fromkeys(variants.measures))}
     apart = apart[:, [column[made] for made in variants.measures]]
     votes = [pairs[name].to_numpy().astype(np.float64) for name in ("for_a", "for_b")]
@@ -132,7 +137,7 @@ def fit_measure(
     parameters = likeliest_values(variants, choices, families, full, level, draws, seed)
     tried = _tried(variants, choices)
     finding = _finding(better, fitted, default[0], parameters, held.row(0, named=True), full, test, level)
-    notes = [*lost] + [note for note in cast.notes if note not in lost]
+    notes = [*lost] + [note for note in (*cast.notes, *asked) if note not in lost]
     if "gains" in variants.grids:
         notes.append("gains b: a grade g is worth (b^g - 1)/(b^top - 1); 1 is the grade itself, 2 is 2^g - 1")
     at_end = [

@@ -14,6 +14,7 @@ from karat.errors import BadInput, Undefined
 from karat.records import Preferences, Result
 from karat.records.base import count, frame_of
 from karat.validity.reason_classes import NAMES, REASONS, UNCLASSIFIABLE
+from karat.validity.votes import counted, trusted
 
 Flags = npt.NDArray[np.bool_]
 
@@ -21,6 +22,8 @@ Flags = npt.NDArray[np.bool_]
 SEPARATORS = r"[;|,]"
 #: How many examples a table shows, and how long each may be.
 EXAMPLES, LONGEST = 2, 80
+#: Whether a comment has a word in it.
+WORDS = pl.col("reason").str.len_chars() > 0
 
 
 def comments_of(data: Any, column: str = "reason") -> pl.DataFrame:
@@ -29,6 +32,11 @@ def comments_of(data: Any, column: str = "reason") -> pl.DataFrame:
     >>> comments_of(["more relevant", " "]).rows()
     [('more relevant',)]
     """
+    return _answers(data, column).filter(WORDS)
+
+
+def _answers(data: Any, column: str = "reason") -> pl.DataFrame:
+    """The same with the blanks: an answer without a word, to a trap perhaps, still tells of its judge."""
     if isinstance(data, Preferences):
         frame = data.frame
     elif isinstance(data, pl.Series) or (isinstance(data, list | tuple) and all(isinstance(d, str) for d in data)):
@@ -39,8 +47,7 @@ def comments_of(data: Any, column: str = "reason") -> pl.DataFrame:
         frame = frame.rename({"comment": column})
     if column not in frame.columns:
         raise BadInput.at("the comments", expected=f"a column {column}", found=", ".join(frame.columns))
-    frame = frame.with_columns(pl.col(column).cast(pl.String).str.strip_chars().alias("reason"))
-    return frame.filter(pl.col("reason").str.len_chars() > 0)
+    return frame.with_columns(pl.col(column).cast(pl.String).str.strip_chars().alias("reason"))
 
 
 def reasons_by_rules(comments: Any) -> pl.DataFrame:
@@ -103,8 +110,17 @@ def reason_table(comments: Any, flags: Flags | None = None) -> Result:
 
     Comments with a column `codes` are counted as coded; others, by rules. `flags` (comments x classes) counts what
     another coder or a model says. Shares are of comments and add up to more than 1: a comment may give several.
+
+    Where comments come with what was answered, the paper's are counted: those of a preference for one of the two lists,
+    by judges who failed no trap, a judge's first answer to a question, and none to a trap.
     """
-    frame = comments_of(comments)
+    every = _answers(comments).with_columns(_row=(WORDS.fill_null(False).cum_sum() - 1).cast(pl.Int64))
+    written = every.filter(WORDS).height
+    frame, notes = _of_a_preference(every)
+    if flags is not None:
+        if len(flags) != written:
+            raise BadInput.at("the flags", expected=f"a row for each of {written:,} comments", found=str(len(flags)))
+        flags = flags[frame["_row"].to_numpy()]
     if flags is None:
         if "codes" in frame.columns:
             frame, flags = codes_of(frame)
@@ -115,7 +131,7 @@ def reason_table(comments: Any, flags: Flags | None = None) -> Result:
     else:
         how = "as suggested"
     if not frame.height:
-        raise Undefined("no comment has any words")
+        raise Undefined("no comment has any words" if not written else "no comment is of a preference")
     texts = frame["reason"].to_list()
     rows = []
     for place, reason in enumerate(REASONS):
@@ -135,8 +151,24 @@ def reason_table(comments: Any, flags: Flags | None = None) -> Result:
         f"The most frequent reason is {top['class']}: {top['n']:,} of {count(len(texts), 'comment')} "
         f"({top['share']:.0%}), {how}."
     )
-    notes = [f"{count(several, 'comment')} with several reasons, {count(int(flags.sum()), 'reason')} in all"]
+    notes.append(f"{count(several, 'comment')} with several reasons, {count(int(flags.sum()), 'reason')} in all")
     return Result(table, finding, tuple(notes))
+
+
+def _of_a_preference(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
+    """The comments that say why one list is preferred, by judges who are believed, as far as that is known."""
+    notes: list[str] = []
+    if frame.height and {"query", "left", "right", "choice"} <= {*frame.columns}:
+        kept = counted(trusted(frame))
+        frame, notes = kept.frame, list(kept.notes)
+    frame = frame.filter(WORDS)
+    if "choice" not in frame.columns:
+        return frame, notes
+    sided = frame.filter(pl.col("choice").cast(pl.String).str.to_lowercase().is_in(["left", "right"]))
+    if sided.height < frame.height:
+        left = count(frame.height - sided.height, "comment")
+        notes.append(f"{left} of answers that prefer no list left out, as in the paper")
+    return sided, notes
 
 
 def _telling(texts: Sequence[str]) -> list[str]:

@@ -2,109 +2,142 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from karat.errors import Undefined
-from karat.estimate import Scorer
-from karat.judges.disagreement import Disagreement
-from karat.judges.votes import used, votes
-from karat.measures import parse_measure
-from karat.records import Judgments, Result, Runs
+from karat.judges.chances import binomial_tail
+from karat.judges.disagreement import ratio
+from karat.judges.votes import level_of, levels_of, merged, used, votes, with_names
+from karat.labels import Panel
+from karat.measures import Gains
+from karat.records import Result
 from karat.records.base import count
+from karat.records.scale import nothing_below
+from karat.stats.agreement import label_counts
+from karat.validity.tied import tied_gap, tied_ndcg
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+#: What a measure makes of tables of two judges' levels and of what a level is worth.
+Score = Callable[[Floats, Floats], Floats]
 
 
 def robustness(
-    judgments: Judgments,
-    top: float | None = None,
-    *,
-    of: Sequence[int] = (2, 3, 4),
-    all_labels: bool = False,
-    repeats: int = 10,
-    seed: int = 0,
+    labels: Any, top: float | None = None, *, of: Sequence[int] = (2, 3, 4), all_labels: bool = False
 ) -> Result:
     """Scores of one judge's perfect ranking by another judge's labels, mean and sd over queries.
 
-    For each query with two judges in common, the documents are ranked by the one's labels (ties at random, `repeats`
-    times) and scored with the other's, both ways round. A measure is robust when the score is high and varies little.
-    User disagreement weights are estimated from the other queries. (The paper's Table 2.) Where a further judge was
-    asked only when the first two differed, these two count (unless `all_labels`).
+    >>> rows = [{"query": q, "doc": d, "judge": j, "label": label} for q in "12" for j, given in
+    ...         {"x": [2, 1, 0], "y": [1, 2, 0]}.items() for d, label in zip("abc", given)]
+    >>> robustness(rows).frame.row(0)[:2]
+    ('AP(rel=2)', 0.5)
+
+    For each query and every two judges with documents in common, these are ranked by the one's labels (ties in any
+    order) and scored with the other's, both ways round; queries count alike, however many judges they have. Where the
+    labels that score hold nothing of worth to a measure, it says nothing of that ranking, which is left out. A measure
+    is robust when the score is high and varies little. User disagreement weights are estimated from the other queries;
+    grades above `top` count as top. (The paper's Table 2.) Where a further judge was asked only when the first two
+    differed, these two count (unless `all_labels`).
 
     Reference: Demeester et al. (WSDM 2014), section 5.2.
     """
-    judgments.need("judge", "paired judgments")
-    grade = judgments.top if top is None else float(top)
-    judgments, told = used(judgments, all_labels=all_labels)
-    pairs = _paired(judgments)
-    if grade is None or not pairs:
+    panel = with_names(Panel.of(labels), "paired judgments")
+    levels = levels_of(panel, top)
+    panel = used(panel, all_labels=all_labels)
+    query, tables = _tables(panel, levels)
+    if not len(query):
         raise Undefined("no query was judged by two judges: robustness cannot be told")
-    rng = np.random.default_rng(seed)
-    values: dict[str, list[float]] = {}
-    lost = 0
-    for query, (one, two) in pairs.items():
-        others = Judgments(judgments.frame.filter(pl.col("query") != query), (), judgments.scale)
-        try:
-            model = Disagreement(votes(others, grade), level=0.95, draws=0, seed=seed)
-        except Undefined:
-            lost += 1
-            continue
-        # The user weights of the other queries, as a table that both measures take.
-        tables = {n: _table(model.weights(1, n, zero_lowest=True)) for n in of}
-        measures = {f"AP(rel={grade:g})": f"AP(rel={grade:g})"}
-        measures |= {f"GAP(gains=udm(1/{n}))": f"GAP(gains={tables[n]})" for n in of}
-        measures |= {"nDCG(gains='exp',discount='zipf')": "nDCG(gains='exp',discount='zipf')"}
-        measures |= {"nDCG(gains='exp')": "nDCG(gains='exp')"}
-        measures |= {f"nDCG(gains=udm(1/{n}))": f"nDCG(gains={tables[n]})" for n in of}
-        for ranked, judged in ((one, two), (two, one)):
-            run = pl.concat(
-                ranked.select(
-                    system=pl.lit(str(repeat)),
-                    query="query",
-                    doc="doc",
-                    # Labels differ by more than the noise that orders equal ones.
-                    score=pl.col("label").rank("dense") + pl.Series(rng.random(ranked.height) * 0.5),
-                )
-                for repeat in range(repeats)
-            )
-            labels = Judgments(judged.select("query", "doc", "label"), (), judgments.scale)
-            found = Scorer(labels, list(measures.values()), draws=0).score(Runs.check(run)).means
-            means = dict(found.group_by("measure").agg(pl.col("value").mean()).iter_rows())
-            for name, measure in measures.items():  # equal weights make equal measures, which are scored once
-                values.setdefault(name, []).append(means[str(parse_measure(measure))])
-    if not values:
-        raise Undefined("no two queries with two judges each: weights from other queries cannot be told")
-    rows = [(name, float(np.mean(v)), float(np.std(v, ddof=1)), len(v)) for name, v in values.items()]
-    table = pl.DataFrame(rows, schema=["measure", "mean", "sd", "n"], orient="row")
-    best = table.sort("sd").row(0, named=True)
+    queries, top_alone = panel.n_queries, np.arange(len(levels)) == len(levels) - 1
+    wanted = np.tile(top_alone.astype(np.float64), (queries, 1))
+    exp = np.tile(Gains.of("exp").apply(np.array(levels)), (queries, 1))
+    users = {n: _weights(panel, levels, n) for n in of}
+    measures: dict[str, tuple[Score, Floats]] = {
+        f"AP(rel={levels[-1]:g})": (tied_gap, wanted),
+        **{f"GAP(gains=udm(1/{n}))": (tied_gap, users[n]) for n in of},
+        "nDCG(gains='exp',discount='zipf')": (partial(tied_ndcg, discount="zipf"), exp),
+        "nDCG(gains='exp')": (tied_ndcg, exp),
+        **{f"nDCG(gains=udm(1/{n}))": (tied_ndcg, users[n]) for n in of},
+    }
+    rows = [(name, *_summary(_scores(score, tables, worth, query), query)) for name, (score, worth) in measures.items()]
+    table = pl.DataFrame(rows, schema=["measure", "mean", "sd", "n", "n_queries"], orient="row")
+    varied = table.filter(pl.col("sd").is_not_nan()).sort("sd")
+    if not varied.height:
+        raise Undefined("no measure finds anything that counts in two rankings: how they vary cannot be told")
+    best = varied.row(0, named=True)
     finding = (
         f"{best['measure']} varies least between judges: mean {best['mean']:.3f}, sd {best['sd']:.3f} over "
-        f"{count(len(pairs), 'query', 'queries')} ranked by one judge and scored by another."
+        f"{count(best['n_queries'], 'query', 'queries')} ranked by one judge and scored by another."
     )
-    notes = [*told, f"ties at random, {repeats} times, seed {seed}; the lowest level is worth nothing"]
-    if lost:
-        notes.append(f"{count(lost, 'query', 'queries')} left out: no weights without it")
+    notes = [*panel.notes, *merged(panel, levels[-1])]
+    notes.append("ties in any order; to users, levels up to 0, or the lowest, are worth nothing")
+    left = table.filter(pl.col("n") < len(query)).group_by("n", maintain_order=True).agg(pl.col("measure"))
+    notes += [
+        f"{len(query) - n:,} of {count(len(query), 'ranking')} left out for {', '.join(names)}: the labels that score "
+        "hold nothing that counts, or a level that other queries do not tell of"
+        for n, names in left.iter_rows()
+    ]
     return Result(table, finding, tuple(notes))
 
 
-def _paired(judgments: Judgments) -> dict[str, tuple[pl.DataFrame, pl.DataFrame]]:
-    """For each query, the labels of the two judges who have most documents in common, on those documents."""
-    frame = judgments.frame.drop_nulls("label").unique(["query", "doc", "judge"], keep="last", maintain_order=True)
-    frame = frame.select("query", "doc", "judge", "label")
-    both = frame.join(frame, on=["query", "doc"], suffix="_other").filter(pl.col("judge") < pl.col("judge_other"))
-    common = both.group_by("query", "judge", "judge_other").len().filter(pl.col("len") >= 2)
-    common = common.sort(["query", "len", "judge", "judge_other"], descending=[False, True, False, False])
-    chosen = common.unique("query", keep="first", maintain_order=True)
-    kept = both.join(chosen, on=["query", "judge", "judge_other"]).sort("query", "doc")
-    return {
-        str(query[0]): (
-            part.select("query", "doc", "label"),
-            part.select("query", "doc", label="label_other"),
-        )
-        for query, part in kept.group_by("query", maintain_order=True)
-    }
+def _tables(panel: Panel, levels: Sequence[float]) -> tuple[Ints, Floats]:
+    """The levels of every two judges with two documents or more of a query in common, both ways round.
+
+    The query of each table, and how many documents the one gave the level (rows, best first) and the other that one.
+    """
+    frame = pl.DataFrame(
+        {"query": panel.query, "item": panel.item, "judge": panel.judge, "level": level_of(panel, levels)}
+    ).unique(["item", "judge"], keep="first", maintain_order=True)
+    both = frame.join(frame, on=["query", "item"], suffix="_other").filter(pl.col("judge") != pl.col("judge_other"))
+    two = ["query", "judge", "judge_other"]
+    both = both.filter(pl.len().over(two) >= 2).sort(two)
+    place = both.select(pl.struct(two).rle_id()).to_series().to_numpy().astype(np.int64)
+    query = both["query"].to_numpy()[np.unique(place, return_index=True)[1]]
+    size = len(levels)
+    cell = ((size - 1 - both["level"].to_numpy()) * size + both["level_other"].to_numpy()).astype(np.int64)
+    return query, label_counts(place, cell, len(query), size * size).reshape(-1, size, size)
 
 
-def _table(weights: dict[float, float]) -> str:
-    return "{" + ",".join(f"{grade!r}:{worth!r}" for grade, worth in weights.items()) + "}"
+def _weights(panel: Panel, levels: Sequence[float], of: int) -> Floats:
+    """What each level is worth for 1 of so many users, by the other queries: queries x levels, NaN if unknown."""
+    v = votes(panel, levels)
+    if v.n_queries < 2:
+        raise Undefined("no two queries with two judges each: weights from other queries cannot be told")
+    given, (told, asked) = v.by_query(v.counts.astype(np.float64)), v.sums
+    # Whether other queries have the level is told by whole numbers: a difference of sums is hardly ever 0.
+    elsewhere = given.sum(axis=0) > given
+    p = ratio(told.sum(axis=0) - told, np.where(elsewhere, asked.sum(axis=0) - asked, 0.0))
+    worth = np.full((panel.n_queries, len(levels)), np.nan)
+    for query, mine in zip(v.queries, p.clip(0, 1), strict=True):
+        # One of them is enough, and with a top label it is there.
+        found = [binomial_tail(1, of - 1, share) for share in mine[:-1]] + [1.0]
+        worth[query] = list(nothing_below(dict(zip(levels, found, strict=True))).values())
+    return worth
+
+
+def _scores(score: Score, tables: Floats, worth: Floats, query: Ints) -> Floats:
+    """The score of each ranking; NaN where it holds a level of unknown worth."""
+    values = np.full(len(query), np.nan)
+    for number in np.unique(query):
+        mine, unknown = query == number, np.isnan(worth[number])
+        found = score(tables[mine], np.nan_to_num(worth[number]))
+        values[mine] = np.where(tables[mine][:, :, unknown].sum(axis=(1, 2)) > 0, np.nan, found)
+    return values
+
+
+def _summary(values: Floats, query: Ints) -> tuple[float, float, int, int]:
+    """Mean and sd, a query's rankings sharing its weight; how many rankings and queries."""
+    known = ~np.isnan(values)
+    values, place = values[known], np.unique(query[known], return_inverse=True)[1]
+    n, queries = len(values), int(place.max(initial=-1)) + 1
+    if not n:
+        return np.nan, np.nan, 0, 0
+    weight = 1 / np.bincount(place)[place]
+    mean = float(np.average(values, weights=weight))
+    sd = np.sqrt(np.average((values - mean) ** 2, weights=weight) * n / (n - 1)) if n > 1 else np.nan
+    return mean, float(sd), n, queries

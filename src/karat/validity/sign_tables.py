@@ -21,12 +21,18 @@ def sign_tables(apart: Floats, sign: Ints, shares: Sequence[float], times: Float
 
     For users' signs (pairs x kinds of preference) and weights (draws x pairs), the tables are shares x kinds x draws
     x 3 x 3: rows are the measure's -1, 0, 1, columns the users'. A pair ties when its difference is at most t (shares x
-    draws), the smallest difference for which at least the wanted share ties; differences of 0 always do.
+    draws), the difference with which the share of ties comes nearest to the wanted one (of two equally near the smaller);
+    differences of 0 always tie.
     """
     size = _but_for_rounding(np.abs(apart))
     order = np.argsort(size, kind="stable")
     in_order = size[order]
     running = np.cumsum(times[:, order], axis=1)
+    # Pairs of one size tie together: a share of ties can only be one of these.
+    last = np.flatnonzero(np.diff(in_order, append=np.inf) > 0)
+    steps, attained = in_order[last], running[:, last]
+    if not len(steps) or steps[0] > 0:
+        steps, attained = np.append(0.0, steps), np.column_stack([np.zeros(len(times)), attained])
     kinds = sign.shape[1]
     said = (sign[:, :, None] == np.array([-1, 0, 1])).reshape(len(apart), -1).astype(np.float64)
     each = np.concatenate([said, said * (apart < 0)[:, None], said * (apart > 0)[:, None]], axis=1)
@@ -34,9 +40,8 @@ def sign_tables(apart: Floats, sign: Ints, shares: Sequence[float], times: Float
     tables = np.empty((len(shares), kinds, len(times), 3, 3))
     t = np.zeros((len(shares), len(times)))
     for place, share in enumerate(shares):
-        if share > 0:
-            first = (running < share * running[:, -1:] - 1e-9).sum(axis=1)
-            t[place] = in_order[np.minimum(first, len(size) - 1)]
+        far = np.abs(attained - share * running[:, -1:])
+        t[place] = steps[(far < far.min(axis=1, keepdims=True) + 1e-9).argmax(axis=1)]
         tied = (times * (size <= t[place][:, None])) @ each
         untied = (everything - tied).reshape(len(times), 3, kinds, 3)
         found = np.stack([untied[:, 1], tied.reshape(len(times), 3, kinds, 3)[:, 0], untied[:, 2]], axis=1)

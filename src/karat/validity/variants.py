@@ -15,6 +15,7 @@ from karat.errors import BadInput, Undefined
 from karat.measures import Measure
 from karat.records import Judgments
 from karat.records.base import count
+from karat.validity.asked import SHOWN
 from karat.validity.compared import compare
 
 Floats = npt.NDArray[np.float64]
@@ -126,7 +127,7 @@ def _given(grids: dict[str, tuple[float, ...]], row: npt.NDArray[np.int64], grad
 
 
 def differences(
-    pairs: pl.DataFrame, runs: Any, labels: Judgments, measures: Sequence[Measure]
+    pairs: pl.DataFrame, runs: Any, labels: Judgments, measures: Sequence[Measure], depth: int = SHOWN
 ) -> tuple[pl.DataFrame, Floats, list[str]]:
     """The pairs that can be scored and, for each of them and each measure, the score of a less that of b.
 
@@ -138,7 +139,7 @@ def differences(
 
     Pairs that a measure is undefined for are left out and noted.
     """
-    compared = compare(pairs, runs, labels, list(measures))
+    compared = compare(pairs, runs, labels, list(measures), depth=depth)
     known = ~np.isnan(compared.difference).any(axis=1)
     notes = list(compared.notes)
     if not known.all():

@@ -8,8 +8,9 @@ from typing import Any
 import polars as pl
 
 from karat.errors import BadInput, Undefined
+from karat.labels.order import first_of_each, in_order
 from karat.records import Preferences, Result
-from karat.records.base import count, repeats
+from karat.records.base import count
 
 #: A mean of votes that differs from 0 by less than this does so by rounding only.
 ROUNDING = 1e-9
@@ -30,9 +31,10 @@ def trusted(preferences: Any) -> Preferences:
     ('1 judge of 2 failed a trap and is left out with 1 answer; 2 traps are no votes',)
 
     A judge who fails one trap is left out of every count, as in the paper. A judge who met none is kept, and said so.
+    So is how many judges were rejected while answers were collected (the column rejected): they are not here to fail.
     """
     preferences = Preferences.of(preferences)
-    frame, notes = preferences.frame, list(preferences.notes)
+    frame, notes = preferences.frame, [*preferences.notes, *rejected_judges(preferences)]
     if not frame.height:
         raise BadInput.at("the preferences", expected="answers", found="none: the table is empty")
     if "trap" not in frame.columns or not frame["trap"].any():
@@ -65,6 +67,15 @@ def trusted(preferences: Any) -> Preferences:
     return Preferences(kept, tuple(notes))
 
 
+def rejected_judges(preferences: Preferences) -> list[str]:
+    """A note on judges whom the app rejected: their answers never came here, nor did the traps that they failed."""
+    number = int(preferences.frame["rejected"].max() or 0) if preferences.has("rejected") else 0  # type: ignore[call-overload]
+    if not number:
+        return []
+    was, are = ("was", "is") if number == 1 else ("were", "are")
+    return [f"{count(number, 'judge')} {was} rejected in the app and {are} not among these answers"]
+
+
 def votes(preferences: Any, *, at_least: float | None = None) -> Result:
     """The votes on each pair of systems, by query and subtopic, traps and those who failed them left out.
 
@@ -74,7 +85,7 @@ def votes(preferences: Any, *, at_least: float | None = None) -> Result:
 
     `value` is (votes for a - votes for b) / all judges who saw the pair. Sides are turned so that a comes before b by
     name. With `at_least`, a preference of less strength counts as equal (a strong preference; without, a weak one).
-    A judge who answered the same question twice has one vote, the last.
+    A judge who answered the same question twice has one vote, the first.
     """
     return _votes(trusted(preferences), at_least)
 
@@ -128,7 +139,7 @@ def preferred(preferences: Any, *, by: str = "query", how: str = "votes", at_lea
 
 
 def counted(kept: Preferences, at_least: float | None = None) -> Preferences:
-    """The answers that count: weak ones turned into ties where asked for, and one a judge and question, the last.
+    """The answers that count: weak ones turned into ties where asked for, and one a judge and question, the first.
 
     Two columns are new: a and b, the two systems by name.
     """
@@ -151,19 +162,23 @@ def counted(kept: Preferences, at_least: float | None = None) -> Preferences:
     frame = frame.with_columns(a=pl.min_horizontal("left", "right"), b=pl.max_horizontal("left", "right"))
     frame, again = _one_vote_each(frame)
     if again:
-        notes.append(f"{count(again, 'answer')} of a judge who had answered the same question before: the last counts")
+        notes.append(f"{count(again, 'answer')} of a judge who had answered the same question before: the first counts")
     if not frame.height:
         raise Undefined("no answer is left to count: every judge failed a trap, or there are traps only")
     return Preferences(frame, tuple(notes))
 
 
+def for_side(system: str) -> pl.Expr:
+    """Whether an answer prefers a, or b, whichever side it was on."""
+    return ((pl.col("choice") == "left") & (pl.col("left") == pl.col(system))) | (
+        (pl.col("choice") == "right") & (pl.col("right") == pl.col(system))
+    )
+
+
 def _votes(kept: Preferences, at_least: float | None) -> Result:
     told = counted(kept, at_least)
     frame, notes = told.frame, told.notes
-    turned = pl.col("left") > pl.col("right")
-    for_a = pl.col("choice") == pl.when(turned).then(pl.lit("right")).otherwise(pl.lit("left"))
-    for_b = pl.col("choice") == pl.when(turned).then(pl.lit("left")).otherwise(pl.lit("right"))
-    frame = frame.with_columns(for_a=for_a, for_b=for_b)
+    frame = frame.with_columns(for_a=for_side("a"), for_b=for_side("b"))
     key = ["query", "subtopic", "a", "b"]
     table = (
         frame.group_by(key, maintain_order=True)
@@ -188,12 +203,6 @@ def _votes(kept: Preferences, at_least: float | None) -> Result:
 
 
 def _one_vote_each(frame: pl.DataFrame) -> tuple[pl.DataFrame, int]:
-    """The last answer of each judge to a question; the nameless are taken for different people."""
-    if "judge" not in frame.columns:
-        return frame, 0
-    key = ["query", "subtopic", "a", "b", "judge"]
-    named, nameless = frame.filter(pl.col("judge").is_not_null()), frame.filter(pl.col("judge").is_null())
-    if not repeats(named, key).any():
-        return frame, 0
-    last = named.unique(key, keep="last", maintain_order=True)
-    return pl.concat([last, nameless]), named.height - last.height
+    """The first answer of each judge to a question, by time; the nameless are taken for different people."""
+    once = first_of_each(in_order(frame), ["query", "subtopic", "a", "b"])
+    return (frame, 0) if once.height == frame.height else (once, frame.height - once.height)

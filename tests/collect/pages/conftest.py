@@ -21,8 +21,8 @@ from karat.collect.app import create_app
 from karat.collect.material import Material
 from karat.collect.people import set_password
 from karat.records import Documents, Queries, Runs, Scale
-from karat.records.scale import Level
 from karat.records.design import Rules, StudyDesign
+from karat.records.scale import Level
 from karat.store import Store, add_tasks
 from karat.store.people import add_judge
 from karat.store.tables import events

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import click
 
-from karat.cli.plan.context import context
-from karat.cli.plan.gold import gold
-from karat.cli.plan.pairs import pairs
-from karat.cli.plan.power import power
+from karat.cli.lazy import LazyGroup
+
+SECTIONS = {
+    "Commands": {
+        "power": "How many queries, and how many gold labels, a difference needs.",
+        "gold": "Draw the documents whose gold labels say most.",
+        "context": "The judgments to collect alone and in context.",
+        "pairs": "Pairs of lists worth showing to users, as tasks.",
+    }
+}
 
 
-@click.group(short_help="What to have judged next, and what it costs.")
+@click.group(cls=LazyGroup, package="karat.cli.plan", sections=SECTIONS)
 def plan() -> None:
     """What to have judged next, with its number and cost before anything is written."""
-
-
-plan.add_command(power)
-plan.add_command(gold)
-plan.add_command(context)
-plan.add_command(pairs)

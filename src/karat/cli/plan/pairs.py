@@ -119,7 +119,9 @@ def pairs(
     if out is not None and tasks is not None:
         _write(tasks.frame, out)
     if as_json:
-        document = chosen.to_dict() | {
+        document = chosen.to_dict()
+        document["notes"] = [*document["notes"], *(() if tasks is None else tasks.notes)]
+        document |= {
             "pairs": rows_of(chosen.pairs),
             "tasks": None if tasks is None else tasks.finding,
         }
@@ -128,6 +130,8 @@ def pairs(
     print_result(chosen)
     if tasks is not None:
         click.echo(tasks.finding + (f" Written to {out}." if out else " Write them with --out."))
+        for note in tasks.notes:
+            click.echo(f"- {note}")
     elif out is not None:
         click.echo(f"Nothing to show, so {out} was not written.")
 

@@ -11,6 +11,7 @@ import polars as pl
 from karat.errors import Undefined
 from karat.judges.dimensions.settings import compared, in_words, interval_note
 from karat.judges.dimensions.sheets import Sheets
+from karat.labels.selection import ITEM
 from karat.records import Result
 from karat.records.base import count
 from karat.stats.agreement import cohen_kappa, cross_table
@@ -30,10 +31,11 @@ def setting_agreement(judgments: Any, *, level: float = 0.95, draws: int = 1000,
     >>> setting_agreement(rows, draws=0).frame.select("aspect", "figure", "alone", "context").rows()
     [('overall', 'kappa', 0.5, 0.5), ('overall', 'jaccard', 0.5, 0.5)]
 
-    Every two judges of a document (and of the one read before) are two sides, the first by name in the rows, and all
-    such pairs go into one table. The Jaccard coefficient is of the sets of (document, grade) that the two sides gave:
-    pairs alike, of all that one or the other said. N/A is left aside, and so are documents that one of the two gave no
-    overall grade. `agreement` in `karat.judges` has more figures, which allow for the order of the grades.
+    Every two judges of a document (and of the one read before) are a pair, and all pairs go into one table, each in
+    both orders: nobody is the first of two, so chance is that of the grades of all judges together, and names change
+    nothing. The Jaccard coefficient is of the sets of (document, grade) that the two gave: pairs alike, of all that one
+    or the other said. N/A is left aside, and so are documents that one of the two gave no overall grade. `agreement`
+    in `karat.judges` has more figures, which allow for the order of the grades.
 
     Reference: Golbus et al. (WWW 2014), section 4.1; Cohen (Educational and Psychological Measurement 1960).
     """
@@ -68,23 +70,22 @@ def setting_agreement(judgments: Any, *, level: float = 0.95, draws: int = 1000,
 
 def _twice(sheets: Sheets) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Two rows for every two judges who gave an overall grade to the same document in the same setting."""
-    who = [name for name in ("group", "judge") if name in sheets.keys.columns]
-    if not who:
-        return np.zeros(0, np.int64), np.zeros(0, np.int64)
-    item = [name for name in ("query", "doc", "subtopic", "context") if name in sheets.keys.columns]
-    rows = sheets.keys.select(*item, *who).with_row_index("_row").filter(pl.Series(sheets.rated))
-    rows = rows.sort(*who, nulls_last=True, maintain_order=True).with_row_index("_place")
-    several = rows.filter(pl.len().over(item) > 1).select(*item, "_row", "_place")
-    both = several.join(several, on=item, nulls_equal=True, suffix="_2").filter(pl.col("_place") < pl.col("_place_2"))
-    both = both.sort("_place", "_place_2")
+    item = [name for name in ITEM if name in sheets.keys.columns]
+    rows = sheets.keys.select(item).with_row_index("_row").filter(pl.Series(sheets.rated))
+    several = rows.filter(pl.len().over(item) > 1)
+    both = several.join(several, on=item, nulls_equal=True, suffix="_2").filter(pl.col("_row") < pl.col("_row_2"))
+    both = both.sort("_row", "_row_2")
     return both["_row"].cast(pl.Int64).to_numpy(), both["_row_2"].cast(pl.Int64).to_numpy()
 
 
 def _tables(sheets: Sheets, first: npt.NDArray[np.int64], second: npt.NDArray[np.int64], aspect: int) -> Floats:
+    """How often every two grades met, query by query, half of each pair in either order."""
     one, two = sheets.labels[first, aspect], sheets.labels[second, aspect]
     known = ~np.isnan(one) & ~np.isnan(two)
     places = [np.searchsorted(sheets.grades, labels[known]) for labels in (one, two)]
-    return cross_table(sheets.query[first[known]], places[0], places[1], sheets.n_queries, len(sheets.grades))
+    table = cross_table(sheets.query[first[known]], places[0], places[1], sheets.n_queries, len(sheets.grades))
+    symmetric: Floats = (table + table.swapaxes(-1, -2)) / 2
+    return symmetric
 
 
 def _jaccard(table: Floats) -> Floats:

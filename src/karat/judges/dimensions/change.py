@@ -11,7 +11,8 @@ import polars as pl
 from karat.errors import BadInput, Undefined
 from karat.judges.dimensions.settings import by_query, in_words, interval_note, one_setting, share
 from karat.judges.dimensions.sheets import Sheets
-from karat.judges.slices import ALL, sliced
+from karat.judges.slices import sliced
+from karat.labels import ALL
 from karat.records import Result
 from karat.records.base import count
 from karat.stats import FEWEST
@@ -21,7 +22,22 @@ from karat.stats.regression import clustered_ols
 Floats = npt.NDArray[np.float64]
 
 #: What every row of the table of mean changes has: nothing to compare by.
-OF_EVERY_ROW = ("aspect", "label", "change", "low", "high", "lower", "same", "higher", "p", "p_holm", "n", "n_queries")
+OF_EVERY_ROW = (
+    "aspect",
+    "label",
+    "change",
+    "low",
+    "high",
+    "lower",
+    "same",
+    "higher",
+    "p",
+    "p_holm",
+    "n",
+    "n_queries",
+    "retest",
+    "n_retest",
+)
 
 
 def grade_change(judgments: Any, *, level: float = 0.95, draws: int = 1000, seed: int = 0) -> Result:
@@ -33,11 +49,13 @@ def grade_change(judgments: Any, *, level: float = 0.95, draws: int = 1000, seed
     [('overall', 0.0, 3, 0.75), ('overall', 1.0, 1, 0.25)]
 
     Both grades are of one judge, and neither is N/A; nor is the overall grade. A judge asked twice about the same
-    thing does not always say the same, so not all of it is an effect of context; `mean_change` tells what is.
+    thing does not always say the same, so not all of it is an effect of context: `retest` is the share of changes of
+    this size among `n_retest` documents that a judge was asked about again in the same setting, where there are any.
 
     Reference: Golbus et al. (WWW 2014), Fig. 3.
     """
-    sheets, change, query = _changes(judgments)
+    sheets, change = _changes(judgments)
+    query, again = sheets.query[~sheets.alone], _retest(sheets)
     size = np.abs(change)
     sizes = np.unique(size[~np.isnan(size)])
     known = np.repeat(~np.isnan(size), len(sizes), axis=1)
@@ -56,6 +74,8 @@ def grade_change(judgments: Any, *, level: float = 0.95, draws: int = 1000, seed
             "share_high": high,
             "n_documents": whole[:, 1].astype(np.int64),
             "n_queries": (sums[:, :, 1] > 0).sum(axis=0),
+            "retest": _share_of(np.abs(again), sizes),
+            "n_retest": np.repeat((~np.isnan(again)).sum(axis=0), len(sizes)),
         }
     ).filter(pl.col("n_documents") > 0)
     same = frame.row(0, named=True)
@@ -71,7 +91,10 @@ def grade_change(judgments: Any, *, level: float = 0.95, draws: int = 1000, seed
         said = (
             f"{stay} of overall grades are the same in context as alone" + "".join(f", {part}" for part in parts) + "."
         )
-    return Result(frame, said, (*sheets.notes, *interval_note(low, value, draws)))
+    stayed = float(np.mean(again[~np.isnan(again[:, 0]), 0] == 0)) if (~np.isnan(again[:, 0])).any() else np.nan
+    if not np.isnan(stayed):
+        said += f" Asked again in the same setting, judges give the same overall grade in {100 * stayed:.1f} %."
+    return Result(frame, said, (*sheets.notes, *_no_retest(again), *interval_note(low, value, draws)))
 
 
 def mean_change(judgments: Any, by: str | None = None, *, level: float = 0.95) -> Result:
@@ -83,16 +106,20 @@ def mean_change(judgments: Any, by: str | None = None, *, level: float = 0.95) -
     'In context overall falls by 0.67 of a grade (95 % interval 0.28 to 1.05; 9 documents of 9 queries).'
 
     `by` is any column that the judgments in context have; numbers are cut into slices. `lower`, `same` and `higher` are
-    shares of documents. The interval and `p` (of no change) allow for documents of one query; `p_holm` allows for the
-    number of rows, and only what is below 0.05 there is called a finding. A mean of 0 does not say that context has no
-    effect: gains and losses may cancel. What has fewer than five queries is shown without interval.
+    shares of documents. The interval and `p` (of no change) allow for documents of one query and, where five judges or
+    more have names, of one judge: they are for judges like these. `p_holm` allows for the number of rows, and only what
+    is below 0.05 there is called a finding. A mean of 0 does not say that context has no effect: gains and losses may
+    cancel. What has fewer than five queries is shown without interval. `retest` is the mean change of `n_retest` grades
+    that a judge gave again in the same setting: what asking twice does by itself.
 
     Reference: Golbus et al. (WWW 2014), sections 3.1 and 5.1 (impact of conditioning).
     """
-    sheets, change, query = _changes(judgments, by)
+    sheets, change = _changes(judgments, by)
+    query, again = sheets.query[~sheets.alone], _retest(sheets)
+    judge, whom = _sampled(sheets, ~np.isnan(change[:, 0]))
     keep = ~np.isnan(change[:, 0])
     value = pl.repeat(ALL, len(change), dtype=pl.String, eager=True)
-    notes = list(sheets.notes)
+    notes = [*sheets.notes, whom, *_no_retest(again)]
     if by is not None:
         value = sliced(sheets.keys.filter(pl.Series(~sheets.alone))[by])
         unknown = int((value.is_null().to_numpy() & keep).sum())
@@ -104,7 +131,11 @@ def mean_change(judgments: Any, by: str | None = None, *, level: float = 0.95) -
         for name in values:
             these = (value == name).fill_null(False).to_numpy() & ~np.isnan(change[:, place])
             if these.any():
-                rows.append({"aspect": aspect, "value": str(name), **_mean(change[these, place], query[these], level)})
+                who = None if judge is None else judge[these]
+                told = _mean(change[these, place], query[these], who, level)
+                known = again[~np.isnan(again[:, place]), place]
+                mean = {"retest": float(known.mean()) if len(known) else np.nan, "n_retest": len(known)}
+                rows.append({"aspect": aspect, "value": str(name), **told, **mean})
     frame = pl.DataFrame(rows, infer_schema_length=None)
     frame = frame.with_columns(p_holm=pl.Series(holm(frame["p"].to_numpy())))
     if by is None:
@@ -127,8 +158,8 @@ def check_by(by: str | None) -> None:
         )
 
 
-def _changes(judgments: Any, by: str | None = None) -> tuple[Sheets, Floats, npt.NDArray[np.int64]]:
-    """The sheets, and the changes and queries of the rows in context; NaN where the overall change is unknown."""
+def _changes(judgments: Any, by: str | None = None) -> tuple[Sheets, Floats]:
+    """The sheets, and the changes of the rows in context; NaN where the overall change is unknown."""
     check_by(by)
     sheets = Sheets.of(judgments, by=by)
     if sheets.alone.all():
@@ -137,10 +168,41 @@ def _changes(judgments: Any, by: str | None = None) -> tuple[Sheets, Floats, npt
     change[np.isnan(change[:, 0])] = np.nan
     if np.isnan(change).all():
         raise Undefined("No judge gave an overall grade to the same document both alone and in context.")
-    return sheets, change, sheets.query[~sheets.alone]
+    return sheets, change
 
 
-def _mean(change: Floats, query: npt.NDArray[np.int64], level: float) -> dict[str, Any]:
+def _retest(sheets: Sheets) -> Floats:
+    """What judges changed when they were asked again in the same setting, where both have an overall grade."""
+    return sheets.retest[~np.isnan(sheets.retest[:, 0])]
+
+
+def _no_retest(again: Floats) -> list[str]:
+    if len(again):
+        return []
+    return ["nobody was asked twice in one setting: what judges change by themselves is not known"]
+
+
+def _share_of(size: Floats, sizes: Floats) -> Floats:
+    """The share of each size in each aspect, aspect by aspect; NaN of nothing."""
+    known = np.maximum((~np.isnan(size)).sum(axis=0), 1)
+    shares = (size[:, :, None] == sizes).sum(axis=0) / known[:, None]
+    shares[np.isnan(size).all(axis=0)] = np.nan
+    found: Floats = shares.ravel()
+    return found
+
+
+def _sampled(sheets: Sheets, rows: npt.NDArray[np.bool_]) -> tuple[npt.NDArray[np.int64] | None, str]:
+    """The judge of each row in context where judges stand for others like them, and whom intervals are for."""
+    judge = sheets.judge[~sheets.alone]
+    named = sheets.keys["judge"].filter(pl.Series(~sheets.alone)).is_not_null().to_numpy()
+    if named[rows].all() and len(np.unique(judge[rows])) >= FEWEST:
+        return judge, "intervals are for judges like these: errors are clustered by query and judge"
+    return None, f"fewer than {FEWEST} judges with a name: intervals are for these judges, not for others like them"
+
+
+def _mean(
+    change: Floats, query: npt.NDArray[np.int64], judge: npt.NDArray[np.int64] | None, level: float
+) -> dict[str, Any]:
     queries = len(np.unique(query))
     found = {
         "change": float(change.mean()),
@@ -154,7 +216,9 @@ def _mean(change: Floats, query: npt.NDArray[np.int64], level: float) -> dict[st
         "n_queries": queries,
     }
     if queries >= FEWEST:
-        fit = clustered_ols(change, np.zeros((len(change), 0)), query)
+        # A part of one judge alone, as by judge, is about this judge.
+        several = judge is not None and len(np.unique(judge)) > 1
+        fit = clustered_ols(change, np.zeros((len(change), 0)), query, judge=judge if several else None)
         low, high = fit.intervals(level)
         found |= {"low": float(low[0]), "high": float(high[0]), "p": float(fit.p[0])}
     return found

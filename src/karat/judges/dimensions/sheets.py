@@ -10,6 +10,10 @@ import numpy.typing as npt
 import polars as pl
 
 from karat.errors import BadInput, Undefined
+from karat.labels import GOLD
+from karat.labels.consensus import given_again
+from karat.labels.gathered import Gathered, gathered
+from karat.labels.selection import ASKED, OVERALL
 from karat.records import Judgments
 from karat.records.base import count
 from karat.records.scale import refuse_many_grades
@@ -18,11 +22,12 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
-OVERALL = "overall"
 #: The aspects of Golbus et al., in the order of their tables; others follow by name.
 KNOWN = (OVERALL, "topicality", "novelty", "authority", "freshness", "quality")
 #: Figures come from tables of grades x grades.
 MOST_GRADES = 25
+#: What makes one sheet of several labels, and two of one document.
+SETTINGS = ("aspect", "context")
 #: So many judges who never gave a grade are named one by one.
 MOST_NAMED = 3
 
@@ -38,15 +43,18 @@ class Sheets:
     (('overall', 'novelty'), [[3.0, nan], [1.0, nan]], [True, False], [[-2.0, nan]])
     """
 
-    #: Query, doc, subtopic, context, group and judge of each row, as far as they are there, and the column asked for.
+    #: What each row is about, group, judge (`who` has a name for everybody), and the column asked for.
     keys: pl.DataFrame
     #: Overall first.
     aspects: tuple[str, ...]
     #: Rows x aspects; NaN is N/A, or not asked.
     labels: Floats
     asked: Bools
-    #: The query of each row, by number.
+    #: What the same judge said more or less when asked again in the same setting, NaN where nobody was.
+    retest: Floats
+    #: The query and the judge of each row, by number.
     query: Ints
+    judge: Ints
     alone: Bools
     #: For each row in context, the row of the same judge and document alone; -1 for none.
     alone_row: Ints
@@ -55,19 +63,28 @@ class Sheets:
 
     @classmethod
     def of(cls, data: Any, *, by: str | None = None) -> Sheets:
-        """The judgments (or what `Judgments.of` takes) by document and judge, with the column `by` beside them."""
+        """The labels by document and judge, with the column `by` beside them, and what judges said when asked again.
+
+        Which labels count, and in which order, is the door's (`karat.labels.gathered`); N/A is an answer here, and
+        labels without a name are one judge's: those of several people could not be put into sheets.
+        """
         judgments = Judgments.of(data)
+        if not len(judgments):
+            raise BadInput.at("the judgments", expected="at least one judgment", found="none")
         if by is not None:
             judgments.need(by, "a comparison by its values")
-        frame, notes = _plain(judgments)
-        frame, silent = _without_silent(frame)
-        notes += silent
-        who = [name for name in ("group", "judge") if name in frame.columns]
-        page = ["query", "doc", *(["subtopic"] if "subtopic" in frame.columns else [])]
-        key = [*page, "context", *who]
-        frame = frame.with_columns(_row=pl.struct(key).rank("dense").cast(pl.Int64) - 1)
-        once = frame.unique(["_row", "aspect"], keep="first", maintain_order=True)
-        notes += _repeated(frame, once)
+        apart = [*SETTINGS, *([by] if by in ASKED else [])]
+        found = gathered(judgments, apart=apart, repeats="all", nameless="one", unsaid=True)
+        frame, notes = _plain(found)
+        key = [*dict.fromkeys([*found.key, *SETTINGS])]
+        sheet = [*(name for name in key if name != "aspect"), "group", "who"]
+        frame = frame.with_columns(
+            _row=pl.struct(sheet).rank("dense").cast(pl.Int64) - 1,
+            _time=pl.int_range(pl.len()).over(*key, "group", "who"),
+        )
+        once = frame.filter(pl.col("_time") == 0)
+        if once.height < frame.height:
+            notes.append(given_again(frame.height - once.height))
         there = once["aspect"].unique().to_list()
         aspects = [name for name in KNOWN if name in there] + sorted(set(there) - set(KNOWN))
         if OVERALL not in aspects:
@@ -77,32 +94,33 @@ class Sheets:
                 found=", ".join(aspects) or "none",
                 remedy=f"call the judgment of a document as a whole {OVERALL}",
             )
-        keys = once.unique("_row", keep="first").sort("_row")
-        labels = np.full((keys.height, len(aspects)), np.nan)
-        asked = np.zeros(labels.shape, bool)
-        row = once["_row"].to_numpy()
-        column = once["aspect"].replace_strict(aspects, list(range(len(aspects))), return_dtype=pl.Int64).to_numpy()
-        labels[row, column] = once["label"].fill_null(np.nan).to_numpy()
-        asked[row, column] = True
+        keys = once.unique("_row", keep="first", maintain_order=True).sort("_row")
+        labels, asked = _wide(once, keys.height, aspects)
+        grades = _grades(labels)
+        # Who has no name may be somebody else the second time.
+        again = _wide(frame.filter((pl.col("_time") == 1) & pl.col("judge").is_not_null()), keys.height, aspects)[0]
         alone = keys["context"].is_null()
-        number = keys.select(*page, *who).with_row_index("_at").with_columns(pl.col("_at").cast(pl.Int64))
-        found = keys.filter(~alone).join(
-            number.filter(alone), on=[*page, *who], how="left", nulls_equal=True, maintain_order="left"
+        page = [name for name in sheet if name != "context"]
+        number = keys.select(page).with_row_index("_at").with_columns(pl.col("_at").cast(pl.Int64))
+        before = keys.filter(~alone).join(
+            number.filter(alone), on=page, how="left", nulls_equal=True, maintain_order="left"
         )
-        missing = int(found["_at"].null_count())
+        missing = int(before["_at"].null_count())
         if missing:
             notes.append(
                 f"{count(missing, 'document')} judged in context but not alone by the same judge: no change to tell"
             )
         return cls(
-            keys=keys.select(*dict.fromkeys([*key, *([by] if by is not None else [])])),
+            keys=keys.select(*dict.fromkeys([*sheet, "judge", *([by] if by is not None else [])])),
             aspects=tuple(aspects),
             labels=labels,
             asked=asked,
+            retest=again - labels,
             query=(keys["query"].rank("dense").cast(pl.Int64) - 1).to_numpy(),
+            judge=(keys.select(pl.struct("group", "who").rank("dense").cast(pl.Int64) - 1)).to_series().to_numpy(),
             alone=alone.to_numpy(),
-            alone_row=found["_at"].fill_null(-1).to_numpy(),
-            grades=_grades(labels),
+            alone_row=before["_at"].fill_null(-1).to_numpy(),
+            grades=grades,
             notes=tuple(notes),
         )
 
@@ -139,23 +157,15 @@ class Sheets:
         return ["no document was judged " + ("in context: nothing to compare" if self.alone.all() else "alone")]
 
 
-def _plain(judgments: Judgments) -> tuple[pl.DataFrame, list[str]]:
-    """The judgments of pages, with aspect and context filled in, in the order in which they were given."""
-    frame, notes = judgments.frame, list(judgments.notes)
-    for name in ("aspect", "context"):
-        if name not in frame.columns:
-            frame = frame.with_columns(pl.lit(None, pl.String).alias(name))
-    text = pl.col("aspect").str.strip_chars().str.to_lowercase()
-    before = pl.col("context").str.strip_chars()
-    frame = frame.with_columns(
-        aspect=pl.when(text == "").then(None).otherwise(text).fill_null(OVERALL),
-        context=pl.when(before == "").then(None).otherwise(before),
-    )
-    if "surface" in frame.columns:
-        pages = frame.filter(pl.col("surface").fill_null("page") == "page")
-        if 0 < pages.height < frame.height:
-            notes.append(f"{count(frame.height - pages.height, 'judgment')} of another surface than page left aside")
-            frame = pages
+def _plain(found: Gathered) -> tuple[pl.DataFrame, list[str]]:
+    """What judges answered, with aspect and context filled in, without gold, and without who never gave a grade."""
+    frame, notes = found.frame, list(found.notes)
+    if found.gold is not None:
+        judged = frame.filter(pl.col("group") != GOLD)
+        notes.append(f"{count(frame.height - judged.height, 'gold label')} left aside: gold is no judge's opinion")
+        frame = judged
+    fill = {"aspect": pl.lit(OVERALL), "context": pl.lit(None, pl.String)}
+    frame = frame.with_columns(value.alias(name) for name, value in fill.items() if name not in frame.columns)
     itself = frame["context"].eq_missing(frame["doc"])
     if itself.any():
         example = frame.filter(itself).row(0, named=True)
@@ -164,21 +174,26 @@ def _plain(judgments: Judgments) -> tuple[pl.DataFrame, list[str]]:
             f"{example['doc']} of query {example['query']})"
         )
         frame = frame.filter(~itself)
-    if not frame.height:
-        raise BadInput.at("the judgments", expected="at least one judgment", found="none")
-    if "time" in frame.columns:
-        frame = frame.sort("time", nulls_last=True, maintain_order=True)
-    return frame, notes
+    frame, silent = _without_silent(frame)
+    return frame, [*notes, *silent]
+
+
+def _wide(rows: pl.DataFrame, sheets: int, aspects: list[str]) -> tuple[Floats, Bools]:
+    """The labels of rows as sheets x aspects, NaN for N/A and for what was not asked; and what was asked."""
+    labels = np.full((sheets, len(aspects)), np.nan)
+    asked = np.zeros(labels.shape, bool)
+    place = rows["aspect"].replace_strict(aspects, list(range(len(aspects))), default=-1, return_dtype=pl.Int64)
+    row, column = rows["_row"].to_numpy(), place.to_numpy()
+    labels[row, column] = rows["label"].fill_null(np.nan).to_numpy()
+    asked[row, column] = True
+    return labels, asked
 
 
 def _without_silent(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
     """The answers without those of judges who never gave a grade, and who they are; all of them if nobody did."""
-    if "judge" not in frame.columns or frame["label"].null_count() == frame.height:
-        return frame, []
-    who = [name for name in ("group", "judge") if name in frame.columns]
-    nothing = pl.col("judge").is_not_null() & pl.col("label").is_null().all().over(who)
+    nothing = pl.col("judge").is_not_null() & pl.col("label").is_null().all().over("group", "who")
     silent = frame.filter(nothing)
-    if not silent.height:
+    if not silent.height or frame["label"].null_count() == frame.height:
         return frame, []
     pages = [name for name in ("query", "doc", "subtopic", "context") if name in frame.columns]
     names = (
@@ -195,17 +210,6 @@ def _without_silent(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
         who_else = count(more.height, "more judge")
         notes.append(f"{who_else} answered N/A throughout ({count(int(more['n'].sum()), 'document')}): left out")
     return frame.filter(~nothing), notes
-
-
-def _repeated(frame: pl.DataFrame, once: pl.DataFrame) -> list[str]:
-    """What to say of answers to a question that was answered before."""
-    named = [part["judge"].count() if "judge" in part.columns else 0 for part in (frame, once)]
-    again = {" of the same judge": named[0] - named[1], "": (frame.height - named[0]) - (once.height - named[1])}
-    return [
-        f"{count(n, 'further answer')}{whose} to the same question left aside: the first counts"
-        for whose, n in again.items()
-        if n
-    ]
 
 
 def _grades(labels: Floats) -> Floats:

@@ -1,0 +1,5 @@
+"""`python -m karat` is `karat`."""
+
+from karat.cli import main
+
+main()

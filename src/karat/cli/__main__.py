@@ -1,5 +1,0 @@
-"""`python -m karat.cli` is `karat`."""
-
-from karat.cli import main
-
-main()

@@ -1,0 +1,46 @@
+"""Groups of commands whose files are loaded when one of them is called: `karat --help` loads none."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+import click
+
+
+class LazyGroup(click.Group):
+    """A group that knows its commands by name and a line of help, in sections, and loads the file of the one called.
+
+    The command `score` of the package `karat.cli` is the object `score` of the file `score.py`; a name that Python
+    keeps for itself has an underscore behind it, as `import_` in `import_.py`.
+    """
+
+    def __init__(self, *args: Any, package: str, sections: Mapping[str, Mapping[str, str]], **more: Any) -> None:
+        super().__init__(*args, **more)
+        self.package, self.sections = package, sections
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names in the order of the sections."""
+        return [name for section in self.sections.values() for name in section]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command, loaded now; None where there is none of that name."""
+        if not any(cmd_name in section for section in self.sections.values()):
+            return None
+        name = f"{cmd_name}_" if cmd_name == "import" else cmd_name
+        command: click.Command = getattr(import_module(f"{self.package}.{name}"), name)
+        return command
+
+    @property
+    def loaded(self) -> dict[str, click.Command]:
+        """All commands by name, loaded."""
+        context = click.Context(self)
+        found = {name: self.get_command(context, name) for name in self.list_commands(context)}
+        return {name: command for name, command in found.items() if command is not None}
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The commands section by section, each with its line of help."""
+        for title, section in self.sections.items():
+            with formatter.section(title):
+                formatter.write_dl(list(section.items()))

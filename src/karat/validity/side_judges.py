@@ -1,0 +1,137 @@
+"""Who answers with care? What each judge of preferences did: sides, speed, traps, and agreement with the others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from karat.errors import BadInput, Undefined
+from karat.records import Preferences, Result
+from karat.records.base import count
+from karat.stats.many import holm
+from karat.stats.signs import binomial_p, share_interval
+from karat.validity.votes import counted, for_side, rejected_judges, trusted
+
+#: Nobody compares two lists in less than so many seconds; who does so in most answers did not look.
+FAST, MOSTLY = 2.0, 0.5
+#: So improbable must it be that a lot put the systems on their sides, to believe that none did.
+NO_LOT = 0.001
+
+
+def preference_judges(preferences: Any, *, level: float = 0.95) -> Result:
+    """What each judge of preferences did: how often left, how fast, traps failed, and agreement with the others.
+
+    >>> rows = [{"query": f"q{n}", "left": "ab"[n % 2], "right": "ba"[n % 2], "judge": judge, "choice": choice}
+    ...         for n in range(12) for judge, choice in (("ann", "left" if n % 2 else "right"), ("bob", "left"))]
+    >>> preference_judges(rows).frame.select("judge", "n", "left", "agreement", "flag").rows()
+    [('bob', 12, 1.0, 0.5, 'always left'), ('ann', 12, 0.5, 0.5, None)]
+
+    `left` is the share of left among answers for a side, with Wilson's interval: where sides were drawn by lot, a judge
+    who looks has about one half. `seconds` is the median time of an answer, `fast` the share of answers in less than 2
+    seconds. `agreement` is the share of answers for a side that go with the majority of the others who saw the same
+    two lists (`compared` of them): one half is chance. `flag` says what is suspicious: a side taken so often that a
+    fair coin would hardly do so for any of these judges (binomial, Holm), most answers in no time, a trap failed.
+    Where one system stands mostly on one side, no lot drew the sides, and nobody is flagged for theirs.
+
+    Traps are in `traps` and `traps_failed` only; of answers to the same question the first counts.
+    """
+    preferences = Preferences.of(preferences)
+    if not 0 < level < 1:
+        raise BadInput.at("the interval's level", expected="a share such as 0.95", found=str(level))
+    preferences.need("judge", "a table of judges")
+    trusted(preferences)  # it refuses traps that nobody could check
+    frame = preferences.frame.with_columns(
+        trap=pl.col("trap").fill_null(False) if preferences.has("trap") else pl.lit(False)
+    )
+    named = frame.drop_nulls("judge")
+    if named.height == named["trap"].sum():
+        raise Undefined("no judge with a name answered anything but traps")
+    told = counted(Preferences(named.filter(~pl.col("trap")), (*preferences.notes, *rejected_judges(preferences))))
+    notes = [*told.notes]
+    if named.height < frame.height:
+        notes.append(f"{count(frame.height - named.height, 'answer')} without a judge's name left aside")
+    table = _sides(told.frame, level).join(_majority(told.frame), on="judge", how="left", maintain_order="left")
+    table = table.join(_pace(named), on="judge", how="left", maintain_order="left")
+    table = table.join(_traps(named), on="judge", how="left", maintain_order="left")
+    by_lot = _drawn_by_lot(told.frame)
+    if not by_lot:
+        notes.append("sides were not drawn by lot, a system stands mostly on one of them: shares of left say nothing")
+    table = _flagged(table, by_lot, level).sort(pl.col("flag").is_null(), pl.col("left_p"), "judge", nulls_last=True)
+    suspect = table.drop_nulls("flag")
+    finding = (
+        f"None of {count(table.height, 'judge')} stands out by side, speed or traps."
+        if not suspect.height
+        else f"{suspect.height:,} of {count(table.height, 'judge')} to look at: "
+        + "; ".join(f"{row['judge']} ({row['flag']})" for row in suspect.head(5).iter_rows(named=True))
+        + (", and others." if suspect.height > 5 else ".")
+    )
+    return Result(table, finding, tuple(notes))
+
+
+def _sides(frame: pl.DataFrame, level: float) -> pl.DataFrame:
+    """How often each judge answered, and the share of left among answers for a side."""
+    sided = pl.col("choice").is_in(["left", "right"]).sum()
+    table = frame.group_by("judge").agg(
+        n=pl.len().cast(pl.Int64), _left=(pl.col("choice") == "left").sum(), sided=sided.cast(pl.Int64)
+    )
+    table = table.sort("judge")
+    counts = table.select("_left", "sided").rows()
+    ends = np.array([share_interval(left, n, level) for left, n in counts])
+    p = [binomial_p(left, n - left) for left, n in counts]
+    return table.select(
+        "judge",
+        "n",
+        "sided",
+        left=pl.when(pl.col("sided") > 0).then(pl.col("_left") / pl.col("sided")).otherwise(float("nan")),
+        left_low=pl.Series(ends[:, 0]),
+        left_high=pl.Series(ends[:, 1]),
+        left_p=pl.Series(holm(np.array(p))),
+    )
+
+
+def _majority(frame: pl.DataFrame) -> pl.DataFrame:
+    """How often each judge's answer for a side goes with the majority of the others who saw the same two lists."""
+    rows = frame.with_columns(vote=for_side("a").cast(pl.Int64) - for_side("b").cast(pl.Int64))
+    others = pl.col("vote").sum().over("query", "subtopic", "a", "b") - pl.col("vote")
+    told = rows.with_columns(others=others.sign()).filter((pl.col("others") != 0) & (pl.col("vote") != 0))
+    return told.group_by("judge").agg(
+        agreement=(pl.col("vote") == pl.col("others")).mean(), compared=pl.len().cast(pl.Int64)
+    )
+
+
+def _pace(frame: pl.DataFrame) -> pl.DataFrame:
+    if "seconds" not in frame.columns:
+        return frame.select("judge", seconds=pl.lit(None, pl.Float64), fast=pl.lit(None, pl.Float64)).unique()
+    seconds = pl.col("seconds")
+    return frame.group_by("judge").agg(seconds.median(), fast=(seconds.drop_nulls() < FAST).mean())
+
+
+def _traps(frame: pl.DataFrame) -> pl.DataFrame:
+    failed = (pl.col("choice") != pl.col("expected")) if "expected" in frame.columns else pl.lit(False)
+    return frame.group_by("judge").agg(
+        traps=pl.col("trap").sum().cast(pl.Int64), traps_failed=(pl.col("trap") & failed).sum().cast(pl.Int64)
+    )
+
+
+def _drawn_by_lot(frame: pl.DataFrame) -> bool:
+    """Whether every two systems changed sides about as often as a coin would have them."""
+    from scipy.special import chdtrc
+
+    pairs = frame.group_by("a", "b").agg(turned=(pl.col("left") > pl.col("right")).sum(), n=pl.len())
+    far = (pairs["turned"] - pairs["n"] / 2) ** 2 / (pairs["n"] / 4)
+    return float(chdtrc(pairs.height, float(far.sum()))) > NO_LOT
+
+
+def _flagged(table: pl.DataFrame, by_lot: bool, level: float) -> pl.DataFrame:
+    side = pl.when(pl.col("left") > 0.5).then(pl.lit("left")).otherwise(pl.lit("right"))
+    always = pl.when(pl.col("left").is_in([0.0, 1.0])).then(pl.lit("always ")).otherwise(pl.lit("mostly "))
+    share = (100 * pl.col("fast")).round(0).cast(pl.Int64)
+    reasons = [
+        pl.when(pl.lit(by_lot) & (pl.col("left_p").fill_nan(1) < 1 - level)).then(always + side),
+        pl.when(pl.col("fast") >= MOSTLY).then(pl.format("{} % of answers in less than 2 seconds", share)),
+        pl.when(pl.col("traps_failed") > 0).then(pl.format("failed {} of {} traps", "traps_failed", "traps")),
+    ]
+    text = pl.concat_str(reasons, separator=", ", ignore_nulls=True)
+    return table.with_columns(flag=pl.when(text != "").then(text))

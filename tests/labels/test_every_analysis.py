@@ -1,0 +1,185 @@
+"""Which labels count is one question in every analysis: names, order, labels of another kind change nothing."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import karat as kt
+from karat import context, judges, plan, validity
+from labels.world import CHANGES, CLOCKS, World, iso, timed, world
+
+Found = list[pl.DataFrame]
+Analysis = Callable[[kt.Judgments, World], Any]
+
+#: Columns that depend on how a sample is drawn, or that say how a figure was made.
+DRAWN = ("_low", "_high", "low", "high", "_self", "iterations")
+
+
+#: Two judges side by side, for whom the figures are the same either way.
+SIDES = (("judge", "against"), ("judge", "judge_other"))
+
+
+def _gold_only(labels: kt.Judgments) -> kt.Judgments:
+    return kt.Judgments(labels.frame.filter(pl.col("group") == "gold"), (), labels.scale)
+
+
+def _crowd(labels: kt.Judgments) -> kt.Judgments:
+    return kt.Judgments(labels.frame.filter(pl.col("group") != "gold"), (), labels.scale)
+
+
+def _lists(labels: kt.Judgments, w: World) -> kt.Runs:
+    return kt.Runs.of(w.runs)
+
+
+#: Every public analysis of labels. What is new joins this list, or is named below with the reason why it does not.
+ANALYSES: dict[str, Analysis] = {
+    "judges.agreement": lambda j, w: judges.agreement(j, by="wiki", draws=0),
+    "judges.agreement_tests": lambda j, w: judges.agreement_tests(j, by="wiki"),
+    "judges.pairwise": lambda j, w: judges.pairwise(j, min_pairs=3),
+    "judges.dawid_skene": lambda j, w: judges.dawid_skene(j),
+    "judges.one_coin": lambda j, w: judges.one_coin(j),
+    "judges.ordinal": lambda j, w: judges.ordinal(j),
+    "judges.majority_posterior": lambda j, w: judges.majority_posterior(j),
+    "judges.judge_table": lambda j, w: judges.judge_table(j),
+    "judges.against_gold": lambda j, w: judges.against_gold(j, by="wiki"),
+    "judges.error_distribution": lambda j, w: judges.error_distribution(j),
+    "judges.gold_regression": lambda j, w: judges.gold_regression(j, ["wiki"]),
+    "judges.distribution": lambda j, w: judges.distribution(j, "wiki"),
+    "judges.distribution_tests": lambda j, w: judges.distribution_tests(j, "wiki"),
+    "judges.find_bias": lambda j, w: judges.find_bias(j, ["wiki"], min_pairs=5, min_queries=3, everything=True),
+    "judges.against_clicks": lambda j, w: judges.against_clicks(j, kt.Clicks.of(w.clicks), pairs="both", draws=0),
+    "judges.most_clicked": lambda j, w: judges.most_clicked(j, kt.Clicks.of(w.clicks), draws=0),
+    "judges.disagreement": lambda j, w: judges.disagreement(_crowd(j), draws=0),
+    "judges.disagreement_by": lambda j, w: judges.disagreement_by(_crowd(j), "wiki", draws=0),
+    "judges.for_judge": lambda j, w: judges.for_judge(j, next(n for n in (*w.back, "c1") if w.back.get(n, n) == "c1")),
+    "judges.overlap": lambda j, w: judges.overlap(j),
+    "validity.robustness": lambda j, w: validity.robustness(_crowd(j)),
+    "validity.measure_correlation": lambda j, w: validity.measure_correlation(_lists(j, w), j, ["nDCG@5", "P@3"]),
+    "validity.agreement": lambda j, w: validity.agreement(w.preferences, _lists(j, w), j, ["nDCG@5"], draws=0).frame,
+    "consensus": lambda j, w: kt.consensus(j, apart=()),
+    "score": lambda j, w: kt.score(kt.Runs.of(w.runs), _crowd(j), ["nDCG@5", "AP", "P(rel=2)@3"], draws=0).means,
+    "compare": lambda j, w: kt.compare(kt.Runs.of(w.runs), _crowd(j), "P@5").methods,
+    "compare with gold": lambda j, w: kt.compare(
+        kt.Runs.of(w.runs), _crowd(j), "P@5", gold=_gold_only(j)
+    ).methods.filter(pl.col("method") == "ppi"),
+}
+#: Public names that are no analysis of labels given by judges, and why; or whose question is another one.
+NOT_HERE = {
+    "judges.add_features": "adds columns and reads no label",
+    "judges.combined_weights": "is about labels of several surfaces or aspects together",
+    "judges.consistency": "is about a judge's repeats",
+    "judges.resampled_p": "draws at random; disagreement has the same votes",
+    "judges.aspect_coverage": "is about aspects",
+    "judges.aspect_distribution": "is about aspects",
+    "judges.change_correlation": "is about aspects in context",
+    "judges.grade_change": "is about labels in context",
+    "judges.mean_change": "is about labels in context",
+    "judges.overall_correlation": "is about aspects",
+    "judges.predict_overall": "is about aspects",
+    "judges.setting_agreement": "is about labels in context",
+    "context.add_company": "adds a column to labels in context",
+    "context.compare_predictors": "is about labels in context",
+    "context.context_accuracy": "is about labels in context",
+    "context.context_sources": "is about labels in context",
+    "context.label_in_context": "is about labels in context",
+    "validity.against_click_rates": "takes scores by clicks",
+    "validity.against_ratings": "takes users' ratings",
+    "validity.agreement_from_counts": "takes published counts",
+    "validity.agreement_of": "takes what validity.agreement compared",
+    "validity.agreement_tables": "is validity.agreement, table by table",
+    "validity.click_labels": "takes clicks",
+    "validity.coder_agreement": "takes coded reasons",
+    "validity.compare": "is what validity.agreement rests on",
+    "validity.fit_measure": "searches by cross-validation over drawn folds",
+    "validity.learn_reasons": "takes coded reasons",
+    "validity.matrix": "shows measure_correlation",
+    "validity.preference_curves": "scores as validity.agreement does",
+    "validity.preference_judges": "takes preferences",
+    "validity.preferred": "takes preferences",
+    "validity.rank_systems": "takes preferences",
+    "validity.reason_table": "takes reasons",
+    "validity.reasons_by_rules": "takes reasons",
+    "validity.train": "trains on drawn folds; its labels are consensus' by group",
+    "validity.trusted": "takes preferences",
+    "validity.votes": "takes preferences",
+    "plan.comparison_tasks": "draws tasks",
+    "plan.plan_gold": "draws documents",
+    "plan.plan_gold_queries": "draws queries",
+    "plan.plan_power": "takes a spread",
+    "plan.select_pairs": "scores as score does",
+    "plan.spread_of": "takes what compare takes, and is compare's variance",
+}
+
+
+def test_every_public_analysis_is_in_the_list_or_says_why_not() -> None:
+    for name, module in (("judges", judges), ("context", context), ("validity", validity), ("plan", plan)):
+        functions = {f"{name}.{n}" for n in module.__all__ if inspect.isfunction(getattr(module, n))}
+        assert functions - {*ANALYSES} - {*NOT_HERE} == set()
+        assert {n for n in (*ANALYSES, *NOT_HERE) if n.startswith(f"{name}.")} - functions == set()
+
+
+def figures(found: Any, back: dict[str, str]) -> Found:
+    """The tables of a result with the old names, without what is drawn, in one order."""
+    if isinstance(found, pl.DataFrame):
+        frames = [found]
+    elif isinstance(found, judges.ErrorModel):
+        frames = [found.posterior, found.judges, found.confusion]
+    else:
+        frames = [found.to_frame()]
+    shown = []
+    for frame in frames:
+        kept = frame.select(name for name in frame.columns if not name.endswith(DRAWN))
+        old = kept.with_columns(pl.col(pl.String).replace(back)).with_columns(pl.col(pl.Float64).round(9))
+        for one, other in SIDES:
+            if {one, other} <= {*old.columns}:  # in one order, whatever their names are
+                sides = pl.min_horizontal(one, other).alias(one), pl.max_horizontal(one, other).alias(other)
+                old = old.with_columns(sides)
+        shown.append(old.select(sorted(old.columns)).sort(sorted(c for c in old.columns if old[c].dtype != pl.List)))
+    return shown
+
+
+def run(name: str, study: World, clock: Callable[[int], str] = iso) -> Found:
+    labels = kt.Judgments.of(timed(study.rows, clock), kt.Scale.parse("0..3"))
+    return figures(ANALYSES[name](labels, study), study.back)
+
+
+def same(one: Found, other: Found) -> None:
+    for before, after in zip(one, other, strict=True):
+        assert_frame_equal(before, after, rel_tol=1e-5, abs_tol=1e-7)
+
+
+_BEFORE: dict[str, Found] = {}
+
+
+def before(name: str) -> Found:
+    if name not in _BEFORE:
+        _BEFORE[name] = run(name, world())
+    return _BEFORE[name]
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("name", ANALYSES)
+def test_no_figure_changes_with_what_it_is_not_about(name: str, change: str) -> None:
+    same(before(name), run(name, CHANGES[change](world())))
+
+
+@pytest.mark.parametrize("clock", CLOCKS)
+@pytest.mark.parametrize("name", ["judges.judge_table", "consensus", "judges.agreement", "judges.disagreement"])
+def test_no_figure_changes_with_how_times_are_written(name: str, clock: str) -> None:
+    shuffled = CHANGES["rows shuffled"](CHANGES["a judge's repeats added"](world()))
+    same(before(name), run(name, shuffled, CLOCKS[clock]))
+
+
+@pytest.mark.parametrize("name", ANALYSES)
+def test_every_analysis_takes_plain_rows(name: str) -> None:
+    study = world()
+    rows = timed(study.rows, iso)
+    if name.startswith(("judges.", "consensus")) and "crowd" not in inspect.getsource(ANALYSES[name]):
+        found = ANALYSES[name](rows.to_dicts(), study)  # type: ignore[arg-type]
+        assert figures(found, {})[0].height > 0
