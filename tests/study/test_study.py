@@ -7,9 +7,9 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from commands import run
 
 import karat as kt
+from commands import run
 
 TOML = """
 title = "Horses"
@@ -172,3 +172,14 @@ def test_american_times_are_named_in_every_command_that_reads_labels(folder: Pat
         run("score", folder, "-m", "P@1")
     said = run("score", folder, "-m", "P@1", "--time-format", "%m/%d/%Y %H:%M", "--json").stdout
     assert json.loads(said)["systems"][0]["scores"]["P@1"]["value"] == 1.0
+
+
+def test_results_in_python_show_the_names_of_the_scale(folder: Path) -> None:
+    rows = [f"{q},{d},{(q + n) % 4},{j}" for q in range(1, 9) for n, d in enumerate("abcd") for j in ("ann", "bob")]
+    (folder / "judgments.csv").write_text("\n".join(["query,doc,label,judge", *rows]) + "\n")
+    labels = kt.Study.load(folder).judged
+    shown = [kt.judges.distribution(labels), kt.judges.disagreement(labels, draws=0).table([(1, 2)])]
+    for result in shown:
+        assert "Key" in result._repr_html_()
+        grades = result.frame["level" if "level" in result.frame.columns else "grade"]
+        assert grades.max() == 3.0, "the frame keeps the numbers"

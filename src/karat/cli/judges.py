@@ -194,7 +194,7 @@ def _gold(study: Study) -> dict[str, Result]:
     from karat.judges import against_gold, error_distribution, gold_regression
 
     found = {
-        "Against gold": against_gold(study.judgments, study.gold, by=study.by, draws=study.draws, seed=study.seed),
+        "Against gold": against_gold(study.judgments, study.gold, by=study.by),
         "Error distribution": error_distribution(study.judgments, study.gold, by=study.by),
     }
     # Features that split the documents in two, as the paper's; a domain or a length would fill the page.
@@ -227,7 +227,7 @@ def _distribution(study: Study) -> dict[str, Result]:
     if values is not None and not values.dtype.is_numeric() and values.n_unique() > MOST_VALUES:
         raise BadInput.at("--by", expected=f"a column of up to {MOST_VALUES} values", found=f"{values.n_unique():,}")
     return {
-        "Label distribution": distribution(study.everything, by=study.by, draws=study.draws, seed=study.seed),
+        "Label distribution": distribution(study.everything, by=study.by),
         "Tests": distribution_tests(study.everything, by=study.by),
     }
 

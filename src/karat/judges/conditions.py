@@ -67,7 +67,7 @@ def disagreement_by(
     names = [by, "level", "p", "p_low", "p_high", "n", "few", "n_queries"]
     types = [pl.String, pl.Float64, pl.Float64, pl.Float64, pl.Float64, pl.Int64, pl.Boolean, pl.Int64]
     table = pl.DataFrame(rows, schema=dict(zip(names, types, strict=True)), orient="row")
-    return Result(table, _finding(table, by, panel, levels[-1]), tuple(notes))
+    return Result(table, _finding(table, by, panel, levels[-1]), tuple(notes), scale=panel.scale)
 
 
 #: The name of a condition, p's numerator and denominator for queries x levels, and how many labels of each level.
@@ -173,7 +173,7 @@ def for_judge(labels: Any, judge: str, top: float | None = None, at_least: int =
         f"{judge}'s {count(held.height, 'document')} hold {int(held['wanted'].sum())} that at least {at_least} of "
         f"their judges would call {panel.said(top)}."
     )
-    return Result(table, finding, panel.notes)
+    return Result(table, finding, panel.notes, scale=panel.scale)
 
 
 def resampled_p(
@@ -222,4 +222,4 @@ def resampled_p(
         f"p({panel.said(levels[-1])}|{panel.said(level)}) is {first['mean']:.3f} (sd {first['sd']:.3f}) from "
         f"{count(first['others'], 'other label')} and {last['mean']:.3f} (sd {last['sd']:.3f}) from {last['others']}."
     )
-    return Result(table, finding, notes)
+    return Result(table, finding, notes, scale=panel.scale)

@@ -74,7 +74,7 @@ def consistency(
     table = pl.DataFrame(rows, schema=types, orient="row")
     judged = f"{count(int(twice.sum()), 'time')} a judge judged a document twice or more"
     notes = (*panel.notes, *merged(panel, levels[-1]), f"{judged}, {draws:,} draws, seed {seed}")
-    return Result(table, _finding(exact, panel.said(levels[-1])), notes)
+    return Result(table, _finding(exact, panel.said(levels[-1])), notes, scale=panel.scale)
 
 
 def _finding(p: dict[str, Floats], top: str) -> str:
@@ -163,4 +163,4 @@ def overlap(labels: Any, at: float | None = None, *, all_labels: bool = False) -
         f"Two judges agree on {int(table['both'].sum()) / shared:.2f} of the documents that either calls {called} "
         f"({count(table.height, 'pair')} of judges)."
     )
-    return Result(table, finding, panel.notes)
+    return Result(table, finding, panel.notes, scale=panel.scale)

@@ -97,7 +97,7 @@ def judge_table(
     notes += _notes(table, lenient, signal, fewest)
     finding = _finding(table, signal, lenient)
     order = frame.sort(pl.col("likely_spammer").fill_null(False), "n", descending=True, maintain_order=True)
-    return Result(order, finding, tuple(notes))
+    return Result(order, finding, tuple(notes), scale=panel.scale)
 
 
 @dataclass(frozen=True, eq=False)

@@ -39,8 +39,8 @@ def judges_section(study: Study, draws: int, seed: int) -> Section:
         raise Undefined("there are no judgments")
     parts: list[tuple[str, Callable[[], Part]]] = [
         ("agreement", lambda: _agreement(labels, study.gold, draws, seed)),
-        ("label distribution", lambda: _distribution(labels, study.gold, draws, seed)),
-        ("error against gold", lambda: _errors(labels, study.gold, draws, seed)),
+        ("label distribution", lambda: _distribution(labels, study.gold)),
+        ("error against gold", lambda: _errors(labels, study.gold)),
         ("bias", lambda: _bias(study, labels)),
         ("judge by judge", lambda: _each_judge(labels, study.gold)),
         ("labels against clicks", lambda: _clicks(labels, study, draws, seed)),
@@ -121,8 +121,8 @@ def _most(rows: pl.DataFrame) -> str:
     return "between " + str(rows.sort("alpha")["row"][-1]).replace(", and ", " and ")
 
 
-def _distribution(labels: Judgments, gold: Judgments | None, draws: int, seed: int) -> Part:
-    result = distribution(_with_gold(labels, gold), draws=draws, seed=seed)
+def _distribution(labels: Judgments, gold: Judgments | None) -> Part:
+    result = distribution(_with_gold(labels, gold))
     frame = result.frame.filter(pl.col("feature") == "all").select("group", "grade", "share", "low", "high", "n")
     # Gold comes last, so that groups keep their colours, and is not ranked: its documents were drawn, not all judged.
     frame = frame.sort(pl.col("group") == "gold", maintain_order=True)
@@ -145,11 +145,11 @@ def _distribution(labels: Judgments, gold: Judgments | None, draws: int, seed: i
     return result.finding, [figure], [], result.notes
 
 
-def _errors(labels: Judgments, gold: Judgments | None, draws: int, seed: int) -> Part:
+def _errors(labels: Judgments, gold: Judgments | None) -> Part:
     if gold is None:
         raise Undefined("there are no gold labels")
     grouped = _with_gold(labels, None)
-    result = against_gold(grouped, gold, draws=draws, seed=seed)
+    result = against_gold(grouped, gold)
     frame = result.frame.filter(pl.col("feature") == "all")
     rows = frame.select("group", "error", "low", "high", "under", "correct", "over", "n", "n_queries").sort("error")
     worst = rows.sort(pl.col("error").abs()).row(-1, named=True)
@@ -161,7 +161,7 @@ def _errors(labels: Judgments, gold: Judgments | None, draws: int, seed: int) ->
         charts.dots(rows, row="group", value="error", x_title="mean error in grades", line=0.0, places=2),
         rows,
     )
-    spread = error_distribution(grouped, gold, draws=draws, seed=seed)
+    spread = error_distribution(grouped, gold)
     shares = spread.frame.filter(pl.col("feature") == "all").select("group", "error", "share", "low", "high", "n")
     shares = shares.with_columns(pl.col("error").cast(pl.Int64))
     two = Figure(
