@@ -153,10 +153,13 @@ def test_odd_options_are_refused_before_any_work(study: Path, words: list[str], 
     assert said in done.stderr
 
 
-def test_gold_in_two_places_and_files_without_rows_are_refused(study: Path, tmp_path: Path) -> None:
-    twice = karat("judges", *paths(study, "crowd.csv", "gold.csv"), "--gold", str(study / "gold.csv"))
-    assert twice.returncode == 2
-    assert "leave out --gold" in twice.stderr
+def test_gold_that_is_named_stands_before_a_group_of_it_and_files_without_rows_are_refused(
+    study: Path, tmp_path: Path
+) -> None:
+    # One rule for all commands, as compare and report have had it: what is named stands, the rest is left aside and said.
+    twice = karat("judges", "agreement", *paths(study, "crowd.csv", "gold.csv"), "--gold", str(study / "gold.csv"))
+    assert twice.returncode == 0
+    assert "of the group gold left aside: the gold labels were given apart" in " ".join(twice.stdout.split())
     (tmp_path / "empty.csv").write_text("query,doc,label,judge\n")
     assert "expected judgments, found none" in karat("judges", str(tmp_path / "empty.csv")).stderr
     assert "there is no label" in karat("disagree", str(tmp_path / "empty.csv")).stderr
