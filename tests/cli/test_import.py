@@ -308,3 +308,18 @@ def _kept(folder: Path) -> list[tuple[object, ...]]:
     with opened_study(str(folder), None) as opened, opened.store.database.read() as connection:
         found = select(*names, planned, bundles.c.name).outerjoin(bundles, bundles.c.id == tasks.c.bundle_id)
         return [tuple(row) for row in connection.execute(found.order_by(tasks.c.id))]
+
+
+@pytest.mark.parametrize(
+    "times",
+    [
+        ("1714750000", "1714550000"),
+        ("1714750000000", "1714550000000"),
+        ("2024-05-03T15:26:40", "2024-05-01 10:53+02:00"),
+    ],
+)
+def test_times_are_read_in_every_form_that_labels_may_have(study: Path, tmp_path: Path, times: tuple[str, str]) -> None:
+    rows = f"1,a,3,late,{times[0]}\n1,a,1,first,{times[1]}\n"
+    run("import", study, written(tmp_path / "labels.csv", f"query,doc,label,judge,time\n{rows}"))
+    said = out(study).sort("time").select("judge", pl.col("time").str.slice(0, 10)).rows()
+    assert said == [("first", "2024-05-01"), ("late", "2024-05-03")]

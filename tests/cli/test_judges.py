@@ -157,10 +157,12 @@ def test_odd_options_are_refused_before_any_work(study: Path, words: list[str], 
     assert said in done.stderr
 
 
-def test_gold_in_two_places_is_said_and_files_without_rows_are_refused(study: Path, tmp_path: Path) -> None:
-    twice = karat("judges", *paths(study, "crowd.csv", "gold.csv"), "--gold", str(study / "gold.csv"))
-    # Gold given apart stands, and the group of that name is left aside with a word.
-    assert twice.returncode == 0, twice.stderr
+def test_gold_that_is_named_stands_before_a_group_of_it_and_files_without_rows_are_refused(
+    study: Path, tmp_path: Path
+) -> None:
+    # One rule for all commands: what is named stands, the rest is left aside and said.
+    twice = karat("judges", "agreement", *paths(study, "crowd.csv", "gold.csv"), "--gold", str(study / "gold.csv"))
+    assert twice.returncode == 0
     assert "of the group gold left aside: the gold labels were given apart" in " ".join(twice.stdout.split())
     (tmp_path / "empty.csv").write_text("query,doc,label,judge\n")
     assert "expected judgments, found none" in karat("judges", str(tmp_path / "empty.csv")).stderr

@@ -265,7 +265,7 @@ def test_several_judges_can_be_combined_by_an_error_model() -> None:
     labels = pl.concat(frames)
     gold = made[0].gold(made[0].draw_gold(300, 1), 300 / len(made[0].truth))
     by_vote = kt.compare(made[0].runs(), labels, "P@10", gold=gold)
-    by_model = kt.compare(made[0].runs(), labels, "P@10", gold=gold, combine="dawid-skene")
+    by_model = kt.compare(made[0].runs(), labels, "P@10", gold=gold, consensus="dawid-skene")
     width = {
         name: found.methods.filter(pl.col("method") == "ppi").select(pl.col("high") - pl.col("low")).item()
         for name, found in (("vote", by_vote), ("model", by_model))
@@ -292,7 +292,7 @@ def test_peeking_widens_the_interval_and_needs_some_queries() -> None:
         ({"method": "ppi"}, "expected gold labels"),
         ({"queries": "fixed"}, "expected gold labels"),
         ({"method": "magic"}, "expected auto or plain"),
-        ({"combine": "magic"}, "expected majority"),
+        ({"consensus": "magic"}, "expected median"),
         ({"level": 2.0}, "expected a share"),
         ({"peek": 3}, "expected 20 or more"),
         ({"gold": pl.DataFrame({"query": ["q1"], "doc": ["good"], "label": [1.0], "probability": [0.0]})}, "above 0"),

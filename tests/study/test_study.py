@@ -7,9 +7,9 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from tests.commands import run
 
 import karat as kt
+from commands import run
 
 TOML = """
 title = "Horses"
@@ -58,7 +58,7 @@ def test_scale_and_rules_are_on_the_labels_wherever_they_come_from(folder: Path,
     assert len(study.judged) == 4
     assert study.judged.scale is not None
     assert study.judged.scale.name(3.0) == "Key"
-    assert [level.definition for level in study.judged.scale][0] == "no use"
+    assert next(level.definition for level in study.judged.scale) == "no use"
     assert study.judged.rules is not None
     assert (study.judged.rules.labels, study.judged.rules.apart) == (2, 2.0)
 
@@ -89,7 +89,7 @@ def test_a_study_that_names_no_scale_and_no_rules_puts_none_on_labels_from_files
 
 def test_labels_outside_the_scale_of_the_study_are_refused_with_their_line(folder: Path) -> None:
     (folder / "judgments.csv").write_text("query,doc,label\n1,a,4\n")
-    with pytest.raises(kt.BadInput, match="judgments.csv line 2: expected a grade of the scale 0=Non, 1=Rel"):
+    with pytest.raises(kt.BadInput, match=r"judgments\.csv line 2: expected a grade of the scale 0=Non, 1=Rel"):
         kt.Study.load(folder)
     assert kt.Study.load(folder, drop_bad_labels=True).judged.notes[0].endswith("judgments.csv line 2)")
 
@@ -168,7 +168,18 @@ def test_times_are_parsed_in_preferences_as_in_labels() -> None:
 
 def test_american_times_are_named_in_every_command_that_reads_labels(folder: Path) -> None:
     (folder / "judgments.csv").write_text("query,doc,label,judge,time\n1,a,1,ann,05/31/2024 16:20\n")
-    with pytest.raises(kt.BadInput, match="judgments.csv line 2: expected a time as ISO 8601"):
+    with pytest.raises(kt.BadInput, match=r"judgments\.csv line 2: expected a time as ISO 8601"):
         run("score", folder, "-m", "P@1")
     said = run("score", folder, "-m", "P@1", "--time-format", "%m/%d/%Y %H:%M", "--json").stdout
     assert json.loads(said)["systems"][0]["scores"]["P@1"]["value"] == 1.0
+
+
+def test_results_in_python_show_the_names_of_the_scale(folder: Path) -> None:
+    rows = [f"{q},{d},{(q + n) % 4},{j}" for q in range(1, 9) for n, d in enumerate("abcd") for j in ("ann", "bob")]
+    (folder / "judgments.csv").write_text("\n".join(["query,doc,label,judge", *rows]) + "\n")
+    labels = kt.Study.load(folder).judged
+    shown = [kt.judges.distribution(labels), kt.judges.disagreement(labels, draws=0).table([(1, 2)])]
+    for result in shown:
+        assert "Key" in result._repr_html_()
+        grades = result.frame["level" if "level" in result.frame.columns else "grade"]
+        assert grades.max() == 3.0, "the frame keeps the numbers"

@@ -163,4 +163,4 @@ def overlap(labels: Any, at: float | None = None, *, all_labels: bool = False) -
         f"Two judges agree on {int(table['both'].sum()) / shared:.2f} of the documents that either calls {called} "
         f"({count(table.height, 'pair')} of judges)."
     )
-    return Result(table, finding, panel.notes)
+    return Result(table, finding, panel.notes, scale=panel.scale)

@@ -173,7 +173,8 @@ class Disagreement:
                 rows.append((at_least, of, level, *figures, int(self.n[place]), int(counted[place])))
         names = ["at_least", "of", "level", "binomial", "beta_binomial", "experimental", "n", "n_counted"]
         frame = pl.DataFrame(rows, schema=names, orient="row")
-        return Result(frame, self.finding, (*self.notes, *self._counted_notes(pairs)), scale=self.votes.panel.scale)
+        notes = (*self.notes, *self._counted_notes(pairs))
+        return Result(frame, self.finding, notes, scale=self.votes.panel.scale)
 
     def furthest(self, pairs: Sequence[tuple[int, int]]) -> tuple[float, float]:
         """How far binomial and beta-binomial are at most from what is counted, where all documents can be counted.

@@ -71,7 +71,7 @@ def distribution(
         f"{count(row['n_labels'], 'label')})"
         for row in usual.unique("group", keep="first").sort("group").iter_rows(named=True)
     ]
-    return Result(shares, sentence(listed(said)), tuple(notes))
+    return Result(shares, sentence(listed(said)), tuple(notes), scale=panel.scale)
 
 
 def _other_documents(frame: pl.DataFrame) -> str:

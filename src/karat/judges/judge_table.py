@@ -98,7 +98,7 @@ def judge_table(
     notes += [note for note in [drawn_gold(panel), *_notes(table, lenient, signal, fewest)] if note]
     finding = _finding(table, signal, lenient)
     order = frame.sort(pl.col("likely_spammer").fill_null(False), "n", descending=True, maintain_order=True)
-    return Result(order, finding, tuple(notes))
+    return Result(order, finding, tuple(notes), scale=panel.scale)
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,6 @@ import hashlib
 import json
 from collections import Counter
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any
 
 import polars as pl
@@ -15,6 +14,7 @@ from sqlalchemy import Connection, insert, select, update
 from karat.errors import BadInput
 from karat.labels.selection import OVERALL
 from karat.records import Judgments, Preferences, Records
+from karat.records.times import moments
 from karat.store.collected import SEEN
 from karat.store.log import labels_wanted, settle
 from karat.store.people import add_judge
@@ -24,6 +24,8 @@ from karat.store.tables import answers, events, judges, reservations, tasks
 from karat.store.task_rows import CHANCE, round_of
 from karat.store.tasks import ELSEWHERE, add_tasks, item_of
 
+#: Seconds since 1970 will not be so many before the year 5000.
+MILLISECONDS = 1e11
 #: What is kept of a row beside the columns that the records know.
 KEPT = {"judgments": ("round",), "preferences": ("comment", "opened")}
 
@@ -145,7 +147,7 @@ def _judgment_rows(store: Store, records: Judgments, name: str) -> tuple[list[di
     """One row for each judge and question, the aspects beside the whole; and how many were said again further down."""
     made: dict[str, dict[str, Any]] = {}
     seen, twice = set(), 0
-    for raw in records.frame.iter_rows(named=True):
+    for raw in _timed(records.frame).iter_rows(named=True):
         asked = {part: raw.get(part) for part in ("query", "doc", "context", "subtopic", "surface")}
         judge, group = raw.get("judge") or name, _group(store, raw.get("group"))
         this = _row("judge", asked, judge, group, raw)
@@ -170,7 +172,7 @@ def _preference_rows(store: Store, records: Preferences, name: str) -> tuple[lis
     """One row for each judge and question; and how many were said again further down, or to traps."""
     made: dict[str, dict[str, Any]] = {}
     twice, traps = 0, 0
-    for raw in records.frame.iter_rows(named=True):
+    for raw in _timed(records.frame).iter_rows(named=True):
         if raw.get("trap"):
             traps += 1
             continue
@@ -210,7 +212,7 @@ def _row(kind: str, asked: dict[str, Any], judge: str, group: str, raw: dict[str
     parts = {name: raw.get(name) for name in ("comment", "seconds", "away", "probability")}
     parts["round"] = round_of(raw.get("round"), f"the label of document {asked.get('doc')}")
     parts["surface"] = SEEN.get(raw["opened"]) if "opened" in raw else None
-    at, chance = _time(raw.get("time")), raw.get("probability")
+    at, chance = raw.get("time"), raw.get("probability")
     if isinstance(chance, float) and not 0 < chance <= 1:
         about = (
             f"the {'label of document ' + asked['doc'] if kind == 'judge' else 'preference'} of query {asked['query']}"
@@ -313,10 +315,9 @@ def _group(store: Store, group: str | None) -> str:
     return group
 
 
-def _time(text: str | None) -> float | None:
-    if text is None:
-        return None
-    try:
-        return datetime.fromisoformat(text).timestamp()
-    except ValueError:
-        raise BadInput.at("the time of a row", expected="a time as ISO 8601", found=f'"{text}"') from None
+def _timed(frame: pl.DataFrame) -> pl.DataFrame:
+    """The rows with their times as seconds since 1970; so large a number counts milliseconds."""
+    if "time" not in frame.columns:
+        return frame
+    at = moments(frame["time"])
+    return frame.with_columns(pl.when(at > MILLISECONDS).then(at / 1000).otherwise(at).alias("time"))
