@@ -156,9 +156,9 @@ def cell_means(
     """Means of the columns over the labels of each group and `value`; `shares` says which are of zeros and ones.
 
     Errors are clustered by query, and by judge in the groups whose judges are a sample. With fewer than five queries,
-    or where all labels are alike, there is no interval; but a share that is 0 everywhere ends where so many queries could
-    still have missed it (exact binomial bound). Other shares have Wilson's interval, for as many labels
-    as their spread amounts to.
+    or where all labels are alike, there is no interval; but a share that is 0 everywhere ends where so many queries
+    could still have missed it (exact binomial bound). Other shares have Wilson's interval, for as many labels as their
+    spread amounts to.
     """
     from scipy.special import stdtrit
 
