@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
+import polars as pl
 import pytest
 
 import karat as kt
@@ -52,7 +54,9 @@ def test_agreement_has_the_promised_rows(study: Path) -> None:
     assert all(promised <= row.keys() for row in rows)
     assert all(f"{figure}_low" in rows[0] for figure in ("cohen", "fleiss", "alpha_nominal", "alpha_ordinal"))
     against = {(row["group"], row["against"]): row["cohen"] for row in rows}
-    assert against["professional", "gold"] > against["crowd", "gold"] > 0.2
+    # A group against gold is its median: that of three careless judges is as good as one of two careful ones.
+    assert against["professional", "gold"] > 0.4
+    assert against["crowd", "gold"] > 0.4
 
 
 def test_files_without_a_group_are_groups_named_by_themselves(study: Path, tmp_path: Path) -> None:
@@ -156,7 +160,7 @@ def test_odd_options_are_refused_before_any_work(study: Path, words: list[str], 
 def test_gold_that_is_named_stands_before_a_group_of_it_and_files_without_rows_are_refused(
     study: Path, tmp_path: Path
 ) -> None:
-    # One rule for all commands, as compare and report have had it: what is named stands, the rest is left aside and said.
+    # One rule for all commands: what is named stands, the rest is left aside and said.
     twice = karat("judges", "agreement", *paths(study, "crowd.csv", "gold.csv"), "--gold", str(study / "gold.csv"))
     assert twice.returncode == 0
     assert "of the group gold left aside: the gold labels were given apart" in " ".join(twice.stdout.split())
@@ -175,8 +179,6 @@ def test_kinds_of_queries_are_told_apart(study: Path) -> None:
         str(study / "queries.csv"),
         "--by",
         "kind",
-        "--draws",
-        "0",
         "--json",
     )
     assert done.returncode == 0, done.stderr
@@ -189,3 +191,86 @@ def test_what_bias_lacks_is_said_in_words_of_the_command(study: Path) -> None:
     for said in (alone.stderr, " ".join(whole.stdout.split())):
         assert "features of query and document are needed: give --documents, --queries or --run" in said
         assert "add_features" not in said
+
+
+def test_several_columns_are_each_reported(study: Path) -> None:
+    documents, queries = (["--documents", str(study / "documents.jsonl")], ["--queries", str(study / "queries.csv")])
+    both = ["--by", "wikipedia", "--by", "kind"]
+    files = paths(study, "crowd.csv", "professional.csv")
+    document = json.loads(karat("judges", "distribution", *files, *documents, *queries, *both, "--json").stdout)
+    assert {row["feature"] for row in document["rows"]} == {"all", "wikipedia", "kind"}
+    assert {row["feature"] for row in document["Tests"]["rows"]} == {"all", "wikipedia", "kind"}
+    clicks = karat(
+        "judges", "clicks", *files, *documents, *queries, *both, "--clicks", str(study / "clicks.csv"), "--draws", "0"
+    )
+    assert clicks.returncode == 0, clicks.stderr
+    assert "Against clicks by wikipedia" in clicks.stdout
+    assert "Against clicks by kind" in clicks.stdout
+
+
+def test_the_tests_of_distributions_name_the_group(study: Path) -> None:
+    """Two values of a feature are compared within each group: without its name, rows look alike."""
+    files = paths(study, "crowd.csv", "professional.csv")
+    done = karat("judges", "distribution", *files, "--documents", str(study / "documents.jsonl"), "--by", "wikipedia")
+    assert done.returncode == 0, done.stderr
+    tests = done.stdout[done.stdout.index("Tests") :]
+    within = [line for line in tests.splitlines() if " WP " in line and " nWP " in line]
+    assert any("crowd" in line for line in within)
+    assert any("professional" in line for line in within)
+
+
+@pytest.mark.parametrize(
+    ("part", "words", "named"),
+    [
+        ("bias", ["--by", "wikipedia"], "--by"),
+        ("error", ["--judges", "fixed"], "--judges"),
+        ("gold", ["--draws", "100"], "--draws"),
+        ("distribution", ["--clicks", "clicks.csv"], "--clicks"),
+    ],
+)
+def test_an_option_that_does_nothing_for_a_part_is_refused(
+    study: Path, part: str, words: list[str], named: str
+) -> None:
+    done = karat("judges", part, *paths(study, "crowd.csv"), *words)
+    assert done.returncode == 2
+    assert f"expected options that it uses, found {named}" in " ".join(done.stderr.split())
+
+
+def test_notes_name_no_column_that_is_not_printed(study: Path) -> None:
+    done = karat(
+        "judges",
+        *paths(study, "crowd.csv", "professional.csv"),
+        "--gold",
+        str(study / "gold.csv"),
+        "--documents",
+        str(study / "documents.jsonl"),
+        "--queries",
+        str(study / "queries.csv"),
+        "--draws",
+        "0",
+    )
+    notes = " ".join(line for line in done.stdout.splitlines() if line.startswith(("- ", "  ")))
+    assert "because_of" not in notes
+    assert "p_t" not in notes
+
+
+def test_numbers_of_a_csv_are_found_as_in_parquet(tmp_path: Path) -> None:
+    """A CSV has 10 and 9 as texts: as such, every length would be a slice of its own, too small to look at."""
+    rng = np.random.default_rng(1)
+    n = 600
+    length = rng.integers(1, 200, n)
+    base = {"query": [f"q{i % 60}" for i in range(n)], "doc": [f"d{i}" for i in range(n)]}
+    grade = rng.integers(1, 4, n)
+    error = rng.choice([-1, 0, 0, 0, 1], n) + (length > 150) * (rng.random(n) < 0.8)
+    pl.DataFrame({**base, "label": grade + error, "length": length}).write_csv(tmp_path / "crowd.csv")
+    pl.DataFrame({**base, "label": grade + error, "length": length}).write_parquet(tmp_path / "crowd.parquet")
+    pl.DataFrame({**base, "label": grade}).write_csv(tmp_path / "gold.csv")
+    found = [
+        json.loads(
+            karat("judges", "bias", str(tmp_path / name), "--gold", str(tmp_path / "gold.csv"), "--json").stdout
+        )["rows"]
+        for name in ("crowd.csv", "crowd.parquet")
+    ]
+    assert found[0] == found[1]
+    assert found[0][0]["feature"] == "length"
+    assert found[0][0]["value"].endswith(" or more")

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from karat.cli import karat
-from karat.collect.roster import labels_frame
+from karat.collect.quality import panel_now
 from karat.formats import read_judgments
 from karat.formats.study import read_study
 from karat.store import Answer, Store, answer, next_task
@@ -103,7 +103,9 @@ def test_surfaces_of_a_study_that_judged_both_are_kept_and_exported_as_they_came
     assert sorted(f"{q},{d},{n:.0f},{j},{s}" for q, d, n, j, s in came.rows()) == sorted(rows)
     assert found.filter(pl.col("judge") == "a")["surface"].null_count() == 12
     store = Store.open(str(study / "karat.db"), read_study(str(study)).study)
-    assert labels_frame(store).filter(pl.col("judge") == "x")["label"].to_list() == [3.0, 3.0], "of pages"
+    panel = panel_now(store)
+    assert panel is not None
+    assert panel.frame.filter(pl.col("judge") == "x")["label"].to_list() == [3.0, 3.0], "of pages"
     store.close()
     kept = run("export", study, tmp_path / "one.csv", "--consensus").output
     assert "2 labels of snippets left aside" in kept

@@ -112,3 +112,15 @@ def test_bad_input_is_named(folder: Path, words: list[str], error: type[Exceptio
 def test_tables_in_json_have_their_names(folder: Path) -> None:
     document = json.loads(run(*files(folder), "--part", "tables", "--draws", "0", "--json").stdout)
     assert [table["table"] for table in document] == [f"Table {n}" for n in range(1, 9)]
+
+
+def test_judges_of_preferences_have_a_table(tmp_path: Path) -> None:
+    rows = ["query,left,right,judge,choice,seconds"]
+    for number in range(20):
+        left, right = ("a", "b") if number % 2 else ("b", "a")
+        rows += [f"q{number},{left},{right},ann,{'left' if number % 2 else 'right'},20"]
+        rows += [f"q{number},{left},{right},eve,left,1"]
+    (tmp_path / "said.csv").write_text("\n".join(rows))
+    done = run(tmp_path / "said.csv", "--part", "judges")
+    assert done.exit_code == 0, done.output
+    assert done.stdout.startswith("1 of 2 judges to look at: eve (always left")

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
+import krippendorff
 import numpy as np
 import polars as pl
 import pytest
 
 from karat.collect.overview import overview
-from karat.collect.quality import agreement_now, disagreements_now, distribution_now, first_two, split_finding
-from karat.collect.roster import labels_frame, roster
-from karat.judges import agreement
+from karat.collect.quality import agreement_now, disagreements_now, distribution_now, panel_now, split_finding
+from karat.collect.roster import roster
+from karat.formats import read_judgments
+from karat.judges import agreement, judge_table
+from karat.labels import Panel
 from karat.records import Judgments, Scale
 from karat.records.design import Rules, StudyDesign
-from karat.store import Answer, Store, add_tasks, answer, cant_tell, next_task, undo
+from karat.store import Answer, Store, add_tasks, answer, cant_tell, collected, next_task, undo
 from karat.store.people import add_judge
 
-SCHEMA = {"query": pl.String, "doc": pl.String, "context": pl.String, "group": pl.String, "judge": pl.String}
-SCHEMA |= {"label": pl.Float64, "seconds": pl.Float64, "comment": pl.String, "time": pl.String}
 
-
-def labels(*rows):
-    said = [(q, d, None, g, j, label, 10.0, None, None) for q, d, g, j, label in rows]
-    return pl.DataFrame(said, schema=SCHEMA, orient="row")
+def labels(*rows, rules=None):
+    """A panel as the dashboard has it."""
+    names = ("query", "doc", "group", "judge", "label")
+    said = pl.DataFrame(rows, schema=dict.fromkeys(names[:4], pl.String) | {"label": pl.Float64}, orient="row")
+    said = said.with_columns(seconds=10.0, comment=pl.lit(None, pl.String))
+    return Panel.of(Judgments(said, (), Scale.parse("0..3"), rules or Rules(labels=2)), apart=("context", "subtopic"))
 
 
 def with_third(rng, items=400):
@@ -38,10 +41,12 @@ def with_third(rng, items=400):
 def test_agreement_is_on_the_first_two_labels_though_thirds_were_asked():
     said = with_third(np.random.default_rng(4))
     found = agreement_now(said)["rows"][0]
-    both = Judgments.of(first_two(said).drop("time", "context", "group"))
-    assert found["alpha"] == pytest.approx(agreement(both, draws=0).frame["alpha_ordinal"][0])
-    every = agreement(Judgments.of(said.drop("time", "context", "group")), draws=0).frame
-    inflated = every.filter(pl.col("labels") == "all")["alpha_ordinal"][0]
+    # By hand: two labels of each document are in the order in which they were given.
+    two = said.frame.group_by("doc", maintain_order=True).agg(pl.col("label").head(2))
+    pairs = np.array(two["label"].to_list()).T
+    assert found["labels"] == "first two"
+    assert found["alpha"] == pytest.approx(krippendorff.alpha(pairs, level_of_measurement="ordinal"))
+    inflated = agreement(said, draws=0).frame.filter(pl.col("labels") == "all")["alpha_ordinal"][0]
     assert found["alpha"] < inflated, "all labels make it look better than it is"
     assert found["alpha_low"] < found["alpha"] < found["alpha_high"]
 
@@ -59,14 +64,16 @@ def test_the_interval_of_agreement_covers_the_truth_of_many_documents():
 
 def test_one_label_each_is_no_agreement_and_says_so():
     assert agreement_now(labels(("q", "d", "g", "ann", 1.0)))["rows"] == []
-    assert agreement_now(labels())["finding"] == "No document has two labels yet."
-    assert split_finding(labels()) == "No document has two labels yet."
+    assert agreement_now(None)["finding"] == "No document has two labels yet."
+    assert split_finding(None) == "No document has two labels yet."
+    assert split_finding(labels(("q", "d", "g", "ann", 1.0))) == "No document has two labels yet."
 
 
 def test_groups_are_not_mixed_in_the_first_two():
     said = labels(("q", "d", "a", "ann", 1.0), ("q", "d", "b", "bob", 2.0), ("q", "d", "a", "cem", 1.0))
-    assert first_two(said).height == 3
-    assert split_finding(said) == "The first two labels differ on 0 of 1 document (0 %)."
+    assert split_finding(said) == "The labels differ on 0 of 1 document (0 %)."
+    third = (("q", "e", "a", "ann", 0.0), ("q", "e", "a", "bob", 1.0), ("q", "e", "a", "cem", 1.0))
+    assert split_finding(labels(*third)) == "The first two labels differ on 1 of 1 document (100 %)."
 
 
 def test_grades_are_counted_by_group_with_cant_tell_apart():
@@ -104,7 +111,9 @@ def test_what_was_taken_back_is_not_counted_and_cant_tell_is_no_label(store):
     undo(store, judge["id"], task["id"])
     other = next_task(store, judge["id"], besides=[task["id"]]).task
     cant_tell(store, judge["id"], other["id"], Answer(reason="other"))
-    assert labels_frame(store)["label"].to_list() == [1.0, None]
+    panel = panel_now(store)
+    assert panel.frame["label"].to_list() == [1.0]
+    assert distribution_now(panel, store.scale)[0]["cant_tell"] == 1
     row = roster(store)["rows"][0]
     assert (row["name"], row["answers"], row["cant_tell"]) == ("ann", 1, 0.5)
 
@@ -146,3 +155,39 @@ def test_an_empty_study_says_that_there_is_nothing():
     assert overview(opened)["finding"] == "There are no tasks yet."
     assert roster(opened) == {"finding": "Nobody has been invited yet.", "rows": []}
     opened.close()
+
+
+def test_the_dashboard_and_the_exported_file_have_the_same_figures(tmp_path):
+    """Thirds where two differ, answers of those who cannot tell, and a few grades that are known."""
+    design = StudyDesign("s", "S", Scale.parse("0..3"), rules=Rules(labels=2))
+    store = Store.open("sqlite://", design)
+    rows = [{"query": f"q{n % 8}", "doc": f"d{n}", "gold": float(n % 4) if n < 12 else None} for n in range(64)]
+    add_tasks(store, pl.DataFrame(rows, infer_schema_length=None))
+    rng = np.random.default_rng(3)
+    for name in ("ann", "bob", "cem", "dan", "eve", "fay", "gus"):
+        judge, _ = add_judge(store, name=name)
+        for place in range(40):
+            task = next_task(store, judge["id"]).task
+            if task is None:
+                break
+            truth = int(task["doc"][1:]) % 4
+            if place == 7:
+                cant_tell(store, judge["id"], task["id"], Answer(reason="other"))
+                continue
+            label = float(np.clip(round(truth + rng.normal(0, 0.8)), 0, 3))
+            answer(store, judge["id"], task["id"], Answer(label=label, seconds=5.0))
+    shown = agreement_now(panel_now(store))["rows"][0]
+    known = {row["name"]: row for row in roster(store)["rows"]}
+    path = tmp_path / "labels.csv"
+    collected.judgments(store).drop("gold").write_csv(path)
+    store.close()
+    exported = read_judgments(str(path))
+    told = agreement(exported, draws=500).frame.filter(pl.col("labels") == "first two").row(0, named=True)
+    assert (shown["labels"], shown["n_pairs"]) == ("first two", told["n_pairs"])
+    for mine, theirs in (("alpha", "alpha_ordinal"), ("same", "raw")):
+        for end in ("", "_low", "_high"):
+            assert shown[f"{mine}{end}"] == pytest.approx(told[f"{theirs}{end}"], abs=1e-12)
+    gold = Judgments.of(pl.DataFrame(rows, infer_schema_length=None).rename({"gold": "label"}).drop_nulls("label"))
+    for row in judge_table(exported, gold=gold).to_dict()["rows"]:
+        for name in ("n", "cant_tell", "agreement", "n_gold", "accuracy", "leniency", "drift", "one_grade"):
+            assert known[row["judge"]][name] == pytest.approx(row[name]), name

@@ -254,3 +254,46 @@ def test_a_hundred_thousand_labels_are_no_hurdle() -> None:
     judgments = Judgments.of(frame)
     assert len(judgments) == 99_000
     assert find_bias(judgments).frame.filter("found")["slice"].to_list() == ["Wikipedia pages"]
+
+
+def noisy(seed: int, judges: int = 8) -> pl.DataFrame:
+    """On long documents labels err twice as often, up and down alike; each judge has a device, without any effect."""
+    rng = np.random.default_rng(seed)
+    n, labels = 480, 3
+    grade, long = rng.integers(1, 4, n), rng.random(n) < 0.4
+    rows, who = np.repeat(np.arange(n), labels), rng.random((n, judges)).argsort(axis=1)[:, :labels].ravel()
+    error = rng.choice([-1, 1], len(rows)) * (rng.random(len(rows)) < np.where(long, 0.6, 0.3)[rows])
+    names = {"query": (np.arange(n) // 8).astype(str), "doc": np.arange(n).astype(str)}
+    gold = pl.DataFrame({**names, "label": grade.astype(float), "group": "gold", "judge": "nist"})
+    crowd = pl.DataFrame(
+        {name: values[rows] for name, values in names.items()}
+        | {"label": (grade[rows] + error).astype(float), "group": "crowd", "judge": who.astype(str)}
+        | {"length": np.where(long, "long", "short")[rows], "device": np.array(["phone", "desk"])[who % 2]}
+    )
+    return pl.concat([gold, crowd], how="diagonal")
+
+
+def test_a_slice_where_judges_are_right_less_often_is_noise_and_no_bias() -> None:
+    """Planted: right in 40 % of long documents and in 70 % of the others, errors up and down alike."""
+    result = find_bias(noisy(1))
+    (row,) = result.frame.filter("found").iter_rows(named=True)
+    assert (row["kind"], row["feature"], row["feature_2"]) == ("noise", "length", None)
+    assert row["effect"] < 0 or row["value"] == "short"
+    assert sorted([row["inside"], row["outside"]]) == pytest.approx([0.4, 0.7], abs=0.05)
+    assert row["low"] <= np.sign(row["effect"]) * 0.3 <= row["high"]
+    assert "The crowd is right less often on pairs with length long: 4" in result.finding
+    assert " % against " in result.finding
+
+
+def test_a_bias_makes_no_second_finding_of_its_errors() -> None:
+    """Who overrates Wikipedia pages is right there less often: one finding, and the other is because of it."""
+    result = find_bias(study(3, queries=100, effect=0.5))
+    assert result.frame.filter("found")["kind"].to_list() == ["bias"]
+    noise = result.frame.filter(pl.col("kind") == "noise", pl.col("slice") == "Wikipedia pages")
+    assert noise["because_of"].to_list() == ["Wikipedia pages"]
+
+
+def test_numbers_that_came_as_texts_are_cut_like_numbers() -> None:
+    frame = study(2, queries=80, effect=0.6, where="length")
+    texts = frame.with_columns(pl.col("query_length", "url_depth").cast(pl.String))
+    assert find_bias(texts).frame.equals(find_bias(frame).frame)

@@ -104,7 +104,7 @@ def test_a_second_answer_is_said_to_be_of_a_judge_only_where_one_is_named() -> N
     twice = [row("d", 2, time="2024-01-01"), row("d", 1, time="2024-01-02")]
     assert setting_notes(twice) == ("1 label repeated by the same judge: the first counts",)
     nameless = [{key: value for key, value in given.items() if key != "judge"} for given in twice]
-    assert setting_notes(nameless)[0] == "2 labels without a judge's name taken for those of one judge"
+    assert "2 labels without a judge's name taken for those of one judge" in setting_notes(nameless)
 
 
 def test_frames_and_rows_are_taken_as_they_are() -> None:
@@ -186,7 +186,7 @@ def test_the_first_answer_counts_by_time_and_the_second_is_the_judges_own_change
 
 def test_habits_of_single_judges_are_not_called_an_effect_of_context() -> None:
     """Eight judges of 15 queries each, who fall or rise in context by a habit of their own, none on the mean: clustered
-    by query alone, half of such studies found a change; 5 % is what is promised."""
+    by query alone, 31 % of such studies found a change; 5 % is what is promised."""
     found = 0
     for seed in range(200):
         rng = np.random.default_rng(seed)

@@ -90,7 +90,7 @@ def test_a_grade_that_nobody_gave_has_an_interval_all_the_same() -> None:
 def test_intervals_hold_the_true_share_in_about_95_percent() -> None:
     rng = np.random.default_rng(5)
     held = 0
-    for seed in range(200):
+    for _ in range(200):
         chance = rng.beta(3, 5, 40)
         labels = rng.random((40, 6)) < chance[:, None]
         frame = pl.DataFrame({"query": np.repeat(np.arange(40), 6).astype(str), "doc": np.arange(240).astype(str)})

@@ -229,3 +229,24 @@ def test_bad_targets_and_missing_features_are_refused() -> None:
         gold_regression(study(), "domain")
     with pytest.raises(BadInput, match="expected at least one, found none"):
         gold_regression(study(), [])
+
+
+def test_documents_drawn_for_gold_count_with_one_over_their_probability() -> None:
+    """By hand: errors 2, 0, 0 of documents drawn with 1, 1/2, 1/4: (2 * 1 + 0 * 2 + 0 * 4) / 7 = 2/7; right in 6/7."""
+    rows = [{"query": f"q{n}", "doc": "d", "label": label} for n, label in enumerate((3, 1, 1))]
+    gold = [
+        {"query": f"q{n}", "doc": "d", "label": 1, "probability": chance} for n, chance in enumerate((1.0, 0.5, 0.25))
+    ]
+    found = against_gold(rows, gold)
+    assert found.frame.select("n", "error", "correct").row(0) == pytest.approx((3, 2 / 7, 6 / 7))
+    said = "gold documents were drawn with different probabilities"
+    assert f"{said}: each counts with 1 / its probability" in found.notes
+    shares = error_distribution(rows, gold).frame
+    assert shares.select("error", "n", "share").rows() == [
+        (0.0, 2, pytest.approx(6 / 7)),
+        (2.0, 1, pytest.approx(1 / 7)),
+    ]
+    coloured = [row | {"colour": "red" if row["label"] > 1 else "blue"} for row in rows]
+    assert f"{said}, but count alike here" in gold_regression(coloured, "colour", "error", gold).notes
+    alike = [row | {"probability": 0.5} for row in gold]
+    assert not any(said in note for note in against_gold(rows, alike).notes)

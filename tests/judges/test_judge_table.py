@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from crowds import crowd
 from karat.errors import BadInput, Undefined
+from karat.judges.agreement import agreement
 from karat.judges.dawid_skene import dawid_skene
 from karat.judges.error_model import majority_posterior, one_coin
 from karat.judges.judge_table import judge_table
@@ -204,3 +205,12 @@ def test_people_without_a_name_have_one_row_a_group_and_nobody_is_blamed() -> No
     assert crowd["likely_spammer"].to_list() == [None]
     # Somebody else without a name is another user: each of the two agrees with the other by chance, in a third.
     assert 0.1 < crowd["agreement"][0] < 0.5
+
+
+def test_gold_drawn_with_different_chances_is_said_to_count_alike() -> None:
+    judgments, gold = crowd(1, judges=6, per_judge=20)
+    drawn = gold.frame.with_columns(probability=pl.when(pl.col("label") > 1).then(1.0).otherwise(0.5))
+    said = "gold labels were drawn with different probabilities: here each counts alike"
+    for result in (judge_table(judgments, gold=drawn), agreement(judgments, drawn, draws=0)):
+        assert said in result.notes
+    assert said not in judge_table(judgments, gold=gold).notes

@@ -117,7 +117,7 @@ def asked(labels: Labels, apart: int, silent: npt.NDArray[np.bool_]) -> tuple[pl
 
 
 def test_a_few_who_cannot_tell_do_not_hide_the_rule() -> None:
-    """Three in four hundred such answers, judges who are right in 40 % of cases: Fleiss' kappa is .16, of all labels .3."""
+    """Three in four hundred such answers, judges who are right in 40 % of cases: Fleiss' kappa is .16, not .33."""
     rng = np.random.default_rng(15)
     labels = slips(rng, 4000, 3, 0.4)
     collected, first = asked(labels, 1, rng.random(labels.shape) < 0.0075)

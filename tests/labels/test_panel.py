@@ -67,6 +67,18 @@ def test_gold_has_the_features_that_the_labels_have_of_the_same_document() -> No
     assert panel.feature("kind").to_list() == ["nav", "nav"]
 
 
+def test_texts_that_are_all_numbers_are_numbers() -> None:
+    """As a CSV has them; one that is a name leaves all of them names."""
+    panel = Panel.of([ROW | {"length": "10", "code": "007"}, ROW | {"doc": "e", "length": "9", "code": "10"}])
+    assert panel.feature("length").to_list() == [10.0, 9.0]
+    assert panel.feature("code").to_list() == ["007", "10"]
+
+
+def test_of_gold_labels_with_groups_the_group_gold_counts() -> None:
+    panel = Panel.of([ROW], [ROW | {"group": "gold", "label": 0}, ROW | {"group": "crowd", "label": 2}])
+    assert panel.grades[panel.gold].tolist() == [0.0]
+
+
 def test_the_grades_are_those_of_the_scale() -> None:
     panel = Panel.of(Judgments.of([ROW | {"judge": "ann"}], Scale.parse("Non, HRel, Key")))
     assert panel.grades.tolist() == [0.0, 1.0, 2.0]
@@ -82,3 +94,9 @@ def test_a_panel_is_taken_as_it_is() -> None:
 def test_nothing_to_lay_out_is_said() -> None:
     with pytest.raises(Undefined, match="there is no label"):
         Panel.of([ROW | {"judge": "ann", "label": None}])
+
+
+def test_gold_beside_judges_without_group_makes_no_groups() -> None:
+    labels = [{"query": "q", "doc": "d", "label": 1, "judge": judge} for judge in ("ann", "bob")]
+    assert not Panel.of(labels, [{"query": "q", "doc": "d", "label": 2}]).has_groups
+    assert Panel.of([row | {"group": "crowd"} for row in labels]).has_groups

@@ -86,7 +86,9 @@ def test_several_labels_of_a_document_without_a_judge_are_of_different_people() 
 
 def test_a_format_with_one_label_for_a_document_refuses_another(tmp_path: Path) -> None:
     (tmp_path / "qrels.txt").write_text("q 0 d 0\nq 0 e 1\nq 0 d 3\n")
-    with pytest.raises(kt.BadInput, match=r'qrels\.txt line 3: expected one label for document d of query q, found "3"'):
+    with pytest.raises(
+        kt.BadInput, match=r'qrels\.txt line 3: expected one label for document d of query q, found "3"'
+    ):
         kt.read_judgments(tmp_path / "qrels.txt")
     (tmp_path / "qrels.txt").write_text("q 0 d 3\nq 0 d 3\n")
     assert len(kt.read_judgments(tmp_path / "qrels.txt")) == 1

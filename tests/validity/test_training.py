@@ -12,10 +12,12 @@ import pytest
 from scipy.stats import ttest_rel
 
 from karat.errors import BadInput, MissingExtra
+from karat.labels import Panel
 from karat.records import Judgments, Result, Runs
 from karat.simulate import judging_study
 from karat.validity import train
 from karat.validity.lambdarank import Pool, rotation
+from karat.validity.training_data import taught
 
 
 def made(queries: int, docs: int, seed: int = 0) -> tuple[Judgments, pl.DataFrame]:
@@ -234,6 +236,16 @@ def test_negative_and_broken_grades_are_learnt_in_order() -> None:
     assert np.isfinite(
         rows(train(Judgments.of(odd), features.select("query", "doc", "good")))["all", "all", "good"]["ndcg"]
     )
+
+
+def test_a_group_teaches_the_label_in_the_middle_of_three_different_ones() -> None:
+    """0, 2 and 3 are 2: the lowest of three would teach that good documents are bad."""
+    rows = [{"query": "q", "doc": "d", "label": label, "judge": f"w{label}", "group": "crowd"} for label in (0, 2, 3)]
+    panel = Panel.of([*rows, rows[0] | {"doc": "e"}])
+    labels, notes = taught(panel, None, "median")
+    assert labels["crowd"].frame.rows() == [("q", "d", 2.0), ("q", "e", 0.0)]
+    assert any(note.startswith("crowd: 4 labels of 2 documents: the median counts") for note in notes)
+    assert taught(panel, None, "majority")[0]["crowd"].frame["label"].to_list() == [0.0, 0.0]
 
 
 def test_without_lightgbm_the_remedy_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

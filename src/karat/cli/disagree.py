@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from karat.judges.disagreement import Disagreement
-    from karat.records import Judgments, Queries, Result, Scale
+    from karat.records import Judgments, Queries, Result
 
 EXAMPLES = """\b
 Examples:
@@ -95,14 +95,14 @@ def disagree(
     read = with_kinds(study.judged, study.queries)
     if combine is not None:
         found = [_combined(read, combine, top, at_least or 1, of_users or max(3, at_least or 1), all_labels)]
-        _tell(found, read.scale, out, as_json)
+        _tell(found, out, as_json)
         return
     wanted = None if top is None else _level(top, read)
     which: dict[str, Any] = {"min_labels": min_labels, "most_labels": most_labels, "all_labels": all_labels}
     chance: dict[str, Any] = {"draws": draws, "seed": seed}
     if views:
         found = [result for view in views for result in _view(view, read, wanted, by, which, chance)]
-        _tell(found, read.scale, out, as_json)
+        _tell(found, out, as_json)
         return
     pairs = _pairs(at_least, of_users)
     model = disagreement(read, wanted, **which, **chance)
@@ -111,7 +111,7 @@ def disagree(
     if as_json:
         click.echo(json.dumps(_document(model, pairs), ensure_ascii=False))
         return
-    _print_model(model, pairs, read.scale)
+    _print_model(model, pairs)
 
 
 def _refuse_unheard(views: list[str], out: str | None) -> None:
@@ -222,19 +222,18 @@ def _write(table: pl.DataFrame, path: str) -> None:
     write_bytes(path, table.write_csv().encode())
 
 
-def _print_model(model: Disagreement, pairs: list[tuple[int, int]], scale: Scale | None) -> None:
+def _print_model(model: Disagreement, pairs: list[tuple[int, int]]) -> None:
     from karat.cli.results import print_result
     from karat.records import Result
 
     told = model.to_frame().rename({"value": "p", "low": "p_low", "high": "p_high"})
-    print_result(Result(told, model.finding, scale=scale))
-    click.echo()
     weights = model.table(pairs)
-    said = "What a level is worth: P(at least M of N users say top)."
-    print_result(Result(weights.frame, said, weights.notes, scale=scale))
+    print_result(Result(told, model.finding, scale=weights.scale))
+    click.echo()
+    print_result(replace(weights, finding="What a level is worth: P(at least M of N users say top)."))
 
 
-def _tell(found: list[Result], scale: Scale | None, out: str | None, as_json: bool) -> None:
+def _tell(found: list[Result], out: str | None, as_json: bool) -> None:
     from karat.cli.results import print_result
 
     if out is not None:
@@ -247,4 +246,4 @@ def _tell(found: list[Result], scale: Scale | None, out: str | None, as_json: bo
         if place:
             click.echo()
         hidden = [name for name in result.frame.columns if name != "draws"]
-        print_result(replace(result, scale=scale), hidden)
+        print_result(result, hidden)

@@ -5,16 +5,21 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from karat.cli import options
 from karat.cli.disagree import with_kinds
 from karat.cli.inputs import Reading, runs_in
+from karat.errors import BadInput, KaratError
 
 if TYPE_CHECKING:
+    from karat.judges.population import Judges as Population
+    from karat.labels import Panel
     from karat.records import ClickLog, Clicks, Documents, Judgments, Queries, Result, Scale
 
 EXAMPLES = """\b
@@ -35,13 +40,19 @@ class Study:
     """What the parts of the report look at."""
 
     judgments: Judgments
-    #: The same with the gold labels as a group of that name.
-    everything: Judgments
     gold: Judgments | None
     clicks: Clicks | ClickLog | None
-    by: str | None
+    by: tuple[str, ...]
+    judges: Population
     draws: int
     seed: int
+
+    @cached_property
+    def panel(self) -> Panel:
+        """All labels that count, gold among them."""
+        from karat.labels import Panel
+
+        return Panel.of(self.judgments, self.gold, apart=self.by)
 
 
 @click.command(epilog=EXAMPLES)
@@ -51,7 +62,15 @@ class Study:
 @click.option("--documents", metavar="FILE", help="Documents with url, title, text: for the features.")
 @click.option("--queries", metavar="FILE", help="Queries with text and kind: for the features.")
 @click.option("--run", "runs", metavar="FILE", multiple=True, help="A system's run, for the features; may be repeated.")
-@click.option("--by", metavar="COLUMN", help="Report by a column or feature, such as wikipedia.")
+@click.option("--by", metavar="COLUMN", multiple=True, help="Report by a column or feature; may be repeated.")
+@click.option(
+    "--judges",
+    "population",
+    type=click.Choice(["sample", "fixed"]),
+    default="sample",
+    show_default=True,
+    help="Whether intervals are for judges like these, or for these judges.",
+)
 @options.draws
 @options.seed
 @options.database
@@ -64,7 +83,8 @@ def judges(
     documents: str | None,
     queries: str | None,
     runs: tuple[str, ...],
-    by: str | None,
+    by: tuple[str, ...],
+    population: Population,
     draws: int,
     seed: int,
     database: str | None,
@@ -77,10 +97,11 @@ def judges(
     Features of query and document (see --by and bias): wikipedia, query_in_url, root_url, url_depth, domain,
     query_length, navigational, document_length, rank_shown, shown_by; any column of JUDGMENTS serves too.
     """
-    from karat.errors import BadInput, KaratError
-
     named = len(judgments) > 1 and judgments[0] in PARTS and not Path(judgments[0]).exists()
     files = judgments[1:] if named else judgments
+    if named:
+        _refuse_idle(judgments[0])
+    by = tuple(dict.fromkeys(by))
     beside = ("clicks", "documents", "queries")
     given = reading.study(
         files, database=database, only=beside, gold=gold, clicks=clicks, documents=documents, queries=queries
@@ -90,16 +111,15 @@ def judges(
     runs = runs or tuple(runs_in(files[0]))
     study = Study(
         _with_features(given.judged, given.documents, given.queries, runs, by),
-        _with_features(given.with_gold, given.documents, given.queries, runs, by),
         given.gold,
         given.clicks,
         by,
+        population,
         draws,
         seed,
     )
     if named:
-        found = PARTS[judgments[0]](study)
-        _show(found, by, study.judgments.scale, as_json)
+        _show(PARTS[judgments[0]](study), study.judgments.scale, as_json)
         return
     report: dict[str, dict[str, Result]] = {}
     left_out = []
@@ -119,14 +139,23 @@ def judges(
     for place, part_found in enumerate(report.values()):
         if place:
             click.echo()
-        _show(part_found, by, study.judgments.scale, as_json=False)
+        _show(part_found, study.judgments.scale, as_json=False)
     from karat.cli.tables import console, say
 
     for reason in left_out:
         say(console(), f"- left out: {reason}")
 
 
-def _show(found: dict[str, Result], by: str | None, scale: Scale | None, as_json: bool) -> None:
+def _refuse_idle(part: str) -> None:
+    """Options that were given and do nothing for this part of the report are refused."""
+    context = click.get_current_context()
+    given = [name for name in IDLE[part] if context.get_parameter_source(name) is ParameterSource.COMMANDLINE]
+    if given:
+        names = ", ".join("--" + OPTIONS.get(name, name) for name in given)
+        raise BadInput.at(f"karat judges {part}", expected="options that it uses", found=names, remedy="leave it out")
+
+
+def _show(found: dict[str, Result], scale: Scale | None, as_json: bool) -> None:
     from karat.cli.results import print_result
 
     if as_json:
@@ -137,22 +166,23 @@ def _show(found: dict[str, Result], by: str | None, scale: Scale | None, as_json
     for place, (title, result) in enumerate(found.items()):
         if place:
             click.echo()
-        columns = SHOWN.get(title)
+        kind, _, by = title.partition(" by ")
+        columns = SHOWN.get(kind)
         if "found" in result.frame.columns:  # what was looked at and is no finding of its own is in --json
             result = replace(result, frame=result.frame.filter(result.frame["found"]))
         print_result(replace(result, scale=scale), columns and [columns[0], *([by] if by else []), *columns[1:]], title)
 
 
 def _with_features(
-    judgments: Judgments, documents: Documents | None, queries: Queries | None, runs: Sequence[str], by: str | None
+    judgments: Judgments, documents: Documents | None, queries: Queries | None, runs: Sequence[str], by: Sequence[str]
 ) -> Judgments:
-    """The judgments with the features that documents, queries and runs allow; the one asked for must be among them."""
+    """The judgments with the features that documents, queries and runs allow; those asked for must be among them."""
     from karat.cli.runs import read_several
     from karat.judges import FEATURES, add_features
     from karat.records.runs import together
 
     judgments = with_kinds(judgments, queries)
-    wanted = [by] if by is not None and by in FEATURES and not judgments.has(by) else None
+    wanted = [name for name in by if name in FEATURES and not judgments.has(name)] or None
     if wanted is not None or documents is not None or queries is not None or runs:
         judgments = add_features(
             judgments,
@@ -161,26 +191,24 @@ def _with_features(
             documents=documents,
             runs=together(read_several(runs)) if runs else None,
         )
-    return judgments if by is None else _told_by(judgments, by)
-
-
-def _told_by(judgments: Judgments, by: str) -> Judgments:
-    """The judgments with the column to report by: there, and as numbers where a table held numbers as text."""
-    import polars as pl
-
-    values = judgments.need(by, "--by")
-    if values.dtype == pl.String and values.n_unique() > FEW_VALUES:
-        numbers = values.cast(pl.Float64, strict=False)
-        if numbers.null_count() == values.null_count():
-            return replace(judgments, frame=judgments.frame.with_columns(numbers))
+    for name in by:
+        judgments.need(name, "--by")
     return judgments
+
+
+def _each(name: str, study: Study, made: Callable[[str | None], Result]) -> dict[str, Result]:
+    """A result for each column to report by, or one over all."""
+    return {f"{name} by {by}": made(by) for by in study.by} or {name: made(None)}
 
 
 def _agreement(study: Study) -> dict[str, Result]:
     from karat.judges import agreement
 
-    found = agreement(study.judgments, by=study.by, gold=study.gold, draws=study.draws, seed=study.seed)
-    return {"Agreement": found}
+    return _each(
+        "Agreement",
+        study,
+        lambda by: agreement(study.judgments, by=by, gold=study.gold, draws=study.draws, seed=study.seed),
+    )
 
 
 def _error(study: Study) -> dict[str, Result]:
@@ -193,57 +221,57 @@ def _error(study: Study) -> dict[str, Result]:
 def _gold(study: Study) -> dict[str, Result]:
     from karat.judges import against_gold, error_distribution, gold_regression
 
+    by, judges = study.by, study.judges
     found = {
-        "Against gold": against_gold(study.judgments, study.gold, by=study.by),
-        "Error distribution": error_distribution(study.judgments, study.gold, by=study.by),
+        "Against gold": against_gold(study.panel, by=by, judges=judges),
+        "Error distribution": error_distribution(study.panel, by=by, judges=judges),
     }
     # Features that split the documents in two, as the paper's; a domain or a length would fill the page.
     features = [name for name in SPLITS if study.judgments.has(name)]
     if features:
-        found["Regression of the error"] = gold_regression(study.judgments, features, "error", study.gold)
+        found["Regression of the error"] = gold_regression(study.panel, features, "error", judges=judges)
     return found
 
 
 def _clicks(study: Study) -> dict[str, Result]:
-    from karat.errors import BadInput
     from karat.judges import against_clicks, most_clicked
 
-    if study.clicks is None:
+    clicks, draws, seed = study.clicks, study.draws, study.seed
+    if clicks is None:
         raise BadInput("clicks are needed: give them with --clicks")
-    draws, seed = study.draws, study.seed
-    return {
-        "Against clicks": against_clicks(
-            study.judgments, study.clicks, by=study.by, pairs="both", draws=draws, seed=seed
-        ),
-        "Most clicked": most_clicked(study.judgments, study.clicks, draws=draws, seed=seed),
-    }
+    found = _each(
+        "Against clicks",
+        study,
+        lambda by: against_clicks(study.panel, clicks, by=by, pairs="both", draws=draws, seed=seed),
+    )
+    return found | {"Most clicked": most_clicked(study.panel, clicks, draws=draws, seed=seed)}
 
 
 def _distribution(study: Study) -> dict[str, Result]:
-    from karat.errors import BadInput
     from karat.judges import distribution, distribution_tests
 
-    values = None if study.by is None else study.everything.frame[study.by]
-    if values is not None and not values.dtype.is_numeric() and values.n_unique() > MOST_VALUES:
-        raise BadInput.at("--by", expected=f"a column of up to {MOST_VALUES} values", found=f"{values.n_unique():,}")
+    for name in study.by:
+        values = study.panel.feature(name)
+        if not values.dtype.is_numeric() and values.n_unique() > MOST_VALUES:
+            expected = f"a column of up to {MOST_VALUES} values"
+            raise BadInput.at(f"--by {name}", expected=expected, found=f"{values.n_unique():,}")
     return {
-        "Label distribution": distribution(study.everything, by=study.by),
-        "Tests": distribution_tests(study.everything, by=study.by),
+        "Label distribution": distribution(study.panel, study.by, judges=study.judges),
+        "Tests": distribution_tests(study.panel, study.by, judges=study.judges),
     }
 
 
 def _bias(study: Study) -> dict[str, Result]:
-    from karat.errors import BadInput
     from karat.judges import find_bias
     from karat.records import Judgments
 
     if not any(study.judgments.has(name) for name in {*study.judgments.frame.columns} - {*Judgments.schema.names}):
         raise BadInput("features of query and document are needed: give --documents, --queries or --run")
-    return {"Bias": find_bias(study.judgments, gold=study.gold)}
+    return {"Bias": find_bias(study.judgments, gold=study.gold, judges=study.judges)}
 
 
-#: A text column with more values than this may hold numbers; with more than those, it splits labels too finely.
-FEW_VALUES, MOST_VALUES = 10, 50
+#: A text column with more values than this splits labels too finely.
+MOST_VALUES = 50
 #: Features of yes or no, which the regression of the errors is on.
 SPLITS = ("wikipedia", "query_in_url", "root_url", "navigational")
 
@@ -267,6 +295,7 @@ SHOWN = {
     "Error distribution": ["group", "feature", "value", "error", "n", "share"],
     "Label distribution": ["group", "feature", "value", "grade", "n", "share"],
     "Tests": [
+        "group",
         "first",
         "second",
         "feature",
@@ -274,10 +303,10 @@ SHOWN = {
         "mean_first",
         "mean_second",
         "difference",
-        "p_t_holm",
+        "p_holm",
         "p_ordinal_holm",
     ],
-    "Bias": ["group", "against", "slice", "effect", "inside", "outside", "n_pairs", "p_bh"],
+    "Bias": ["group", "against", "kind", "slice", "effect", "inside", "outside", "n_pairs", "p_bh"],
     "Against clicks": ["group", "pairs", "value", "correct", "incorrect", "insensitive", "n_pairs"],
 }
 
@@ -290,3 +319,13 @@ PARTS: dict[str, Callable[[Study], dict[str, Result]]] = {
     "distribution": _distribution,
     "bias": _bias,
 }
+#: What each part has no use for, by the names of the parameters; features serve a part that reports by them.
+IDLE = {
+    "agreement": ("clicks", "population"),
+    "error": ("clicks", "by", "population", "documents", "queries", "runs", "draws", "seed"),
+    "gold": ("clicks", "draws", "seed"),
+    "clicks": ("population",),
+    "distribution": ("clicks", "draws", "seed"),
+    "bias": ("clicks", "by", "draws", "seed"),
+}
+OPTIONS = {"population": "judges", "runs": "run"}

@@ -13,9 +13,9 @@ from sqlalchemy import func, select
 
 from karat.collect import people
 from karat.collect.desk import Desk, desk_of
-from karat.collect.quality import agreement_now, disagreements_now, distribution_now, split_finding
+from karat.collect.quality import agreement_now, disagreements_now, distribution_now, panel_now, split_finding
 from karat.collect.rendering import keyed_levels, render
-from karat.collect.roster import labels_frame, roster
+from karat.collect.roster import roster
 from karat.store.collected import drawn_any
 from karat.store.people import all_judges
 from karat.store.tables import events
@@ -90,15 +90,16 @@ def get_judges(request: Request) -> dict[str, Any]:
 
 
 def _quality(desk: Desk) -> dict[str, Any]:
-    labels = labels_frame(desk.store)
-    found = agreement_now(labels)
-    differ = disagreements_now(labels)
+    panel = panel_now(desk.store)
+    found = agreement_now(panel)
+    differ = disagreements_now(panel)
     for row in differ:
         row["query_text"] = desk.material.query(row["query"])["text"]
         row["title"] = desk.material.front(row["doc"])["title"]
-        row["context_title"] = desk.material.front(row["context"])["title"] or row["context"] if row["context"] else ""
-    more = {"distribution": distribution_now(labels, desk.study.scale), "disagreements": differ}
-    return found | more | {"split": split_finding(labels)}
+        context = row.get("context")
+        row["context_title"] = desk.material.front(context)["title"] or context if context else ""
+    more = {"distribution": distribution_now(panel, desk.study.scale), "disagreements": differ}
+    return found | more | {"split": split_finding(panel)}
 
 
 def _lead_desk(request: Request) -> Desk:

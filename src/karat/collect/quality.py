@@ -4,108 +4,130 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import polars as pl
+from sqlalchemy import select
 
-from karat.errors import KaratError
+from karat.errors import KaratError, Undefined
 from karat.judges import agreement, judge_table
+from karat.labels import GOLD, Panel
 from karat.records import Judgments, Scale
 from karat.records.base import count
 from karat.records.result import rows_of
+from karat.stats.agreement import label_counts
+from karat.store import Store
+from karat.store.collected import judgments
+from karat.store.tables import tasks
 
-#: What makes labels comparable; whether a judge opened the page is no part of it.
-ITEM = ["query", "doc", "context", "group"]
+#: A document in another context, or for another subtopic, is judged by itself.
+APART = ("context", "subtopic")
 #: Draws of the bootstrap: enough for an interval that is looked at while it moves.
 DRAWS = 500
 #: How many disagreements are listed.
 MOST = 20
 
 
-def first_two(labels: pl.DataFrame) -> pl.DataFrame:
-    """The first two labels of every document in each group, those that stood before a third was asked.
-
-    >>> said = pl.DataFrame({"query": "q", "doc": "d", "context": None, "group": "g", "label": [1.0, 2.0, 2.0]})
-    >>> first_two(said)["label"].to_list()
-    [1.0, 2.0]
-
-    Rows come in the order in which they were said. A third label is asked only where the first two differ, so figures
-    on all labels would come out too high.
-    """
-    graded = labels.filter(pl.col("label").is_not_null())
-    return graded.filter(pl.int_range(pl.len()).over(ITEM) < 2)
+def panel_now(store: Store, *, known: bool = False) -> Panel | None:
+    """The labels that stand now, with the grades that are known of documents where asked; None before the first."""
+    said = judgments(store, aspects=False)
+    if said["label"].null_count() == said.height:
+        return None
+    gold = _known(store) if known and GOLD not in said["group"] else None
+    labels = Judgments(said, (), store.scale, store.rules)
+    return Panel.of(labels, gold if gold is not None and gold.height else None, apart=APART)
 
 
-def agreement_now(labels: pl.DataFrame, *, seed: int = 0) -> dict[str, Any]:
-    """How far the judges agree so far on the first two labels of a document, for each group, with an interval."""
-    two = first_two(labels)
-    if two.filter(pl.len().over(ITEM) > 1).is_empty():
-        return {"finding": "No document has two labels yet.", "rows": [], "notes": []}
-    single = two["group"].unique().to_list() if two["group"].n_unique() == 1 else None
-    asked = two.drop("time", *(["group"] if single else []), strict=False)
+def agreement_now(panel: Panel | None, *, seed: int = 0) -> dict[str, Any]:
+    """How far the judges agree so far, for each group, with an interval, on labels that were asked of all documents."""
     try:
-        found = agreement(Judgments.of(asked), draws=DRAWS, seed=seed)
+        if panel is None:
+            raise Undefined("No document has two labels yet.")
+        found = agreement(panel, draws=DRAWS, seed=seed)
+        frame = found.frame.filter(pl.col("against").is_null() & (pl.col("n_pairs") > 0))
+        if frame.is_empty():
+            raise Undefined("No document has two labels yet.")
     except KaratError as reason:
         return {"finding": str(reason), "rows": [], "notes": []}
+    frame = frame.sort("labels", maintain_order=True).unique("group", keep="last", maintain_order=True)
     names = {"alpha_ordinal": "alpha", "raw": "same"}
-    frame = found.frame.filter(pl.col("against").is_null() & (pl.col("labels") == "all") & (pl.col("n_pairs") > 0))
     columns = [
         pl.col(f"{name}{end}").alias(f"{new}{end}") for name, new in names.items() for end in ("", "_low", "_high")
     ]
-    group = pl.lit(single[0]).alias("group") if single else pl.col("group")
-    frame = frame.select(group, "n_queries", "n_pairs", "n_judges", *columns)
-    notes = ["ordinal alpha on the first two labels of a document: 1 is full agreement, 0 what chance would do"]
+    frame = frame.select("group", "labels", "n_queries", "n_pairs", "n_judges", *columns)
+    notes = ["ordinal alpha: 1 is full agreement, 0 what chance would do"]
     notes += [note for note in found.notes if "jaccard" not in note]
     return {"finding": found.finding, "rows": rows_of(frame), "notes": notes}
 
 
-def distribution_now(labels: pl.DataFrame, scale: Scale) -> list[dict[str, Any]]:
+def distribution_now(panel: Panel | None, scale: Scale) -> list[dict[str, Any]]:
     """How often each group gave each grade, and could not tell."""
-    grades = list(scale.grades)
+    if panel is None:
+        return []
+    silent = dict(panel.silent.group_by("group").agg(pl.col("silent").sum()).iter_rows())
+    used = label_counts(panel.group, panel.grade, len(panel.groups), panel.levels).astype(int)
+    place = {float(grade): number for number, grade in enumerate(panel.grades)}
     rows = []
-    for (group,), part in labels.group_by(["group"], maintain_order=True):
-        many = dict(part.group_by("label").len().iter_rows())
-        counts = [int(many.get(grade, 0)) for grade in grades]
-        rows.append({"group": group, "counts": counts, "cant_tell": int(many.get(None, 0)), "n": part.height})
+    for number, group in enumerate(panel.groups):
+        counts = [int(used[number, place[grade]]) if grade in place else 0 for grade in scale.grades]
+        none = int(silent.get(group, 0))
+        rows.append({"group": group, "counts": counts, "cant_tell": none, "n": int(used[number].sum()) + none})
     return sorted(rows, key=lambda row: str(row["group"]))
 
 
-def judges_now(labels: pl.DataFrame, gold: pl.DataFrame) -> tuple[str, dict[str, dict[str, Any]]]:
+def judges_now(panel: Panel | None) -> tuple[str, dict[str, dict[str, Any]]]:
     """What is known about each judge: pace, agreement with the others, gold, drift; and the finding in a sentence."""
-    if labels.filter(pl.col("label").is_not_null()).is_empty():
+    if panel is None:
         return "No labels yet.", {}
-    known = Judgments.of(gold) if gold.height else None
     try:
-        found = judge_table(Judgments.of(labels), gold=known)
+        found = judge_table(panel)
     except KaratError as reason:
         return str(reason), {}
     names = ["judge", "n", "cant_tell", "agreement", "agreement_low", "agreement_high", "n_compared"]
     names += ["n_gold", "accuracy", "accuracy_low", "accuracy_high", "seconds", "leniency", "leniency_low"]
-    names += ["leniency_high", "drift", "drift_p", "likely_spammer"]
+    names += ["leniency_high", "drift", "drift_p", "likely_spammer", "one_grade"]
     return found.finding, {row["judge"]: row for row in rows_of(found.frame.select(names))}
 
 
-def disagreements_now(labels: pl.DataFrame) -> list[dict[str, Any]]:
+def disagreements_now(panel: Panel | None) -> list[dict[str, Any]]:
     """The documents on which judges differ most, the widest first."""
-    graded = labels.filter(pl.col("label").is_not_null())
-    key = ["query", "doc", "context"]
+    if panel is None:
+        return []
     wide = (
-        graded.group_by(key, maintain_order=True)
+        panel.frame.with_columns(item=pl.Series(panel.item))
+        .group_by("item", maintain_order=True)
         .agg(
             (pl.col("label").max() - pl.col("label").min()).alias("apart"),
             pl.struct("judge", "group", "label", "comment").alias("labels"),
             pl.len().alias("n"),
         )
-        .filter((pl.col("n") > 1) & (pl.col("apart") > 0))
+        .filter(pl.col("apart") > 0)
+        .sort("apart", "n", descending=[True, True], maintain_order=True)
+        .head(MOST)
     )
-    order = wide.sort("apart", "n", descending=[True, True], maintain_order=True).head(MOST)
-    return rows_of(order)
+    return rows_of(pl.concat([panel.items[wide["item"]], wide.drop("item")], how="horizontal"))
 
 
-def split_finding(labels: pl.DataFrame) -> str:
-    """In how many of the documents with two labels the two differ."""
-    two = first_two(labels).group_by(ITEM).agg(pl.col("label").n_unique().alias("kinds"), pl.len().alias("n"))
-    both = two.filter(pl.col("n") == 2)
-    if both.is_empty():
+def split_finding(panel: Panel | None) -> str:
+    """On how many of the documents with two labels these differ, as far as labels were asked of all alike."""
+    first = None if panel is None else panel.asked_of_all()
+    if first is None:
         return "No document has two labels yet."
-    differ = both.filter(pl.col("kinds") > 1).height
-    share = f"{100 * differ / both.height:.0f} %"
-    return f"The first two labels differ on {differ:,} of {count(both.height, 'document')} ({share})."
+    pair = np.unique(first.group * first.items.height + first.item, return_inverse=True)[1]
+    given = label_counts(pair, first.grade, int(pair.max()) + 1, first.levels)
+    several = given.sum(axis=1) > 1
+    if not several.any():
+        return "No document has two labels yet."
+    differ, number = int((given[several].max(axis=1) < given[several].sum(axis=1)).sum()), int(several.sum())
+    which = "The labels" if first.labels == "all" else f"The {first.labels} labels"
+    return f"{which} differ on {differ:,} of {count(number, 'document')} ({100 * differ / number:.0f} %)."
+
+
+def _known(store: Store) -> pl.DataFrame:
+    """The documents whose grade is known."""
+    names = ("query", "doc", "context", "subtopic")
+    mine = (tasks.c.study_id == store.study_id, tasks.c.gold.is_not(None), tasks.c.kind == "judge", ~tasks.c.practice)
+    found = select(*(tasks.c[name] for name in names), tasks.c.gold).where(*mine).distinct()
+    with store.database.read() as connection:
+        rows = [tuple(row) for row in connection.execute(found)]
+    schema = dict.fromkeys(names, pl.String) | {"label": pl.Float64}
+    return pl.DataFrame(rows, schema=schema, orient="row").unique(names, maintain_order=True)

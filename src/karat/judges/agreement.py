@@ -79,6 +79,7 @@ def agreement(
         *([f"{count(unseen, 'label')} without {by} stand in no row by {by}"] if unseen else []),
         *_notes(frame, panel, draws),
         *([population(frame, judges)] if draws else []),
+        drawn_gold(panel),
         *_overlap(frame, panel, at),
     ]
     finding = _finding(frame, overall_name(panel), level)
@@ -179,6 +180,13 @@ def population(frame: pl.DataFrame, judges: Judges) -> str:
     if not rest.height:
         return said
     return f"{said}; in {count(rest.height, 'row')} with fewer than {FEWEST} named judges, about these judges only"
+
+
+def drawn_gold(panel: Panel) -> str:
+    """That gold labels were drawn with different chances, and count alike here; else nothing."""
+    if len(np.unique(panel.gold_weight[panel.gold >= 0])) < 2:
+        return ""
+    return "gold labels were drawn with different probabilities: here each counts alike"
 
 
 def _overlap(frame: pl.DataFrame, panel: Panel, at: float) -> list[str]:

@@ -107,9 +107,9 @@ def _looked_at(side: Side, min_pairs: int, min_queries: int, in_pairs: bool, lev
     """All slices that are large enough, with the comparison of inside and outside."""
     sets: list[tuple[str, ...]] = [(name,) for name in side.codes]
     sets += combinations(side.codes, 2) if in_pairs else []
-    clusters = _clusterings(side)
+    crossed = _crossed(side)
     grades = int(side.grade.max()) + 1
-    most = max(int(cluster.max()) + 1 for of in clusters for cluster in of[1:])
+    most = max(int(cluster.max()) + 1 for cluster in (side.query, *(pair for _, _, pair in crossed)))
     for features in sets:
         width = [len(side.names[name]) for name in features]
         code, known = _code(side, features, width)
@@ -118,7 +118,7 @@ def _looked_at(side: Side, min_pairs: int, min_queries: int, in_pairs: bool, lev
         step = max(1, AT_ONCE // (most * grades))
         for start in range(0, len(chosen), step):
             some = chosen[start : start + step]
-            compared, number = _differences(side, clusters, features, width, some, level)
+            compared, number = _differences(side, crossed, features, width, some, level)
             enough = np.minimum(compared.clusters_in, compared.clusters_out) >= min_queries
             # Where labels and gold never differ there is no noise, and no bias either.
             p = np.where(np.abs(compared.difference) < NOTHING, 1.0, compared.p)
@@ -139,9 +139,9 @@ def _looked_at(side: Side, min_pairs: int, min_queries: int, in_pairs: bool, lev
                 )
 
 
-def _clusterings(side: Side) -> list[tuple[Side, Ints] | tuple[Side, Ints, Ints]]:
-    """By what the rows are clustered: by query, then by judge and by both, as seen from each group that is a sample."""
-    found: list[tuple[Side, Ints] | tuple[Side, Ints, Ints]] = [(side, side.query)]
+def _crossed(side: Side) -> list[tuple[Side, Ints, Ints]]:
+    """The clusters by judge, and by judge and query, as seen from each group whose judges are a sample."""
+    found = []
     for seen in (side, side.other):
         if seen is not None and seen.judge is not None:
             pair = np.unique(seen.query * (int(seen.judge.max()) + 1) + seen.judge, return_inverse=True)[1]
@@ -158,7 +158,7 @@ def _code(side: Side, features: tuple[str, ...], width: list[int]) -> tuple[Ints
 
 def _differences(
     side: Side,
-    clusters: list[tuple[Side, Ints] | tuple[Side, Ints, Ints]],
+    crossed: list[tuple[Side, Ints, Ints]],
     features: tuple[str, ...],
     width: list[int],
     some: Ints,
@@ -188,12 +188,12 @@ def _differences(
         )
 
     by_judge = []
-    for seen, judge, pair in clusters[1:]:
-        judged, crossed = (clustered_differences(*sums(seen, cluster)) for cluster in (judge, pair))
-        by_judge.append((Spread(judged.error**2, judged.df), crossed.error**2))
+    for seen, judge, pair in crossed:
+        judged, both = (clustered_differences(*sums(seen, cluster)) for cluster in (judge, pair))
+        by_judge.append((Spread(judged.error**2, judged.df), both.error**2))
     code, _ = _code(side, features, width)
     # 30 pairs without a single error are no proof that there are none in such a slice: the usual noise counts.
-    compared = clustered_differences(*sums(*clusters[0]), side.noise, by_judge, level=level)
+    compared = clustered_differences(*sums(side, side.query), side.noise, by_judge, level=level)
     return compared, np.bincount(code, minlength=int(np.prod(width)))[some]
 
 
@@ -328,7 +328,7 @@ def _result(
     further = [f"also: {words}" for words in said[1:6]]
     if because:
         others = count(len(because), "other slice stands", "other slices stand")
-        notes.append(f"{others} out only because of a finding, as because_of in the frame says")
+        notes.append(f"{others} out only because of a finding, which the full table names")
     frame = pl.DataFrame(rows, schema=_COLUMNS, infer_schema_length=None)
     return Result(frame, sentence(first), (*further, *notes))
 

@@ -77,7 +77,7 @@ Part = tuple[str, Floats, Floats, Ints]
 def _by_value(panel: Panel, by: str, levels: list[float], min_labels: int, notes: list[str]) -> Iterator[Part]:
     values = _condition(panel, by)
     for value in values.unique().sort().to_list():
-        name = "none" if value is None else str(value)
+        name = "none" if value is None else f"{value:.15g}" if isinstance(value, float) else str(value)
         try:
             mine = votes(panel.kept(values.eq_missing(value).to_numpy()), levels, min_labels)
         except Undefined:

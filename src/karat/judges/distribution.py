@@ -12,6 +12,7 @@ import polars as pl
 
 from karat.judges.population import Judges, sampled_groups
 from karat.judges.slices import (
+    NOTHING,
     called,
     cells,
     features_of,
@@ -30,6 +31,7 @@ from karat.stats import FEWEST
 from karat.stats.many import benjamini_hochberg, holm
 from karat.stats.ordinal import ordinal_test
 from karat.stats.regression import clustered_ols
+from karat.stats.two_way import Spread, spread_of_difference
 
 Floats = npt.NDArray[np.float64]
 
@@ -165,48 +167,62 @@ def _compared(
     one: pl.DataFrame, other: pl.DataFrame, may_pair: bool, sampled: Collection[str], level: float
 ) -> dict[str, Any]:
     """All that the tests say about two sets of labels."""
+    from scipy.special import stdtr, stdtrit
+
     first, second = (f.group_by("_item", maintain_order=True).agg(pl.mean("_label")) for f in (one, other))
     same = first.join(second, on="_item", how="inner") if may_pair else first.clear()
     paired = same.height > 1 and same.height * 2 >= min(first.height, second.height)
-    sides = [f.join(same, on="_item", how="semi") if paired else f for f in (one, other)]
-    # Every label counts as a share of its pair, so that pairs count alike however many labels they have.
-    rows = pl.concat(
-        f.select(
-            "_query",
-            "_label",
-            judge=_whose(sampled),
-            first=pl.lit(float(n == 0)),
-            weight=1.0 / pl.len().over("_item"),
-        )
-        for n, f in enumerate(sides)
+    mine, theirs = (f.join(same, on="_item", how="semi") if paired else f for f in (one, other))
+    difference, spread = _difference(mine, theirs, paired, sampled)
+    error = float(np.sqrt(spread.variance[0])) if spread.variance[0] > NOTHING else np.nan
+    reach = error * float(stdtrit(spread.df[0], 0.5 + level / 2))
+    first_judge, second_judge = (f.select(_whose(sampled)).to_series().to_numpy() for f in (one, other))
+    complete = paired and same.height == first.height == second.height
+    ordinal = ordinal_test(
+        one["_label"],
+        other["_label"],
+        one["_query"],
+        other["_query"],
+        judges=(first_judge, second_judge) if max(first_judge.max(), second_judge.max()) >= 0 else None,
+        items=(one["_item"], other["_item"]) if complete else None,
+        level=level,
     )
-    sampling = bool({*one["_group"].unique(), *other["_group"].unique()} & {*sampled})
-    fit = clustered_ols(
-        rows["_label"],
-        rows.select("first").to_numpy(),
-        rows["_query"],
-        judge=rows["judge"] if sampling else None,
-        weight=rows["weight"],
-    )
-    low, high = fit.intervals(level)
-    judges = [f.select(_whose(sampled)).to_series() if sampling else None for f in (one, other)]
-    ordinal = ordinal_test(one["_label"], other["_label"], one["_query"], other["_query"], *judges, level=level)
     return {
         "n_first": first.height,
         "n_second": second.height,
         "n_queries": pl.concat([one["_query"], other["_query"]]).n_unique(),
         "mean_first": first["_label"].mean(),
         "mean_second": second["_label"].mean(),
-        "difference": float(fit.coefficients[1]),
-        "low": float(low[1]),
-        "high": float(high[1]),
-        "p": float(fit.p[1]),
+        "difference": difference,
+        "low": difference - reach,
+        "high": difference + reach,
+        "p": float(2 * stdtr(spread.df[0], -abs(difference / error))),
         "effect": ordinal.effect,
         "effect_low": ordinal.low,
         "effect_high": ordinal.high,
         "p_ordinal": ordinal.p,
         **_paper_test(first["_label"].to_numpy(), second["_label"].to_numpy(), same, paired),
     }
+
+
+def _difference(one: pl.DataFrame, other: pl.DataFrame, paired: bool, sampled: Collection[str]) -> tuple[float, Spread]:
+    """The difference of the mean labels of pairs, which count alike however many labels they have."""
+    own = pl.mean("_label").over("_item")
+    sides = [f.with_columns(weight=1.0 / pl.len().over("_item"), mean=own, judge=_whose(sampled)) for f in (one, other)]
+    if paired:
+        # What the other side said of the same pair tells how good it is.
+        means = [f.select("_item", theirs="mean").unique() for f in sides]
+        sides = [f.join(m, on="_item", maintain_order="left") for f, m in zip(sides, reversed(means), strict=True)]
+    rows = pl.concat(f.with_columns(first=pl.lit(n == 0)) for n, f in enumerate(sides))
+    label, first, weight, query, judge = (
+        rows[name].to_numpy() for name in ("_label", "first", "weight", "_query", "judge")
+    )
+    if (judge < 0).all():
+        fit = clustered_ols(label, first[:, None], query, weight=weight)
+        return float(fit.coefficients[1]), Spread(fit.errors[1:] ** 2, fit.df[1:])
+    return spread_of_difference(
+        label, first, weight, query, judge, label - rows["theirs"].to_numpy() if paired else None
+    )
 
 
 def _whose(sampled: Collection[str]) -> pl.Expr:

@@ -12,7 +12,6 @@ import polars as pl
 from karat.errors import BadInput, Undefined
 from karat.judges.population import Judges, sampled_groups
 from karat.judges.slices import (
-    ALL,
     called,
     cell_means,
     cells,
@@ -26,7 +25,7 @@ from karat.judges.slices import (
     percent,
     sentence,
 )
-from karat.labels import Panel
+from karat.labels import ALL, Panel
 from karat.records import Result
 from karat.records.base import count
 from karat.stats import FEWEST

@@ -62,4 +62,5 @@ def _ends(found: LeftOut, row: int, level: float) -> Floats:
     with np.errstate(invalid="ignore"):
         beyond = 1 - (1 - value) * np.exp(-sides * reach)
         shares = expit(logit(np.where(share, value, 0.5)) + sides * reach)
-    return np.where(share, shares, beyond)
+    ends: Floats = np.where(share, shares, beyond)
+    return ends

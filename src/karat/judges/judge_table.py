@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from karat.errors import BadInput, Undefined
+from karat.judges.agreement import drawn_gold
 from karat.judges.dawid_skene import dawid_skene
 from karat.judges.em import named
 from karat.judges.error_model import ErrorModel
@@ -94,7 +95,7 @@ def judge_table(
     who = table.judges.columns
     frame = _with_information(frame, who, panel, model, notes)
     frame = _with_silent(frame, panel.silent.filter(pl.col("group") != GOLD).select(*who, "silent"), who)
-    notes += _notes(table, lenient, signal, fewest)
+    notes += [note for note in [drawn_gold(panel), *_notes(table, lenient, signal, fewest)] if note]
     finding = _finding(table, signal, lenient)
     order = frame.sort(pl.col("likely_spammer").fill_null(False), "n", descending=True, maintain_order=True)
     return Result(order, finding, tuple(notes), scale=panel.scale)

@@ -51,9 +51,9 @@ class Clusters:
         at = np.concatenate([place for _, place, _ in parts])
         change = [sign * (self.values[:, place] - whole[:, [row]]) for sign, place, row in parts]
         keys, first, where = np.unique(self.key[at], return_index=True, return_inverse=True)
-        moved = np.zeros((len(whole), len(keys)))
-        np.add.at(moved, (slice(None), where), np.concatenate(change, axis=1))
-        return keys, self.stratum[at][first], moved
+        moved = np.zeros((len(keys), len(whole)))
+        np.add.at(moved, where, np.concatenate(change, axis=1).T)
+        return keys, self.stratum[at][first], moved.T
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,4 +170,5 @@ def _jackknife(moved: Floats) -> Floats:
     number = moved.shape[1]
     if not number:
         return np.zeros(len(moved))
-    return (number - 1) * moved.var(axis=1)
+    variance: Floats = (number - 1) * moved.var(axis=1)
+    return variance

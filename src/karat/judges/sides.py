@@ -191,8 +191,8 @@ def _noise(part: pl.DataFrame, grade: Ints, difference: Floats) -> tuple[float, 
     """The variance of rows within queries, and of queries, by the analysis of variance of pairs."""
     beyond = pl.col("_difference") - pl.col("_difference").mean().over("_grade")
     rows = part.select("_item", "_query", _difference=pl.Series(difference), _grade=pl.Series(grade))
-    items = rows.with_columns(beyond).group_by("_item", maintain_order=True)
-    items = items.agg(pl.first("_query"), pl.mean("_difference"))
+    by_item = rows.with_columns(beyond).group_by("_item", maintain_order=True)
+    items = by_item.agg(pl.first("_query"), pl.mean("_difference"))
     # Several labels of a pair are not as many pairs, unless each counts as its share of one.
     more = float(part["_weight"].sum()) / items.height
     queries = items.group_by("_query", maintain_order=True).agg(

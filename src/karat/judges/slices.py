@@ -156,9 +156,9 @@ def cell_means(
     """Means of the columns over the labels of each group and `value`; `shares` says which are of zeros and ones.
 
     Errors are clustered by query, and by judge in the groups whose judges are a sample. With fewer than five queries,
-    or where all labels are alike, there is no interval; but a share that is 0 everywhere ends where so many queries (or
-    judges) could still have missed it (exact binomial bound). Other shares have Wilson's interval, for as many labels
-    as their spread amounts to.
+    or where all labels are alike, there is no interval; but a share that is 0 everywhere ends where so many queries
+    could still have missed it (exact binomial bound). Other shares have Wilson's interval, for as many labels as their
+    spread amounts to.
     """
     from scipy.special import stdtrit
 
@@ -175,8 +175,7 @@ def cell_means(
         values, weight = rows.select(columns).to_numpy(), rows["_weight"].to_numpy()
         by_judge = rows["_judge"].to_numpy() if group in sampled else None
         mean[at], spread = spread_of_means(values, weight, rows["_query"].to_numpy(), by_judge)
-        clusters = queries if by_judge is None else min(queries, judges)
-        if queries < FEWEST or clusters < 2:
+        if queries < FEWEST or (by_judge is not None and judges < 2):
             continue
         alike = values.min(axis=0) == values.max(axis=0)
         mean[at, alike] = values[0, alike]
@@ -185,7 +184,7 @@ def cell_means(
         low[at], high[at] = mean[at] - reach * error, mean[at] + reach * error
         wilson = _wilson(mean[at], error, reach)
         low[at], high[at] = np.where(of_shares, wilson[0], low[at]), np.where(of_shares, wilson[1], high[at])
-        missed = 1 - ((1 - level) / 2) ** (1 / clusters)
+        missed = 1 - ((1 - level) / 2) ** (1 / queries)
         never, always = of_shares & alike & (mean[at] == 0), of_shares & alike & (mean[at] == 1)
         low[at, never], high[at, never] = 0.0, missed
         low[at, always], high[at, always] = 1 - missed, 1.0

@@ -18,7 +18,8 @@ from karat.judges import (
     find_bias,
     judge_table,
 )
-from karat.records import Judgments, Result
+from karat.labels import ALL, Panel
+from karat.records import Judgments
 from karat.report import charts
 from karat.report.colours import ACCENT, GROUPS, QUIET
 from karat.report.figure import Figure
@@ -34,16 +35,17 @@ MOST_JUDGES, MOST_SLICES = 20, 12
 
 def judges_section(study: Study, draws: int, seed: int) -> Section:
     """All that the data tells about the judges; what it does not allow is said in a note."""
-    labels = _plain(study)
+    labels = study.of_group(None)
     if not len(labels):
         raise Undefined("there are no judgments")
+    panel = Panel.of(labels, study.gold)
     parts: list[tuple[str, Callable[[], Part]]] = [
         ("agreement", lambda: _agreement(labels, study.gold, draws, seed)),
-        ("label distribution", lambda: _distribution(labels, study.gold)),
-        ("error against gold", lambda: _errors(labels, study.gold)),
+        ("label distribution", lambda: _distribution(panel)),
+        ("error against gold", lambda: _errors(panel)),
         ("bias", lambda: _bias(study, labels)),
         ("judge by judge", lambda: _each_judge(labels, study.gold)),
-        ("labels against clicks", lambda: _clicks(labels, study, draws, seed)),
+        ("labels against clicks", lambda: _clicks(panel, study, draws, seed)),
     ]
     found, missing = tried(parts)
     if not found:
@@ -59,20 +61,9 @@ def judges_section(study: Study, draws: int, seed: int) -> Section:
     )
 
 
-def _plain(study: Study) -> Judgments:
-    """The overall grades of documents read alone; those in context have a section of their own."""
-    return study.of_group(None)
-
-
-def _with_gold(labels: Judgments, gold: Judgments | None) -> Judgments:
-    """The labels with the gold ones as a group called gold, and a name for judges without group."""
-    frame = labels.frame
-    if not labels.has("group"):
-        frame = frame.with_columns(group=pl.lit("judges"))
-    if gold is not None:
-        more = gold.frame.select([name for name in gold.frame.columns if name in frame.columns and name != "group"])
-        frame = pl.concat([frame, more.with_columns(group=pl.lit("gold"))], how="diagonal_relaxed")
-    return Judgments(frame, labels.notes, labels.scale)
+def _named(frame: pl.DataFrame) -> pl.DataFrame:
+    """The figures with a name for judges who are in no group."""
+    return frame.with_columns(pl.col("group").replace(ALL, "judges"))
 
 
 def _agreement(labels: Judgments, gold: Judgments | None, draws: int, seed: int) -> Part:
@@ -102,7 +93,7 @@ def _agreement(labels: Judgments, gold: Judgments | None, draws: int, seed: int)
         "agreement",
         f"Judges agree most {_most(rows)}",
         "Krippendorff's ordinal alpha (1: always alike, 0: as chance would) with 95 % intervals over queries; gold "
-        "dots: within a group, grey: between groups, each reduced to its majority.",
+        "dots: within a group, grey: between groups, each reduced to its median.",
         charts.dots(rows, row="row", value="alpha", x_title="ordinal alpha", look_at="look_at", line=0.0, places=2),
         rows.drop("look_at"),
     )
@@ -121,16 +112,18 @@ def _most(rows: pl.DataFrame) -> str:
     return "between " + str(rows.sort("alpha")["row"][-1]).replace(", and ", " and ")
 
 
-def _distribution(labels: Judgments, gold: Judgments | None) -> Part:
-    result = distribution(_with_gold(labels, gold))
-    frame = result.frame.filter(pl.col("feature") == "all").select("group", "grade", "share", "low", "high", "n")
+def _distribution(panel: Panel) -> Part:
+    result = distribution(panel)
+    frame = (
+        _named(result.frame).filter(pl.col("feature") == "all").select("group", "grade", "share", "low", "high", "n")
+    )
     # Gold comes last, so that groups keep their colours, and is not ranked: its documents were drawn, not all judged.
     frame = frame.sort(pl.col("group") == "gold", maintain_order=True)
     means = frame.filter(pl.col("group") != "gold")
     means = means.group_by("group").agg(mean=(pl.col("grade") * pl.col("share")).sum()).sort("mean")
-    title, how = "How the judges use the scale", "Share of each grade among a group's labels with 95 % intervals over"
-    how += " queries (Kazai et al. 2012, Fig. 1)."
-    if gold is not None:
+    title, how = "How the judges use the scale", "Share of each grade among a group's labels with 95 % intervals"
+    how += " (Kazai et al. 2012, Fig. 1)."
+    if panel.has_gold:
         how += " Gold: only the documents that have a gold label."
     if means.height > 1:
         low, high = means.row(0, named=True), means.row(-1, named=True)
@@ -139,30 +132,31 @@ def _distribution(labels: Judgments, gold: Judgments | None) -> Part:
         "label-distribution",
         title,
         how,
-        charts.bars(frame, x="grade", value="share", group="group", x_title="grade", scale=labels.scale),
+        charts.bars(frame, x="grade", value="share", group="group", x_title="grade", scale=panel.scale),
         frame,
     )
     return result.finding, [figure], [], result.notes
 
 
-def _errors(labels: Judgments, gold: Judgments | None) -> Part:
-    if gold is None:
+def _errors(panel: Panel) -> Part:
+    if not panel.has_gold:
         raise Undefined("there are no gold labels")
-    grouped = _with_gold(labels, None)
-    result = against_gold(grouped, gold)
-    frame = result.frame.filter(pl.col("feature") == "all")
+    result = against_gold(panel)
+    frame = _named(result.frame).filter(pl.col("feature") == "all")
     rows = frame.select("group", "error", "low", "high", "under", "correct", "over", "n", "n_queries").sort("error")
     worst = rows.sort(pl.col("error").abs()).row(-1, named=True)
     way = "high" if worst["error"] > 0 else "low"
     one = Figure(
         "error-by-group",
         f"{worst['group']} is furthest from gold: {abs(worst['error']):.2f} of a grade too {way}",
-        "Mean of label less gold label with 95 % intervals over queries.",
+        "Mean of label less gold label with 95 % intervals.",
         charts.dots(rows, row="group", value="error", x_title="mean error in grades", line=0.0, places=2),
         rows,
     )
-    spread = error_distribution(grouped, gold)
-    shares = spread.frame.filter(pl.col("feature") == "all").select("group", "error", "share", "low", "high", "n")
+    spread = error_distribution(panel)
+    shares = (
+        _named(spread.frame).filter(pl.col("feature") == "all").select("group", "error", "share", "low", "high", "n")
+    )
     shares = shares.with_columns(pl.col("error").cast(pl.Int64))
     two = Figure(
         "error-distribution",
@@ -179,15 +173,19 @@ def _errors(labels: Judgments, gold: Judgments | None) -> Part:
 
 
 def _bias(study: Study, labels: Judgments) -> Part:
-    grouped = _with_gold(labels, None)
     runs = joined_runs(list(study.runs)) if study.runs else None
-    with_features = add_features(grouped, queries=study.queries, documents=study.documents, runs=runs)
+    with_features = add_features(labels, queries=study.queries, documents=study.documents, runs=runs)
     gold = study.gold
     result = find_bias(with_features, gold=gold, everything=True)
     if not result.frame.height:
         return result.finding, [], [], result.notes
-    frame = result.frame.with_columns(size=pl.col("effect").abs())
-    shown = frame.filter(pl.col("feature_2").is_null()).sort(~pl.col("found"), -pl.col("size")).head(MOST_SLICES)
+    frame = _named(result.frame).with_columns(size=pl.col("effect").abs())
+    # Grades and shares do not go on one axis: the chart has the biases, the table what was found of both.
+    shown = (
+        frame.filter(pl.col("feature_2").is_null(), pl.col("kind") == "bias")
+        .sort(~pl.col("found"), -pl.col("size"))
+        .head(MOST_SLICES)
+    )
     rows = shown.select(
         # In two lines, so that a narrow page shows both.
         row=pl.col("group") + ", " + pl.col("slice").str.replace_all(", ", " / "),
@@ -212,10 +210,10 @@ def _bias(study: Study, labels: Judgments) -> Part:
         ),
         rows.drop("row"),
     )
-    table = result.frame.filter(pl.col("found")).select(
-        "group", "against", "slice", "effect", "low", "high", "n_pairs", "p_bh"
+    table = frame.filter(pl.col("found")).select(
+        "group", "against", "kind", "slice", "effect", "low", "high", "inside", "outside", "n_pairs", "p_bh"
     )
-    tables = [Table("Biases found", table)] if table.height else []
+    tables = [Table("Biases and noise found", table)] if table.height else []
     return result.finding, [figure] if rows.height else [], tables, result.notes
 
 
@@ -265,11 +263,11 @@ def _judge_columns(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.select([name for name in wanted if name in frame.columns])
 
 
-def _clicks(labels: Judgments, study: Study, draws: int, seed: int) -> Part:
+def _clicks(panel: Panel, study: Study, draws: int, seed: int) -> Part:
     if study.clicks is None:
         raise Undefined("there are no clicks")
-    result: Result = against_clicks(_with_gold(labels, study.gold), study.clicks, draws=draws, seed=seed)
-    frame = result.frame
+    result = against_clicks(panel, study.clicks, draws=draws, seed=seed)
+    frame = _named(result.frame)
     rows = pl.concat(
         frame.select(
             "group",

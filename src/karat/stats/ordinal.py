@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from karat.stats.totals import totals
-from karat.stats.two_way import two_way
+from karat.stats.two_way import spread_of_difference
 
 Floats = npt.NDArray[np.float64]
 
@@ -30,9 +30,9 @@ def ordinal_test(
     y: npt.ArrayLike,
     x_cluster: npt.ArrayLike | None = None,
     y_cluster: npt.ArrayLike | None = None,
-    x_judge: npt.ArrayLike | None = None,
-    y_judge: npt.ArrayLike | None = None,
     *,
+    judges: tuple[npt.ArrayLike, npt.ArrayLike] | None = None,
+    items: tuple[npt.ArrayLike, npt.ArrayLike] | None = None,
     level: float = 0.95,
 ) -> Ordinal:
     """How often a value of x is above one of y (ties count half), and whether that could be chance.
@@ -44,8 +44,10 @@ def ordinal_test(
     0.5 means that neither is higher. Unlike a t test it does not take a step from 0 to 1 for as large as one from 3
     to 4. Without clusters it is Brunner and Munzel's test. With clusters (which the samples may share) every value's
     placement among the other sample is summed by cluster, and the variance is that of the clusters' sums; t then has
-    one degree of freedom less than the sample with fewer clusters has clusters. With judges, clusters of a second kind by
-    number (-1: in none), both count (`two_way`). Samples that do not overlap at all, or do not vary, leave the test undefined (NaN).
+    one degree of freedom less than the sample with fewer clusters has clusters. With judges, clusters of a second kind
+    by number (-1: in none), both count (`two_way`); `items` are the numbers of what both samples are about, if both are
+    about the same. Samples that do not overlap at all, or do not vary, leave the test
+    undefined (NaN).
 
     Reference: Brunner and Munzel (Biometrical Journal 2000); Obuchowski, Nonparametric Analysis of Clustered ROC Curve
     Data (Biometrics 1997).
@@ -60,9 +62,21 @@ def ordinal_test(
     effect = float(of_x.mean())
     if x_cluster is None or y_cluster is None:
         variance, df = _independent(of_x, of_y)
-    elif x_judge is not None and y_judge is not None:
-        clusters = ((x_cluster, y_cluster), (x_judge, y_judge))
-        variance, df = _two_way(of_x, of_y, *(np.concatenate([*map(np.asarray, both)]) for both in clusters))
+    elif judges is not None:
+        judged = (of_x, of_y)
+        if items is not None:
+            numbers = [np.asarray(item) for item in items]
+            judged = (
+                of_x - _mean_of_item(_placements(second, second), numbers[1], numbers[0]),
+                of_y - _mean_of_item(_placements(first, first), numbers[0], numbers[1]),
+            )
+        values, by_judge, cluster, judge = (
+            np.concatenate([np.asarray(side) for side in both])
+            for both in ((of_x, of_y), judged, (x_cluster, y_cluster), judges)
+        )
+        is_first = np.arange(n_x + n_y) < n_x
+        _, spread = spread_of_difference(values, is_first, np.ones(n_x + n_y), cluster, judge, by_judge)
+        variance, df = float(spread.variance[0]), float(spread.df[0])
     else:
         variance, df = _clustered(of_x, of_y, np.asarray(x_cluster), np.asarray(y_cluster))
     # Placements are shares with a step of 1 / 2n: what is smaller than rounding is no variance.
@@ -104,20 +118,8 @@ def _clustered(
     return float((sums**2).sum() * clusters / (clusters - 1)), float(fewer - 1)
 
 
-def _two_way(
-    of_x: Floats, of_y: Floats, query: npt.NDArray[np.generic], judge: npt.NDArray[np.int64]
-) -> tuple[float, float]:
-    """The same sums by cluster of both kinds: the difference of two means of placements."""
-    n_x, n_y = len(of_x), len(of_y)
-    basis = np.zeros((n_x + n_y, 2))
-    basis[:n_x, 0], basis[n_x:, 1] = 1 / np.sqrt(n_x), 1 / np.sqrt(n_y)
-    left = np.concatenate([of_x - of_x.mean(), -(of_y - of_y.mean())])
-    queries, theirs = np.unique(query, return_inverse=True)[1], judge >= 0
-    judges = np.full(len(left), -1)
-    judges[theirs] = np.unique(judge[theirs], return_inverse=True)[1]
-    for side in (slice(n_x), slice(n_x, None)):
-        # One query, or one judge who is to stand for others, tells nothing about the next.
-        if len(np.unique(queries[side])) < 2 or 0 <= judges[side].min() == judges[side].max():
-            return np.nan, np.nan
-    spread = two_way(basis, left, np.array([[1 / np.sqrt(n_x), 1 / np.sqrt(n_y)]]), queries, judges)
-    return float(spread.variance[0]), float(spread.df[0])
+def _mean_of_item(values: Floats, item: npt.NDArray[np.int64], wanted: npt.NDArray[np.int64]) -> Floats:
+    """The mean of the values of each item that is wanted."""
+    number = int(max(item.max(), wanted.max())) + 1
+    mean: Floats = (totals(item, values, number) / np.maximum(np.bincount(item, minlength=number), 1))[wanted]
+    return mean

@@ -59,8 +59,9 @@ def clustered_ols(
 
     The errors are a sandwich of the clusters' scores (CR1, times clusters / (clusters - 1) * (n - 1) / (n - columns),
     as Stata and statsmodels do it), t has clusters - 1 degrees of freedom. They are too small when fewer than about 20
-    clusters, or one big one, carry a column. With `judge`, clusters of a second kind by number (-1: in none), they allow
-    for both, and for few of them (`two_way`). A column that others already tell is named in `left_out`, not crashed on.
+    clusters, or one big one, carry a column. With `judge`, clusters of a second kind by number (-1: in none), they
+    allow for both, and for few of them (`two_way`). A column that others already tell is named in `left_out`, not
+    crashed on.
 
     Reference: Liang and Zeger (Biometrika 1986); Cameron and Miller, A Practitioner's Guide to Cluster-Robust
     Inference (Journal of Human Resources 2015).

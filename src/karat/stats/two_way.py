@@ -19,9 +19,12 @@ from karat.stats.totals import totals
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
 
 #: A cluster whose own weight leaves less than this of a direction determines it alone.
 NOTHING_LEFT = 1e-9
+#: Of so many clusters none has a weight that its residuals would miss.
+MANY = 2000
 
 
 class Spread(NamedTuple):
@@ -51,18 +54,24 @@ def combined(query: Spread, judge: Spread, both: Floats) -> Spread:
     return Spread(variance, np.where(np.isfinite(df), np.maximum(df, least), least))
 
 
-def two_way(basis: Floats, residual: Floats, back: Floats, query: Ints, judge: Ints) -> Spread:
+def two_way(
+    basis: Floats, residual: Floats, back: Floats, query: Ints, judge: Ints, judged: Floats | None = None
+) -> Spread:
     """The spread of each coefficient of a regression, by query and judge.
 
     `basis` has orthonormal columns that span the design, `back` turns coefficients of the basis into those of the
     design (a row each); both are weighted where rows are. Queries are numbered from 0 without gaps, and so are judges;
-    rows whose judge is -1, as gold's, are of nobody who stands for others.
+    rows whose judge is -1, as gold's, are of nobody who stands for others. `judged` are residuals for the judges' part,
+    where more is known there of what rows share.
     """
     theirs = judge >= 0
-    some, left, judge = basis[theirs], residual[theirs], judge[theirs]
+    some, left, judge = basis[theirs], (residual if judged is None else judged)[theirs], judge[theirs]
     pair = np.unique(query[theirs] * (int(judge.max()) + 1) + judge, return_inverse=True)[1]
-    scores = np.column_stack([totals(pair, column * left, int(pair.max()) + 1) for column in some.T])
-    both = ((scores @ back.T) ** 2).sum(axis=0)
+    if pair.max() < MANY:
+        both = clustered(some, left, back, pair).variance
+    else:
+        scores = np.column_stack([totals(pair, column * left, int(pair.max()) + 1) for column in some.T])
+        both = ((scores @ back.T) ** 2).sum(axis=0)
     return combined(clustered(basis, residual, back, query), clustered(some, left, back, judge), both)
 
 
@@ -129,3 +138,36 @@ def spread_of_means(values: Floats, weight: Floats, query: Ints, judge: Ints | N
         return mean, by(query)
     pairs = by(query * (int(judge.max()) + 1) + judge)
     return mean, combined(by(query), by(judge), pairs.variance)
+
+
+def spread_of_difference(
+    values: Floats, first: Flags, weight: Floats, query: Ints, judge: Ints, judged: Floats | None = None
+) -> tuple[float, Spread]:
+    """The mean of the first rows less that of the others, weighted, with its spread by query and judge.
+
+    >>> values, six = np.array([1.0, 2, 3, 0, 1, 2]), np.arange(6)
+    >>> gap, spread = spread_of_difference(values, six < 3, np.ones(6), six, six)
+    >>> gap, spread.variance.round(6).tolist(), spread.df.round(6).tolist()  # two samples of three: 1 / 3 + 1 / 3
+    (1.0, [0.666667], [4.0])
+
+    `judged` are the values for the judges' part, such as labels less what the other group said of the same document: a
+    judge is then not taken for lenient because of good documents. Undefined (NaN) where a side has one query only, or
+    one judge who is to stand for others.
+    """
+    queries, judges = np.unique(query, return_inverse=True)[1], np.full(len(values), -1)
+    judges[judge >= 0] = np.unique(judge[judge >= 0], return_inverse=True)[1]
+    basis, left, sides = np.zeros((len(values), 2)), [], (first, ~first)
+    back = np.array([[1.0, -1.0]])
+    for given in (values, values if judged is None else judged):
+        mean = np.where(first, *(np.average(given[side], weights=weight[side]) for side in sides))
+        left.append(np.sqrt(weight) * (given - mean))
+    for place, side in enumerate(sides):
+        whole = weight[side].sum()
+        basis[side, place] = np.sqrt(weight[side] / whole)
+        back[0, place] /= np.sqrt(whole)
+    difference = float(
+        np.average(values[first], weights=weight[first]) - np.average(values[~first], weights=weight[~first])
+    )
+    if any(np.ptp(queries[side]) == 0 or judges[side].max() == judges[side].min() >= 0 for side in sides):
+        return difference, Spread(np.array([np.nan]), np.array([np.nan]))
+    return difference, two_way(basis, left[0], back, queries, judges, left[1])

@@ -21,7 +21,7 @@ def sign_tables(apart: Floats, sign: Ints, shares: Sequence[float], times: Float
 
     For users' signs (pairs x kinds of preference) and weights (draws x pairs), the tables are shares x kinds x draws
     x 3 x 3: rows are the measure's -1, 0, 1, columns the users'. A pair ties when its difference is at most t (shares x
-    draws), the difference with which the share of ties comes nearest to the wanted one (of two equally near the smaller);
+    draws), with which the share of ties comes nearest to the wanted one (of two equally near ones the smaller);
     differences of 0 always tie.
     """
     size = _but_for_rounding(np.abs(apart))

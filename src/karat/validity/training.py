@@ -16,13 +16,15 @@ import polars as pl
 
 from karat.errors import BadInput
 from karat.estimate import Scorer
+from karat.labels import Panel
+from karat.labels.consensus import How
 from karat.measures import nDCG, parse_measure
 from karat.measures.gains import Gains
 from karat.records import Judgments, Result, Runs
 from karat.records.base import count
 from karat.stats import mean_intervals
 from karat.validity.lambdarank import Pool, library, out_of_fold
-from karat.validity.training_data import DOCUMENT, feature_table, labels_by_group
+from karat.validity.training_data import DOCUMENT, feature_table, taught
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -39,10 +41,11 @@ class Training(Result):
 
 
 def train(
-    judgments: Judgments,
+    labels: Any,
     features: Any,
     *,
     groups: Sequence[str] | None = None,
+    consensus: How = "median",
     feature_sets: Mapping[str, Sequence[str]] | None = None,
     measure: str | nDCG = "nDCG@10",
     folds: int = 5,
@@ -56,12 +59,12 @@ def train(
     >>> rng = np.random.default_rng(0)
     >>> frame = pl.DataFrame([{"query": f"q{q}", "doc": f"d{d}", "label": d % 3, "bm25": rng.normal(), "good": d % 3}
     ...                       for q in range(20) for d in range(6)])
-    >>> train(Judgments.of(frame.drop("bm25", "good")), frame.drop("label")).finding  # doctest: +ELLIPSIS
+    >>> train(frame.drop("bm25", "good"), frame.drop("label")).finding  # doctest: +ELLIPSIS
     '2 of 2 comparisons with bm25 are significant; ..., good has nDCG@10 1.000 against 0... (p < 0.001).'
 
     `features` is a frame with query, doc and a column for each feature; runs, whose scores are the features; or the
-    names of columns of the judgments. `feature_sets` maps names to columns; without it: the first feature alone, which
-    is the baseline, each other alone, and all together. Each group has one label for a document, its majority. Queries
+    names of columns of the labels. `feature_sets` maps names to columns; without it: the first feature alone, which is
+    the baseline, each other alone, and all together. Each group has one label for a document (`consensus`). Queries
     fall into `folds` parts; in turn one is tested on, one says when to stop, the rest is learnt from. A test ranks
     the documents that the testing group labelled, ties at random, and is scored by nDCG; the training takes its gains
     from the same measure. p is of the paired t-test over queries against the baseline of the same training and
@@ -74,29 +77,30 @@ def train(
     chosen = parse_measure(measure) if isinstance(measure, str) else measure
     if not isinstance(chosen, nDCG) or chosen.cutoff is None:
         raise BadInput.at("the measure", expected="nDCG with a cutoff, such as nDCG@10", found=str(measure))
-    labels, notes = labels_by_group(judgments, groups)
-    table, sets = feature_table(judgments, features, feature_sets)
-    documents = pl.concat([part.frame.select(DOCUMENT) for part in labels.values()]).unique()
+    panel = Panel.of(labels)
+    lessons, notes = taught(panel, groups, consensus)
+    table, sets = feature_table(panel, features, feature_sets)
+    documents = pl.concat([part.frame.select(DOCUMENT) for part in lessons.values()]).unique()
     known = documents.join(table, on=DOCUMENT, how="inner").sort(DOCUMENT)
     if not known.height:
         raise BadInput.at("the features", expected="rows for documents that the judges labelled", found="none")
     if known.height < documents.height:
         notes.append(f"{count(documents.height - known.height, 'labelled document')} without features left aside")
     pool = Pool.of(known, folds, seed)
-    graded = {name: _graded(known, part) for name, part in labels.items()}
+    graded = {name: _graded(known, part) for name, part in lessons.items()}
     gains = Gains.of("identity" if chosen.gains is None else chosen.gains)
     scores = {
         (by, name): out_of_fold(pool, graded[by], wanted, gains, chosen.cutoff, seed)
-        for by in labels
+        for by in lessons
         for name, wanted in sets.items()
     }
-    for by in labels:
+    for by in lessons:
         if np.isnan(scores[by, next(iter(sets))]).any():
             notes.append(f"labels of {by} are alike in every query of a training part: nothing can be learnt from them")
     # Documents of equal score stand in a random order, the same for all rankers: their names decide nothing.
     chance = np.random.default_rng(seed).permutation(known.height)
     tables, values = [], []
-    for on, part in labels.items():
+    for on, part in lessons.items():
         run = _rankings(known, chance, ~np.isnan(graded[on]), scores)
         scorer = Scorer(part, [chosen], level=level, draws=draws, seed=seed)
         rows, each = _tested(on, run, scorer, list(scores), alpha)
@@ -104,7 +108,7 @@ def train(
         values.append(each)
     notes.append(
         f"{count(len(pool.part), 'query', 'queries')} in {folds} parts: {folds - 2} to learn from, 1 to stop by, 1 to "
-        f"test on, in turn; each difference is tested by itself, at {alpha:g}"
+        f"test on, in turn; each difference is tested by itself, at {alpha:g}; labels are of these judges"
     )
     frame = pl.concat(tables)
     return Training(frame, _finding(frame, str(chosen), next(iter(sets))), tuple(notes), pl.concat(values))

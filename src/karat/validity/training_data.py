@@ -3,57 +3,50 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
 
 from karat.errors import BadInput
-from karat.labels import consensus
+from karat.labels import Panel
+from karat.labels.consensus import How
 from karat.records import Judgments, Runs
 from karat.records.base import frame_of
 
 DOCUMENT = ["query", "doc"]
 
 
-def labels_by_group(judgments: Judgments, groups: Sequence[str] | None) -> tuple[dict[str, Judgments], list[str]]:
-    """One label for each document, group by group."""
-    notes = list(judgments.notes)
-    frame = judgments.frame
-    if not judgments.has("group"):
-        if groups is not None:
-            judgments.need("group", "training on groups")
-        frame = frame.with_columns(group=pl.lit("all"))
-    if judgments.has("context") and frame["context"].null_count():
-        # What a document is worth after another one is no label of the document alone.
-        frame = frame.filter(pl.col("context").is_null())
-    frame = frame.with_columns(pl.col("group").fill_null("unnamed"))
-    known = frame["group"].unique().sort().to_list()
+def taught(panel: Panel, groups: Sequence[str] | None, how: How) -> tuple[dict[str, Judgments], list[str]]:
+    """What each group teaches: one label for each document."""
+    if groups is not None and not panel.has_groups:
+        raise BadInput.at("the judgments", expected="the column group for training on groups", found="none")
     for name in groups or ():
-        if name not in known:
-            raise BadInput.at("the groups", expected=f"a group of the judgments ({', '.join(known)})", found=name)
+        if name not in panel.groups:
+            expected = f"a group of the judgments ({', '.join(panel.groups)})"
+            raise BadInput.at("the groups", expected=expected, found=name)
+    one, notes = panel.consensus(how), list(panel.notes)
+    rows = one.frame.join(panel.items.with_row_index("item").cast({"item": pl.Int64}), on="item")
+    if panel.items.columns != DOCUMENT:
+        notes.append("a document is worth what it is where it serves best")
     labels = {}
-    for name in groups or known:
-        part = consensus(Judgments(frame.filter(pl.col("group") == name), (), judgments.scale))
-        # Where subtopics were judged, a document is worth what it is for the one it serves best.
-        best = part.frame.group_by(DOCUMENT).agg(pl.col("label").max())
-        labels[name] = Judgments(best, part.notes, part.scale)
-        notes += [f"{name}: {note}" for note in part.notes]
-    empty = [name for name, part in labels.items() if not len(part)]
-    if empty:
-        raise BadInput.at("the judgments", expected="labels of every group", found=f"none of {', '.join(empty)}")
+    for name in groups or panel.groups:
+        mine = rows.filter(pl.col("group") == panel.groups.index(name))
+        said = replace(one, frame=mine).note()
+        notes += [f"{name}: {said}" if panel.has_groups else said] if said else []
+        best = mine.group_by(DOCUMENT).agg(pl.col("label").max()).sort(DOCUMENT)
+        labels[name] = Judgments(best, (), panel.scale)
     return labels, notes
 
 
 def feature_table(
-    judgments: Judgments, features: Any, feature_sets: Mapping[str, Sequence[str]] | None
+    panel: Panel, features: Any, feature_sets: Mapping[str, Sequence[str]] | None
 ) -> tuple[pl.DataFrame, dict[str, list[str]]]:
     """Query, doc and a number for each feature, null where it is unknown; and the sets of features, baseline first."""
     if isinstance(features, Runs):
         frame = features.frame.pivot(on="system", index=DOCUMENT, values="score")
     elif isinstance(features, list | tuple) and all(isinstance(name, str) for name in features):
-        for name in features:
-            judgments.need(name, "a feature of the ranker")
-        frame = judgments.frame.select(*DOCUMENT, *features).unique()
+        frame = panel.frame.select(DOCUMENT).with_columns(panel.feature(name) for name in features).unique()
     else:
         frame = frame_of(features, "the features")
     missing = [name for name in DOCUMENT if name not in frame.columns]

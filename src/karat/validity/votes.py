@@ -69,7 +69,7 @@ def trusted(preferences: Any) -> Preferences:
 
 def rejected_judges(preferences: Preferences) -> list[str]:
     """A note on judges whom the app rejected: their answers never came here, nor did the traps that they failed."""
-    number = int(preferences.frame["rejected"].max() or 0) if preferences.has("rejected") else 0  # type: ignore[call-overload]
+    number = int(preferences.frame["rejected"].max() or 0) if preferences.has("rejected") else 0  # type: ignore[arg-type]
     if not number:
         return []
     was, are = ("was", "is") if number == 1 else ("were", "are")

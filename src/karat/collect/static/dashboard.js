@@ -69,7 +69,7 @@ function judgeRow(row) {
     { class: row.state === "active" ? "" : "off", "data-judge": row.name },
     cell(row.name, "text", [row.external && `${row.source} ${row.external}`, row.completion && `code ${row.completion}`].filter(Boolean).join(", ") || null),
     cell(row.group, "text"),
-    cell((states[row.state] || row.state) + (row.likely_spammer ? ", likely a spammer" : ""), row.likely_spammer || row.state !== "active" ? "text look" : "text"),
+    cell((states[row.state] || row.state) + (row.likely_spammer ? ", likely a spammer" : row.one_grade ? ", one grade to nearly everything" : ""), row.likely_spammer || row.one_grade || row.state !== "active" ? "text look" : "text"),
     cell(String(row.answers)),
     cell(duration(row.seconds)),
     cell(percent(row.cant_tell)),

@@ -11,7 +11,7 @@ import polars as pl
 from karat.errors import Undefined
 from karat.judges.dimensions.settings import compared, in_words, interval_note
 from karat.judges.dimensions.sheets import Sheets
-from karat.labels.selection import ITEM
+from karat.labels.selection import ITEM, OVERALL
 from karat.records import Result
 from karat.records.base import count
 from karat.stats.agreement import cohen_kappa, cross_table
@@ -95,7 +95,7 @@ def _jaccard(table: Floats) -> Floats:
 
 
 def _finding(frame: pl.DataFrame, level: float) -> str:
-    row = frame.filter((pl.col("figure") == "kappa") & (pl.col("aspect") == "overall")).row(0, named=True)
+    row = frame.filter((pl.col("figure") == "kappa") & (pl.col("aspect") == OVERALL)).row(0, named=True)
     said = [
         f"{in_words(row[name], row[f'{name}_low'], row[f'{name}_high'], level)} {where} "
         f"({count(row[f'n_{name}'], 'pair')} of judgments)"

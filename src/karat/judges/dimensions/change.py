@@ -13,6 +13,7 @@ from karat.judges.dimensions.settings import by_query, in_words, interval_note, 
 from karat.judges.dimensions.sheets import Sheets
 from karat.judges.slices import sliced
 from karat.labels import ALL
+from karat.labels.selection import OVERALL
 from karat.records import Result
 from karat.records.base import count
 from karat.stats import FEWEST
@@ -83,7 +84,7 @@ def grade_change(judgments: Any, *, level: float = 0.95, draws: int = 1000, seed
         said = "Every overall grade changes in context."
     else:
         stay = in_words(same["share"], same["share_low"], same["share_high"], level, percent=True)
-        moved = frame.filter((pl.col("aspect") == "overall") & (pl.col("size") > 0))
+        moved = frame.filter((pl.col("aspect") == OVERALL) & (pl.col("size") > 0))
         parts = [
             f"{100 * s:.1f} % change by {g:g}"
             for g, s in moved.filter(pl.col("n") > 0).select("size", "share").iter_rows()
@@ -225,7 +226,7 @@ def _mean(
 
 
 def _mean_said(frame: pl.DataFrame, by: str | None, level: float) -> str:
-    overall = frame.filter(pl.col("aspect") == "overall")
+    overall = frame.filter(pl.col("aspect") == OVERALL)
     sure = overall.filter(pl.col("p_holm").fill_nan(1) <= 0.05).sort(pl.col("change").abs(), descending=True)
     if not sure.height:
         where = "" if by is None else f", whatever {by} is"

@@ -11,7 +11,8 @@ import polars as pl
 
 from karat.errors import Undefined
 from karat.judges.dimensions.settings import compared, in_words, interval_note, one_setting
-from karat.judges.dimensions.sheets import OVERALL, Sheets
+from karat.judges.dimensions.sheets import Sheets
+from karat.labels.selection import OVERALL
 from karat.records import Result
 from karat.records.base import count
 from karat.stats.agreement import cross_table

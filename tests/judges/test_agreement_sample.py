@@ -1,0 +1,149 @@
+"""Judges are a sample: intervals hold for judges like these, and chance is rarely called a difference."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+import karat as kt
+from crowds import slips, table_of
+from karat.judges import agreement, agreement_tests
+from karat.judges.figures import FIGURES
+from karat.judges.left_out import left_out
+from karat.judges.sums import By, all_sums
+from karat.labels import Panel
+from karat.simulate.varied import varied_judges
+
+NAMES = ("alpha_ordinal", "fleiss")
+
+
+@pytest.fixture
+def two_groups() -> pl.DataFrame:
+    return varied_judges(3, judges=6, queries=12, groups=2)
+
+
+@pytest.mark.parametrize("part", [0, 1])
+def test_a_figure_without_a_judge_is_that_of_the_others_labels(two_groups: pl.DataFrame, part: int) -> None:
+    """Within groups and between them, where the median of a document changes with the judge who is left out."""
+    panel = Panel.of(two_groups)
+    sums = all_sums(panel, None, By.of_panel(panel, None))[part]
+    found = left_out(panel, sums, panel.top, "sample")
+    judges = np.flatnonzero(found.judges.row == 0)
+    assert len(judges) == (12 if part else 6)
+    for place in judges:
+        name = panel.judges["judge"][int(found.judges.key[place])]
+        rest = agreement(two_groups.filter(pl.col("judge") != name), draws=0).frame
+        against = pl.col("against") == "group 1" if part else pl.col("against").is_null()
+        expected = rest.filter(against, pl.col("group") == "group 0").select(FIGURES).row(0)
+        assert found.judges.values[:, place] == pytest.approx(np.array(expected), nan_ok=True, abs=1e-9)
+
+
+def test_intervals_for_judges_like_these_are_wider_than_for_these(two_groups: pl.DataFrame) -> None:
+    sample, fixed = agreement(two_groups), agreement(two_groups, judges="fixed")
+    assert sample.frame["sample"].all()
+    assert not fixed.frame["sample"].any()
+    assert sample.frame["alpha_ordinal"].equals(fixed.frame["alpha_ordinal"])
+    width = [result.frame["alpha_ordinal_high"] - result.frame["alpha_ordinal_low"] for result in (sample, fixed)]
+    assert (width[0] > width[1]).all()
+    assert "intervals are about judges like these and queries like these" in sample.notes
+    assert "intervals are about these judges, whoever else might judge" in fixed.notes
+
+
+def test_with_fewer_than_five_judges_or_none_named_it_is_said_what_cannot_be_told() -> None:
+    four = varied_judges(1, judges=4)
+    result = agreement(four)
+    said = "intervals are about these judges: fewer than 5 with names do not tell what others like them do"
+    assert said in result.notes
+    assert not result.frame["sample"][0]
+    assert result.frame.drop("sample").equals(agreement(four, judges="fixed").frame.drop("sample"))
+    assert said in agreement(varied_judges(1, judges=9).drop("judge")).notes
+
+
+def test_names_and_the_order_of_rows_change_no_interval(two_groups: pl.DataFrame) -> None:
+    other = two_groups.with_columns(judge=pl.col("judge").str.reverse(), doc="x" + pl.col("doc"))
+    one, two = (agreement(frame) for frame in (two_groups, other.sample(fraction=1, shuffle=True, seed=4)))
+    ends = pl.selectors.ends_with("_low", "_high")
+    assert one.frame.select(ends).to_numpy() == pytest.approx(two.frame.select(ends).to_numpy(), nan_ok=True)
+
+
+@pytest.mark.parametrize("judges", [5, 10, 20])
+def test_intervals_hold_for_judges_like_these(judges: int) -> None:
+    """Judges differ by person, by query and by document. The truth is of 2,400 judges and 12,000 queries.
+
+    1,000 studies each have .935 to .966 (`benchmarks/judges_sample.py`); 60 give .87 to 1 by chance.
+    """
+    truth = np.array([0.490, 0.245])
+    held = np.zeros(2)
+    for seed in range(60):
+        frame = agreement(varied_judges(seed, judges=judges), draws=1).frame
+        low, high = (np.array(frame.select(f"{name}{end}" for name in NAMES).row(0)) for end in ("_low", "_high"))
+        held += (low <= truth) & (truth <= high)
+    assert (held >= 52).all(), held / 60
+
+
+@pytest.mark.parametrize("judges", [5, 20])
+def test_groups_of_one_population_are_rarely_told_apart(judges: int) -> None:
+    """In .046 to .07 of 1,000 studies; more than 9 of 60 would be met once in a thousand times."""
+    found = np.zeros(2)
+    for seed in range(60):
+        found += (
+            agreement_tests(varied_judges(seed, judges=judges, groups=2), figures=NAMES).frame["p"].to_numpy() <= 0.05
+        )
+    assert (found <= 9).all(), found / 60
+
+
+def unlike() -> pl.DataFrame:
+    """A careful group and a careless one; documents of odd numbers are hard for both."""
+    rng = np.random.default_rng(5)
+    frames = []
+    for place, (group, right) in enumerate({"careful": 0.9, "careless": 0.5}.items()):
+        easy, hard = slips(rng, 100, 6, right), slips(rng, 100, 6, right / 2)
+        for kind, labels in (("easy", easy), ("hard", hard)):
+            part = table_of(labels, group=group, first=10 * place)
+            frames.append(part.with_columns(doc=kind + pl.col("doc"), kind=pl.lit(kind)))
+    return pl.concat(frames)
+
+
+def test_groups_that_differ_are_told_apart_with_the_size_of_the_difference() -> None:
+    """Alpha of slips is the square of the share of careful labels: .81 and .25 on easy documents."""
+    easy = unlike().filter(pl.col("kind") == "easy")
+    result = agreement_tests(easy)
+    alpha = result.frame.row(by_predicate=pl.col("figure") == "alpha_ordinal", named=True)
+    assert (alpha["group"], alpha["against"], alpha["agreement"]) == ("careful", "careless", "within")
+    assert alpha["difference"] == pytest.approx(0.81 - 0.25, abs=0.1)
+    assert alpha["low"] < 0.56 < alpha["high"]
+    assert alpha["p_holm"] < 0.001
+    within = agreement(easy, draws=0).frame.filter(pl.col("against").is_null(), pl.col("group") != "all")
+    assert [alpha["first"], alpha["second"]] == pytest.approx(within["alpha_ordinal"].to_list())
+
+
+def test_kinds_of_documents_are_compared_within_each_group_and_all_together() -> None:
+    result = agreement_tests(unlike(), by="kind", figures=["alpha_ordinal"])
+    assert result.frame.select("group", "agreement", "kind", "kind_against").sort("group").rows() == [
+        ("all", "within", "easy", "hard"),
+        ("careful", "within", "easy", "hard"),
+        ("careless", "within", "easy", "hard"),
+    ]
+    assert (result.frame["p_holm"] >= result.frame["p"]).all()
+    careful = result.frame.filter(pl.col("group") == "careful")
+    assert careful["difference"][0] == pytest.approx(0.81 - 0.2025, abs=0.12)
+    assert careful["p_holm"][0] < 0.01
+
+
+def test_with_gold_it_is_also_tested_who_is_closer_to_it() -> None:
+    easy = unlike().filter(pl.col("kind") == "easy")
+    gold = easy.filter(pl.col("group") == "careful").group_by("query", "doc").agg(pl.col("label").mode().first())
+    frame = agreement_tests(easy, gold, figures=["cohen"]).frame
+    assert frame["agreement"].to_list() == ["within", "with gold"]
+    assert np.isnan(frame["p"][0]), "Cohen's kappa is of two sides"
+    assert frame["difference"][1] > 0.1
+
+
+def test_nothing_to_compare_and_bad_questions_are_named(two_groups: pl.DataFrame) -> None:
+    with pytest.raises(kt.Undefined, match="no two groups with 5 queries"):
+        agreement_tests(two_groups.filter(pl.col("group") == "group 0"))
+    with pytest.raises(kt.BadInput, match="alpha_ordinal"):
+        agreement_tests(two_groups, figures=["kappa"])
+    with pytest.raises(kt.BadInput, match="up to 10 values"):
+        agreement_tests(two_groups, by="query")
