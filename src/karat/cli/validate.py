@@ -19,7 +19,7 @@ from karat.cli.validate_users import EXAMPLES as USER_EXAMPLES
 from karat.cli.validate_users import USER_PARTS, for_terminal, keep_what_is_read, user_options
 
 if TYPE_CHECKING:
-    from karat.records import Judgments, Preferences, Queries, Result, Runs
+    from karat.records import ClickLog, Clicks, Judgments, Preferences, Queries, Result, Runs
     from karat.study import Study
 
 #: What is compared with users when no measure is asked for, down to what they saw.
@@ -81,12 +81,27 @@ class Given:
         return self.study.preferences
 
     @cached_property
+    def clicks(self) -> Clicks | ClickLog:
+        """What users clicked."""
+        from karat.errors import BadInput
+        from karat.formats import read_clicks
+
+        if self.study is None:
+            return read_clicks(self.preferences_path)
+        if self.study.clicks is None:
+            raise BadInput("; ".join(["there are no clicks", *self.study.notes]))
+        return self.study.clicks
+
+    @cached_property
     def study(self) -> Study | None:
         """The study, where its folder was named in place of preferences."""
         if not Path(self.preferences_path).is_dir():
             return None
         return self.reading.study(
-            self.preferences_path, database=self.database, only=["preferences", "queries"], queries=self.queries_path
+            self.preferences_path,
+            database=self.database,
+            only=["preferences", "queries", "clicks"],
+            queries=self.queries_path,
         )
 
     @cached_property

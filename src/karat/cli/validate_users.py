@@ -162,14 +162,13 @@ def _values(texts: tuple[str, ...]) -> dict[str, tuple[float, ...]]:
 
 
 def _clicks(given: Given) -> list[Result]:
-    from karat.formats import read_clicks
     from karat.validity import against_click_rates
 
     return [
         against_click_rates(
             given.runs,
             given.labels,
-            read_clicks(given.preferences_path),
+            given.clicks,
             given.measures or ("CG@5", "DCG@5", "ERR@5", "CCG@5"),
             cutoff=_kept("cutoff"),
             draws=given.draws,
