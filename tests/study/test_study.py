@@ -140,8 +140,8 @@ def test_every_command_that_takes_labels_takes_the_folder(folder: Path, command:
     rows = [f"{q},{d},{(q + n) % 4},{j}" for q in range(1, 9) for n, d in enumerate("abcd") for j in ("ann", "bob")]
     rows += [f"{q},{d},{(q + n + 1) % 4},eve" for q in range(1, 9) for n, d in enumerate("abcd")]
     (folder / "judgments.csv").write_text("\n".join(["query,doc,label,judge", *rows]) + "\n")
-    words = ["distribution"] if command == "judges" else []
-    from_folder = run(command, *words, folder, "--draws", "0", *(["--part", "distribution"] * (command == "context")))
+    words = {"judges": ["distribution", folder], "disagree": [folder], "context": [folder, "--part", "distribution"]}
+    from_folder = run(command, *words[command])
     assert "Key" in from_folder.output, "levels by their names"
     assert "3.000" not in from_folder.output
 
