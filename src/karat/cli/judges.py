@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -202,13 +203,17 @@ def _each(name: str, study: Study, made: Callable[[str | None], Result]) -> dict
 
 
 def _agreement(study: Study) -> dict[str, Result]:
-    from karat.judges import agreement
+    from karat.judges import agreement, agreement_tests
 
-    return _each(
+    labels, gold, judges = study.judgments, study.gold, study.judges
+    found = _each(
         "Agreement",
         study,
-        lambda by: agreement(study.judgments, by=by, gold=study.gold, draws=study.draws, seed=study.seed),
+        lambda by: agreement(labels, gold, by=by, judges=judges, draws=study.draws, seed=study.seed),
     )
+    with suppress(KaratError):  # one group alone has nothing to differ from
+        found |= _each("Differences", study, lambda by: agreement_tests(labels, gold, by=by, judges=judges))
+    return {name: result for name, result in found.items() if result.frame.height or name.startswith("Agreement")}
 
 
 def _error(study: Study) -> dict[str, Result]:
@@ -321,7 +326,7 @@ PARTS: dict[str, Callable[[Study], dict[str, Result]]] = {
 }
 #: What each part has no use for, by the names of the parameters; features serve a part that reports by them.
 IDLE = {
-    "agreement": ("clicks", "population"),
+    "agreement": ("clicks",),
     "error": ("clicks", "by", "population", "documents", "queries", "runs", "draws", "seed"),
     "gold": ("clicks", "draws", "seed"),
     "clicks": ("population",),
