@@ -155,7 +155,7 @@ def test_intervals_of_the_mean_error_hold_it_in_about_95_percent() -> None:
 
 def test_real_labels_have_their_errors_rounded_in_the_distribution() -> None:
     rng = np.random.default_rng(0)
-    rows = {"query": ["q"] * 200, "doc": [str(i) for i in range(200)], "label": (rng.random(200) * 60).round() / 20}
+    rows = {"query": ["q"] * 200, "doc": [str(i) for i in range(200)], "label": rng.random(200) * 3}
     gold = Judgments.of({"q": {str(i): 1 for i in range(200)}})
     found = error_distribution(Judgments.of(rows), gold)
     assert found.frame["error"].to_list() == [-1, 0, 1, 2]

@@ -100,3 +100,10 @@ def test_gold_beside_judges_without_group_makes_no_groups() -> None:
     labels = [{"query": "q", "doc": "d", "label": 1, "judge": judge} for judge in ("ann", "bob")]
     assert not Panel.of(labels, [{"query": "q", "doc": "d", "label": 2}]).has_groups
     assert Panel.of([row | {"group": "crowd"} for row in labels]).has_groups
+
+
+def test_labels_that_are_measurements_are_laid_out_but_make_no_tables() -> None:
+    panel = Panel.of([ROW | {"doc": str(n), "label": n / 7, "judge": "ann"} for n in range(300)])
+    assert panel.third_rules == []
+    with pytest.raises(BadInput, match="at most 101 different grades"):
+        panel.counts()

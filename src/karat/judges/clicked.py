@@ -105,7 +105,7 @@ class Clicked:
             groups=panel.groups,
             value=value,
             words=words,
-            highest=(float(panel.grades[-2]), panel.top) if panel.levels > 2 else None,
+            highest=(float(panel.grades[-2]), panel.top) if len(panel.grades) > 2 else None,
             scaled=panel.scale is not None,
             notes=tuple(notes),
         )

@@ -100,7 +100,6 @@ class Panel:
         named = [] if scale is None else scale.grades
         # Adding 0 makes -0 the same as 0, also in print.
         grades: Floats = np.unique(np.append(frame["label"].unique().to_numpy(), named)) + 0.0
-        refuse_many_grades(len(grades), MOST_GRADES)
         items, item = numbered(frame.select(found.key))
         groups = sorted(frame["group"].unique().to_list(), key=lambda name: (name == GOLD, name))
         people, judge = numbered(found.frame.select("group", "who"))
@@ -135,7 +134,8 @@ class Panel:
 
     @property
     def levels(self) -> int:
-        """How many grades there are."""
+        """How many grades there are, for tables of grades; labels that are measurements have too many and are refused."""
+        refuse_many_grades(len(self.grades), MOST_GRADES)
         return len(self.grades)
 
     @property
@@ -196,6 +196,8 @@ class Panel:
         if self.rules is not None:
             several = [group for group in self.groups if self._more_than(self.rules.labels, group)]
             return known_rules(self.rules, several)
+        if len(self.grades) > MOST_GRADES:  # measurements, of which no two are alike
+            return []
         once = self._once
         return inferred_rules(self.item[once], self.group[once], self.grade[once], self.groups, self.grades)
 
