@@ -3,7 +3,7 @@
     python benchmarks/group_figures.py --studies 1000 --seed 1
 
 Judges are drawn for each study. They differ in leniency as persons, by query and by document; no group and no column
-has an effect. With judges taken as they are (--judges fixed) the same figures tell what that costs.
+has an effect. With judges taken as they are (judges="fixed") the same figures tell what that costs.
 """
 
 from __future__ import annotations

@@ -100,7 +100,7 @@ def test_what_the_data_cannot_say_ends_with_1_and_bad_input_with_2(study: dict[s
 def test_a_plan_is_drawn_labelled_and_read_back(study: dict[str, str], tmp_path: Path) -> None:
     plan = str(tmp_path / "plan.csv")
     files = [study["labels.csv"], study["A.run"], study["B.run"]]
-    done = karat("plan", "gold", *files, "-m", "P@10", "-n", "300", "--out", plan, "--cost", "2")
+    done = karat("plan", "gold", *files, "-m", "P@10", "-n", "300", "--out", plan, "--cost-gold", "2")
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("300 documents to label out of 2,800 that the systems show")
     assert "cost: 600.00" in done.stdout

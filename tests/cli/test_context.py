@@ -33,7 +33,7 @@ def test_the_whole_report_has_every_part_each_with_its_finding(study: Path) -> N
     done = karat(
         "context",
         str(study / "judgments.csv"),
-        *("--runs", str(study / "better.run")),
+        str(study / "better.run"),
         *("--documents", str(study / "documents.jsonl")),
         *("--draws", "100", "--json"),
     )
@@ -41,7 +41,7 @@ def test_the_whole_report_has_every_part_each_with_its_finding(study: Path) -> N
     told = json.loads(done.stdout)
     assert told.pop("left_out") == []
     assert list(told) == ["coverage", "distribution", "change", "correlation", "prediction", "agreement", "labels"]
-    assert all(result["finding"] and result["rows"] for part in told.values() for result in part.values())
+    assert all(part["finding"] and part["rows"] for part in told.values())
     assert "near copy" in told["change"]["Mean change by company"]["finding"]
     assert {row["source"] for row in told["labels"]["Where labels come from"]["rows"]} >= {"judged", "predicted"}
 
@@ -57,7 +57,7 @@ def test_the_whole_report_has_every_part_each_with_its_finding(study: Path) -> N
     ],
 )
 def test_a_part_is_printed_with_its_finding_first(study: Path, part: str, finding: str) -> None:
-    done = karat("context", str(study / "judgments.csv"), "--part", part, "--draws", "100")
+    done = karat("context", part, str(study / "judgments.csv"), "--draws", "100")
     assert done.returncode == 0, done.stderr
     assert finding in "\n".join(done.stdout.splitlines()[:2])
     assert max(map(len, done.stdout.splitlines())) <= 100
@@ -77,14 +77,14 @@ def test_changes_by_a_column_of_the_file(study: Path, tmp_path: Path) -> None:
     frame = kt.read_judgments(str(study / "judgments.csv")).frame
     late = frame.with_columns(half=pl.when(pl.col("query") < "q13").then(pl.lit("first")).otherwise(pl.lit("second")))
     kt.write(kt.Judgments.of(late), str(tmp_path / "judgments.csv"))
-    done = karat("context", str(tmp_path / "judgments.csv"), "--part", "change", "--by", "half", "--json")
+    done = karat("context", "change", str(tmp_path / "judgments.csv"), "--by", "half", "--json")
     rows = json.loads(done.stdout)["Mean change by half"]["rows"]
     assert [row["half"] for row in rows if row["aspect"] == "overall"] == ["first", "second"]
 
 
 @pytest.mark.parametrize("by", ["judge", "query", "context"])
 def test_changes_by_who_judged_what(study: Path, by: str) -> None:
-    done = karat("context", str(study / "judgments.csv"), "--part", "change", "--draws", "0", "--by", by)
+    done = karat("context", "change", str(study / "judgments.csv"), "--draws", "0", "--by", by)
     assert done.returncode == 0, done.stderr
     assert f"Mean change by {by}" in done.stdout
 
@@ -95,12 +95,13 @@ def test_what_the_data_cannot_answer_is_said(study: Path, tmp_path: Path) -> Non
     done = karat("context", str(qrels))
     assert done.returncode == 0
     assert "left out: coverage: Nothing was asked but overall" in " ".join(done.stdout.split())
-    done = karat("context", str(qrels), "--part", "change")
+    done = karat("context", "change", str(qrels))
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == "karat: No document was judged in context: there is no change to tell.\n"
-    done = karat("context", str(qrels), "--part", "taste")
+    done = karat("context", "taste", str(qrels))
     assert done.returncode == 2
-    assert "expected coverage, distribution, change" in done.stderr
+    assert "taste is no file, and no part of" in done.stderr
+    assert "coverage, distribution, change" in done.stderr
     (tmp_path / "silent.csv").write_text("query,doc,label\nq1,d1,N/A\n")
     done = karat("context", str(tmp_path / "silent.csv"))
     assert (done.returncode, done.stderr) == (1, "karat: No judgment has a grade: every answer is N/A.\n")
@@ -112,4 +113,4 @@ def test_what_the_data_cannot_answer_is_said(study: Path, tmp_path: Path) -> Non
     assert "found aspect; every aspect has its own row already" in done.stderr
     done = karat("context", str(tmp_path / "none.csv"))
     assert done.returncode == 2
-    assert "no such file" in done.stderr
+    assert "none.csv is no file" in done.stderr

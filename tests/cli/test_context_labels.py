@@ -11,8 +11,8 @@ from click.testing import CliRunner, Result
 
 import karat as kt
 from karat.cli import karat
-from karat.cli.context_tables import shaped
 from karat.records import Result as Told
+from karat.records.figures import in_words
 from karat.simulate.context import context_study
 
 
@@ -32,7 +32,7 @@ def call(*words: str) -> Result:
 
 def test_labels_in_context_are_written_and_scored_with(folder: Path) -> None:
     out = str(folder / "labels.csv")
-    asked = ["context", str(folder / "judgments.csv"), "--part", "labels", "--runs", str(folder / "runs.csv")]
+    asked = ["context", "labels", str(folder / "judgments.csv"), str(folder / "runs.csv")]
     found = call(*asked, "--draws", "0", "--depth", "5", "--out", out)
     assert found.exit_code == 0
     assert "Wrote" in found.stderr
@@ -44,7 +44,7 @@ def test_labels_in_context_are_written_and_scored_with(folder: Path) -> None:
 
 
 def test_the_report_has_accuracy_predictors_and_sources(folder: Path) -> None:
-    asked = ["context", str(folder / "judgments.csv"), "--part", "labels", "--runs", str(folder / "runs.csv")]
+    asked = ["context", "labels", str(folder / "judgments.csv"), str(folder / "runs.csv")]
     said = call(
         *asked, "--draws", "0", "--model", "ordinal", "--expected", "--documents", str(folder / "documents.jsonl")
     )
@@ -53,17 +53,17 @@ def test_the_report_has_accuracy_predictors_and_sources(folder: Path) -> None:
 
 
 def test_labels_are_written_for_runs_only_and_into_tables_only(folder: Path) -> None:
-    asked = ["context", str(folder / "judgments.csv"), "--part", "labels"]
-    with pytest.raises(kt.BadInput, match="add --runs"):
+    asked = ["context", "labels", str(folder / "judgments.csv")]
+    with pytest.raises(kt.BadInput, match="name them after LABELS"):
         call(*asked, "--out", str(folder / "labels.csv"))
     for name in ("labels.qrels", "labels.foo", "labels"):
         with pytest.raises(kt.BadInput, match=r"expected a name that ends in \.csv, \.tsv, \.jsonl or \.parquet"):
-            call(*asked, "--runs", str(folder / "runs.csv"), "--out", str(folder / name))
+            call(*asked, str(folder / "runs.csv"), "--out", str(folder / name))
         assert not (folder / name).exists()
 
 
 def test_standard_output_gets_the_labels_alone(folder: Path) -> None:
-    asked = ["context", str(folder / "judgments.csv"), "--runs", str(folder / "runs.csv"), "--out", "-"]
+    asked = ["context", "labels", str(folder / "judgments.csv"), str(folder / "runs.csv"), "--out", "-"]
     out = call(*asked).stdout
     assert out.startswith("query,doc,label,context,source\n")
     assert {line.count(",") for line in out.splitlines()} == {4}
@@ -83,7 +83,7 @@ def test_where_nothing_can_be_predicted_the_labels_there_are_are_counted(tmp_pat
     query = judged.splitlines()[1].partition(",")[0]
     lines = [f"{query} Q0 {doc} {rank} {9 - rank} mine\n" for rank, doc in enumerate("abc", 1)]
     (tmp_path / "my.run").write_text("".join(lines))
-    asked = ["context", str(tmp_path / "judged.csv"), "--part", "labels", "--runs", str(tmp_path / "my.run")]
+    asked = ["context", "labels", str(tmp_path / "judged.csv"), str(tmp_path / "my.run")]
     found = call(*asked, "--out", str(tmp_path / "labels.csv"))
     assert found.exit_code == 0
     said = " ".join(found.stdout.split())
@@ -93,13 +93,13 @@ def test_where_nothing_can_be_predicted_the_labels_there_are_are_counted(tmp_pat
     assert "accuracy and predictors left out: Labels in context cannot be predicted: " in said
     assert kt.read_judgments(str(tmp_path / "labels.csv")).has("source")
     with pytest.raises(kt.Undefined, match="cannot be predicted"):
-        call(*asked[:4])
-    whole = json.loads(call("context", *asked[1:2], *asked[4:], "--json").stdout)
-    assert list(whole["labels"]) == ["Where labels come from"]
+        call(*asked[:3])
+    whole = json.loads(call("context", *asked[2:], "--json").stdout)
+    assert whole["labels"]["finding"].startswith("Of 2 documents after another")
 
 
 def test_documents_that_tell_nothing_cost_only_the_table_by_company(folder: Path) -> None:
-    asked = ["context", str(folder / "judgments.csv"), "--part", "change", "--draws", "0"]
+    asked = ["context", "change", str(folder / "judgments.csv"), "--draws", "0"]
     (folder / "bare.csv").write_text("doc,colour\nq000-d0,red\n")
     (folder / "strange.csv").write_text("doc,text\nx,a page\n")
     for name, why in (("bare.csv", "a column text, site or url"), ("strange.csv", "some of those that were judged")):
@@ -112,21 +112,28 @@ def test_documents_that_tell_nothing_cost_only_the_table_by_company(folder: Path
 
 
 def test_grades_are_shown_by_their_names_where_a_scale_names_them(folder: Path) -> None:
-    asked = ["context", str(folder / "judgments.csv"), "--draws", "0", "--scale", "bad,fair,good,excellent,perfect"]
-    heads = [line.split() for line in call(*asked, "--part", "distribution").output.splitlines()]
+    asked = [
+        "context",
+        "distribution",
+        str(folder / "judgments.csv"),
+        "--draws",
+        "0",
+        "--scale",
+        "bad,fair,good,excellent,perfect",
+    ]
+    heads = [line.split() for line in call(*asked).output.splitlines()]
     assert ["documents", "aspect", "setting", "bad", "fair", "good", "excellent", "perfect"] in heads
     accuracy = Told(pl.DataFrame({"grade": ["all", "0", "1"], "accuracy": [0.6, 0.5, 0.7]}), "")
-    named = shaped(accuracy, "Labels in context", kt.Scale.parse("bad,fair"))
-    assert named.frame["grade"].to_list() == ["all", "bad", "fair"]
-    plain = call(*asked[:-2], "--part", "distribution").output
+    assert in_words(accuracy.frame, kt.Scale.parse("bad,fair"))["grade"].to_list() == ["all", "bad", "fair"]
+    plain = call(*asked[:-2]).output
     assert "grade 0" in plain
-    told = json.loads(call(*asked, "--part", "distribution", "--json").stdout)
-    assert told["Distribution"]["rows"][0]["grade"] == 0
+    told = json.loads(call(*asked, "--json").stdout)
+    assert told["rows"][0]["grade"] == 0
 
 
 def test_expected_labels_are_scored_with_the_scale_they_are_on(folder: Path) -> None:
     out, scale = str(folder / "expected.csv"), ["--scale", "bad,fair,good,excellent,perfect"]
-    asked = ["context", str(folder / "judgments.csv"), "--runs", str(folder / "runs.csv"), "--expected", *scale]
+    asked = ["context", "labels", str(folder / "judgments.csv"), str(folder / "runs.csv"), "--expected", *scale]
     (folder / "expected.csv").write_text(call(*asked, "--out", "-").stdout)
     found = call("score", out, str(folder / "runs.csv"), "-m", "ERR(context=0.5)@5", "--draws", "0", *scale)
     assert found.exit_code == 0

@@ -8,8 +8,8 @@ import sys
 
 import pytest
 
-A = ["--score", "0.6260", "--sd", "0.414", "--n", "10278"]
-B = ["--score", "0.6385", "--sd", "0.402", "--n", "20604"]
+A = ["--score", "0.6260", "--sd", "0.414", "--n-queries", "10278"]
+B = ["--score", "0.6385", "--sd", "0.402", "--n-queries", "20604"]
 GOLD = ["--relevant", "43/59", "--nonrelevant", "67/84"]
 
 
@@ -45,7 +45,7 @@ def test_json_has_the_promised_shape() -> None:
     assert (document["verdict"], document["method"]) == ("better", "shared")
     assert [system["n"] for system in document["systems"]] == [10278, 20604]
     assert document["systems"][0]["corrected"] == pytest.approx(0.8047, abs=5e-5)
-    alone = json.loads(karat("--score", "0.5", "--n", "100", *GOLD, "--json", "--draws", "0").stdout)
+    alone = json.loads(karat("--score", "0.5", "--n-queries", "100", *GOLD, "--json", "--draws", "0").stdout)
     assert [row["method"] for row in alone["methods"]] == ["naive", "corrected", "closed form"]
 
 
@@ -57,7 +57,21 @@ def test_a_second_gold_sample_is_for_the_second_system() -> None:
 
 
 def test_on_the_same_queries_the_test_is_sharper() -> None:
-    two = ["--score", "0.61", "--sd", "0.3", "--n", "200", "--score", "0.64", "--sd", "0.31", "--n", "200", *GOLD]
+    two = [
+        "--score",
+        "0.61",
+        "--sd",
+        "0.3",
+        "--n-queries",
+        "200",
+        "--score",
+        "0.64",
+        "--sd",
+        "0.31",
+        "--n-queries",
+        "200",
+        *GOLD,
+    ]
     apart, paired = (json.loads(karat(*two, *more, "--json").stdout) for more in ([], ["--sd-difference", "0.18"]))
     assert apart["verdict"] == "no difference shown"
     assert paired["methods"][2]["p"] < apart["methods"][2]["p"]
@@ -67,25 +81,33 @@ def test_on_the_same_queries_the_test_is_sharper() -> None:
 @pytest.mark.parametrize(
     ("words", "said", "code"),
     [
-        (["--score", "0.5", "--n", "9", "--relevant", "60/59", "--nonrelevant", "67/84"], "found 60/59", 2),
-        (["--score", "0.5", "--n", "9", "--relevant", "0/0", "--nonrelevant", "67/84"], "found 0/0", 2),
-        (["--score", "0.5", "--n", "9", "--relevant", "-3/9", "--nonrelevant", "67/84"], "found -3/9", 2),
-        (["--score", "0.5", "--n", "9", "--relevant", "most", "--nonrelevant", "67/84"], "give counts", 2),
-        (["--score", "1.5", "--n", "9", *GOLD], "a number from 0 to 1", 2),
-        (["--score", "nan", "--n", "9", *GOLD], "a number from 0 to 1", 2),
-        (["--score", "0.5", "--n", "1", *GOLD], "2 or more, found 1", 2),
-        (["--score", "0.5", "--n", "many", *GOLD], "not a valid integer", 2),
-        (["--score", "0.5", *GOLD], "Missing option '--n'", 2),
+        (["--score", "0.5", "--n-queries", "9", "--relevant", "60/59", "--nonrelevant", "67/84"], "found 60/59", 2),
+        (["--score", "0.5", "--n-queries", "9", "--relevant", "0/0", "--nonrelevant", "67/84"], "found 0/0", 2),
+        (["--score", "0.5", "--n-queries", "9", "--relevant", "-3/9", "--nonrelevant", "67/84"], "found -3/9", 2),
+        (["--score", "0.5", "--n-queries", "9", "--relevant", "most", "--nonrelevant", "67/84"], "give counts", 2),
+        (["--score", "1.5", "--n-queries", "9", *GOLD], "a number from 0 to 1", 2),
+        (["--score", "nan", "--n-queries", "9", *GOLD], "a number from 0 to 1", 2),
+        (["--score", "0.5", "--n-queries", "1", *GOLD], "2 or more, found 1", 2),
+        (["--score", "0.5", "--n-queries", "many", *GOLD], "not a valid integer", 2),
+        (["--score", "0.5", *GOLD], "Missing option '--n-queries'", 2),
         ([*A, *A, *A, *GOLD], "expected one score, or two to compare, found 3", 2),
-        ([*A, "--score", "0.5", *GOLD], "--n: expected one for each score (2), found 1", 2),
-        ([*A, "--score", "0.5", "--n", "9", *GOLD], "--sd: expected one for each score (2), or none, found 1", 2),
+        ([*A, "--score", "0.5", *GOLD], "--n-queries: expected one for each score (2), found 1", 2),
+        (
+            [*A, "--score", "0.5", "--n-queries", "9", *GOLD],
+            "--sd: expected one for each score (2), or none, found 1",
+            2,
+        ),
         ([*A, *GOLD, "--relevant", "3/4"], "one each, or two each", 2),
         ([*A, *GOLD, *GOLD], "a second --score", 2),
         ([*A, *GOLD, "--sd-difference", "0.1"], "a second --score", 2),
         ([*A, *GOLD, "--level", "95"], "a share such as 0.95", 2),
         ([*A, *GOLD, "--draws", "7"], "100 or more", 2),
-        (["--score", "0.5", "--n", "9", "--relevant", "30/60", "--nonrelevant", "42/84"], "told from guessing", 1),
-        (["--score", "0.5", "--n", "9", "--relevant", "1/1", "--nonrelevant", "42/84"], "1 gold label", 1),
+        (
+            ["--score", "0.5", "--n-queries", "9", "--relevant", "30/60", "--nonrelevant", "42/84"],
+            "told from guessing",
+            1,
+        ),
+        (["--score", "0.5", "--n-queries", "9", "--relevant", "1/1", "--nonrelevant", "42/84"], "1 gold label", 1),
     ],
 )
 def test_what_cannot_be_is_refused_in_plain_words(words: list[str], said: str, code: int) -> None:

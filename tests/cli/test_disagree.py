@@ -48,12 +48,12 @@ def test_the_first_line_is_the_finding(crowd: str) -> None:
 
 
 def test_conditions_robustness_and_consistency_are_reported(crowd: str) -> None:
-    by = json.loads(karat("disagree", crowd, "--by", "kind", "--json").stdout)
+    by = json.loads(karat("disagree", "by", crowd, "kind", "--json").stdout)
     assert {row["kind"] for row in by["rows"]} == {"faceted", "ambiguous"}
-    robust = json.loads(karat("disagree", crowd, "--robustness", "--json").stdout)
+    robust = json.loads(karat("disagree", "robustness", crowd, "--json").stdout)
     assert [row["measure"] for row in robust["rows"]][:2] == ["AP(rel=2)", "GAP(gains=udm(1/2))"]
     assert all(0 <= row["mean"] <= 1 for row in robust["rows"])
-    none = karat("disagree", crowd, "--consistency")
+    none = karat("disagree", "consistency", crowd)
     assert none.returncode == 1
     assert "no judge judged a document twice" in none.stderr
 
@@ -75,8 +75,8 @@ def test_weights_go_from_a_file_into_a_score(crowd: str, tmp_path: Path) -> None
 
 def test_tables_of_other_views_are_written_too(crowd: str, tmp_path: Path) -> None:
     out = tmp_path / "table.csv"
-    for words, column in ((["--by", "kind"], "kind"), (["--robustness"], "measure")):
-        done = karat("disagree", crowd, *words, "--out", str(out))
+    for words, column in ((["by", crowd, "kind"], "kind"), (["robustness", crowd], "measure")):
+        done = karat("disagree", *words, "--out", str(out))
         assert done.returncode == 0, done.stderr
         assert out.read_text().startswith(column + ",")
         out.unlink()
@@ -85,12 +85,14 @@ def test_tables_of_other_views_are_written_too(crowd: str, tmp_path: Path) -> No
     both.write_text(
         "\n".join([lines[0] + ",surface", *(f"{line},{s}" for line in lines[1:] for s in ("snippet", "page"))])
     )
-    done = karat("disagree", str(both), "--combine", "snippet,page", "--top", "2,2", "--of", "3", "--out", str(out))
+    done = karat(
+        "disagree", "combined", str(both), "--parts", "snippet,page", "--top", "2,2", "--of", "3", "--out", str(out)
+    )
     assert done.returncode == 0, done.stderr
     assert out.read_text().startswith("level,snippet,page,weight")
     twice = tmp_path / "twice.csv"
     twice.write_text("\n".join([*lines, *lines[1:]]))
-    done = karat("disagree", str(twice), "--consistency", "--draws", "0", "--out", str(out))
+    done = karat("disagree", "consistency", str(twice), "--draws", "0", "--out", str(out))
     assert done.returncode == 0, done.stderr
     assert out.read_text().startswith("kind,level,p,sd\n")
 
@@ -116,20 +118,18 @@ def test_weights_up_to_top_score_labels_above_it(crowd: str, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--consistency", "--of", "3"], "--of says nothing with --consistency"),
-        (["--consistency", "--min-labels", "3"], "--min-labels says nothing with --consistency"),
-        (["--robustness", "--at-least", "1"], "--at-least says nothing with --robustness"),
-        (["--robustness", "--draws", "100"], "--draws says nothing with --robustness"),
-        (["--by", "kind", "--zero-lowest"], "--zero-lowest says nothing with --by"),
-        (["--combine", "a,b", "--most-labels", "2"], "--most-labels says nothing with --combine"),
-        (["--combine", "a,b", "--by", "kind"], "--combine stands alone"),
-        (["--by", "kind", "--robustness", "--out", "x.csv"], "--out writes one table"),
-        (["--queries", "q.csv"], "--queries says nothing without --by"),
-        (["--zero-lowest"], "--zero-lowest is about the weights that --out writes"),
+        (["consistency", "--of", "3"], "No such option '--of'"),
+        (["consistency", "--min-labels", "3"], "No such option '--min-labels'"),
+        (["robustness", "--at-least", "1"], "No such option '--at-least'"),
+        (["robustness", "--draws", "100"], "No such option '--draws'"),
+        (["by", "--zero-lowest"], "No such option '--zero-lowest'"),
+        (["combined", "--max-labels", "2"], "No such option '--max-labels'"),
+        (["weights", "--queries", "q.csv"], "No such option '--queries'"),
+        (["weights", "--zero-lowest"], "--zero-lowest is about the weights that --out writes"),
     ],
 )
 def test_options_that_would_change_nothing_are_refused(crowd: str, words: list[str], said: str) -> None:
-    done = karat("disagree", crowd, *words)
+    done = karat("disagree", words[0], crowd, *words[1:])
     assert done.returncode == 2
     assert said in done.stderr
 
@@ -137,15 +137,15 @@ def test_options_that_would_change_nothing_are_refused(crowd: str, words: list[s
 @pytest.mark.parametrize(
     ("words", "said", "code"),
     [
-        (["--top", "9"], "expected a label of these judgments", 2),
-        (["--top", "great"], "expected a level, as a number or a name of --scale", 2),
-        (["--at-least", "4", "--of", "3"], "expected M from 1 to N", 2),
-        (["--by", "colour"], "list_quality, or top5", 2),
-        (["--min-labels", "9"], "no document has 9 labels", 1),
+        (["weights", "--top", "9"], "expected a label of these judgments", 2),
+        (["weights", "--top", "great"], "expected a level, as a number or a name of --scale", 2),
+        (["weights", "--at-least", "4", "--of", "3"], "expected M from 1 to N", 2),
+        (["by", "colour"], "list_quality, or top5", 2),
+        (["weights", "--min-labels", "9"], "no document has 9 labels", 1),
     ],
 )
 def test_bad_questions_get_answers_that_help(crowd: str, words: list[str], said: str, code: int) -> None:
-    done = karat("disagree", crowd, *words)
+    done = karat("disagree", words[0], crowd, *words[1:])
     assert done.returncode == code
     assert said in done.stderr
     assert "Traceback" not in done.stderr

@@ -57,7 +57,7 @@ class Setting:
         labels = plan.drop_nulls("label").select(
             "query", "doc", "label", judge=pl.lit("ana" if group is None else f"ana of {group}")
         )
-        self.import_(labels, "labels", *(["--group", group] if group else []))
+        self.import_(labels, "labels", *(["--default-group", group] if group else []))
 
     def export(self, *options: str) -> kt.Judgments:
         """The labels of the study."""
@@ -171,7 +171,7 @@ def test_each_group_has_its_own_rounds(setting: Setting) -> None:
     for group, number in (("experts", 40), ("crowd", 30)):
         of_group = ("--kind", "gold", "--group", group)
         second = setting.plan(number, pilot=setting.export(*of_group))
-        setting.import_(second.drop("group", strict=False), "second", "--group", group)
+        setting.import_(second.drop("group", strict=False), "second", "--default-group", group)
         setting.judged(setting.filled(second), group)
         assert_frame_equal(setting.verdict(setting.export(*of_group)), setting.verdict(setting.filled(second)))
 
@@ -181,7 +181,7 @@ def test_another_draw_of_the_same_round_is_refused_and_leaves_no_trace(setting: 
     other = plan_gold(setting.runs, setting.labels, MEASURE, 120, seed=9).to_frame()
     before = setting.export().frame
     for file in (other, setting.filled(other), setting.filled(other, 60)):
-        with pytest.raises(kt.BadInput, match=r"found another of the same round: .* karat plan gold --pilot"):
+        with pytest.raises(kt.BadInput, match=r"found another of the same round: .* karat plan gold --gold"):
             setting.import_(file, "other")
     assert_frame_equal(setting.export().frame, before)
     assert pl.read_ndjson(_exported_tasks(setting)).height == first.height
@@ -198,7 +198,7 @@ def test_a_part_of_a_draw_may_come_later_and_is_told(setting: Setting) -> None:
 def test_a_plan_that_cannot_be_stored_leaves_no_trace(setting: Setting) -> None:
     _groups(setting, "experts", "crowd")
     first = setting.plan(80)
-    setting.import_(first, "first", "--group", "experts")
+    setting.import_(first, "first", "--default-group", "experts")
     setting.judged(setting.filled(first), "experts")
     second = setting.plan(40, pilot=setting.export("--kind", "gold", "--group", "experts")).drop("group", strict=False)
     before = setting.export("--kind", "gold").frame
@@ -206,10 +206,10 @@ def test_a_plan_that_cannot_be_stored_leaves_no_trace(setting: Setting) -> None:
         judge=pl.when(pl.col("label").is_not_null()).then(pl.lit("ana of experts"))
     )
     with pytest.raises(kt.BadInput, match="the judge ana of experts: expected the group experts"):
-        setting.import_(wrong, "second", "--group", "crowd")
+        setting.import_(wrong, "second", "--default-group", "crowd")
     for bad in ("99999999999999999999", "0", "-1", "soon"):
         with pytest.raises(kt.BadInput, match="round"):
-            setting.import_(second.with_columns(round=pl.lit(bad)), "second", "--group", "experts")
+            setting.import_(second.with_columns(round=pl.lit(bad)), "second", "--default-group", "experts")
     assert_frame_equal(setting.export("--kind", "gold").frame, before)
 
 
@@ -256,7 +256,7 @@ def test_a_plan_with_labels_names_its_group_where_there_are_several(setting: Set
     half = setting.filled(setting.plan(80), 30)
     with pytest.raises(kt.BadInput, match="expected the group that it is for, of experts, crowd, found none"):
         setting.import_(half, "half")
-    assert "30 new labels" in setting.import_(half, "half", "--group", "crowd")
+    assert "30 new labels" in setting.import_(half, "half", "--default-group", "crowd")
 
 
 def test_documents_in_context_and_pairs_keep_the_chances_of_their_own_draws(setting: Setting) -> None:
@@ -299,10 +299,10 @@ def _groups(setting: Setting, *names: str) -> None:
 def test_a_plan_is_for_one_group_and_its_labels_are_exported_alone(setting: Setting) -> None:
     _groups(setting, "crowd", "experts")
     plan = setting.plan(20)
-    assert "20 new tasks" in setting.import_(plan, "plan", "--group", "experts")
+    assert "20 new tasks" in setting.import_(plan, "plan", "--default-group", "experts")
     label = setting.filled(plan).select("query", "doc", "label")
-    setting.import_(label.with_columns(judge=pl.lit("ana")), "labels", "--group", "experts")
-    setting.import_(label.with_columns(judge=pl.lit("bob"), label=pl.lit(0.0)), "others", "--group", "crowd")
+    setting.import_(label.with_columns(judge=pl.lit("ana")), "labels", "--default-group", "experts")
+    setting.import_(label.with_columns(judge=pl.lit("bob"), label=pl.lit(0.0)), "others", "--default-group", "crowd")
     gold = setting.export("--kind", "gold", "--group", "experts")
     assert_frame_equal(setting.verdict(gold), setting.verdict(setting.filled(plan)))
     assert {*gold.frame["judge"]} == {"ana"}
@@ -316,8 +316,8 @@ def test_the_report_of_a_study_counts_drawn_documents_that_wait_for_a_label(sett
     for one in setting.runs:
         one.frame.write_csv(runs / f"{one.systems[0]}.csv")
     half = setting.filled(setting.plan(120), 60)
-    setting.import_(setting.labels.frame.with_columns(judge=pl.lit("model")), "bronze", "--group", "llm")
-    setting.import_(half, "half", "--group", "gold")
+    setting.import_(setting.labels.frame.with_columns(judge=pl.lit("model")), "bronze", "--default-group", "llm")
+    setting.import_(half, "half", "--default-group", "gold")
     told = run("report", setting.folder, "-o", setting.folder / "page.html", "-m", MEASURE, "--json", "--draws", "100")
     found = json.loads(told.stdout)["comparison"]["methods"]
     by_hand = setting.verdict(half).filter(pl.col("method") == "ppi")

@@ -124,7 +124,7 @@ def test_training_on_labels_with_a_habit(study: Path) -> None:
     done = karat(
         "train",
         *paths(study, "crowd.csv", "professional.csv"),
-        "--run",
+        "--runs",
         str(study / "bm25.csv"),
         "--feature",
         "wikipedia",
@@ -189,7 +189,7 @@ def test_what_bias_lacks_is_said_in_words_of_the_command(study: Path) -> None:
     alone = karat("judges", "bias", *paths(study, "crowd.csv"), "--gold", str(study / "gold.csv"))
     whole = karat("judges", *paths(study, "crowd.csv"), "--gold", str(study / "gold.csv"), "--draws", "0")
     for said in (alone.stderr, " ".join(whole.stdout.split())):
-        assert "features of query and document are needed: give --documents, --queries or --run" in said
+        assert "features of query and document are needed: give --documents, --queries or --runs" in said
         assert "add_features" not in said
 
 
@@ -223,7 +223,7 @@ def test_the_tests_of_distributions_name_the_group(study: Path) -> None:
     ("part", "words", "named"),
     [
         ("bias", ["--by", "wikipedia"], "--by"),
-        ("error", ["--judges", "fixed"], "--judges"),
+        ("error", ["--judges-are", "fixed"], "--judges-are"),
         ("gold", ["--draws", "100"], "--draws"),
         ("distribution", ["--clicks", "clicks.csv"], "--clicks"),
     ],
@@ -233,7 +233,7 @@ def test_an_option_that_does_nothing_for_a_part_is_refused(
 ) -> None:
     done = karat("judges", part, *paths(study, "crowd.csv"), *words)
     assert done.returncode == 2
-    assert f"expected options that it uses, found {named}" in " ".join(done.stderr.split())
+    assert f"No such option '{named}'" in " ".join(done.stderr.split())
 
 
 def test_notes_name_no_column_that_is_not_printed(study: Path) -> None:

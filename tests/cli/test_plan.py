@@ -35,14 +35,25 @@ def study(tmp_path: Path) -> list[str]:
 
 
 def test_the_first_line_is_the_answer() -> None:
-    done = karat("plan", "power", "--difference", "0.02", "--sd", "0.2", "-m", "P@10")
+    done = karat("plan", "power", "--difference", "0.02", "--sd-difference", "0.2", "-m", "P@10")
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[0] == "To see a difference of 0.02 in P@10 with power 80 % you need 787 queries."
     assert max(len(line) for line in done.stdout.splitlines()) <= 100
 
 
 def test_costs_mark_the_cheapest_share() -> None:
-    words = ["--difference", "0.02", "--sd", "0.2", "--gold-variance", "0.005", "--pool", "8", "--cost-query", "5"]
+    words = [
+        "--difference",
+        "0.02",
+        "--sd-difference",
+        "0.2",
+        "--gold-variance",
+        "0.005",
+        "--pool",
+        "8",
+        "--cost-query",
+        "5",
+    ]
     done = karat("plan", "power", *words, "--cost-gold", "1")
     assert done.returncode == 0, done.stderr
     (line,) = [line for line in done.stdout.splitlines() if line.rstrip().endswith("yes")]
@@ -74,13 +85,13 @@ def test_the_example_runs() -> None:
 @pytest.mark.parametrize(
     ("words", "said", "code"),
     [
-        ([], "give --sd, or LABELS RUN_A RUN_B", 2),
-        (["--sd", "0"], "the standard deviation: expected a number above 0", 2),
-        (["--sd", "0.2", "--gold", "pilot.csv"], "expected LABELS RUN_A RUN_B with it, found no files", 2),
-        (["--sd", "0.2", "--gold-share", "0.5"], "give a pilot with --gold, or --gold-variance", 2),
-        (["--sd", "0.2", "--power", "1"], "the power: expected a share above alpha", 2),
-        (["--sd", "1e9"], "out of reach", 1),
-        (["labels.csv", "a.run", "--sd", "0.2"], "expected no files with it", 2),
+        ([], "give --sd-difference, or LABELS RUN_A RUN_B", 2),
+        (["--sd-difference", "0"], "the standard deviation: expected a number above 0", 2),
+        (["--sd-difference", "0.2", "--gold", "pilot.csv"], "expected LABELS RUN_A RUN_B with it, found no files", 2),
+        (["--sd-difference", "0.2", "--gold-share", "0.5"], "give a pilot with --gold, or --gold-variance", 2),
+        (["--sd-difference", "0.2", "--power", "1"], "the power: expected a share above alpha", 2),
+        (["--sd-difference", "1e9"], "out of reach", 1),
+        (["labels.csv", "a.run", "--sd-difference", "0.2"], "expected no files with it", 2),
         (["labels.csv"], "expected LABELS RUN_A RUN_B", 2),
     ],
 )

@@ -26,7 +26,7 @@ def call(*words: str) -> Result:
 
 
 def test_the_three_schemes_are_shown_and_nothing_is_written(run: str) -> None:
-    found = call(run, "--cost", "0.5", "--cost-in-context", "1")
+    found = call(run, "--cost-alone", "0.5", "--cost-in-context", "1")
     assert found.exit_code == 0
     assert found.output.startswith("For 10 queries, judging in context costs 41 (cheaper), 115 (as the paper)")
     table = [line.split() for line in found.output.splitlines() if line.startswith(("cheaper ", "paper ", "fuller "))]
@@ -37,7 +37,7 @@ def test_the_three_schemes_are_shown_and_nothing_is_written(run: str) -> None:
 @pytest.mark.parametrize("ending", ["csv", "jsonl"])
 def test_tasks_are_written_and_read_back(run: str, ending: str) -> None:
     out = str(Path(run).with_name(f"tasks.{ending}"))
-    found = call(run, "--judges", "2", "--out", out)
+    found = call(run, "--n-judges", "2", "--out", out)
     assert "Wrote" in found.stderr
     tasks = pl.read_csv(out) if ending == "csv" else pl.read_ndjson(out)
     assert tasks.height == 150
@@ -62,7 +62,7 @@ def test_odd_names_are_refused_before_anything_is_printed(run: str) -> None:
         (["--out", "tasks.xlsx"], "ends in .csv"),
         (["--json", "--out", "-"], "choose one"),
         (["--scheme", "best"], "cheaper or paper or fuller"),
-        (["--cost", "-1"], "the cost of a judgment alone: expected a number from 0, found -1"),
+        (["--cost-alone", "-1"], "the cost of a judgment alone: expected a number from 0, found -1"),
     ):
         with pytest.raises(BadInput, match=says):
             call(run, *words)

@@ -41,7 +41,7 @@ def test_a_second_round_asks_for_new_documents_and_compare_takes_its_file_alone(
     first, more = (Path(study[0]).parent / name for name in ("gold.csv", "more.csv"))
     assert karat("plan", "gold", *study, "-n", "80", "--out", str(first)).returncode == 0
     fill(first)
-    words = ["plan", "gold", *study, "-n", "50", "--pilot", str(first), "--out", str(more)]
+    words = ["plan", "gold", *study, "-n", "50", "--gold", str(first), "--out", str(more)]
     done = karat(*words)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("50 documents to label: of 560 that the systems show, 80 have a gold label;")
@@ -72,7 +72,7 @@ def test_two_files_of_gold_labels_are_refused_and_so_is_their_sum(study: list[st
     done = karat("compare", *study, "-m", "P@10", "--gold", files[0], "--gold", files[1])
     assert done.returncode == 2
     assert "--gold: expected one file, found" in done.stderr
-    assert "karat plan gold --pilot" in done.stderr
+    assert "karat plan gold --gold" in done.stderr
     pl.concat([pl.read_csv(file, infer_schema=False) for file in files]).write_csv(folder / "sum.csv")
     done = karat("compare", *study, "-m", "P@10", "--gold", str(folder / "sum.csv"))
     assert done.returncode == 2

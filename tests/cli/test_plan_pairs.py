@@ -48,7 +48,7 @@ def test_the_counts_come_first_and_no_file_is_written(folder: Path) -> None:
 @pytest.mark.parametrize("ending", ["jsonl", "csv", "parquet"])
 def test_the_task_file_holds_every_comparison(folder: Path, tmp_path: Path, ending: str) -> None:
     out = tmp_path / f"tasks.{ending}"
-    document = json.loads(run(*given(folder), "--judges", "3", "--out", out, "--json").stdout)
+    document = json.loads(run(*given(folder), "--judges-each", "3", "--out", out, "--json").stdout)
     read = {"jsonl": pl.read_ndjson, "csv": pl.read_csv, "parquet": pl.read_parquet}[ending](out)  # type: ignore[operator]
     # Of four subtopics each, those that a document serves, to three judges.
     labels = pl.read_csv(folder / "labels.csv").filter(pl.col("label") > 0).select("query", "subtopic").unique()
@@ -64,7 +64,7 @@ def test_the_task_file_holds_every_comparison(folder: Path, tmp_path: Path, endi
 
 
 def test_when_nothing_is_left_nothing_is_written(folder: Path, tmp_path: Path) -> None:
-    done = run(*given(folder), "--least", "StRecall@10=1.5", "--out", tmp_path / "tasks.csv")
+    done = run(*given(folder), "--min-difference", "StRecall@10=1.5", "--out", tmp_path / "tasks.csv")
     assert done.exit_code == 0
     assert "was not written" in done.stdout
     assert not (tmp_path / "tasks.csv").exists()
@@ -73,10 +73,10 @@ def test_when_nothing_is_left_nothing_is_written(folder: Path, tmp_path: Path) -
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--least", "StRecall@10"], "MEASURE=X"),
+        (["--min-difference", "StRecall@10"], "MEASURE=X"),
         (["--relevant-gap", "few"], "a whole number, or any"),
         (["--out", "tasks.docx"], "ends in .jsonl, .csv or .parquet"),
-        (["--least", "nDGC@10=0.1"], "did you mean nDCG"),
+        (["--min-difference", "nDGC@10=0.1"], "did you mean nDCG"),
     ],
 )
 def test_bad_options_are_named(folder: Path, words: list[str], said: str) -> None:

@@ -29,7 +29,7 @@ def run(*arguments):
 
 
 def named(files):
-    return ["--labels", files / "qrels.txt", "--run", files / "one.run", "--run", files / "two.run", "--draws", "100"]
+    return [files / "qrels.txt", files / "one.run", files / "two.run", "--draws", "100"]
 
 
 def test_named_files_make_a_page_and_the_verdict_is_printed(files):

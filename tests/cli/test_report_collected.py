@@ -71,7 +71,7 @@ def test_what_was_collected_elsewhere_is_in_the_report_when_the_place_is_named(f
 
 def test_a_database_needs_the_folder_of_its_study(folder: Path) -> None:
     with pytest.raises(BadInput, match="--database: expected the study's folder beside it, found none"):
-        run("report", "--labels", folder / "tasks.csv", "--database", "postgresql://localhost/karat")
+        run("report", folder / "tasks.csv", "--database", "postgresql://localhost/karat")
 
 
 def test_a_file_of_judgments_stands_before_the_database_and_this_is_said(folder: Path) -> None:

@@ -20,7 +20,7 @@ def run(*words: str) -> Any:
 
 
 def test_the_papers_simulation_holds_the_truth_as_often_as_it_should() -> None:
-    rows = {row["score"]: row for row in run("simulate", "bronze", "--studies", "4000")["rows"]}
+    rows = {row["score"]: row for row in run("simulate", "bronze", "--n-studies", "4000")["rows"]}
     assert rows["naive"]["mean"] == pytest.approx(0.48, abs=0.005)
     assert rows["naive"]["covered"] == pytest.approx(0.05, abs=0.03)
     assert rows["corrected"]["covered"] == pytest.approx(0.945, abs=0.015)
@@ -28,7 +28,7 @@ def test_the_papers_simulation_holds_the_truth_as_often_as_it_should() -> None:
 
 def test_a_lenient_judge_misleads_and_gold_labels_help(tmp_path: Path) -> None:
     folder = tmp_path / "study"
-    words = ["--judge", "lenient", "--leniency", "0.3", "--gold", "500", "--queries", "200", "--out", str(folder)]
+    words = ["--judge", "lenient", "--leniency", "0.3", "--n-gold", "500", "--n-queries", "200", "--out", str(folder)]
     made = run("simulate", "two-systems", *words)
     assert made["truth"]["difference"] == 0.0
     runs = [str(folder / "runs" / "A.run"), str(folder / "runs" / "B.run")]
@@ -49,7 +49,7 @@ def test_a_lenient_judge_misleads_and_gold_labels_help(tmp_path: Path) -> None:
 )
 def test_every_kind_writes_its_files_and_its_truth(kind: str, files: set[str], tmp_path: Path) -> None:
     folder = tmp_path / "study"
-    made = run("simulate", kind, "--queries", "20", "--out", str(folder))
+    made = run("simulate", kind, "--n-queries", "20", "--out", str(folder))
     assert files <= {*made["files"]}
     assert all((folder / name).is_file() for name in made["files"])
     assert made["truth"].items() <= json.loads((folder / "truth.json").read_text()).items()
@@ -57,7 +57,7 @@ def test_every_kind_writes_its_files_and_its_truth(kind: str, files: set[str], t
 
 def test_what_was_planted_in_the_users_is_in_the_truth(tmp_path: Path) -> None:
     folder = tmp_path / "study"
-    run("simulate", "preferences", "--queries", "10", "--careless", "0.2", "--noise", "0.5", "--out", str(folder))
+    run("simulate", "preferences", "--n-queries", "10", "--careless", "0.2", "--noise", "0.5", "--out", str(folder))
     truth = json.loads((folder / "truth.json").read_text())
     assert (truth["utility"], truth["careless"], truth["noise"]) == ("nDCG@10", 0.2, 0.5)
 
@@ -85,5 +85,5 @@ def test_nothing_is_written_without_a_folder_and_nothing_overwritten(tmp_path: P
 def test_more_gold_labels_than_documents_are_refused() -> None:
     with pytest.raises(BadInput, match="at most the 28 documents"):
         CliRunner().invoke(
-            karat, ["simulate", "two-systems", "--queries", "2", "--gold", "100"], catch_exceptions=False
+            karat, ["simulate", "two-systems", "--n-queries", "2", "--n-gold", "100"], catch_exceptions=False
         )

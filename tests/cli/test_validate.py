@@ -31,17 +31,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def files(folder: Path) -> list[str | Path]:
-    return [
-        folder / "preferences.csv",
-        "--runs",
-        *(folder / f"s{n}.csv" for n in range(1, 5)),
-        "--labels",
-        folder / "labels.csv",
-    ]
+    return [folder / "preferences.csv", folder / "labels.csv", *(folder / f"s{n}.csv" for n in range(1, 5))]
 
 
 def test_the_first_line_is_the_finding_and_lines_fit_the_terminal(folder: Path) -> None:
-    done = run(*files(folder), "-m", "nDCG@10", "P@10", "--by", "subtopic", "--split", "zero", "--draws", "200")
+    done = run(*files(folder), "-m", "nDCG@10", "P@10", "--unit", "subtopic", "--split", "zero", "--draws", "200")
     assert done.exit_code == 0, done.output
     lines = done.stdout.splitlines()
     assert "agrees with users in" in lines[0]
@@ -67,21 +61,21 @@ def test_kinds_come_from_the_queries(folder: Path) -> None:
 
 
 def test_all_tables_come_by_one_call(folder: Path) -> None:
-    done = run(*files(folder), "--part", "tables", "--queries", folder / "queries.csv", "--draws", "0")
+    done = run("tables", *files(folder), "--queries", folder / "queries.csv", "--draws", "0")
     assert [f"Table {n}." in done.stdout for n in range(1, 10)] == [True] * 9
 
 
 def test_a_ranking_needs_no_runs(folder: Path) -> None:
-    document = json.loads(run(folder / "preferences.csv", "--part", "ranking", "--draws", "200", "--json").stdout)
+    document = json.loads(run("ranking", folder / "preferences.csv", "--draws", "200", "--json").stdout)
     assert {row["system"] for row in document["rows"]} == {"s1", "s2", "s3", "s4"}
-    shown = run(folder / "preferences.csv", "--part", "ranking", "--reliability", "--draws", "0").stdout
+    shown = run("ranking", folder / "preferences.csv", "--reliability", "--draws", "0").stdout
     assert "The least reliable judges" in shown
-    assert "prefer a side" in run(folder / "preferences.csv", "--part", "votes").stdout
+    assert "prefer a side" in run("votes", folder / "preferences.csv").stdout
 
 
 def test_correlations_are_drawn_when_asked_for(folder: Path, tmp_path: Path) -> None:
     picture = tmp_path / "measures.svg"
-    done = run(*files(folder), "-m", "nDCG@10,RR", "--part", "correlation", "--picture", picture)
+    done = run("correlation", *files(folder)[1:], "-m", "nDCG@10,RR", "--picture", picture)
     assert "least alike" in done.stdout
     assert picture.read_text().startswith("<svg")
 
@@ -89,29 +83,24 @@ def test_correlations_are_drawn_when_asked_for(folder: Path, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("words", "error", "said"),
     [
-        (["preferences.csv"], BadInput, "--runs: expected the runs"),
-        (["preferences.csv", "--runs", "s1.csv"], BadInput, "the systems that users compared, such as s2"),
-        (["nothing.csv"], BadInput, "no such file"),
-        (
-            ["preferences.csv", "--runs", "s1.csv", "--labels", "labels.csv", "-m", "nDGC"],
-            BadInput,
-            "did you mean nDCG",
-        ),
-        (["one.csv", "--part", "votes"], Undefined, "no answer is left"),
+        (["preferences.csv"], BadInput, "expected labels, then the runs"),
+        (["preferences.csv", "labels.csv"], BadInput, r"expected labels, then the runs .*found .*labels\.csv"),
+        (["preferences.csv", "labels.csv", "s1.csv"], BadInput, "the systems that users compared, such as s2"),
+        (["agreement", "nothing.csv"], BadInput, "no such file"),
+        (["preferences.csv", "labels.csv", "s1.csv", "-m", "nDGC"], BadInput, "did you mean nDCG"),
+        (["votes", "one.csv"], Undefined, "no answer is left"),
     ],
 )
 def test_bad_input_is_named(folder: Path, words: list[str], error: type[Exception], said: str) -> None:
     (folder / "one.csv").write_text("query,left,right,choice,judge,trap,expected\nq,a,b,left,ann,true,right\n")
     placed = [str(folder / word) if word.endswith(".csv") else word for word in words]
-    if "labels.csv" not in words and "--runs" in words:
-        placed += ["--labels", str(folder / "labels.csv")]
     with pytest.raises(error, match=said):
         run(*placed)
 
 
 def test_tables_in_json_have_their_names(folder: Path) -> None:
-    document = json.loads(run(*files(folder), "--part", "tables", "--draws", "0", "--json").stdout)
-    assert [table["table"] for table in document] == [f"Table {n}" for n in range(1, 9)]
+    document = json.loads(run("tables", *files(folder), "--draws", "0", "--json").stdout)
+    assert list(document) == [f"Table {n}" for n in range(1, 9)]
 
 
 def test_judges_of_preferences_have_a_table(tmp_path: Path) -> None:
@@ -121,6 +110,6 @@ def test_judges_of_preferences_have_a_table(tmp_path: Path) -> None:
         rows += [f"q{number},{left},{right},ann,{'left' if number % 2 else 'right'},20"]
         rows += [f"q{number},{left},{right},eve,left,1"]
     (tmp_path / "said.csv").write_text("\n".join(rows))
-    done = run(tmp_path / "said.csv", "--part", "judges")
+    done = run("judges", tmp_path / "said.csv")
     assert done.exit_code == 0, done.output
     assert done.stdout.startswith("1 of 2 judges to look at: eve (always left")

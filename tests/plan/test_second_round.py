@@ -175,7 +175,7 @@ def test_a_document_with_two_chances_is_refused() -> None:
     with pytest.raises(kt.BadInput, match="one probability for document d of query q"):
         kt.Judgments.of(rows)
     named = kt.Judgments.of([row | {"judge": "ann"} for row in rows])
-    with pytest.raises(kt.BadInput, match="karat plan gold --pilot"):
+    with pytest.raises(kt.BadInput, match="karat plan gold --gold"):
         kt.estimate.gold.Gold.of(named)
     rows = [
         {"query": "q", "doc": "d", "label": label, "probability": p, "judge": "a"}

@@ -192,7 +192,7 @@ def test_what_to_type_next_names_the_files_that_were_read_and_runs(tmp_path):
     for words in (power, gold):
         assert words[3] == str(folder / "judgments-llm.csv")
         assert words[4:6] == [str(folder / "runs" / f"{name}.run") for name in (first, second)]
-    assert gold[gold.index("--pilot") + 1] == str(folder / "gold.csv")
+    assert gold[gold.index("--gold") + 1] == str(folder / "gold.csv")
     found = CliRunner().invoke(karat, [*gold[1:-1], str(tmp_path / "more.csv")])
     assert (found.exit_code, (tmp_path / "more.csv").exists()) == (0, True)
 

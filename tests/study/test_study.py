@@ -47,7 +47,7 @@ def served(folder: Path) -> Path:
     """The same with the labels in the study's database."""
     labels = folder.parent / f"{folder.name}-labels.csv"
     (folder / "judgments.csv").rename(labels)
-    run("import", folder, labels, "--kind", "judgments", "--group", "judges")
+    run("import", folder, labels, "--kind", "judgments", "--default-group", "judges")
     return folder
 
 
@@ -140,7 +140,7 @@ def test_every_command_that_takes_labels_takes_the_folder(folder: Path, command:
     rows = [f"{q},{d},{(q + n) % 4},{j}" for q in range(1, 9) for n, d in enumerate("abcd") for j in ("ann", "bob")]
     rows += [f"{q},{d},{(q + n + 1) % 4},eve" for q in range(1, 9) for n, d in enumerate("abcd")]
     (folder / "judgments.csv").write_text("\n".join(["query,doc,label,judge", *rows]) + "\n")
-    words = {"judges": ["distribution", folder], "disagree": [folder], "context": [folder, "--part", "distribution"]}
+    words = {"judges": ["distribution", folder], "disagree": [folder], "context": ["distribution", folder]}
     from_folder = run(command, *words[command])
     assert "Key" in from_folder.output, "levels by their names"
     assert "3.000" not in from_folder.output

@@ -37,9 +37,8 @@ ABOUT = {
 @click.command(epilog=EXAMPLES)
 @click.argument("labels")
 @click.argument("runs", metavar="RUN_A RUN_B [RUN...]", nargs=-1)
-@click.option("-m", "--measure", multiple=True, help="The measure to compare by: nDCG@10, or P@10 with --gold.")
+@options.measure(several=True, otherwise="nDCG@10, or P@10 with --gold")
 @options.gold
-@options.database
 @click.option(
     "--method",
     default="auto",
@@ -47,37 +46,24 @@ ABOUT = {
     type=click.Choice(["auto", "plain", "inversion", "inversion-independent", "ppi"]),
     help="The method that decides: auto is ppi with gold labels, plain without.",
 )
-@click.option(
-    "--queries",
-    default="sample",
-    show_default=True,
-    type=click.Choice(["sample", "fixed"]),
-    help="Whether the queries stand for all that users ask, or for themselves only.",
-)
-@click.option(
-    "--consensus",
-    default="median",
-    show_default=True,
-    type=click.Choice(["median", "majority", "mean", "one-coin", "dawid-skene", "ordinal"]),
-    help="How several judges' labels of a document become one.",
-)
+@options.queries_are
+@options.consensus([*options.HOWS, "one-coin", "dawid-skene", "ordinal"], default=options.HOWS[0])
 @click.option("--peek", type=int, metavar="N", help="Intervals for looking again and again; N queries are planned.")
-@click.option("-q", "--by-query", is_flag=True, help="Show every query's scores.")
+@options.by_query
 @options.profile
 @options.complete
 @options.level
-@click.option("--draws", default=10_000, show_default=True, type=click.IntRange(100), help="Draws of random tests.")
+@options.test_draws
 @options.seed
-@options.labels
+@options.study
 @options.as_json
 def compare(
     labels: str,
     runs: tuple[str, ...],
     measure: tuple[str, ...],
     gold: str | None,
-    database: str | None,
     method: Method,
-    queries: Literal["sample", "fixed"],
+    queries_are: Literal["sample", "fixed"],
     consensus: str,
     peek: int | None,
     by_query: bool,
@@ -107,14 +93,14 @@ def compare(
         raise BadInput("standard input (-) can be read once only")
     by_rank = profile_named(profile).order == "rank"
     lists = read_several(run_files(labels, runs), ranks=by_rank)
-    study = reading.study(labels, database=database, gold=gold)
+    study = reading.study(labels, gold=gold)
     found = compared(
         lists,
         study.judged,
         measure[0] if measure else None,
         gold=study.gold,
         method=method,
-        queries=queries,
+        queries=queries_are,
         consensus=consensus,
         profile=profile,
         complete=complete,

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
 from karat.cli import options
 from karat.cli.inputs import Reading
-
-if TYPE_CHECKING:
-    from karat.labels.consensus import How
+from karat.errors import BadInput
+from karat.formats import write
+from karat.formats.kinds import READERS, kind_of
+from karat.formats.write import fitted, format_of
+from karat.labels import consensus as one_each
+from karat.labels.consensus import How
+from karat.records import Judgments, Records
+from karat.records.base import count
 
 EXAMPLES = """\b
 Examples:
@@ -23,19 +26,10 @@ Examples:
 @click.command(epilog=EXAMPLES)
 @click.argument("source", metavar="FROM")
 @click.argument("target", metavar="TO")
-@click.option(
-    "--kind",
-    metavar="KIND",
-    help="What it holds: judgments, runs, preferences, clicks, queries or documents.",
-)
-@click.option(
-    "--from",
-    "from_format",
-    metavar="FORMAT",
-    help="trec, csv, tsv, jsonl, parquet, quepid, quepid-csv or xml.",
-)
-@click.option("--to", "to_format", metavar="FORMAT", help="trec, csv, tsv, jsonl, parquet, quepid or quepid-csv.")
-@options.consensus
+@options.kind(list(READERS), show_default="as its columns tell")
+@options.from_format
+@options.to_format
+@options.consensus(options.HOWS)
 @options.labels
 def convert(
     source: str,
@@ -51,17 +45,7 @@ def convert(
     The formats are told from the files' endings and first lines, or named. What a format cannot hold is named, not
     dropped in silence. Files may be packed (.gz, .zst); - is standard input or output.
     """
-    from karat.errors import BadInput
-    from karat.formats import write
-    from karat.formats.kinds import READERS, kind_of
-    from karat.formats.write import fitted, format_of
-    from karat.labels import consensus as one_each
-    from karat.records import Judgments, Records
-    from karat.records.base import count
-
     what = kind or kind_of(source, from_format)
-    if what not in READERS:
-        raise BadInput.at("the kind", expected=" or ".join(READERS), found=f'"{what}"')
     records: Records
     if what == "judgments":
         records = reading.judgments(source, from_format)

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 EXAMPLES = """\b
 Examples:
-  karat correct --score 0.6260 --sd 0.414 --n 10278 --relevant 43/59 --nonrelevant 67/84
-  karat correct --score 0.6260 --sd 0.414 --n 10278 --score 0.6385 --sd 0.402 --n 20604 \\
+  karat correct --score 0.6260 --sd 0.414 --n-queries 10278 --relevant 43/59 --nonrelevant 67/84
+  karat correct --score 0.6260 --sd 0.414 --n-queries 10278 --score 0.6385 --sd 0.402 --n-queries 20604 \\
       --relevant 43/59 --nonrelevant 67/84
-  karat correct --score 0.61 --sd 0.30 --n 200 --score 0.64 --sd 0.31 --n 200 --sd-difference 0.18 \\
+  karat correct --score 0.61 --sd 0.30 --n-queries 200 --score 0.64 --sd 0.31 --n-queries 200 --sd-difference 0.18 \\
       --relevant 130/150 --nonrelevant 128/150
-  karat correct --score 0.6260 --sd 0.414 --n 10278 --relevant 43/59 --nonrelevant 67/84 --needed 0.02
-  karat correct --score 0.41 --n 500 --relevant 84/127 --nonrelevant 96/109 --json"""
+  karat correct --score 0.6260 --sd 0.414 --n-queries 10278 --relevant 43/59 --nonrelevant 67/84 --needed 0.02
+  karat correct --score 0.41 --n-queries 500 --relevant 84/127 --nonrelevant 96/109 --json"""
 
 
 @click.command(epilog=EXAMPLES, short_help="A score without the judges' errors, from summary figures.")
@@ -32,7 +32,7 @@ Examples:
     "--score", "scores", type=float, multiple=True, required=True, help="P@k by the judges' labels; twice: A, B."
 )
 @click.option("--sd", "sds", type=float, multiple=True, help="Its standard deviation over queries; without: P@1.")
-@click.option("--n", "sizes", type=int, multiple=True, required=True, help="How many queries it is the mean of.")
+@click.option("--n-queries", "sizes", type=int, multiple=True, required=True, help="How many queries.")
 @click.option(
     "--relevant",
     multiple=True,
@@ -41,9 +41,7 @@ Examples:
     help="Of N documents that gold calls relevant, the judges agree on R; twice if each system has its own gold.",
 )
 @click.option("--nonrelevant", multiple=True, required=True, metavar="R/N", help="The same for those not relevant.")
-@click.option(
-    "--sd-difference", type=float, help="Standard deviation of the differences, if both ran the same queries."
-)
+@click.option("--sd-difference", type=float, help="The standard deviation of a query's difference between two systems.")
 @click.option("--needed", type=float, metavar="X", help="Queries and gold labels that a true difference of X needs.")
 @options.level
 @options.draws
@@ -117,7 +115,7 @@ def _systems(scores: Sequence[float], sds: Sequence[float], sizes: Sequence[int]
             "--score", expected="one score, or two to compare", found=f"{len(scores)}", remedy="compare two at a time"
         )
     if len(sizes) != len(scores):
-        raise BadInput.at("--n", expected=f"one for each score ({len(scores)})", found=f"{len(sizes)}")
+        raise BadInput.at("--n-queries", expected=f"one for each score ({len(scores)})", found=f"{len(sizes)}")
     if len(sds) not in (0, len(scores)):
         raise BadInput.at("--sd", expected=f"one for each score ({len(scores)}), or none", found=f"{len(sds)}")
     spreads: Sequence[float | None] = sds or [None] * len(scores)

@@ -124,11 +124,11 @@ def _print(study: DemoStudy) -> None:
 def _next(folder: str, commands: set[str], files: list[str]) -> None:
     """What to type next, as far as this karat has it."""
     runs = f"{folder}/runs/bm25.run {folder}/runs/hybrid.run"
-    runs_of_two = f"--run {folder}/runs/bm25.run --run {folder}/runs/hybrid.run"
+    runs_of_two = f"--runs {folder}/runs/bm25.run --runs {folder}/runs/hybrid.run"
     lines = [
         ("compare", f"karat compare {folder}/judgments-llm.csv {runs} -m P@10 --gold {folder}/gold.csv"),
         ("score", f"karat score {folder}/hand.csv {folder}/runs/*.run"),
-        ("judges", f"karat judges {folder}/judgments-crowd.csv --gold {folder}/gold.csv"),
+        ("judges", f"karat judges all {folder}/judgments-crowd.csv --gold {folder}/gold.csv"),
         ("judges", f"karat judges bias {folder}/judgments-llm.csv --gold {folder}/gold.csv {runs_of_two}"),
         ("report", f'karat report {folder} --group "simulated llm" --latex tables.tex'),
         ("serve", f"karat serve {folder}"),

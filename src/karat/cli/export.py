@@ -30,10 +30,10 @@ KINDS = ("judgments", "gold", "preferences", "tasks", "codes", "people", "log")
 @click.command(epilog=EXAMPLES, short_help="Write a study's judgments, preferences or tasks to a file.")
 @click.argument("folder")
 @click.argument("target", metavar="FILE")
-@click.option("--kind", type=click.Choice(KINDS), default="judgments", show_default=True, help="What to write.")
-@click.option("--to", "to_format", metavar="FORMAT", help="trec, csv, tsv, jsonl, parquet, quepid or quepid-csv.")
-@options.consensus
-@click.option("--group", metavar="NAME", help="Only judgments of this group of judges.")
+@options.kind(KINDS, default="judgments", show_default=True)
+@options.to_format
+@options.consensus(options.HOWS)
+@options.group
 @options.database
 def export(
     folder: str,

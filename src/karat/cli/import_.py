@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = """\b
 Examples:
-  karat import my-study gold.csv --group experts    (what karat plan gold wrote, for one group to label)
+  karat import my-study gold.csv --default-group experts  (what karat plan gold wrote, for one group to label)
   karat import my-study crowd.csv --kind judgments  (labels from elsewhere fill their slots)
   karat import my-study old.jsonl --kind preferences"""
 
@@ -24,9 +24,14 @@ Examples:
 @click.command("import", epilog=EXAMPLES)
 @click.argument("folder")
 @click.argument("source", metavar="FILE")
-@click.option("--kind", metavar="KIND", help="What it holds: tasks, judgments or preferences; told from its columns.")
-@click.option("--from", "from_format", metavar="FORMAT", help="trec, csv, tsv, jsonl, parquet, quepid or quepid-csv.")
-@click.option("--group", metavar="NAME", help="The group of rows that name none: who is asked, or who said this.")
+@options.kind(["tasks", "judgments", "preferences"], show_default="as its columns tell")
+@options.from_format
+@click.option(
+    "--default-group",
+    "group",
+    metavar="NAME",
+    help="The group of rows that name none: who is asked, or who said this.",
+)
 @options.database
 @options.drop_bad_labels
 @options.time_format

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 if TYPE_CHECKING:
-    from karat.records import Judgments, Scale
+    from karat.records import Judgments, Queries, Scale
     from karat.study import Study
 
 
 @dataclass(frozen=True)
 class Reading:
-    """How labels are read: what the options --scale, --drop-bad-labels and --time-format say."""
+    """How labels are read: what the options --scale, --drop-bad-labels, --time-format and --database say."""
 
     scale: Scale | str | None = None
     drop_bad_labels: bool = False
     time_format: str | None = None
+    database: str | None = None
 
     def judgments(self, path: str, format: str | None = None) -> Judgments:  # noqa: A002
         """The judgments in a file."""
@@ -44,7 +45,6 @@ class Reading:
         self,
         labels: str | Sequence[str],
         *,
-        database: str | None = None,
         only: Collection[str] = (),
         gold: str | None = None,
         queries: str | None = None,
@@ -63,7 +63,7 @@ class Reading:
         folder = paths[0] if len(paths) == 1 and Path(paths[0]).is_dir() else None
         study = Study.load(
             folder,
-            database=database,
+            database=self.database,
             labels=[] if folder is not None else paths,
             gold=gold,
             queries=queries,
@@ -95,3 +95,13 @@ def run_files(labels: str, named: Sequence[str]) -> list[str]:
     if not files:
         raise BadInput("no run to score; the labels come first, then the runs")
     return files
+
+
+def with_kinds(judgments: Judgments, queries: Queries | None) -> Judgments:
+    """The judgments with what is known of their queries, such as the kind."""
+    if queries is None:
+        return judgments
+    known = queries.frame
+    extra = [name for name in known.columns if name not in judgments.frame.columns]
+    frame = judgments.frame.join(known.select("query", *extra), on="query", how="left", maintain_order="left")
+    return replace(judgments, frame=frame)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import builtins
+import keyword
 from collections.abc import Mapping
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import click
@@ -14,11 +17,30 @@ class LazyGroup(click.Group):
 
     The command `score` of the package `karat.cli` is the object `score` of the file `score.py`; a name that Python
     keeps for itself has an underscore behind it, as `import_` in `import_.py`.
+
+    Where a group has a default, that is the command when the first word is none: `karat judges crowd.csv` is
+    `karat judges all crowd.csv`. A file that has the name of a command is typed as ./all.
     """
 
-    def __init__(self, *args: Any, package: str, sections: Mapping[str, Mapping[str, str]], **more: Any) -> None:
+    def __init__(
+        self,
+        *args: Any,
+        package: str,
+        sections: Mapping[str, Mapping[str, str]],
+        default: str | None = None,
+        **more: Any,
+    ) -> None:
         super().__init__(*args, **more)
-        self.package, self.sections = package, sections
+        self.package, self.sections, self.default = package, sections, default
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """The words after the group's name, with the default command before them where they name none."""
+        if self.default is not None and args and args[0] not in (*self.list_commands(ctx), *ctx.help_option_names):
+            if not args[0].startswith("-") and not Path(args[0]).exists():
+                known = ", ".join(self.list_commands(ctx))
+                ctx.fail(f"{args[0]} is no file, and no part of {ctx.command_path}: {known}.")
+            args = [self.default, *args]
+        return super().parse_args(ctx, args)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names in the order of the sections."""
@@ -28,7 +50,7 @@ class LazyGroup(click.Group):
         """The command, loaded now; None where there is none of that name."""
         if not any(cmd_name in section for section in self.sections.values()):
             return None
-        name = f"{cmd_name}_" if cmd_name == "import" else cmd_name
+        name = f"{cmd_name}_" if keyword.iskeyword(cmd_name) or hasattr(builtins, cmd_name) else cmd_name
         command: click.Command = getattr(import_module(f"{self.package}.{name}"), name)
         return command
 

@@ -1,27 +1,50 @@
-"""Options that several commands share, so that they are spelled and explained alike."""
+"""Options that several commands share: one name, one meaning, one line of help; docs/options.md lists them all."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import click
 
 from karat.cli.inputs import Reading
+from karat.errors import BadInput
 
 #: A command, or the function that one is made of.
 Command = TypeVar("Command", bound=Callable[..., Any])
-
 #: As in karat.labels.consensus, which --help shall not wait for.
 HOWS = ("median", "majority", "mean")
-consensus = click.option(
-    "--consensus",
-    type=click.Choice(HOWS),
-    is_flag=False,
-    flag_value=HOWS[0],
-    help="Reduce to one label per document: the median of its judges' labels unless another is named.",
+#: What is printed: a table to read, one JSON document, or tab-separated lines.
+Form = Literal["table", "json", "tsv"]
+
+
+def _only(context: click.Context, option: click.Parameter, files: tuple[str, ...]) -> str | None:
+    """The file given, for an option that takes one; a second is refused, where click would forget the first."""
+    if len(files) > 1:
+        raise BadInput.at(
+            option.opts[-1],
+            expected="one file",
+            found=", ".join(files),
+            remedy="for gold labels of two rounds, karat plan gold --gold FIRST writes a file that holds both",
+        )
+    return files[0] if files else None
+
+
+# What stands beside the labels.
+gold = click.option(
+    "--gold",
+    metavar="FILE",
+    multiple=True,
+    callback=_only,
+    help="Labels to trust; of a sample, with the probability of each to be drawn.",
 )
+documents = click.option("--documents", metavar="FILE", help="Documents with url, site, title or text.")
+queries = click.option("--queries", metavar="FILE", help="Queries with text, kind or subtopics.")
+clicks = click.option("--clicks", metavar="FILE", help="Click counts, or a log with a row per result shown.")
+runs = click.option("--runs", metavar="FILE", multiple=True, help="Runs of systems; may be repeated.")
+
+# How labels are read.
 database = click.option(
     "--database", metavar="URL", help="postgresql://...; by default the file karat.db in the folder."
 )
@@ -35,7 +58,7 @@ time_format = click.option(
 
 
 def labels(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options of a command that reads labels, which gets them as one: `reading`, of type `Reading`."""
+    """The options of a command that reads files of labels, which gets them as one: `reading`, of type `Reading`."""
 
     @wraps(command)
     def with_reading(*, scale: str | None, drop_bad_labels: bool, time_format: str | None, **others: Any) -> Any:
@@ -44,26 +67,91 @@ def labels(command: Callable[..., Any]) -> Callable[..., Any]:
     return scale(drop_bad_labels(time_format(with_reading)))
 
 
-def _only(context: click.Context, option: click.Parameter, files: tuple[str, ...]) -> str | None:
-    """The file given, for an option that takes one; a second is refused, where click would forget the first."""
-    from karat.errors import BadInput
+def study(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options of a command that reads labels from files or from a study, which gets them as `reading`."""
 
-    if len(files) > 1:
-        raise BadInput.at(
-            option.opts[-1],
-            expected="one file",
-            found=", ".join(files),
-            remedy="for gold labels of two rounds, karat plan gold --pilot FIRST writes a file that holds both",
-        )
-    return files[0] if files else None
+    @wraps(command)
+    def with_reading(
+        *, scale: str | None, drop_bad_labels: bool, time_format: str | None, database: str | None, **others: Any
+    ) -> Any:
+        return command(reading=Reading(scale, drop_bad_labels, time_format, database), **others)
+
+    return database(scale(drop_bad_labels(time_format(with_reading))))
 
 
-def one_file(name: str, explained: str) -> Callable[[Command], Command]:
-    """An option that takes one file, and refuses a second."""
-    return click.option(name, metavar="FILE", multiple=True, callback=_only, help=explained)
+def preferences(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options of a command that reads preferences from a file or a study, which gets them as `reading`."""
+
+    @wraps(command)
+    def with_reading(*, time_format: str | None, database: str | None, **others: Any) -> Any:
+        return command(reading=Reading(time_format=time_format, database=database), **others)
+
+    return database(time_format(with_reading))
 
 
-gold = one_file("--gold", "Gold labels of some documents, with the probability of each to be drawn.")
+def consensus(choices: Sequence[str], *, default: str | None = None) -> Callable[[Command], Command]:
+    """How several judges' labels become one: as by default, or only when asked for, where --consensus is enough."""
+    more: dict[str, Any] = {"default": default, "show_default": True}
+    return click.option(
+        "--consensus",
+        type=click.Choice(choices),
+        help="How several judges' labels of a document become one.",
+        **(more if default is not None else {"is_flag": False, "flag_value": choices[0]}),
+    )
+
+
+# What is computed.
+def measure(
+    *, several: bool = False, default: str | None = None, otherwise: str | None = None
+) -> Callable[[Command], Command]:
+    """The measure, or several; `otherwise` says in words what is taken when none is named."""
+    return click.option(
+        "-m",
+        "--measure",
+        metavar="MEASURE..." if several else "MEASURE",
+        multiple=several,
+        default=default,
+        show_default=otherwise or default is not None,
+        help="A measure, as nDCG@10; where several fit, with commas or repeated.",
+    )
+
+
+by = click.option("--by", metavar="COLUMN", multiple=True, help="Report by a column or feature; may be repeated.")
+
+
+def depth(default: int | None, *, otherwise: str | None = None) -> Callable[[Command], Command]:
+    """How far down lists count."""
+    return click.option(
+        "--depth",
+        type=click.IntRange(1),
+        default=default,
+        metavar="K",
+        show_default=otherwise or default is not None,
+        help="How far down lists count: their first K documents.",
+    )
+
+
+judges_are = click.option(
+    "--judges-are",
+    type=click.Choice(["sample", "fixed"]),
+    default="sample",
+    show_default=True,
+    help="Whether the judges stand for all judges like them, or for themselves only.",
+)
+queries_are = click.option(
+    "--queries-are",
+    type=click.Choice(["sample", "fixed"]),
+    default="sample",
+    show_default=True,
+    help="Whether the queries stand for all that users ask, or for themselves only.",
+)
+folds = click.option(
+    "--folds",
+    default=5,
+    show_default=True,
+    type=click.IntRange(2, 50),
+    help="Parts to cut the data into, each tested on in turn.",
+)
 profile = click.option(
     "--profile",
     default="trec_eval",
@@ -71,27 +159,82 @@ profile = click.option(
     metavar="TOOL",
     help="Where tools differ, do as trec_eval, trec_eval9, ndeval or gdeval.",
 )
-complete = click.option("-c", "--complete", is_flag=True, help="Count judged queries that a run misses as 0.")
+complete = click.option("-c", "--complete", is_flag=True, help="Count judged queries that a run misses as empty lists.")
+by_query = click.option("-q", "--by-query", is_flag=True, help="Show every query's scores.")
+
+
+def difference(default: float | None = None) -> Callable[[Command], Command]:
+    """The difference that a plan is made for; without a default it must be named."""
+    return click.option(
+        "--difference",
+        type=float,
+        default=default,
+        required=default is None,
+        show_default=default is not None,
+        help="The difference in the measure that is worth seeing.",
+    )
+
+
+def n_gold(default: int) -> Callable[[Command], Command]:
+    """How many gold labels."""
+    return click.option(
+        "-n", "--n-gold", default=default, show_default=True, type=click.IntRange(1), help="How many gold labels."
+    )
+
+
+# How sure it is.
 level = click.option("--level", default=0.95, show_default=True, help="The level of the intervals.")
-as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON document with full precision.")
 
 
 def _enough(context: click.Context, option: click.Parameter, value: int) -> int:
     """Refuse a handful of draws before any work is done: an interval of them would mislead."""
-    from karat.errors import BadInput
-
     if value != 0 and value < 100:
         raise BadInput.at("--draws", expected="0 draws, or 100 or more", found=str(value))
     return value
 
 
-draws = click.option(
-    "--draws",
-    default=1000,
-    show_default=True,
-    callback=_enough,
-    help="Bootstrap draws for the intervals: 0 for none, or 100 and more.",
-)
+DRAWS = "Random draws, 100 or more; 0 for no intervals where only they are drawn."
+draws = click.option("--draws", default=1000, show_default=True, callback=_enough, help=DRAWS)
+test_draws = click.option("--draws", default=10_000, show_default=True, type=click.IntRange(100), help=DRAWS)
 seed = click.option(
     "--seed", default=0, show_default=True, type=click.IntRange(0), help="The seed of all that is drawn at random."
 )
+
+
+def resampling(command: Callable[..., Any]) -> Callable[..., Any]:
+    """--level, --draws and --seed, which the command gets as one: `chance`, to be passed on as keywords."""
+
+    @wraps(command)
+    def with_chance(*, level: float, draws: int, seed: int, **others: Any) -> Any:
+        return command(chance={"level": level, "draws": draws, "seed": seed}, **others)
+
+    return level(draws(seed(with_chance)))
+
+
+def kind(choices: Sequence[str], **more: Any) -> Callable[[Command], Command]:
+    """What a file of records holds."""
+    return click.option("--kind", type=click.Choice(choices), help="What the file holds.", **more)
+
+
+group = click.option("--group", metavar="NAME", help="The group of judges whose labels are taken.")
+FORMATS = "trec, csv, tsv, jsonl, parquet, quepid, quepid-csv"
+from_format = click.option("--from", "from_format", metavar="FORMAT", help=f"The format that is read: {FORMATS}, xml.")
+to_format = click.option("--to", "to_format", metavar="FORMAT", help=f"The format to write: {FORMATS}.")
+
+# What is printed and written.
+as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON document with full precision.")
+as_tsv = click.option("--tsv", "as_tsv", is_flag=True, help="Print tab-separated lines with full precision.")
+out = click.option("-o", "--out", metavar="FILE", help="Where to write what is made.")
+out_folder = click.option("-o", "--out", metavar="FOLDER", help="Where to write what is made.")
+
+
+def form(command: Callable[..., Any]) -> Callable[..., Any]:
+    """--json and --tsv, which the command gets as one: `form`."""
+
+    @wraps(command)
+    def with_form(*, as_json: bool, as_tsv: bool, **others: Any) -> Any:
+        if as_json and as_tsv:
+            raise BadInput("--json and --tsv both want the standard output: choose one")
+        return command(form="json" if as_json else "tsv" if as_tsv else "table", **others)
+
+    return as_json(as_tsv(with_form))

@@ -5,6 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+import polars as pl
+
+from karat.errors import BadInput
+from karat.formats.files import write_bytes
+
 
 def keep_inputs(option: str, out: str | None, inputs: Iterable[str | None]) -> None:
     """Refuse to write over a file that the command reads, by whatever path it is named.
@@ -14,8 +19,6 @@ def keep_inputs(option: str, out: str | None, inputs: Iterable[str | None]) -> N
     Traceback (most recent call last):
     karat.errors.BadInput: --out: expected a file that is not read, found ./labels.csv; write to another file
     """
-    from karat.errors import BadInput
-
     if out is None or out == "-":
         return
     for path in inputs:
@@ -28,3 +31,8 @@ def _same(one: str, two: str) -> bool:
         return Path(one).samefile(two)
     except OSError:  # one of them is not there
         return Path(one).resolve() == Path(two).resolve()
+
+
+def write_csv(table: pl.DataFrame, path: str) -> None:
+    """Write a table as CSV; - is standard output."""
+    write_bytes(path, table.write_csv().encode())

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import click
 
 from karat.cli import options
 from karat.cli.inputs import Reading
+from karat.cli.progress import progress
+from karat.cli.tables import console, say
+from karat.errors import BadInput
+from karat.report import make_report
+from karat.report.report import BESIDE
+from karat.study import Study
 
 EXAMPLES = """\b
 Examples:
   karat report my-study -o report.html
   karat report my-study -o report.html --group llm -m P@10 --charts pictures
   karat report my-study --latex tables.tex
-  karat report --labels qrels.txt --run bm25.run --run neural.run -o report.html
-  karat report --labels llm.csv --gold gold.csv --run a.run --run b.run --preferences preferences.csv
+  karat report qrels.txt bm25.run neural.run -o report.html
+  karat report llm.csv a.run b.run --gold gold.csv --preferences preferences.csv
+  karat report llm.csv a.run b.run --labels crowd.csv --labels pro.csv
 
 A study's folder may hold judgments*, gold.*, runs/, queries.*, subtopics.*, documents.*, preferences.*, clicks.*,
 study.toml and, where it is simulated, truth.json. A file that is named stands for the folder's own. What karat serve
@@ -21,46 +31,44 @@ collected in the folder's karat.db is used where there are no files of it."""
 
 
 @click.command(epilog=EXAMPLES, short_help="One page: which system is better, and how far to trust it.")
-@click.argument("study", required=False)
-@click.option("-o", "--out", metavar="FILE", help="The page to write; report.html unless --latex is asked for.")
+@click.argument("labels")
+@click.argument("runs", metavar="[RUN...]", nargs=-1)
+@options.out
 @click.option("--latex", metavar="FILE", help="Write tables of scores and comparisons for a paper.")
 @click.option("--charts", metavar="FOLDER", help="Write every chart as SVG and PNG with its numbers as CSV.")
-@click.option("--labels", multiple=True, metavar="FILE", help="Judgments; may be repeated, a file is a group then.")
-@click.option("--run", "runs", multiple=True, metavar="FILE", help="A system's run; may be repeated.")
+@click.option("--labels", "more_labels", multiple=True, metavar="FILE", help="More labels, a group each; repeatable.")
 @options.gold
-@click.option("--queries", metavar="FILE", help="Queries with text and kind: for the features.")
-@click.option("--documents", metavar="FILE", help="Documents with url, title, text: for the features.")
+@options.queries
+@options.documents
 @click.option("--preferences", metavar="FILE", help="What users preferred, side by side.")
-@click.option("--clicks", metavar="FILE", help="Click counts, or a log with a row per result shown.")
-@options.database
-@click.option("--group", metavar="NAME", help="Score the systems by this group's labels, not by all judges' median.")
-@click.option("-m", "--measure", help="The measure that decides: nDCG@10, or P@10 with gold labels.")
+@options.clicks
+@options.group
+@options.measure(otherwise="nDCG@10, or P@10 with gold labels")
 @click.option("--also", multiple=True, metavar="MEASURE", help="A measure to score beside it; may be repeated.")
-@click.option("--difference", default=0.02, show_default=True, help="The difference worth seeing, for the plan.")
-@click.option("-n", "--number", default=300, show_default=True, type=click.IntRange(1), help="Gold labels to plan for.")
-@click.option("--title", help="The title of the page; the study's unless given.")
+@options.difference(0.02)
+@options.n_gold(300)
+@click.option("--title", help="The study's title, as judges and readers see it.")
 @options.draws
 @options.seed
-@options.labels
+@options.study
 @options.as_json
 def report(
-    study: str | None,
+    labels: str,
+    runs: tuple[str, ...],
     out: str | None,
     latex: str | None,
     charts: str | None,
-    labels: tuple[str, ...],
-    runs: tuple[str, ...],
+    more_labels: tuple[str, ...],
     gold: str | None,
     queries: str | None,
     documents: str | None,
     preferences: str | None,
     clicks: str | None,
-    database: str | None,
     group: str | None,
     measure: str | None,
     also: tuple[str, ...],
     difference: float,
-    number: int,
+    n_gold: int,
     title: str | None,
     draws: int,
     seed: int,
@@ -69,28 +77,18 @@ def report(
 ) -> None:
     """One page that says which system is better, and how far the judges and measures can be trusted.
 
-    STUDY is a study's folder; without one, name the files. The page is one file that needs no network: the verdict
-    first, then scores, judges, what a grade is worth, context, users, and what to do next. A section that the data does
-    not allow says so in one line.
+    LABELS are a file or a study's folder, which stands for the runs and all else. The page is one file that needs no
+    network, report.html unless --out or --latex names another: the verdict first, then scores, judges, what a grade is
+    worth, context, users, and what to do next. A section that the data does not allow says so in one line. With
+    --group, systems are scored by that group's labels, not by the median of all judges.
     """
-    import json
-    from pathlib import Path
-
-    from karat.cli.progress import progress
-    from karat.cli.tables import console, say
-    from karat.errors import BadInput
-    from karat.report import make_report
-    from karat.report.report import BESIDE
-    from karat.study import Study
-
-    if study is None and not labels:
-        raise BadInput("name a study's folder, or the files with --labels and --run")
     if not difference > 0:
         raise BadInput.at("--difference", expected="a number above 0", found=str(difference))
+    folder = labels if Path(labels).is_dir() else None
     loaded = Study.load(
-        study,
-        database=database,
-        labels=labels,
+        folder,
+        database=reading.database,
+        labels=more_labels if folder is not None else (labels, *more_labels),
         runs=runs,
         gold=gold,
         queries=queries,
@@ -116,7 +114,7 @@ def report(
         measures=also or BESIDE,
         group=group,
         difference=difference,
-        gold=number,
+        gold=n_gold,
         draws=draws,
         seed=seed,
         progress=lambda names: progress(names, "Reporting"),

@@ -12,6 +12,7 @@ import click
 
 from karat.cli import options
 from karat.cli.inputs import Reading, run_files
+from karat.cli.named_measures import measures_among
 
 if TYPE_CHECKING:
     from karat.estimate import Scores
@@ -37,17 +38,16 @@ Examples:
 @click.command(epilog=EXAMPLES)
 @click.argument("labels")
 @click.argument("runs", metavar="[RUN...]", nargs=-1)
-@click.option("-m", "--measure", multiple=True, metavar="MEASURE...", help="Measures, with commas or repeated.")
-@click.option("-q", "--by-query", is_flag=True, help="Show every query's score.")
-@options.database
+@options.measure(several=True, otherwise="what the profile's tool is known for")
+@options.by_query
 @options.profile
 @options.complete
 @options.as_json
-@click.option("--tsv", "as_tsv", is_flag=True, help="Print tab-separated lines with full precision.")
+@options.as_tsv
 @options.level
 @options.draws
 @options.seed
-@options.labels
+@options.study
 @click.option("--weights", metavar="FILE", help="Weights for udm gains, as karat disagree --out writes them.")
 @click.option("--subtopics", metavar="FILE", help="Weights of subtopics: a table of query, subtopic, weight.")
 def score(
@@ -55,7 +55,6 @@ def score(
     runs: tuple[str, ...],
     measure: tuple[str, ...],
     by_query: bool,
-    database: str | None,
     profile: str,
     complete: bool,
     as_json: bool,
@@ -92,7 +91,7 @@ def score(
     ]:  # a name mistyped at the end should not cost the work on the others
         File(path).check()
     scorer = Scorer(
-        reading.study(labels, database=database).judged,
+        reading.study(labels).judged,
         measures,
         profile=tool,
         complete=complete,
@@ -113,49 +112,6 @@ def score(
         from karat.cli.tables import print_scores
 
         print_scores(scores, by_query)
-
-
-def measures_among(runs: tuple[str, ...], given: tuple[str, ...]) -> tuple[list[str], list[str]]:
-    """Runs and measures apart: `-m nDCG@10 AP` leaves AP among the runs, though no such file exists."""
-    from karat.errors import BadInput
-    from karat.measures import parse_measure
-
-    names = [name for text in given for name in _split(text)]
-    files = []
-    for word in runs:
-        if word != "-" and given and not Path(word).exists():
-            try:
-                parse_measure(word)
-            except BadInput:
-                pass
-            else:
-                names.append(word)
-                continue
-        files.append(word)
-    return files, names
-
-
-def _split(text: str) -> list[str]:
-    """Measures separated by commas or spaces that are not inside brackets.
-
-    >>> _split("nDCG(gains={0:0,1:3})@10,AP P.5,10")
-    ['nDCG(gains={0:0,1:3})@10', 'AP', 'P.5', 'P.10']
-    """
-    parts, depth = [""], 0
-    for letter in text:
-        depth += letter in "([{"
-        depth -= letter in ")]}"
-        if letter in ", " and not depth:
-            parts.append("")
-        else:
-            parts[-1] += letter
-    names: list[str] = []
-    for part in parts:
-        # trec_eval's P.5,10 asks for P.5 and P.10.
-        if part.isdigit() and names and "." in names[-1]:
-            part = f"{names[-1].rpartition('.')[0]}.{part}"
-        names += [part] if part else []
-    return names
 
 
 def _told_apart(parts: list[Scores], files: list[str]) -> list[Scores]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -20,13 +20,23 @@ if TYPE_CHECKING:
 
 EXAMPLES = """\b
 Examples:
-  karat simulate bronze --studies 10000
+  karat simulate bronze --n-studies 10000
   karat simulate two-systems --judge lenient --out study
-  karat simulate judging --wikipedia 0.5 --spammers 2 --out study
+  karat simulate judging --wikipedia 0.5 --n-spammers 2 --out study
   karat simulate context --out study
   karat simulate preferences --utility "RBP(p=0.8)" --out study"""
 
-out_folder = click.option("--out", metavar="FOLDER", help="Write the study's files into a new folder.")
+
+def n_queries(default: int, *, least: int = 1) -> Callable[[options.Command], options.Command]:
+    """How many queries a study has."""
+    return click.option(
+        "--n-queries",
+        "queries",
+        default=default,
+        show_default=True,
+        type=click.IntRange(least),
+        help="How many queries.",
+    )
 
 
 @click.group(epilog=EXAMPLES, short_help="Studies with known truth, to try analyses on.")
@@ -35,17 +45,31 @@ def simulate() -> None:
 
 
 @simulate.command(
-    epilog="\b\nExamples:\n  karat simulate bronze\n  karat simulate bronze --relevant 0.7 --queries 200",
+    epilog="\b\nExamples:\n  karat simulate bronze\n  karat simulate bronze --sensitivity 0.7 --n-queries 200",
     short_help="One system, judges who err: do intervals hold the truth?",
 )
-@click.option("--relevant", default=0.9, show_default=True, help="The chance that judges call relevant what is.")
-@click.option("--nonrelevant", default=0.8, show_default=True, help="The chance that they see what is not.")
+@click.option(
+    "--sensitivity",
+    "relevant",
+    default=0.9,
+    show_default=True,
+    help="The chance that judges call relevant what is.",
+)
+@click.option(
+    "--specificity",
+    "nonrelevant",
+    default=0.8,
+    show_default=True,
+    help="The chance that judges call not relevant what is not.",
+)
 @click.option("--n-relevant", default=250, show_default=True, type=click.IntRange(2), help="Relevant gold labels.")
 @click.option("--n-nonrelevant", default=250, show_default=True, type=click.IntRange(2), help="Other gold labels.")
-@click.option("--queries", default=50, show_default=True, type=click.IntRange(2), help="Queries in a study.")
-@click.option("--studies", default=10_000, show_default=True, type=click.IntRange(1), help="How many studies.")
+@n_queries(50, least=2)
+@click.option(
+    "--n-studies", "studies", default=10_000, show_default=True, type=click.IntRange(1), help="How many studies."
+)
 @options.seed
-@out_folder
+@options.out_folder
 @options.as_json
 def bronze(
     relevant: float,
@@ -89,8 +113,10 @@ def bronze(
     epilog="\b\nExamples:\n  karat simulate two-systems --judge lenient --out study",
     short_help="Two systems, a judge who errs, some gold labels.",
 )
-@click.option("--queries", default=100, show_default=True, type=click.IntRange(2), help="How many queries.")
-@click.option("--difference", default=0.0, show_default=True, help="The true difference in P@10, B less A.")
+@n_queries(100, least=2)
+@click.option(
+    "--true-difference", "difference", default=0.0, show_default=True, help="The true difference in P@10, B less A."
+)
 @click.option(
     "--judge",
     default="fair",
@@ -99,16 +125,16 @@ def bronze(
     help="How the judge errs: alike, in favour of B, or more on some documents.",
 )
 @click.option("--leniency", default=0.1, show_default=True, help="How much a lenient judge favours B's documents.")
-@click.option("--gold", default=300, show_default=True, type=click.IntRange(1), help="Gold labels, drawn uniformly.")
+@options.n_gold(300)
 @options.seed
-@out_folder
+@options.out_folder
 @options.as_json
 def two_systems(
     queries: int,
     difference: float,
     judge: JudgeKind,
     leniency: float,
-    gold: int,
+    n_gold: int,
     seed: int,
     out: str | None,
     as_json: bool,
@@ -120,11 +146,11 @@ def two_systems(
 
     study = simulated(queries, difference=difference, judge=judge, leniency=leniency, seed=seed)
     size = len(study.truth)
-    if gold > size:
-        raise BadInput.at("--gold", expected=f"at most the {size:,} documents there are", found=str(gold))
+    if n_gold > size:
+        raise BadInput.at("--n-gold", expected=f"at most the {size:,} documents there are", found=str(n_gold))
     files: Files = {
         "labels.csv": study.judgments(),
-        "gold.csv": study.gold(study.draw_gold(gold, seed), gold / size),
+        "gold.csv": study.gold(study.draw_gold(n_gold, seed), n_gold / size),
         **runs_by_system(study.runs()),
     }
     said = f"Two systems, {queries:,} queries, {size:,} documents, a judge who is {_kind(judge)}."
@@ -137,16 +163,18 @@ def two_systems(
     epilog="\b\nExamples:\n  karat simulate judging --wikipedia 0.5 --out study",
     short_help="Gold labels, professionals, a biased crowd, clicks, runs.",
 )
-@click.option("--queries", default=100, show_default=True, type=click.IntRange(1), help="How many queries.")
-@click.option("--docs", default=16, show_default=True, type=click.IntRange(1), help="Documents for a query.")
-@click.option("--gold", default=1.0, show_default=True, help="The share of documents with a gold label.")
+@n_queries(100)
+@click.option("--n-docs", "docs", default=16, show_default=True, type=click.IntRange(1), help="Documents for a query.")
+@click.option("--gold-share", "gold", default=1.0, show_default=True, help="The share of documents with a gold label.")
 @click.option("--wikipedia", default=0.5, show_default=True, help="By how much the crowd overrates Wikipedia pages.")
 @click.option("--squeeze", default=0.35, show_default=True, help="How far professionals shun the scale's ends.")
-@click.option("--spammers", default=1, show_default=True, type=click.IntRange(0), help="Judges who do not read.")
+@click.option(
+    "--n-spammers", "spammers", default=1, show_default=True, type=click.IntRange(0), help="Judges who do not read."
+)
 @click.option("--fatigued", default=0.0, show_default=True, help="Careless answers after 100 judgments, as a share.")
 @click.option("--llm", is_flag=True, help="Add an LLM-like judge, a little too kind.")
 @options.seed
-@out_folder
+@options.out_folder
 @options.as_json
 def judging(
     queries: int,
@@ -192,15 +220,15 @@ def judging(
 
 
 @simulate.command(epilog="\b\nExamples:\n  karat simulate context --redundancy 1 --out study")
-@click.option("--queries", default=100, show_default=True, type=click.IntRange(1), help="How many queries.")
-@click.option("--docs", default=10, show_default=True, type=click.IntRange(2), help="Documents for a query.")
+@n_queries(100)
+@click.option("--n-docs", "docs", default=10, show_default=True, type=click.IntRange(2), help="Documents for a query.")
 @click.option("--redundancy", default=1.0, show_default=True, help="Grades lost after a near copy.")
 @click.option("--detail", default=0.5, show_default=True, help="Grades that a detail page gains after an overview.")
 @click.option(
     "--contrast", default=0.1, show_default=True, help="Grades lost for each grade the page before is better."
 )
 @options.seed
-@out_folder
+@options.out_folder
 @options.as_json
 def context(
     queries: int,
@@ -234,13 +262,15 @@ def context(
 @click.option(
     "--utility", default="nDCG@10", show_default=True, metavar="MEASURE", help="What a list is worth to users."
 )
-@click.option("--queries", default=50, show_default=True, type=click.IntRange(1), help="How many queries.")
-@click.option("--systems", default=6, show_default=True, type=click.IntRange(2), help="How many systems.")
-@click.option("--judges", default=8, show_default=True, type=click.IntRange(1), help="Judges who see each pair.")
+@n_queries(50)
+@click.option("--n-systems", "systems", default=6, show_default=True, type=click.IntRange(2), help="How many systems.")
+@click.option(
+    "--judges-each", "judges", default=8, show_default=True, type=click.IntRange(1), help="Judges who see each pair."
+)
 @click.option("--noise", default=1.0, show_default=True, help="Their error, in spreads of the true differences.")
 @click.option("--careless", default=0.0, show_default=True, help="The share of judges who answer at random.")
 @options.seed
-@out_folder
+@options.out_folder
 @options.as_json
 def preferences(
     utility: str,

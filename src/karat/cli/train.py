@@ -2,43 +2,48 @@
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING
+from typing import Any
 
 import click
+import polars as pl
 
+from karat import validity
 from karat.cli import options
 from karat.cli.inputs import Reading
+from karat.cli.results import print_result, tell
+from karat.errors import BadInput
+from karat.formats import read_documents, read_queries, read_runs
+from karat.formats.files import File
+from karat.formats.tables import read_table
+from karat.judges import add_features
+from karat.records import Judgments
 
-if TYPE_CHECKING:
-    import polars as pl
-
-    from karat.records import Judgments
+#: What of the table is printed; --json has the rest.
+SHOWN = ["train", "test", "features", "ndcg", "difference", "p", "significant", "n_queries"]
 
 EXAMPLES = """\b
 Examples:
-  karat train crowd.csv pro.csv --run bm25.run --feature wikipedia --documents docs.jsonl
+  karat train crowd.csv pro.csv --runs bm25.run --feature wikipedia --documents docs.jsonl
   karat train labels.csv --features features.csv --set bm25=bm25 --set all=bm25,clicks --json
 
 A file without a column group is a group of its own, named by the file. The first set of features is the baseline."""
 
 
 @click.command(epilog=EXAMPLES, short_help="Train and test rankers on each group's labels.")
-@click.argument("judgments", metavar="JUDGMENTS...", nargs=-1, required=True)
-@click.option("--run", "runs", multiple=True, metavar="FILE", help="A run whose scores are a feature; may be repeated.")
+@click.argument("labels", metavar="LABELS...", nargs=-1, required=True)
+@options.runs
 @click.option("--feature", multiple=True, metavar="NAME", help="A feature of query and document, as wikipedia.")
 @click.option("--features", metavar="FILE", help="A table of query, doc and a column for each feature.")
-@click.option("--documents", metavar="FILE", help="Documents with url, title, text: for --feature.")
-@click.option("--queries", metavar="FILE", help="Queries with text and kind: for --feature.")
+@options.documents
+@options.queries
 @click.option("--set", "sets", multiple=True, metavar="NAME=COLUMNS", help="A set of features, as both=bm25,wikipedia.")
-@click.option("-m", "--measure", default="nDCG@10", show_default=True, help="nDCG with a cutoff.")
-@click.option("--folds", default=5, show_default=True, help="Parts of the queries, in turn tested on.")
-@options.draws
-@options.seed
+@options.measure(default="nDCG@10")
+@options.folds
+@options.resampling
 @options.labels
-@options.as_json
+@options.form
 def train(
-    judgments: tuple[str, ...],
+    labels: tuple[str, ...],
     runs: tuple[str, ...],
     feature: tuple[str, ...],
     features: str | None,
@@ -47,34 +52,26 @@ def train(
     sets: tuple[str, ...],
     measure: str,
     folds: int,
-    draws: int,
-    seed: int,
+    chance: dict[str, Any],
     reading: Reading,
-    as_json: bool,
+    form: options.Form,
 ) -> None:
     """Train rankers on each group's labels and test them on each group's.
 
-    LambdaRank in five folds by query, with each set of features; the table tells how much labels with a habit gain on
-    themselves and lose on others. Needs lightgbm: pip install 'karat[train]'.
+    LambdaRank in --folds by query, with each set of features: the scores of --runs, each --feature of query and
+    document, and the columns of --features. The measure is nDCG with a cutoff. The table tells how much labels
+    with a habit gain on themselves and lose on others. Needs lightgbm: pip install 'karat[train]'.
     """
-    from karat.cli.results import print_result
-    from karat.validity import train as train_rankers
-
-    read = reading.groups(judgments)
-    found = train_rankers(
+    read = reading.groups(labels)
+    found = validity.train(
         read,
         _table(read, runs, feature, features, documents, queries),
         feature_sets=_sets(sets),
         measure=measure,
         folds=folds,
-        draws=draws,
-        seed=seed,
+        **chance,
     )
-    if as_json:
-        click.echo(json.dumps(found.to_dict(), ensure_ascii=False))
-        return
-    shown = ["train", "test", "features", "ndcg", "difference", "p", "significant", "n_queries"]
-    print_result(found, shown)
+    tell({"Rankers": found}, form, lambda title, result: print_result(result, SHOWN))
 
 
 def _table(
@@ -86,14 +83,6 @@ def _table(
     queries: str | None,
 ) -> pl.DataFrame:
     """One row per document with all features asked for."""
-    import polars as pl
-
-    from karat.errors import BadInput
-    from karat.formats import read_documents, read_queries, read_runs
-    from karat.formats.files import File
-    from karat.formats.tables import read_table
-    from karat.judges import add_features
-
     table = judgments.frame.select("query", "doc").unique(maintain_order=True)
     for path in runs:
         scores = read_runs(path).frame.pivot(on="system", index=["query", "doc"], values="score")
@@ -117,13 +106,11 @@ def _table(
         ]
         table = table.join(given.with_columns(numbers), on=["query", "doc"], how="left")
     if table.width == 2:
-        raise BadInput("no features to train on: give --run, --feature or --features")
+        raise BadInput("no features to train on: give --runs, --feature or --features")
     return table
 
 
 def _sets(sets: tuple[str, ...]) -> dict[str, list[str]] | None:
-    from karat.errors import BadInput
-
     found = {}
     for text in sets:
         name, equals, columns = text.partition("=")

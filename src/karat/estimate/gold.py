@@ -122,6 +122,6 @@ def _probabilities(judgments: Judgments) -> pl.DataFrame:
             f"the gold label of document {row['doc']} of query {row['query']}",
             expected="one probability",
             found=", ".join(f"{p:g}" for p in twice["probability"].head(2)),
-            remedy="two rounds need the chance for both together: karat plan gold --pilot FIRST draws and writes it",
+            remedy="two rounds need the chance for both together: karat plan gold --gold FIRST draws and writes it",
         )
     return drawn

@@ -153,7 +153,7 @@ def _sd(differences: Floats) -> tuple[float, float, float]:
     if variance <= 1e-24:
         raise Undefined(
             "the two systems differ by the same on every query: how far differences vary cannot be told; "
-            "give --sd from another comparison"
+            "give --sd-difference from another comparison"
         )
     sd = math.sqrt(variance)
     if n < FEW:

@@ -83,8 +83,8 @@ def next_section(
         notes += drawn.notes
         whole = "" if sums else " --whole-queries"
         wanted = min(n, drawn.frame.height) if sums else n
-        pilot = f" --pilot {files.get('gold', 'GOLD')}" if sums and study.gold is not None else ""
-        what = f"-m {shlex.quote(found.measure)} -n {wanted}{whole}{pilot}"
+        gold = f" --gold {files.get('gold', 'GOLD')}" if sums and study.gold is not None else ""
+        what = f"-m {shlex.quote(found.measure)} -n {wanted}{whole}{gold}"
         commands.append(f"karat plan gold {given} {what} --out more-gold.csv")
     except KaratError as error:
         notes.append(f"no plan of gold labels: {error}")

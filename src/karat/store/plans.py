@@ -51,7 +51,7 @@ def take_plan(store: Store, plan: Judgments, *, name: str) -> Taken:
             "the plan",
             expected=f"the group that it is for, of {', '.join(store.groups)}",
             found="none",
-            remedy="name it with --group, or in a column group",
+            remedy="name it with --default-group, or in a column group",
         )
     rows = [
         task_row(raw, f"the label of document {raw['doc']} of query {raw['query']}", store.scale)

@@ -121,7 +121,7 @@ def _decide(new: Mapping[Asked, Draw], had: Mapping[Asked, Draw]) -> tuple[dict[
             "the draw",
             expected="the one that the study has",
             found=f"another of the same round: {count(len(other), 'document')} with other probabilities",
-            remedy="more gold labels are drawn with karat plan gold --pilot; another draw needs a group of its own",
+            remedy="more gold labels are drawn with karat plan gold --gold; another draw needs a group of its own",
         )
     whole = had.keys() <= new.keys()  # the same draw again, of which a part was there
     return {key: new[key] for key in fresh}, Chances(set=fresh, beside=frozenset() if whole else fresh)

@@ -125,7 +125,7 @@ class Study:
                 "the study" if folder is None else str(folder),
                 expected="judgments*, gold.*, runs/*, preferences.* or clicks.*",
                 found="none of them",
-                remedy="name a study's folder, or the files with --labels and --run",
+                remedy="name a study's folder or a file of labels, then runs",
             )
         return study
 
@@ -223,9 +223,7 @@ class _Judged:
                 inside = count(gold.frame.drop_nulls("label").height, "label")
                 labels = replace(labels, notes=(*labels.notes, f"{inside} of the group {GOLD} taken for gold labels"))
         elif others := not_read(place):
-            notes.append(
-                f"labels are looked for in judgments*, labels* and qrels*, so {others} not read (see --labels)"
-            )
+            notes.append(f"labels are looked for in judgments*, labels* and qrels*, so {others} not read")
         return cls(labels, gold, _of_one(paths, each) | ({"gold": gold_path} if gold_path else {}), tuple(notes))
 
 

@@ -15,27 +15,32 @@ if TYPE_CHECKING:
 
 EXAMPLES = """\b
 Examples:
-  karat plan context production.run better.run --judges 8
-  karat plan context my.run --cost 0.5 --cost-in-context 0.8
-  karat plan context my.run --scheme paper --judges 8 --twice 0.1 --out tasks.csv
+  karat plan context production.run better.run --n-judges 8
+  karat plan context my.run --cost-alone 0.5 --cost-in-context 0.8
+  karat plan context my.run --scheme paper --n-judges 8 --twice 0.1 --out tasks.csv
   karat plan context my.run --scheme fuller --out tasks.jsonl"""
 
 
 @click.command(epilog=EXAMPLES)
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...")
 @click.option("--scheme", default="paper", show_default=True, help="What to write: cheaper, paper or fuller.")
-@click.option("--depth", default=5, show_default=True, metavar="K", help="Judge the first K, in some queries 2 K.")
+@options.depth(5)
 @click.option(
     "--share",
     default=0.6,
     show_default=True,
     help="The share of queries judged given rank K; the rest is judged further down.",
 )
-@click.option("--judges", default=1, show_default=True, help="How many judges; a query has one for both settings.")
+@click.option("--n-judges", "judges", default=1, show_default=True, help="How many judges; a query has one of them.")
 @click.option("--twice", default=0.0, show_default=True, help="The share of queries that a second judge repeats.")
-@click.option("--cost", default=1.0, show_default=True, help="The cost of a judgment of a document alone.")
-@click.option("--cost-in-context", type=float, help="The cost of one given another document.  [default: as --cost]")
-@click.option("--out", metavar="FILE", help="Write the tasks: .csv, .tsv, .jsonl or .parquet.")
+@click.option("--cost-alone", default=1.0, show_default=True, help="What a judgment of a document alone costs.")
+@click.option(
+    "--cost-in-context",
+    type=float,
+    show_default="as --cost-alone",
+    help="What a judgment given another document costs.",
+)
+@options.out
 @options.seed
 @options.as_json
 def context(
@@ -45,7 +50,7 @@ def context(
     share: float,
     judges: int,
     twice: float,
-    cost: float,
+    cost_alone: float,
     cost_in_context: float | None,
     out: str | None,
     seed: int,
@@ -54,7 +59,8 @@ def context(
     """Plan judgments of documents alone and given the one read before.
 
     Shows what three schemes would ask for and cost: the paper's (Golbus et al., WWW 2014), a cheaper one and a fuller
-    one. Only with --out are the tasks of one scheme written, a row each: query, doc, context, setting, judge, session,
+    one, that of the first K = --depth documents and in some queries 2 K. Only with --out are the tasks of one scheme
+    written, a row each (.csv, .tsv, .jsonl or .parquet): query, doc, context, setting, judge, session,
     order, and the probability with which the judgment was drawn.
     """
     from karat.cli.results import print_result
@@ -68,14 +74,14 @@ def context(
         raise BadInput("--json and --out - both want the standard output: choose one")
     keep_inputs("--out", out, runs)
     lists = together(read_several(runs))
-    given = cost if cost_in_context is None else cost_in_context
+    given = cost_alone if cost_in_context is None else cost_in_context
     schemes = context_schemes(
         lists,
         depth=depth,
         share=share,
         judges=judges,
         twice=twice,
-        cost_alone=cost,
+        cost_alone=cost_alone,
         cost_in_context=given,
         seed=seed,
     )
@@ -86,7 +92,7 @@ def context(
         share=share,
         judges=judges,
         twice=twice,
-        cost_alone=cost,
+        cost_alone=cost_alone,
         cost_in_context=given,
         seed=seed,
     )

@@ -18,7 +18,7 @@ FLOOR = 0.2
 EXAMPLES = """\b
 Examples:
   karat plan gold llm.csv bm25.run neural.run -m P@10 -n 300 --out gold.csv
-  karat plan gold llm.csv a.run b.run -m DCG@10 -n 200 --pilot earlier.csv --out both.csv
+  karat plan gold llm.csv a.run b.run -m DCG@10 -n 200 --gold earlier.csv --out both.csv
   karat plan gold llm.csv a.run b.run -m nDCG@10 -n 400 --whole-queries --out gold.csv
 
 Fill in the column label of gold.csv, then: karat compare llm.csv bm25.run neural.run -m P@10 --gold gold.csv"""
@@ -27,18 +27,16 @@ Fill in the column label of gold.csv, then: karat compare llm.csv bm25.run neura
 @click.command(epilog=EXAMPLES, short_help="Draw the documents whose gold labels say most.")
 @click.argument("labels")
 @click.argument("runs", metavar="RUN_A RUN_B [RUN...]", nargs=-1, required=True)
-@click.option("-m", "--measure", default="P@10", show_default=True, help="The measure to compare by.")
-@click.option(
-    "-n", "--number", default=300, show_default=True, type=click.IntRange(1), help="New gold labels to collect."
-)
-@click.option("--out", metavar="FILE", help="Write the documents with their probabilities (.csv, .jsonl, .parquet).")
-@options.one_file("--pilot", "Earlier gold labels: new ones are drawn beside them, where labels are often wrong.")
+@options.measure(default="P@10")
+@options.n_gold(300)
+@options.gold
+@options.out
 @click.option("--whole-queries", is_flag=True, help="Draw whole queries, for nDCG, AP, RR, ERR.")
 @click.option("--uniform", default=0.0, show_default=True, help="The share drawn from all documents, for reuse.")
 @click.option("--floor", default=FLOOR, show_default=True, help="The least probability, as a share of the average.")
-@click.option("--cost", type=float, metavar="C", help="What one gold label costs: shows the sum.")
+@click.option("--cost-gold", type=float, metavar="C", help="What one gold label costs.")
 @options.profile
-@click.option("-c", "--complete", is_flag=True, help="Count judged queries that a run misses as empty lists.")
+@options.complete
 @click.option("--force", is_flag=True, help="Overwrite a file that already holds labels.")
 @options.seed
 @options.labels
@@ -47,13 +45,13 @@ def gold(
     labels: str,
     runs: tuple[str, ...],
     measure: str,
-    number: int,
+    n_gold: int,
+    gold: str | None,
     out: str | None,
-    pilot: str | None,
     whole_queries: bool,
     uniform: float,
     floor: float,
-    cost: float | None,
+    cost_gold: float | None,
     profile: str,
     complete: bool,
     force: bool,
@@ -67,7 +65,7 @@ def gold(
     written holds query, doc, an empty label to fill in, and the probability with which each was drawn: karat compare
     --gold reads it.
 
-    With --pilot, earlier gold labels, new documents are drawn among those without one. The file then holds the
+    With --gold, earlier gold labels, new documents are drawn among those without one. The file then holds the
     earlier labels, too, with probabilities that go for both rounds together: fill in the empty labels and use it alone.
     """
     from karat.errors import BadInput
@@ -76,24 +74,24 @@ def gold(
     from karat.plan.gold import plan_gold, plan_gold_queries
     from karat.records import Judgments
 
-    if cost is not None and not cost >= 0:
-        raise BadInput.at("--cost", expected="a number from 0", found=str(cost))
-    if whole_queries and (pilot is not None or uniform or floor != FLOOR):
-        raise BadInput("--whole-queries draws all queries alike: --pilot, --uniform and --floor say nothing there")
-    keep_inputs("--out", out, [labels, *runs, pilot])
+    if cost_gold is not None and not cost_gold >= 0:
+        raise BadInput.at("--cost-gold", expected="a number from 0", found=str(cost_gold))
+    if whole_queries and (gold is not None or uniform or floor != FLOOR):
+        raise BadInput("--whole-queries draws all queries alike: --gold, --uniform and --floor say nothing there")
+    keep_inputs("--out", out, [labels, *runs, gold])
     if out is not None:
         _check_out(out, force)
     lists = read_several(runs, ranks=profile_named(profile).order == "rank")
     read = reading.judgments(labels)
     if whole_queries:
-        plan = plan_gold_queries(lists, read, measure, number, profile=profile, complete=complete, seed=seed)
+        plan = plan_gold_queries(lists, read, measure, n_gold, profile=profile, complete=complete, seed=seed)
     else:
-        earlier = None if pilot is None else reading.judgments(pilot)
+        earlier = None if gold is None else reading.judgments(gold)
         plan = plan_gold(
             lists,
             read,
             measure,
-            number,
+            n_gold,
             pilot=earlier,
             uniform=uniform,
             floor=floor,
@@ -105,8 +103,8 @@ def gold(
         write(Judgments(plan.to_frame()), out)
     if as_json:
         document = plan.to_dict()
-        if cost is not None:
-            document["cost"] = cost * plan.frame.height
+        if cost_gold is not None:
+            document["cost"] = cost_gold * plan.frame.height
         click.echo(json.dumps(document, ensure_ascii=False))
         return
     from karat.cli.results import print_result
@@ -114,8 +112,8 @@ def gold(
     from karat.records import Result
 
     notes = list(plan.notes)
-    if cost is not None:
-        notes.append(f"cost: {cost * plan.frame.height:,.2f}")
+    if cost_gold is not None:
+        notes.append(f"cost: {cost_gold * plan.frame.height:,.2f}")
     if out is None:
         notes.append("nothing written: name a file with --out")
     print_result(Result(plan.frame.drop("label").head(10), plan.finding))

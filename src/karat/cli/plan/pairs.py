@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 EXAMPLES = """\b
 Examples:
   karat plan pairs diversity.qrels runs/*.run --teams teams.csv
-  karat plan pairs diversity.qrels runs/*.run --queries topics.xml --judges 8 --out tasks.jsonl
-  karat plan pairs qrels.txt a.run b.run --least nDCG@10=0.1 --relevant-gap 2 --out tasks.csv
+  karat plan pairs diversity.qrels runs/*.run --queries topics.xml --judges-each 8 --out tasks.jsonl
+  karat plan pairs qrels.txt a.run b.run --min-difference nDCG@10=0.1 --relevant-gap 2 --out tasks.csv
 
 The rules and their defaults are those of Sanderson et al. (SIGIR 2010)."""
 
@@ -28,8 +28,8 @@ The rules and their defaults are those of Sanderson et al. (SIGIR 2010)."""
 @click.argument("runs", metavar="RUN...", nargs=-1, required=True)
 @click.option("--teams", metavar="FILE", help="A table of system and team; systems of one team are not paired.")
 @click.option("--same-team", is_flag=True, help="Pair systems of one team, too.")
-@click.option("--queries", metavar="FILE", help="Queries with texts and subtopics, as the Web Track's XML.")
-@click.option("--depth", default=10, show_default=True, help="How many documents of a list are shown.")
+@options.queries
+@options.depth(10)
 @click.option(
     "--hopeless", default=2, show_default=True, help="Drop queries where no system has more relevant documents."
 )
@@ -41,18 +41,24 @@ The rules and their defaults are those of Sanderson et al. (SIGIR 2010)."""
     help="How far the numbers of relevant may differ.",
 )
 @click.option(
-    "--least",
+    "--min-difference",
+    "least",
     multiple=True,
     metavar="MEASURE=X",
-    help="How far a measure must differ.  [default: StRecall and alpha_nDCG at --depth, 0.1]",
+    show_default="StRecall and alpha_nDCG at --depth, 0.1",
+    help="How far a measure must differ.",
 )
-@click.option("--most", type=click.IntRange(1), metavar="N", help="At most so many pairs of a query, at random.")
-@click.option("--judges", default=8, show_default=True, type=click.IntRange(1), help="Judges for each question.")
+@click.option(
+    "--max-pairs", "most", type=click.IntRange(1), metavar="N", help="At most so many pairs of a query, at random."
+)
+@click.option(
+    "--judges-each", "judges", default=8, show_default=True, type=click.IntRange(1), help="Judges who see each pair."
+)
 @click.option(
     "--block", default=5, show_default=True, type=click.IntRange(1), help="Comparisons a block, trap included."
 )
 @click.option("--no-traps", is_flag=True, help="Build in no traps.")
-@click.option("--out", metavar="FILE", help="Write the tasks: .jsonl, .csv or .parquet.")
+@options.out
 @options.seed
 @options.labels
 @options.as_json
@@ -78,7 +84,8 @@ def pairs(
     """Choose pairs of result lists that users should compare, and write the comparisons as tasks.
 
     Two systems of different teams, equally many relevant documents in the top ten, different in how they cover the
-    subtopics. Says how many pairs each rule left; a task file is written with --out only.
+    subtopics. Says how many pairs each rule left; a task file is written with --out only:
+    .jsonl, .csv or .parquet.
     """
     from karat.cli.results import print_result
     from karat.cli.runs import read_several
@@ -157,7 +164,7 @@ def _least(least: tuple[str, ...]) -> dict[str, float] | None:
         except ValueError:
             equals = ""
         if not equals:
-            raise BadInput.at("--least", expected="MEASURE=X, as alpha_nDCG@10=0.1", found=f'"{text}"')
+            raise BadInput.at("--min-difference", expected="MEASURE=X, as alpha_nDCG@10=0.1", found=f'"{text}"')
     return found or None
 
 

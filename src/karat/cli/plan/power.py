@@ -17,33 +17,33 @@ if TYPE_CHECKING:
 
 EXAMPLES = """\b
 Examples:
-  karat plan power --difference 0.02 --sd 0.2
-  karat plan power --difference 0.02 --sd 0.2 --gold-variance 0.005 --pool 8 --cost-query 5 --cost-gold 1
+  karat plan power --difference 0.02 --sd-difference 0.2
+  karat plan power --difference 0.02 --sd-difference 0.2 --gold-variance 0.005 --pool 8 --cost-query 5 --cost-gold 1
   karat plan power qrels.txt bm25.run neural.run -m nDCG@10 --difference 0.02
   karat plan power llm.csv a.run b.run -m P@10 --difference 0.02 --gold pilot.csv --json"""
 
 
 @click.command(epilog=EXAMPLES)
 @click.argument("files", metavar="[LABELS RUN_A RUN_B]", nargs=-1)
-@click.option("--difference", type=float, required=True, help="The difference in the measure that is worth seeing.")
-@click.option("--sd", type=float, help="The standard deviation of a query's difference, if there are no files.")
-@click.option("-m", "--measure", help="The measure: with files nDCG@10, or P@10 with --gold; else only named.")
+@options.difference()
+@click.option("--sd-difference", type=float, help="The standard deviation of a query's difference between two systems.")
+@options.measure(otherwise="nDCG@10, or P@10 with --gold")
 @click.option("--power", "wanted", default=0.8, show_default=True, help="The chance to see the difference.")
 @click.option("--alpha", default=0.05, show_default=True, help="The chance of a false alarm.")
-@options.one_file("--gold", "Gold labels of a pilot, with the probability of each to be drawn.")
+@options.gold
 @click.option("--gold-variance", type=float, metavar="R", help="What missing gold labels add, if there is no pilot.")
 @click.option(
-    "--gold-share", type=float, multiple=True, metavar="SHARE", help="A share of gold labels; may be repeated."
+    "--gold-share", type=float, multiple=True, metavar="SHARE", help="The share of documents with a gold label."
 )
 @click.option("--pool", type=float, metavar="N", help="The documents of a query that count for one system only.")
 @click.option("--cost-query", type=float, metavar="C", help="What a query costs, all but its gold labels.")
-@click.option("--cost-gold", type=float, metavar="C", help="What a gold label costs.")
+@click.option("--cost-gold", type=float, metavar="C", help="What one gold label costs.")
 @options.labels
 @options.as_json
 def power(
     files: tuple[str, ...],
     difference: float,
-    sd: float | None,
+    sd_difference: float | None,
     measure: str | None,
     wanted: float,
     alpha: float,
@@ -59,13 +59,13 @@ def power(
     """Queries and gold labels needed to see a difference.
 
     With files, how far two systems differ from query to query is taken from the labels, and how far the labels are
-    off from the pilot's gold labels; without files, from --sd and --gold-variance.
+    off from the pilot's gold labels; without files, from --sd-difference and --gold-variance.
     """
     from dataclasses import replace
 
     from karat.plan import Spread, plan_power
 
-    _check(files, sd, gold, gold_variance)
+    _check(files, sd_difference, gold, gold_variance)
     if files:
         spread = _read(files, measure or ("nDCG@10" if gold is None else "P@10"), gold, reading)
         if gold_variance is not None:
@@ -73,7 +73,7 @@ def power(
         if pool is not None:
             spread = replace(spread, pool=pool)
     else:
-        spread = Spread(sd or 0.0, gold_variance, pool, measure or "")
+        spread = Spread(sd_difference or 0.0, gold_variance, pool, measure or "")
     found = plan_power(
         difference,
         spread,
@@ -95,7 +95,7 @@ def _check(files: tuple[str, ...], sd: float | None, gold: str | None, gold_vari
 
     if not files:
         if sd is None:
-            raise BadInput("give --sd, or LABELS RUN_A RUN_B to take it from")
+            raise BadInput("give --sd-difference, or LABELS RUN_A RUN_B to take it from")
         if gold is not None:
             raise BadInput.at("--gold", expected="LABELS RUN_A RUN_B with it", found="no files")
         return

@@ -1,0 +1,164 @@
+"""What the parts of `karat judges` look at, the options that give it, and how their tables are printed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, wraps
+from typing import Any
+
+import click
+
+from karat.cli import options
+from karat.cli.inputs import Reading, runs_in, with_kinds
+from karat.cli.results import print_result
+from karat.cli.runs import read_several
+from karat.errors import BadInput
+from karat.judges import FEATURES, add_features
+from karat.judges.population import Judges as Population
+from karat.labels import Panel
+from karat.records import ClickLog, Clicks, Documents, Judgments, Queries, Result
+from karat.records.runs import together
+
+#: What of a wide table is printed; --json has the rest.
+SHOWN = {
+    "Agreement": [
+        "group",
+        "against",
+        "labels",
+        "value",
+        "n_queries",
+        "n_pairs",
+        "raw",
+        "cohen",
+        "fleiss",
+        "alpha_ordinal",
+    ],
+    "Judges": ["group", "judge", "n", "agreement", "accuracy", "leniency", "seconds", "drift_p", "likely_spammer"],
+    "Against gold": ["group", "feature", "value", "n", "error", "under", "correct", "over"],
+    "Regression of the error": ["group", "term", "coefficient", "p", "n", "n_queries"],
+    "Error distribution": ["group", "feature", "value", "error", "n", "share"],
+    "Label distribution": ["group", "feature", "value", "grade", "n", "share"],
+    "Tests": [
+        "group",
+        "first",
+        "second",
+        "feature",
+        "value",
+        "mean_first",
+        "mean_second",
+        "difference",
+        "p_holm",
+        "p_ordinal_holm",
+    ],
+    "Bias": ["group", "against", "kind", "slice", "effect", "inside", "outside", "n_pairs", "p_bh"],
+    "Against clicks": ["group", "pairs", "value", "correct", "incorrect", "insensitive", "n_pairs"],
+}
+
+
+def features(command: options.Command) -> options.Command:
+    """The options that give features of query and document."""
+    return options.documents(options.queries(options.runs(command)))
+
+
+def of_labels(*wanted: Callable[[Any], Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """LABELS and these options, and those that say how labels are read: the command gets what they give as `given`."""
+
+    def decorated(command: Callable[..., None]) -> Callable[..., None]:
+        @wraps(command)
+        def with_given(**typed: Any) -> None:
+            printed = {name: typed.pop(name) for name in ("as_json", "as_tsv") if name in typed}
+            command(given=_read(**typed), **printed)
+
+        made = options.study(with_given)
+        for option in reversed(wanted):
+            made = option(made)
+        return click.argument("labels", metavar="LABELS...", nargs=-1, required=True)(made)
+
+    return decorated
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What the parts of the report look at."""
+
+    judgments: Judgments
+    gold: Judgments | None
+    clicks: Clicks | ClickLog | None
+    by: tuple[str, ...]
+    judges_are: Population
+    #: The level of intervals, and for those drawn at random their draws and seed.
+    chance: dict[str, Any]
+
+    @cached_property
+    def panel(self) -> Panel:
+        """All labels that count, gold among them."""
+        return Panel.of(self.judgments, self.gold, apart=self.by)
+
+    @property
+    def level(self) -> float:
+        """The level of the intervals."""
+        return float(self.chance["level"])
+
+    def each(self, name: str, made: Callable[[str | None], Result]) -> dict[str, Result]:
+        """A result for each column to report by, or one over all."""
+        return {f"{name} by {by}": made(by) for by in self.by} or {name: made(None)}
+
+    def show(self, title: str, result: Result) -> None:
+        """Print a table with the columns that people look at."""
+        kind, _, by = title.partition(" by ")
+        columns = SHOWN.get(kind)
+        if "found" in result.frame.columns:  # what was looked at and is no finding of its own is in --json
+            result = replace(result, frame=result.frame.filter(result.frame["found"]))
+        shown = columns and [columns[0], *([by] if by else []), *columns[1:]]
+        print_result(replace(result, scale=self.judgments.scale), shown, title)
+
+
+def _read(
+    reading: Reading,
+    labels: Sequence[str],
+    *,
+    gold: str | None,
+    clicks: str | None = None,
+    documents: str | None = None,
+    queries: str | None = None,
+    runs: Sequence[str] = (),
+    by: Sequence[str] = (),
+    judges_are: Population = "sample",
+    level: float = 0.95,
+    chance: dict[str, Any] | None = None,
+) -> Judged:
+    """The labels with what stands beside them, and the features that it allows."""
+    by = tuple(dict.fromkeys(by))
+    given = reading.study(
+        labels,
+        only=("clicks", "documents", "queries"),
+        gold=gold,
+        clicks=clicks,
+        documents=documents,
+        queries=queries,
+    )
+    if not len(given.judged):
+        raise BadInput.at(", ".join(labels), expected="judgments", found="none")
+    runs = runs or runs_in(labels[0])
+    judgments = _with_features(given.judged, given.documents, given.queries, runs, by)
+    return Judged(judgments, given.gold, given.clicks, by, judges_are, chance or {"level": level})
+
+
+def _with_features(
+    judgments: Judgments, documents: Documents | None, queries: Queries | None, runs: Sequence[str], by: Sequence[str]
+) -> Judgments:
+    """The judgments with the features that documents, queries and runs allow; those asked for must be among them."""
+    judgments = with_kinds(judgments, queries)
+    wanted = [name for name in by if name in FEATURES and not judgments.has(name)] or None
+    if wanted is not None or documents is not None or queries is not None or runs:
+        judgments = add_features(
+            judgments,
+            wanted,
+            queries=queries,
+            documents=documents,
+            runs=together(read_several(runs)) if runs else None,
+        )
+    for name in by:
+        judgments.need(name, "--by")
+    return judgments

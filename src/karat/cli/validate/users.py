@@ -1,0 +1,133 @@
+"""What the parts of `karat validate` read: what users said, labels and runs, from files or from a study's folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import click
+
+from karat.cli import options
+from karat.cli.inputs import Reading, runs_in
+from karat.cli.named_measures import measures_among
+from karat.cli.results import print_result
+from karat.cli.runs import read_several
+from karat.errors import BadInput
+from karat.formats import read_clicks, read_preferences, read_queries
+from karat.records import ClickLog, Clicks, Judgments, Preferences, Queries, Result, Runs
+from karat.study import Study
+from karat.validity.asked import shown_depth
+
+unit = click.option(
+    "--unit",
+    type=click.Choice(["query", "subtopic"]),
+    show_default="a subtopic with its own labels where users were asked about one, else a query",
+    help="What users compared two lists for.",
+)
+min_strength = click.option("--min-strength", type=float, metavar="STRENGTH", help="Weaker preferences count as equal.")
+depth = options.depth(None, otherwise="as in left_docs and right_docs, or 10")
+
+
+def how(default: str) -> Callable[[options.Command], options.Command]:
+    """How the answers of several judges become one."""
+    return click.option(
+        "--how",
+        default=default,
+        show_default=True,
+        type=click.Choice(["votes", "mode"]),
+        help="From several judges' answers to a preference: each counts, or the most frequent.",
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Users:
+    """What users said, with the labels and runs behind it; files are read when they are asked for."""
+
+    path: str
+    reading: Reading
+    files: tuple[str, ...] = ()
+    measures: tuple[str, ...] = ()
+    queries_path: str | None = None
+
+    @classmethod
+    def typed(
+        cls, reading: Reading, path: str, files: Sequence[str], measures: tuple[str, ...], queries: str | None = None
+    ) -> Users:
+        """What was typed: measures that stand among the files, as in -m nDCG@10 AP, are told from them."""
+        kept, names = measures_among(tuple(files), measures)
+        return cls(path, reading, tuple(kept), tuple(names), queries)
+
+    @cached_property
+    def study(self) -> Study | None:
+        """The study, where its folder was named in place of what users said."""
+        if not Path(self.path).is_dir():
+            return None
+        return self.reading.study(self.path, only=["preferences", "queries", "clicks"], queries=self.queries_path)
+
+    @cached_property
+    def preferences(self) -> Preferences:
+        """What users answered."""
+        if self.study is None:
+            return read_preferences(self.path, time_format=self.reading.time_format)
+        if self.study.preferences is None:
+            raise BadInput("; ".join(["there are no preferences", *self.study.notes]))
+        return self.study.preferences
+
+    @cached_property
+    def clicks(self) -> Clicks | ClickLog:
+        """What users clicked."""
+        if self.study is None:
+            return read_clicks(self.path)
+        if self.study.clicks is None:
+            raise BadInput("; ".join(["there are no clicks", *self.study.notes]))
+        return self.study.clicks
+
+    @cached_property
+    def labels(self) -> Judgments:
+        """The labels to score the runs with."""
+        if self.files:
+            return self.reading.study(self.files[0]).judged
+        if self.study is None:
+            raise BadInput.at(f"after {self.path}", expected="labels to score the runs with", found="nothing")
+        return self.study.judged
+
+    @cached_property
+    def runs(self) -> list[Runs]:
+        """The runs of the systems that users compared."""
+        paths = self.files[1:] or runs_in(self.path) or (runs_in(self.files[0]) if self.files else [])
+        if not paths:
+            expected = "labels, then the runs of the systems that users compared"
+            raise BadInput.at(f"after {self.path}", expected=expected, found=" ".join(self.files) or "nothing")
+        return read_several(paths)
+
+    @cached_property
+    def queries(self) -> Queries | None:
+        """The queries with their kinds, where a file tells them."""
+        if self.study is not None:
+            return self.study.queries
+        return None if self.queries_path is None else read_queries(self.queries_path)
+
+    def measures_or(self, names: Sequence[str], depth: int | None = None) -> list[str]:
+        """The measures that were asked for, or these down to what users saw."""
+        return list(self.measures) or [f"{name}@{shown_depth(self.preferences, depth)}" for name in names]
+
+
+def scored(users: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """The words of a part that scores runs: what users said, labels, runs."""
+
+    def decorated(command: Callable[..., Any]) -> Callable[..., Any]:
+        files = click.argument("files", metavar="LABELS RUN...", nargs=-1)
+        return click.argument("users", metavar=users)(files(command))
+
+    return decorated
+
+
+preferences = click.argument("users", metavar="PREFERENCES")
+
+
+def show(title: str, result: Result) -> None:
+    """Print the result with the columns that people look at."""
+    print_result(result, [name for name in result.frame.columns if name not in ("systems", "queries")])
