@@ -1,4 +1,4 @@
-"""Write docs/reference.md from the commands themselves: python docs/make_reference.py."""
+"""Write docs/reference.md and docs/options.md from the commands themselves: python docs/make_reference.py."""
 
 from __future__ import annotations
 
@@ -18,6 +18,29 @@ Every command takes `-h` or `--help`; files may be plain, `.gz`, `.zst` or `-` (
 the data cannot answer; 2: something in the input is to be mended, and the message says what; 70: a fault in karat, told
 in full with `KARAT_DEBUG=1` in the environment.
 """
+
+OPTIONS_HEAD = """# Options
+
+<!-- Made from the commands' own help by docs/make_reference.py; tests hold it up to date, and to one meaning a name. -->
+
+One name has one meaning in all commands, and one meaning one name. An option that would do nothing in a command is not
+there. [Commands](reference.md) has the defaults.
+
+**Words and their order.** Labels come first, then runs: `karat score LABELS RUN...`. What users said comes before both:
+`karat validate agreement PREFERENCES LABELS RUN...`. A study's folder stands for all of them. A part of an analysis is a word
+after its command: `karat judges bias ...`; without one, `karat judges` and `karat context` tell all that the data allows,
+`karat disagree` the weights and `karat validate` the agreement. A file named like a part is typed as `./bias`.
+
+**Where several files of labels and runs meet**, `karat judges` and `karat train`, which are about labels, take labels only as
+words, and runs, like all else beside the labels, as an option, `--runs`; `karat report`, which is about runs, takes further
+labels by `--labels`.
+
+**Completion.** For bash, `eval "$(_KARAT_COMPLETE=bash_source karat)"` in `~/.bashrc`; for zsh, the same with `zsh_source` in
+`~/.zshrc`; for fish, `_KARAT_COMPLETE=fish_source karat | source` in `~/.config/fish/completions/karat.fish`. Then the tab key
+completes commands, parts and options.
+
+| option | meaning | commands |
+|---|---|---|"""
 
 
 def commands(group: click.Group, before: str) -> Iterator[tuple[str, click.Command]]:
@@ -71,8 +94,9 @@ def spelling(option: click.Option) -> str:
 def meaning(option: click.Option) -> str:
     """What an option does, with its default."""
     said = (option.help or "").replace("|", "\\|")
-    shown = option.show_default and option.default not in (None, ()) and not option.is_flag
-    return f"{said} Default: {option.default}." if shown else said
+    if isinstance(option.show_default, str):
+        return f"{said} Default: {option.show_default}."
+    return f"{said} Default: {option.default}." if option.show_default and not option.is_flag else said
 
 
 def page() -> str:
@@ -80,5 +104,27 @@ def page() -> str:
     return "\n".join([HEAD, *(section(name, command) for name, command in commands(karat, "karat"))])
 
 
+def meanings() -> dict[str, dict[str, list[str]]]:
+    """What each option means, with the commands in which it does."""
+    found: dict[str, dict[str, list[str]]] = {}
+    for name, command in commands(karat, "karat"):
+        for option in command.params:
+            if isinstance(option, click.Option) and option.help:
+                names = ", ".join(f"`{spelled}`" for spelled in [*option.opts, *option.secondary_opts])
+                found.setdefault(names, {}).setdefault(option.help, []).append(name.removeprefix("karat "))
+    return dict(sorted(found.items(), key=lambda entry: entry[0].lstrip("`-")))
+
+
+def options_page() -> str:
+    """The page of all options: one name, one meaning."""
+    rows = [
+        f"| {name} | {said.replace('|', chr(92) + '|')} | {', '.join(where)} |"
+        for name, by_meaning in meanings().items()
+        for said, where in by_meaning.items()
+    ]
+    return "\n".join([OPTIONS_HEAD, *rows, ""])
+
+
 if __name__ == "__main__":
     (Path(__file__).parent / "reference.md").write_text(page())
+    (Path(__file__).parent / "options.md").write_text(options_page())

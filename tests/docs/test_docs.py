@@ -79,6 +79,20 @@ def test_the_page_of_commands_is_current_and_names_every_option() -> None:
                 assert f"`{option.opts[-1]}`" in part, (name, option.name)
 
 
+def test_the_page_of_options_is_current() -> None:
+    page = script("make_reference").options_page()
+    assert (ROOT / "docs" / "options.md").read_text() == page, "run python docs/make_reference.py"
+
+
+def test_no_option_has_two_meanings_and_no_meaning_two_names() -> None:
+    meanings: dict[str, dict[str, list[str]]] = script("make_reference").meanings()
+    assert {name: said for name, said in meanings.items() if len(said) > 1} == {}
+    names = [spelled for name in meanings for spelled in name.split(", ")]
+    assert len(names) == len({*names}), "a long and a short name always go together"
+    said = [text for by_meaning in meanings.values() for text in by_meaning]
+    assert len(said) == len({*said})
+
+
 def test_every_measure_is_documented() -> None:
     page = (ROOT / "docs" / "measures.md").read_text()
     for name in MEASURES:
