@@ -143,9 +143,7 @@ def _first_judges(together: Panel, parts: Sequence[str]) -> Panel:
         return together.asked_of_all()
     for part in parts:
         grades = together.frame[part].unique().sort().to_numpy()
-        alone = replace(
-            together, grades=grades, grade=np.searchsorted(grades, together.frame[part].to_numpy()), _memo={}
-        )
+        alone = replace(together, grades=grades, grade=np.searchsorted(grades, together.frame[part].to_numpy()))
         if alone.third_rules:
             asked = alone.asked_of_all()
             return replace(together.kept(together.frame["row"].is_in(asked.frame["row"]).to_numpy()), notes=asked.notes)

@@ -133,7 +133,7 @@ class Panel:
 
     @property
     def levels(self) -> int:
-        """How many grades there are, for tables of grades; labels that are measurements have too many and are refused."""
+        """How many grades there are, for tables of them; labels that are measurements have too many and are refused."""
         refuse_many_grades(len(self.grades), MOST_GRADES)
         return len(self.grades)
 
