@@ -130,7 +130,6 @@ def _combined(
         gold=np.full(items.height, -1),
         gold_weight=np.ones(items.height),
         notes=(*panel.notes, *([f"{count(sum(above), 'label')} above the top level as top"] if sum(above) else [])),
-        _memo={},
     )
     if all_labels:
         return used(together, all_labels=True), levels
