@@ -5,16 +5,22 @@ from __future__ import annotations
 import json
 import math
 import sys
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import click
 
 from karat.cli import options
 from karat.cli.inputs import Reading, run_files
-
-if TYPE_CHECKING:
-    from karat.compare import Comparison
-    from karat.compare.verdict import Method
+from karat.cli.results import print_result
+from karat.cli.runs import read_several
+from karat.cli.tables import console, say, side_by_side
+from karat.compare import Comparison
+from karat.compare import compare as compared
+from karat.compare.verdict import Method
+from karat.errors import BadInput
+from karat.measures import profile_named
+from karat.records import Result
+from karat.records.figures import figure
 
 EXAMPLES = """\b
 Examples:
@@ -82,11 +88,6 @@ def compare(
     LABELS may be a study's folder: then labels, gold labels and runs are the study's, unless they are named.
     Exit code 1: the data cannot say.
     """
-    from karat.cli.runs import read_several
-    from karat.compare import compare as compared
-    from karat.errors import BadInput
-    from karat.measures import profile_named
-
     if len(measure) > 1:
         raise BadInput.at("-m", expected="one measure to compare by", found=f"{len(measure)}: {', '.join(measure)}")
     if [labels, *runs, gold].count("-") > 1:
@@ -121,10 +122,6 @@ def compare(
 
 
 def _print(found: Comparison, by_query: bool) -> None:
-    from karat.cli.results import print_result
-    from karat.cli.tables import console, say, side_by_side
-    from karat.records import Result
-    from karat.records.figures import figure
 
     out = console()
     many = len(found.systems) > 2

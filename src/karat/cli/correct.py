@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import click
 
 from karat.cli import options
-
-if TYPE_CHECKING:
-    from karat.estimate.accuracy import Accuracy
-    from karat.estimate.corrected import Corrected
-    from karat.estimate.corrected_pair import CorrectedPair
-    from karat.estimate.observed import Observed
+from karat.cli.results import print_result
+from karat.errors import BadInput
+from karat.estimate.accuracy import Accuracy
+from karat.estimate.corrected import Corrected, corrected_score
+from karat.estimate.corrected_pair import CorrectedPair, corrected_difference
+from karat.estimate.needed import needed as plan_of
+from karat.estimate.observed import Observed
+from karat.records import Result
 
 EXAMPLES = """\b
 Examples:
@@ -65,12 +66,6 @@ def correct(
     Takes the score that judges' labels give a system, and how often the judges agree with gold labels on a sample.
     With a second score, which of two systems is better: B, the second, against A, the first.
     """
-    from karat.cli.results import print_result
-    from karat.errors import BadInput
-    from karat.estimate.corrected import corrected_score
-    from karat.estimate.corrected_pair import corrected_difference
-    from karat.records import Result
-
     systems, accuracies = _systems(scores, sds, sizes), _accuracies(relevant, nonrelevant)
     found: Corrected | CorrectedPair
     if len(systems) == 1:
@@ -91,8 +86,6 @@ def correct(
         )
     plan = None
     if needed is not None:
-        from karat.estimate.needed import needed as plan_of
-
         plan = plan_of(needed, systems[0], accuracies[0], sd_difference=sd_difference, level=level)
     if as_json:
         click.echo(json.dumps(found.to_dict() | ({} if plan is None else {"needed": plan.to_dict()})))
@@ -107,8 +100,6 @@ def correct(
 
 
 def _systems(scores: Sequence[float], sds: Sequence[float], sizes: Sequence[int]) -> list[Observed]:
-    from karat.errors import BadInput
-    from karat.estimate.observed import Observed
 
     if len(scores) > 2:
         raise BadInput.at(
@@ -123,8 +114,6 @@ def _systems(scores: Sequence[float], sds: Sequence[float], sizes: Sequence[int]
 
 
 def _accuracies(relevant: Sequence[str], nonrelevant: Sequence[str]) -> list[Accuracy]:
-    from karat.errors import BadInput
-    from karat.estimate.accuracy import Accuracy
 
     if len(relevant) != len(nonrelevant) or len(relevant) > 2:
         raise BadInput.at(

@@ -6,14 +6,15 @@ import json
 from contextlib import redirect_stdout
 from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from karat.cli import options
-
-if TYPE_CHECKING:
-    from karat.demo import DemoStudy
+from karat.cli.tables import console, say
+from karat.demo import DemoStudy, demo_study, write_demo
+from karat.demo.people import LLM
+from karat.demo.study import MEASURE
 
 EXAMPLES = """\b
 Examples:
@@ -35,8 +36,6 @@ def demo(context: click.Context, folder: str, report: bool, seed: int, as_json: 
     clicks and preferences are simulated from the grades: an LLM-like judge who overrates what one engine shows, a
     crowd with a spammer, professionals. Nothing is fetched from the network.
     """
-    from karat.demo import demo_study, write_demo
-
     if not as_json:
         click.echo("Reading the documentation of this Python and searching it with four engines ...")
     study = demo_study(seed)
@@ -59,9 +58,6 @@ def demo(context: click.Context, folder: str, report: bool, seed: int, as_json: 
 
 def _report(context: click.Context, command: click.Command, folder: str, seed: int) -> str:
     """Writes the page beside the study, by the labels that mislead; its own words are on the page."""
-    from karat.demo.people import LLM
-    from karat.demo.study import MEASURE
-
     name = "report.html"
     with redirect_stdout(StringIO()):
         context.invoke(
@@ -94,7 +90,6 @@ def _document(study: DemoStudy, folder: str, files: list[str]) -> dict[str, Any]
 
 
 def _print(study: DemoStudy) -> None:
-    from karat.cli.tables import console, say
 
     out = console()
     gold = len(study.gold.frame)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
 import click
+import polars as pl
 
 from karat.cli import options
-
-if TYPE_CHECKING:
-    from karat.labels.consensus import How
-    from karat.records import Judgments
+from karat.errors import BadInput
+from karat.formats import write
+from karat.formats.write import fitted, format_of
+from karat.labels import consensus
+from karat.labels.consensus import How
+from karat.records import Judgments
+from karat.records.base import count
 
 EXAMPLES = """\b
 Examples:
@@ -52,11 +56,6 @@ def export(
     on reading; for programs that do not, write .jsonl or .parquet.
     """
     from karat.cli.study import opened_study
-    from karat.errors import BadInput
-    from karat.formats import write
-    from karat.formats.write import fitted, format_of
-    from karat.records import Judgments
-    from karat.records.base import count
 
     for option, asked in (("--consensus", consensus), ("--group", group)):
         if asked is not None and kind not in ("judgments", "gold"):
@@ -81,13 +80,6 @@ def export(
 
 def _one_each(judgments: Judgments, how: How, *, waiting: bool) -> Judgments:
     """One label per document with its probability, and a row for drawn documents that wait for one if asked."""
-    from dataclasses import replace
-
-    import polars as pl
-
-    from karat.labels import consensus
-    from karat.records.base import count
-
     notes: list[str] = []
     frame, reduced = judgments.frame, consensus(judgments, how)
     labels = reduced.frame

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
+import polars as pl
 
 from karat.cli import options
+from karat.cli.inputs import Reading
+from karat.errors import BadInput
+from karat.formats import read_preferences
+from karat.formats.files import File
+from karat.formats.kinds import kind_of
+from karat.formats.tasks import read_tasks
+from karat.records import Judgments, Records
+from karat.records.base import count
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from karat.cli.study import Opened
-    from karat.records import Judgments, Records
 
 EXAMPLES = """\b
 Examples:
@@ -53,12 +60,7 @@ def import_(
     before the plan. Of a plan of gold labels in rounds, what has no label yet is asked; its probabilities stand for
     those of the rounds before.
     """
-    from dataclasses import replace
-
-    from karat.cli.inputs import Reading
     from karat.cli.study import opened_study
-    from karat.errors import BadInput
-    from karat.formats import read_preferences
 
     with opened_study(folder, database) as opened:
         from karat.store.plans import is_plan
@@ -85,8 +87,6 @@ def import_(
 
 def _with_group(frame: pl.DataFrame, group: str | None) -> pl.DataFrame:
     """The rows, with the group in those that name none."""
-    import polars as pl
-
     if group is None:
         return frame
     named = pl.col("group").cast(pl.String) if "group" in frame.columns else pl.lit(None, pl.String)
@@ -95,11 +95,7 @@ def _with_group(frame: pl.DataFrame, group: str | None) -> pl.DataFrame:
 
 def _add_tasks(opened: Opened, source: str, group: str | None) -> tuple[list[str], list[str]]:
     """Tasks into the study: what came of it, and notes."""
-    from dataclasses import replace
-
     from karat.cli.study import notes_of_tasks
-    from karat.formats.tasks import read_tasks
-    from karat.records.base import count
     from karat.store import add_tasks
     from karat.store.task_rows import unknown_columns
 
@@ -116,8 +112,6 @@ def _add_tasks(opened: Opened, source: str, group: str | None) -> tuple[list[str
 def _add_plan(opened: Opened, source: str, plan: Judgments) -> tuple[list[str], list[str]]:
     """A plan with some of its labels into the study: what came of it, and notes."""
     from karat.cli.study import notes_of_tasks
-    from karat.formats.files import File
-    from karat.records.base import count
     from karat.store.imported import not_kept
     from karat.store.plans import take_plan
 
@@ -138,8 +132,6 @@ def _add_records(opened: Opened, source: str, records: Records, thing: str) -> t
     """Labels or preferences into the study: what came of it, and notes."""
     from karat.cli.study import notes_of_tasks
     from karat.collect.references import not_in_the_files
-    from karat.formats.files import File
-    from karat.records.base import count
     from karat.store.imported import import_records, not_kept
 
     files = opened.folder
@@ -167,10 +159,6 @@ def _of_columns(names: list[str]) -> list[str]:
 
 def _told(source: str, from_format: str | None) -> str:
     """What a file holds: judgments have labels, preferences choices, tasks neither."""
-    from karat.errors import BadInput
-    from karat.formats.kinds import kind_of
-    from karat.formats.tasks import read_tasks
-
     try:
         found = kind_of(source, from_format)
     except BadInput:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from karat.formats.example import write_example
+
 EXAMPLES = """\b
 Examples:
   karat init my-study                     (a small example, to be changed)
@@ -22,8 +24,6 @@ def init(folder: str, title: str, empty: bool) -> None:
 
     Nothing that is there already is overwritten.
     """
-    from karat.formats.example import write_example
-
     written = write_example(folder, title=title, empty=empty)
     click.echo(f"Wrote {', '.join(written)} in {folder}.")
     if empty:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-if TYPE_CHECKING:
-    from karat.records import Judgments, Queries, Scale
-    from karat.study import Study
+from karat.errors import BadInput
+from karat.formats import read_judgments
+from karat.formats.several import groups_together
+from karat.records import Judgments, Queries, Scale
+from karat.study import Study
+from karat.study.files import files_of
 
 
 @dataclass(frozen=True)
@@ -25,8 +27,6 @@ class Reading:
 
     def judgments(self, path: str, format: str | None = None) -> Judgments:  # noqa: A002
         """The judgments in a file."""
-        from karat.formats import read_judgments
-
         return read_judgments(
             path,
             scale=self.scale,
@@ -37,8 +37,6 @@ class Reading:
 
     def groups(self, paths: Sequence[str]) -> Judgments:
         """The judgments in several files as one, with a group for each file that has none."""
-        from karat.formats.several import groups_together
-
         return groups_together([self.judgments(path) for path in paths], paths)
 
     def study(
@@ -57,8 +55,6 @@ class Reading:
         Of what may stand beside labels and gold labels, only these kinds are read. What is to be said of the folder
         goes to standard error. Runs are read by `run_files`, as each command takes them.
         """
-        from karat.study import Study
-
         paths = [labels] if isinstance(labels, str) else list(labels)
         folder = paths[0] if len(paths) == 1 and Path(paths[0]).is_dir() else None
         study = Study.load(
@@ -82,15 +78,11 @@ class Reading:
 
 def runs_in(labels: str) -> list[str]:
     """The files of runs of a study's folder, none where LABELS is a file."""
-    from karat.study.files import files_of
-
     return files_of(Path(labels), "runs") if Path(labels).is_dir() else []
 
 
 def run_files(labels: str, named: Sequence[str]) -> list[str]:
     """The files of runs that are named, or else those of the study's folder where LABELS is one."""
-    from karat.errors import BadInput
-
     files = list(named) or runs_in(labels)
     if not files:
         raise BadInput("no run to score; the labels come first, then the runs")

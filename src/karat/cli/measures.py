@@ -5,16 +5,15 @@ from __future__ import annotations
 from dataclasses import fields
 
 import click
+from rich.table import Table
+
+from karat.cli.tables import console
+from karat.measures import MEASURES, about
 
 
 @click.command(epilog="\b\nExample:\n  karat measures")
 def measures() -> None:
     """List the measures, their parameters and what they mean."""
-    from rich.table import Table
-
-    from karat.cli.tables import console
-    from karat.measures import MEASURES, about
-
     click.echo("Measures, with their parameters and defaults; a cutoff follows as @10.")
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     table.add_column("measure", no_wrap=True)

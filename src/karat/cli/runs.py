@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from karat.records import Runs
+from karat.cli.progress import progress
+from karat.errors import BadInput
+from karat.formats import read_runs
+from karat.formats.files import File
+from karat.formats.several import told_apart
+from karat.records import Runs
 
 
 def read_several(paths: Sequence[str], *, ranks: bool = True) -> list[Runs]:
     """The runs in these files; a system's name that several files use is replaced by the file's name."""
-    from karat.cli.progress import progress
-    from karat.errors import BadInput
-    from karat.formats import read_runs
-    from karat.formats.files import File
-    from karat.formats.several import told_apart
-
     if list(paths).count("-") > 1:
         raise BadInput("standard input (-) can be read once only")
     for path in paths:  # a name mistyped at the end should not cost the work on the others

@@ -6,16 +6,20 @@ import json
 import sys
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
+import polars as pl
 
 from karat.cli import options
 from karat.cli.inputs import Reading, run_files
 from karat.cli.named_measures import measures_among
-
-if TYPE_CHECKING:
-    from karat.estimate import Scores
+from karat.cli.progress import progress
+from karat.cli.tables import print_scores
+from karat.errors import BadInput
+from karat.estimate import Scorer, Scores
+from karat.formats import read_runs, read_subtopics, read_user_weights
+from karat.formats.files import File
+from karat.measures import as_measures, profile_named
 
 #: What is shown when no measure is asked for: what each tool is known for.
 DEFAULTS = {
@@ -72,13 +76,6 @@ def score(
     lines or Parquet. Files may be packed (.gz, .zst); - is standard input. LABELS may be a study's folder: then labels
     and scale are the study's, and its runs are scored unless some are named.
     """
-    from karat.cli.progress import progress
-    from karat.errors import BadInput
-    from karat.estimate import Scorer, Scores
-    from karat.formats import read_runs, read_subtopics, read_user_weights
-    from karat.formats.files import File
-    from karat.measures import as_measures, profile_named
-
     files, names = measures_among(runs, measure)
     files = run_files(labels, files)
     if [labels, *files].count("-") > 1:
@@ -109,15 +106,11 @@ def score(
     elif as_tsv:
         _print_tsv(scores, by_query)
     else:
-        from karat.cli.tables import print_scores
-
         print_scores(scores, by_query)
 
 
 def _told_apart(parts: list[Scores], files: list[str]) -> list[Scores]:
     """Systems of the same name from different files, named by their files instead."""
-    from karat.formats.files import File
-
     used = Counter(name for part in parts for name in part.systems)
     stems = Counter(File(path).stem for path in files)
     renamed = []
@@ -130,7 +123,6 @@ def _told_apart(parts: list[Scores], files: list[str]) -> list[Scores]:
 
 
 def _print_tsv(scores: Scores, by_query: bool) -> None:
-    import polars as pl
 
     means = scores.means.select("system", pl.lit("all").alias("query"), "measure", "value", "low", "high", "n")
     order = pl.DataFrame({"system": scores.best_first()}).with_row_index("place")

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
+import polars as pl
 
 from karat.cli import options
+from karat.cli.results import print_result
+from karat.cli.tables import console, say, side_by_side
+from karat.errors import BadInput
+from karat.formats.write_folder import runs_by_system, write_folder
+from karat.records import Records
+from karat.records.figures import figure
+from karat.simulate import bronze_scores, context_study, judging_study, preference_study
+from karat.simulate import two_systems as simulated
+from karat.simulate.two_systems import JudgeKind
 
-if TYPE_CHECKING:
-    import polars as pl
-
-    from karat.records import Records
-    from karat.simulate.two_systems import JudgeKind
-
-    Files = Mapping[str, Records | pl.DataFrame | str]
+#: What a study's folder gets, by the names of files.
+Files = Mapping[str, Records | pl.DataFrame | str]
 
 EXAMPLES = """\b
 Examples:
@@ -86,9 +91,6 @@ def bronze(
 
     Algorithm 2 of Goldberg et al., with its sizes unless others are named.
     """
-    from karat.cli.results import print_result
-    from karat.simulate import bronze_scores
-
     found = bronze_scores(
         relevant=relevant,
         nonrelevant=nonrelevant,
@@ -140,10 +142,6 @@ def two_systems(
     as_json: bool,
 ) -> None:
     """Two systems with a known difference, seen by a judge who errs, with gold labels of some documents."""
-    from karat.errors import BadInput
-    from karat.formats.write_folder import runs_by_system
-    from karat.simulate import two_systems as simulated
-
     study = simulated(queries, difference=difference, judge=judge, leniency=leniency, seed=seed)
     size = len(study.truth)
     if n_gold > size:
@@ -190,11 +188,6 @@ def judging(
     as_json: bool,
 ) -> None:
     """Gold labels, professionals with habits, a crowd with a bias and spammers, clicks, three runs."""
-    import polars as pl
-
-    from karat.formats.write_folder import runs_by_system
-    from karat.simulate import judging_study
-
     study = judging_study(
         seed,
         queries,
@@ -241,9 +234,6 @@ def context(
     as_json: bool,
 ) -> None:
     """Pages judged alone and after another one, aspect by aspect."""
-    from karat.formats.write_folder import runs_by_system
-    from karat.simulate import context_study
-
     study = context_study(seed, queries, docs, redundancy=redundancy, detail=detail, contrast=contrast)
     files: Files = {
         "judgments.csv": study.judgments,
@@ -284,9 +274,6 @@ def preferences(
     as_json: bool,
 ) -> None:
     """Users who see two systems' lists side by side, and for whom a list is worth the value of a measure."""
-    from karat.formats.write_folder import runs_by_system
-    from karat.simulate import preference_study
-
     study = preference_study(
         utility, queries=queries, systems=systems, judges=judges, noise=noise, careless=careless, seed=seed
     )
@@ -307,7 +294,6 @@ def _kind(judge: str) -> str:
 
 
 def _written(out: str | None, files: Files, truth: Mapping[str, Any], seed: int) -> list[str]:
-    from karat.formats.write_folder import write_folder
 
     if out is None:
         return []
@@ -321,8 +307,6 @@ def _plain(truth: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _tell(said: str, truth: Mapping[str, Any], files: Files, seed: int, out: str | None, as_json: bool) -> None:
-    from karat.cli.tables import console, say, side_by_side
-    from karat.records.figures import figure
 
     written = _written(out, files, truth, seed)
     if as_json:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
 
 import click
+import polars as pl
 
 from karat.cli import options
 from karat.cli.outputs import keep_inputs
-
-if TYPE_CHECKING:
-    import polars as pl
+from karat.cli.results import print_result
+from karat.cli.runs import read_several
+from karat.errors import BadInput
+from karat.formats import tables
+from karat.formats.files import File, write_bytes
+from karat.plan.context import context_schemes, plan_context
+from karat.records.runs import together
 
 EXAMPLES = """\b
 Examples:
@@ -63,13 +67,6 @@ def context(
     written, a row each (.csv, .tsv, .jsonl or .parquet): query, doc, context, setting, judge, session,
     order, and the probability with which the judgment was drawn.
     """
-    from karat.cli.results import print_result
-    from karat.cli.runs import read_several
-    from karat.errors import BadInput
-    from karat.formats.files import write_bytes
-    from karat.plan.context import context_schemes, plan_context
-    from karat.records.runs import together
-
     if as_json and out == "-":
         raise BadInput("--json and --out - both want the standard output: choose one")
     keep_inputs("--out", out, runs)
@@ -109,10 +106,6 @@ def context(
 
 def task_file(tasks: pl.DataFrame, path: str) -> bytes:
     """The tasks in the format that a name's ending tells; standard output is CSV."""
-    from karat.errors import BadInput
-    from karat.formats import tables
-    from karat.formats.files import File
-
     ending = ".csv" if path == "-" else File(path).ending
     if ending in (".csv", ".tsv"):
         return tables.write_csv(tasks, "," if ending == ".csv" else "\t")

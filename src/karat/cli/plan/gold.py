@@ -10,7 +10,15 @@ import click
 from karat.cli import options
 from karat.cli.inputs import Reading
 from karat.cli.outputs import keep_inputs
+from karat.cli.results import print_result
 from karat.cli.runs import read_several
+from karat.cli.tables import console, say
+from karat.errors import BadInput, KaratError
+from karat.formats import read_judgments, write
+from karat.formats.files import File
+from karat.measures import profile_named
+from karat.plan.gold import plan_gold, plan_gold_queries
+from karat.records import Judgments, Result
 
 #: As in karat.plan.gold, which is not loaded for the sake of a default.
 FLOOR = 0.2
@@ -68,12 +76,6 @@ def gold(
     With --gold, earlier gold labels, new documents are drawn among those without one. The file then holds the
     earlier labels, too, with probabilities that go for both rounds together: fill in the empty labels and use it alone.
     """
-    from karat.errors import BadInput
-    from karat.formats import write
-    from karat.measures import profile_named
-    from karat.plan.gold import plan_gold, plan_gold_queries
-    from karat.records import Judgments
-
     if cost_gold is not None and not cost_gold >= 0:
         raise BadInput.at("--cost-gold", expected="a number from 0", found=str(cost_gold))
     if whole_queries and (gold is not None or uniform or floor != FLOOR):
@@ -107,9 +109,6 @@ def gold(
             document["cost"] = cost_gold * plan.frame.height
         click.echo(json.dumps(document, ensure_ascii=False))
         return
-    from karat.cli.results import print_result
-    from karat.cli.tables import console, say
-    from karat.records import Result
 
     notes = list(plan.notes)
     if cost_gold is not None:
@@ -129,10 +128,6 @@ def gold(
 
 def _check_out(out: str, force: bool) -> None:
     """Refuse a file that could not hold a plan, or that holds labels somebody gave."""
-    from karat.errors import BadInput, KaratError
-    from karat.formats import read_judgments
-    from karat.formats.files import File
-
     if File(out).ending not in (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".pq"):
         raise BadInput.at(
             out, expected="a table: .csv, .tsv, .jsonl or .parquet", found="an ending that holds no probabilities"

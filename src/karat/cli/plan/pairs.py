@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
 
 import click
+import polars as pl
 
 from karat.cli import options
 from karat.cli.inputs import Reading
 from karat.cli.outputs import keep_inputs
-
-if TYPE_CHECKING:
-    import polars as pl
+from karat.cli.results import print_result
+from karat.cli.runs import read_several
+from karat.errors import BadInput
+from karat.formats import read_queries, tables
+from karat.formats.files import File, write_bytes
+from karat.formats.tables import read_table
+from karat.plan import comparison_tasks, select_pairs
+from karat.records.result import rows_of
 
 EXAMPLES = """\b
 Examples:
@@ -87,12 +92,6 @@ def pairs(
     subtopics. Says how many pairs each rule left; a task file is written with --out only:
     .jsonl, .csv or .parquet.
     """
-    from karat.cli.results import print_result
-    from karat.cli.runs import read_several
-    from karat.formats import read_queries
-    from karat.plan import comparison_tasks, select_pairs
-    from karat.records.result import rows_of
-
     keep_inputs("--out", out, [labels, *runs, teams, queries])
     if out is not None:
         _kind(out)
@@ -144,7 +143,6 @@ def pairs(
 
 
 def _gap(text: str) -> int | None:
-    from karat.errors import BadInput
 
     if text.lower() == "any":
         return None
@@ -154,7 +152,6 @@ def _gap(text: str) -> int | None:
 
 
 def _least(least: tuple[str, ...]) -> dict[str, float] | None:
-    from karat.errors import BadInput
 
     found = {}
     for text in least:
@@ -169,11 +166,6 @@ def _least(least: tuple[str, ...]) -> dict[str, float] | None:
 
 
 def _read_teams(path: str) -> dict[str, str]:
-    import polars as pl
-
-    from karat.errors import BadInput
-    from karat.formats.files import File
-    from karat.formats.tables import read_table
 
     frame, source = read_table(File(path), "csv")
     if not {"system", "team"} <= {*frame.columns}:
@@ -190,8 +182,6 @@ def _read_teams(path: str) -> dict[str, str]:
 
 
 def _kind(path: str) -> str:
-    from karat.errors import BadInput
-    from karat.formats.files import File
 
     ending = File(path).ending
     if ending not in (".jsonl", ".csv", ".tsv", ".parquet"):
@@ -200,10 +190,6 @@ def _kind(path: str) -> str:
 
 
 def _write(tasks: pl.DataFrame, path: str) -> None:
-    import polars as pl
-
-    from karat.formats import tables
-    from karat.formats.files import write_bytes
 
     kind = _kind(path)
     if kind == ".jsonl":

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
 import click
+import polars as pl
 
 from karat.cli import options
 from karat.cli.inputs import Reading
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from karat.plan import PowerPlan, Spread
+from karat.cli.results import print_result
+from karat.cli.runs import read_several
+from karat.cli.tables import console, say
+from karat.errors import BadInput
+from karat.plan import PowerPlan, Spread, plan_power, spread_of
+from karat.records import Result
 
 EXAMPLES = """\b
 Examples:
@@ -61,10 +63,6 @@ def power(
     With files, how far two systems differ from query to query is taken from the labels, and how far the labels are
     off from the pilot's gold labels; without files, from --sd-difference and --gold-variance.
     """
-    from dataclasses import replace
-
-    from karat.plan import Spread, plan_power
-
     _check(files, sd_difference, gold, gold_variance)
     if files:
         spread = _read(files, measure or ("nDCG@10" if gold is None else "P@10"), gold, reading)
@@ -91,8 +89,6 @@ def power(
 
 def _check(files: tuple[str, ...], sd: float | None, gold: str | None, gold_variance: float | None) -> None:
     """Refuse what does not go together before anything is read."""
-    from karat.errors import BadInput
-
     if not files:
         if sd is None:
             raise BadInput("give --sd-difference, or LABELS RUN_A RUN_B to take it from")
@@ -112,8 +108,6 @@ def _check(files: tuple[str, ...], sd: float | None, gold: str | None, gold_vari
 
 
 def _read(files: tuple[str, ...], measure: str, gold: str | None, reading: Reading) -> Spread:
-    from karat.cli.runs import read_several
-    from karat.plan import spread_of
 
     return spread_of(
         read_several(files[1:], ranks=False),
@@ -125,17 +119,12 @@ def _read(files: tuple[str, ...], measure: str, gold: str | None, reading: Readi
 
 def _whole(frame: pl.DataFrame) -> pl.DataFrame:
     """The table with costs as whole numbers, unless they are small."""
-    import polars as pl
-
     if "cost" not in frame.columns or frame["cost"].null_count() or (frame["cost"] < 100).any():
         return frame
     return frame.with_columns(pl.col("cost").round().cast(pl.Int64))
 
 
 def _print(found: PowerPlan) -> None:
-    from karat.cli.results import print_result
-    from karat.cli.tables import console, say
-    from karat.records import Result
 
     if not found.shares.height:
         print_result(Result(_whole(found.curve), found.finding))
