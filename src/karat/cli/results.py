@@ -15,7 +15,7 @@ from karat.cli.progress import progress
 from karat.cli.tables import console, say, side_by_side
 from karat.errors import KaratError
 from karat.records import Result
-from karat.records.figures import cell, column_decimals, in_words
+from karat.records.figures import WHOLE, cell, column_decimals, in_words
 
 #: What the parts of an analysis look at.
 Given = TypeVar("Given")
@@ -116,10 +116,13 @@ def _print_frame(out: Console, frame: pl.DataFrame, columns: list[str] | None) -
     # Words come first and are repeated when the figures need more than one table.
     words = [place for place in kept if frame[names[place]].dtype == pl.String]
     figures = [place for place in kept if place not in words]
-    lead = len(words) or 1
+    lead = len(words) or 1  # the first figure of a table without words says what a row is of
     order = words + figures if words else kept
     heads = [names[place].replace("_", " ") for place in order]
-    tables = side_by_side(heads, [[row[place] for place in order] for row in rows], out.width, lead)
+    keys = [
+        at for at, place in enumerate(order) if names[place] in WHOLE and f"{names[place]}_low" not in frame.columns
+    ]
+    tables = side_by_side(heads, [[row[place] for place in order] for row in rows], out.width, lead, keys)
     for place, table in enumerate(tables):
         if place:
             out.print()

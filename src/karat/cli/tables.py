@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 import sys
+from collections.abc import Sequence
 from textwrap import fill
 from typing import Any
 
@@ -93,17 +94,30 @@ def _many_systems(scores: Scores, systems: list[str], width: int) -> list[Table]
     return side_by_side(names, rows, width)
 
 
-def side_by_side(names: list[str], rows: list[list[str]], width: int, lead: int = 1) -> list[Table]:
-    """One table, or several under each other that repeat the first `lead` columns, so that none is too wide."""
+def side_by_side(
+    names: list[str], rows: list[list[str]], width: int, lead: int = 1, keys: Sequence[int] = ()
+) -> list[Table]:
+    """One table, or several under each other, so that none is too wide.
+
+    What identifies a row is repeated in each: the first `lead` columns, which are words, and `keys`, which are numbers.
+
+    >>> tables = side_by_side(["of", "level", "p", "weight"], [["3", "1", "0.5", "0.875"]], 16, lead=0, keys=[0, 1])
+    >>> [[column.header for column in table.columns] for table in tables]
+    [['of', 'level', 'p'], ['of', 'level', 'weight']]
+    """
     widths = [max(len(row[place]) for row in [names, *rows]) + 2 for place in range(len(names))]
+    repeated = sorted({*range(lead), *keys})
+    every = sum(widths[place] for place in repeated)
     groups: list[list[int]] = [[]]
-    for place in range(lead, len(names)):
-        if groups[-1] and sum(widths[:lead]) + sum(widths[p] for p in groups[-1]) + widths[place] > width + 2:
+    for place in range(len(names)):
+        if place in repeated:
+            continue
+        if groups[-1] and every + sum(widths[p] for p in groups[-1]) + widths[place] > width + 2:
             groups.append([])
         groups[-1].append(place)
     tables = []
     for group in groups:
-        shown = [*range(lead), *group]
+        shown = sorted([*repeated, *group])
         table = plain_table([names[place] for place in shown], lead)
         for row in rows:
             table.add_row(*(escape(row[place]) for place in shown))

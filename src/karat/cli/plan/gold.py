@@ -118,7 +118,7 @@ def gold(
     print_result(Result(plan.frame.drop("label").head(10), plan.finding))
     printed = console()
     if plan.frame.height > 10:
-        say(printed, f"- {plan.frame.height - 10:,} more documents")
+        say(printed, f"- {plan.frame.height - 10:,} more documents, all of them with --out or --json")
     for note in notes:
         say(printed, f"- {note}")
     if out is not None:

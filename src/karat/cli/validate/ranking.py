@@ -14,6 +14,9 @@ from karat.cli.validate.users import Users
 from karat.records import Result
 from karat.validity import SystemRanking, rank_systems
 
+#: How many judges are shown; --json has all.
+SHOWN = 10
+
 
 @click.command(epilog="\b\nExamples:\n  karat validate ranking preferences.csv --reliability")
 @of_users.preferences
@@ -40,4 +43,7 @@ def _show(title: str, result: Result) -> None:
     of_users.show(title, result)
     if isinstance(result, SystemRanking) and result.judges.height:
         click.echo()
-        print_result(Result(result.judges.head(10), "The least reliable judges (1 is the average, 0 guesses)."))
+        said = "The least reliable judges (1 is the average, 0 guesses)."
+        more = result.judges.height - SHOWN
+        notes = (f"{more:,} more judges, all of them with --json",) if more > 0 else ()
+        print_result(Result(result.judges.head(SHOWN), said, notes))
