@@ -18,11 +18,11 @@ def run(*words: str) -> Result:
 
 @pytest.fixture
 def crowd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Three judges of three documents of four queries, in the file crowd.csv of this folder."""
+    """Three judges of three documents of twelve queries, in the file crowd.csv of this folder."""
     labels = {"a": [2, 2, 1], "b": [1, 0, 0], "c": [2, 1, 1]}
     rows = [
         f"q{q},{doc},{(n + q * j) % 3},j{j}"
-        for q in range(4)
+        for q in range(12)
         for doc, given in labels.items()
         for j, n in enumerate(given)
     ]
