@@ -20,6 +20,8 @@ from karat.labels import Panel
 from karat.records import ClickLog, Clicks, Documents, Judgments, Queries, Result
 from karat.records.runs import together
 
+#: Columns that notes explain and no table here has.
+HIDDEN = ("jaccard",)
 #: What of a wide table is printed; --json has the rest.
 SHOWN = {
     "Agreement": [
@@ -108,6 +110,8 @@ class Judged:
         """Print a table with the columns that people look at."""
         kind, _, by = title.partition(" by ")
         columns = SHOWN.get(kind)
+        if columns is not None:  # what a column means that only --json has is no help here
+            result = replace(result, notes=tuple(note for note in result.notes if note.partition(" ")[0] not in HIDDEN))
         if "found" in result.frame.columns:  # what was looked at and is no finding of its own is in --json
             result = replace(result, frame=result.frame.filter(result.frame["found"]))
         shown = columns and [columns[0], *([by] if by else []), *columns[1:]]
