@@ -51,8 +51,8 @@ def test_a_difference_is_known_if_gold_is_certain_wherever_the_systems_differ() 
     differ = (study.rank > 0).sum(axis=1) == 1
     drawn = differ | (np.random.default_rng(1).random(len(differ)) < 0.5)
     gold = study.gold(drawn, np.where(differ, 1.0, 0.5))
-    found = kt.compare(study.runs(), study.judgments(), "P@10", gold=gold, queries="fixed")
-    truth = kt.compare(study.runs(), study.gold(study.truth >= 0, 1.0), "P@10").methods["difference"][0]
+    found = kt.compare(study.judgments(), study.runs(), "P@10", gold=gold, queries="fixed")
+    truth = kt.compare(study.gold(study.truth >= 0, 1.0), study.runs(), "P@10").methods["difference"][0]
     assert found.verdict == ("better" if truth > 0 else "worse")
     assert row(found, "ppi")["difference"] == pytest.approx(truth)
 
@@ -61,16 +61,16 @@ def test_gold_planned_for_one_measure_is_refused_by_another_that_it_does_not_rea
     study = two_systems(100, shared=8, seed=1)
     swap = np.where(study.rank[:, 1] > 0, 11 - study.rank[:, 1], 0)
     study = replace(study, rank=np.column_stack([study.rank[:, 0], swap]))
-    plan = plan_gold(study.runs(), study.judgments(), "P@10", 200)
-    found = kt.compare(study.runs(), study.judgments(), "DCG@10", gold=filled(plan.frame, study))
+    plan = plan_gold(study.judgments(), study.runs(), "P@10", 200)
+    found = kt.compare(study.judgments(), study.runs(), "DCG@10", gold=filled(plan.frame, study))
     assert found.verdict == "cannot say"
     assert "several systems show and weigh differently" in found.reason
 
 
 def test_gold_that_only_tells_systems_apart_leaves_their_own_scores_to_the_judge() -> None:
     study = two_systems(100, right=(0.7, 0.9), seed=1)
-    plan = plan_gold(study.runs(), study.judgments(), "P@10", 300)
-    found = kt.compare(study.runs(), study.judgments(), "P@10", gold=filled(plan.frame, study))
+    plan = plan_gold(study.judgments(), study.runs(), "P@10", 300)
+    found = kt.compare(study.judgments(), study.runs(), "P@10", gold=filled(plan.frame, study))
     ppi = row(found, "ppi")
     assert ppi["b"] - ppi["a"] == pytest.approx(ppi["difference"])
     assert found.ranks["low"].is_nan().all()
@@ -83,8 +83,8 @@ def test_gold_that_only_tells_systems_apart_leaves_their_own_scores_to_the_judge
 
 def test_gold_without_probabilities_that_was_plainly_not_drawn_uniformly_is_refused() -> None:
     study = two_systems(100, seed=1)
-    plan = plan_gold(study.runs(), study.judgments(), "P@10", 300)
-    found = kt.compare(study.runs(), study.judgments(), "P@10", gold=filled(plan.frame, study).drop("probability"))
+    plan = plan_gold(study.judgments(), study.runs(), "P@10", 300)
+    found = kt.compare(study.judgments(), study.runs(), "P@10", gold=filled(plan.frame, study).drop("probability"))
     assert found.verdict == "cannot say"
     assert "the gold labels do not" in found.reason
 
@@ -92,7 +92,7 @@ def test_gold_without_probabilities_that_was_plainly_not_drawn_uniformly_is_refu
 def test_documents_drawn_one_by_one_do_not_pass_for_whole_queries() -> None:
     study = two_systems(100, seed=1)
     drawn = study.draw_gold(int(0.9 * len(study.truth)), 1)
-    found = kt.compare(study.runs(), study.judgments(), "RR", gold=study.gold(drawn, 0.9))
+    found = kt.compare(study.judgments(), study.runs(), "RR", gold=study.gold(drawn, 0.9))
     assert found.verdict == "cannot say"
     assert "as if documents had been drawn" in found.reason
 
@@ -100,8 +100,8 @@ def test_documents_drawn_one_by_one_do_not_pass_for_whole_queries() -> None:
 @pytest.mark.parametrize("measure", ["nDCG@10", "AP@10", "R@10", "RR"])
 def test_a_perfect_judge_has_nothing_to_correct(measure: str) -> None:
     study = two_systems(60, right=(1.0, 1.0), difference=0.05, shared=2, seed=1)
-    plan = plan_gold_queries(study.runs(), study.judgments(), measure, 10_000)
-    found = kt.compare(study.runs(), study.judgments(), measure, gold=filled(plan.frame, study))
+    plan = plan_gold_queries(study.judgments(), study.runs(), measure, 10_000)
+    found = kt.compare(study.judgments(), study.runs(), measure, gold=filled(plan.frame, study))
     plain, ppi = row(found, "plain"), row(found, "ppi")
     assert (ppi["a"], ppi["b"]) == (pytest.approx(plain["a"]), pytest.approx(plain["b"]))
     assert ppi["high"] - ppi["low"] == pytest.approx(plain["high"] - plain["low"], rel=1e-6)
@@ -117,7 +117,7 @@ def test_queries_that_show_nothing_labelled_need_no_gold() -> None:
     }
     gold = pl.DataFrame([{"query": q, "doc": d, "label": y} for q, docs in labels.items() for d, y in docs.items()])
     gold = gold.filter(pl.col("query").str.slice(1).cast(pl.Int64) % 2 == 1).with_columns(probability=pl.lit(1.0))
-    found = kt.compare(runs, labels, "RR", gold=gold)
+    found = kt.compare(labels, runs, "RR", gold=gold)
     assert row(found, "ppi")["difference"] == pytest.approx(-0.5)
 
 
@@ -129,7 +129,7 @@ def test_few_gold_labels_among_many_systems_are_judged_by_holm(contradicted: boo
     drawn = [(q, f"{s}1", labels[q][f"{s}1"], 1 / 12) for q in list(labels)[::4] for s in "ABC"]
     gold = pl.DataFrame(drawn, schema=["query", "doc", "label", "probability"], orient="row")
     wrong = (pl.int_range(pl.len()) % 5 == 0) & contradicted
-    found = kt.compare(runs, labels, "P@3", gold=gold.with_columns((pl.col("label") - wrong).abs()))
+    found = kt.compare(labels, runs, "P@3", gold=gold.with_columns((pl.col("label") - wrong).abs()))
     assert found.pairs.height == 3
     # Where a gold label contradicts the judge there are values by query, and still too few for max-T.
     assert found.pairs["effect"].is_finite().all() == contradicted
@@ -142,10 +142,10 @@ def test_few_gold_labels_among_many_systems_are_judged_by_holm(contradicted: boo
 def test_diversity_measures_have_no_gold_and_runs_may_be_a_list_of_frames() -> None:
     study = two_systems(30, seed=1)
     gold = study.gold(study.truth >= 0, 1.0)
-    assert "subtopics" in kt.compare(study.runs(), study.judgments(), "alpha_nDCG@10", gold=gold).reason
+    assert "subtopics" in kt.compare(study.judgments(), study.runs(), "alpha_nDCG@10", gold=gold).reason
     with pytest.raises(kt.BadInput, match="without subtopics"):
-        plan_gold_queries(study.runs(), study.judgments(), "alpha_nDCG@10", 100)
+        plan_gold_queries(study.judgments(), study.runs(), "alpha_nDCG@10", 100)
     frames = [run.frame.drop("system") for run in study.runs()]
-    assert kt.compare(frames, study.judgments()).systems == ("run1", "run2")
+    assert kt.compare(study.judgments(), frames).systems == ("run1", "run2")
     with pytest.raises(kt.BadInput, match="the seed"):
-        kt.compare(frames, study.judgments(), seed=-1)
+        kt.compare(study.judgments(), frames, seed=-1)

@@ -30,14 +30,14 @@ def gold_of(rows: list[tuple[str, str, float, float]]) -> pl.DataFrame:
 
 def test_b_is_better_where_b_scores_higher_and_worse_the_other_way_round() -> None:
     labels, runs = study()
-    found = kt.compare(runs, labels, "P@1")
+    found = kt.compare(labels, runs, "P@1")
     assert (found.verdict, found.winner, found.method) == ("better", "b", "plain")
     row = found.methods.row(0, named=True)
     # 15 of 20 queries differ by 1: mean .75, sd sqrt(20/19 * .75 * .25).
     assert row["difference"] == pytest.approx(0.75)
     error = math.sqrt(0.75 * 0.25 / 19)
     assert (row["high"] - row["low"]) / 2 == pytest.approx(2.0930 * error, rel=1e-4)
-    turned = kt.compare({"b": runs["b"], "a": runs["a"]}, labels, "P@1")
+    turned = kt.compare(labels, {"b": runs["b"], "a": runs["a"]}, "P@1")
     assert (turned.verdict, turned.winner) == ("worse", "b")
     assert turned.methods["difference"][0] == pytest.approx(-0.75)
     assert repr(found).startswith("b is better than a by P@1: +0.75")
@@ -45,7 +45,7 @@ def test_b_is_better_where_b_scores_higher_and_worse_the_other_way_round() -> No
 
 def test_wins_ties_losses_and_the_three_tests_are_there() -> None:
     labels, runs = study()
-    found = kt.compare(runs, labels, "P@1")
+    found = kt.compare(labels, runs, "P@1")
     pair = found.pairs.row(0, named=True)
     assert (pair["wins"], pair["ties"], pair["losses"]) == (15, 5, 0)
     assert pair["effect"] == pytest.approx(0.75 / math.sqrt(20 / 19 * 0.75 * 0.25))
@@ -134,14 +134,14 @@ def test_many_systems_get_places_and_p_values_that_allow_for_many() -> None:
         name: {q: {d: label + size * rng.normal() for d, label in labels[q].items()} for q in queries}
         for name, size in noise.items()
     }
-    found = kt.compare(runs, labels, "P@10")
+    found = kt.compare(labels, runs, "P@10")
     assert (found.verdict, found.winner) == ("better", "clear")
     places = {row["system"]: (row["best_rank"], row["worst_rank"]) for row in found.ranks.iter_rows(named=True)}
     assert places["clear"] == (1, 1)
     assert all(places[name] == (2, 4) for name in ("same1", "same2", "same3"))
     assert found.pairs.height == 6
     assert (found.pairs["max_t"] >= found.pairs["p"] - 0.01).all()
-    null = kt.compare({name: runs[name] for name in ("same1", "same2", "same3")}, labels, "P@10")
+    null = kt.compare(labels, {name: runs[name] for name in ("same1", "same2", "same3")}, "P@10")
     assert (null.verdict, null.winner) == ("no difference shown", None)
 
 
@@ -149,9 +149,9 @@ def test_many_systems_get_places_and_p_values_that_allow_for_many() -> None:
 def test_measures_that_are_no_sums_are_corrected_from_whole_queries(measure: str) -> None:
     made = two_systems(200, difference=0.08, judge="lenient", seed=3)
     whole = np.isin(made.query, np.random.default_rng(1).choice(200, 60, replace=False))
-    found = kt.compare(made.runs(), made.judgments(), measure, gold=made.gold(whole, 60 / 200))
+    found = kt.compare(made.judgments(), made.runs(), measure, gold=made.gold(whole, 60 / 200))
     row = found.methods.filter(pl.col("method") == "ppi").row(0, named=True)
-    truth = kt.compare(made.runs(), made.gold(np.ones(len(made.truth), bool), 1.0), measure)
+    truth = kt.compare(made.gold(np.ones(len(made.truth), bool), 1.0), made.runs(), measure)
     assert row["low"] < truth.methods["difference"][0] < row["high"]
     assert row["n_gold"] == 60 * 14
     assert found.method == "ppi"
@@ -160,7 +160,7 @@ def test_measures_that_are_no_sums_are_corrected_from_whole_queries(measure: str
 
 def test_gold_for_single_documents_cannot_correct_ndcg() -> None:
     made = two_systems(50, seed=3)
-    found = kt.compare(made.runs(), made.judgments(), "nDCG@10", gold=made.gold(made.draw_gold(200, 1), 200 / 700))
+    found = kt.compare(made.judgments(), made.runs(), "nDCG@10", gold=made.gold(made.draw_gold(200, 1), 200 / 700))
     assert found.verdict == "cannot say"
     assert "whole queries" in found.reason
 
@@ -168,8 +168,8 @@ def test_gold_for_single_documents_cannot_correct_ndcg() -> None:
 def test_gold_for_everything_leaves_nothing_to_chance_on_these_queries() -> None:
     made = two_systems(40, difference=0.1, judge="lenient", seed=3)
     everything = made.gold(np.ones(len(made.truth), bool), 1.0)
-    found = kt.compare(made.runs(), made.judgments(), "P@10", gold=everything, queries="fixed")
-    truth = kt.compare(made.runs(), everything, "P@10").methods["difference"][0]
+    found = kt.compare(made.judgments(), made.runs(), "P@10", gold=everything, queries="fixed")
+    truth = kt.compare(everything, made.runs(), "P@10").methods["difference"][0]
     row = found.methods.filter(pl.col("method") == "ppi").row(0, named=True)
     assert row["difference"] == pytest.approx(truth)
     assert found.verdict == "better"
@@ -180,7 +180,7 @@ def test_gold_drawn_for_other_runs_is_refused() -> None:
     made = two_systems(200, seed=3)
     only_a = (made.rank[:, 0] > 0) & (made.rank[:, 1] == 0)
     drawn = only_a & (np.random.default_rng(1).random(len(only_a)) < 0.5)
-    found = kt.compare(made.runs(), made.judgments(), "P@10", gold=made.gold(drawn, 0.5))
+    found = kt.compare(made.judgments(), made.runs(), "P@10", gold=made.gold(drawn, 0.5))
     assert found.verdict == "cannot say"
     assert "do not fit these runs" in found.reason
 
@@ -188,8 +188,8 @@ def test_gold_drawn_for_other_runs_is_refused() -> None:
 def test_gold_without_probabilities_is_taken_for_uniform_and_said() -> None:
     made = two_systems(100, difference=0.05, seed=3)
     gold = made.gold(made.draw_gold(400, 1), 400 / 1400)
-    known = kt.compare(made.runs(), made.judgments(), "P@10", gold=gold)
-    silent = kt.compare(made.runs(), made.judgments(), "P@10", gold=gold.frame.drop("probability"))
+    known = kt.compare(made.judgments(), made.runs(), "P@10", gold=gold)
+    silent = kt.compare(made.judgments(), made.runs(), "P@10", gold=gold.frame.drop("probability"))
     assert_frame_equal(known.methods, silent.methods)
     assert any("taken for drawn uniformly" in note for note in silent.notes)
 
@@ -198,7 +198,7 @@ def test_gold_of_documents_nobody_shows_or_asks_for_is_left_aside_and_counted() 
     made = two_systems(100, seed=3)
     gold = made.gold(made.draw_gold(400, 1), 400 / 1400).frame.select("query", "doc", "label", "probability")
     more = gold_of([("000001", "hidden", 1.0, 0.5), ("elsewhere", "00000001", 1.0, 0.5)])
-    found = kt.compare(made.runs(), made.judgments(), "P@10", gold=pl.concat([gold, more]))
+    found = kt.compare(made.judgments(), made.runs(), "P@10", gold=pl.concat([gold, more]))
     assert found.methods.filter(pl.col("method") == "ppi")["n_gold"][0] == 400
     assert "1 gold label of documents that no system shows left aside" in found.notes
     assert "1 gold label of queries that are not compared left aside" in found.notes
@@ -206,12 +206,12 @@ def test_gold_of_documents_nobody_shows_or_asks_for_is_left_aside_and_counted() 
 
 def test_a_judge_who_guesses_is_not_turned_round() -> None:
     made = two_systems(100, right=(0.5, 0.5), seed=3)
-    found = kt.compare(made.runs(), made.judgments(), "P@10", gold=made.gold(made.draw_gold(400, 1), 400 / 1400))
+    found = kt.compare(made.judgments(), made.runs(), "P@10", gold=made.gold(made.draw_gold(400, 1), 400 / 1400))
     assert "inversion" not in found.methods["method"].to_list()
     assert any(note.startswith("inversion: the labels hardly depend on the gold grade") for note in found.notes)
     assert found.verdict != "cannot say"  # gold labels alone still answer
     forced = kt.compare(
-        made.runs(), made.judgments(), "P@10", gold=made.gold(made.draw_gold(400, 1), 400 / 1400), method="inversion"
+        made.judgments(), made.runs(), "P@10", gold=made.gold(made.draw_gold(400, 1), 400 / 1400), method="inversion"
     )
     assert forced.verdict == "cannot say"
 
@@ -220,13 +220,13 @@ def test_an_empty_gold_grade_silences_inversion_alone() -> None:
     made = two_systems(100, seed=3)
     drawn = made.draw_gold(400, 1)
     gold = made.gold(drawn, 400 / 1400).frame.with_columns(label=pl.lit(1.0))
-    found = kt.compare(made.runs(), made.judgments(), "P@10", gold=gold)
+    found = kt.compare(made.judgments(), made.runs(), "P@10", gold=gold)
     assert any("inversion: 0 gold labels on documents worth 0" in note for note in found.notes)
 
 
 def test_fewer_than_two_queries_cannot_say() -> None:
     labels, runs = study(1)
-    found = kt.compare(runs, labels, "P@1")
+    found = kt.compare(labels, runs, "P@1")
     assert found.verdict == "cannot say"
     assert "2 are needed" in found.reason
     assert found.to_dict()["methods"] == []
@@ -234,7 +234,7 @@ def test_fewer_than_two_queries_cannot_say() -> None:
 
 def test_systems_that_score_alike_show_no_difference() -> None:
     labels, runs = study()
-    found = kt.compare({"a": runs["a"], "again": runs["a"]}, labels, "P@1")
+    found = kt.compare(labels, {"a": runs["a"], "again": runs["a"]}, "P@1")
     assert found.verdict == "no difference shown"
     assert found.methods["p"][0] == 1.0
     assert math.isnan(found.methods["low"][0])
@@ -250,8 +250,8 @@ def test_labels_of_the_group_gold_count_as_gold() -> None:
         ],
         how="diagonal",
     )
-    found = kt.compare(made.runs(), both, "P@10")
-    apart = kt.compare(made.runs(), made.judgments(), "P@10", gold=gold.frame.drop("probability"))
+    found = kt.compare(both, made.runs(), "P@10")
+    apart = kt.compare(made.judgments(), made.runs(), "P@10", gold=gold.frame.drop("probability"))
     assert_frame_equal(found.methods, apart.methods)
 
 
@@ -264,8 +264,8 @@ def test_several_judges_can_be_combined_by_an_error_model() -> None:
         frames.append(made[0].judgments().frame.with_columns(label=pl.Series(said), judge=pl.lit(judge)))
     labels = pl.concat(frames)
     gold = made[0].gold(made[0].draw_gold(300, 1), 300 / len(made[0].truth))
-    by_vote = kt.compare(made[0].runs(), labels, "P@10", gold=gold)
-    by_model = kt.compare(made[0].runs(), labels, "P@10", gold=gold, consensus="dawid-skene")
+    by_vote = kt.compare(labels, made[0].runs(), "P@10", gold=gold)
+    by_model = kt.compare(labels, made[0].runs(), "P@10", gold=gold, consensus="dawid-skene")
     width = {
         name: found.methods.filter(pl.col("method") == "ppi").select(pl.col("high") - pl.col("low")).item()
         for name, found in (("vote", by_vote), ("model", by_model))
@@ -275,15 +275,15 @@ def test_several_judges_can_be_combined_by_an_error_model() -> None:
 
 def test_peeking_widens_the_interval_and_needs_some_queries() -> None:
     made = two_systems(100, difference=0.1, seed=3)
-    once = kt.compare(made.runs(), made.judgments(), "P@10").methods.row(0, named=True)
-    peeked = kt.compare(made.runs(), made.judgments(), "P@10", peek=100).methods.row(0, named=True)
+    once = kt.compare(made.judgments(), made.runs(), "P@10").methods.row(0, named=True)
+    peeked = kt.compare(made.judgments(), made.runs(), "P@10", peek=100).methods.row(0, named=True)
     # Waudby-Smith et al. (2024): s sqrt(2 (t r + 1) / (t^2 r) log(sqrt(t r + 1) / alpha)); at its best r about
     # 1.5 t intervals.
     ratio = (peeked["high"] - peeked["low"]) / (once["high"] - once["low"])
     assert 1.4 < ratio < 1.6
     assert peeked["p"] > once["p"]
     labels, runs = study(10)
-    assert kt.compare(runs, labels, "P@1", peek=50).verdict == "cannot say"
+    assert kt.compare(labels, runs, "P@1", peek=50).verdict == "cannot say"
 
 
 @pytest.mark.parametrize(
@@ -302,6 +302,6 @@ def test_peeking_widens_the_interval_and_needs_some_queries() -> None:
 def test_what_cannot_be_is_refused_in_words(options: dict[str, object], words: str) -> None:
     labels, runs = study()
     with pytest.raises(kt.BadInput, match=words):
-        kt.compare(runs, labels, "P@1", **options)  # type: ignore[arg-type]
+        kt.compare(labels, runs, "P@1", **options)  # type: ignore[arg-type]
     with pytest.raises(kt.BadInput, match="two systems or more"):
-        kt.compare({"a": runs["a"]}, labels, "P@1")
+        kt.compare(labels, {"a": runs["a"]}, "P@1")

@@ -37,7 +37,7 @@ def demo(tmp_path_factory):
 
 def test_the_verdict_is_that_of_compare(favoured):
     report = make_report(favoured, draws=200)
-    found = kt.compare(list(favoured.runs), favoured.labels, "P@10", gold=favoured.gold, draws=200)
+    found = kt.compare(favoured.labels, list(favoured.runs), "P@10", gold=favoured.gold, draws=200)
     chosen = found.methods.filter(pl.col("method") == "ppi").row(0, named=True)
     drawn = figure(report, "naive-and-corrected").data.filter(pl.col("labels").str.contains("gold labels"))
     assert report.comparison.verdict == found.verdict == "no difference shown"
@@ -74,7 +74,7 @@ def test_the_figures_that_this_data_allows_are_drawn(report):
 
 def test_scores_are_those_of_score_and_corrected_ones_stand_beside_them(folder, report):
     evidence = Study.load(str(folder))
-    plain = kt.score(list(evidence.runs), evidence.labels, "P@10", draws=200).means
+    plain = kt.score(evidence.labels, list(evidence.runs), "P@10", draws=200).means
     drawn = figure(report, "scores").data
     naive = drawn.filter(pl.col("labels") == "as they are").sort("system")
     assert naive["value"].to_list() == pytest.approx(plain.sort("system")["value"].to_list())
@@ -95,7 +95,7 @@ def test_labels_of_one_group_may_decide(folder):
     evidence = Study.load(str(folder))
     by_llm = make_report(evidence, group="llm", draws=100).comparison
     own = evidence.of_group("llm")
-    plain = kt.score(list(evidence.runs), own, "P@10", draws=0).means
+    plain = kt.score(own, list(evidence.runs), "P@10", draws=0).means
     got = by_llm.methods.filter(pl.col("method") == "plain").row(0, named=True)
     assert got["a"] == pytest.approx(plain.filter(pl.col("system") == got["system_a"])["value"][0])
     with pytest.raises(BadInput, match=r"one of the judgments' .crowd, llm, professional., found .nobody."):

@@ -109,8 +109,8 @@ def compare(
     lists = read_several(run_files(labels, runs), ranks=by_rank)
     study = reading.study(labels, database=database, gold=gold)
     found = compared(
-        lists,
         study.judged,
+        lists,
         measure[0] if measure else None,
         gold=study.gold,
         method=method,

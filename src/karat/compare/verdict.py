@@ -26,7 +26,6 @@ from karat.measures import Profile, as_measures, profile_named
 from karat.records import Judgments
 from karat.records.base import count
 from karat.records.runs import several, together
-from karat.records.swapped import refuse_swapped
 
 Method = Literal["auto", "plain", "inversion", "inversion-independent", "ppi"]
 METHODS = ("auto", "plain", "inversion", "inversion-independent", "ppi")
@@ -35,8 +34,8 @@ MODELS = {"one-coin": one_coin, "dawid-skene": dawid_skene, "ordinal": ordinal}
 
 
 def compare(
-    runs: Any,
     labels: Any,
+    runs: Any,
     measure: object = None,
     *,
     gold: Any = None,
@@ -55,7 +54,7 @@ def compare(
     >>> labels = {f"q{i}": {"good": 1, "bad": 0} for i in range(20)}
     >>> a = {f"q{i}": {"good": 1.0, "bad": 2.0} if i % 4 else {"good": 2.0, "bad": 1.0} for i in range(20)}
     >>> b = {f"q{i}": {"good": 2.0, "bad": 1.0} for i in range(20)}
-    >>> compare({"a": a, "b": b}, labels, "P@1").verdict
+    >>> compare(labels, {"a": a, "b": b}, "P@1").verdict
     'better'
 
     The measure is nDCG@10 unless named, P@10 with gold labels. Without gold labels the labels are taken as they are
@@ -72,7 +71,6 @@ def compare(
     if len(measures) != 1:
         raise BadInput.at("the comparison", expected="one measure", found=str(len(measures)))
     _check(method, queries, draws, seed)
-    refuse_swapped(runs, labels, "kt.compare")
     look = Look(level, peek)
     lists = several(runs)
     judged, golden, notes = _apart(Judgments.of(labels), None if gold is None else Judgments.of(gold))

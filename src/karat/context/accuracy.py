@@ -18,7 +18,6 @@ from karat.errors import BadInput, Undefined
 from karat.records import Documents, Result, Runs
 from karat.records.base import count
 from karat.records.runs import several, together
-from karat.records.swapped import refuse_swapped
 from karat.stats.many import holm
 from karat.stats.regression import clustered_means, clustered_ols
 
@@ -181,7 +180,6 @@ class _HeldOut:
 
     @classmethod
     def of(cls, judgments: Any, runs: Any, documents: Any) -> _HeldOut:
-        refuse_swapped(runs, judgments, "this", labels_first=True)
         runs = None if runs is None else together(several(runs))
         documents = None if documents is None else Documents.of(documents)
         graded = Graded.of(judgments)

@@ -30,8 +30,8 @@ class PairSelection(Result):
 
 
 def select_pairs(
-    runs: Any,
     labels: Any,
+    runs: Any,
     *,
     teams: Mapping[str, str] | None = None,
     same_team: bool = False,
@@ -47,7 +47,7 @@ def select_pairs(
 
     >>> from karat.simulate import preference_study
     >>> study = preference_study(queries=20, systems=6, subtopics=3, relevant=0.1, judges=1)
-    >>> found = select_pairs(study.runs, study.judgments)
+    >>> found = select_pairs(study.judgments, study.runs)
     >>> found.frame.select("rule", "pairs").rows()[0], found.pairs.columns[:3]
     (('pairs of systems with labels', 300), ['query', 'a', 'b'])
 

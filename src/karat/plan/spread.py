@@ -51,14 +51,14 @@ class Spread:
 
 
 def spread_of(
-    runs: Any, labels: Any, measure: object, *, gold: Any = None, profile: str | Profile = "trec_eval"
+    labels: Any, runs: Any, measure: object, *, gold: Any = None, profile: str | Profile = "trec_eval"
 ) -> Spread:
     """The spread of the differences of two systems, by the labels there are and a pilot of gold labels.
 
     >>> labels = {f"q{i}": {"good": 1, "bad": 0} for i in range(12)}
     >>> a = {f"q{i}": {"good": 1.0, "bad": 2.0} if i % 4 else {"good": 2.0, "bad": 1.0} for i in range(12)}
     >>> b = {f"q{i}": {"good": 2.0, "bad": 1.0} for i in range(12)}
-    >>> round(spread_of({"a": a, "b": b}, labels, "P@1").sd, 3)
+    >>> round(spread_of(labels, {"a": a, "b": b}, "P@1").sd, 3)
     0.452
 
     The standard deviation is by the labels as they are. A judge who errs makes it too large, or too small; the pilot's

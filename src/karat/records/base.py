@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from karat.records.schema import Schema
 
 
+#: The order of arguments in every function and command.
+ORDER = "labels come first, then the runs"
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Records:
     """A frame whose columns were checked once, on entry. Nothing later checks it again or changes it."""
@@ -56,6 +60,9 @@ def frame_of(data: Any, name: str) -> pl.DataFrame:
     """A Polars frame from what people have at hand: Polars, pandas, Arrow, a list of rows, columns."""
     if isinstance(data, pl.DataFrame):
         return data
+    first = data[0] if isinstance(data, list | tuple) and data else data
+    if isinstance(first, Records):
+        raise BadInput.at(name, expected="rows or columns", found=f"{type(first).__name__} ({first!r})", remedy=ORDER)
     if isinstance(data, str | PathLike):
         raise BadInput.at(name, expected="rows or columns", found=f"the path {data}", remedy="read it with kt.read_...")
     if isinstance(data, pl.LazyFrame):

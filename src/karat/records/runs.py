@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from karat.errors import BadInput
-from karat.records.base import Records, count, frame_of, repeats, source_or
+from karat.records.base import ORDER, Records, count, frame_of, repeats, source_or
 from karat.records.blocks import Blocks
 from karat.records.judgments import Judgments
 from karat.records.schema import Column, Schema
@@ -64,9 +64,9 @@ class Runs(Records):
     @classmethod
     def check(cls, frame: pl.DataFrame, *, system: str = "run", source: Source | None = None) -> Runs:
         """Runs from a frame; `BadInput` names the first row that breaks a rule."""
-        labels_first, source = source is not None, source_or(source, "the run")
+        source = source_or(source, "the run")
         headers, spelled = frame.columns, cls.schema.spelled(frame.columns)
-        hint = _are_labels(headers, labels_first)
+        hint = _are_labels(headers)
         frame = cls.schema.conform(frame, source, hint)
         one_system = "system" not in frame.columns
         if one_system:
@@ -139,12 +139,11 @@ class Runs(Records):
         )
 
 
-def _are_labels(headers: Sequence[str], labels_first: bool) -> str:
-    """What to say when these columns are those of labels: commands take labels first, functions last."""
+def _are_labels(headers: Sequence[str]) -> str:
+    """What to say when these columns are those of labels."""
     if not {*Judgments.schema.required} <= {*headers, *Judgments.schema.rename(headers).values()}:
         return ""
-    order = "labels come first, then the runs" if labels_first else "runs come first, then the labels"
-    return f"are these labels? The {order}"
+    return f"are these labels? The {ORDER}"
 
 
 def several(data: Any) -> list[Runs]:

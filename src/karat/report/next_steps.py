@@ -39,7 +39,7 @@ def next_section(
         )
     )
     try:
-        plan = plan_power(difference, spread_of(pair, labels, found.measure, gold=study.gold))
+        plan = plan_power(difference, spread_of(labels, pair, found.measure, gold=study.gold))
         said.append(plan.finding)
         curve = plan.curve.with_columns(series=pl.lit(f"{b} against {a}"))
         have = found.by_query.height
@@ -72,9 +72,9 @@ def next_section(
     try:
         sums = is_linear(as_measures(found.measure)[0])
         if sums:
-            drawn = plan_gold(pair, labels, found.measure, n, pilot=study.gold, seed=seed)
+            drawn = plan_gold(labels, pair, found.measure, n, pilot=study.gold, seed=seed)
         else:
-            drawn = plan_gold_queries(pair, labels, found.measure, n, seed=seed)
+            drawn = plan_gold_queries(labels, pair, found.measure, n, seed=seed)
         said.append(f"Next gold labels: {drawn.finding}")
         top = drawn.frame.drop("label").sort("probability", descending=True).head(SHOWN)
         tables.append(

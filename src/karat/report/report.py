@@ -93,7 +93,7 @@ def make_report(
     scored: list[Scores] = []
 
     def scores() -> Section:
-        scored.append(score(list(study.runs), study.of_group(group), wanted, draws=draws, seed=seed))
+        scored.append(score(study.of_group(group), list(study.runs), wanted, draws=draws, seed=seed))
         return scores_section(scored[0], found[0] if found else None)
 
     def verdict() -> Section:

@@ -67,7 +67,7 @@ def _labels(study: Study, group: str | None) -> Judgments:
 def _agreement(study: Study, labels: Judgments, measures: list[str], draws: int, seed: int) -> Part:
     if study.preferences is None:
         raise Undefined("there are no preferences")
-    result = agreement(study.preferences, list(study.runs), labels, measures, draws=draws, seed=seed)
+    result = agreement(study.preferences, labels, list(study.runs), measures, draws=draws, seed=seed)
     frame = result.frame.filter(pl.col("split") == "all")
     # By credit, half a point for a tie: shares leave ties out, and so flatter a measure that often has none to tell.
     rows = frame.rename({"agree_share": "share"}).sort("credit", descending=True)
@@ -117,7 +117,7 @@ def _curves(study: Study, labels: Judgments, draws: int, seed: int) -> Part:
         raise Undefined("there are no preferences")
     judged = study.labels if study.labels is not None and study.labels.has("context") else labels
     measures = (*CURVES, "CCG@5") if judged.has("context") else CURVES
-    result = preference_curves(study.preferences, list(study.runs), judged, measures, draws=min(draws, 200), seed=seed)
+    result = preference_curves(study.preferences, judged, list(study.runs), measures, draws=min(draws, 200), seed=seed)
     figures = []
     for kind in result.frame["preference"].unique(maintain_order=True).to_list():
         mine = result.frame.filter(pl.col("preference") == kind)
@@ -155,7 +155,7 @@ def _rates(study: Study, labels: Judgments, draws: int, seed: int) -> Part:
         raise Undefined("there are no clicks")
     judged = study.labels if study.labels is not None and study.labels.has("context") else labels
     measures = (*CURVES, "CCG@5") if judged.has("context") else CURVES
-    result = against_click_rates(list(study.runs), judged, study.clicks, measures, draws=min(draws, 400), seed=seed)
+    result = against_click_rates(study.clicks, judged, list(study.runs), measures, draws=min(draws, 400), seed=seed)
     frame = result.frame
     use = "satisfied rate" if "satisfied rate" in frame["use"] else frame["use"][0]
     rows = frame.filter((pl.col("use") == use) & pl.col("spearman").is_not_nan())
@@ -191,7 +191,7 @@ def _rates(study: Study, labels: Judgments, draws: int, seed: int) -> Part:
 def _alike(study: Study, labels: Judgments, measures: list[str], seed: int) -> Part:
     if len(study.systems) < FEWEST_SYSTEMS:
         raise Undefined(f"{len(study.systems)} systems: a rank correlation needs {FEWEST_SYSTEMS}")
-    result = measure_correlation(list(study.runs), labels, measures, seed=seed)
+    result = measure_correlation(labels, list(study.runs), measures, seed=seed)
     frame = result.frame.select("first", "second", "tau_b", "systems")
     back = frame.select(pl.col("second").alias("first"), pl.col("first").alias("second"), "tau_b", "systems")
     rows = pl.concat([frame, back]).drop_nans("tau_b")

@@ -28,16 +28,16 @@ def comparison(study: Study, measure: str, group: str | None, seed: int) -> Comp
     if not len(labels):
         raise Undefined("there are no labels to score the systems with")
     runs = [run for runs_of in study.runs for run in each_system(runs_of)]
-    order = _best_first(runs, labels, study.gold, measure, seed)
+    order = _best_first(labels, runs, study.gold, measure, seed)
     runs.sort(key=lambda run: order.index(run.systems[0]), reverse=len(order) == 2)
-    return compared(runs, labels, measure, gold=study.gold, seed=seed)
+    return compared(labels, runs, measure, gold=study.gold, seed=seed)
 
 
-def _best_first(runs: list[Runs], labels: Judgments, gold: Judgments | None, measure: str, seed: int) -> list[str]:
-    means = score(runs, labels, measure, draws=0).best_first()
+def _best_first(labels: Judgments, runs: list[Runs], gold: Judgments | None, measure: str, seed: int) -> list[str]:
+    means = score(labels, runs, measure, draws=0).best_first()
     if gold is None:
         return means
-    ranks = compared(runs, labels, measure, gold=gold, draws=100, seed=seed).ranks
+    ranks = compared(labels, runs, measure, gold=gold, draws=100, seed=seed).ranks
     return ranks["system"].to_list() if ranks.height else means
 
 

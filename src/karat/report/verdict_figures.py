@@ -58,7 +58,7 @@ def by_group(found: Comparison, told: Told, pair: list[Runs], study: Study, trut
     rows = []
     for group in study.groups:
         try:
-            mine = compared(pair, study.of_group(group), found.measure, gold=study.gold, draws=100, seed=seed)
+            mine = compared(study.of_group(group), pair, found.measure, gold=study.gold, draws=100, seed=seed)
         except KaratError:
             continue
         kept = mine.methods.filter(pl.col("method").is_in(["plain", "ppi"]))

@@ -47,8 +47,8 @@ class Agreement(Result):
 
 def agreement(
     preferences: Any,
-    runs: Any,
     labels: Any,
+    runs: Any,
     measures: object,
     *,
     by: str | None = None,
@@ -67,7 +67,7 @@ def agreement(
 
     >>> from karat.simulate import preference_study
     >>> study = preference_study("nDCG@10", queries=40, noise=0.5, seed=3)
-    >>> found = agreement(study.preferences, study.runs, study.judgments, ["nDCG@10", "P@10"])
+    >>> found = agreement(study.preferences, study.judgments, study.runs, ["nDCG@10", "P@10"])
     >>> found.frame.select("measure", "split", "agree", "equal", "disagree", "ties", "n").rows()[0]
     ('nDCG@10', 'all', 110, 4, 6, 0, 120)
 
@@ -103,7 +103,7 @@ def agreement(
     by, notes = asked_by(told, judged, as_measures(measures), by)
     wanted = preferred(told, by=by, how=how, at_least=at_least)
     wanted = replace(wanted, notes=(*wanted.notes, *notes))
-    compared = compare(wanted, runs, judged, measures, profile=profile, depth=shown_depth(told, depth))
+    compared = compare(wanted, judged, runs, measures, profile=profile, depth=shown_depth(told, depth))
     return agreement_of(compared, split=split, ties=ties, queries=queries, level=level, draws=draws, seed=seed)
 
 

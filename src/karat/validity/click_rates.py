@@ -46,9 +46,9 @@ def click_labels(clicks: Any, *, satisfied_after: float = SATISFIED_AFTER) -> Ju
 
 
 def against_click_rates(
-    runs: Any,
-    labels: Any,
     clicks: Any,
+    labels: Any,
+    runs: Any,
     measures: object = ("CG@5", "DCG@5", "ERR@5", "CCG@5"),
     *,
     cutoff: int = 5,
@@ -88,7 +88,7 @@ def against_click_rates(
         for a in (contexts if takes(measure, "context") and judged.has("context") else [math.nan])
     ]
     every = list(dict.fromkeys(variant for _, _, variant in made))
-    scores = score_runs(lists, judged, every, draws=0).queries
+    scores = score_runs(judged, lists, every, draws=0).queries
     use, notes = _use(lists, counts, cutoff)
     if not judged.has("context"):
         notes.append("no label is given the document above: a context weight would change nothing")

@@ -61,8 +61,8 @@ class Compared:
 
 def compare(
     preferred: Result | pl.DataFrame,
-    runs: Any,
     labels: Any,
+    runs: Any,
     measures: object,
     *,
     profile: str | Profile = "trec_eval",
@@ -73,7 +73,7 @@ def compare(
 
     >>> pairs = pl.DataFrame({"query": ["q"], "a": ["x"], "b": ["y"], "sign": [1]})
     >>> runs = Runs.of({"x": {"q": {"d1": 2.0, "d2": 1.0}}, "y": {"q": {"d2": 2.0, "d1": 1.0}}})
-    >>> compare(pairs, runs, Judgments.of({"q": {"d1": 1, "d2": 0}}), "RR").difference.tolist()
+    >>> compare(pairs, Judgments.of({"q": {"d1": 1, "d2": 0}}), runs, "RR").difference.tolist()
     [[0.5]]
 
     With a column `subtopic`, each subtopic is a query of its own, with its own labels. A system that returned nothing
@@ -82,14 +82,14 @@ def compare(
     """
     frame = preferred.frame if isinstance(preferred, Result) else preferred
     notes = list(preferred.notes) if isinstance(preferred, Result) else []
-    lists, labels = joined_runs(runs), Judgments.of(labels)
+    labels, lists = Judgments.of(labels), joined_runs(runs)
     wanted = as_measures(measures)
     if not wanted:
         raise BadInput.at("the measures", expected="at least one, such as nDCG@10", found="none")
     _refuse_unknown(frame, lists)
     lists = Runs(lists.frame.join(frame.select("query").unique(), on="query", how="semi"), lists.notes)
     notes += too_deep(wanted, lists.frame, depth)
-    judged, listed = _judged(frame, lists, labels, depth), lists.frame.select("system", "query").unique()
+    judged, listed = _judged(frame, labels, lists, depth), lists.frame.select("system", "query").unique()
     by = ["query", "subtopic"] if "subtopic" in frame.columns else ["query"]
     if "subtopic" in by:
         if not labels.has("subtopic"):
@@ -99,7 +99,7 @@ def compare(
                 found=", ".join(labels.frame.columns),
                 remedy="compare by query",
             )
-        lists, labels, items = one_subtopic_each(lists, labels)
+        labels, lists, items = one_subtopic_each(labels, lists)
     else:
         items = labels.frame.select(item="query", query="query").unique(maintain_order=True)
     known = frame.join(items, on=by, nulls_equal=True, maintain_order="left")
@@ -128,7 +128,7 @@ def compare(
     return Compared(known.drop("item"), tuple(names), sides[0], sides[1], tuple(notes))
 
 
-def _judged(frame: pl.DataFrame, runs: Runs, labels: Judgments, depth: int) -> float:
+def _judged(frame: pl.DataFrame, labels: Judgments, runs: Runs, depth: int) -> float:
     """The share of the documents in the top of the compared lists that somebody judged, for whatever subtopic."""
     known = labels.frame.select("query").unique()
     shown = pl.concat([frame.select("query", system=side) for side in ("a", "b")]).join(known, on="query", how="semi")

@@ -30,8 +30,8 @@ COLUMNS = {
 
 
 def measure_correlation(
-    runs: Any,
     labels: Any,
+    runs: Any,
     measures: object,
     *,
     profile: str | Profile = "trec_eval",
@@ -43,7 +43,7 @@ def measure_correlation(
 
     >>> from karat.simulate import preference_study
     >>> study = preference_study(queries=30, systems=8, judges=1)
-    >>> found = measure_correlation(study.runs, study.judgments, ["nDCG@10", "RR"])
+    >>> found = measure_correlation(study.judgments, study.runs, ["nDCG@10", "RR"])
     >>> found.frame.select("first", "second", pl.col("tau", "tau_b", "tau_ap", "tau_ap_b").round(3), "systems").row(0)
     ('nDCG@10', 'RR', 0.286, 0.309, 0.258, 0.244, 8)
 
@@ -63,12 +63,12 @@ def measure_correlation(
     wanted = as_measures(measures)
     if len(wanted) < 2:
         raise BadInput.at("the measures", expected="two or more to compare", found=str(len(wanted)))
-    lists = joined_runs(runs)
+    judged, lists = Judgments.of(labels), joined_runs(runs)
     if len(lists.systems) < FEWEST_SYSTEMS:
         raise Undefined(
             f"a rank correlation of measures needs {FEWEST_SYSTEMS} systems or more, not {len(lists.systems)}"
         )
-    scorer = Scorer(Judgments.of(labels), wanted, profile=profile, complete=True, draws=0, weights=weights)
+    scorer = Scorer(judged, wanted, profile=profile, complete=True, draws=0, weights=weights)
     table = scorer.score(lists).queries
     names = [str(measure) for measure in wanted]
     values, notes = _by_query(table, lists.systems, names)
