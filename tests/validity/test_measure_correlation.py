@@ -12,7 +12,7 @@ from scipy.stats import kendalltau
 from karat.errors import BadInput, Undefined
 from karat.estimate import score
 from karat.records import Judgments, Runs
-from karat.report import heat_map
+from karat.reports import heat_map
 from karat.simulate import preference_study
 from karat.stats.ap_correlation import tau_ap, tau_ap_b
 from karat.validity import matrix, measure_correlation

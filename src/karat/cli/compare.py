@@ -13,8 +13,8 @@ from karat.cli import options
 from karat.cli.inputs import Reading, run_files
 
 if TYPE_CHECKING:
-    from karat.compare import Comparison
-    from karat.compare.verdict import Method
+    from karat.comparison import Comparison
+    from karat.comparison.verdict import Method
 
 EXAMPLES = """\b
 Examples:
@@ -97,7 +97,7 @@ def compare(
     Exit code 1: the data cannot say.
     """
     from karat.cli.runs import read_several
-    from karat.compare import compare as compared
+    from karat.comparison import compare as compared
     from karat.errors import BadInput
     from karat.measures import profile_named
 

@@ -210,7 +210,7 @@ def _ranking(given: Given) -> list[Result]:
 
 def _correlation(given: Given) -> list[Result]:
     from karat.formats.files import write_bytes
-    from karat.report import heat_map
+    from karat.reports import heat_map
     from karat.validity import matrix, measure_correlation
 
     measures = given.of_what_was_shown

@@ -11,9 +11,9 @@ from karat.context.features import features
 from karat.context.pairs import PAIR, Graded, adjacent
 from karat.context.predictors import fit, predictor_named
 from karat.errors import BadInput
-from karat.records import Documents, Judgments, Result
+from karat.records import Documents, Judgments, LabelsLike, Result, RunsLike
 from karat.records.base import count
-from karat.records.runs import several, together
+from karat.records.runs import joined
 from karat.stats import FEWEST
 
 #: Where a label in context may come from, the best first.
@@ -33,8 +33,8 @@ Value = Literal["grade", "expected"]
 
 
 def label_in_context(
-    judgments: Any,
-    runs: Any,
+    judgments: LabelsLike,
+    runs: RunsLike,
     *,
     depth: int = 10,
     model: str = "grades",
@@ -68,7 +68,7 @@ def label_in_context(
     if value not in ("grade", "expected"):
         raise BadInput.at("the value", expected="grade or expected", found=f'"{value}"')
     predictor = predictor_named(model)
-    judgments, runs = Judgments.of(judgments), together(several(runs))
+    judgments, runs = Judgments.of(judgments), joined(runs)
     documents = None if documents is None else Documents.of(documents)
     graded = Graded.of(judgments)
     notes = list(graded.notes)
@@ -118,7 +118,7 @@ def label_in_context(
     return Judgments(frame.rename({"grade": "label"}), tuple(notes), graded.scale)
 
 
-def context_sources(labels: Any, runs: Any, *, depth: int = 10) -> Result:
+def context_sources(labels: LabelsLike, runs: RunsLike, *, depth: int = 10) -> Result:
     """Where the labels in context of each system's documents come from: how many are judged, how many predicted.
 
     >>> labels = Judgments.of([{"query": "q", "doc": "b", "label": 0, "context": "a", "source": "judged"}])
@@ -128,7 +128,7 @@ def context_sources(labels: Any, runs: Any, *, depth: int = 10) -> Result:
     For labels made by `label_in_context`. A comparison of systems of which one is mostly judged and another mostly
     predicted is a comparison of judges with a model, too.
     """
-    labels, runs = Judgments.of(labels), together(several(runs))
+    labels, runs = Judgments.of(labels), joined(runs)
     if "context" not in labels.frame.columns:
         raise BadInput.at(
             "the labels",

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import polars as pl
 
-from karat.compare import Comparison, compare
+from karat.comparison import Comparison, compare
 from karat.demo.corpus import python_documents
 from karat.demo.engines import Engines
 from karat.demo.people import FAVOURED, LLM, OTHER, SCALE, clicked, judged, preferred

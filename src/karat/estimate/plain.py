@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +17,7 @@ from karat.labels import consensus as one_each
 from karat.labels.consensus import How
 from karat.measures import ERR, Profile, Topics, as_measures, match, profile_named
 from karat.measures.topics import UserWeights
-from karat.records import Judgments, Queries, Runs
+from karat.records import Judgments, LabelsLike, Queries, Runs, RunsLike
 from karat.records.base import count
 from karat.records.runs import several
 from karat.stats import FEWEST, mean_intervals
@@ -161,8 +160,8 @@ class Scorer:
 
 
 def score(
-    labels: Any,
-    runs: Any,
+    labels: LabelsLike,
+    runs: RunsLike,
     measures: object = ("nDCG@10", "AP", "RR", "P@10"),
     *,
     profile: str | Profile = "trec_eval",

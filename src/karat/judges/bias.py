@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +16,7 @@ from karat.judges.population import Judges, sampled_groups
 from karat.judges.sides import Side, Slice, both_sides, own_columns
 from karat.judges.slices import SLICES, called, does, features_of, listed_features, percent, sentence
 from karat.labels import GOLD, Panel
-from karat.records import Result
+from karat.records import LabelsLike, Result
 from karat.records.base import count
 from karat.stats import totals
 from karat.stats.differences import Differences, clustered_differences
@@ -34,10 +33,10 @@ NOTHING = 1e-12
 
 
 def find_bias(
-    labels: Any,
+    labels: Panel | LabelsLike,
     features: Sequence[str] | None = None,
     *,
-    gold: Any = None,
+    gold: LabelsLike | None = None,
     judges: Judges = "sample",
     min_pairs: int = 30,
     min_queries: int = 10,

@@ -6,7 +6,7 @@ Reference: Kazai, Craswell, Yilmaz and Tahaghoghi, An Analysis of Systematic Jud
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +15,8 @@ import polars as pl
 from karat.errors import BadInput, Undefined
 from karat.judges.clicked import Clicked, Counting, in_percent, shares
 from karat.labels.consensus import How
-from karat.records import ClickLog, Clicks, Result
+from karat.labels.panel import Panel
+from karat.records import ClickLog, Clicks, LabelsLike, Result
 from karat.records.base import count
 from karat.stats import FEWEST
 
@@ -28,7 +29,7 @@ DIFFERENT = "different"
 
 
 def against_clicks(
-    labels: Any,
+    labels: Panel | LabelsLike,
     clicks: Clicks | ClickLog,
     *,
     by: str | None = None,

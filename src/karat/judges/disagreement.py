@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +22,7 @@ from karat.errors import BadInput, Undefined
 from karat.judges.chances import beta_binomial_tail, binomial_tail, fit_beta_binomial, hypergeometric_tail
 from karat.judges.votes import Votes, levels_of, merged, need_labels, used, votes
 from karat.labels import Panel
-from karat.records import Result
+from karat.records import LabelsLike, Result
 from karat.records.base import count
 from karat.records.scale import nothing_below
 from karat.stats import FEWEST, outside_share, resampled
@@ -237,7 +236,7 @@ class Disagreement:
 
 
 def disagreement(
-    labels: Any,
+    labels: Panel | LabelsLike,
     top: float | None = None,
     *,
     min_labels: int = 2,

@@ -25,7 +25,7 @@ from karat.judges.slices import (
     sentence,
 )
 from karat.labels import ALL, Panel
-from karat.records import Result
+from karat.records import LabelsLike, Result
 from karat.records.base import count
 from karat.stats import FEWEST
 from karat.stats.many import benjamini_hochberg, holm
@@ -37,7 +37,7 @@ Floats = npt.NDArray[np.float64]
 
 
 def distribution(
-    labels: Any,
+    labels: Panel | LabelsLike,
     by: str | Sequence[str] | None = None,
     *,
     judges: Judges = "sample",
@@ -85,7 +85,7 @@ def _other_documents(frame: pl.DataFrame) -> str:
 
 
 def distribution_tests(
-    labels: Any, by: str | Sequence[str] | None = None, *, judges: Judges = "sample", level: float = 0.95
+    labels: Panel | LabelsLike, by: str | Sequence[str] | None = None, *, judges: Judges = "sample", level: float = 0.95
 ) -> Result:
     """Whether the labels of two groups differ, and those of two values of a feature, allowing for many tests.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -26,7 +26,7 @@ from karat.judges.slices import (
     sentence,
 )
 from karat.labels import ALL, Panel
-from karat.records import Result
+from karat.records import LabelsLike, Result
 from karat.records.base import count
 from karat.stats import FEWEST
 from karat.stats.regression import clustered_ols
@@ -39,8 +39,8 @@ MOST_VALUES = 10
 
 
 def against_gold(
-    labels: Any,
-    gold: Any = None,
+    labels: Panel | LabelsLike,
+    gold: LabelsLike | None = None,
     *,
     by: str | Sequence[str] | None = None,
     judges: Judges = "sample",
@@ -88,8 +88,8 @@ def against_gold(
 
 
 def error_distribution(
-    labels: Any,
-    gold: Any = None,
+    labels: Panel | LabelsLike,
+    gold: LabelsLike | None = None,
     *,
     by: str | Sequence[str] | None = None,
     judges: Judges = "sample",
@@ -128,10 +128,10 @@ def error_distribution(
 
 
 def gold_regression(
-    labels: Any,
+    labels: Panel | LabelsLike,
     features: str | Sequence[str],
     target: Target = "error",
-    gold: Any = None,
+    gold: LabelsLike | None = None,
     *,
     judges: Judges = "sample",
     level: float = 0.95,

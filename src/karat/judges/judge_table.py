@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -18,7 +17,7 @@ from karat.judges.others import Others
 from karat.judges.spammers import Signal, signals
 from karat.labels import GOLD, Panel
 from karat.labels.panel import Flags, Floats, Ints
-from karat.records import Result
+from karat.records import LabelsLike, Result
 from karat.records.base import count
 from karat.stats import FEWEST, totals
 from karat.stats.agreement import label_counts
@@ -29,9 +28,9 @@ MOST_NAMES = 5
 
 
 def judge_table(
-    labels: Any,
+    labels: Panel | LabelsLike,
     *,
-    gold: Any = None,
+    gold: LabelsLike | None = None,
     model: ErrorModel | None = None,
     level: float = 0.95,
     fewest: int = 10,

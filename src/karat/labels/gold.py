@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +10,7 @@ import polars as pl
 
 from karat.errors import BadInput
 from karat.labels.consensus import reduced
-from karat.records import Judgments
+from karat.records import Judgments, LabelsLike
 from karat.records.base import count
 
 Floats = npt.NDArray[np.float64]
@@ -23,7 +22,9 @@ GOLD = "gold"
 ENOUGH = 10
 
 
-def split_gold(labels: Any, gold: Any = None, *, given_stands: bool = False) -> tuple[Judgments, Judgments | None]:
+def split_gold(
+    labels: LabelsLike, gold: LabelsLike | None = None, *, given_stands: bool = False
+) -> tuple[Judgments, Judgments | None]:
     """The judges' labels and the gold ones, whether gold came by itself or as a group of that name.
 
     >>> rows = [{"query": "q", "doc": "d", "label": 2, "group": "crowd"},

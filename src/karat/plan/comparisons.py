@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,17 +13,17 @@ from karat.estimate import Scorer
 from karat.labels import consensus, one_subtopic_each
 from karat.labels.selection import NO_SUBTOPIC, subtopics_of
 from karat.measures import P
-from karat.records import Judgments, Queries, Result, Runs
+from karat.records import Judgments, LabelsLike, Queries, Result, Runs, RunsLike
 from karat.records.base import count
-from karat.validity.compared import joined_runs
+from karat.records.runs import joined
 
 Ints = npt.NDArray[np.int64]
 
 
 def comparison_tasks(
     pairs: pl.DataFrame,
-    labels: Any,
-    runs: Any,
+    labels: LabelsLike,
+    runs: RunsLike,
     *,
     queries: Queries | None = None,
     judges: int = 8,
@@ -62,7 +61,7 @@ def comparison_tasks(
     if not pairs.height:
         raise Undefined("no pair is left to be shown: ask for smaller differences")
     rng = np.random.default_rng(seed)
-    labels, lists = Judgments.of(labels), joined_runs(runs)
+    labels, lists = Judgments.of(labels), joined(runs)
     shown = _top(lists, depth)
     needs, notes = _needs(pairs, labels, queries)
     asked = needs.height

@@ -16,9 +16,9 @@ from karat.estimate.powered import out_of_reach
 from karat.measures import Measure, Profile, as_measures, is_linear, profile_named
 from karat.plan.gold_plan import GoldPlan as GoldPlan
 from karat.plan.second_round import as_many_uniform, chances, guessed_chances, joint_probabilities
-from karat.records import Judgments, Runs
+from karat.records import Judgments, LabelsLike, Runs, RunsLike
 from karat.records.base import count
-from karat.records.runs import several, together
+from karat.records.runs import joined
 from karat.stats.draw import draw
 
 Floats = npt.NDArray[np.float64]
@@ -33,8 +33,8 @@ FEW = 5
 
 
 def plan_gold(
-    labels: Any,
-    runs: Any,
+    labels: LabelsLike,
+    runs: RunsLike,
     measure: object = "P@10",
     n: int = 300,
     *,
@@ -121,8 +121,8 @@ def plan_gold(
 
 
 def plan_gold_queries(
-    labels: Any,
-    runs: Any,
+    labels: LabelsLike,
+    runs: RunsLike,
     measure: object,
     n: int = 300,
     *,
@@ -183,10 +183,10 @@ def _check_number(n: int) -> None:
 
 
 def _study(
-    labels: Any, runs: Any, measure: Measure, profile: str | Profile, complete: bool
+    labels: LabelsLike, runs: RunsLike, measure: Measure, profile: str | Profile, complete: bool
 ) -> tuple[Runs, Scorer, list[str]]:
     """The runs as one, a scorer for the labels, and the judged queries that all of them (or any, `complete`) have."""
-    lists = together(several(runs))
+    lists = joined(runs)
     scorer = Scorer(Judgments.of(labels), [measure], profile=profile_named(profile), draws=0)
     keys = lists.blocks.keys.join(scorer.topics.queries, on="query", how="semi")
     everywhere = keys.group_by("query").len().filter(pl.col("len") >= (1 if complete else len(lists.systems)))

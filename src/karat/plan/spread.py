@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from karat.compare.matrix import Matrix
+from karat.comparison.matrix import Matrix
 from karat.errors import BadInput, Undefined
 from karat.estimate import Scorer
 from karat.estimate.gold import Gold
 from karat.estimate.pool import Pool
 from karat.measures import Profile, as_measures, is_linear, profile_named
-from karat.records import Judgments
+from karat.records import Judgments, LabelsLike, RunsLike
 from karat.records.base import count
 from karat.records.runs import several, together
 from karat.stats import totals
@@ -51,7 +50,12 @@ class Spread:
 
 
 def spread_of(
-    labels: Any, runs: Any, measure: object, *, gold: Any = None, profile: str | Profile = "trec_eval"
+    labels: LabelsLike,
+    runs: RunsLike,
+    measure: object,
+    *,
+    gold: LabelsLike | None = None,
+    profile: str | Profile = "trec_eval",
 ) -> Spread:
     """The spread of the differences of two systems, by the labels there are and a pilot of gold labels.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from os import PathLike
@@ -54,6 +54,20 @@ class Records:
     def _repr_html_(self) -> str:
         notes = "".join(f"<li>{note}</li>" for note in self.notes)
         return f"<p>{self!r}</p>{f'<ul>{notes}</ul>' if notes else ''}{self.frame.head(10)._repr_html_()}"
+
+
+def is_table(data: Any) -> bool:
+    """Whether this is a table by itself, in any form, and not a row or a column of one.
+
+    >>> is_table([{"query": "q", "doc": "d"}]), is_table({"q": {"d": 1}}), is_table({"d": 1}), is_table(["d", "e"])
+    (True, True, False, False)
+    """
+    if isinstance(data, Mapping):
+        return any(isinstance(value, Mapping) for value in data.values())
+    if isinstance(data, list | tuple):
+        return bool(data) and isinstance(data[0], Mapping)
+    of_arrow = hasattr(data, "__arrow_c_stream__") and not isinstance(data, pl.Series)
+    return isinstance(data, Records | pl.LazyFrame) or of_arrow or hasattr(data, "columns")
 
 
 def frame_of(data: Any, name: str) -> pl.DataFrame:

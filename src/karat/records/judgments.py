@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import polars as pl
 
 from karat.errors import BadInput
-from karat.records.base import ORDER, Records, count, frame_of, repeats, source_or
+from karat.records.base import ORDER, Records, count, frame_of, is_table, repeats, source_or
 from karat.records.design import Rules
 from karat.records.scale import Scale
 from karat.records.schema import Column, Schema
@@ -85,10 +85,10 @@ class Judgments(Records):
         """Judgments from a frame, or from `{query: {doc: label}}` as pytrec_eval takes them."""
         if isinstance(data, Judgments):
             return data
+        if isinstance(data, Mapping) and any(is_table(given) for given in data.values()):
+            expected = "a table or {query: {doc: label}}"
+            raise BadInput.at("the judgments", expected=expected, found="runs by the names of systems", remedy=ORDER)
         if isinstance(data, Mapping) and all(isinstance(docs, Mapping) for docs in data.values()):
-            if any(isinstance(label, Mapping) for docs in data.values() for label in docs.values()):
-                found = "dictionaries three deep, as of runs by system"
-                raise BadInput.at("the judgments", expected="{query: {doc: label}}", found=found, remedy=ORDER)
             data = {
                 "query": [query for query, docs in data.items() for _ in docs],
                 "doc": [doc for docs in data.values() for doc in docs],

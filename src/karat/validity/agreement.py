@@ -13,7 +13,7 @@ import polars as pl
 
 from karat.errors import BadInput
 from karat.measures import Profile, as_measures
-from karat.records import Judgments, Preferences, Queries, Result
+from karat.records import FrameLike, Judgments, LabelsLike, Preferences, Queries, Result, RunsLike
 from karat.records.base import count
 from karat.records.result import rows_of
 from karat.stats.bootstrap import FEWEST, check_draws
@@ -46,9 +46,9 @@ class Agreement(Result):
 
 
 def agreement(
-    preferences: Any,
-    labels: Any,
-    runs: Any,
+    preferences: Preferences | FrameLike,
+    labels: LabelsLike,
+    runs: RunsLike,
     measures: object,
     *,
     by: str | None = None,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,8 +13,9 @@ from karat.errors import BadInput, Undefined
 from karat.estimate import Scorer
 from karat.labels import one_subtopic_each
 from karat.measures import Judged, Profile, as_measures
-from karat.records import Judgments, Queries, Result, Runs
+from karat.records import Judgments, LabelsLike, Queries, Result, Runs, RunsLike
 from karat.records.base import count
+from karat.records.runs import joined
 from karat.validity.asked import SHOWN, too_deep
 
 Floats = npt.NDArray[np.float64]
@@ -61,8 +61,8 @@ class Compared:
 
 def compare(
     preferred: Result | pl.DataFrame,
-    labels: Any,
-    runs: Any,
+    labels: LabelsLike,
+    runs: RunsLike,
     measures: object,
     *,
     profile: str | Profile = "trec_eval",
@@ -82,7 +82,7 @@ def compare(
     """
     frame = preferred.frame if isinstance(preferred, Result) else preferred
     notes = list(preferred.notes) if isinstance(preferred, Result) else []
-    labels, lists = Judgments.of(labels), joined_runs(runs)
+    labels, lists = Judgments.of(labels), joined(runs)
     wanted = as_measures(measures)
     if not wanted:
         raise BadInput.at("the measures", expected="at least one, such as nDCG@10", found="none")
@@ -151,29 +151,6 @@ def _without_list(pairs: pl.DataFrame, listed: pl.DataFrame) -> list[str]:
         f"{missing.height:,} of {count(sides.height, 'list')} compared {'is' if missing.height == 1 else 'are'} not in"
         f" the runs ({named}): a system without a list for the query scores 0"
     ]
-
-
-def joined_runs(runs: Any) -> Runs:
-    """Several runs (records or frames) as one, or a single one in any form; two systems of one name are refused."""
-    several = list(runs) if isinstance(runs, list | tuple) else None
-    if several is None or (several and not all(isinstance(run, Runs | pl.DataFrame | pl.LazyFrame) for run in several)):
-        return Runs.of(runs)
-    several = [Runs.of(run) for run in several]
-    if not several:
-        raise BadInput.at("the runs", expected="at least one", found="none")
-    names = [name for run in several for name in run.systems]
-    again = next((name for name in names if names.count(name) > 1), None)
-    if again is not None:
-        raise BadInput.at("the runs", expected="a different name for each system", found=f"two called {again}")
-    shared = [name for name in several[0].frame.columns if all(name in run.frame.columns for run in several)]
-    if "team" not in shared and any("team" in run.frame.columns for run in several):
-        shared.append("team")
-    parts = [
-        run.frame.with_columns(pl.lit(None, dtype=pl.String).alias("team")) if "team" not in run.frame.columns
-        else run.frame
-        for run in several
-    ]  # fmt: skip
-    return Runs(pl.concat([part.select(shared) for part in parts]))
 
 
 def _refuse_unknown(frame: pl.DataFrame, runs: Runs) -> None:

@@ -13,7 +13,7 @@ import polars as pl
 
 from karat.errors import BadInput
 from karat.measures import as_measures
-from karat.records import Judgments, Preferences, Result
+from karat.records import FrameLike, Judgments, LabelsLike, Preferences, Result, RunsLike
 from karat.records.base import count
 from karat.stats.agreement import cohen_kappa, raw_agreement
 from karat.stats.bootstrap import FEWEST, check_draws, outside_share, resampled
@@ -35,9 +35,9 @@ AT_ONCE = 500_000
 
 
 def preference_curves(
-    preferences: Any,
-    labels: Any,
-    runs: Any,
+    preferences: Preferences | FrameLike,
+    labels: LabelsLike,
+    runs: RunsLike,
     measures: object = ("CG@5", "DCG@5", "ERR@5", "CCG@5"),
     *,
     contexts: Sequence[float] = CONTEXTS,

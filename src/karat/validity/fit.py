@@ -13,7 +13,7 @@ import polars as pl
 
 from karat.errors import BadInput, Undefined
 from karat.measures import Measure, as_measures
-from karat.records import Judgments, Preferences, Result
+from karat.records import FrameLike, Judgments, LabelsLike, Preferences, Result, RunsLike
 from karat.records.base import count
 from karat.records.result import rows_of
 from karat.stats.bootstrap import check_draws, mean_intervals
@@ -57,9 +57,9 @@ class FittedMeasure(Result):
 
 
 def fit_measure(
-    preferences: Any,
-    labels: Any,
-    runs: Any,
+    preferences: Preferences | FrameLike,
+    labels: LabelsLike,
+    runs: RunsLike,
     measure: str | Measure = "RBP(p=0.8)@10",
     vary: Sequence[str] | Mapping[str, Sequence[float]] = ("p",),
     *,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,10 +11,10 @@ import polars as pl
 from karat.errors import BadInput, Undefined
 from karat.estimate import Scorer
 from karat.measures import Profile, as_measures
-from karat.records import Judgments, Queries, Result
+from karat.records import Judgments, LabelsLike, Queries, Result, RunsLike
 from karat.records.base import count
+from karat.records.runs import joined
 from karat.stats.ap_correlation import tau_ap, tau_ap_b
-from karat.validity.compared import joined_runs
 
 Floats = npt.NDArray[np.float64]
 
@@ -30,8 +29,8 @@ COLUMNS = {
 
 
 def measure_correlation(
-    labels: Any,
-    runs: Any,
+    labels: LabelsLike,
+    runs: RunsLike,
     measures: object,
     *,
     profile: str | Profile = "trec_eval",
@@ -63,7 +62,7 @@ def measure_correlation(
     wanted = as_measures(measures)
     if len(wanted) < 2:
         raise BadInput.at("the measures", expected="two or more to compare", found=str(len(wanted)))
-    judged, lists = Judgments.of(labels), joined_runs(runs)
+    judged, lists = Judgments.of(labels), joined(runs)
     if len(lists.systems) < FEWEST_SYSTEMS:
         raise Undefined(
             f"a rank correlation of measures needs {FEWEST_SYSTEMS} systems or more, not {len(lists.systems)}"

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any
 
 import polars as pl
 
 from karat.errors import BadInput, Undefined
-from karat.records import Judgments, Preferences, Queries, Result
+from karat.records import FrameLike, Judgments, LabelsLike, Preferences, Queries, Result, RunsLike
+from karat.records.runs import joined
 from karat.validity.agreement import Agreement, agreement_of
-from karat.validity.compared import Compared, compare, joined_runs
+from karat.validity.compared import Compared, compare
 from karat.validity.measure_correlation import measure_correlation
 from karat.validity.votes import preferred
 
@@ -21,9 +21,9 @@ CONVENTIONAL = ("nDCG@10", "RR@10", "P@10", "ERR@10")
 
 
 def agreement_tables(
-    preferences: Any,
-    labels: Any,
-    runs: Any,
+    preferences: Preferences | FrameLike,
+    labels: LabelsLike,
+    runs: RunsLike,
     *,
     how: str = "votes",
     at_least: float | None = None,
@@ -50,7 +50,7 @@ def agreement_tables(
 
     Reference: Sanderson et al. (SIGIR 2010).
     """
-    preferences, labels, runs = Preferences.of(preferences), Judgments.of(labels), joined_runs(runs)
+    preferences, labels, runs = Preferences.of(preferences), Judgments.of(labels), joined(runs)
     by = "subtopic" if labels.has("subtopic") and preferences.has("subtopic") else "query"
     found: dict[str, Result] = {}
 

@@ -11,7 +11,7 @@ import polars as pl
 
 from karat.errors import BadInput, Undefined
 from karat.estimate import Scorer
-from karat.records import Judgments, Ratings, Result, Runs, SessionLists
+from karat.records import Judgments, LabelsLike, Ratings, Result, Runs, SessionLists
 from karat.records.base import count
 from karat.stats.bootstrap import check_draws
 from karat.stats.rank_correlation import rank_correlations
@@ -38,7 +38,7 @@ NUMBER = "number of lists"
 
 def against_ratings(
     ratings: Any,
-    labels: Any,
+    labels: LabelsLike,
     lists: Any,
     measures: object = ("nDCG@10", "P@10", "ERR@10", "RBP"),
     *,

@@ -20,7 +20,7 @@ from karat.labels import Panel
 from karat.labels.consensus import How
 from karat.measures import nDCG, parse_measure
 from karat.measures.gains import Gains
-from karat.records import Judgments, Result, Runs
+from karat.records import Judgments, LabelsLike, Result, Runs
 from karat.records.base import count
 from karat.stats import mean_intervals
 from karat.validity.lambdarank import Pool, library, out_of_fold
@@ -41,7 +41,7 @@ class Training(Result):
 
 
 def train(
-    labels: Any,
+    labels: LabelsLike,
     features: Any,
     *,
     groups: Sequence[str] | None = None,

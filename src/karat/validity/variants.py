@@ -13,7 +13,7 @@ import polars as pl
 
 from karat.errors import BadInput, Undefined
 from karat.measures import Measure
-from karat.records import Judgments
+from karat.records import Judgments, RunsLike
 from karat.records.base import count
 from karat.validity.asked import SHOWN
 from karat.validity.compared import compare
@@ -127,7 +127,7 @@ def _given(grids: dict[str, tuple[float, ...]], row: npt.NDArray[np.int64], grad
 
 
 def differences(
-    pairs: pl.DataFrame, labels: Judgments, runs: Any, measures: Sequence[Measure], depth: int = SHOWN
+    pairs: pl.DataFrame, labels: Judgments, runs: RunsLike, measures: Sequence[Measure], depth: int = SHOWN
 ) -> tuple[pl.DataFrame, Floats, list[str]]:
     """The pairs that can be scored and, for each of them and each measure, the score of a less that of b.
 

@@ -14,7 +14,7 @@ from karat.judges.dimensions.sheets import Sheets
 from karat.judges.slices import sliced
 from karat.labels import ALL
 from karat.labels.selection import OVERALL
-from karat.records import Result
+from karat.records import LabelsLike, Result
 from karat.records.base import count
 from karat.stats import FEWEST
 from karat.stats.many import holm
@@ -41,7 +41,7 @@ OF_EVERY_ROW = (
 )
 
 
-def grade_change(judgments: Any, *, level: float = 0.95, draws: int = 1000, seed: int = 0) -> Result:
+def grade_change(judgments: LabelsLike, *, level: float = 0.95, draws: int = 1000, seed: int = 0) -> Result:
     """By how many grades, up or down, a document's grade in context differs from its grade alone, aspect by aspect.
 
     >>> rows = [{"query": f"q{i}", "doc": "d", "label": 2 - (context is not None and i == 0), "context": context}
@@ -98,7 +98,7 @@ def grade_change(judgments: Any, *, level: float = 0.95, draws: int = 1000, seed
     return Result(frame, said, (*sheets.notes, *_no_retest(again), *interval_note(low, value, draws)))
 
 
-def mean_change(judgments: Any, by: str | None = None, *, level: float = 0.95) -> Result:
+def mean_change(judgments: LabelsLike, by: str | None = None, *, level: float = 0.95) -> Result:
     """The mean change of the grade in context, aspect by aspect, over all or by a column such as what was read before.
 
     >>> rows = [{"query": f"q{i}", "doc": "d", "label": 2 - (context is not None) * (i % 3 > 0), "context": context}
@@ -159,7 +159,7 @@ def check_by(by: str | None) -> None:
         )
 
 
-def _changes(judgments: Any, by: str | None = None) -> tuple[Sheets, Floats]:
+def _changes(judgments: LabelsLike, by: str | None = None) -> tuple[Sheets, Floats]:
     """The sheets, and the changes of the rows in context; NaN where the overall change is unknown."""
     check_by(by)
     sheets = Sheets.of(judgments, by=by)
