@@ -134,7 +134,7 @@ def test_few_gold_labels_among_many_systems_are_judged_by_holm(contradicted: boo
     # Where a gold label contradicts the judge there are values by query, and still too few for max-T.
     assert found.pairs["effect"].is_finite().all() == contradicted
     assert found.pairs["max_t"].is_nan().all()
-    said = re.search(r"among 3 pairs p = ([\d.]+)\)", found.sentence())
+    said = re.search(r"among 3 pairs p = ([\d.]+)\)", found.finding)
     assert said is not None
     assert said[1] in [f"{p:.3f}" for p in found.pairs["holm"]]
 

@@ -142,7 +142,7 @@ def _print(found: Comparison, by_query: bool) -> None:
 
     out = console()
     many = len(found.systems) > 2
-    say(out, found.sentence())
+    say(out, found.finding)
     methods = found.methods.drop("system_a", "system_b") if not many else found.methods.drop("system_a")
     if not many:
         methods = methods.rename({"a": found.systems[0], "b": found.systems[1]})

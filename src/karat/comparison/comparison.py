@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from html import escape
 from typing import Any, Literal
 
 import polars as pl
 
 from karat.records.figures import decimals
-from karat.records.result import rows_of
+from karat.records.result import ResultBase, rows_of
 
 Verdict = Literal["better", "worse", "no difference shown", "cannot say"]
 
@@ -24,7 +23,7 @@ IN_WORDS = {
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison:
+class Comparison(ResultBase):
     """Which system is better by one measure, and how sure that is.
 
     - `verdict` is about B, the second of two systems, against A, the first: better, worse, no difference shown, or
@@ -53,7 +52,8 @@ class Comparison:
     seed: int = 0
     notes: tuple[str, ...] = ()
 
-    def sentence(self) -> str:
+    @property
+    def finding(self) -> str:
         """The finding in words."""
         if self.verdict == "cannot say":
             return f"Cannot say which is better by {self.measure}: {self.reason}."
@@ -79,7 +79,7 @@ class Comparison:
         document: dict[str, Any] = {
             "measure": self.measure,
             "systems": list(self.systems),
-            "finding": self.sentence(),
+            "finding": self.finding,
             "methods": rows_of(self.methods),
             "verdict": self.verdict,
             "winner": self.winner,
@@ -96,12 +96,14 @@ class Comparison:
         }
         return document
 
-    def __repr__(self) -> str:
-        return self.sentence() + "".join(f"\n- {note}" for note in self.notes)
-
-    def _repr_html_(self) -> str:
-        notes = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
-        return f"<p>{escape(self.sentence())}</p>{self.methods._repr_html_()}{f'<ul>{notes}</ul>' if notes else ''}"
+    def shown(self) -> pl.DataFrame:
+        """Each method's difference for two systems; for more, every pair with p adjusted for their number."""
+        interval = ("difference", "low", "high", "p")
+        if len(self.systems) > 2:
+            return self.pairs.select("a", "b", *interval, "holm", "max_t", "wins", "losses")
+        named = {"a": self.systems[0], "b": self.systems[1]} if not {*self.systems} & {*self.methods.columns} else {}
+        methods = self.methods.select("method", "a", "b", *interval, queries="n_queries", gold="n_gold")
+        return methods.rename(named)
 
 
 def reason_for(row: dict[str, Any], measure: str, level: float, winner_first: bool = False) -> str:

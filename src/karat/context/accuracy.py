@@ -152,7 +152,8 @@ def compare_predictors(
     notes = [f"queries held out whole, in {count(int(fold.max()) + 1, 'part')}, with seed {seed}"]
     if np.isnan(back).all():
         notes.append("no back-off: no document was judged both after the list's first one and after another")
-    return Result(table, _best(table, against, level), (*study.notes(rich), *notes))
+    columns = ("predictor", "accuracy", "error", "gain", "gain_holm", "n")
+    return Result(table, _best(table, against, level), (*study.notes(rich), *notes), columns=columns)
 
 
 _COMPARED: dict[str, type[pl.DataType]] = {

@@ -22,6 +22,9 @@ from karat.records.base import count
 from karat.stats import FEWEST
 from karat.stats.bootstrap import check_draws
 
+#: What is shown of the many figures, beside whose agreement it is.
+COLUMNS = ("labels", "n_pairs", "raw", "cohen", "fleiss", "alpha_ordinal")
+
 
 def agreement(
     labels: Panel | LabelsLike,
@@ -83,7 +86,8 @@ def agreement(
         *_overlap(frame, panel, at),
     ]
     finding = _finding(frame, overall_name(panel), level)
-    return Result(_shown(frame, panel, by, told), finding, tuple(note for note in notes if note))
+    columns = ("group", "against", *([by] if by else []), *COLUMNS)
+    return Result(_shown(frame, panel, by, told), finding, tuple(note for note in notes if note), columns=columns)
 
 
 def told_by(

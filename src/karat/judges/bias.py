@@ -31,6 +31,9 @@ AT_ONCE = 4_000_000
 #: A difference that is rounding.
 NOTHING = 1e-12
 
+#: What is shown of a bias.
+COLUMNS = ("group", "against", "kind", "slice", "effect", "n_pairs", "p_bh")
+
 
 def find_bias(
     labels: Panel | LabelsLike,
@@ -329,7 +332,7 @@ def _result(
         others = count(len(because), "other slice stands", "other slices stand")
         notes.append(f"{others} out only because of a finding, which the full table names")
     frame = pl.DataFrame(rows, schema=_COLUMNS, infer_schema_length=None)
-    return Result(frame, sentence(first), (*further, *notes))
+    return Result(frame, sentence(first), (*further, *notes), columns=COLUMNS)
 
 
 _COLUMNS: dict[str, type[pl.DataType]] = {

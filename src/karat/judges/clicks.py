@@ -112,7 +112,8 @@ def against_clicks(
     frame = pl.DataFrame(columns)
     if draws and np.isnan(low).any():
         notes.append(f"no interval where fewer than {FEWEST} queries have pairs, or all of them agree")
-    return Result(frame, _preference_finding(frame, level), tuple(notes))
+    shown = ("group", *([by] if by else []), "pairs", "correct", "incorrect", "insensitive", "n_pairs")
+    return Result(frame, _preference_finding(frame, level), tuple(notes), columns=shown)
 
 
 def _thinned(rows: Ints, data: Clicked, most_pairs: int, seed: int, notes: list[str]) -> Ints:

@@ -24,6 +24,7 @@ from karat.judges.votes import Votes, levels_of, merged, need_labels, used, vote
 from karat.labels import Panel
 from karat.records import LabelsLike, Result
 from karat.records.base import count
+from karat.records.result import ResultBase
 from karat.records.scale import nothing_below
 from karat.stats import FEWEST, outside_share, resampled
 
@@ -35,7 +36,7 @@ FEW_LABELS = 50
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Disagreement:
+class Disagreement(ResultBase):
     """p(T|i) of every level, with intervals over queries, and the weights that follow from it."""
 
     votes: Votes
@@ -225,9 +226,6 @@ class Disagreement:
             f"When one user says {said(self.votes.levels[below])}, another says {top} with probability "
             f"{self.p[below]:.3f}{ends}; {again}."
         )
-
-    def __repr__(self) -> str:
-        return self.finding + "".join(f"\n- {note}" for note in self.notes)
 
     def _needed(self, at_least: int) -> list[int]:
         """How many of the others must say top: one less when the label seen is top itself."""

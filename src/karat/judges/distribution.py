@@ -35,6 +35,10 @@ from karat.stats.two_way import Spread, spread_of_difference
 
 Floats = npt.NDArray[np.float64]
 
+#: What is shown of the shares and of the tests.
+SHARES = ("group", "feature", "value", "grade", "n", "share")
+TESTS = ("group", "first", "second", "feature", "value", "difference", "p_holm")
+
 
 def distribution(
     labels: Panel | LabelsLike,
@@ -71,7 +75,7 @@ def distribution(
         f"{count(row['n_labels'], 'label')})"
         for row in usual.unique("group", keep="first").sort("group").iter_rows(named=True)
     ]
-    return Result(shares, sentence(listed(said)), tuple(notes), scale=panel.scale)
+    return Result(shares, sentence(listed(said)), tuple(notes), scale=panel.scale, columns=SHARES)
 
 
 def _other_documents(frame: pl.DataFrame) -> str:
@@ -150,7 +154,7 @@ def distribution_tests(
         tested = tested.with_columns(
             pl.Series(f"{p}_holm", holm(known)), pl.Series(f"{p}_bh", benjamini_hochberg(known))
         )
-    return Result(tested, _tests_said(tested), tuple(notes))
+    return Result(tested, _tests_said(tested), tuple(notes), columns=TESTS)
 
 
 _TESTS: dict[str, type[pl.DataType]] = {

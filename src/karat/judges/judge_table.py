@@ -26,6 +26,9 @@ from karat.stats.many import benjamini_hochberg
 #: How many judges a sentence names.
 MOST_NAMES = 5
 
+#: What is shown of the many figures of a judge.
+COLUMNS = ("group", "judge", "n", "agreement", "accuracy", "leniency", "drift_p", "likely_spammer")
+
 
 def judge_table(
     labels: Panel | LabelsLike,
@@ -97,7 +100,7 @@ def judge_table(
     notes += [note for note in [drawn_gold(panel), *_notes(table, lenient, signal, fewest)] if note]
     finding = _finding(table, signal, lenient)
     order = frame.sort(pl.col("likely_spammer").fill_null(False), "n", descending=True, maintain_order=True)
-    return Result(order, finding, tuple(notes), scale=panel.scale)
+    return Result(order, finding, tuple(notes), scale=panel.scale, columns=COLUMNS)
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from html import escape
 from os import PathLike
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -52,8 +53,8 @@ class Records:
         return self.frame[column]
 
     def _repr_html_(self) -> str:
-        notes = "".join(f"<li>{note}</li>" for note in self.notes)
-        return f"<p>{self!r}</p>{f'<ul>{notes}</ul>' if notes else ''}{self.frame.head(10)._repr_html_()}"
+        notes = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
+        return f"<p>{escape(repr(self))}</p>{f'<ul>{notes}</ul>' if notes else ''}{self.frame.head(10)._repr_html_()}"
 
 
 def is_table(data: Any) -> bool:

@@ -69,6 +69,9 @@ class Figure:
 
         return str(vl_convert.vegalite_to_svg(json.dumps(self.picture()), vl_version=vega_lite()))
 
+    def _repr_svg_(self) -> str:
+        return self.svg()
+
     def png(self, scale: float = 2.0) -> bytes:
         """The picture as PNG, two pixels for one unless asked otherwise."""
         import vl_convert

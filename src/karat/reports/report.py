@@ -146,7 +146,7 @@ def _headline(found: list[Comparison], scored: list[Scores], sections: list[Sect
     if found:
         return f"{in_a_few_words(found[0])}.", f"{found[0].reason}."
     if scored:
-        return scored[0].sentence(), ""
+        return scored[0].finding, ""
     said = [section.said[0] for section in sections if not section.said[0].startswith("Not in this report")]
     return (said or ["The data does not allow a verdict."])[0], ""
 

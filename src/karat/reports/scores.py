@@ -24,7 +24,7 @@ def scores_section(scores: Scores, found: Comparison | None) -> Section:
     plain = scores.means.filter(pl.col("measure") == first).select("system", "value", "low", "high", "n")
     rows = plain.with_columns(labels=pl.lit(AS_THEY_ARE))
     corrected = _corrected(found, first)
-    order, said = scores.best_first(), scores.sentence()
+    order, said = scores.best_first(), scores.finding
     if corrected is not None:
         order = corrected["system"].to_list()
         rows = pl.concat([rows, corrected.with_columns(pl.col("n").cast(rows.schema["n"])).select(rows.columns)])

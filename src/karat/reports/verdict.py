@@ -73,5 +73,5 @@ def verdict_section(found: Comparison, study: Study, seed: int) -> Section:
         tables.append(Table("The judge's error: gain by label less gain by gold label", found.judge, True))
     if found.tests is not None:
         tables.append(Table("Other tests of the same difference", found.tests, True))
-    said = [text for text in said if text] or [found.sentence()]
+    said = [text for text in said if text] or [found.finding]
     return Section("verdict", "Which is better?", tuple(said), tuple(figures), tuple(tables), notes)

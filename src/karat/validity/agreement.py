@@ -34,6 +34,9 @@ Bools = npt.NDArray[np.bool_]
 class Agreement(Result):
     """A table of agreement, with the tests between measures and between the parts of a split."""
 
+    columns: tuple[str, ...] = field(
+        default=("measure", "split", "agree", "disagree", "n", "agree_share", "p", "p_adjusted"), kw_only=True
+    )
     between_measures: pl.DataFrame = field(default_factory=pl.DataFrame)
     between_splits: pl.DataFrame = field(default_factory=pl.DataFrame)
 

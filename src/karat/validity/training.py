@@ -37,6 +37,9 @@ Ranker = tuple[str, str]
 class Training(Result):
     """The table train x test x features; `queries` has the value of each query behind it."""
 
+    columns: tuple[str, ...] = field(
+        default=("train", "test", "features", "ndcg", "difference", "p", "significant", "n_queries"), kw_only=True
+    )
     queries: pl.DataFrame = field(default_factory=pl.DataFrame)
 
 

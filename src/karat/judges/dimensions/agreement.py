@@ -63,7 +63,8 @@ def setting_agreement(judgments: LabelsLike, *, level: float = 0.95, draws: int 
         )
     order = pl.Enum(names)
     frame = pl.concat(parts).sort(pl.col("aspect").cast(order), maintain_order=True)
-    return Result(frame, _finding(frame, level), tuple(dict.fromkeys(notes)))
+    columns = ("aspect", "figure", "alone", "context", "n_alone", "n_context")
+    return Result(frame, _finding(frame, level), tuple(dict.fromkeys(notes)), columns=columns)
 
 
 def _twice(sheets: Sheets) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:

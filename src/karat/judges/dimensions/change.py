@@ -40,6 +40,9 @@ OF_EVERY_ROW = (
     "n_retest",
 )
 
+#: What is shown of the mean changes.
+MEANS = ("aspect", "change", "lower", "same", "higher", "n", "p_holm", "retest")
+
 
 def grade_change(judgments: LabelsLike, *, level: float = 0.95, draws: int = 1000, seed: int = 0) -> Result:
     """By how many grades, up or down, a document's grade in context differs from its grade alone, aspect by aspect.
@@ -95,7 +98,8 @@ def grade_change(judgments: LabelsLike, *, level: float = 0.95, draws: int = 100
     stayed = float(np.mean(again[~np.isnan(again[:, 0]), 0] == 0)) if (~np.isnan(again[:, 0])).any() else np.nan
     if not np.isnan(stayed):
         said += f" Asked again in the same setting, judges give the same overall grade in {100 * stayed:.1f} %."
-    return Result(frame, said, (*sheets.notes, *_no_retest(again), *interval_note(low, value, draws)))
+    told = (*sheets.notes, *_no_retest(again), *interval_note(low, value, draws))
+    return Result(frame, said, told, columns=("aspect", "size", "n", "share", "retest"))
 
 
 def mean_change(judgments: LabelsLike, by: str | None = None, *, level: float = 0.95) -> Result:
@@ -140,8 +144,9 @@ def mean_change(judgments: LabelsLike, by: str | None = None, *, level: float = 
     frame = pl.DataFrame(rows, infer_schema_length=None)
     frame = frame.with_columns(p_holm=pl.Series(holm(frame["p"].to_numpy())))
     if by is None:
-        return Result(frame.drop("value"), _mean_said(frame, None, level), tuple(notes))
-    return Result(frame.rename({"value": by}), _mean_said(frame, by, level), tuple(notes))
+        return Result(frame.drop("value"), _mean_said(frame, None, level), tuple(notes), columns=MEANS)
+    said = _mean_said(frame, by, level)
+    return Result(frame.rename({"value": by}), said, tuple(notes), columns=(MEANS[0], by, *MEANS[1:]))
 
 
 def check_by(by: str | None) -> None:

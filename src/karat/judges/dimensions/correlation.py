@@ -70,7 +70,8 @@ def overall_correlation(judgments: LabelsLike, *, level: float = 0.95, draws: in
     left = int((sheets.rated & ~complete).sum())
     if left:
         notes.append(f"{count(left, 'document')} with N/A in some aspect left out")
-    return Result(frame, _finding(frame, last, level), tuple(notes))
+    shown = ("aspect", "alone", "context", "difference", "n_alone", "n_context")
+    return Result(frame, _finding(frame, last, level), tuple(notes), columns=shown)
 
 
 def change_correlation(judgments: LabelsLike, *, level: float = 0.95, draws: int = 1000, seed: int = 0) -> Result:

@@ -58,7 +58,8 @@ def aspect_coverage(judgments: LabelsLike, *, level: float = 0.95, draws: int = 
     if left:
         notes.append(f"{count(left, 'document')} with an overall grade of N/A left out")
     notes += interval_note(found.low, found.value, draws)
-    return Result(frame, _finding(frame, level), tuple(notes))
+    columns = ("aspect", "alone", "context", "difference", "n_alone", "n_context")
+    return Result(frame, _finding(frame, level), tuple(notes), columns=columns)
 
 
 def _finding(frame: pl.DataFrame, level: float) -> str:
