@@ -22,8 +22,8 @@ apart by), `level` (of intervals), `draws` (resamples; 0 for none), `seed` (of a
 
 - `LabelsLike`: a `kt.Judgments`; a Polars, pandas or Arrow table, or rows, with `query`, `doc`, `label`; or
   `{query: {doc: label}}`.
-- `RunsLike`: a `kt.Runs`; a table or rows with `query`, `doc`, and `score` or `rank`; `{query: {doc: score}}`; a list of
-  these, or a dictionary of them by the name of their system.
+- `RunsLike`: a `kt.Runs`; a table or rows with `query`, `doc`, and `score` or `rank`; `{query: {doc: score}}`; a list
+  of these, or a dictionary of them by the name of their system.
 - `FrameLike`: a Polars, pandas or Arrow table, rows as dictionaries, or columns by name.
 - `PathLike`: text or a `pathlib.Path`.
 
