@@ -3,8 +3,8 @@
 from karat import judges as judges
 from karat import plan as plan
 from karat import validity as validity
-from karat.compare import Comparison as Comparison
-from karat.compare import compare as compare
+from karat.comparison import Comparison as Comparison
+from karat.comparison import compare as compare
 from karat.context import add_company as add_company
 from karat.context import compare_predictors as compare_predictors
 from karat.context import context_accuracy as context_accuracy
@@ -74,8 +74,13 @@ from karat.records import ClickLog as ClickLog
 from karat.records import Clicks as Clicks
 from karat.records import Documents as Documents
 from karat.records import Judgments as Judgments
+from karat.records import LabelsLike as LabelsLike
+from karat.records import PathLike as PathLike
 from karat.records import Preferences as Preferences
 from karat.records import Queries as Queries
 from karat.records import Runs as Runs
+from karat.records import RunsLike as RunsLike
 from karat.records import Scale as Scale
+from karat.reports import Report as Report
+from karat.reports import report as report
 from karat.study import Study as Study

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import inspect
 import re
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from types import ModuleType
 import click
 import pytest
 
+import karat as kt
 from karat.cli import karat
 from karat.cli.lazy import LazyGroup
 from karat.measures import MEASURES
@@ -33,6 +35,15 @@ def script(name: str) -> ModuleType:
 def test_the_page_of_measures_is_current() -> None:
     page = script("make_measures").page()
     assert (ROOT / "docs" / "measures.md").read_text() == page, "run python docs/make_measures.py"
+
+
+def test_the_page_of_python_is_current_and_names_every_function() -> None:
+    page = (ROOT / "docs" / "python-reference.md").read_text()
+    assert page == script("make_python").page(), "run python docs/make_python.py"
+    assert " object at 0x" not in page
+    for name in dir(kt):
+        if inspect.isfunction(getattr(kt, name)):
+            assert f"\n### kt.{name}\n" in page, name
 
 
 def test_the_readmes_commands_print_what_the_readme_shows() -> None:

@@ -74,7 +74,7 @@ def test_an_aspect_is_the_same_in_capitals_everywhere() -> None:
     assert set(loud.frame["aspect"]) == set(plain.frame["aspect"])
     assert consensus(loud).frame.equals(consensus(plain).frame)
     runs = {query: {"d": 1.0} for query in frame["query"].unique()}
-    assert kt.score(runs, shouted, "P@1", draws=0).means.equals(kt.score(runs, frame, "P@1", draws=0).means)
+    assert kt.score(shouted, runs, "P@1", draws=0).means.equals(kt.score(frame, runs, "P@1", draws=0).means)
     assert aspect_coverage(loud, draws=0).frame.equals(aspect_coverage(plain, draws=0).frame)
 
 

@@ -292,9 +292,9 @@ def test_weights_are_gains() -> None:
     worth = disagreement(labels, draws=0).weights(1, 3)
     run = {"q": {"b": 3.0, "c": 2.0, "a": 1.0}}
     table = "{" + ",".join(f"{g:g}:{w!r}" for g, w in worth.items()) + "}"
-    both = kt.score(run, labels, ["nDCG(gains=udm(1/3))@3", f"nDCG(gains={table})@3"], draws=0).means["value"]
+    both = kt.score(labels, run, ["nDCG(gains=udm(1/3))@3", f"nDCG(gains={table})@3"], draws=0).means["value"]
     assert both[0] == pytest.approx(both[1])
-    given = kt.score(run, labels, "nDCG(gains=udm(1/3))@3", user_weights=lambda m, n: {0: 0, 1: 0, 2: 1}, draws=0)
+    given = kt.score(labels, run, "nDCG(gains=udm(1/3))@3", user_weights=lambda m, n: {0: 0, 1: 0, 2: 1}, draws=0)
     assert given.means["value"][0] == pytest.approx(0.5)
     with pytest.raises(Undefined, match="no document has 2 labels"):
-        kt.score(run, {"q": {"a": 1, "b": 0}}, "nDCG(gains=udm(1/3))@3")
+        kt.score({"q": {"a": 1, "b": 0}}, run, "nDCG(gains=udm(1/3))@3")

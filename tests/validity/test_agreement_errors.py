@@ -65,7 +65,7 @@ def test_with_random_preferences_no_measure_is_called_better_nor_good() -> None:
     better, good = [], []
     for seed in range(studies):
         made = preference_study(None, queries=30, systems=4, pairs_per_query=5, docs=20, judges=3, block=0, seed=seed)
-        found = agreement(made.preferences, made.runs, made.judgments, MEASURES, draws=0)
+        found = agreement(made.preferences, made.judgments, made.runs, MEASURES, draws=0)
         better.append(found.between_measures["better"].null_count() < found.between_measures.height)
         good.append((found.frame["p_adjusted"] < 0.05).any())
     assert np.mean(better) <= 0.05 + bound(0.05, studies)
@@ -111,7 +111,7 @@ def test_parts_of_a_split_that_do_not_differ_are_rarely_said_to() -> None:
 @pytest.mark.parametrize("utility", ["nDCG@10", "RR"])
 def test_the_measure_that_is_the_users_utility_wins(utility: str) -> None:
     made = preference_study(utility, queries=80, levels=4, subtopics=1, relevant=0.12, noise=0.5, seed=11)
-    found = agreement(made.preferences, made.runs, made.judgments, ["nDCG@10", "RR", "P@10"], draws=0)
+    found = agreement(made.preferences, made.judgments, made.runs, ["nDCG@10", "RR", "P@10"], draws=0)
     credit = dict(found.frame.select("measure", "credit").iter_rows())
     assert max(credit, key=lambda name: credit[name]) == utility
     between = found.between_measures
@@ -123,6 +123,6 @@ def test_careless_judges_are_found_by_traps_and_agreement_recovers() -> None:
     shares = {}
     for careless in (0.0, 0.4):
         made = preference_study("nDCG@10", queries=60, careless=careless, noise=0.5, seed=4)
-        row = agreement(made.preferences, made.runs, made.judgments, ["nDCG@10"], draws=0).frame.row(0, named=True)
+        row = agreement(made.preferences, made.judgments, made.runs, ["nDCG@10"], draws=0).frame.row(0, named=True)
         shares[careless] = row["agree_share"]
     assert shares[0.4] == pytest.approx(shares[0.0], abs=0.06)

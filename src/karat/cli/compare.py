@@ -13,8 +13,8 @@ from karat.cli import options
 from karat.cli.inputs import Reading, run_files
 
 if TYPE_CHECKING:
-    from karat.compare import Comparison
-    from karat.compare.verdict import Method
+    from karat.comparison import Comparison
+    from karat.comparison.verdict import Method
 
 EXAMPLES = """\b
 Examples:
@@ -97,7 +97,7 @@ def compare(
     Exit code 1: the data cannot say.
     """
     from karat.cli.runs import read_several
-    from karat.compare import compare as compared
+    from karat.comparison import compare as compared
     from karat.errors import BadInput
     from karat.measures import profile_named
 
@@ -109,8 +109,8 @@ def compare(
     lists = read_several(run_files(labels, runs), ranks=by_rank)
     study = reading.study(labels, database=database, gold=gold)
     found = compared(
-        lists,
         study.judged,
+        lists,
         measure[0] if measure else None,
         gold=study.gold,
         method=method,
@@ -142,7 +142,7 @@ def _print(found: Comparison, by_query: bool) -> None:
 
     out = console()
     many = len(found.systems) > 2
-    say(out, found.sentence())
+    say(out, found.finding)
     methods = found.methods.drop("system_a", "system_b") if not many else found.methods.drop("system_a")
     if not many:
         methods = methods.rename({"a": found.systems[0], "b": found.systems[1]})

@@ -144,8 +144,8 @@ def _agreement(given: Given) -> list[Result]:
     return [
         agreement(
             given.preferences,
-            given.runs,
             given.labels,
+            given.runs,
             given.of_what_was_shown,
             by=given.by,
             how=given.how,
@@ -168,8 +168,8 @@ def _tables(given: Given) -> list[Result]:
 
     found = agreement_tables(
         given.preferences,
-        given.runs,
         given.labels,
+        given.runs,
         how=given.how,
         at_least=given.at_least,
         queries=given.queries,
@@ -210,11 +210,11 @@ def _ranking(given: Given) -> list[Result]:
 
 def _correlation(given: Given) -> list[Result]:
     from karat.formats.files import write_bytes
-    from karat.report import heat_map
+    from karat.reports import heat_map
     from karat.validity import matrix, measure_correlation
 
     measures = given.of_what_was_shown
-    found = measure_correlation(given.runs, given.labels, measures, profile=given.profile, seed=given.seed)
+    found = measure_correlation(given.labels, given.runs, measures, profile=given.profile, seed=given.seed)
     if given.picture is not None:
         subtitle = f"Kendall's tau_b over {found.frame['systems'][0]} systems and {found.frame['queries'][0]} queries"
         write_bytes(

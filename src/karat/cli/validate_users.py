@@ -91,8 +91,8 @@ def _curves(given: Given) -> list[Result]:
     return [
         preference_curves(
             given.preferences,
-            given.runs,
             given.labels,
+            given.runs,
             given.measures or ("CG@5", "DCG@5", "ERR@5", "CCG@5"),
             conditions=_conditions(_kept("condition")) or CONDITIONS,
             context=_kept("context"),
@@ -131,8 +131,8 @@ def _fit(given: Given) -> list[Result]:
     for measure in measures:
         fitted = fit_measure(
             given.preferences,
-            given.runs,
             given.labels,
+            given.runs,
             measure,
             _values(_kept("vary")),
             test=_kept("test"),
@@ -166,9 +166,9 @@ def _clicks(given: Given) -> list[Result]:
 
     return [
         against_click_rates(
-            given.runs,
-            given.labels,
             given.clicks,
+            given.labels,
+            given.runs,
             given.measures or ("CG@5", "DCG@5", "ERR@5", "CCG@5"),
             cutoff=_kept("cutoff"),
             draws=given.draws,
@@ -186,9 +186,9 @@ def _ratings(given: Given) -> list[Result]:
         raise BadInput.at("--lists", expected="the lists that users saw in each session", found="nothing")
     return [
         against_ratings(
-            read_session_lists(_kept("lists")),
-            given.labels,
             read_ratings(given.preferences_path),
+            given.labels,
+            read_session_lists(_kept("lists")),
             given.measures or ("nDCG@10", "P@10", "ERR@10", "RBP"),
             rating=_kept("rating"),
             aggregates=_kept("aggregate") or ("mean", "last", "max"),

@@ -14,7 +14,7 @@ from karat.errors import BadInput
 from karat.estimate.accuracy import Accuracy
 from karat.estimate.observed import Observed
 from karat.records.figures import decimals
-from karat.records.result import Result, rows_of
+from karat.records.result import ResultBase, rows_of
 from karat.stats.correction import corrected, corrected_parts, lang_reiczigel, reach
 
 Floats = npt.NDArray[np.float64]
@@ -24,7 +24,7 @@ APART = 0.25
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Corrected:
+class Corrected(ResultBase):
     """One system's score as gold labels would have it, with its error, next to the score as judges see it.
 
     `low` and `high` are Lang and Reiczigel's interval, cut at 0 and 1; `frame` has the naive score, this, the closed
@@ -97,12 +97,6 @@ class Corrected:
             "low": None if math.isnan(self.low) else self.low,
             "high": None if math.isnan(self.high) else self.high,
         }
-
-    def __repr__(self) -> str:
-        return self.finding + "".join(f"\n- {note}" for note in self.notes)
-
-    def _repr_html_(self) -> str:
-        return Result(self.frame, self.finding, self.notes)._repr_html_()
 
 
 def corrected_score(

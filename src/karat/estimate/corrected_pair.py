@@ -15,7 +15,7 @@ from karat.estimate.accuracy import Accuracy
 from karat.estimate.corrected import Corrected, bootstrap, check_options, corrected_score, drawn_accuracies
 from karat.estimate.observed import ROUNDING, Observed
 from karat.records.figures import decimals
-from karat.records.result import Result, rows_of
+from karat.records.result import ResultBase, rows_of
 from karat.stats.correction import corrected, corrected_parts, reach, shared_parts, together, two_sided
 
 WHY_INDEPENDENT_DIFFERS = (
@@ -26,7 +26,7 @@ OWN = "each system has its own gold sample, so the errors of both corrected scor
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CorrectedPair:
+class CorrectedPair(ResultBase):
     """System B against system A: the difference by each method, and the verdict of the one that fits the data.
 
     `frame` has a row for each method: a, b, difference (b - a), standard_error, low, high, p (Student's t with
@@ -80,12 +80,6 @@ class CorrectedPair:
             "seed": self.seed,
             "notes": list(self.notes),
         }
-
-    def __repr__(self) -> str:
-        return self.finding + "".join(f"\n- {note}" for note in self.notes)
-
-    def _repr_html_(self) -> str:
-        return Result(self.frame, self.finding, self.notes)._repr_html_()
 
 
 def corrected_difference(

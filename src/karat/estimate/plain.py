@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,9 +17,8 @@ from karat.labels import split_gold
 from karat.labels.consensus import How
 from karat.measures import ERR, Profile, Topics, as_measures, match, profile_named
 from karat.measures.topics import UserWeights
-from karat.records import Judgments, Queries, Runs
+from karat.records import Judgments, LabelsLike, Queries, Runs, RunsLike
 from karat.records.runs import several
-from karat.records.swapped import refuse_swapped
 from karat.stats import FEWEST, mean_intervals
 
 Floats = npt.NDArray[np.float64]
@@ -160,8 +158,8 @@ class Scorer:
 
 
 def score(
-    runs: Any,
-    labels: Any,
+    labels: LabelsLike,
+    runs: RunsLike,
     measures: object = ("nDCG@10", "AP", "RR", "P@10"),
     *,
     profile: str | Profile = "trec_eval",
@@ -177,7 +175,7 @@ def score(
     >>> import karat as kt
     >>> labels = {"q1": {"d1": 2, "d2": 0}, "q2": {"d3": 1}}
     >>> run = {"q1": {"d2": 0.9, "d1": 0.8}, "q2": {"d3": 0.7}}
-    >>> kt.score(run, labels, [kt.nDCG @ 10, "P@1"], draws=0)
+    >>> kt.score(labels, run, [kt.nDCG @ 10, "P@1"], draws=0)
     run has nDCG@10 0.8155 over 2 queries.
       run: nDCG@10 0.8155, P@1 0.5000
 
@@ -187,7 +185,6 @@ def score(
     intervals over `draws` resamples of the queries; `weights` gives the subtopics' weights. Measures with udm gains
     take them from how the judges of these labels disagree, or from `user_weights`.
     """
-    swapped = refuse_swapped(runs, labels, "kt.score")
     scorer = Scorer(
         Judgments.of(labels),
         measures,
@@ -199,5 +196,4 @@ def score(
         weights=weights,
         user_weights=user_weights,
     )
-    scores = Scores.joined([scorer.score(run) for run in several(runs)])
-    return replace(scores, notes=(*swapped, *scores.notes)) if swapped else scores
+    return Scores.joined([scorer.score(run) for run in several(runs)])

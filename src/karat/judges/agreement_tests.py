@@ -15,7 +15,7 @@ from karat.judges.figures import FIGURES
 from karat.judges.left_out import Judges, LeftOut, left_out
 from karat.judges.sums import By, all_sums, overall_name
 from karat.labels import GOLD, Panel
-from karat.records import Result
+from karat.records import LabelsLike, Result
 from karat.records.base import count
 from karat.stats import FEWEST
 from karat.stats.bootstrap import check_draws
@@ -26,8 +26,8 @@ MOST_VALUES = 10
 
 
 def agreement_tests(
-    labels: Any,
-    gold: Any = None,
+    labels: Panel | LabelsLike,
+    gold: LabelsLike | None = None,
     *,
     by: str | None = None,
     figures: Sequence[str] = ("fleiss", "alpha_ordinal"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +13,7 @@ from karat.errors import BadInput, Undefined
 from karat.judges.slices import features_of, sliced
 from karat.labels import Panel
 from karat.labels.consensus import How
-from karat.records import ClickLog, Clicks
+from karat.records import ClickLog, Clicks, LabelsLike
 from karat.records.base import count
 from karat.records.blocks import Blocks
 from karat.stats import FEWEST, outside_share, resampled
@@ -55,7 +55,7 @@ class Clicked:
     @classmethod
     def of(
         cls,
-        labels: Any,
+        labels: Panel | LabelsLike,
         clicks: Clicks | ClickLog,
         *,
         by: str | None,

@@ -6,7 +6,7 @@ Reference: Kazai, Craswell, Yilmaz and Tahaghoghi, An Analysis of Systematic Jud
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +15,8 @@ import polars as pl
 from karat.errors import BadInput, Undefined
 from karat.judges.clicked import Clicked, Counting, in_percent, shares
 from karat.labels.consensus import How
-from karat.records import ClickLog, Clicks, Result
+from karat.labels.panel import Panel
+from karat.records import ClickLog, Clicks, LabelsLike, Result
 from karat.records.base import count
 from karat.stats import FEWEST
 
@@ -28,7 +29,7 @@ DIFFERENT = "different"
 
 
 def against_clicks(
-    labels: Any,
+    labels: Panel | LabelsLike,
     clicks: Clicks | ClickLog,
     *,
     by: str | None = None,
@@ -111,7 +112,8 @@ def against_clicks(
     frame = pl.DataFrame(columns)
     if draws and np.isnan(low).any():
         notes.append(f"no interval where fewer than {FEWEST} queries have pairs, or all of them agree")
-    return Result(frame, _preference_finding(frame, level), tuple(notes))
+    shown = ("group", *([by] if by else []), "pairs", "correct", "incorrect", "insensitive", "n_pairs")
+    return Result(frame, _preference_finding(frame, level), tuple(notes), columns=shown)
 
 
 def _thinned(rows: Ints, data: Clicked, most_pairs: int, seed: int, notes: list[str]) -> Ints:

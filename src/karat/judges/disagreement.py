@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,8 +22,9 @@ from karat.errors import BadInput, Undefined
 from karat.judges.chances import beta_binomial_tail, binomial_tail, fit_beta_binomial, hypergeometric_tail
 from karat.judges.votes import Votes, levels_of, merged, need_labels, used, votes
 from karat.labels import Panel
-from karat.records import Result
+from karat.records import LabelsLike, Result
 from karat.records.base import count
+from karat.records.result import ResultBase
 from karat.records.scale import nothing_below
 from karat.stats import FEWEST, outside_share, resampled
 
@@ -36,7 +36,7 @@ FEW_LABELS = 50
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Disagreement:
+class Disagreement(ResultBase):
     """p(T|i) of every level, with intervals over queries, and the weights that follow from it."""
 
     votes: Votes
@@ -227,9 +227,6 @@ class Disagreement:
             f"{self.p[below]:.3f}{ends}; {again}."
         )
 
-    def __repr__(self) -> str:
-        return self.finding + "".join(f"\n- {note}" for note in self.notes)
-
     def _needed(self, at_least: int) -> list[int]:
         """How many of the others must say top: one less when the label seen is top itself."""
         top = len(self.votes.levels) - 1
@@ -237,7 +234,7 @@ class Disagreement:
 
 
 def disagreement(
-    labels: Any,
+    labels: Panel | LabelsLike,
     top: float | None = None,
     *,
     min_labels: int = 2,

@@ -7,7 +7,6 @@ equally good, and one coin per judge, the share of answers that are right.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -18,11 +17,11 @@ from karat.judges.em import FLOOR, Answers, Errors, Fit, check, settle, tally
 from karat.labels.panel import Floats
 from karat.records import Judgments, Scale
 from karat.records.base import count
-from karat.records.result import rows_of
+from karat.records.result import ResultBase, rows_of
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ErrorModel:
+class ErrorModel(ResultBase):
     """What documents are probably worth and how judges err, as one model sees it.
 
     - `posterior`: a row per document with `p_0`, `p_1`, ... (P of each true grade), `label` (the most probable grade,
@@ -87,12 +86,9 @@ class ErrorModel:
             "notes": list(self.notes),
         }
 
-    def __repr__(self) -> str:
-        return self.finding + "".join(f"\n- {note}" for note in self.notes)
-
-    def _repr_html_(self) -> str:
-        notes = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
-        return f"<p>{escape(self.finding)}</p>{self.judges._repr_html_()}{f'<ul>{notes}</ul>' if notes else ''}"
+    def shown(self) -> pl.DataFrame:
+        """How each judge errs."""
+        return self.judges
 
 
 def majority_posterior(labels: Any, *, gold: Any = None) -> ErrorModel:

@@ -6,15 +6,14 @@ Reference: Kazai, Craswell, Yilmaz and Tahaghoghi, An Analysis of Systematic Jud
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
 from karat.judges.clicked import Clicked, Counting, in_percent, shares
 from karat.labels.consensus import How
-from karat.records import ClickLog, Clicks, Result
+from karat.labels.panel import Panel
+from karat.records import ClickLog, Clicks, LabelsLike, Result
 from karat.records.base import count
 from karat.stats import FEWEST
 
@@ -23,7 +22,7 @@ Ints = npt.NDArray[np.int64]
 
 
 def most_clicked(
-    labels: Any,
+    labels: Panel | LabelsLike,
     clicks: Clicks | ClickLog,
     *,
     by: str | None = None,

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import polars as pl
 
 from karat.errors import NotConverged, Undefined
-from karat.records import Result
+from karat.records import FrameLike, Preferences, Result
 from karat.records.base import count
 from karat.records.result import rows_of
 from karat.stats.bootstrap import FEWEST, check_draws, outside_share, resampled
@@ -46,7 +46,7 @@ class SystemRanking(Result):
 
 
 def rank_systems(
-    preferences: Any,
+    preferences: Preferences | FrameLike,
     *,
     at_least: float | None = None,
     reliability: bool = False,

@@ -13,7 +13,7 @@ import polars as pl
 
 from karat.errors import BadInput
 from karat.measures import as_measures
-from karat.records import Judgments, Preferences, Result
+from karat.records import FrameLike, Judgments, LabelsLike, Preferences, Result, RunsLike
 from karat.records.base import count
 from karat.stats.agreement import cohen_kappa, raw_agreement
 from karat.stats.bootstrap import FEWEST, check_draws, outside_share, resampled
@@ -35,9 +35,9 @@ AT_ONCE = 500_000
 
 
 def preference_curves(
-    preferences: Any,
-    runs: Any,
-    labels: Any,
+    preferences: Preferences | FrameLike,
+    labels: LabelsLike,
+    runs: RunsLike,
     measures: object = ("CG@5", "DCG@5", "ERR@5", "CCG@5"),
     *,
     contexts: Sequence[float] = CONTEXTS,
@@ -85,7 +85,7 @@ def preference_curves(
         for measure in wanted
     }
     every = list(dict.fromkeys(made for several in variants.values() for _, made in several))
-    pairs, apart, lost = differences(signs, runs, judged, every, shown_depth(told, depth))
+    pairs, apart, lost = differences(signs, judged, runs, every, shown_depth(told, depth))
     kinds = [name for name in pairs.columns if name in ("weak", "strong")]
     sides = Sides.of(pairs, kinds)
     if not judged.has("context"):

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import polars as pl
 
 from karat.errors import BadInput, Undefined
-from karat.records import Preferences, Result
+from karat.records import FrameLike, Preferences, Result
 from karat.records.base import count
 from karat.stats.many import holm
 from karat.stats.signs import binomial_p, share_interval
@@ -20,7 +18,7 @@ FAST, MOSTLY = 2.0, 0.5
 NO_LOT = 0.001
 
 
-def preference_judges(preferences: Any, *, level: float = 0.95) -> Result:
+def preference_judges(preferences: Preferences | FrameLike, *, level: float = 0.95) -> Result:
     """What each judge of preferences did: how often left, how fast, traps failed, and agreement with the others.
 
     >>> rows = [{"query": f"q{n}", "left": "ab"[n % 2], "right": "ba"[n % 2], "judge": judge, "choice": choice}

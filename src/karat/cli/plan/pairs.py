@@ -92,8 +92,8 @@ def pairs(
     read = reading.judgments(labels)
     lists = read_several(runs)
     chosen = select_pairs(
-        lists,
         read,
+        lists,
         teams=None if teams is None else _read_teams(teams),
         same_team=same_team,
         depth=depth,
@@ -107,8 +107,8 @@ def pairs(
     if chosen.pairs.height:
         tasks = comparison_tasks(
             chosen.pairs,
-            lists,
             read,
+            lists,
             queries=None if queries is None else read_queries(queries),
             judges=judges,
             block=block,

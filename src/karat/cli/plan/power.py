@@ -116,8 +116,8 @@ def _read(files: tuple[str, ...], measure: str, gold: str | None, reading: Readi
     from karat.plan import spread_of
 
     return spread_of(
-        read_several(files[1:], ranks=False),
         reading.judgments(files[0]),
+        read_several(files[1:], ranks=False),
         measure,
         gold=None if gold is None else reading.judgments(gold),
     )

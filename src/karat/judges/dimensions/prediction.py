@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +13,7 @@ import polars as pl
 from karat.errors import BadInput, Undefined
 from karat.judges.dimensions.settings import by_query, check_draws, compared, in_words, interval_note, share
 from karat.judges.dimensions.sheets import Sheets
-from karat.records import Result
+from karat.records import LabelsLike, Result
 
 if TYPE_CHECKING:
     from sklearn.linear_model import LogisticRegression
@@ -29,7 +29,7 @@ SPLITS = ("random", "queries")
 
 
 def predict_overall(
-    judgments: Any,
+    judgments: LabelsLike,
     subsets: Sequence[Sequence[str]] | None = None,
     *,
     level: float = 0.95,
@@ -79,7 +79,7 @@ def predict_overall(
     ends, values = (frame.select(f"{name}{end}" for name in figures).to_numpy() for end in ("_low", ""))
     notes += interval_note(ends, values, draws)
     notes.append("N/A counts as a grade, of aspects and of overall")
-    return Result(frame, _finding(frame, level), tuple(notes))
+    return Result(frame, _finding(frame, level), tuple(notes), columns=("aspects", "alone", "context", "random_alone"))
 
 
 def _chosen(aspects: Sequence[str], subsets: Sequence[Sequence[str]] | None) -> dict[str, tuple[int, ...]]:
