@@ -17,10 +17,6 @@ from karat.errors import NotConverged as NotConverged
 from karat.errors import Undefined as Undefined
 from karat.estimate import Scores as Scores
 from karat.estimate import score as score
-from karat.estimate.accuracy import Accuracy as Accuracy
-from karat.estimate.corrected import corrected_score as corrected_score
-from karat.estimate.corrected_pair import corrected_difference as corrected_difference
-from karat.estimate.observed import Observed as Observed
 from karat.formats import read_clicks as read_clicks
 from karat.formats import read_documents as read_documents
 from karat.formats import read_judgments as read_judgments
@@ -70,6 +66,10 @@ from karat.plan.gold import plan_gold_queries as plan_gold_queries
 from karat.plan.power import plan_power as plan_power
 from karat.plan.spread import Spread as Spread
 from karat.plan.spread import spread_of as spread_of
+from karat.published.accuracy import Accuracy as Accuracy
+from karat.published.corrected import corrected_score as corrected_score
+from karat.published.corrected_pair import corrected_difference as corrected_difference
+from karat.published.observed import Observed as Observed
 from karat.records import ClickLog as ClickLog
 from karat.records import Clicks as Clicks
 from karat.records import Documents as Documents

@@ -11,9 +11,9 @@ import numpy as np
 import polars as pl
 
 from karat.errors import BadInput, Undefined
-from karat.estimate.accuracy import Accuracy
-from karat.estimate.corrected import Corrected, bootstrap, check_options, corrected_score, drawn_accuracies
-from karat.estimate.observed import ROUNDING, Observed
+from karat.published.accuracy import Accuracy
+from karat.published.corrected import Corrected, bootstrap, check_options, corrected_score, drawn_accuracies
+from karat.published.observed import ROUNDING, Observed
 from karat.records.figures import decimals
 from karat.records.result import Result, rows_of
 from karat.stats.correction import corrected, corrected_parts, reach, shared_parts, together, two_sided

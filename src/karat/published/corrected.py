@@ -11,8 +11,8 @@ import numpy.typing as npt
 import polars as pl
 
 from karat.errors import BadInput
-from karat.estimate.accuracy import Accuracy
-from karat.estimate.observed import Observed
+from karat.published.accuracy import Accuracy
+from karat.published.observed import Observed
 from karat.records.figures import decimals
 from karat.records.result import Result, rows_of
 from karat.stats.correction import corrected, corrected_parts, lang_reiczigel, reach
