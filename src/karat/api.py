@@ -27,6 +27,7 @@ from karat.formats import read_runs as read_runs
 from karat.formats import read_session_lists as read_session_lists
 from karat.formats import read_subtopics as read_subtopics
 from karat.formats import write as write
+from karat.judges import register_error_model as register_error_model
 from karat.labels import Panel as Panel
 from karat.labels import consensus as consensus
 from karat.measures import AP as AP
@@ -58,6 +59,7 @@ from karat.measures import nDCG as nDCG
 from karat.measures import nERR_IA as nERR_IA
 from karat.measures import nNRBP as nNRBP
 from karat.measures import parse_measure as parse_measure
+from karat.measures import register_measure as register_measure
 from karat.measures import udm as udm
 from karat.plan.context import context_schemes as context_schemes
 from karat.plan.context import plan_context as plan_context

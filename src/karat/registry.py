@@ -50,6 +50,10 @@ class Registry(Mapping[str, T], Generic[T]):
         self._things[name], self._owners[name] = thing, owner
         return thing
 
+    def forget(self, name: str) -> None:
+        """Take a thing out again."""
+        del self._things[name], self._owners[name]
+
     @property
     def own(self) -> dict[str, T]:
         """What is registered, without other packages' that nobody has asked for."""

@@ -111,6 +111,7 @@ def register_error_model(name: str) -> Callable[[Model], Model]:
     ...     return majority_posterior(labels)
     >>> "all-alike" in MODELS
     True
+    >>> MODELS.forget("all-alike")
 
     `Answers` lays labels out for fitting, `settle` fits, and `described` puts the fit in words: see docs/extend.md.
     """
