@@ -26,6 +26,7 @@ from karat.formats import read_ratings as read_ratings
 from karat.formats import read_runs as read_runs
 from karat.formats import read_session_lists as read_session_lists
 from karat.formats import read_subtopics as read_subtopics
+from karat.formats import register_format as register_format
 from karat.formats import write as write
 from karat.judges import register_error_model as register_error_model
 from karat.labels import Panel as Panel

@@ -26,10 +26,30 @@ class OneOf(click.Choice[str]):
         return tuple(self.names())
 
 
+class FormatName(OneOf):
+    """A format's name, taken as it is: reading and writing say which there are, as they do in Python."""
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The name as it is."""
+        return value
+
+
 def _hows() -> Iterable[str]:
     from karat.labels.consensus import HOWS
 
     return HOWS
+
+
+def _formats() -> Iterable[str]:
+    from karat.formats import FORMATS
+
+    return FORMATS
+
+
+def _formats_written() -> Iterable[str]:
+    from karat.formats import FORMATS
+
+    return [name for name, form in FORMATS.items() if form.writes]
 
 
 def _hows_and_models() -> Iterable[str]:
@@ -51,6 +71,18 @@ consensus_or_model = click.option(
     show_default=True,
     type=OneOf(_hows_and_models),
     help="How several judges' labels of a document become one.",
+)
+from_format = click.option(
+    "--from",
+    "from_format",
+    type=FormatName(_formats),
+    help="The file's format, where name and first line do not tell.",
+)
+to_format = click.option(
+    "--to",
+    "to_format",
+    type=FormatName(_formats_written),
+    help="The format to write, where the name does not tell.",
 )
 database = click.option(
     "--database", metavar="URL", help="postgresql://...; by default the file karat.db in the folder."

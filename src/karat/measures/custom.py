@@ -51,8 +51,9 @@ class Shown:
     @cached_property
     def ideal(self) -> Floats:
         """The labels of all documents judged for the query, best first."""
-        topics = self.lists.topics
-        return np.sort(np.fmax(topics.label[topics.topic == self.lists.topic[self.number]], 0.0))[::-1]
+        topics, topic = self.lists.topics, self.lists.topic[self.number]
+        first, end = np.searchsorted(topics.topic, [topic, topic + 1])
+        return np.sort(np.fmax(topics.label[first:end], 0.0))[::-1]
 
 
 ARGUMENTS = ("labels", "judged", "ideal")
