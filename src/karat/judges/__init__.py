@@ -20,7 +20,7 @@ from karat.judges.dimensions import (
 )
 from karat.judges.disagreement import Disagreement, disagreement
 from karat.judges.distribution import distribution, distribution_tests
-from karat.judges.em import Answers, Errors, Fit, settle
+from karat.judges.em import Answers, Errors, Fit, settle, tally
 from karat.judges.error_model import MODELS, ErrorModel, described, majority_posterior, one_coin, register_error_model
 from karat.judges.features import FEATURES, add_features
 from karat.judges.gold import against_gold, error_distribution, gold_regression
@@ -72,4 +72,5 @@ __all__ = [
     "resampled_p",
     "setting_agreement",
     "settle",
+    "tally",
 ]
