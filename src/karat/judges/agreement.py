@@ -20,7 +20,7 @@ from karat.labels.selection import ASKED
 from karat.records import Result
 from karat.records.base import count
 from karat.stats import FEWEST
-from karat.stats.bootstrap import check_draws
+from karat.stats.bootstrap import Resampling
 
 
 def agreement(
@@ -60,7 +60,7 @@ def agreement(
     the intervals Cameron, Gelbach and Miller 2011.
     """
     panel, by = told_by(labels, gold, by, judges)
-    check_draws(level, draws, seed)
+    Resampling(level, draws, seed)
     at = panel.top if at is None else at
     told = By.of_panel(panel, by)
     frame = pl.concat(

@@ -17,7 +17,7 @@ from karat.judges.clicked import Clicked, Counting, in_percent, shares
 from karat.labels.consensus import How
 from karat.records import ClickLog, Clicks, Result
 from karat.records.base import count
-from karat.stats import FEWEST
+from karat.stats import FEWEST, Resampling
 
 Ints = npt.NDArray[np.int64]
 
@@ -93,7 +93,7 @@ def against_clicks(
                 )
     table = np.array(counts, dtype=np.float64)  # cells x outcomes x queries
     size = table.sum(axis=1)
-    share, low, high = shares(table, size[:, None], level, draws, seed)
+    share, low, high = shares(table, size[:, None], Resampling(level, draws, seed))
     columns: dict[str, object] = {
         "group": [cell[0] for cell in cells],
         "pairs": [cell[1] for cell in cells],

@@ -16,7 +16,7 @@ from karat.judges.clicked import Clicked, Counting, in_percent, shares
 from karat.labels.consensus import How
 from karat.records import ClickLog, Clicks, Result
 from karat.records.base import count
-from karat.stats import FEWEST
+from karat.stats import FEWEST, Resampling
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -80,7 +80,7 @@ def most_clicked(
                 [[np.bincount(data.query[m], weight[m], data.queries) for m in (yes, asked)] for yes, asked in found]
             )
     table = np.array(parts)  # cells x (p_a, p_r) x (yes, asked) x queries
-    share, low, high_end = shares(table[:, :, 0], table[:, :, 1], level, draws, seed)
+    share, low, high_end = shares(table[:, :, 0], table[:, :, 1], Resampling(level, draws, seed))
     asked = (table[:, :, 1] > 0).sum(axis=2)
     if tied:
         notes.append(f"{tied:,} times documents were clicked equally often and share their query's answer")
