@@ -63,7 +63,7 @@ def test_unknown_kinds_and_formats_are_named(tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_text("a,b\n1,2\n")
     assert "say it with --kind" in karat("convert", str(tmp_path / "x.csv"), "-").stderr
     (tmp_path / "q.txt").write_text("q 0 d 1\n")
-    assert "expected trec or csv" in karat("convert", str(tmp_path / "q.txt"), "-", "--to", "doc").stderr
+    assert "expected csv or tsv" in karat("convert", str(tmp_path / "q.txt"), "-", "--to", "doc").stderr
     assert "expected judgments or runs" in karat("convert", str(tmp_path / "x.csv"), "-", "--kind", "cats").stderr
 
 

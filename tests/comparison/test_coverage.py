@@ -12,6 +12,7 @@ from karat.estimate.powered import powered
 from karat.measures import P
 from karat.simulate import TwoSystems, two_systems
 from karat.simulate.two_systems import JudgeKind
+from pools import pool_of_study
 
 STUDIES = 400
 #: Three standard errors of a share of .95 among so many studies.
@@ -20,7 +21,7 @@ MARGIN = 3 * np.sqrt(0.05 * 0.95 / STUDIES)
 
 def pool_of(study: TwoSystems, gold: int, seed: int) -> Pool:
     drawn = study.draw_gold(gold, seed)
-    return Pool.of_study(study, drawn, gold / len(drawn))
+    return pool_of_study(study, drawn, gold / len(drawn))
 
 
 def verdicts(

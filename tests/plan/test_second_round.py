@@ -16,6 +16,7 @@ from karat.plan.second_round import chances, guessed_chances, joint_probabilitie
 from karat.simulate import TwoSystems, two_systems
 from karat.simulate.two_systems import JudgeKind
 from karat.stats.draw import draw, inclusion_probabilities
+from pools import pool_of_study
 
 
 def first_round(study: TwoSystems, n: int, seed: int, *, unequal: bool = False) -> Pool:
@@ -23,7 +24,7 @@ def first_round(study: TwoSystems, n: int, seed: int, *, unequal: bool = False) 
     counts = (study.rank > 0).sum(axis=1) == 1
     size = np.random.default_rng(seed + 1000).uniform(0.2, 1.5, len(counts)) if unequal else np.ones(len(counts))
     chance = inclusion_probabilities(np.where(counts, size, 0.0), n)
-    return Pool.of_study(study, draw(chance, seed=seed), chance)
+    return pool_of_study(study, draw(chance, seed=seed), chance)
 
 
 def second_round(study: TwoSystems, pool: Pool, n: int, seed: int) -> Pool:

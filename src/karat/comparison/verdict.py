@@ -18,8 +18,7 @@ from karat.estimate import Scorer
 from karat.estimate.estimate import Estimate
 from karat.estimate.gold import Gold
 from karat.estimate.with_gold import WithGold, with_gold
-from karat.judges import dawid_skene, one_coin, ordinal
-from karat.judges.error_model import ErrorModel
+from karat.judges.error_model import MODELS, ErrorModel
 from karat.labels import GOLD, split_gold
 from karat.labels.consensus import HOWS, How
 from karat.labels.gold import other_scale
@@ -30,8 +29,6 @@ from karat.records.runs import several, together
 
 Method = Literal["auto", "plain", "inversion", "inversion-independent", "ppi"]
 METHODS = ("auto", "plain", "inversion", "inversion-independent", "ppi")
-#: The error models that make one label of several judges', beside their median, majority or mean.
-MODELS = {"one-coin": one_coin, "dawid-skene": dawid_skene, "ordinal": ordinal}
 
 
 def compare(

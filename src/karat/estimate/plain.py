@@ -19,7 +19,7 @@ from karat.measures import ERR, Profile, Topics, as_measures, match, profile_nam
 from karat.measures.topics import UserWeights
 from karat.records import Judgments, LabelsLike, Queries, Runs, RunsLike
 from karat.records.runs import several
-from karat.stats import FEWEST, mean_intervals
+from karat.stats import FEWEST, Resampling, mean_intervals
 
 Floats = npt.NDArray[np.float64]
 
@@ -59,12 +59,7 @@ class Scorer:
         self.measures = as_measures(measures)
         if not self.measures:
             raise BadInput.at("the measures", expected="at least one, such as nDCG@10", found="none")
-        if not 0 < level < 1:
-            raise BadInput.at("the interval's level", expected="a share such as 0.95", found=str(level))
-        if not isinstance(draws, int) or not (draws == 0 or draws >= FEWEST_DRAWS):
-            raise BadInput.at("the bootstrap", expected=f"0 draws, or {FEWEST_DRAWS} or more", found=str(draws))
-        if not isinstance(seed, int) or seed < 0:
-            raise BadInput.at("the seed", expected="a whole number from 0", found=str(seed))
+        Resampling(level, draws, seed, fewest=FEWEST_DRAWS)
         self.profile = profile_named(profile)
         self.complete, self.level, self.draws, self.seed = complete, level, draws, seed
         # Labels in context are of use only to measures that look at the document above.

@@ -20,7 +20,7 @@ from karat.labels.selection import ASKED
 from karat.records import LabelsLike, Result
 from karat.records.base import count
 from karat.stats import FEWEST
-from karat.stats.bootstrap import check_draws
+from karat.stats.bootstrap import Resampling
 
 #: What is shown of the many figures, beside whose agreement it is.
 COLUMNS = ("labels", "n_pairs", "raw", "cohen", "fleiss", "alpha_ordinal")
@@ -63,7 +63,7 @@ def agreement(
     the intervals Cameron, Gelbach and Miller 2011.
     """
     panel, by = told_by(labels, gold, by, judges)
-    check_draws(level, draws, seed)
+    Resampling(level, draws, seed)
     at = panel.top if at is None else at
     told = By.of_panel(panel, by)
     frame = pl.concat(

@@ -17,6 +17,7 @@ from karat.labels.panel import numbered
 from karat.labels.selection import ASKED
 from karat.records import LabelsLike, Result
 from karat.records.base import count
+from karat.stats import Resampling
 
 #: The condition that says whether the list was any good, and the columns that say whose list it was.
 LIST_QUALITY, LISTS = "list_quality", ("engine", "system")
@@ -60,7 +61,10 @@ def disagreement_by(
     else:
         parts = list(_by_value(panel, by, levels, min_labels, notes))
     for name, told, asked, n in parts:
-        p, (low, high) = ratio(told.sum(axis=0), asked.sum(axis=0)), intervals(told, asked, level, draws, seed)
+        p, (low, high) = (
+            ratio(told.sum(axis=0), asked.sum(axis=0)),
+            intervals(told, asked, Resampling(level, draws, seed)),
+        )
         for i, grade in enumerate(levels):
             figures = (float(p[i]), float(low[i]), float(high[i]), int(n[i]), bool(n[i] < FEW_LABELS), len(told))
             rows.append((name, grade, *figures))

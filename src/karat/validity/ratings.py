@@ -14,7 +14,7 @@ from karat.errors import BadInput, Undefined
 from karat.estimate import Scorer
 from karat.records import Judgments, LabelsLike, Ratings, Result, Runs, SessionLists
 from karat.records.base import count
-from karat.stats.bootstrap import check_draws
+from karat.stats.bootstrap import Resampling
 from karat.stats.rank_correlation import rank_correlations
 
 Floats = npt.NDArray[np.float64]
@@ -67,7 +67,7 @@ def against_ratings(
 
     Reference: Jiang and Allan, Correlation Between System and User Metrics in a Session (CHIIR 2016).
     """
-    check_draws(level, draws, seed)
+    Resampling(level, draws, seed)
     lists, told = SessionLists.of(lists), Ratings.of(ratings)
     unknown = [name for name in aggregates if name not in AGGREGATES]
     if unknown or not aggregates:
