@@ -15,8 +15,9 @@ from karat.collect.desk import desk_of
 from karat.errors import BadInput
 from karat.formats.write import content
 from karat.store import add_tasks
-from karat.store.collected import preferences
-from karat.store.exported import exported
+from karat.store.collected import answers_frame
+from karat.store.exported import exportable, exported
+from karat.store.kinds import CODE, PAIR
 
 TYPES = {
     "csv": "text/csv; charset=utf-8",
@@ -64,7 +65,7 @@ class Coding(Body):
 )
 def get_export(
     request: Request,
-    what: Literal["judgments", "gold", "preferences", "tasks", "codes", "people", "log"],
+    what: Annotated[str, Path(json_schema_extra={"enum": [*exportable()]})],
     kind: Annotated[Literal["csv", "tsv", "jsonl", "parquet"], Path(description="the format")],
 ) -> Response:
     """What stands now (the log: everything), as a file; cells that a spreadsheet would run are guarded."""
@@ -106,9 +107,10 @@ def post_codes(request: Request, body: Coding | None = None) -> dict[str, Any]:
     desk = desk_of(request)
     people.lead_of(desk, request)
     body = body or Coding(labels=1)
-    found = preferences(desk.store, traps=False).drop_nulls("reason").unique(["query", "reason"], maintain_order=True)
+    found = answers_frame(desk.store, PAIR).filter(~pl.col("trap")).drop_nulls("reason")
+    found = found.unique(["query", "reason"], maintain_order=True)
     group = body.group or desk.study.groups[0]
-    frame = found.select("query", "subtopic", "reason", kind=pl.lit("code"), group=pl.lit(group), labels=body.labels)
+    frame = found.select("query", "subtopic", "reason", kind=pl.lit(CODE.name), group=pl.lit(group), labels=body.labels)
     return {"new": add_tasks(desk.store, frame).new if frame.height else 0}
 
 

@@ -7,8 +7,9 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request
 
-from karat.collect import answers, documents, people, replies
+from karat.collect import answers, documents, kinds, people, replies
 from karat.collect.desk import Desk, desk_of
+from karat.collect.shown import Reply
 from karat.store import answering
 from karat.store.answering import Outcome
 from karat.store.log import Answer
@@ -33,7 +34,7 @@ ERRORS: dict[int | str, dict[str, Any]] = {
 router = APIRouter(prefix="/api", tags=["judge"], responses=ERRORS)
 
 
-def said(model: type[replies.Reply]) -> dict[str, Any]:
+def said(model: type[Reply]) -> dict[str, Any]:
     """What a route answers, for the description only; a test holds the answers to it."""
     return {"response_model": None, "responses": {200: {"model": model}}}
 
@@ -65,7 +66,7 @@ def get_next(request: Request, besides: Besides = "") -> dict[str, Any]:
     turn = next_task(desk.store, judge["id"], besides=[int(n) for n in besides.split(",") if n])
     said: dict[str, Any] = {"state": turn.state, "task": None, "wait_until": None, "completion": None}
     if turn.task is not None:
-        said["task"] = desk.material.shown(turn.task, desk.study)
+        said["task"] = kinds.shown(desk.material, turn.task)
     elif turn.wait_until is not None:
         said["wait_until"] = datetime.fromtimestamp(turn.wait_until, UTC).isoformat(timespec="seconds")
     elif turn.state in ("done", "limit") and not besides:
@@ -78,7 +79,7 @@ def get_task(request: Request, task_id: TaskId) -> dict[str, Any]:
     """A task that I was given."""
     desk = desk_of(request)
     judge = people.judge_of(desk, request)
-    return desk.material.shown(held_task(desk.store, judge["id"], task_id), desk.study)
+    return kinds.shown(desk.material, held_task(desk.store, judge["id"], task_id))
 
 
 @router.get("/task/{task_id}/text", **said(replies.PageText))
@@ -109,7 +110,7 @@ def post_answer(request: Request, task_id: TaskId, body: answers.AnswerBody) -> 
     """Answer a task; it is stored when this returns."""
     desk = desk_of(request)
     judge = people.judge_of(desk, request)
-    said = answers.checked(desk.study, held_task(desk.store, judge["id"], task_id), body)
+    said = kinds.checked(desk.study, held_task(desk.store, judge["id"], task_id), body)
     return _outcome(answering.answer(desk.store, judge["id"], task_id, said))
 
 

@@ -9,7 +9,6 @@ from typing import Any
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
-from sqlalchemy import func, select
 
 from karat.collect import people
 from karat.collect.desk import Desk, desk_of
@@ -17,8 +16,9 @@ from karat.collect.quality import agreement_now, disagreements_now, distribution
 from karat.collect.rendering import keyed_levels, render
 from karat.collect.roster import roster
 from karat.store.collected import drawn_any
+from karat.store.kinds import KINDS
 from karat.store.people import all_judges
-from karat.store.tables import events
+from karat.store.progress import last_event
 
 router = APIRouter(tags=["lead"])
 
@@ -57,15 +57,15 @@ def dashboard(request: Request) -> Response:
     """The dashboard; its script asks for the figures every few seconds."""
     desk = desk_of(request)
     people.lead_of(desk, request)
-    setup = {"scale": keyed_levels(desk.study.scale), "groups": list(desk.study.groups), "title": desk.study.title}
-    exports = [
-        {"url": "/api/export/judgments.csv", "text": "Judgments (CSV)"},
-        *([{"url": "/api/export/gold.csv", "text": "Gold labels of a plan (CSV)"}] if drawn_any(desk.store) else []),
-        {"url": "/api/export/preferences.csv", "text": "Preferences (CSV)"},
-        {"url": "/api/export/codes.csv", "text": "Coded reasons (CSV)"},
-        {"url": "/api/export/people.csv", "text": "Judges and completion codes (CSV)"},
-        {"url": "/api/export/log.jsonl", "text": "The whole log (JSON lines)"},
-    ]
+    setup: dict[str, Any] = {
+        "scale": keyed_levels(desk.study.scale),
+        "groups": list(desk.study.groups),
+        "title": desk.study.title,
+    }
+    setup["kinds"] = {kind.name: kind.title for kind in KINDS.values()}
+    exports = {f"{kind.table.name}.csv": f"{kind.table.title} (CSV)" for kind in KINDS.values()}
+    exports |= {"gold.csv": "Gold labels of a plan (CSV)"} if drawn_any(desk.store) else {}
+    exports |= {"people.csv": "Judges and completion codes (CSV)", "log.jsonl": "The whole log (JSON lines)"}
     session = people.session_token(desk, request, people.LEAD)
     return render(desk, "lead.html", session=session, setup=setup, exports=exports)
 
@@ -112,8 +112,5 @@ def _figures(request: Request, desk: Desk, name: str, make: Callable[[], dict[st
     state = request.app.state
     if not hasattr(state, "figures"):
         state.figures = Figures()
-    last = select(func.max(events.c.id)).where(events.c.study_id == desk.store.study_id)
-    with desk.store.database.read() as connection:
-        stamp = int(connection.execute(last).scalar() or 0)
     kept: Figures = state.figures
-    return kept.get(name, stamp, make)
+    return kept.get(name, last_event(desk.store), make)

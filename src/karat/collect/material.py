@@ -9,7 +9,6 @@ from typing import Any
 import polars as pl
 
 from karat.records import Documents, Queries, Runs
-from karat.records.design import StudyDesign
 
 #: What judges see of a document before they open it.
 FRONT = ("doc", "title", "snippet", "url")
@@ -80,25 +79,3 @@ class Material:
         """Other results of a query, from all runs, for looking things up."""
         names = dict.fromkeys(doc for (_, asked), docs in self._lists.items() if asked == query for doc in docs)
         return [self.front(doc) for doc in names if doc != but][:most]
-
-    def shown(self, task: dict[str, Any], study: StudyDesign) -> dict[str, Any]:
-        """What a judge may see of a task: neither trap, gold, probability nor which system is which."""
-        said: dict[str, Any] = {
-            "id": task["id"],
-            "kind": task["kind"],
-            "state": task["state"],
-            "until": task["until"],
-            "practice": task["practice"],
-            "query": self.query(task["query"], task["subtopic"], None if task["kind"] == "code" else task["text"]),
-        }
-        if task["kind"] == "judge":
-            said["document"] = self.front(task["doc"])
-            said["context"] = None if task["context"] is None else self.front(task["context"])
-            said["context_opened"] = task["opened"]
-        elif task["kind"] == "pair":
-            a = self.results(task["a"], task["a_query"] or task["query"], task["a_docs"])
-            b = self.results(task["b"], task["b_query"] or task["query"], task["b_docs"])
-            said["left"], said["right"] = (b, a) if task["turned"] else (a, b)
-        else:
-            said["reason"] = task["text"]
-        return said

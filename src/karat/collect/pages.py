@@ -9,6 +9,7 @@ from fastapi.responses import RedirectResponse, Response
 
 from karat.collect import people
 from karat.collect.desk import Desk, desk_of
+from karat.collect.kinds import ON_PAGE
 from karat.collect.people import JUDGE, LEAD, NotSignedIn
 from karat.collect.rendering import keyed_levels, paragraphs, render
 from karat.store import Closed, next_task
@@ -74,6 +75,7 @@ def judging(request: Request) -> Response:
         "scale": levels,
         "owner": f"{desk.study.id}-{judge['id']}",
         "enough": people.enough_for(desk, judge),
+        "kinds": [*ON_PAGE],
     }
     guidelines = paragraphs(desk.study.guidelines)
     return render(

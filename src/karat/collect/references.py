@@ -6,12 +6,11 @@ import json
 from collections.abc import Iterable, Sequence
 
 import polars as pl
-from sqlalchemy import func, select
 
 from karat.collect.material import Material
 from karat.records import Documents, Judgments, Queries, Records, Runs
 from karat.store import Store
-from karat.store.tables import tasks
+from karat.store.progress import open_tasks
 
 #: So many names are said; of the rest the number.
 NAMED = 5
@@ -26,25 +25,22 @@ def references_to_nothing(store: Store, material: Material) -> list[str]:
     ['note: there are no tasks: judges will be told that they are done.']
     >>> store.close()
     """
-    mine = tasks.c.study_id == store.study_id
-    with store.database.read() as connection:
-        if not connection.execute(select(func.count()).select_from(tasks).where(mine)).scalar_one():
-            return ["note: there are no tasks: judges will be told that they are done."]
-        rows = connection.execute(select(tasks).where(mine, tasks.c.open)).mappings().all()
+    rows = open_tasks(store)
+    if rows is None:
+        return ["note: there are no tasks: judges will be told that they are done."]
     queries: set[str] = set()
     docs: set[str] = set()
     lists: set[tuple[str, str]] = set()
     for row in rows:
         queries.add(row["query"])
         docs.update(doc for doc in (row["doc"], row["context"]) if doc is not None)
-        if row["kind"] == "pair":
-            for side in "ab":
-                asked = row[f"{side}_query"] or row["query"]
-                queries.add(asked)
-                if row[f"{side}_docs"]:
-                    docs.update(json.loads(row[f"{side}_docs"]))
-                else:
-                    lists.add((row[side], asked))
+        for side in "ab" if row["a"] else "":
+            asked = row[f"{side}_query"] or row["query"]
+            queries.add(asked)
+            if row[f"{side}_docs"]:
+                docs.update(json.loads(row[f"{side}_docs"]))
+            else:
+                lists.add((row[side], asked))
     empty = {(system, query) for system, query in lists if not material.results(system, query)}
     docs.update(result["doc"] for system, query in lists - empty for result in material.results(system, query))
     found = (

@@ -20,6 +20,7 @@ from sqlalchemy import (
     union,
 )
 
+from karat.store.kinds import KINDS
 from karat.store.tables import answers, bundles, judges, reservations, tasks
 
 #: A prime beside the lots: (task's lot x judge's lot) mod it orders a query's tasks differently for each judge.
@@ -33,6 +34,13 @@ STUDY: BindParameter[int] = bindparam("study")
 JUDGE: BindParameter[int] = bindparam("judge")
 GROUP: BindParameter[str] = bindparam("grp")
 NOW: BindParameter[float] = bindparam("now")
+#: The kinds of tasks that grade documents, and those with two sides; asked for when a question is put.
+GRADING: ColumnElement[bool] = tasks.c.kind.in_(
+    bindparam("grading", callable_=lambda: [kind.name for kind in KINDS.values() if kind.grades], expanding=True)
+)
+SIDED: ColumnElement[bool] = tasks.c.kind.in_(
+    bindparam("sided", callable_=lambda: [kind.name for kind in KINDS.values() if kind.sides], expanding=True)
+)
 SHUFFLED = (tasks.c.lot * bindparam("lot")) % PRIME
 
 
@@ -125,7 +133,7 @@ def _too_soon() -> ColumnElement[bool]:
     """A document in context soon after one of its query alone, or the other way round."""
     alone = and_(tasks.c.context.is_not(None), tasks.c.query.in_(bindparam("alone", expanding=True)))
     given = and_(tasks.c.context.is_(None), tasks.c.query.in_(bindparam("given", expanding=True)))
-    return and_(tasks.c.kind == "judge", or_(alone, given))
+    return and_(GRADING, or_(alone, given))
 
 
 _GIVEN = select(
@@ -164,14 +172,14 @@ LAST_QUERY = (
     .order_by(reservations.c.changed.desc(), reservations.c.id.desc())
     .limit(1)
 )
-#: Pairs met so far, the traps among them.
+#: Tasks with two sides met so far, the traps among them.
 PAIRS_MET = (
     select(func.count())
     .select_from(reservations.join(tasks, tasks.c.id == reservations.c.task_id))
     .where(
         reservations.c.judge_id == JUDGE,
         reservations.c.state.in_(("held", "answered")),
-        tasks.c.kind == "pair",
+        SIDED,
         tasks.c.bundle_id.is_(None),
         not_(tasks.c.practice),
     )
@@ -185,7 +193,7 @@ LATELY = (
         reservations.c.judge_id == JUDGE,
         reservations.c.state.in_(("held", "answered")),
         reservations.c.changed > bindparam("since"),
-        tasks.c.kind == "judge",
+        GRADING,
         not_(tasks.c.practice),
     )
     .group_by(tasks.c.query, tasks.c.context.is_(None))

@@ -16,6 +16,7 @@ from sqlalchemy import Connection, bindparam, select, update
 
 from karat.errors import BadInput
 from karat.records.base import count
+from karat.store.kinds import KINDS
 from karat.store.store import Store
 from karat.store.tables import tasks
 
@@ -78,7 +79,7 @@ def keep_chances(connection: Connection, store: Store, drawn: Mapping[Asked, Dra
     mine = select(*columns).where(tasks.c.study_id == store.study_id, tasks.c.grp.in_(groups)).order_by(tasks.c.id)
     parts: dict[tuple[str, bool], list[Any]] = {}
     for row in connection.execute(mine):
-        alone = row.kind == "judge" and row.context is None and row.subtopic is None and not row.practice
+        alone = KINDS[row.kind].grades and row.context is None and row.subtopic is None and not row.practice
         parts.setdefault((row.grp, alone), []).append(row)
     found = Chances()
     for (group, alone), rows in sorted(parts.items()):

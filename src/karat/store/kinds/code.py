@@ -1,0 +1,35 @@
+"""A reason that somebody gave for a preference, to be put into classes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+
+from karat.store.kinds.kind import IDENTITY, AnswerTable, Row, TaskKind
+
+COLUMNS = {
+    "query": pl.String,
+    "reason": pl.String,
+    "class": pl.String,
+    "judge": pl.String,
+    "group": pl.String,
+    "time": pl.String,
+    "task": pl.Int64,
+}
+
+
+def _rows(row: Row) -> list[dict[str, Any]]:
+    """The classes into which a reason was put, one row for each."""
+    return [{"reason": row["text"], "class": name} for name in row["more"].get("classes", [])]
+
+
+CODE = TaskKind(
+    "code",
+    "Reasons",
+    ("query",),
+    AnswerTable("codes", "Coded reasons", COLUMNS, _rows),
+    told_by="reason",
+    text="reason",
+    identity=(*IDENTITY, "text"),
+)
