@@ -27,6 +27,7 @@ from karat.records import Rules, StudyDesign
 from karat.store import add_tasks
 from karat.store.exported import exportable, exported
 from karat.store.kinds import JUDGE, KINDS, AnswerTable, TaskKind
+from karat.store.kinds.kind import typed
 from karat.store.task_rows import task_row
 
 ANSWERS = ("yes", "no")
@@ -37,8 +38,8 @@ YES_NO = TaskKind(
     AnswerTable(
         "verdicts",
         "Verdicts",
-        dict.fromkeys(("query", "doc", "verdict", "judge"), pl.String),
-        lambda row: [{"doc": row["doc"], "verdict": row["choice"]}],
+        typed("query", "doc", "verdict", "judge"),
+        lambda row: [{"verdict": row["choice"]}],
     ),
     wanted=lambda rules: rules.labels + 1,
     right="expected",

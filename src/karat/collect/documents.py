@@ -131,9 +131,6 @@ def disarmed(html: str) -> str:
 def _visible(desk: Desk, task: dict[str, Any]) -> set[str]:
     """The documents that the task shows, and those of its look-up panel."""
     docs = {task["doc"], task["context"]}
-    for side in ("a", "b"):
-        if task[side]:
-            shown = desk.material.results(task[side], task[f"{side}_query"] or task["query"], task[f"{side}_docs"])
-            docs |= {result["doc"] for result in shown}
+    docs |= {result["doc"] for shown in desk.material.lists(task) for result in shown}
     docs |= {result["doc"] for result in desk.material.others(task["query"], most=200)}
     return {doc for doc in docs if doc is not None}

@@ -75,6 +75,14 @@ class Material:
         names = json.loads(docs) if docs else self._lists.get((system, query), [])
         return [self.front(doc) for doc in names]
 
+    def lists(self, task: dict[str, Any]) -> list[list[dict[str, Any]]]:
+        """The result lists of a task with two sides; of another none."""
+        return [
+            self.results(task[side], task[f"{side}_query"] or task["query"], task[f"{side}_docs"])
+            for side in ("a", "b")
+            if task[side]
+        ]
+
     def others(self, query: str, but: str | None = None, most: int = 20) -> list[dict[str, Any]]:
         """Other results of a query, from all runs, for looking things up."""
         names = dict.fromkeys(doc for (_, asked), docs in self._lists.items() if asked == query for doc in docs)

@@ -6,6 +6,7 @@ import hashlib
 import hmac
 import re
 import secrets
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from karat.collect.desk import Desk
@@ -217,12 +218,8 @@ def _kept_code(desk: Desk, judge: dict[str, Any]) -> str:
     return people.keep_completion(desk.store, judge["id"], code, again=bool(common))
 
 
-_NOBODY: list[str] = []
-
-
+@cache
 def _nobody() -> str:
     from argon2 import PasswordHasher
 
-    if not _NOBODY:
-        _NOBODY.append(PasswordHasher().hash(secrets.token_urlsafe(12)))
-    return _NOBODY[0]
+    return PasswordHasher().hash(secrets.token_urlsafe(12))

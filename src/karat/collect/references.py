@@ -43,27 +43,19 @@ def references_to_nothing(store: Store, material: Material) -> list[str]:
                 lists.add((row[side], asked))
     empty = {(system, query) for system, query in lists if not material.results(system, query)}
     docs.update(result["doc"] for system, query in lists - empty for result in material.results(system, query))
+    queries = {query for query in queries if not material.knows_query(query)}
+    docs = {doc for doc in docs if not material.knows_document(doc)}
+    lacking = {f"{system} for {query}" for system, query in empty}
     found = (
-        (
-            [query for query in queries if not material.knows_query(query)],
-            "query",
-            "queries",
-            "of the tasks not in the file of queries, shown by id only",
-        ),
-        (
-            [doc for doc in docs if not material.knows_document(doc)],
-            "document",
-            "documents",
-            "of the tasks not in the file of documents, shown by id only",
-        ),
-        (
-            [f"{system} for {query}" for system, query in empty],
-            "result list",
-            "result lists",
-            "of the tasks in no run, shown empty",
-        ),
+        (queries, "query", "queries", "not in the file of queries, shown by id only"),
+        (docs, "document", "documents", "not in the file of documents, shown by id only"),
+        (lacking, "result list", "result lists", "in no run, shown empty"),
     )
-    return [f"note: {_number(names, one, many)} {what}: {_named(names)}." for names, one, many, what in found if names]
+    return [
+        f"note: {_number(names, one, many)} of the tasks {what}: {_named(names)}."
+        for names, one, many, what in found
+        if names
+    ]
 
 
 def not_in_the_files(
@@ -90,11 +82,11 @@ def not_in_the_files(
         missing = {*pl.concat(there).unique()} - {*pl.concat(known).unique()}
         if missing:
             example = min(missing) if len(missing) == 1 else f"for instance {min(missing)}"
-            said.append(f"{_number([*missing], one, many)}{'' if said else f' of the {of}'} ({example})")
+            said.append(f"{_number(missing, one, many)}{'' if said else f' of the {of}'} ({example})")
     return [f"note: not in the study's files: {', '.join(said)}."] if said else []
 
 
-def _number(names: list[str], one: str, many: str) -> str:
+def _number(names: set[str], one: str, many: str) -> str:
     return f"{len(names):,} {one if len(names) == 1 else many}"
 
 

@@ -58,10 +58,7 @@ def answer(store: Store, judge_id: int, task_id: int, said: Answer) -> Outcome:
         judge = lock_judge(connection, store, judge_id)
         task = lock_task(connection, task_id)
         mine = _reservation(connection, store, judge_id, task_id)
-        if mine["state"] == "answered":
-            raise Conflict("you have answered this task; take the answer back first to change it")
-        if mine["state"] in ("cant_tell", "rejected"):
-            raise Conflict("this task is closed for you")
+        _refuse_done(mine)
         if task["context"] is not None and not mine["opened"]:
             raise Conflict("read the first document before you judge the second")
         left, right = (task["b"], task["a"]) if mine["turned"] else (task["a"], task["b"])
@@ -174,10 +171,7 @@ def _give_back(store: Store, judge_id: int, task_id: int, kind: str, said: Answe
         lock_judge(connection, store, judge_id)
         task = lock_task(connection, task_id)
         mine = _reservation(connection, store, judge_id, task_id)
-        if mine["state"] == "answered":
-            raise Conflict("you have answered this task; take the answer back first to change it")
-        if mine["state"] in ("cant_tell", "rejected"):
-            raise Conflict("this task is closed for you")
+        _refuse_done(mine)
         if task["practice"]:
             raise Conflict("practice tasks are answered, right or wrong")
         if task["trap"] and kind == "cant_tell":
@@ -215,6 +209,13 @@ def _reservation(connection: Connection, store: Store, judge_id: int, task_id: i
     if found is None:
         raise NotYours("there is no such task for you")
     return dict(found)
+
+
+def _refuse_done(mine: dict[str, Any]) -> None:
+    if mine["state"] == "answered":
+        raise Conflict("you have answered this task; take the answer back first to change it")
+    if mine["state"] in ("cant_tell", "rejected"):
+        raise Conflict("this task is closed for you")
 
 
 def _set(connection: Connection, store: Store, number: int, state: str, *, until: float | None = None) -> None:

@@ -2,25 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from typing import Any, Literal
 
-from sqlalchemy import (
-    BindParameter,
-    ColumnElement,
-    Select,
-    and_,
-    bindparam,
-    exists,
-    func,
-    literal,
-    not_,
-    or_,
-    select,
-    union,
-)
+from sqlalchemy import BindParameter, ColumnElement, Select, and_, bindparam, exists, func, literal, not_, or_, select
 
-from karat.store.kinds import KINDS
+from karat.store.kinds import KINDS, TaskKind
 from karat.store.tables import answers, bundles, judges, reservations, tasks
 
 #: A prime beside the lots: (task's lot x judge's lot) mod it orders a query's tasks differently for each judge.
@@ -34,13 +22,18 @@ STUDY: BindParameter[int] = bindparam("study")
 JUDGE: BindParameter[int] = bindparam("judge")
 GROUP: BindParameter[str] = bindparam("grp")
 NOW: BindParameter[float] = bindparam("now")
-#: The kinds of tasks that grade documents, and those with two sides; asked for when a question is put.
-GRADING: ColumnElement[bool] = tasks.c.kind.in_(
-    bindparam("grading", callable_=lambda: [kind.name for kind in KINDS.values() if kind.grades], expanding=True)
-)
-SIDED: ColumnElement[bool] = tasks.c.kind.in_(
-    bindparam("sided", callable_=lambda: [kind.name for kind in KINDS.values() if kind.sides], expanding=True)
-)
+
+
+def _of_kinds(name: str, has: Callable[[TaskKind], bool]) -> ColumnElement[bool]:
+    """Tasks of kinds that have something, as the kinds are when the question is put."""
+    known: BindParameter[Any] = bindparam(
+        name, callable_=lambda: [kind.name for kind in KINDS.values() if has(kind)], expanding=True
+    )
+    return tasks.c.kind.in_(known)
+
+
+GRADING = _of_kinds("grading", lambda kind: kind.grades)
+SIDED = _of_kinds("sided", lambda kind: kind.sides)
 SHUFFLED = (tasks.c.lot * bindparam("lot")) % PRIME
 
 
@@ -126,7 +119,7 @@ def open_for() -> Select[Any]:
     free = _open(later=True).where(tasks.c.stage == "task").with_only_columns(tasks.c.item)
     held = select(tasks.c.item).join(reservations, reservations.c.task_id == tasks.c.id)
     held = held.where(reservations.c.judge_id == JUDGE, reservations.c.state == "held", tasks.c.stage == "task")
-    return select(func.count()).select_from(union(free, held).subquery())
+    return select(func.count()).select_from(free.union(held).subquery())
 
 
 def _too_soon() -> ColumnElement[bool]:

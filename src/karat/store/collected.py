@@ -11,37 +11,18 @@ from sqlalchemy import ColumnElement, func, select
 
 from karat.store.candidates import GRADING
 from karat.store.kinds import JUDGE, KINDS, TaskKind
-from karat.store.kinds.kind import OPENED
+from karat.store.kinds.kind import OPENED, typed
 from karat.store.store import Store
 from karat.store.tables import ENDLESS, answers, bundles, events, judges, tasks
+from karat.store.task_rows import TASKS
 from karat.store.tasks import ELSEWHERE, STRIDE
-
-#: The columns of tasks, and those of the database in which they are as they are.
-TASKS = {
-    "task": "id",
-    **{name: name for name in ("kind", "query", "doc", "context", "subtopic")},
-    "description": None,
-    "left": "a",
-    "right": "b",
-    "left_query": "a_query",
-    "right_query": "b_query",
-    "left_docs": "a_docs",
-    "right_docs": "b_docs",
-    "reason": None,
-    "group": "grp",
-    **dict.fromkeys(("judge", "block", "place", "order"), None),
-    **{name: name for name in ("session", "trap", "expected", "practice", "gold", "note", "probability", "round")},
-    **dict.fromkeys(("labels", "closed"), None),
-    "wanted": "wanted",
-    "filled": "filled",
-}
 
 
 def answers_frame(store: Store, kind: TaskKind) -> pl.DataFrame:
     """What was said to one kind of task and stands, as its table, in the order in which it was said."""
     columns = kind.table.columns
-    rows = [_base(row) | part for row in _said(store, kind) for part in kind.table.rows(row)]
-    return pl.DataFrame([{name: row.get(name) for name in columns} for row in rows], schema=dict(columns))
+    rows = [row | part for row in _said(store, kind) for part in kind.table.rows(row)]
+    return pl.DataFrame([{name: row[name] for name in columns} for row in rows], schema=dict(columns))
 
 
 def judgments(store: Store) -> pl.DataFrame:
@@ -56,7 +37,7 @@ def waiting(store: Store) -> pl.DataFrame:
     found = found.group_by(*(tasks.c[name] for name in (*names, "grp"))).having(func.max(tasks.c.filled) == 0)
     with store.database.read() as connection:
         rows = [dict(row) for row in connection.execute(found.order_by(func.min(tasks.c.id))).mappings()]
-    return pl.DataFrame(rows, schema={name: JUDGE.table.columns[name] for name in (*names, "group")})
+    return pl.DataFrame(rows, schema=typed(*names, "group"))
 
 
 def drawn_any(store: Store) -> bool:
@@ -77,8 +58,7 @@ def known_grades(store: Store) -> pl.DataFrame:
     found = select(*(tasks.c[name] for name in names), tasks.c.gold).where(*mine).distinct()
     with store.database.read() as connection:
         rows = [tuple(row) for row in connection.execute(found)]
-    schema = dict.fromkeys(names, pl.String) | {"label": pl.Float64}
-    return pl.DataFrame(rows, schema=schema, orient="row").unique(names, maintain_order=True)
+    return pl.DataFrame(rows, schema=typed(*names, "label"), orient="row").unique(names, maintain_order=True)
 
 
 def rejected(store: Store, kind: TaskKind) -> int:
@@ -103,8 +83,7 @@ def events_frame(store: Store) -> pl.DataFrame:
         )
         rows = [dict(row) for row in found.mappings()]
     texts = ("kind", "judge", "choice", "left", "right", "reason", "comment", "more", "key", "time")
-    schema: dict[str, Any] = {"event": pl.Int64, "task": pl.Int64, "takes_back": pl.Int64, "opened": pl.Boolean}
-    schema |= dict.fromkeys(texts, pl.String) | dict.fromkeys(("label", "strength", "seconds", "away"), pl.Float64)
+    schema = typed("event", "task", "takes_back", "opened", *texts, "label", "strength", "seconds", "away")
     named = {"id": "event", "task_id": "task", "target_id": "takes_back", "a": "left", "b": "right"}
     ready = [
         {named.get(name, name): value for name, value in row.items()}
@@ -122,10 +101,7 @@ def tasks_frame(store: Store) -> pl.DataFrame:
         mine = select(*(tasks.c[name] for name in kept), *more, bundles.c.name.label("bundle"))
         mine = mine.outerjoin(bundles, bundles.c.id == tasks.c.bundle_id).where(tasks.c.study_id == store.study_id)
         rows = [_planned(dict(row)) for row in connection.execute(mine.order_by(tasks.c.id)).mappings()]
-    whole = ("task", "session", "order", "place", "round", "labels", "wanted", "filled")
-    types: dict[str, Any] = dict.fromkeys(whole, pl.Int64) | {"gold": pl.Float64, "probability": pl.Float64}
-    types |= dict.fromkeys(("trap", "practice", "closed"), pl.Boolean)
-    return pl.DataFrame(rows, schema={name: types.get(name, pl.String) for name in TASKS})
+    return pl.DataFrame(rows, schema=typed(*TASKS))
 
 
 def _planned(row: dict[str, Any]) -> dict[str, Any]:
@@ -171,7 +147,8 @@ def _rows(connection: Any, source: Any, store: Store, kind: TaskKind, *more: Any
     drawn = ("probability", "round")
     found = connection.execute(
         select(
-            *(source.c[name] for name in (*said, "more", "task_id")),
+            *(source.c[name] for name in (*said, "more")),
+            source.c.task_id.label("task"),
             source.c.a.label("shown_left"),
             source.c.b.label("shown_right"),
             *(tasks.c[name] for name in (*asked, *drawn)),
@@ -183,18 +160,4 @@ def _rows(connection: Any, source: Any, store: Store, kind: TaskKind, *more: Any
         .where(source.c.study_id == store.study_id, tasks.c.kind == kind.name, *more)
         .order_by(source.c.id)
     )
-    return [{**row, "more": json.loads(row["more"] or "{}")} for row in found.mappings()]
-
-
-def _base(row: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "query": row["query"],
-        "subtopic": row["subtopic"],
-        "judge": row["judge"],
-        "group": row["group"],
-        "time": iso(row["at"]),
-        "seconds": row["seconds"],
-        "away": row["away"],
-        "probability": row["probability"],
-        "task": row["task_id"],
-    }
+    return [{**row, "more": json.loads(row["more"] or "{}"), "time": iso(row["at"])} for row in found.mappings()]

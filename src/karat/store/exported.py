@@ -15,6 +15,7 @@ from karat.records import Judgments, Records, Scale, Schema
 from karat.records.base import count
 from karat.store import collected
 from karat.store.kinds import JUDGE, KINDS
+from karat.store.kinds.kind import typed
 from karat.store.people import all_judges
 from karat.store.progress import judge_counts
 from karat.store.store import Store
@@ -59,7 +60,7 @@ def exported(store: Store, what: str, scale: Scale | None = None, group: str | N
         frame = frame.with_columns(rejected=pl.lit(collected.rejected(store, kind) or None, pl.Int64))
     if kind.table.records is None:
         return Table(frame)
-    return kind.table.records(_filled(frame.drop("task"), kind.table.always))
+    return kind.table.records(_filled(frame.drop("task"), kind.table.records))
 
 
 def drawn_labels(store: Store, scale: Scale | None = None, group: str | None = None) -> Judgments:
@@ -103,7 +104,7 @@ def _of(group: str | None, frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _judgments(frame: pl.DataFrame, scale: Scale | None, notes: tuple[str, ...] = ()) -> Judgments:
-    frame = _filled(frame.drop("task", strict=False), JUDGE.table.always)
+    frame = _filled(frame.drop("task", strict=False), Judgments)
     if "aspect" in frame.columns and frame["aspect"].drop_nulls().n_unique() < 2:
         frame = frame.drop("aspect")
     return Judgments(frame, notes, scale)
@@ -115,8 +116,6 @@ def people_frame(store: Store) -> pl.DataFrame:
     No secrets are in it: neither links nor their hashes.
     """
     said = judge_counts(store)["answers"]
-    places = ("platform_id", "platform_study", "platform_session", "completion_code")
-    texts = ("judge", "group", "source", *places, "state", "why", "joined")
     rows = [
         {
             "judge": person["name"],
@@ -132,7 +131,8 @@ def people_frame(store: Store) -> pl.DataFrame:
         }
         for person in all_judges(store)
     ]
-    return pl.DataFrame(rows, schema={**dict.fromkeys(texts, pl.String), "answers": pl.Int64})
+    places = ("platform_id", "platform_study", "platform_session", "completion_code")
+    return pl.DataFrame(rows, schema=typed("judge", "group", "source", *places, "state", "why", "joined", "answers"))
 
 
 def _came_from(details: str | None) -> dict[str, str | None]:
@@ -144,7 +144,9 @@ def _came_from(details: str | None) -> dict[str, str | None]:
     }
 
 
-def _filled(frame: pl.DataFrame, always: tuple[str, ...]) -> pl.DataFrame:
+def _filled(frame: pl.DataFrame, records: type[Records]) -> pl.DataFrame:
+    """Without columns in which nothing stands, but for those that are always looked for."""
+    always = {*records.schema.required, "judge", "group", "trap"}
     return frame.select(name for name in frame.columns if name in always or frame[name].null_count() < frame.height)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, bindparam, select, update
@@ -56,13 +56,7 @@ class Chances:
     beside: frozenset[Asked] = frozenset()
 
     def __or__(self, other: Chances) -> Chances:
-        return Chances(
-            self.set | other.set,
-            self.other | other.other,
-            self.later | other.later,
-            self.gone | other.gone,
-            self.beside | other.beside,
-        )
+        return Chances(*(getattr(self, part.name) | getattr(other, part.name) for part in fields(self)))
 
 
 def keep_chances(connection: Connection, store: Store, drawn: Mapping[Asked, Draw]) -> Chances:

@@ -13,13 +13,21 @@ from karat.errors import BadInput
 from karat.records import Scale, Source
 from karat.store.kinds import KINDS
 
-TEXTS = ("query", "doc", "context", "subtopic", "left", "right", "left_query", "right_query", "group", "judge")
-#: What a row may say beside them; the last ones stand in exported tasks and plans, and are not read.
-MORE: tuple[str, ...] = (
-    *("kind", "reason", "description", "left_docs", "right_docs", "session", "order", "block", "place", "labels"),
-    *("closed", "trap", "expected", "gold", "note", "probability", "round", "practice", "surface"),
-    *("task", "wanted", "filled", "label", "setting", "text"),
-)
+TEXTS = ("query", "doc", "context", "subtopic", "left", "right", "left_query", "right_query")
+TEXTS += ("group", "judge", "block")
+#: The columns of tasks in files, and those of the database in which they are as they are.
+TASKS = {
+    "task": "id",
+    **{name: name for name in ("kind", "query", "doc", "context", "subtopic")},
+    "description": None,
+    **{"left": "a", "right": "b", "left_query": "a_query", "right_query": "b_query"},
+    **{"left_docs": "a_docs", "right_docs": "b_docs", "reason": None, "group": "grp"},
+    **dict.fromkeys(("judge", "block", "place", "order"), None),
+    **{name: name for name in ("session", "trap", "expected", "practice", "gold", "note", "probability", "round")},
+    **{"labels": None, "closed": None, "wanted": "wanted", "filled": "filled"},
+}
+#: What a row may say beside them; but for the first, these stand in plans and are not read.
+MORE = ("surface", "label", "setting", "text")
 #: Nobody draws gold labels more often.
 MOST_ROUNDS = 1000
 #: What a probability is, for errors.
@@ -32,7 +40,7 @@ def unknown_columns(frame: pl.DataFrame) -> list[str]:
     >>> unknown_columns(pl.DataFrame({"query": ["q"], "doc": ["d"], "weather": ["rain"]}))
     ['weather']
     """
-    return [name for name in frame.columns if name not in (*TEXTS, *MORE)]
+    return [name for name in frame.columns if name not in (*TASKS, *MORE)]
 
 
 def task_rows(
@@ -73,20 +81,13 @@ def task_row(raw: dict[str, Any], at: str, scale: Scale | None, *, practice: boo
     row |= {
         "kind": called,
         "text": raw.get(kind.text),
-        "session": whole(raw.get("session"), "session", at),
-        "order": whole(raw.get("order"), "order", at),
-        "place": whole(raw.get("place"), "place", at),
-        "block": None if raw.get("block") in (None, "") else str(raw["block"]),
-        "labels": whole(raw.get("labels"), "labels", at),
-        "closed": _truth(raw.get("closed")),
-        "trap": _truth(raw.get("trap")),
+        **{name: whole(raw.get(name), name, at) for name in ("session", "order", "place", "labels")},
+        **{name: _truth(raw.get(name)) for name in ("closed", "trap")},
         "expected": raw.get("expected") or None,
-        "gold": _number(raw.get("gold"), "gold", at),
         "note": raw.get("note"),
-        "probability": _number(raw.get("probability"), "probability", at),
+        **{name: _number(raw.get(name), name, at) for name in ("gold", "probability")},
         "round": round_of(raw.get("round"), at),
-        "left_docs": _docs(raw.get("left_docs")),
-        "right_docs": _docs(raw.get("right_docs")),
+        **{name: _docs(raw.get(name)) for name in ("left_docs", "right_docs")},
         "practice": practice or _truth(raw.get("practice")),
     }
     # People are asked about documents; only labels collected elsewhere may be of something else, such as a snippet.

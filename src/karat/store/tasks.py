@@ -16,7 +16,7 @@ from karat.store.log import settle
 from karat.store.probabilities import Chances, Draw, keep_chances
 from karat.store.store import LOTS, Store
 from karat.store.tables import ENDLESS, bundles, tasks
-from karat.store.task_rows import task_rows
+from karat.store.task_rows import TASKS, task_rows
 
 #: Places of tasks of one block or query stand this far apart from the next one's.
 STRIDE = 10_000
@@ -175,40 +175,16 @@ def _of_group(store: Store, row: dict[str, Any], group: str, place: int, lot: in
     by_query = kind.grades and rules.one_judge_per_query and not planned
     return [
         {
+            **{column: row[name] for name, column in TASKS.items() if column and name in row},
             "study_id": store.study_id,
-            "kind": kind.name,
             "item": kind.item(row),
             "grp": group,
-            "query": row["query"],
-            "doc": row["doc"],
-            "context": row["context"],
-            "subtopic": row["subtopic"],
-            "a": row["left"],
-            "b": row["right"],
-            "a_query": row["left_query"],
-            "b_query": row["right_query"],
-            "a_docs": row["left_docs"],
-            "b_docs": row["right_docs"],
             "text": row["text"],
             "bundle": bundle,
             "by_query": by_query,  # bundles of a query are told apart by the occurrence, which is not known here
-            "session": row["session"],
-            "place": place,
-            "lot": lot,
-            "base": base,
-            "apart": apart,
-            "wanted": base,
-            "filled": 0,
-            "held": 0,
-            "open": True,
+            **{"place": place, "lot": lot, "base": base, "apart": apart},
+            **{"wanted": base, "filled": 0, "held": 0, "open": True},
             "stage": "practice" if row["practice"] else "trap" if row["trap"] and bundle is None else "task",
-            "trap": row["trap"],
-            "expected": row["expected"],
-            "practice": row["practice"],
-            "gold": row["gold"],
-            "note": row["note"],
-            "probability": row["probability"],
-            "round": row["round"],
         }
         for _ in range(copies)
     ]

@@ -21,7 +21,7 @@ class _Reply(Reply):
 
 
 def _shown(material: Material, task: Task) -> dict[str, Any]:
-    a, b = (material.results(task[side], task[f"{side}_query"] or task["query"], task[f"{side}_docs"]) for side in "ab")
+    a, b = material.lists(task)
     return {"left": b, "right": a} if task["turned"] else {"left": a, "right": b}
 
 

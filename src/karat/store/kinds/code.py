@@ -4,19 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import polars as pl
-
-from karat.store.kinds.kind import IDENTITY, AnswerTable, Row, TaskKind
-
-COLUMNS = {
-    "query": pl.String,
-    "reason": pl.String,
-    "class": pl.String,
-    "judge": pl.String,
-    "group": pl.String,
-    "time": pl.String,
-    "task": pl.Int64,
-}
+from karat.store.kinds.kind import IDENTITY, AnswerTable, Row, TaskKind, typed
 
 
 def _rows(row: Row) -> list[dict[str, Any]]:
@@ -28,7 +16,7 @@ CODE = TaskKind(
     "code",
     "Reasons",
     ("query",),
-    AnswerTable("codes", "Coded reasons", COLUMNS, _rows),
+    AnswerTable("codes", "Coded reasons", typed("query", "reason", "class", "judge", "group", "time", "task"), _rows),
     told_by="reason",
     text="reason",
     identity=(*IDENTITY, "text"),

@@ -6,33 +6,15 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-import polars as pl
-
 from karat.errors import BadInput
 from karat.labels.selection import OVERALL
 from karat.records import Judgments
-from karat.store.kinds.kind import OPENED, AnswerTable, Elsewhere, Row, TaskKind
+from karat.store.kinds.kind import OPENED, AnswerTable, Elsewhere, Row, TaskKind, typed
 
-COLUMNS = {
-    "query": pl.String,
-    "doc": pl.String,
-    "label": pl.Float64,
-    "judge": pl.String,
-    "group": pl.String,
-    "aspect": pl.String,
-    "context": pl.String,
-    "subtopic": pl.String,
-    "surface": pl.String,
-    "opened": pl.Boolean,
-    "time": pl.String,
-    "seconds": pl.Float64,
-    "comment": pl.String,
-    "probability": pl.Float64,
-    "round": pl.Int64,
-    "away": pl.Float64,
-    "gold": pl.Float64,
-    "task": pl.Int64,
-}
+COLUMNS = typed(
+    *("query", "doc", "label", "judge", "group", "aspect", "context", "subtopic", "surface", "opened", "time"),
+    *("seconds", "comment", "probability", "round", "away", "gold", "task"),
+)
 
 
 def _check(row: Row, at: str) -> None:
@@ -46,7 +28,7 @@ def _rows(row: Row) -> list[dict[str, Any]]:
     A label is about the document; whether the judge opened the page stands beside it. Only labels collected elsewhere
     have a surface, where they came with one. The comment of somebody who could not tell is the reason.
     """
-    said = {name: row[name] for name in ("doc", "label", "context", "gold", "round")} | {
+    said = {
         "surface": row["more"].get("surface"),
         "opened": OPENED.get(row["surface"]),
         "comment": row["comment"] or (row["reason"] if row["kind"] == "cant_tell" else None),
@@ -73,9 +55,7 @@ JUDGE = TaskKind(
     "judge",
     "Documents",
     ("query", "doc"),
-    AnswerTable(
-        "judgments", "Judgments", COLUMNS, _rows, Judgments, ("query", "doc", "label", "judge", "group"), cant_tell=True
-    ),
+    AnswerTable("judgments", "Judgments", COLUMNS, _rows, Judgments, cant_tell=True),
     check=_check,
     right="gold",
     grades=True,

@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import polars as pl
+
 from karat.labels.selection import PAGE
 from karat.records import Records, Rules
 from karat.records.preferences import CHOICES
@@ -21,23 +23,35 @@ ANSWERED_IN = {"gold": "label", "expected": "choice"}
 #: What the app notes of a judge who opened the page, or judged by what is shown of it.
 SEEN = {True: PAGE, False: "snippet"}
 OPENED = {seen: opened for opened, seen in SEEN.items()}
+_WHOLE = ("task", "session", "order", "place", "round", "labels", "wanted", "filled", "answers", "event", "takes_back")
+_TYPES: dict[str, Any] = dict.fromkeys(_WHOLE, pl.Int64)
+_TYPES |= dict.fromkeys(("label", "strength", "seconds", "away", "probability", "gold"), pl.Float64)
+_TYPES |= dict.fromkeys(("trap", "practice", "closed", "opened"), pl.Boolean)
+
+
+def typed(*names: str) -> dict[str, Any]:
+    """Columns of tables with their types; what is no number and no yes or no is text.
+
+    >>> typed("doc", "label")
+    {'doc': String, 'label': Float64}
+    """
+    return {name: _TYPES.get(name, pl.String) for name in names}
 
 
 @dataclass(frozen=True)
 class AnswerTable:
     """The table that the answers to a kind of task become: its name, its columns, and the rows of one answer.
 
-    `rows` is given an answer beside its task and judge. Of query, subtopic, judge, group, time, seconds, away,
-    probability and task the table has those that are among its `columns`; `rows` gives the others.
+    An answer has the columns of the log, of its task, `judge`, `group`, `time` and `task`; `rows` is given it and gives
+    the columns that are not among them, or others than there.
     """
 
     name: str
     title: str
     columns: Mapping[str, Any]
     rows: Callable[[Row], list[dict[str, Any]]]
-    #: The record type, where it is one; its columns with nothing in them are left out, but for `always`.
+    #: The record type, where it is one; columns with nothing in them are left out then.
     records: type[Records] | None = None
-    always: tuple[str, ...] = ()
     #: Whether somebody who could not tell has a row.
     cant_tell: bool = False
 

@@ -5,31 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import polars as pl
-
 from karat.errors import BadInput
 from karat.records import Preferences
-from karat.store.kinds.kind import AnswerTable, Elsewhere, Row, TaskKind
+from karat.store.kinds.kind import AnswerTable, Elsewhere, Row, TaskKind, typed
 
-COLUMNS = {
-    "query": pl.String,
-    "subtopic": pl.String,
-    "left": pl.String,
-    "right": pl.String,
-    "choice": pl.String,
-    "strength": pl.Float64,
-    "judge": pl.String,
-    "group": pl.String,
-    "reason": pl.String,
-    "trap": pl.Boolean,
-    "expected": pl.String,
-    "time": pl.String,
-    "seconds": pl.Float64,
-    "away": pl.Float64,
-    "comment": pl.String,
-    "probability": pl.Float64,
-    "task": pl.Int64,
-}
+COLUMNS = typed(
+    *("query", "subtopic", "left", "right", "choice", "strength", "judge", "group", "reason", "trap", "expected"),
+    *("time", "seconds", "away", "comment", "probability", "task"),
+)
 
 
 def _check(row: Row, at: str) -> None:
@@ -41,16 +24,9 @@ def _rows(row: Row) -> list[dict[str, Any]]:
     """A choice, with the systems on the sides on which they were shown."""
     turned = row["shown_left"] != row["a"]
     reasons = [*row["more"].get("chips", []), *([row["reason"]] if row["reason"] else [])]
-    said = {name: row[name] for name in ("choice", "strength", "trap", "comment")}
-    return [
-        said
-        | {
-            "left": row["shown_left"],
-            "right": row["shown_right"],
-            "reason": "; ".join(reasons) or None,
-            "expected": {"left": "right", "right": "left"}.get(row["expected"]) if turned else row["expected"],
-        }
-    ]
+    expected = {"left": "right", "right": "left"}.get(row["expected"]) if turned else row["expected"]
+    sides = {"left": row["shown_left"], "right": row["shown_right"]}
+    return [sides | {"reason": "; ".join(reasons) or None, "expected": expected}]
 
 
 def _gather(rows: Sequence[Row]) -> tuple[Row, dict[str, Any], int]:
@@ -64,14 +40,7 @@ PAIR = TaskKind(
     "pair",
     "Pairs of lists",
     ("query", "left", "right"),
-    AnswerTable(
-        "preferences",
-        "Preferences",
-        COLUMNS,
-        _rows,
-        Preferences,
-        ("query", "left", "right", "choice", "judge", "group", "trap"),
-    ),
+    AnswerTable("preferences", "Preferences", COLUMNS, _rows, Preferences),
     told_by="left",
     wanted=lambda rules: rules.judges_per_pair,
     check=_check,
