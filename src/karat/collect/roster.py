@@ -10,7 +10,16 @@ from karat.store.people import all_judges
 from karat.store.progress import judge_counts
 
 #: What is not known of a judge without labels.
-UNKNOWN = ("seconds", "agreement", "accuracy", "accuracy_high", "leniency", "leniency_low", "leniency_high", "drift")
+UNKNOWN: tuple[str, ...] = (
+    "seconds",
+    "agreement",
+    "accuracy",
+    "accuracy_high",
+    "leniency",
+    "leniency_low",
+    "leniency_high",
+    "drift",
+)
 UNKNOWN += ("drift_p", "cant_tell", "likely_spammer", "one_grade")
 
 

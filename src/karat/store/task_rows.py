@@ -13,7 +13,7 @@ from karat.errors import BadInput
 from karat.records import Scale, Source
 from karat.store.kinds import KINDS
 
-TEXTS = ("query", "doc", "context", "subtopic", "left", "right", "left_query", "right_query")
+TEXTS: tuple[str, ...] = ("query", "doc", "context", "subtopic", "left", "right", "left_query", "right_query")
 TEXTS += ("group", "judge", "block")
 #: The columns of tasks in files, and those of the database in which they are as they are.
 TASKS = {
