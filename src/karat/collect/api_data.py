@@ -11,7 +11,6 @@ from pydantic import Field
 from karat.collect import people
 from karat.collect.answers import Body, Name, Text
 from karat.collect.api_lead import ERRORS
-from karat.collect.desk import desk_of
 from karat.errors import BadInput
 from karat.formats.write import content
 from karat.store import add_tasks
@@ -69,8 +68,7 @@ def get_export(
     kind: Annotated[Literal["csv", "tsv", "jsonl", "parquet"], Path(description="the format")],
 ) -> Response:
     """What stands now (the log: everything), as a file; cells that a spreadsheet would run are guarded."""
-    desk = desk_of(request)
-    people.lead_of(desk, request)
+    desk = people.lead_at(request)
     data = content(exported(desk.store, what, desk.study.scale), kind, what)
     named = {"Content-Disposition": f'attachment; filename="{what}.{kind}"'}
     return Response(data, media_type=TYPES[kind], headers=named)
@@ -86,8 +84,7 @@ def post_tasks(request: Request, body: TaskRows) -> dict[str, Any]:
     later `round` of gold labels is sent whole, with the rounds before it: `out_of_the_sample` says how many documents
     it leaves out, and `drawn_beside` how many came to a draw that was there, which is right if they are a part of it.
     """
-    desk = desk_of(request)
-    people.lead_of(desk, request)
+    desk = people.lead_at(request)
     rows, numbers, merged = _once(body.tasks)
     added = add_tasks(desk.store, pl.DataFrame(rows, infer_schema_length=None))
     said = {
@@ -104,8 +101,7 @@ def post_tasks(request: Request, body: TaskRows) -> dict[str, Any]:
 @router.post("/codes")
 def post_codes(request: Request, body: Coding | None = None) -> dict[str, Any]:
     """Ask for the classes of every reason that was given for a preference so far."""
-    desk = desk_of(request)
-    people.lead_of(desk, request)
+    desk = people.lead_at(request)
     body = body or Coding(labels=1)
     found = answers_frame(desk.store, PAIR).filter(~pl.col("trap")).drop_nulls("reason")
     found = found.unique(["query", "reason"], maintain_order=True)

@@ -55,8 +55,7 @@ def sign_in_page(request: Request, wrong: str = "", wait: str = "") -> Response:
 @router.get("/lead", include_in_schema=False)
 def dashboard(request: Request) -> Response:
     """The dashboard; its script asks for the figures every few seconds."""
-    desk = desk_of(request)
-    people.lead_of(desk, request)
+    desk = people.lead_at(request)
     setup: dict[str, Any] = {
         "scale": keyed_levels(desk.study.scale),
         "groups": list(desk.study.groups),
@@ -73,14 +72,14 @@ def dashboard(request: Request) -> Response:
 @router.get("/api/agreement")
 def get_agreement(request: Request) -> dict[str, Any]:
     """Agreement so far on first labels, with intervals; grades given; documents on which judges differ."""
-    desk = _lead_desk(request)
+    desk = people.lead_at(request)
     return _figures(request, desk, "agreement", lambda: _quality(desk))
 
 
 @router.get("/api/judges")
 def get_judges(request: Request) -> dict[str, Any]:
     """Everybody, with platform id and completion code, pace, agreement, gold and traps, leniency and drift."""
-    desk = _lead_desk(request)
+    desk = people.lead_at(request)
     found = _figures(request, desk, "judges", lambda: roster(desk.store))
     # A code is given out without an event in the log, so it is not among the figures that are kept.
     known = {
@@ -100,12 +99,6 @@ def _quality(desk: Desk) -> dict[str, Any]:
         row["context_title"] = desk.material.front(context)["title"] or context if context else ""
     more = {"distribution": distribution_now(panel, desk.study.scale), "disagreements": differ}
     return found | more | {"split": split_finding(panel)}
-
-
-def _lead_desk(request: Request) -> Desk:
-    desk = desk_of(request)
-    people.lead_of(desk, request)
-    return desk
 
 
 def _figures(request: Request, desk: Desk, name: str, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:

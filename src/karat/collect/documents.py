@@ -11,7 +11,7 @@ from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import HTMLResponse
 
 from karat.collect import people
-from karat.collect.desk import Desk, desk_of
+from karat.collect.desk import Desk
 from karat.store import NotYours
 from karat.store.queue import held_task
 
@@ -52,8 +52,7 @@ def document(
     ] = None,
 ) -> HTMLResponse:
     """A page as people see it, in a frame that may do nothing; as plain text: GET /api/task/{task_id}/text."""
-    desk = desk_of(request)
-    judge = people.judge_of(desk, request)
+    desk, judge = people.judge_at(request)
     name = shown_in(desk, held_task(desk.store, judge["id"], task_id), doc)
     return page(desk.material.row(name))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
@@ -48,13 +49,7 @@ def overview(store: Store) -> dict[str, Any]:
         "rows": rows,
         "now": now,
         "history": _course(times),
-        "forecast": {
-            "seconds": ahead.seconds,
-            "low": ahead.low,
-            "high": ahead.high,
-            "per_hour": ahead.per_hour,
-            "text": _when(ahead, now, left),
-        },
+        "forecast": asdict(ahead) | {"text": _when(ahead, now, left)},
     }
 
 

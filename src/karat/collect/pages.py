@@ -68,8 +68,7 @@ def welcome(request: Request) -> Response:
 @router.get("/judge")
 def judging(request: Request) -> Response:
     """The judging page; its script asks for the tasks."""
-    desk = desk_of(request)
-    judge = people.judge_of(desk, request)
+    desk, judge = people.judge_at(request)
     levels = keyed_levels(desk.study.scale)
     setup = desk.study.to_dict() | {
         "scale": levels,
@@ -92,8 +91,7 @@ def judging(request: Request) -> Response:
 @router.get("/done")
 def done(request: Request) -> Response:
     """The end: thanks, and the completion code for those who came from a platform, once they have done enough."""
-    desk = desk_of(request)
-    judge = people.judge_of(desk, request)
+    desk, judge = people.judge_at(request)
     progress = judge_progress(desk.store, judge)
     said, enough = progress["answered"], people.enough_for(desk, judge)
     early = bool(enough) and said >= enough and judge["state"] == "active"

@@ -9,7 +9,7 @@ import secrets
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from karat.collect.desk import Desk
+from karat.collect.desk import Desk, desk_of
 from karat.collect.limits import place_of
 from karat.errors import KaratError
 from karat.store import people
@@ -65,6 +65,19 @@ def lead_of(desk: Desk, request: Request) -> int:
     if session is None or session["lead_id"] is None:
         raise NotSignedIn("sign in as a lead")
     return int(session["lead_id"])
+
+
+def judge_at(request: Request) -> tuple[Desk, dict[str, Any]]:
+    """The desk that serves this request, and the judge who asks."""
+    desk = desk_of(request)
+    return desk, judge_of(desk, request)
+
+
+def lead_at(request: Request) -> Desk:
+    """The desk that serves this request, which a lead asks."""
+    desk = desk_of(request)
+    lead_of(desk, request)
+    return desk
 
 
 def sign_in(desk: Desk, request: Request, name: str, password: str) -> str:

@@ -91,14 +91,8 @@ def import_records(store: Store, records: Records, *, name: str = "imported") ->
         missing = _add_missing_tasks(connection, store, rows)
         people = _judges(store, {(row["judge"], row["group"]) for row in rows})
         slots = _slots(connection, store, {row["item"] for row in rows})
-        met = {
-            (row.judge_id, row.item): row.state
-            for row in connection.execute(
-                select(reservations.c.judge_id, reservations.c.item, reservations.c.state).where(
-                    reservations.c.study_id == store.study_id
-                )
-            )
-        }
+        held_by = select(reservations.c.judge_id, reservations.c.item).where(reservations.c.study_id == store.study_id)
+        met = {(row.judge_id, row.item) for row in connection.execute(held_by)}
         before = _before(connection, store)
         touched: dict[int, _Slot] = {}
         said, held, known, surplus, changed = [], [], 0, 0, 0
@@ -118,7 +112,7 @@ def import_records(store: Store, records: Records, *, name: str = "imported") ->
             if tells:
                 # What was just said may ask for a third opinion, which the next row may be.
                 task.given.append(row.get("label"))
-            met[judge_id, row["item"]] = "answered"
+            met.add((judge_id, row["item"]))
             touched[task.id] = task
             said.append(_event(store, row, judge_id, task.id))
             held.append(_reservation(store, row, judge_id, task.id))
