@@ -130,7 +130,6 @@ def _combined(
         gold=np.full(items.height, -1),
         gold_weight=np.ones(items.height),
         notes=(*panel.notes, *([f"{count(sum(above), 'label')} above the top level as top"] if sum(above) else [])),
-        _memo={},
     )
     if all_labels:
         return used(together, all_labels=True), levels
@@ -143,9 +142,7 @@ def _first_judges(together: Panel, parts: Sequence[str]) -> Panel:
         return together.asked_of_all()
     for part in parts:
         grades = together.frame[part].unique().sort().to_numpy()
-        alone = replace(
-            together, grades=grades, grade=np.searchsorted(grades, together.frame[part].to_numpy()), _memo={}
-        )
+        alone = replace(together, grades=grades, grade=np.searchsorted(grades, together.frame[part].to_numpy()))
         if alone.third_rules:
             asked = alone.asked_of_all()
             return replace(together.kept(together.frame["row"].is_in(asked.frame["row"]).to_numpy()), notes=asked.notes)

@@ -7,7 +7,7 @@ labels were given.
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -18,7 +18,7 @@ import polars as pl
 from karat.errors import BadInput
 from karat.labels.consensus import How, Reduced, Ties, reduced
 from karat.labels.gathered import ALL, NOBODY, Nameless, Repeats, gathered
-from karat.labels.gold import GOLD, other_scale
+from karat.labels.gold import GOLD, gold_of_items
 from karat.labels.order import ThirdRule, asked_of_all, inferred_rules, known_rules
 from karat.records import Scale
 from karat.records.base import count
@@ -78,7 +78,6 @@ class Panel:
     scale: Scale | None
     rules: Rules | None
     notes: tuple[str, ...]
-    _memo: dict[str, Any] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(
@@ -105,7 +104,7 @@ class Panel:
         people, judge = numbered(found.frame.select("group", "who"))
         known, weight = np.full(items.height, -1), np.ones(items.height)
         if found.gold is not None:
-            known, weight = _gold(frame, item, grades, notes)
+            known, weight = gold_of_items(frame, item, grades, notes)
         return cls(
             frame=frame,
             items=items,
@@ -134,7 +133,7 @@ class Panel:
 
     @property
     def levels(self) -> int:
-        """How many grades there are, for tables of grades; labels that are measurements have too many and are refused."""
+        """How many grades there are, for tables of them; labels that are measurements have too many and are refused."""
         refuse_many_grades(len(self.grades), MOST_GRADES)
         return len(self.grades)
 
@@ -182,7 +181,7 @@ class Panel:
     def kept(self, rows: Flags, *notes: str) -> Panel:
         """The panel with these rows only; numbers keep their meaning."""
         arrays = {name: getattr(self, name)[rows] for name in ("query", "item", "group", "judge", "grade")}
-        return replace(self, frame=self.frame.filter(pl.Series(rows)), notes=(*self.notes, *notes), _memo={}, **arrays)
+        return replace(self, frame=self.frame.filter(pl.Series(rows)), notes=(*self.notes, *notes), **arrays)
 
     def of_judges(self) -> Panel:
         """The panel without the rows of gold, which is still known of the items."""
@@ -282,28 +281,3 @@ def numbered(keys: pl.DataFrame) -> tuple[pl.DataFrame, Ints]:
     table = different.with_columns(_number=pl.int_range(pl.len(), dtype=pl.Int64))
     joined = keys.join(table, on=keys.columns, how="left", nulls_equal=True, maintain_order="left")
     return different, joined["_number"].to_numpy()
-
-
-def _gold(frame: pl.DataFrame, item: Ints, grades: Floats, notes: list[str]) -> tuple[Ints, Floats]:
-    """The gold grade of each item by number, -1 where there is none, and its weight."""
-    weight = pl.lit(1.0) if "probability" not in frame.columns else 1 / pl.col("probability").fill_null(1.0)
-    rows = frame.select("group", "label", item=pl.Series(item), weight=weight)
-    trusted = rows.filter(pl.col("group") == GOLD)
-    judged = rows.filter(pl.col("group") != GOLD)["item"].unique()
-    made = reduced(trusted, ["item"])
-    torn = int(made.frame["tied"].sum())
-    if torn:
-        notes.append(f"gold labels of {count(torn, 'document')} split evenly: the lower grade counts")
-    items = int(item.max()) + 1
-    shared = made.frame.filter(pl.col("item").is_in(judged.implode()))
-    notes.append(f"{count(shared.height, 'document')} of {len(judged):,} judged ones have a gold label")
-    if shared.height < made.frame.height:
-        notes.append(f"gold labels of {count(made.frame.height - shared.height, 'document')} that nobody else judged")
-    is_gold = frame["group"] == GOLD
-    strange = other_scale(frame["label"].filter(~is_gold), frame["label"].filter(is_gold))
-    notes += [strange] if strange else []
-    known, weights = np.full(items, -1), np.ones(items)
-    known[made.frame["item"].to_numpy()] = np.searchsorted(grades, made.frame["label"].to_numpy())
-    each = trusted.group_by("item").agg(pl.col("weight").first())
-    weights[each["item"].to_numpy()] = each["weight"].to_numpy()
-    return known, weights
