@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import karat as kt
-
-
-def karat(*words: str, given: str | None = None) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "karat", *words], capture_output=True, text=True, input=given)
+from commands import karat
 
 
 def test_qrels_go_to_every_format_and_back(tmp_path: Path) -> None:
