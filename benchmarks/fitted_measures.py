@@ -35,7 +35,7 @@ def main() -> None:
         values = []
         for seed in range(studies):
             made = preference_study(users, queries=60, pairs_per_query=2, judges=5, block=0, seed=seed)
-            found = fit_measure(made.preferences, made.runs, made.judgments, default, [name], draws=200, seed=seed)
+            found = fit_measure(made.preferences, made.judgments, made.runs, default, [name], draws=200, seed=seed)
             row, held_out = found.frame.row(0, named=True), found.held_out.row(0, named=True)
             values.append(row["value"])
             held += row["low"] <= truth <= row["high"]

@@ -47,7 +47,7 @@ def pool(study: TwoSystems, chosen: np.ndarray, probability: np.ndarray) -> Pool
 
 def pilot_spread(queries: int, share: float, judge: JudgeKind, seed: int) -> Spread:
     pilot = two_systems(queries, difference=DIFFERENCE, judge=judge, seed=seed)
-    return spread_of(pilot.runs(), pilot.judgments(), "P@10", gold=pilot.gold(*drawn(pilot, share, seed + 1)))
+    return spread_of(pilot.judgments(), pilot.runs(), "P@10", gold=pilot.gold(*drawn(pilot, share, seed + 1)))
 
 
 def realised(judge: JudgeKind, share: float, spread: Spread) -> tuple[int, float]:

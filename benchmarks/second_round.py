@@ -67,13 +67,13 @@ def main() -> None:
         for seed in range(studies):
             study = two_systems(QUERIES, difference=DIFFERENCE, judge="by document", seed=seed)
             runs, labels = study.runs(), study.judgments()
-            earlier = answered(plan_gold(runs, labels, MEASURE, first, seed=seed), study)
+            earlier = answered(plan_gold(labels, runs, MEASURE, first, seed=seed), study)
 
             def both(pilot: Judgments, study: TwoSystems = study, seed: int = seed, n: int = second) -> Judgments:
-                plan = plan_gold(study.runs(), study.judgments(), MEASURE, n, pilot=pilot, seed=seed + 7)
+                plan = plan_gold(study.judgments(), study.runs(), MEASURE, n, pilot=pilot, seed=seed + 7)
                 return answered(plan, study)
 
-            at_once = answered(plan_gold(runs, labels, MEASURE, first + second, seed=seed + 3), study)
+            at_once = answered(plan_gold(labels, runs, MEASURE, first + second, seed=seed + 3), study)
             found["first round only"].append(intervals(study, earlier))
             found["both rounds"].append(intervals(study, both(earlier)))
             found["as many at once"].append(intervals(study, at_once))

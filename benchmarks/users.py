@@ -24,7 +24,7 @@ def alarms(studies: int) -> None:
     found = []
     for seed in range(studies):
         made = preference_study(None, queries=30, systems=4, pairs_per_query=5, docs=20, judges=3, block=0, seed=seed)
-        result = agreement(made.preferences, made.runs, made.judgments, MEASURES, draws=0)
+        result = agreement(made.preferences, made.judgments, made.runs, MEASURES, draws=0)
         rows, between = result.frame, result.between_measures
         found.append(
             [
@@ -44,12 +44,12 @@ def coverage(studies: int) -> None:
     known = []
     for seed in range(9000, 9005):
         made = preference_study("RBP(p=0.8)", queries=4000, seed=seed, **options)  # type: ignore[arg-type]
-        known.append(_ends(agreement(made.preferences, made.runs, made.judgments, MEASURES[:2], draws=0))[:, 1])
+        known.append(_ends(agreement(made.preferences, made.judgments, made.runs, MEASURES[:2], draws=0))[:, 1])
     truth = np.mean(known, axis=0)
     held = []
     for seed in range(studies):
         made = preference_study("RBP(p=0.8)", queries=25, seed=seed, **options)  # type: ignore[arg-type]
-        ends = _ends(agreement(made.preferences, made.runs, made.judgments, MEASURES[:2], draws=300, seed=seed))
+        ends = _ends(agreement(made.preferences, made.judgments, made.runs, MEASURES[:2], draws=300, seed=seed))
         held.append((ends[:, 0] <= truth) & (truth <= ends[:, 2]))
     for name, share in zip([*MEASURES[:2], "their difference"], np.mean(held, axis=0), strict=True):
         print(f"{'coverage, ' + name:32} {100 * share:5.1f} % of {studies} studies")

@@ -15,7 +15,7 @@ from playwright.sync_api import sync_playwright
 
 from karat.demo import demo_study, write_demo
 from karat.records.design import Aspect, Rules
-from karat.report import make_report
+from karat.reports import report as make_report
 from karat.store import Answer, answer, next_task
 from karat.store.people import add_judge
 from karat.study import Study

@@ -39,7 +39,7 @@ def test_labels_in_context_are_written_and_scored_with(folder: Path) -> None:
     labels = kt.read_judgments(out)
     assert {"judged", "predicted"} <= set(labels.frame["source"])
     scored = json.loads(call("score", out, str(folder / "runs.csv"), "-m", "CCG(context=0.5)@5", "--json").stdout)
-    direct = kt.score(kt.read_runs(str(folder / "runs.csv")), labels, "CCG(context=0.5)@5")
+    direct = kt.score(labels, kt.read_runs(str(folder / "runs.csv")), "CCG(context=0.5)@5")
     assert [system["system"] for system in scored["systems"]] == direct.best_first()
 
 

@@ -32,7 +32,7 @@ class Setting:
 
     def plan(self, n: int, pilot: kt.Judgments | None = None) -> pl.DataFrame:
         """A plan of gold labels."""
-        return plan_gold(self.runs, self.labels, MEASURE, n, pilot=pilot, seed=1).to_frame()
+        return plan_gold(self.labels, self.runs, MEASURE, n, pilot=pilot, seed=1).to_frame()
 
     def filled(self, plan: pl.DataFrame, number: int | None = None) -> pl.DataFrame:
         """A plan with the first so many of its empty labels as the truth has them."""
@@ -44,7 +44,7 @@ class Setting:
     def verdict(self, gold: kt.Judgments | pl.DataFrame) -> pl.DataFrame:
         """What a comparison with these gold labels says."""
         judgments = gold if isinstance(gold, kt.Judgments) else kt.Judgments.of(gold)
-        return kt.compare(self.runs, self.labels, MEASURE, gold=judgments, draws=100).methods
+        return kt.compare(self.labels, self.runs, MEASURE, gold=judgments, draws=100).methods
 
     def import_(self, frame: pl.DataFrame, name: str, *options: str) -> str:
         """Bring a table into the study."""
@@ -178,7 +178,7 @@ def test_each_group_has_its_own_rounds(setting: Setting) -> None:
 
 def test_another_draw_of_the_same_round_is_refused_and_leaves_no_trace(setting: Setting) -> None:
     first = first_round(setting, 80)
-    other = plan_gold(setting.runs, setting.labels, MEASURE, 120, seed=9).to_frame()
+    other = plan_gold(setting.labels, setting.runs, MEASURE, 120, seed=9).to_frame()
     before = setting.export().frame
     for file in (other, setting.filled(other), setting.filled(other, 60)):
         with pytest.raises(kt.BadInput, match=r"found another of the same round: .* karat plan gold --gold"):
@@ -326,5 +326,5 @@ def test_the_report_of_a_study_counts_drawn_documents_that_wait_for_a_label(sett
     assert ppi["n_gold"] == by_hand["n_gold"][0]
     # The same labels in one file: what waits in the group gold is in it.
     everything = setting.export()
-    found = kt.compare(setting.runs, everything, MEASURE, draws=100).methods
+    found = kt.compare(everything, setting.runs, MEASURE, draws=100).methods
     assert_frame_equal(found, setting.verdict(half))

@@ -102,7 +102,7 @@ def test_ccg_by_hand_with_a_judged_a_predicted_and_a_backed_off_label() -> None:
     u = [2, (4 + 3) / 2, (2 + 1) / 2, 0, (3 + 1) / 2]
     double = sum(sum(u[: i + 1]) / log2(i + 2) for i in range(5))
     single = sum((5 - i) * u[i] / log2(i + 2) for i in range(5))
-    scores = kt.score(runs, labels, ["CCG(context=0.5)@5", "CCG_single(context=0.5)@5", "CG(context=0.5)@5"], draws=0)
+    scores = kt.score(labels, runs, ["CCG(context=0.5)@5", "CCG_single(context=0.5)@5", "CG(context=0.5)@5"], draws=0)
     assert scores.means["value"].to_list() == pytest.approx([double, single, sum(u)])
 
 
@@ -116,7 +116,7 @@ def test_a_new_ranking_is_scored_without_new_judgments() -> None:
     table = dict(context_sources(labels, runs, depth=5).frame.select("source", "share").iter_rows())
     assert table.keys() <= {"judged", "predicted"}
     assert table["predicted"] > 0.5
-    scores = kt.score(runs, labels, "CCG(context=0.5)@5", draws=0)
+    scores = kt.score(labels, runs, "CCG(context=0.5)@5", draws=0)
     assert scores.means["value"][0] > 0
     assert not any("have no label given the one above" in note for note in scores.notes)
 
@@ -127,7 +127,7 @@ def test_the_expected_grade_is_a_real_number_within_the_scale() -> None:
     told = labels.frame.filter(pl.col("source") == "predicted")["label"]
     assert told.n_unique() > 50
     assert told.is_between(0, 4).all()
-    assert kt.score(study.runs, labels, "ERR(context=0.5)@5", draws=0).means["value"].is_between(0, 1).all()
+    assert kt.score(labels, study.runs, "ERR(context=0.5)@5", draws=0).means["value"].is_between(0, 1).all()
 
 
 def test_judged_labels_are_never_changed_and_all_are_kept() -> None:
@@ -157,7 +157,7 @@ def test_documents_in_a_circle_have_each_their_label() -> None:
     study = judged(("q", "a", 2, None), ("q", "b", 2, None), ("q", "a", 1, "b"), ("q", "b", 0, "a"))
     runs = Runs.of({"one": {"q": {"a": 2.0, "b": 1.0}}, "two": {"q": {"b": 2.0, "a": 1.0}}})
     labels = label_in_context(study, runs)
-    scores = kt.score(runs, labels, "CG(context=1)@2", draws=0).means
+    scores = kt.score(labels, runs, "CG(context=1)@2", draws=0).means
     assert dict(scores.select("system", "value").iter_rows()) == {"one": 2.0, "two": 3.0}
 
 
@@ -281,7 +281,6 @@ def as_frame(data: dict[str, dict[str, float]], column: str) -> pl.DataFrame:
 @pytest.mark.parametrize(
     ("run", "labels"),
     [
-        (SCORES, GRADES),
         ({"mine": SCORES}, GRADES),
         (Runs.of(SCORES), GRADES),
         ([Runs.of(SCORES)], GRADES),
@@ -293,7 +292,7 @@ def as_frame(data: dict[str, dict[str, float]], column: str) -> pl.DataFrame:
 def test_a_run_in_the_place_of_the_labels_is_refused(run: Any, labels: Any) -> None:
     """Scores of a run are no labels: they were taken for such, and a table of nonsense came out."""
     for function in (label_in_context, context_sources):
-        with pytest.raises(BadInput, match=f"{function.__name__} takes the labels first, then the runs"):
+        with pytest.raises(BadInput, match="labels come first, then the runs"):
             function(run, labels)
 
 

@@ -12,22 +12,22 @@ import karat as kt
 
 
 def values(run: object, labels: object, *measures: str, profile: str = "trec_eval") -> list[float]:
-    return kt.score(run, labels, list(measures), profile=profile, draws=0).means["value"].to_list()
+    return kt.score(labels, run, list(measures), profile=profile, draws=0).means["value"].to_list()
 
 
 def test_several_systems_may_come_as_a_dictionary() -> None:
     run = {"q": {"a": 1.0, "b": 2.0}}
-    scores = kt.score({"one": run, "two": {"q": {"a": 1.0}}}, {"q": {"a": 1}}, "RR", draws=0)
+    scores = kt.score({"q": {"a": 1}}, {"one": run, "two": {"q": {"a": 1.0}}}, "RR", draws=0)
     assert dict(scores.means.select("system", "value").rows()) == {"one": 0.5, "two": 1.0}
 
 
-def test_runs_come_first_and_paths_are_read_first() -> None:
-    with pytest.raises(kt.BadInput, match="takes the runs first"):
-        kt.score(kt.Judgments.of({"q": {"a": 1}}), {"q": {"a": 1.0}})
+def test_labels_come_first_and_paths_are_read_first() -> None:
+    with pytest.raises(kt.BadInput, match="labels come first, then the runs"):
+        kt.score({"q": {"a": 1.0}}, kt.Judgments.of({"q": {"a": 1}}))
     with pytest.raises(kt.BadInput, match="read it with kt"):
-        kt.score("run.txt", {"q": {"a": 1}})
+        kt.score({"q": {"a": 1}}, "run.txt")
     with pytest.raises(kt.BadInput, match='expected a number as label, found "good"'):
-        kt.score({"q": {"a": 1.0}}, {"q": {"a": "good"}})
+        kt.score({"q": {"a": "good"}}, {"q": {"a": 1.0}})
 
 
 def test_labels_too_large_for_exponential_gains_are_refused() -> None:
@@ -37,7 +37,7 @@ def test_labels_too_large_for_exponential_gains_are_refused() -> None:
 
 
 def test_labels_that_nothing_counts_as_relevant_are_said() -> None:
-    notes = kt.score({"q": {"a": 1.0}}, {"q": {"a": 0.5}}, ["P@1", "nDCG"], draws=0).notes
+    notes = kt.score({"q": {"a": 0.5}}, {"q": {"a": 1.0}}, ["P@1", "nDCG"], draws=0).notes
     assert "run: no label reaches what P@1 count as relevant (the highest is 0.5): set rel" in notes
 
 
@@ -49,14 +49,14 @@ def test_weights_must_be_there_and_above_zero() -> None:
     ):
         queries = kt.Queries.of([{"query": "q"}], [{"query": "q", "subtopic": "1", **subtopic}])
         with pytest.raises(kt.BadInput, match=said):
-            kt.score({"q": {"a": 1.0}}, labels, "P_IA@1", weights=queries)
+            kt.score(labels, {"q": {"a": 1.0}}, "P_IA@1", weights=queries)
 
 
 def test_an_undefined_measure_leaves_the_intervals_of_others_alone() -> None:
     labels = {f"q{i}": {"d1": 1 if i % 3 else 0, "d2": 0} for i in range(12)}
     run = {f"q{i}": {"d1": 1.0 - 2 * (i % 2), "d2": 0.5} for i in range(12)}
-    beside = kt.score(run, labels, ["nNRBP", "P@1"]).means.row(1, named=True)
-    alone = kt.score(run, labels, ["P@1"]).means.row(0, named=True)
+    beside = kt.score(labels, run, ["nNRBP", "P@1"]).means.row(1, named=True)
+    alone = kt.score(labels, run, ["P@1"]).means.row(0, named=True)
     assert (beside["low"], beside["high"]) == (alone["low"], alone["high"])
     assert beside["low"] < beside["high"]
 
@@ -109,7 +109,7 @@ def test_weights_for_other_subtopics_are_refused() -> None:
         ([{"query": "q", "subtopic": "1", "weight": 1.0}] * 2, "expected each subtopic once"),
     ):
         with pytest.raises(kt.BadInput, match=said):
-            kt.score({"q": {"a": 1.0}}, labels, "P_IA@1", weights=kt.Queries.of([{"query": "q"}], weights))
+            kt.score(labels, {"q": {"a": 1.0}}, "P_IA@1", weights=kt.Queries.of([{"query": "q"}], weights))
 
 
 def test_err_of_labels_below_zero_is_zero() -> None:
@@ -128,12 +128,12 @@ def test_subtopics_and_context_go_together() -> None:
 
 def test_a_system_without_judged_queries_is_said_not_lost() -> None:
     frame = pl.DataFrame({"system": ["A", "B"], "query": ["q", "x"], "doc": ["d", "d"], "score": [1.0, 1.0]})
-    scores = kt.score(frame, {"q": {"d": 1}}, "P@1", draws=0)
+    scores = kt.score({"q": {"d": 1}}, frame, "P@1", draws=0)
     assert scores.means["system"].to_list() == ["A", "B"]
     assert np.isnan(scores.means["value"][1])
     assert scores.means["n"].to_list() == [1, 0]
     assert any(note.startswith("B: 1 judged query of 1 not in the run") for note in scores.notes)
-    complete = kt.score(frame, {"q": {"d": 1}}, "P@1", draws=0, complete=True)
+    complete = kt.score({"q": {"d": 1}}, frame, "P@1", draws=0, complete=True)
     assert complete.means["value"].to_list() == [1.0, 0.0]
 
 
@@ -149,7 +149,7 @@ def test_the_order_of_rows_changes_no_interval() -> None:
     labels = {f"q{i}": {f"d{j}": int(rng.integers(0, 2)) for j in range(9)} for i in range(15)}
     run = {f"q{i}": {f"d{j}": float(rng.random()) for j in range(9)} for i in range(15)}
     backwards = {q: dict(reversed(docs.items())) for q, docs in reversed(run.items())}
-    there, back = kt.score(run, labels, ["nDCG@5", "AP"]), kt.score(backwards, labels, ["nDCG@5", "AP"])
+    there, back = kt.score(labels, run, ["nDCG@5", "AP"]), kt.score(labels, backwards, ["nDCG@5", "AP"])
     assert there.means.equals(back.means)
 
 
@@ -159,7 +159,7 @@ def test_scores_too_large_for_32_bits_are_ordered_without_a_warning() -> None:
 
 def test_means_of_few_queries_have_no_interval_and_say_so() -> None:
     labels, run = {f"q{i}": {"d": 1} for i in range(4)}, {f"q{i}": {"d" if i else "e": 1.0} for i in range(4)}
-    scores = kt.score(run, labels, "P@1")
+    scores = kt.score(labels, run, "P@1")
     assert np.isnan(scores.means["low"][0])
     assert "no interval for a mean of fewer than 5 queries: too few to tell" in scores.notes
 
@@ -169,4 +169,4 @@ def test_means_of_few_queries_have_no_interval_and_say_so() -> None:
 )
 def test_draws_and_seed_are_whole_numbers(option: dict[str, int], said: str) -> None:
     with pytest.raises(kt.BadInput, match=said):
-        kt.score({"q": {"d": 1.0}}, {"q": {"d": 1}}, "P@1", **option)
+        kt.score({"q": {"d": 1}}, {"q": {"d": 1.0}}, "P@1", **option)

@@ -20,7 +20,7 @@ RUN = {"q": {doc: float(-place) for place, doc in enumerate("abcdef")}}
 
 
 def notes(measures: object, rows: object = ROWS, run: object = RUN) -> str:
-    return "\n".join(kt.score(run, rows, measures, draws=0).notes)
+    return "\n".join(kt.score(rows, run, measures, draws=0).notes)
 
 
 def test_a_document_judged_in_context_only_is_not_said_to_have_no_judgment() -> None:
@@ -37,7 +37,7 @@ def test_a_document_judged_in_context_only_is_not_said_to_have_no_judgment() -> 
 
 def test_a_document_judged_in_context_only_loses_what_context_leaves_to_itself() -> None:
     for context, worth in ((0.25, 0.5), (0.5, 1.0), (1.0, 2.0)):
-        means = kt.score(RUN, ROWS, f"CG(context={context})@2", draws=0).means
+        means = kt.score(ROWS, RUN, f"CG(context={context})@2", draws=0).means
         assert means["value"][0] == pytest.approx(2 + worth)
 
 
@@ -65,7 +65,7 @@ def test_a_comparison_tells_which_labels_no_judge_gave() -> None:
         "mine": {f"q{n}": RUN["q"] for n in range(8)},
         "yours": {f"q{n}": {"a": 2.0, "d": 1.0, "c": float(n % 2)} for n in range(8)},
     }
-    found = kt.compare(runs, rows, "CG(context=0.5)@4")
+    found = kt.compare(rows, runs, "CG(context=0.5)@4")
     assert any(note.startswith("mine: of 24 labels in context looked at (top 4), 33 %") for note in found.notes)
 
 
@@ -75,7 +75,7 @@ def test_expected_grades_are_scored_with_their_scale() -> None:
     labels = Judgments.of(rows, scale)
     assert "the judgments: 1 label between the grades of the scale, made by a model" in labels.notes
     assert labels.frame.filter(pl.col("source") == "predicted")["label"].to_list() == [1.37]
-    assert kt.score(RUN, labels, "ERR(context=0.5)@4", draws=0).means["value"].is_between(0, 1).all()
+    assert kt.score(labels, RUN, "ERR(context=0.5)@4", draws=0).means["value"].is_between(0, 1).all()
     for wrong in ({"label": 2.5}, {"source": "judged"}, {"source": None}):
         strange = [{**row, **wrong} if row.get("source") == "predicted" else row for row in rows]
         with pytest.raises(kt.BadInput, match="expected a grade of the scale"):

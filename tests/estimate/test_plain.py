@@ -12,7 +12,7 @@ RUN = {"q1": {"a": 2.0, "b": 1.0}, "q2": {"b": 2.0, "a": 1.0}, "q3": {"a": 1.0},
 
 
 def test_a_result_reads_like_a_sentence() -> None:
-    scores = kt.score(RUN, LABELS, [kt.RR, "P@1"], draws=0)
+    scores = kt.score(LABELS, RUN, [kt.RR, "P@1"], draws=0)
     text = repr(scores).splitlines()
     assert text[0] == "run has RR 0.5000 over 3 queries."
     assert "- run: 1 query of the run without labels left aside" in text
@@ -30,57 +30,57 @@ def test_systems_are_scored_side_by_side_and_alone_alike() -> None:
             "score": [1.0] * 4,
         }
     )
-    together = kt.score(frame, LABELS, "RR")
+    together = kt.score(LABELS, frame, "RR")
     for name in "xy":
-        alone = kt.score(frame.filter(pl.col("system") == name), LABELS, "RR")
+        alone = kt.score(LABELS, frame.filter(pl.col("system") == name), "RR")
         assert alone.means.equals(together.means.filter(pl.col("system") == name))
     assert together.systems == ["x", "y"]
     runs = [kt.Runs.of({"q1": {"a": 1.0}}, system=name) for name in ("one", "two")]
-    assert kt.score(runs, LABELS, "RR").systems == ["one", "two"]
+    assert kt.score(LABELS, runs, "RR").systems == ["one", "two"]
     with pytest.raises(kt.BadInput, match="two called one"):
-        kt.score([runs[0], runs[0]], LABELS, "RR")
+        kt.score(LABELS, [runs[0], runs[0]], "RR")
 
 
 def test_ties_at_the_cutoff_are_counted() -> None:
     run = {"q1": {"a": 1.0, "b": 1.0}, "q2": {"a": 1.0, "b": 0.5}}
-    notes = kt.score(run, LABELS, "P@1").notes
+    notes = kt.score(LABELS, run, "P@1").notes
     assert "run: ties in score at rank 1 in 1 list of 2: doc ids decided" in notes
-    assert kt.score(run, LABELS, "P@1").queries["P@1"].to_list() == [0.0, 1.0]
+    assert kt.score(LABELS, run, "P@1").queries["P@1"].to_list() == [0.0, 1.0]
 
 
 def test_unjudged_documents_are_said() -> None:
     assert (
         "run: 33 % of the documents looked at (top 1) have no judgment and count as not relevant"
-        in kt.score(RUN, LABELS, "P@1").notes
+        in kt.score(LABELS, RUN, "P@1").notes
     )
 
 
 def test_an_undefined_value_stays_out_of_the_mean() -> None:
     labels = [{"query": q, "subtopic": "1", "doc": "a", "label": int(q != "q3")} for q in ("q1", "q2", "q3")]
-    scores = kt.score(RUN, labels, ["nNRBP", "P@1"])
+    scores = kt.score(labels, RUN, ["nNRBP", "P@1"])
     assert scores.means["n"].to_list() == [2, 3]
     assert scores.means["value"][0] == pytest.approx((1.0 + 0.5) / 2)
     assert scores.to_dict(by_query=True)["systems"][0]["queries"]["q3"]["nNRBP"] is None
 
 
 def test_gdeval_leaves_queries_without_relevant_documents_out() -> None:
-    scores = kt.score(RUN, LABELS, "nDCG@5", profile="gdeval")
+    scores = kt.score(LABELS, RUN, "nDCG@5", profile="gdeval")
     assert scores.means["n"][0] == 2
     assert "run: 1 list of queries without a relevant document: left out of the means" in scores.notes
 
 
 def test_ndeval_needs_ranks() -> None:
     with pytest.raises(kt.BadInput, match="expected a run with whole numbers as ranks"):
-        kt.score(RUN, LABELS, "P@1", profile="ndeval")
+        kt.score(LABELS, RUN, "P@1", profile="ndeval")
 
 
 def test_nothing_to_score_is_an_error_not_a_zero() -> None:
     with pytest.raises(kt.BadInput, match="expected at least one label"):
-        kt.score(RUN, [{"query": "q1", "doc": "a", "label": None}], "P@1")
+        kt.score([{"query": "q1", "doc": "a", "label": None}], RUN, "P@1")
     with pytest.raises(kt.BadInput, match="expected at least one"):
-        kt.score(RUN, LABELS, [])
+        kt.score(LABELS, RUN, [])
     with pytest.raises(kt.BadInput, match="expected queries in common"):
-        kt.score({}, LABELS, "P@1")
+        kt.score(LABELS, {}, "P@1")
 
 
 def test_other_aspects_and_snippets_are_left_aside() -> None:
@@ -89,11 +89,11 @@ def test_other_aspects_and_snippets_are_left_aside() -> None:
         {"query": "q1", "doc": "a", "label": 0, "aspect": "novelty", "surface": "page"},
         {"query": "q1", "doc": "a", "label": 0, "aspect": None, "surface": "snippet"},
     ]
-    scores = kt.score({"q1": {"a": 1.0}}, rows, "P@1")
+    scores = kt.score(rows, {"q1": {"a": 1.0}}, "P@1")
     assert scores.means["value"][0] == 1.0
     assert "1 label of single aspects left aside" in scores.notes
     with pytest.raises(kt.BadInput, match="expected some overall labels, found only labels of single aspects"):
-        kt.score({"q1": {"a": 1.0}}, rows[1:2], "P@1")
+        kt.score(rows[1:2], {"q1": {"a": 1.0}}, "P@1")
 
 
 def test_public_names_are_listed_and_real() -> None:

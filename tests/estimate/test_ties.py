@@ -13,7 +13,7 @@ UNEVEN = {f"q{i}": GOOD[f"q{i}"] if i < 4 else {"x": 4.5, "y": 3.5, "b": 2.5, "a
 
 
 def sentence(**runs: dict[str, dict[str, float]]) -> str:
-    return kt.score(runs, LABELS, "RR", draws=0).sentence()
+    return kt.score(LABELS, runs, "RR", draws=0).finding
 
 
 def test_two_that_are_equal_share_the_highest_score() -> None:
@@ -30,13 +30,13 @@ def test_all_that_are_equal_are_said_to_be() -> None:
 
 
 def test_equal_means_of_unlike_queries_are_equal_but_have_no_common_interval() -> None:
-    scores = kt.score({"a": FIRST_HALF, "b": UNEVEN}, LABELS, "RR")
-    assert scores.sentence() == "Of 2 systems, both have the same RR: 0.7500 over 6 queries."
-    alone = kt.score({"a": FIRST_HALF, "b": FIRST_HALF}, LABELS, "RR")
-    assert "95 % interval" in alone.sentence()
+    scores = kt.score(LABELS, {"a": FIRST_HALF, "b": UNEVEN}, "RR")
+    assert scores.finding == "Of 2 systems, both have the same RR: 0.7500 over 6 queries."
+    alone = kt.score(LABELS, {"a": FIRST_HALF, "b": FIRST_HALF}, "RR")
+    assert "95 % interval" in alone.finding
 
 
 def test_the_order_and_a_single_best_stay_as_they_are() -> None:
-    scores = kt.score({"bad": BAD, "good": GOOD}, LABELS, "RR", draws=0)
-    assert scores.sentence() == "Of 2 systems, good has the highest RR: 1.0000 over 6 queries."
-    assert kt.score({"x": GOOD, "y": GOOD}, LABELS, "RR", draws=0).best_first() == ["x", "y"]
+    scores = kt.score(LABELS, {"bad": BAD, "good": GOOD}, "RR", draws=0)
+    assert scores.finding == "Of 2 systems, good has the highest RR: 1.0000 over 6 queries."
+    assert kt.score(LABELS, {"x": GOOD, "y": GOOD}, "RR", draws=0).best_first() == ["x", "y"]

@@ -103,7 +103,7 @@ def test_formats_that_no_spreadsheet_opens_keep_ids_as_they_are(tmp_path: Path) 
 
 
 def test_the_numbers_behind_a_figure_are_guarded() -> None:
-    from karat.report.figure import Figure
+    from karat.reports.figure import Figure
 
     figure = Figure("x", "t", "s", {}, pl.DataFrame({"system": ["=1+1", "b"], "value": [-0.5, 1.0]}))
     assert figure.csv().splitlines()[1:] == ["'=1+1,-0.500000", "b,1.000000"]

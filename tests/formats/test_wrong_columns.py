@@ -101,11 +101,11 @@ def test_a_run_where_labels_should_be_is_told_from_its_columns(tmp_path: Path, t
     assert f"is this a run? {COME_FIRST}" in said_of(kt.read_judgments, saved(tmp_path, text, "x.csv"))
 
 
-def test_in_python_the_other_order_is_told() -> None:
+def test_in_python_the_order_is_told() -> None:
     labels, run = {"query": ["q"], "doc": ["d"], "label": [1]}, {"query": ["q"], "doc": ["d"], "rank": [1]}
-    with pytest.raises(kt.BadInput, match="is this a run\\? The runs come first, then the labels"):
-        kt.score(pl.DataFrame(labels), pl.DataFrame(run), ["P@1"])
-    with pytest.raises(kt.BadInput, match="are these labels\\? The runs come first, then the labels"):
+    with pytest.raises(kt.BadInput, match="is this a run\\? The labels come first, then the runs"):
+        kt.score(pl.DataFrame(run), pl.DataFrame(labels), ["P@1"])
+    with pytest.raises(kt.BadInput, match="are these labels\\? The labels come first, then the runs"):
         kt.Runs.of(pl.DataFrame(labels))
 
 

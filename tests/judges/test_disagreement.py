@@ -24,6 +24,7 @@ from karat.judges import (
 )
 from karat.judges.chances import beta_binomial_tail, binomial_tail, fit_beta_binomial
 from karat.labels import Panel
+from simulated import about, studies
 
 DATA = Path(os.environ.get("KARAT_DATA", Path(__file__).parents[3] / "shared" / "data")) / "rf10"
 
@@ -151,17 +152,19 @@ def simulated(rng: np.random.Generator, a: float, b: float, queries: int = 40, d
     return kt.Judgments.of(pl.DataFrame(rows, schema=["query", "doc", "label", "judge"], orient="row"))
 
 
+@pytest.mark.evidence
 def test_intervals_cover_and_both_models_are_right_where_they_hold() -> None:
     rng = np.random.default_rng(11)
     a, b = 1.5, 3.0
     held = 0
     # Given a label below top, the share of users who say top is Beta(a, b + 1); given top, Beta(a + 1, b).
     truth = a / (a + b + 1)
-    for seed in range(120):
+    seeds = studies(120, 2000)
+    for seed in seeds:
         model = disagreement(simulated(rng, a, b), 2, draws=300, seed=seed)
         low, high = model.intervals
         held += low[1] <= truth <= high[1]
-    assert 0.89 <= held / 120 <= 0.99
+    assert held / len(seeds) == about(0.95, len(seeds), off=0.015)
     large = disagreement(simulated(rng, a, b, 300, 40), 2, draws=0)
     assert large.p[2] == pytest.approx((a + 1) / (a + b + 1), abs=0.02)
     assert large.beta_binomial(2, 5)[1] == pytest.approx(betabinom.sf(1, 4, a, b + 1), abs=0.015)
@@ -292,9 +295,9 @@ def test_weights_are_gains() -> None:
     worth = disagreement(labels, draws=0).weights(1, 3)
     run = {"q": {"b": 3.0, "c": 2.0, "a": 1.0}}
     table = "{" + ",".join(f"{g:g}:{w!r}" for g, w in worth.items()) + "}"
-    both = kt.score(run, labels, ["nDCG(gains=udm(1/3))@3", f"nDCG(gains={table})@3"], draws=0).means["value"]
+    both = kt.score(labels, run, ["nDCG(gains=udm(1/3))@3", f"nDCG(gains={table})@3"], draws=0).means["value"]
     assert both[0] == pytest.approx(both[1])
-    given = kt.score(run, labels, "nDCG(gains=udm(1/3))@3", user_weights=lambda m, n: {0: 0, 1: 0, 2: 1}, draws=0)
+    given = kt.score(labels, run, "nDCG(gains=udm(1/3))@3", user_weights=lambda m, n: {0: 0, 1: 0, 2: 1}, draws=0)
     assert given.means["value"][0] == pytest.approx(0.5)
     with pytest.raises(Undefined, match="no document has 2 labels"):
-        kt.score(run, {"q": {"a": 1, "b": 0}}, "nDCG(gains=udm(1/3))@3")
+        kt.score({"q": {"a": 1, "b": 0}}, run, "nDCG(gains=udm(1/3))@3")

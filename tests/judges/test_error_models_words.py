@@ -44,7 +44,7 @@ def test_labels_are_judgments_that_score() -> None:
     assert (expected.frame["label"] % 1 != 0).any()
     assert any("Dawid-Skene" in note for note in labels.notes)
     run = {"0": {"0": 2.0, "20": 1.0}, "1": {"1": 1.0}}
-    assert kt.score(run, expected, ["nDCG@10"], draws=0).means["value"][0] > 0
+    assert kt.score(expected, run, ["nDCG@10"], draws=0).means["value"][0] > 0
 
 
 def test_of_two_equally_probable_grades_the_lower_stands() -> None:

@@ -60,13 +60,13 @@ ANALYSES: dict[str, Analysis] = {
     "judges.for_judge": lambda j, w: judges.for_judge(j, next(n for n in (*w.back, "c1") if w.back.get(n, n) == "c1")),
     "judges.overlap": lambda j, w: judges.overlap(j),
     "validity.robustness": lambda j, w: validity.robustness(_crowd(j)),
-    "validity.measure_correlation": lambda j, w: validity.measure_correlation(_lists(j, w), j, ["nDCG@5", "P@3"]),
-    "validity.agreement": lambda j, w: validity.agreement(w.preferences, _lists(j, w), j, ["nDCG@5"], draws=0).frame,
+    "validity.measure_correlation": lambda j, w: validity.measure_correlation(j, _lists(j, w), ["nDCG@5", "P@3"]),
+    "validity.agreement": lambda j, w: validity.agreement(w.preferences, j, _lists(j, w), ["nDCG@5"], draws=0).frame,
     "consensus": lambda j, w: kt.consensus(j, apart=()),
-    "score": lambda j, w: kt.score(kt.Runs.of(w.runs), _crowd(j), ["nDCG@5", "AP", "P(rel=2)@3"], draws=0).means,
-    "compare": lambda j, w: kt.compare(kt.Runs.of(w.runs), _crowd(j), "P@5").methods,
+    "score": lambda j, w: kt.score(_crowd(j), kt.Runs.of(w.runs), ["nDCG@5", "AP", "P(rel=2)@3"], draws=0).means,
+    "compare": lambda j, w: kt.compare(_crowd(j), kt.Runs.of(w.runs), "P@5").methods,
     "compare with gold": lambda j, w: kt.compare(
-        kt.Runs.of(w.runs), _crowd(j), "P@5", gold=_gold_only(j)
+        _crowd(j), kt.Runs.of(w.runs), "P@5", gold=_gold_only(j)
     ).methods.filter(pl.col("method") == "ppi"),
 }
 #: Public names that are no analysis of labels given by judges, and why; or whose question is another one.
@@ -74,6 +74,10 @@ NOT_HERE = {
     "judges.add_features": "adds columns and reads no label",
     "judges.combined_weights": "is about labels of several surfaces or aspects together",
     "judges.consistency": "is about a judge's repeats",
+    "judges.described": "puts a fit in words",
+    "judges.register_error_model": "registers a model of one's own",
+    "judges.settle": "fits a model to answers",
+    "judges.tally": "counts answers",
     "judges.resampled_p": "draws at random; disagreement has the same votes",
     "judges.aspect_coverage": "is about aspects",
     "judges.aspect_distribution": "is about aspects",

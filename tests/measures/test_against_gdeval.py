@@ -29,7 +29,7 @@ def test_karat_scores_as_gdeval_does(tmp_path: Path) -> None:
         _, topic, ndcg, err = line.split(",")
         theirs[topic] = (float(ndcg), float(err))
     scores = kt.score(
-        kt.read_runs(str(run)), kt.read_judgments(str(qrels)), ["nDCG@10", "ERR@10"], profile="gdeval", draws=0
+        kt.read_judgments(str(qrels)), kt.read_runs(str(run)), ["nDCG@10", "ERR@10"], profile="gdeval", draws=0
     )
     ours = {query: (ndcg, err) for _, query, ndcg, err in scores.queries.iter_rows() if query in theirs}
     assert len(theirs) > 90

@@ -57,7 +57,7 @@ def test_karat_scores_as_ndeval_does(
     frame = pl.DataFrame(run, schema=["query", "doc", "score"], orient="row")
     frame = frame.with_columns(rank=(-pl.col("score")).cast(pl.Int64))
     labels = pl.DataFrame(qrels, schema=["query", "subtopic", "doc", "label"], orient="row")
-    document = kt.score(kt.Runs.of(frame), labels, list(names.values()), profile="ndeval", draws=0).to_dict(
+    document = kt.score(labels, kt.Runs.of(frame), list(names.values()), profile="ndeval", draws=0).to_dict(
         by_query=True
     )
     ours = document["systems"][0]["queries"]
@@ -74,8 +74,8 @@ def test_karat_scores_as_ndeval_does(
 def test_only_the_ndeval_profile_forgets_to_divide_at_rank_one() -> None:
     labels = [{"query": "q", "doc": "a", "subtopic": s, "label": 1} for s in "123"]
     run = kt.Runs.of([{"query": "q", "doc": "a", "rank": 1}])
-    quirk = kt.score(run, labels, "alpha_DCG@1", profile="ndeval", draws=0)
-    plain = kt.score(run, labels, "alpha_DCG@1", draws=0)
+    quirk = kt.score(labels, run, "alpha_DCG@1", profile="ndeval", draws=0)
+    plain = kt.score(labels, run, "alpha_DCG@1", draws=0)
     assert quirk.means["value"][0] == pytest.approx(3.0)
     assert plain.means["value"][0] == pytest.approx(1.0)
 
@@ -83,7 +83,7 @@ def test_only_the_ndeval_profile_forgets_to_divide_at_rank_one() -> None:
 def test_two_alphas_in_one_call_are_both_computed() -> None:
     labels = [{"query": "q", "doc": d, "subtopic": s, "label": 1} for d, s in ["a1", "b1", "c2"]]
     run = {"q": {"a": 3.0, "b": 2.0, "c": 1.0}}
-    both = kt.score(run, labels, ["alpha_nDCG(alpha=0.5)@3", "alpha_nDCG(alpha=0.9)@3"], draws=0)
-    alone = kt.score(run, labels, "alpha_nDCG(alpha=0.9)@3", draws=0)
+    both = kt.score(labels, run, ["alpha_nDCG(alpha=0.5)@3", "alpha_nDCG(alpha=0.9)@3"], draws=0)
+    alone = kt.score(labels, run, "alpha_nDCG(alpha=0.9)@3", draws=0)
     assert both.means["value"][1] == alone.means["value"][0]
     assert both.means["value"][0] > both.means["value"][1] > 0

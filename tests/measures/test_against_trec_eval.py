@@ -71,7 +71,7 @@ runs_made = st.dictionaries(QUERIES, st.dictionaries(DOCS, SCORES, min_size=1, m
 
 
 def per_query(labels: Labels, run: Run, measures: list[str]) -> dict[str, dict[str, float]]:
-    document = kt.score(run, labels, measures, draws=0).to_dict(by_query=True)
+    document = kt.score(labels, run, measures, draws=0).to_dict(by_query=True)
     queries: dict[str, dict[str, float]] = document["systems"][0]["queries"]
     return queries
 
@@ -128,7 +128,7 @@ def test_trec_eval9_orders_by_32_bit_scores(scores: list[float], data: st.DataOb
     labels = {"q": {f"d{i}": data.draw(st.integers(0, 1)) for i in range(len(scores))}}
     run = {"q": {f"d{i}": s for i, s in enumerate(scores)}}
     theirs = pytrec_eval.RelevanceEvaluator(labels, {"map", "recip_rank"}).evaluate(run)["q"]
-    ours = kt.score(run, labels, ["AP", "RR"], profile="trec_eval9", draws=0).means["value"]
+    ours = kt.score(labels, run, ["AP", "RR"], profile="trec_eval9", draws=0).means["value"]
     assert ours[0] == pytest.approx(theirs["map"], abs=1e-9)
     assert ours[1] == pytest.approx(theirs["recip_rank"], abs=1e-9)
 

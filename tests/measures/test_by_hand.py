@@ -13,7 +13,7 @@ RUN = {"q": {"a": 5.0, "b": 4.0, "u": 3.0, "c": 2.0, "d": 1.0}}  # u is not judg
 
 
 def value(measure: str, labels: object = LABELS, run: object = RUN, profile: str = "trec_eval") -> float:
-    return float(kt.score(run, labels, measure, profile=profile, draws=0).means["value"][0])
+    return float(kt.score(labels, run, measure, profile=profile, draws=0).means["value"][0])
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_a_document_is_worth_what_it_adds_to_the_one_above() -> None:
     # The other way round nothing is known of a after b, and b stands first: both keep their own label.
     turned = {"q": {"b": 2.0, "a": 1.0}}
     assert value("CG(context=1)@2", CONTEXT, turned) == pytest.approx(2.0)
-    notes = kt.score(turned, CONTEXT, "CG(context=1)@2", draws=0).notes
+    notes = kt.score(CONTEXT, turned, "CG(context=1)@2", draws=0).notes
     assert any("1 of 1 documents have no label given the one above" in note for note in notes)
 
 
@@ -146,7 +146,7 @@ def test_subtopics_count_by_their_weights() -> None:
     )
 
     def weighted(measure: str) -> float:
-        return float(kt.score(run, labels, measure, weights=weights, draws=0).means["value"][0])
+        return float(kt.score(labels, run, measure, weights=weights, draws=0).means["value"][0])
 
     # Subtopic 3 has no relevant document, so 1 and 2 share the weight: 0.75 and 0.25.
     assert value("StRecall@2", labels, run) == pytest.approx(0.5)
@@ -161,7 +161,7 @@ def test_a_missing_weight_is_named() -> None:
     labels = [{"query": "q", "doc": "a", "subtopic": s, "label": 1} for s in "12"]
     weights = kt.Queries.of([{"query": "q"}], [{"query": "q", "subtopic": "1", "weight": 1.0}])
     with pytest.raises(kt.BadInput, match="a weight for subtopic 2 of query q"):
-        kt.score({"q": {"a": 1.0}}, labels, "AP_IA", weights=weights)
+        kt.score(labels, {"q": {"a": 1.0}}, "AP_IA", weights=weights)
 
 
 def test_err_refuses_grades_above_its_top() -> None:
@@ -182,8 +182,8 @@ def test_labels_for_whole_queries_come_before_those_of_subtopics() -> None:
         {"query": "q", "doc": "c", "label": 2, "subtopic": "2"},
     ]
     run = {"q": {"a": 3.0, "b": 2.0, "c": 1.0}}
-    both = kt.score(run, rows, ["P@1", "P@2", "P@3"], draws=0)
+    both = kt.score(rows, run, ["P@1", "P@2", "P@3"], draws=0)
     assert both.means["value"].to_list() == [0.0, 0.5, 1 / 3]
     assert "measures without subtopics take the labels for whole queries where there are some" in both.notes
-    only = kt.score(run, [row for row in rows if row["subtopic"]], ["P@1", "P@2", "P@3"], draws=0)
+    only = kt.score([row for row in rows if row["subtopic"]], run, ["P@1", "P@2", "P@3"], draws=0)
     assert only.means["value"].to_list() == [1.0, 0.5, 2 / 3], "nobody judged whole queries: the highest label stands"

@@ -21,7 +21,7 @@ LABELS = [{"query": "q", "doc": doc, "label": grade, "context": None} for doc, g
 
 def value(measure: str, order: str, labels: object = LABELS) -> float:
     run = {"q": {doc: float(-rank) for rank, doc in enumerate(order)}}
-    return float(kt.score(run, labels, measure, draws=0).queries.to_series(-1)[0])
+    return float(kt.score(labels, run, measure, draws=0).queries.to_series(-1)[0])
 
 
 def test_every_measure_takes_half_alone_and_half_after_the_one_above() -> None:
@@ -74,7 +74,7 @@ def test_no_ranking_is_above_one(seed: int, context: float) -> None:
 
 def test_a_contextual_ndcg_says_how_many_documents_have_no_label_in_context() -> None:
     run = {"q": {"c": 2.0, "a": 1.0}}
-    notes = kt.score(run, LABELS, "nDCG(context=0.5)@2", draws=0).notes
+    notes = kt.score(LABELS, run, "nDCG(context=0.5)@2", draws=0).notes
     assert any("1 of 1 documents have no label given the one above" in note for note in notes)
 
 

@@ -27,8 +27,8 @@ def test_all_ndeval_columns_to_six_decimals(web2010: Path) -> None:
     columns = official.columns[2:]
     measures = {c: "@".join([NDEVAL[c.partition("@")[0]], *c.split("@")[1:]]) for c in columns}
     scores = kt.score(
-        kt.read_runs(str(web2010 / "indri.run.gz")),
         kt.read_judgments(str(web2010 / "10.diversity-qrels.final.txt.gz")),
+        kt.read_runs(str(web2010 / "indri.run.gz")),
         list(measures.values()),
         profile="ndeval",
         draws=0,
@@ -47,8 +47,8 @@ def test_all_ndeval_columns_to_six_decimals(web2010: Path) -> None:
 def test_gdeval_columns_to_five_decimals(web2010: Path) -> None:
     official = pl.read_csv(web2010 / "wt2010-indri.gdeval.csv", schema_overrides={"topic": pl.String})
     scores = kt.score(
-        kt.read_runs(str(web2010 / "indri.run.gz")),
         kt.read_judgments(str(web2010 / "10.adhoc-qrels.final.txt.gz")),
+        kt.read_runs(str(web2010 / "indri.run.gz")),
         ["nDCG@20", "ERR@20"],
         profile="gdeval",
         draws=0,

@@ -20,7 +20,7 @@ PAIRS = pl.DataFrame(
 
 
 def tasks(**options: object) -> pl.DataFrame:
-    return comparison_tasks(PAIRS, STUDY.runs, STUDY.judgments, **options).frame  # type: ignore[arg-type]
+    return comparison_tasks(PAIRS, STUDY.judgments, STUDY.runs, **options).frame  # type: ignore[arg-type]
 
 
 def test_every_pair_is_shown_for_every_subtopic_to_so_many_judges_once_a_round() -> None:
@@ -92,14 +92,14 @@ def test_without_traps_or_subtopics_or_with_texts() -> None:
     assert not frame["trap"].any()
     assert frame.group_by("block").len()["len"].max() == 7
     plain = Judgments(STUDY.judgments.frame.drop("subtopic").unique(["query", "doc"]), (), STUDY.judgments.scale)
-    single = comparison_tasks(PAIRS, STUDY.runs, plain, judges=3).frame
+    single = comparison_tasks(PAIRS, plain, STUDY.runs, judges=3).frame
     assert single.filter(~pl.col("trap")).height == 30
     assert single["subtopic"].is_null().all()
     texts = Queries.of(
         {"query": PAIRS["query"], "text": ["words"] * 10},
         subtopics={"query": ["q01"], "subtopic": ["1"], "description": ["find it"]},
     )
-    told = comparison_tasks(PAIRS, STUDY.runs, STUDY.judgments, queries=texts, judges=1).frame
+    told = comparison_tasks(PAIRS, STUDY.judgments, STUDY.runs, queries=texts, judges=1).frame
     assert told.filter(~pl.col("trap") & (pl.col("query") == "q01"))["description"].to_list() == ["find it"]
     assert (told["text"] == "words").all()
 
@@ -113,13 +113,13 @@ def test_what_cannot_be_shown_is_refused() -> None:
     with pytest.raises(BadInput):
         tasks(block=1)
     with pytest.raises(Undefined, match="no pair is left"):
-        comparison_tasks(PAIRS.clear(), STUDY.runs, STUDY.judgments)
+        comparison_tasks(PAIRS.clear(), STUDY.judgments, STUDY.runs)
     nothing = Judgments.of({"q01": {"x": 0}})
     with pytest.raises(Undefined, match="traps cannot be built"):
-        comparison_tasks(PAIRS.head(1), STUDY.runs, nothing)
+        comparison_tasks(PAIRS.head(1), nothing, STUDY.runs)
     one_query = Runs(STUDY.runs.frame.filter(pl.col("query") == "q01"))
     with pytest.raises(Undefined, match="leave traps out"):
-        comparison_tasks(PAIRS.head(1), one_query, STUDY.judgments)
+        comparison_tasks(PAIRS.head(1), STUDY.judgments, one_query)
 
 
 def test_the_web_tracks_topics_bring_texts_and_descriptions(web2010: Path) -> None:
@@ -130,7 +130,7 @@ def test_the_web_tracks_topics_bring_texts_and_descriptions(web2010: Path) -> No
     )
     pairs = pl.DataFrame({"query": ["51", "52"], "a": ["a", "a"], "b": ["b", "b"]})
     queries = kt.read_queries(str(web2010 / "wt2010-topics.xml"))
-    frame = comparison_tasks(pairs, runs, labels, queries=queries, judges=2).frame
+    frame = comparison_tasks(pairs, labels, runs, queries=queries, judges=2).frame
     hooves = frame.filter((pl.col("query") == "51") & ~pl.col("trap"))
     assert set(hooves["text"]) == {"horse hooves"}
     assert "Find pictures of horse hooves." in hooves["description"].to_list()
@@ -145,12 +145,12 @@ def test_nobody_is_asked_about_a_subtopic_that_no_document_serves() -> None:
     ]
     runs = {system: {"q": {"d": 2.0, "e": score}} for system, score in (("x", 1.0), ("y", 3.0))}
     pair = pl.DataFrame({"query": ["q"], "a": ["x"], "b": ["y"]})
-    found = comparison_tasks(pair, runs, labels, judges=2, traps=False)
+    found = comparison_tasks(pair, labels, runs, judges=2, traps=False)
     assert found.frame["subtopic"].to_list() == ["1", "1"]
     assert found.notes == ("1 subtopic without a relevant document in the labels left out (1 of 2 questions)",)
     bad = [row for row in labels if row["subtopic"] == "2"]
     with pytest.raises(Undefined, match="no question is left to be asked: 1 subtopic without a relevant document"):
-        comparison_tasks(pair, runs, bad, traps=False)
+        comparison_tasks(pair, bad, runs, traps=False)
 
 
 @pytest.mark.parametrize("with_topics", [False, True])
@@ -165,7 +165,7 @@ def test_the_web_tracks_labels_ask_about_subtopics_that_something_serves(web2010
     )
     queries = kt.read_queries(str(web2010 / "wt2010-topics.xml")) if with_topics else None
     pairs = labels.frame.select("query").unique().sort("query").with_columns(a=pl.lit("a"), b=pl.lit("b"))
-    found = comparison_tasks(pairs, runs, labels, queries=queries, judges=1)
+    found = comparison_tasks(pairs, labels, runs, queries=queries, judges=1)
     assert {*found.frame.select("query", "subtopic").iter_rows()} == served
     assert len(served) == 200
     said = [note for note in found.notes if "without a relevant document in the labels left out" in note]

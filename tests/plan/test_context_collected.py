@@ -33,7 +33,7 @@ def errors(study: ContextStudy, scheme: str, model: str) -> dict[str, tuple[floa
         value="expected",
         documents=study.documents,
     )
-    found, truth = (kt.score(study.runs, given, CCG, draws=0).queries for given in (labels, study.judgments))
+    found, truth = (kt.score(given, study.runs, CCG, draws=0).queries for given in (labels, study.judgments))
     gap = found.join(truth, on=["system", "query"], suffix="_true").with_columns(
         gap=pl.col(CCG) - pl.col(f"{CCG}_true")
     )

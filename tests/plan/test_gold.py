@@ -7,11 +7,11 @@ import polars as pl
 import pytest
 
 import karat as kt
-from karat.estimate.pool import Pool
 from karat.estimate.powered import powered
 from karat.plan.gold import plan_gold, plan_gold_queries
 from karat.simulate import two_systems
 from karat.stats.draw import draw, inclusion_probabilities
+from pools import pool_of_study
 
 
 def swapped(queries: int = 40) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, dict[str, float]]]]:
@@ -28,7 +28,7 @@ def swapped(queries: int = 40) -> tuple[dict[str, dict[str, int]], dict[str, dic
 
 def test_two_documents_of_ten_need_a_fifth_of_the_gold_labels() -> None:
     labels, runs = swapped()
-    plan = plan_gold(runs, labels, "DCG@10", 40)
+    plan = plan_gold(labels, runs, "DCG@10", 40)
     assert plan.counting == 80
     assert set(plan.frame["doc"]) <= {"d0", "d9"}
     assert plan.frame["probability"].to_list() == pytest.approx([0.5] * 40)
@@ -45,8 +45,8 @@ def test_the_interval_is_as_narrow_with_80_percent_fewer_and_holds_as_often() ->
         chance = inclusion_probabilities(counts.astype(float), 150)
         uniform = study.draw_gold(750, seed)
         pools = {
-            "chosen": Pool.of_study(study, draw(chance, seed=seed), chance),
-            "uniform": Pool.of_study(study, uniform, 750 / len(uniform)),
+            "chosen": pool_of_study(study, draw(chance, seed=seed), chance),
+            "uniform": pool_of_study(study, uniform, 750 / len(uniform)),
         }
         for name, pool in pools.items():
             found = powered(pool).difference(0, 1)
@@ -60,7 +60,7 @@ def test_the_interval_is_as_narrow_with_80_percent_fewer_and_holds_as_often() ->
 def test_a_pilot_sends_gold_labels_where_labels_are_often_wrong() -> None:
     study = two_systems(200, right=(0.98, 0.7), seed=2)  # "relevant" is often wrong, "not relevant" hardly ever
     pilot = study.gold(study.draw_gold(600, 1), 600 / len(study.truth))
-    plan = plan_gold(study.runs(), study.judgments(), "P@10", 200, pilot=pilot)
+    plan = plan_gold(study.judgments(), study.runs(), "P@10", 200, pilot=pilot)
     said = study.judgments().frame.join(pilot.frame, on=["query", "doc"], how="anti")
     said = said.filter(pl.Series((study.rank > 0).sum(axis=1) == 1).filter(pl.Series(~study.draw_gold(600, 1))))
     drawn = said.join(plan.frame, on=["query", "doc"], how="semi")
@@ -72,21 +72,21 @@ def test_a_pilot_sends_gold_labels_where_labels_are_often_wrong() -> None:
 
 def test_a_uniform_share_reaches_documents_that_all_systems_show_alike() -> None:
     labels, runs = swapped()
-    plan = plan_gold(runs, labels, "DCG@10", 100, uniform=0.5)
+    plan = plan_gold(labels, runs, "DCG@10", 100, uniform=0.5)
     assert not set(plan.frame["doc"]) <= {"d0", "d9"}
     assert plan.frame.height == 100
 
 
 def test_the_draw_is_the_same_for_the_same_seed_and_another_for_another() -> None:
     labels, runs = swapped()
-    first, again, other = (plan_gold(runs, labels, "DCG@10", 30, seed=seed).frame for seed in (1, 1, 2))
+    first, again, other = (plan_gold(labels, runs, "DCG@10", 30, seed=seed).frame for seed in (1, 1, 2))
     assert first.equals(again)
     assert not first.equals(other)
 
 
 def test_more_gold_labels_than_documents_label_them_all() -> None:
     labels, runs = swapped(4)
-    plan = plan_gold(runs, labels, "DCG@10", 1000, uniform=0.2)
+    plan = plan_gold(labels, runs, "DCG@10", 1000, uniform=0.2)
     assert plan.frame.height == 40
     assert (plan.frame["probability"] == 1).all()
 
@@ -94,14 +94,14 @@ def test_more_gold_labels_than_documents_label_them_all() -> None:
 def test_lists_that_do_not_differ_need_no_gold() -> None:
     labels, runs = swapped()
     with pytest.raises(kt.Undefined, match="no gold label can tell them apart"):
-        plan_gold(runs, labels, "P@10", 30)
+        plan_gold(labels, runs, "P@10", 30)
 
 
 def test_measures_that_are_no_sums_get_whole_queries() -> None:
     labels, runs = swapped()
     with pytest.raises(kt.BadInput, match="whole queries"):
-        plan_gold(runs, labels, "nDCG@10", 30)
-    plan = plan_gold_queries(runs, labels, "nDCG@10", 105)
+        plan_gold(labels, runs, "nDCG@10", 30)
+    plan = plan_gold_queries(labels, runs, "nDCG@10", 105)
     assert plan.frame["query"].n_unique() == 10
     assert plan.frame["probability"].unique().to_list() == [0.25]
     assert plan.frame.group_by("query").len()["len"].unique().to_list() == [10]

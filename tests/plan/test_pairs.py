@@ -38,7 +38,7 @@ def test_each_rule_leaves_what_it_should() -> None:
     In q2 nobody has more than one relevant document: four pairs are left, of q1. There x and y have two relevant, w
     three, z none: only x and y have equally many. x covers both subtopics and y one: 1 against 0.5.
     """
-    found = select_pairs(runs(), LABELS, teams=TEAMS, hopeless=1)
+    found = select_pairs(LABELS, runs(), teams=TEAMS, hopeless=1)
     assert found.frame["pairs"].to_list() == [12, 8, 4, 1, 1, 1]
     assert found.frame["queries"].to_list() == [2, 2, 1, 1, 1, 1]
     assert found.pairs.select("query", "a", "b", "relevant", "relevant of b").rows() == [("q1", "x", "y", 2, 2)]
@@ -47,36 +47,36 @@ def test_each_rule_leaves_what_it_should() -> None:
 
 
 def test_every_threshold_can_be_set() -> None:
-    assert select_pairs(runs(), LABELS, hopeless=1).frame["pairs"].to_list()[:2] == [12, 6]  # no teams known
-    assert select_pairs(runs(), LABELS, teams=TEAMS, same_team=True, hopeless=3).frame["pairs"].to_list()[1] == 0
-    wide = select_pairs(runs(), LABELS, teams=TEAMS, hopeless=1, relevant_gap=1)
+    assert select_pairs(LABELS, runs(), hopeless=1).frame["pairs"].to_list()[:2] == [12, 6]  # no teams known
+    assert select_pairs(LABELS, runs(), teams=TEAMS, same_team=True, hopeless=3).frame["pairs"].to_list()[1] == 0
+    wide = select_pairs(LABELS, runs(), teams=TEAMS, hopeless=1, relevant_gap=1)
     assert wide.pairs.select("a", "b").rows() == [("w", "y"), ("x", "y")]
-    assert select_pairs(runs(), LABELS, teams=TEAMS, hopeless=1, least={"StRecall@10": 0.6}).pairs.height == 0
-    anything = select_pairs(runs(), LABELS, hopeless=0, relevant_gap=None, least={})
+    assert select_pairs(LABELS, runs(), teams=TEAMS, hopeless=1, least={"StRecall@10": 0.6}).pairs.height == 0
+    anything = select_pairs(LABELS, runs(), hopeless=0, relevant_gap=None, least={})
     assert anything.pairs.height == 12
-    assert select_pairs(runs(), LABELS, hopeless=0, relevant_gap=None, least={}, most=2).pairs.height == 4
+    assert select_pairs(LABELS, runs(), hopeless=0, relevant_gap=None, least={}, most=2).pairs.height == 4
 
 
 def test_a_difference_of_exactly_the_least_is_enough() -> None:
-    found = select_pairs(runs(), LABELS, teams=TEAMS, hopeless=1, least={"StRecall@10": 0.5})
+    found = select_pairs(LABELS, runs(), teams=TEAMS, hopeless=1, least={"StRecall@10": 0.5})
     assert found.pairs.height == 1
 
 
 def test_teams_come_from_the_runs_where_they_say() -> None:
     frame = runs().frame.with_columns(team=pl.col("system").replace_strict(TEAMS))
-    found = select_pairs(Runs.of(frame), LABELS, hopeless=1)
+    found = select_pairs(LABELS, Runs.of(frame), hopeless=1)
     assert found.frame["rule"][1] == "systems of different teams"
     assert found.pairs.height == 1
-    some = select_pairs(runs(), LABELS, teams={"x": "one"}, hopeless=1)
+    some = select_pairs(LABELS, runs(), teams={"x": "one"}, hopeless=1)
     assert "3 systems without a team: each taken for a team of its own" in some.notes
-    assert any("no teams are known" in note for note in select_pairs(runs(), LABELS, hopeless=1).notes)
+    assert any("no teams are known" in note for note in select_pairs(LABELS, runs(), hopeless=1).notes)
 
 
 def test_labels_without_subtopics_need_another_measure() -> None:
     plain = Judgments.of({"q1": {"a0": 1, "a1": 1, "b0": 1}})
     with pytest.raises(BadInput, match=r"a column subtopic, for StRecall@10.*such as nDCG@10=0.1"):
-        select_pairs(runs(), plain)
-    assert select_pairs(runs(), plain, hopeless=1, least={"RR": 0.1}).frame["pairs"].to_list()[-1] == 0
+        select_pairs(plain, runs())
+    assert select_pairs(plain, runs(), hopeless=1, least={"RR": 0.1}).frame["pairs"].to_list()[-1] == 0
 
 
 @pytest.mark.parametrize(
@@ -84,9 +84,9 @@ def test_labels_without_subtopics_need_another_measure() -> None:
 )
 def test_impossible_rules_are_refused(options: dict[str, int]) -> None:
     with pytest.raises(BadInput):
-        select_pairs(runs(), LABELS, **options)  # type: ignore[arg-type]
+        select_pairs(LABELS, runs(), **options)  # type: ignore[arg-type]
     with pytest.raises(BadInput, match="a team for the systems"):
-        select_pairs(runs(), LABELS, teams={"unknown": "one"})
+        select_pairs(LABELS, runs(), teams={"unknown": "one"})
 
 
 def perturbed(path: Path, systems: int, seed: int) -> Runs:
@@ -107,8 +107,8 @@ def test_all_rules_are_counted_on_the_web_track(web2010: Path) -> None:
     lists = perturbed(web2010 / "indri.run.gz", 6, seed=7)
     labels = kt.read_judgments(str(web2010 / "10.diversity-qrels.final.txt.gz"))
     teams = dict(zip([f"p{n}" for n in range(6)], "xxyyzw", strict=True))
-    found = select_pairs(lists, labels, teams=teams)
-    scores = kt.score(lists, labels, ["P@10", "StRecall@10", "alpha_nDCG@10"], draws=0).queries
+    found = select_pairs(labels, lists, teams=teams)
+    scores = kt.score(labels, lists, ["P@10", "StRecall@10", "alpha_nDCG@10"], draws=0).queries
     by_query: dict[str, dict[str, tuple[float, ...]]] = {}
     for system, query, *values in scores.iter_rows():
         by_query.setdefault(query, {})[system] = tuple(values)
@@ -139,13 +139,13 @@ def test_all_rules_are_counted_on_the_web_track(web2010: Path) -> None:
 def test_measures_are_cut_where_the_lists_are_shown() -> None:
     runs = Runs.of({name: {q: {d: 9.0 - n for n, d in enumerate(docs)} for q, docs in lists.items()}
                     for name, lists in LISTS.items()})  # fmt: skip
-    rules = select_pairs(runs, LABELS, depth=5).frame["rule"].to_list()
+    rules = select_pairs(LABELS, runs, depth=5).frame["rule"].to_list()
     assert rules[-2:] == ["StRecall@5 at least 0.1 apart", "alpha_nDCG@5 at least 0.1 apart"]
 
 
 def test_one_system_has_nobody_to_be_paired_with() -> None:
     with pytest.raises(BadInput, match="two systems or more to pair"):
-        select_pairs(Runs.of({"x": {"q1": {"a0": 1.0}}}), LABELS)
+        select_pairs(LABELS, Runs.of({"x": {"q1": {"a0": 1.0}}}))
 
 
 def test_a_system_of_two_teams_is_refused() -> None:
@@ -154,4 +154,4 @@ def test_a_system_of_two_teams_is_refused() -> None:
         for s, q, team in (("x", "q1", "one"), ("x", "q2", "two"), ("y", "q1", "one"))
     ]
     with pytest.raises(BadInput, match="one team for a system, found x in one and two"):
-        select_pairs(rows, LABELS)
+        select_pairs(LABELS, rows)

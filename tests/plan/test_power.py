@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import polars as pl
 import pytest
@@ -13,6 +15,7 @@ from karat.estimate.powered import powered
 from karat.plan.power import plan_power
 from karat.plan.spread import Spread, _sd, spread_of
 from karat.simulate.two_systems import TwoSystems, two_systems
+from simulated import about, studies
 
 
 def test_the_plan_in_words_and_numbers() -> None:
@@ -103,22 +106,29 @@ def draw_what_matters(study: TwoSystems, share: float, seed: int) -> tuple[np.nd
     return drawn, np.where(matters, share, 0.0)
 
 
-@pytest.mark.parametrize("judge", ["fair", "by document"])
-@pytest.mark.parametrize("share", [0.25, 1.0])
-def test_the_verdict_has_the_power_that_was_planned(judge: str, share: float) -> None:
-    """The spread from a pilot so large that it is known well; 1,500 studies of the planned size, the default test."""
+@cache
+def known_spread(judge: str) -> Spread:
+    """What a pilot of 20,000 queries tells."""
     pilot = two_systems(20_000, difference=0.05, judge=judge, seed=99)  # type: ignore[arg-type]
     drawn, probability = draw_what_matters(pilot, 0.5, seed=98)
-    spread = spread_of(pilot.runs(), pilot.judgments(), "P@10", gold=pilot.gold(drawn, probability))
+    return spread_of(pilot.judgments(), pilot.runs(), "P@10", gold=pilot.gold(drawn, probability))
+
+
+@pytest.mark.parametrize("judge", ["fair", "by document"])
+@pytest.mark.parametrize("share", [0.25, 1.0])
+@pytest.mark.evidence
+def test_the_verdict_has_the_power_that_was_planned(judge: str, share: float) -> None:
+    """The spread from a pilot so large that it is known well; studies of the planned size, the default test."""
+    spread = known_spread(judge)
     assert spread.pool == 8
     plan = plan_power(0.05, spread, shares=[share])
     queries = plan.shares["queries"][0]
-    seen, studies = 0, 1500
-    for seed in range(studies):
+    seen, seeds = 0, studies(400, 4000)
+    for seed in seeds:
         study = two_systems(queries, difference=0.05, judge=judge, seed=seed)  # type: ignore[arg-type]
         estimate = powered(pool_of(study, *draw_what_matters(study, share, seed + 10_000)))
         seen += estimate.difference(0, 1).p <= 0.05
-    assert seen / studies == pytest.approx(0.8, abs=0.03)
+    assert seen / len(seeds) == about(0.8, len(seeds), off=0.01)
 
 
 @pytest.mark.parametrize("judge", ["fair", "by document"])
@@ -129,20 +139,20 @@ def test_a_large_pilot_sets_the_spread_right_and_a_small_one_leaves_it(judge: st
     variance = np.bincount(truth.query, weights=(shown[:, 1] - shown[:, 0]) * truth.truth).var()
     large = two_systems(20_000, difference=0.05, judge=judge, seed=5)  # type: ignore[arg-type]
     gold = large.gold(*draw_what_matters(large, 0.5, seed=6))
-    plain = spread_of(large.runs(), large.judgments(), "P@10").sd ** 2
+    plain = spread_of(large.judgments(), large.runs(), "P@10").sd ** 2
     assert plain / variance > 1.05
-    assert spread_of(large.runs(), large.judgments(), "P@10", gold=gold).sd ** 2 == pytest.approx(variance, rel=0.04)
+    assert spread_of(large.judgments(), large.runs(), "P@10", gold=gold).sd ** 2 == pytest.approx(variance, rel=0.04)
     small = two_systems(60, difference=0.05, judge=judge, seed=7)  # type: ignore[arg-type]
     gold = small.gold(*draw_what_matters(small, 0.2, seed=8))
-    kept = spread_of(small.runs(), small.judgments(), "P@10", gold=gold)
-    assert kept.sd == spread_of(small.runs(), small.judgments(), "P@10").sd
+    kept = spread_of(small.judgments(), small.runs(), "P@10", gold=gold)
+    assert kept.sd == spread_of(small.judgments(), small.runs(), "P@10").sd
     assert "the pilot is too small to mend it" in " ".join(kept.notes)
 
 
 def test_the_plain_test_has_the_power_that_was_planned() -> None:
     """Labels that are right, P@10 of two systems: planned from 3,000 queries, done 4,000 times."""
     pilot = two_systems(3000, difference=0.05, right=(1.0, 1.0), seed=97)
-    plan = plan_power(0.05, spread_of(pilot.runs(), pilot.judgments(), "P@10"))
+    plan = plan_power(0.05, spread_of(pilot.judgments(), pilot.runs(), "P@10"))
     many = two_systems(plan.queries * 4000, difference=0.05, right=(1.0, 1.0), seed=96)
     shown = (many.rank > 0) / many.depth
     each = np.bincount(many.query, weights=(shown[:, 1] - shown[:, 0]) * many.truth)
@@ -155,7 +165,7 @@ def test_the_spread_by_hand() -> None:
     labels = [{"query": f"q{i}", "doc": d, "label": int(d == "b" and i < 5)} for i in range(10) for d in "ab"]
     runs = [{"system": d, "query": f"q{i}", "doc": d, "score": 1.0} for d in "ab" for i in range(10)]
     gold = [{"query": f"q{i}", "doc": "b", "label": int(i < 4), "probability": 0.5} for i in range(6)]
-    spread = spread_of(runs, labels, "P@1", gold=gold)
+    spread = spread_of(labels, runs, "P@1", gold=gold)
     assert spread.sd == pytest.approx(np.sqrt(10 * 0.25 / 9))
     assert spread.pool == 2
     # By gold 4 of b's labels 1 are right and one is not: weight 4/5; errors 4 of 0.2 and one of 0.8, each for two.
@@ -165,6 +175,7 @@ def test_the_spread_by_hand() -> None:
 
 @pytest.mark.parametrize("kind", ["P@10", "AP"])
 @pytest.mark.parametrize("queries", [10, 50])
+@pytest.mark.evidence
 def test_the_interval_of_the_spread_holds(kind: str, queries: int) -> None:
     rng = np.random.default_rng(queries)
 
@@ -174,7 +185,7 @@ def test_the_interval_of_the_spread_holds(kind: str, queries: int) -> None:
         return (rng.binomial(10, 0.4, n) - rng.binomial(10, 0.4, n)) / 10
 
     truth = differences(1_000_000).std()
-    ends = np.array([_sd(differences(queries))[1:] for _ in range(3000)])
+    ends = np.array([_sd(differences(queries))[1:] for _ in studies(600, 3000)])
     assert 0.94 <= ((ends[:, 0] <= truth) & (truth <= ends[:, 1])).mean() <= 0.975
 
 
@@ -183,16 +194,16 @@ def test_what_the_data_cannot_tell_is_said() -> None:
     one = {f"q{i}": {"a": 2.0, "b": 1.0} for i in range(12)}
     other = {f"q{i}": {"a": 1.0, "b": 2.0} for i in range(12)}
     with pytest.raises(Undefined, match="differ by the same on every query"):
-        spread_of({"x": one, "y": other}, labels, "P@1")
+        spread_of(labels, {"x": one, "y": other}, "P@1")
     mixed = {f"q{i}": (one if i % 3 else other)[f"q{i}"] for i in range(12)}
     gold = {"q0": {"a": 1}}
     with pytest.raises(Undefined, match="nDCG@2 is no sum over documents"):
-        spread_of({"x": one, "y": mixed}, labels, "nDCG@2", gold=gold)
+        spread_of(labels, {"x": one, "y": mixed}, "nDCG@2", gold=gold)
     with pytest.raises(Undefined, match="1 gold label on the documents that tell the systems apart"):
-        spread_of({"x": one, "y": mixed}, labels, "P@1", gold=gold)
+        spread_of(labels, {"x": one, "y": mixed}, "P@1", gold=gold)
     with pytest.raises(BadInput, match="two systems"):
-        spread_of({"x": one, "y": mixed, "z": other}, labels, "P@1")
-    few = spread_of({"x": {q: one[q] for q in ("q0", "q1")}, "y": {q: mixed[q] for q in ("q0", "q1")}}, labels, "P@1")
+        spread_of(labels, {"x": one, "y": mixed, "z": other}, "P@1")
+    few = spread_of(labels, {"x": {q: one[q] for q in ("q0", "q1")}, "y": {q: mixed[q] for q in ("q0", "q1")}}, "P@1")
     assert np.isnan([few.low, few.high]).all()
     assert "known from 2 queries only" in " ".join(few.notes)
     assert "interval" not in plan_power(0.1, few).finding

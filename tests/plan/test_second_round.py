@@ -16,6 +16,8 @@ from karat.plan.second_round import chances, guessed_chances, joint_probabilitie
 from karat.simulate import TwoSystems, two_systems
 from karat.simulate.two_systems import JudgeKind
 from karat.stats.draw import draw, inclusion_probabilities
+from pools import pool_of_study
+from simulated import about, studies
 
 
 def first_round(study: TwoSystems, n: int, seed: int, *, unequal: bool = False) -> Pool:
@@ -23,7 +25,7 @@ def first_round(study: TwoSystems, n: int, seed: int, *, unequal: bool = False) 
     counts = (study.rank > 0).sum(axis=1) == 1
     size = np.random.default_rng(seed + 1000).uniform(0.2, 1.5, len(counts)) if unequal else np.ones(len(counts))
     chance = inclusion_probabilities(np.where(counts, size, 0.0), n)
-    return Pool.of_study(study, draw(chance, seed=seed), chance)
+    return pool_of_study(study, draw(chance, seed=seed), chance)
 
 
 def second_round(study: TwoSystems, pool: Pool, n: int, seed: int) -> Pool:
@@ -48,23 +50,25 @@ def answered(plan: GoldPlan, study: TwoSystems, rows: int | None = None) -> kt.J
 
 
 @pytest.mark.parametrize("unequal", [False, True])
+@pytest.mark.evidence
 def test_both_rounds_together_are_right_on_average(unequal: bool) -> None:
     study = two_systems(30, difference=0.05, judge="by document", seed=3)
     sign = ((study.rank[:, 1] > 0) * 1.0 - (study.rank[:, 0] > 0)) / study.depth / study.queries
     error = sign * (study.truth - study.label)
     found = []
-    for seed in range(600):
+    for seed in studies(300, 3000):
         pool = first_round(study, 60, seed, unequal=unequal)
         found.append(float((error * second_round(study, pool, 50, seed + 5000).inverse).sum()))
     off = np.mean(found) - error.sum()
-    assert abs(off) < 3 * np.std(found) / np.sqrt(600)
+    assert abs(off) < 3 * np.std(found) / np.sqrt(len(found))
 
 
 @pytest.mark.parametrize(("judge", "unequal"), [("lenient", True), ("by document", False)])
+@pytest.mark.evidence
 def test_intervals_of_both_rounds_hold_and_are_as_narrow_as_of_one_large_round(judge: JudgeKind, unequal: bool) -> None:
     held: dict[bool, list[bool]] = {True: [], False: []}
     widths: dict[str, list[float]] = {"first": [], "both": [], "at once": []}
-    for seed in range(250):
+    for seed in studies(150, 2000):
         study = two_systems(80, difference=0.03, judge=judge, seed=seed)
         truth = float((study.truth * ((study.rank[:, 1] > 0) * 1.0 - (study.rank[:, 0] > 0))).sum()) / 800
         first = first_round(study, 150, seed, unequal=unequal)
@@ -76,7 +80,7 @@ def test_intervals_of_both_rounds_hold_and_are_as_narrow_as_of_one_large_round(j
             found = powered(pool).difference(0, 1)
             widths[name].append(found.high - found.low)
     for hits in held.values():
-        assert abs(np.mean(hits) - 0.95) < 3 * np.sqrt(0.05 * 0.95 / 250)
+        assert np.mean(hits) == about(0.95, len(hits), off=0.005)
     assert np.mean(widths["both"]) < 0.9 * np.mean(widths["first"])
     # A first round as unequal as this one for no reason is of less use than it might be.
     assert np.mean(widths["both"]) < (1.2 if unequal else 1.05) * np.mean(widths["at once"])
@@ -84,8 +88,8 @@ def test_intervals_of_both_rounds_hold_and_are_as_narrow_as_of_one_large_round(j
 
 def test_new_documents_only_are_drawn_and_the_file_holds_both_rounds() -> None:
     study = two_systems(60, judge="lenient", seed=1)
-    first = answered(plan_gold(study.runs(), study.judgments(), "P@10", 100), study)
-    plan = plan_gold(study.runs(), study.judgments(), "P@10", 80, pilot=first, seed=2)
+    first = answered(plan_gold(study.judgments(), study.runs(), "P@10", 100), study)
+    plan = plan_gold(study.judgments(), study.runs(), "P@10", 80, pilot=first, seed=2)
     assert plan.frame.height == 80
     assert plan.frame.join(first.frame, on=["query", "doc"], how="semi").height == 0
     assert (plan.labelled, plan.counting) == (100, 480 - 100)
@@ -98,14 +102,14 @@ def test_new_documents_only_are_drawn_and_the_file_holds_both_rounds() -> None:
     ]
     # 100 of 480 before, 80 of the 380 others now: all in all the chance is about 180 of 480.
     assert 1 / (1 / file["probability"]).mean() == pytest.approx(180 / 480, abs=0.03)
-    found = kt.compare(study.runs(), study.judgments(), "P@10", gold=answered(plan, study), draws=100)
+    found = kt.compare(study.judgments(), study.runs(), "P@10", gold=answered(plan, study), draws=100)
     assert found.methods.filter(pl.col("method") == "ppi")["n_gold"][0] == 180
 
 
 def test_a_second_round_that_is_half_done_counts_for_all_of_it_and_one_not_begun_is_refused() -> None:
     study = two_systems(60, judge="lenient", seed=1)
-    first = answered(plan_gold(study.runs(), study.judgments(), "P@10", 100), study)
-    plan = plan_gold(study.runs(), study.judgments(), "P@10", 80, pilot=first, seed=2)
+    first = answered(plan_gold(study.judgments(), study.runs(), "P@10", 100), study)
+    plan = plan_gold(study.judgments(), study.runs(), "P@10", 80, pilot=first, seed=2)
     half = kt.estimate.gold.Gold.of(answered(plan, study, 40))
     assert (1 / half.frame["probability"]).sum() == pytest.approx(480, rel=0.12)
     assert any("40 drawn documents of 80 without a gold label" in note for note in half.notes)
@@ -115,9 +119,9 @@ def test_a_second_round_that_is_half_done_counts_for_all_of_it_and_one_not_begun
 
 def test_a_third_round_goes_on_from_the_file_of_two() -> None:
     study = two_systems(60, judge="lenient", seed=4)
-    labels = plan_gold(study.runs(), study.judgments(), "P@10", 60)
+    labels = plan_gold(study.judgments(), study.runs(), "P@10", 60)
     for turn in (1, 2):
-        labels = plan_gold(study.runs(), study.judgments(), "P@10", 60, pilot=answered(labels, study), seed=turn)
+        labels = plan_gold(study.judgments(), study.runs(), "P@10", 60, pilot=answered(labels, study), seed=turn)
     assert sorted(labels.to_frame()["round"].unique()) == [1, 2, 3]
     full = kt.estimate.gold.Gold.of(answered(labels, study)).frame
     assert full.height == 180
@@ -127,7 +131,7 @@ def test_a_third_round_goes_on_from_the_file_of_two() -> None:
 def test_labels_drawn_nobody_knows_how_speak_for_themselves_alone() -> None:
     study = two_systems(60, judge="lenient", seed=5)
     liked = study.gold((study.label == 1) & (np.arange(len(study.label)) % 3 == 0), 1.0)
-    plan = plan_gold(study.runs(), study.judgments(), "P@10", 80, pilot=liked.frame.drop("probability"))
+    plan = plan_gold(study.judgments(), study.runs(), "P@10", 80, pilot=liked.frame.drop("probability"))
     assert plan.earlier is not None
     assert (plan.earlier["probability"] == 1).all()
     assert any("does not say with which probability" in note for note in plan.notes)
@@ -135,7 +139,7 @@ def test_labels_drawn_nobody_knows_how_speak_for_themselves_alone() -> None:
     assert any("count alike for all systems left out" in note for note in plan.notes)
     other = two_systems(60, judge="lenient", seed=5, shared=0)
     b_only = other.gold((other.rank[:, 1] > 0) & (np.arange(len(other.label)) % 4 == 0), 0.25)
-    strange = plan_gold(other.runs(), other.judgments(), "P@10", 80, pilot=b_only)
+    strange = plan_gold(other.judgments(), other.runs(), "P@10", 80, pilot=b_only)
     assert any("not drawn for these runs" in note for note in strange.notes)
     assert strange.earlier is not None
     assert (strange.earlier["probability"] == 1).all()
@@ -144,13 +148,13 @@ def test_labels_drawn_nobody_knows_how_speak_for_themselves_alone() -> None:
 def test_a_pilot_of_other_documents_is_left_out_and_one_of_all_leaves_nothing_to_draw() -> None:
     study = two_systems(20, seed=6)
     strangers = kt.Judgments.of([{"query": "000001", "doc": "none", "label": 1, "probability": 0.5}])
-    plan = plan_gold(study.runs(), study.judgments(), "P@10", 30, pilot=strangers)
+    plan = plan_gold(study.judgments(), study.runs(), "P@10", 30, pilot=strangers)
     assert plan.earlier is None
-    assert plan.to_frame().equals(plan_gold(study.runs(), study.judgments(), "P@10", 30).frame)
+    assert plan.to_frame().equals(plan_gold(study.judgments(), study.runs(), "P@10", 30).frame)
     assert any("1 gold label of the pilot on documents that these systems do not show" in note for note in plan.notes)
     everything = study.gold(np.ones(len(study.truth), bool), 1.0)
     with pytest.raises(kt.Undefined, match="nothing is left to draw"):
-        plan_gold(study.runs(), study.judgments(), "P@10", 30, pilot=everything)
+        plan_gold(study.judgments(), study.runs(), "P@10", 30, pilot=everything)
 
 
 def test_as_many_as_drawn_uniformly_is_right_for_a_second_round() -> None:
@@ -163,9 +167,9 @@ def test_as_many_as_drawn_uniformly_is_right_for_a_second_round() -> None:
         name: {query: {doc: float(10 - place) for place, doc in enumerate(order)} for query in labels}
         for name, order in (("a", docs), ("b", other))
     }
-    first = plan_gold(runs, labels, "DCG@10", 40)
+    first = plan_gold(labels, runs, "DCG@10", 40)
     done = kt.Judgments.of(first.frame.with_columns(label=pl.int_range(pl.len()) % 2 * 1.0))
-    plan = plan_gold(runs, labels, "DCG@10", 20, pilot=done)
+    plan = plan_gold(labels, runs, "DCG@10", 20, pilot=done)
     assert plan.frame.height == 20
     assert plan.as_many_uniform == pytest.approx(180, rel=0.05)
 

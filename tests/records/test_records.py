@@ -25,7 +25,7 @@ def test_pandas_frames_are_taken() -> None:
 
 def test_input_is_not_changed() -> None:
     frame = pl.DataFrame({"qid": ["q"], "docid": ["d"], "rel": [1]})
-    kt.score({"q": {"d": 1.0}}, frame, "P@1")
+    kt.score(frame, {"q": {"d": 1.0}}, "P@1")
     assert frame.columns == ["qid", "docid", "rel"]
 
 

@@ -34,7 +34,7 @@ def chosen(said: Preferences) -> pl.Series:
 
 
 def test_without_noise_every_judge_prefers_the_list_that_is_worth_more_for_the_subtopic() -> None:
-    said = side_by_side(RUNS, LABELS, "RR", judges=3, noise=0.0).frame.filter(~pl.col("trap"))
+    said = side_by_side(LABELS, RUNS, "RR", judges=3, noise=0.0).frame.filter(~pl.col("trap"))
     assert {*said["subtopic"]} == {"1", "2"}
     for row in said.iter_rows(named=True):
         best = {"1": "one", "2": "two"}[row["subtopic"]]
@@ -73,7 +73,7 @@ def test_a_fifth_of_the_comparisons_are_traps_which_the_careful_pass_and_the_car
 
 def test_both_lists_worthless_is_answered_with_none() -> None:
     nothing = Judgments.of({"q1": {"d1": 0, "d2": 0}})
-    said = side_by_side(RUNS, nothing, "RR", judges=2, block=0)
+    said = side_by_side(nothing, RUNS, "RR", judges=2, block=0)
     assert said.frame["choice"].to_list() == ["none", "none"]
 
 
@@ -95,7 +95,7 @@ def test_users_may_differ_in_what_a_list_is_worth_to_them() -> None:
     """Half go by the first document, half by the number of relevant ones, where the two point different ways."""
     labels = Judgments.of({"q": {"a": 1, "b": 1, "c": 1, "x": 0, "y": 0, "z": 0}})
     runs = Runs.of({"top": {"q": {"a": 3.0, "x": 2.0, "y": 1.0}}, "many": {"q": {"z": 3.0, "b": 2.0, "c": 1.0}}})
-    said = side_by_side(runs, labels, ["RR", "P@3"], judges=400, population=400, noise=0.0, block=0, seed=1)
+    said = side_by_side(labels, runs, ["RR", "P@3"], judges=400, population=400, noise=0.0, block=0, seed=1)
     assert (chosen(said) == "top").mean() == pytest.approx(0.5, abs=0.08)
 
 
@@ -110,9 +110,9 @@ def test_random_preferences_know_nothing_of_the_lists() -> None:
 )
 def test_impossible_studies_are_refused(options: dict[str, float]) -> None:
     with pytest.raises(BadInput):
-        side_by_side(RUNS, LABELS, "RR", **options)  # type: ignore[arg-type]
+        side_by_side(LABELS, RUNS, "RR", **options)  # type: ignore[arg-type]
     with pytest.raises(BadInput, match="nothing to compare"):
-        side_by_side(Runs.of({"q1": {"d1": 1.0}}), LABELS, "RR")
+        side_by_side(LABELS, Runs.of({"q1": {"d1": 1.0}}), "RR")
 
 
 def test_strength_is_two_from_clear_on() -> None:

@@ -25,7 +25,7 @@ CASES = {
 }
 
 
-def study() -> tuple[Preferences, Runs, Judgments]:
+def study() -> tuple[Preferences, Judgments, Runs]:
     runs: dict[str, dict[str, dict[str, float]]] = {"x": {}, "y": {}}
     rows = []
     for query, (_, x, y, (for_x, for_y)) in CASES.items():
@@ -33,7 +33,7 @@ def study() -> tuple[Preferences, Runs, Judgments]:
         runs["y"][query] = {doc: 9.0 - place for place, doc in enumerate(y)}
         choices = ["left"] * for_x + ["right"] * for_y
         rows += [{"query": query, "left": "x", "right": "y", "choice": c} for c in choices]
-    return Preferences.of(rows), Runs.of(runs), Judgments.of({query: case[0] for query, case in CASES.items()})
+    return Preferences.of(rows), Judgments.of({query: case[0] for query, case in CASES.items()}), Runs.of(runs)
 
 
 def test_agree_equal_disagree_and_ties_by_hand() -> None:
@@ -90,7 +90,7 @@ def test_pairs_of_one_query_count_as_one_throw() -> None:
             for a in range(systems)
             for b in range(a + 1, systems)
         ]
-        found = agreement(Preferences.of(rows), Runs.of(lists), labels, ["RR"]).frame.row(0, named=True)
+        found = agreement(Preferences.of(rows), labels, Runs.of(lists), ["RR"]).frame.row(0, named=True)
         assert (found["agree"], found["disagree"]) == (6, 0)
         assert found["binomial_p"] == pytest.approx(2 / 64)
         p.append(found["p"])
@@ -103,17 +103,17 @@ def test_by_subtopic_each_need_has_its_own_labels() -> None:
     )
     runs = Runs.of({"x": {"q": {"1": 2.0, "2": 1.0}}, "y": {"q": {"2": 2.0, "1": 1.0}}})
     said = [{"query": "q", "subtopic": s, "left": "x", "right": "y", "choice": "left"} for s in ("1", "2", "3")]
-    found = agreement(Preferences.of(said), runs, labels, ["RR"], by="subtopic", draws=0)
+    found = agreement(Preferences.of(said), labels, runs, ["RR"], by="subtopic", draws=0)
     assert found.frame.select("agree", "disagree", "ties").row(0) == (1, 1, 0)
     assert any("1 pair of 3 without labels for the subtopic" in note for note in found.notes)
-    by_query = agreement(Preferences.of(said), runs, labels, ["RR"], by="query", draws=0)
+    by_query = agreement(Preferences.of(said), labels, runs, ["RR"], by="query", draws=0)
     assert by_query.frame.select("agree", "disagree", "ties").row(0) == (0, 0, 1)
 
 
 def test_kinds_of_queries_are_a_split() -> None:
-    preferences, runs, labels = study()
+    preferences, labels, runs = study()
     kinds = Queries.of({"query": list(CASES), "kind": ["faceted", "faceted", "faceted", "ambiguous", "ambiguous"]})
-    found = agreement(preferences, runs, labels, ["RR"], split=["kind"], queries=kinds, draws=0)
+    found = agreement(preferences, labels, runs, ["RR"], split=["kind"], queries=kinds, draws=0)
     rows = {r["split"]: (r["agree"], r["equal"], r["disagree"], r["ties"]) for r in found.frame.iter_rows(named=True)}
     assert rows["kind faceted"] == (1, 0, 1, 1)
     assert rows["kind ambiguous"] == (1, 1, 0, 0)
@@ -121,18 +121,18 @@ def test_kinds_of_queries_are_a_split() -> None:
 
 
 def test_what_cannot_be_done_is_said() -> None:
-    preferences, runs, labels = study()
+    preferences, labels, runs = study()
     with pytest.raises(BadInput, match="the systems that users compared, such as y"):
-        agreement(preferences, Runs.of({"x": {"q1": {"a": 1.0}}}), labels, ["RR"])
+        agreement(preferences, labels, Runs.of({"x": {"q1": {"a": 1.0}}}), ["RR"])
     with pytest.raises(Undefined, match="none of the 5 pairs"):
-        agreement(preferences, runs, Judgments.of({"other": {"a": 1}}), ["RR"])
+        agreement(preferences, Judgments.of({"other": {"a": 1}}), runs, ["RR"])
     with pytest.raises(BadInput, match="difference or zero or a column"):
-        agreement(preferences, runs, labels, ["RR"], split=["colour"])
+        agreement(preferences, labels, runs, ["RR"], split=["colour"])
     with pytest.raises(BadInput, match="a list of splits"):
-        agreement(preferences, runs, labels, ["RR"], split="zero")
+        agreement(preferences, labels, runs, ["RR"], split="zero")
     twice = preferences.frame.with_columns(subtopic=pl.lit("1"))
     with pytest.raises(BadInput, match="a column subtopic"):
-        agreement(Preferences.of(twice), runs, labels, ["RR"], by="subtopic")
+        agreement(Preferences.of(twice), labels, runs, ["RR"], by="subtopic")
 
 
 def test_one_query_and_one_pair_have_figures_but_no_interval_and_no_claim() -> None:
@@ -146,9 +146,9 @@ def test_one_query_and_one_pair_have_figures_but_no_interval_and_no_claim() -> N
 
 
 def test_an_undefined_measure_is_left_out_where_it_is() -> None:
-    said, runs, _ = study()
+    said, _, runs = study()
     labels = Judgments.of({query: case[0] if query != "q1" else {"a": 0} for query, case in CASES.items()})
-    found = agreement(said, runs, labels, ["nNRBP"], draws=0)
+    found = agreement(said, labels, runs, ["nNRBP"], draws=0)
     assert "nNRBP is undefined in 1 pair: left out of its counts" in found.notes
 
 
@@ -161,14 +161,14 @@ def test_unanimous_queries_have_an_interval_with_width() -> None:
         }
     )
     said = [{"query": f"q{n}", "left": "x", "right": "y", "choice": "left"} for n in range(8)]
-    row = agreement(Preferences.of(said), runs, labels, ["RR"]).frame.row(0, named=True)
+    row = agreement(Preferences.of(said), labels, runs, ["RR"]).frame.row(0, named=True)
     assert row["agree_share"] == 1.0
     assert 0.5 < row["low"] < row["high"] == 1.0
 
 
 def test_all_tables_of_the_paper_by_one_call() -> None:
     made = preference_study("nDCG@10", queries=30, subtopics=3, relevant=0.1, seed=6)
-    found = agreement_tables(made.preferences, made.runs, made.judgments, queries=made.queries, draws=0)
+    found = agreement_tables(made.preferences, made.judgments, made.runs, queries=made.queries, draws=0)
     assert list(found) == [f"Table {n}" for n in range(1, 10)]
     four, six, seven, eight = (found[f"Table {n}"].frame for n in (4, 6, 7, 8))
     assert four.height > 1
@@ -181,15 +181,15 @@ def test_all_tables_of_the_paper_by_one_call() -> None:
         assert with_ties["n"] == above["n"] + above["ties"]
     assert found["Table 9"].frame["split"].to_list() == ["all", "kind ambiguous", "kind faceted"]
     plain = preference_study("nDCG@10", queries=10, seed=6)
-    assert next(iter(agreement_tables(plain.preferences, plain.runs, plain.judgments, draws=0))) == "Table 4"
+    assert next(iter(agreement_tables(plain.preferences, plain.judgments, plain.runs, draws=0))) == "Table 4"
 
 
 def test_scores_of_pairs_are_those_of_scoring() -> None:
     from karat.estimate import score
 
     made = preference_study(queries=12, seed=2)
-    compared = compare(preferred(made.preferences), made.runs, made.judgments, ["nDCG@10", "AP"])
-    scores = score(made.runs, made.judgments, ["nDCG@10", "AP"], draws=0).queries
+    compared = compare(preferred(made.preferences), made.judgments, made.runs, ["nDCG@10", "AP"])
+    scores = score(made.judgments, made.runs, ["nDCG@10", "AP"], draws=0).queries
     values = {(s, q): (x, y) for s, q, x, y in scores.select("system", "query", "nDCG@10", "AP").iter_rows()}
     for row, a, b in zip(compared.pairs.iter_rows(named=True), compared.score_a, compared.score_b, strict=True):
         assert tuple(a) == pytest.approx(values[row["a"], row["query"]])
@@ -221,8 +221,8 @@ def test_the_web_tracks_subtopics_have_kinds_of_their_own(web2010: Path) -> None
     ]
     runs, labels = Runs.of(pl.concat(lists)), kt.read_judgments(str(web2010 / "10.diversity-qrels.final.txt.gz"))
     queries = kt.read_queries(str(web2010 / "wt2010-topics.xml"))
-    said = side_by_side(runs, labels, "nDCG@10", judges=5, seed=1)
-    found = agreement_tables(said, runs, labels, queries=queries, draws=0)
+    said = side_by_side(labels, runs, "nDCG@10", judges=5, seed=1)
+    found = agreement_tables(said, labels, runs, queries=queries, draws=0)
     kinds = {row["split"]: row for row in found["Table 9"].frame.iter_rows(named=True)}
     assert set(kinds) == {"all", "kind informational", "kind navigational"}
     assert kinds["all"]["n"] == kinds["kind informational"]["n"] + kinds["kind navigational"]["n"]

@@ -39,7 +39,7 @@ def test_a_satisfied_click_is_worth_two_any_click_one() -> None:
 
 
 def test_rates_and_click_ndcg_are_as_by_hand() -> None:
-    found = against_click_rates(RUN, LABELS, clicks(), ["DCG@2"], cutoff=2, draws=0).frame
+    found = against_click_rates(clicks(), LABELS, RUN, ["DCG@2"], cutoff=2, draws=0).frame
     dcg = [2 + 1 / np.log2(3), 1, 2 + 2 / np.log2(3), 0]
     by_hand = {
         "click rate": ([0.3, 0.05, 0.75, 0.0], dcg),  # (5/10 + 1/10)/2, (2/20 + 0)/2, 3/4, 0
@@ -55,13 +55,13 @@ def test_rates_and_click_ndcg_are_as_by_hand() -> None:
 
 
 def test_what_the_clicks_lack_is_said() -> None:
-    found = against_click_rates(RUN, LABELS, Clicks(clicks().frame.drop("impressions", "satisfied")), "P@1", draws=0)
+    found = against_click_rates(Clicks(clicks().frame.drop("impressions", "satisfied")), LABELS, RUN, "P@1", draws=0)
     assert found.frame["use"].unique().to_list() == ["click nDCG"]
     assert any("no impressions" in note for note in found.notes)
     assert any("no stays" in note for note in found.notes)
     assert any("1 query without a click" in note for note in found.notes)
     with pytest.raises(Undefined, match="fewer than three queries"):
-        against_click_rates(RUN, LABELS, clicks().frame.head(2), "P@1", draws=0)
+        against_click_rates(clicks().frame.head(2), LABELS, RUN, "P@1", draws=0)
 
 
 def test_users_who_click_good_documents_agree_with_dcg_and_random_clicks_with_nothing() -> None:
@@ -76,11 +76,11 @@ def test_users_who_click_good_documents_agree_with_dcg_and_random_clicks_with_no
     )
     labels = Judgments.of(shown.select("query", "doc", label="grade"))
     runs = Runs.of(shown.select("query", "doc", "rank", system=pl.lit("ours")))
-    found = against_click_rates(runs, labels, click_log(shown, sessions=60, seed=5), ["DCG@5", "P@5"], draws=300)
+    found = against_click_rates(click_log(shown, sessions=60, seed=5), labels, runs, ["DCG@5", "P@5"], draws=300)
     assert (found.frame.filter(pl.col("use") == "click rate")["spearman_low"] > 0.4).all()
     assert "go together most" in found.finding
     blind = shown.with_columns(grade=pl.lit(1))
-    found = against_click_rates(runs, labels, click_log(blind, sessions=60, seed=6), ["DCG@5", "P@5"], draws=300)
+    found = against_click_rates(click_log(blind, sessions=60, seed=6), labels, runs, ["DCG@5", "P@5"], draws=300)
     rates = found.frame.filter(pl.col("use") != "click nDCG")
     assert (rates["p_adjusted"] > 0.05).all()
 
@@ -109,5 +109,5 @@ def test_a_log_may_come_as_a_frame_or_rows() -> None:
     assert click_labels(made.to_dicts()).frame.equals(by_record)
     frame = clicks().frame
     log = pl.DataFrame({"query": ["q1", "q2", "q3"], "doc": ["a"] * 3, "clicked": [True, False, True]})
-    assert against_click_rates(RUN, LABELS, log, ["P@2"], draws=0).frame["n"].max() == 3
-    assert against_click_rates(RUN, LABELS, frame.to_dicts(), ["P@2"], draws=0).frame.height == 3
+    assert against_click_rates(log, LABELS, RUN, ["P@2"], draws=0).frame["n"].max() == 3
+    assert against_click_rates(frame.to_dicts(), LABELS, RUN, ["P@2"], draws=0).frame.height == 3

@@ -57,7 +57,7 @@ def test_a_small_study_by_hand() -> None:
     }
     answers = [("q1", "left", 2), ("q2", "right", 2), ("q3", "left", 1), ("q4", "equal", 0)]
     said = [{"query": q, "left": "a", "right": "b", "choice": c, "strength": s} for q, c, s in answers]
-    found = preference_curves(said, runs, labels, ["P@1"], tie_shares=[0, 0.75], conditions={"own": None}, draws=0)
+    found = preference_curves(said, labels, runs, ["P@1"], tie_shares=[0, 0.75], conditions={"own": None}, draws=0)
     told = {(r["curve"], r["preference"], r["asked"]): r for r in found.frame.iter_rows(named=True)}
     # Weak: P@1 says 1, -1, 0, 0 and users 1, -1, 1, 0: three of four, jaccard 3/5, chance (1x2 + 1x1 + 2x1)/16 = 5/16.
     row = told["ties", "weak", 0.0]
@@ -103,7 +103,7 @@ def in_context(seed: int, weight: float) -> tuple[pl.DataFrame, dict[str, object
 def test_the_curve_peaks_at_the_users_own_context_weight() -> None:
     said, runs, labels = in_context(2, 0.6)
     found = preference_curves(
-        said, runs["runs"], labels, ["CG@4", "P(rel=2)@4"], conditions={"few": 0.0}, tie_shares=[0, 0.5], draws=200
+        said, labels, runs["runs"], ["CG@4", "P(rel=2)@4"], conditions={"few": 0.0}, tie_shares=[0, 0.5], draws=200
     )
     weak = found.frame.filter(
         (pl.col("curve") == "context") & (pl.col("preference") == "weak") & (pl.col("measure") == "CG@4")
@@ -141,19 +141,19 @@ def test_the_intervals_cover_the_kappa_of_many_queries() -> None:
 
 def test_awkward_studies_are_answered_in_words() -> None:
     study = preference_study("DCG@5", queries=4, systems=3, pairs_per_query=1, seed=1)
-    found = preference_curves(study.preferences, study.runs, study.judgments, ["DCG@5"], draws=200)
+    found = preference_curves(study.preferences, study.judgments, study.runs, ["DCG@5"], draws=200)
     assert found.frame["kappa_low"].is_nan().all()
     assert any("fewer than 5 queries" in note for note in found.notes)
     bare = study.preferences.frame.drop("strength")
-    found = preference_curves(bare, study.runs, study.judgments, ["DCG@5"], draws=0)
+    found = preference_curves(bare, study.judgments, study.runs, ["DCG@5"], draws=0)
     assert found.frame["preference"].unique().to_list() == ["weak"]
     assert any("two strengths" in note for note in found.notes)
     with pytest.raises(Undefined, match="none of the 3 pairs"):
         preference_curves(
-            study.preferences.frame.with_columns(pl.lit("q").alias("query")), study.runs, study.judgments, draws=0
+            study.preferences.frame.with_columns(pl.lit("q").alias("query")), study.judgments, study.runs, draws=0
         )
     with pytest.raises(BadInput, match="shares from 0 to 1"):
-        preference_curves(study.preferences, study.runs, study.judgments, conditions={"weak": 9.0})
+        preference_curves(study.preferences, study.judgments, study.runs, conditions={"weak": 9.0})
 
 
 def test_differences_that_are_equal_but_for_rounding_tie_together() -> None:
@@ -169,7 +169,7 @@ def test_differences_that_are_equal_but_for_rounding_tie_together() -> None:
 
 def test_no_shares_of_ties_leave_the_other_curve_and_none_at_all_are_refused() -> None:
     made = preference_study(queries=6, judges=1, block=0)
-    given_all = (made.preferences, made.runs, made.judgments, ["P@10"])
+    given_all = (made.preferences, made.judgments, made.runs, ["P@10"])
     found = preference_curves(*given_all, tie_shares=(), draws=0)
     assert found.frame["curve"].unique().to_list() == ["context"]
     with pytest.raises(BadInput, match="a share of ties"):

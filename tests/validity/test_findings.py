@@ -71,7 +71,7 @@ def test_two_measures_that_never_differ_may_differ_either_way() -> None:
 def test_p_values_of_parts_are_adjusted_for_all_rows() -> None:
     """Two measures, all pairs and two parts: six rows, so the smallest p counts six times."""
     made = preference_study("nDCG@10", queries=20, seed=6)
-    told = agreement(made.preferences, made.runs, made.judgments, ["nDCG@10", "P@10"], split=["difference"], draws=0)
+    told = agreement(made.preferences, made.judgments, made.runs, ["nDCG@10", "P@10"], split=["difference"], draws=0)
     p, adjusted = told.frame["p"].to_numpy(), told.frame["p_adjusted"].to_numpy()
     assert len(p) == 6
     order = np.argsort(p)
@@ -82,7 +82,7 @@ def test_p_values_of_parts_are_adjusted_for_all_rows() -> None:
 def test_a_system_without_a_list_for_a_compared_query_is_counted() -> None:
     runs = {"x": {"q0": {"d": 1.0}, "q1": {"d": 1.0}}, "y": {"q0": {"d": 1.0}}}
     labels = {"q0": {"d": 1}, "q1": {"d": 1}}
-    found = agreement(answers("left", "left"), runs, labels, "P@1", draws=0)
+    found = agreement(answers("left", "left"), labels, runs, "P@1", draws=0)
     assert any("1 of 4 lists compared is not in the runs (y)" in note for note in found.notes)
     assert found.frame["agree"].to_list() == [1]
 
@@ -130,7 +130,7 @@ def test_a_constant_rating_is_the_ratings_fault() -> None:
     names = [f"s{n}" for n in range(6)]
     lists = [{"session": s, "step": 1, "doc": "x", "rank": 1} for s in names]
     labels = [{"query": s, "doc": "x", "label": n % 3} for n, s in enumerate(names)]
-    found = against_ratings(lists, labels, [{"session": s, "rating": 3} for s in names], "DCG@2", draws=0)
+    found = against_ratings([{"session": s, "rating": 3} for s in names], labels, lists, "DCG@2", draws=0)
     assert found.finding.startswith("All 6 sessions have the same rating, 3")
 
 
@@ -138,21 +138,21 @@ def test_a_measure_that_falls_with_the_rating_is_not_said_to_go_along() -> None:
     names = [f"s{n:02}" for n in range(20)]
     lists = [{"session": s, "step": 1, "doc": "x", "rank": 1} for s in names]
     labels = [{"query": s, "doc": "x", "label": n} for n, s in enumerate(names)]
-    found = against_ratings(lists, labels, [{"session": s, "rating": -n} for n, s in enumerate(names)], "DCG@2")
+    found = against_ratings([{"session": s, "rating": -n} for n, s in enumerate(names)], labels, lists, "DCG@2")
     assert "goes against it most: Spearman -1.00" in found.finding
 
 
 def test_a_curve_of_answers_at_random_finds_no_best_measure() -> None:
     made = preference_study(None, queries=40, judges=3, block=0, seed=1)
     found = preference_curves(
-        made.preferences, made.runs, made.judgments, ["P@10"], tie_shares=(), conditions={"few": 0.1}, draws=200
+        made.preferences, made.judgments, made.runs, ["P@10"], tie_shares=(), conditions={"few": 0.1}, draws=200
     )
     assert found.finding.startswith("No measure is shown to agree with users' weak preferences beyond chance")
 
 
 def test_a_fit_that_gains_nothing_says_which_p_decides() -> None:
     made = preference_study(None, queries=30, judges=3, block=0, seed=3)
-    found = fit_measure(made.preferences, made.runs, made.judgments, "RBP(p=0.8)", {"p": [0.5, 0.8]}, draws=100)
+    found = fit_measure(made.preferences, made.judgments, made.runs, "RBP(p=0.8)", {"p": [0.5, 0.8]}, draws=100)
     held = found.held_out.row(0, named=True)
     assert not found.better
     assert f"p = {held['p_likelihood']:.3f} by likelihood, which decides" in found.finding
@@ -163,15 +163,15 @@ def test_a_fit_that_gains_nothing_says_which_p_decides() -> None:
 def test_frames_and_rows_are_as_good_as_records() -> None:
     made = preference_study("nDCG@10", queries=12, seed=2)
     said, lists, labels = (part.frame for part in (made.preferences, made.runs, made.judgments))
-    one = agreement(made.preferences, made.runs, made.judgments, ["P@10"], draws=0).frame
+    one = agreement(made.preferences, made.judgments, made.runs, ["P@10"], draws=0).frame
     apart = [lists.filter(pl.col("system") == name) for name in made.runs.systems]
     for runs in (lists, lists.to_dicts(), apart, [Runs.of(part) for part in apart]):
-        assert agreement(said.to_dicts(), runs, labels.to_dicts(), ["P@10"], draws=0).frame.equals(one, null_equal=True)
+        assert agreement(said.to_dicts(), labels.to_dicts(), runs, ["P@10"], draws=0).frame.equals(one, null_equal=True)
     measures = ["P@10", "RR", "nDCG@10"]
-    alike = measure_correlation(made.runs, made.judgments, measures).frame
-    assert measure_correlation(apart, labels, measures).frame.equals(alike, null_equal=True)
-    tables = agreement_tables(made.preferences, made.runs, made.judgments, draws=0)
-    same = agreement_tables(said, apart, labels, draws=0)
+    alike = measure_correlation(made.judgments, made.runs, measures).frame
+    assert measure_correlation(labels, apart, measures).frame.equals(alike, null_equal=True)
+    tables = agreement_tables(made.preferences, made.judgments, made.runs, draws=0)
+    same = agreement_tables(said, labels, apart, draws=0)
     assert {name: table.finding for name, table in same.items()} == {n: table.finding for n, table in tables.items()}
 
 
@@ -180,7 +180,7 @@ def test_weak_preferences_are_ties_to_a_fit_when_asked_for() -> None:
     said = made.preferences.frame.with_columns(strength=pl.int_range(pl.len()) % 2 + 1.0)
     weak = pl.col("choice").is_in(["left", "right"]) & (pl.col("strength") < 2)
     turned = said.with_columns(choice=pl.when(weak).then(pl.lit("equal")).otherwise("choice"))
-    given = (made.runs, made.judgments, "RBP(p=0.8)", {"p": [0.5, 0.8]})
+    given = (made.judgments, made.runs, "RBP(p=0.8)", {"p": [0.5, 0.8]})
     strong, by_hand = fit_measure(said, *given, at_least=2, draws=0), fit_measure(turned, *given, draws=0)
     assert strong.tried.equals(by_hand.tried)
     assert not strong.tried.equals(fit_measure(said, *given, draws=0).tried)

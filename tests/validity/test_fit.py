@@ -19,6 +19,7 @@ from karat.validity.fit import fit_measure
 from karat.validity.nested import flip
 from karat.validity.parameters import between
 from karat.validity.variants import Variants, steep_gains, varied
+from simulated import studies
 
 
 def test_the_likelihood_of_votes_is_that_of_a_logistic_or_normal_choice() -> None:
@@ -82,35 +83,39 @@ def test_variants_are_all_combinations_and_print_as_they_are_parsed() -> None:
     ("users", "default", "name", "truth"),
     [("RBP(p=0.5)", "RBP(p=0.8)", "p", 0.5), ("DCG(discount=1.5)@10", "DCG@10", "discount", 1.5)],
 )
+@pytest.mark.evidence
 def test_what_was_planted_is_recovered(users: str, default: str, name: str, truth: float) -> None:
     held = better = 0
-    for seed in range(20):
+    seeds = studies(12, 300)
+    for seed in seeds:
         study = preference_study(users, queries=60, pairs_per_query=2, judges=5, block=0, seed=seed)
-        found = fit_measure(study.preferences, study.runs, study.judgments, default, [name], repeats=1, draws=200)
+        found = fit_measure(study.preferences, study.judgments, study.runs, default, [name], repeats=1, draws=200)
         row = found.frame.row(0, named=True)
         held += row["low"] <= truth <= row["high"]
         better += found.better
-    assert held >= 16, held
-    assert better >= 18, better
+    assert held >= 0.8 * len(seeds), held
+    assert better >= 0.9 * len(seeds), better
 
 
+@pytest.mark.evidence
 def test_users_who_choose_at_random_are_not_believed() -> None:
     better = agreeing = 0
-    for seed in range(30):
+    seeds = studies(20, 500)
+    for seed in seeds:
         study = preference_study(None, queries=60, pairs_per_query=2, judges=5, block=0, seed=seed)
-        found = fit_measure(study.preferences, study.runs, study.judgments, "RBP(p=0.8)", ["p"], repeats=1, draws=100)
+        found = fit_measure(study.preferences, study.judgments, study.runs, "RBP(p=0.8)", ["p"], repeats=1, draws=100)
         better += found.better
         agreeing += found.held_out["p_agreement"][0] < 0.05
         if not found.better:
             assert found.measure == parse_measure("RBP(p=0.8)")
             assert "no better than the default" in found.finding
-    assert better <= 3, better
-    assert agreeing <= 5, agreeing
+    assert better <= 0.1 * len(seeds), better
+    assert agreeing <= 0.15 * len(seeds), agreeing
 
 
 def test_the_users_own_measure_gets_no_better() -> None:
     study = preference_study("RBP(p=0.8)", queries=80, pairs_per_query=2, judges=5, seed=3)
-    found = fit_measure(study.preferences, study.runs, study.judgments, "RBP(p=0.8)", ["p"], draws=200)
+    found = fit_measure(study.preferences, study.judgments, study.runs, "RBP(p=0.8)", ["p"], draws=200)
     assert not found.better
     low, high = found.frame.select("low", "high").row(0)
     assert low <= 0.8 <= high
@@ -118,7 +123,7 @@ def test_the_users_own_measure_gets_no_better() -> None:
 
 def test_a_gain_in_likelihood_alone_is_not_called_more_agreement() -> None:
     study = preference_study("RBP(p=0.5)", queries=60, systems=3, pairs_per_query=2, judges=5, seed=1)
-    words = (study.preferences, study.runs, study.judgments, "RBP(p=0.8)", ["p"])
+    words = (study.preferences, study.judgments, study.runs, "RBP(p=0.8)", ["p"])
     found = fit_measure(*words, draws=200)
     held = found.held_out.row(0, named=True)
     assert held["p_likelihood"] < 0.05 < held["p_agreement"]
@@ -146,8 +151,8 @@ def test_a_planted_context_weight_is_recovered_beside_a_discount_that_is_not_the
             said.append((query, "a", "b", "left" if felt > 0 else "right", f"j{judge}"))
     found = fit_measure(
         pl.DataFrame(said, schema=["query", "left", "right", "choice", "judge"], orient="row"),
-        pl.DataFrame(runs, schema=["system", "query", "doc", "rank"], orient="row"),
         Judgments.of(pl.DataFrame(labels, schema=["query", "doc", "context", "label"], orient="row")),
+        pl.DataFrame(runs, schema=["system", "query", "doc", "rank"], orient="row"),
         "DCG(discount=0)@4",
         {"context": np.arange(0, 1.01, 0.1).round(1).tolist(), "discount": [0.1, 0.3, 0.6]},
         draws=200,
@@ -164,14 +169,14 @@ def test_a_planted_context_weight_is_recovered_beside_a_discount_that_is_not_the
 def test_what_cannot_be_fitted_is_said() -> None:
     study = preference_study("RBP(p=0.5)", queries=10, seed=1)
     with pytest.raises(Undefined, match="too few to fit"):
-        fit_measure(study.preferences, study.runs, study.judgments)
+        fit_measure(study.preferences, study.judgments, study.runs)
     with pytest.raises(BadInput, match="a parameter of it"):
-        fit_measure(study.preferences, study.runs, study.judgments, "RBP", ["colour"])
+        fit_measure(study.preferences, study.judgments, study.runs, "RBP", ["colour"])
     with pytest.raises(BadInput, match="two or more to try, rising"):
-        fit_measure(study.preferences, study.runs, study.judgments, "RBP", {"p": [0.5]})
+        fit_measure(study.preferences, study.judgments, study.runs, "RBP", {"p": [0.5]})
     with pytest.raises(BadInput, match="a parameter, such as"):
-        fit_measure(study.preferences, study.runs, study.judgments, "RBP", [])
+        fit_measure(study.preferences, study.judgments, study.runs, "RBP", [])
     study = preference_study("RBP(p=0.5)", queries=25, seed=1)
     nobody = study.preferences.frame.with_columns(choice=pl.lit("equal"), trap=pl.lit(False))
     with pytest.raises(Undefined, match="nothing to fit to"):
-        fit_measure(nobody, study.runs, study.judgments)
+        fit_measure(nobody, study.judgments, study.runs)

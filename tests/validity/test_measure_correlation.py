@@ -12,7 +12,7 @@ from scipy.stats import kendalltau
 from karat.errors import BadInput, Undefined
 from karat.estimate import score
 from karat.records import Judgments, Runs
-from karat.report import heat_map
+from karat.reports import heat_map
 from karat.simulate import preference_study
 from karat.stats.ap_correlation import tau_ap, tau_ap_b
 from karat.validity import matrix, measure_correlation
@@ -23,8 +23,8 @@ MEASURES = ["nDCG@10", "RR", "P@5", "AP"]
 
 def test_figures_are_those_of_the_systems_means() -> None:
     made = preference_study(queries=25, systems=9, seed=8)
-    found = measure_correlation(made.runs, made.judgments, MEASURES)
-    means = score(made.runs, made.judgments, MEASURES, draws=0).means.pivot(
+    found = measure_correlation(made.judgments, made.runs, MEASURES)
+    means = score(made.judgments, made.runs, MEASURES, draws=0).means.pivot(
         on="measure", index="system", values="value"
     )
     assert found.frame.height == 6
@@ -46,7 +46,7 @@ def test_a_measure_agrees_with_itself_between_halves_the_better_the_more_queries
     alike = []
     for queries in (10, 200):
         made = preference_study(queries=queries, systems=8, seed=5)
-        alike.append(measure_correlation(made.runs, made.judgments, ["nDCG@10", "P@10"]).frame["first_self"][0])
+        alike.append(measure_correlation(made.judgments, made.runs, ["nDCG@10", "P@10"]).frame["first_self"][0])
     assert alike[0] < alike[1] <= 1
 
 
@@ -54,21 +54,21 @@ def test_too_few_systems_or_measures_are_refused() -> None:
     runs = Runs.of({"a": {"q": {"d": 1.0}}, "b": {"q": {"d": 1.0}}})
     labels = Judgments.of({"q": {"d": 1}})
     with pytest.raises(Undefined, match="needs 3 systems or more, not 2"):
-        measure_correlation(runs, labels, MEASURES)
+        measure_correlation(labels, runs, MEASURES)
     with pytest.raises(BadInput, match="two or more to compare"):
-        measure_correlation(runs, labels, ["AP"])
+        measure_correlation(labels, runs, ["AP"])
 
 
 def test_measures_that_tie_all_systems_have_no_correlation() -> None:
     runs = Runs.of({name: {"q": {"d": 1.0}} for name in "abc"})
-    found = measure_correlation(runs, Judgments.of({"q": {"d": 1}}), ["AP", "RR"])
+    found = measure_correlation(Judgments.of({"q": {"d": 1}}), runs, ["AP", "RR"])
     assert found.frame["tau_b"].is_nan().all()
     assert found.finding == "The measures tie all systems: no correlation can be told."
 
 
 def test_the_matrix_is_square_and_its_picture_holds_every_figure() -> None:
     made = preference_study(queries=25, systems=9, seed=8)
-    found = measure_correlation(made.runs, made.judgments, MEASURES)
+    found = measure_correlation(made.judgments, made.runs, MEASURES)
     square = matrix(found)
     assert square["measure"].to_list() == MEASURES == square.columns[1:]
     values = square.select(MEASURES).to_numpy()

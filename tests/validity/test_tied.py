@@ -29,7 +29,7 @@ def test_the_mean_over_all_orders_of_tied_documents(seed: int) -> None:
     }
     gains = "{0:0,1:0.25,2:1}"
     measures = ["AP(rel=2)", f"GAP(gains={gains})", f"nDCG(gains={gains})", f"nDCG(gains={gains},discount='zipf')"]
-    scores = [kt.score(kt.Runs.of(run, system=name), labels, measures, draws=0).means for name, run in runs.items()]
+    scores = [kt.score(labels, kt.Runs.of(run, system=name), measures, draws=0).means for name, run in runs.items()]
     mean = np.mean([frame["value"].to_list() for frame in scores], axis=0)
     found = [
         tied_gap(table, np.array([0.0, 0.0, 1.0])),

@@ -14,9 +14,9 @@ from karat.cli.inputs import Reading, run_files
 from karat.cli.results import print_result
 from karat.cli.runs import read_several
 from karat.cli.tables import console, say, side_by_side
-from karat.compare import Comparison
-from karat.compare import compare as compared
-from karat.compare.verdict import Method
+from karat.comparison import Comparison
+from karat.comparison import compare as compared
+from karat.comparison.verdict import Method
 from karat.errors import BadInput
 from karat.measures import profile_named
 from karat.records import Result
@@ -53,7 +53,7 @@ ABOUT = {
     help="The method that decides: auto is ppi with gold labels, plain without.",
 )
 @options.queries_are
-@options.consensus([*options.HOWS, "one-coin", "dawid-skene", "ordinal"], default=options.HOWS[0])
+@options.consensus_or_model
 @click.option("--peek", type=int, metavar="N", help="Intervals for looking again and again; N queries are planned.")
 @options.by_query
 @options.profile
@@ -96,8 +96,8 @@ def compare(
     lists = read_several(run_files(labels, runs), ranks=by_rank)
     study = reading.study(labels, gold=gold)
     found = compared(
-        lists,
         study.judged,
+        lists,
         measure[0] if measure else None,
         gold=study.gold,
         method=method,
@@ -125,7 +125,7 @@ def _print(found: Comparison, by_query: bool) -> None:
 
     out = console()
     many = len(found.systems) > 2
-    say(out, found.sentence())
+    say(out, found.finding)
     methods = found.methods.drop("system_a", "system_b") if not many else found.methods.drop("system_a")
     if not many:
         methods = methods.rename({"a": found.systems[0], "b": found.systems[1]})

@@ -29,7 +29,7 @@ Examples:
 @options.kind(list(READERS), show_default="as its columns tell")
 @options.from_format
 @options.to_format
-@options.consensus(options.HOWS)
+@options.consensus
 @options.labels
 def convert(
     source: str,

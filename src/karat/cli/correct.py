@@ -10,11 +10,11 @@ import click
 from karat.cli import options
 from karat.cli.results import print_result
 from karat.errors import BadInput
-from karat.estimate.accuracy import Accuracy
-from karat.estimate.corrected import Corrected, corrected_score
-from karat.estimate.corrected_pair import CorrectedPair, corrected_difference
-from karat.estimate.needed import needed as plan_of
-from karat.estimate.observed import Observed
+from karat.published.accuracy import Accuracy
+from karat.published.corrected import Corrected, corrected_score
+from karat.published.corrected_pair import CorrectedPair, corrected_difference
+from karat.published.needed import needed as plan_of
+from karat.published.observed import Observed
 from karat.records import Result
 
 EXAMPLES = """\b

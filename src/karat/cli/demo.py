@@ -101,9 +101,9 @@ def _print(study: DemoStudy) -> None:
     )
     out.print()
     say(out, "Is the hybrid better than BM25? By the labels of the simulated LLM, taken as they are:")
-    say(out, f"  {study.naive.sentence()}")
+    say(out, f"  {study.naive.finding}")
     say(out, f"With {gold} gold labels drawn by karat plan gold for all four engines (those of these two count):")
-    say(out, f"  {study.corrected.sentence()}")
+    say(out, f"  {study.corrected.finding}")
     say(out, f"The truth, by the grades of all {len(study.hand.frame)} results, is {study.truth:+.3f}.")
     if study.found_out:
         say(

@@ -36,7 +36,7 @@ KINDS = ("judgments", "gold", "preferences", "tasks", "codes", "people", "log")
 @click.argument("target", metavar="FILE")
 @options.kind(KINDS, default="judgments", show_default=True)
 @options.to_format
-@options.consensus(options.HOWS)
+@options.consensus
 @options.group
 @options.database
 def export(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
 from typing import Any, Literal, TypeVar
 
@@ -13,8 +13,6 @@ from karat.errors import BadInput
 
 #: A command, or the function that one is made of.
 Command = TypeVar("Command", bound=Callable[..., Any])
-#: As in karat.labels.consensus, which --help shall not wait for.
-HOWS = ("median", "majority", "mean")
 #: What is printed: a table to read, one JSON document, or tab-separated lines.
 Form = Literal["table", "json", "tsv"]
 
@@ -29,6 +27,50 @@ def _only(context: click.Context, option: click.Parameter, files: tuple[str, ...
             remedy="for gold labels of two rounds, karat plan gold --gold FIRST writes a file that holds both",
         )
     return files[0] if files else None
+
+
+class OneOf(click.Choice[str]):
+    """A choice of names that are asked for when they are wanted: a command's definition loads nothing."""
+
+    def __init__(self, names: Callable[[], Iterable[str]]) -> None:
+        self.names, self.case_sensitive = names, True
+
+    @property
+    def choices(self) -> tuple[str, ...]:  # type: ignore[override]  # click sets it once, this looks it up
+        """The names there are now."""
+        return tuple(self.names())
+
+
+class FormatName(OneOf):
+    """A format's name, taken as it is: reading and writing say which there are, as they do in Python."""
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The name as it is."""
+        return value
+
+
+def _hows() -> Iterable[str]:
+    from karat.labels.consensus import HOWS
+
+    return HOWS
+
+
+def _formats() -> Iterable[str]:
+    from karat.formats import FORMATS
+
+    return FORMATS
+
+
+def _formats_written() -> Iterable[str]:
+    from karat.formats import FORMATS
+
+    return [name for name, form in FORMATS.items() if form.writes]
+
+
+def _hows_and_models() -> Iterable[str]:
+    from karat.judges import MODELS
+
+    return [*_hows(), *MODELS]
 
 
 # What stands beside the labels.
@@ -89,15 +131,32 @@ def preferences(command: Callable[..., Any]) -> Callable[..., Any]:
     return database(time_format(with_reading))
 
 
-def consensus(choices: Sequence[str], *, default: str | None = None) -> Callable[[Command], Command]:
-    """How several judges' labels become one: as by default, or only when asked for, where --consensus is enough."""
-    more: dict[str, Any] = {"default": default, "show_default": True}
-    return click.option(
-        "--consensus",
-        type=click.Choice(choices),
-        help="How several judges' labels of a document become one.",
-        **(more if default is not None else {"is_flag": False, "flag_value": choices[0]}),
-    )
+consensus = click.option(
+    "--consensus",
+    type=OneOf(_hows),
+    is_flag=False,
+    flag_value="median",
+    help="How several judges' labels of a document become one.",
+)
+consensus_or_model = click.option(
+    "--consensus",
+    default="median",
+    show_default=True,
+    type=OneOf(_hows_and_models),
+    help="How several judges' labels of a document become one.",
+)
+from_format = click.option(
+    "--from",
+    "from_format",
+    type=FormatName(_formats),
+    help="The file's format, where name and first line do not tell.",
+)
+to_format = click.option(
+    "--to",
+    "to_format",
+    type=FormatName(_formats_written),
+    help="The format to write, where the name does not tell.",
+)
 
 
 # What is computed.
@@ -217,9 +276,6 @@ def kind(choices: Sequence[str], **more: Any) -> Callable[[Command], Command]:
 
 
 group = click.option("--group", metavar="NAME", help="The group of judges whose labels are taken.")
-FORMATS = "trec, csv, tsv, jsonl, parquet, quepid, quepid-csv"
-from_format = click.option("--from", "from_format", metavar="FORMAT", help=f"The format that is read: {FORMATS}, xml.")
-to_format = click.option("--to", "to_format", metavar="FORMAT", help=f"The format to write: {FORMATS}.")
 
 # What is printed and written.
 as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON document with full precision.")

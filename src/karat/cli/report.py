@@ -12,8 +12,8 @@ from karat.cli.inputs import Reading
 from karat.cli.progress import progress
 from karat.cli.tables import console, say
 from karat.errors import BadInput
-from karat.report import make_report
-from karat.report.report import BESIDE
+from karat.reports import report as make_report
+from karat.reports.report import BESIDE
 from karat.study import Study
 
 EXAMPLES = """\b

@@ -7,15 +7,13 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
 import click
-import polars as pl
-from rich.console import Console
 
 from karat.cli.options import Form
 from karat.cli.progress import progress
 from karat.cli.tables import console, say, side_by_side
 from karat.errors import KaratError
 from karat.records import Result
-from karat.records.figures import WHOLE, cell, column_decimals, in_words
+from karat.records.figures import WHOLE, Written, in_words, written
 
 #: What the parts of an analysis look at.
 Given = TypeVar("Given")
@@ -95,40 +93,18 @@ def print_result(result: Result, columns: list[str] | None = None, title: str = 
     say(out, result.finding)
     frame = in_words(result.frame, result.scale)
     if frame.height:
-        _print_frame(out, frame.head(MOST_ROWS), columns)
+        told = written(frame.head(MOST_ROWS), columns or result.columns)
+        for place, table in enumerate(side_by_side(told.heads, told.rows, out.width, told.lead, _keys(told))):
+            if place:  # what identifies a row is repeated when the figures need more than one table
+                out.print()
+            out.print(table)
     if frame.height > MOST_ROWS:
         say(out, f"- {frame.height - MOST_ROWS:,} more rows, all of them with --json")
     for note in result.notes:
         say(out, f"- {note}")
 
 
-def _print_frame(out: Console, frame: pl.DataFrame, columns: list[str] | None) -> None:
-    if {"low", "high"} <= {*frame.columns}:  # the interval of the figure before it
-        before = frame.columns[: frame.columns.index("low")]
-        of = [name for name in before if name != "standard_error"][-1]
-        frame = frame.rename({"low": f"{of}_low", "high": f"{of}_high"})
-    names = [name for name in columns or frame.columns if name in frame.columns]
-    names = [name for name in names if not name.endswith(("_low", "_high")) and frame[name].null_count() < frame.height]
-    places = {name: column_decimals(frame, name) for name in names}
-    rows = [[_cell(row, name, places[name]) for name in names] for row in frame.iter_rows(named=True)]
-    empty = [all(row[place] == "-" for row in rows) for place in range(len(names))]
-    kept = [place for place in range(len(names)) if not empty[place]]
-    # Words come first and are repeated when the figures need more than one table.
-    words = [place for place in kept if frame[names[place]].dtype == pl.String]
-    figures = [place for place in kept if place not in words]
-    lead = len(words) or 1  # the first figure of a table without words says what a row is of
-    order = words + figures if words else kept
-    heads = [names[place].replace("_", " ") for place in order]
-    keys = [
-        at for at, place in enumerate(order) if names[place] in WHOLE and f"{names[place]}_low" not in frame.columns
-    ]
-    tables = side_by_side(heads, [[row[place] for place in order] for row in rows], out.width, lead, keys)
-    for place, table in enumerate(tables):
-        if place:
-            out.print()
-        out.print(table)
-
-
-def _cell(row: dict[str, Any], name: str, places: int) -> str:
-    value, interval = cell(row, name, places)
-    return f"{value} {interval}" if interval else value
+def _keys(told: Written) -> list[int]:
+    """The columns of numbers that say what a row is of: a grade, a size, so many of so many users; no figure of it."""
+    names = [head.replace(" ", "_") for head in told.heads]
+    return [at for at, name in enumerate(names) if name in WHOLE and not any("[" in row[at] for row in told.rows)]

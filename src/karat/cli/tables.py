@@ -33,7 +33,7 @@ def console() -> Console:
 def print_scores(scores: Scores, by_query: bool = False) -> None:
     """The scores, best system first."""
     out = console()
-    say(out, scores.sentence())
+    say(out, scores.finding)
     systems = scores.best_first()
     tables = _one_system(scores) if len(systems) == 1 else _many_systems(scores, systems, out.width)
     for place, table in enumerate(tables):

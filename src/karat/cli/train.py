@@ -12,9 +12,8 @@ from karat.cli import options
 from karat.cli.inputs import Reading
 from karat.cli.results import print_result, tell
 from karat.errors import BadInput
-from karat.formats import read_documents, read_queries, read_runs
+from karat.formats import FORMATS, read_documents, read_queries, read_runs
 from karat.formats.files import File
-from karat.formats.tables import read_table
 from karat.judges import add_features
 from karat.records import Judgments
 
@@ -98,7 +97,7 @@ def _table(
             known.select("query", "doc", *feature).unique(["query", "doc"]), on=["query", "doc"], how="left"
         )
     if features is not None:
-        given, source = read_table(File(features), "parquet" if features.endswith(".parquet") else "csv")
+        given, source = FORMATS["parquet" if features.endswith(".parquet") else "csv"].rows(File(features), "features")
         if not {"query", "doc"} <= {*given.columns}:
             raise BadInput.at(source.name, expected="the columns query and doc", found=", ".join(given.columns))
         numbers = [

@@ -15,10 +15,9 @@ from karat.context.labelling import unable_to_learn
 from karat.context.pairs import PAIR, Graded, ranked
 from karat.context.predictors import PREDICTORS, out_of_fold, parts, predictor_named
 from karat.errors import BadInput, Undefined
-from karat.records import Documents, Result, Runs
+from karat.records import Documents, LabelsLike, Result, Runs, RunsLike
 from karat.records.base import count
-from karat.records.runs import several, together
-from karat.records.swapped import refuse_swapped
+from karat.records.runs import joined
 from karat.stats.many import holm
 from karat.stats.regression import clustered_means, clustered_ols
 
@@ -32,10 +31,10 @@ CALIBRATION_PARTS = 10
 
 
 def context_accuracy(
-    judgments: Any,
+    judgments: LabelsLike,
     *,
     model: str = "grades",
-    runs: Any = None,
+    runs: RunsLike | None = None,
     documents: Any = None,
     folds: int = 10,
     level: float = 0.95,
@@ -80,11 +79,11 @@ def context_accuracy(
 
 
 def compare_predictors(
-    judgments: Any,
+    judgments: LabelsLike,
     *,
     models: str | Sequence[str] = tuple(PREDICTORS),
     against: str = "grades",
-    runs: Any = None,
+    runs: RunsLike | None = None,
     documents: Any = None,
     folds: int = 5,
     level: float = 0.95,
@@ -153,7 +152,8 @@ def compare_predictors(
     notes = [f"queries held out whole, in {count(int(fold.max()) + 1, 'part')}, with seed {seed}"]
     if np.isnan(back).all():
         notes.append("no back-off: no document was judged both after the list's first one and after another")
-    return Result(table, _best(table, against, level), (*study.notes(rich), *notes))
+    columns = ("predictor", "accuracy", "error", "gain", "gain_holm", "n")
+    return Result(table, _best(table, against, level), (*study.notes(rich), *notes), columns=columns)
 
 
 _COMPARED: dict[str, type[pl.DataType]] = {
@@ -180,9 +180,8 @@ class _HeldOut:
     query: Ints
 
     @classmethod
-    def of(cls, judgments: Any, runs: Any, documents: Any) -> _HeldOut:
-        refuse_swapped(runs, judgments, "this", labels_first=True)
-        runs = None if runs is None else together(several(runs))
+    def of(cls, judgments: LabelsLike, runs: RunsLike | None, documents: Any) -> _HeldOut:
+        runs = None if runs is None else joined(runs)
         documents = None if documents is None else Documents.of(documents)
         graded = Graded.of(judgments)
         pairs = graded.training()

@@ -11,13 +11,13 @@ import polars as pl
 from karat.context.features import features
 from karat.context.pairs import PAIR, Graded
 from karat.errors import BadInput, Undefined
-from karat.records import Documents, Judgments
+from karat.records import Documents, Judgments, LabelsLike
 
 #: Texts that are so much alike (cosine of their words, the rarer the heavier) are near copies.
 NEAR_COPY = 0.85
 
 
-def add_company(judgments: Any, documents: Any, *, near_copy: float = NEAR_COPY) -> Judgments:
+def add_company(judgments: LabelsLike, documents: Any, *, near_copy: float = NEAR_COPY) -> Judgments:
     """The judgments with a column `company`, which says what the document read before is to the one judged.
 
     >>> documents = Documents.of([

@@ -11,10 +11,9 @@ from karat.context.features import features
 from karat.context.pairs import PAIR, Graded, adjacent
 from karat.context.predictors import fit, predictor_named
 from karat.errors import BadInput
-from karat.records import Documents, Judgments, Result
+from karat.records import Documents, Judgments, LabelsLike, Result, RunsLike
 from karat.records.base import count
-from karat.records.runs import several, together
-from karat.records.swapped import refuse_swapped
+from karat.records.runs import joined
 from karat.stats import FEWEST
 
 #: Where a label in context may come from, the best first.
@@ -34,8 +33,8 @@ Value = Literal["grade", "expected"]
 
 
 def label_in_context(
-    judgments: Any,
-    runs: Any,
+    judgments: LabelsLike,
+    runs: RunsLike,
     *,
     depth: int = 10,
     model: str = "grades",
@@ -56,7 +55,7 @@ def label_in_context(
     from the other judgments in context, if both were judged alone; else `backed off` to what it was judged to be worth
     given the first document of its list (the mean, where lists that share the pair have different first ones); else the
     document's grade `alone`. A document without any of these has no label. The result can be scored with,
-    `karat.score(runs, labels, "CCG(context=0.5)@5")`, and new rankings of documents that were judged alone need no new
+    `karat.score(labels, runs, "CCG(context=0.5)@5")`, and new rankings of documents that were judged alone need no new
     judgments.
 
     `model` is the paper's multinomial logistic regression on the two grades alone (`grades`), or one that looks at more
@@ -69,10 +68,10 @@ def label_in_context(
     if value not in ("grade", "expected"):
         raise BadInput.at("the value", expected="grade or expected", found=f'"{value}"')
     predictor = predictor_named(model)
-    notes = refuse_swapped(runs, judgments, "label_in_context", labels_first=True)
+    judgments, runs = Judgments.of(judgments), joined(runs)
+    documents = None if documents is None else Documents.of(documents)
     graded = Graded.of(judgments)
-    notes += graded.notes
-    runs, documents = together(several(runs)), None if documents is None else Documents.of(documents)
+    notes = list(graded.notes)
     lists = adjacent(runs, depth)
     judged = pl.concat([graded.alone["query"], graded.given["query"]]).unique()
     strange = lists.filter(~pl.col("query").is_in(judged.implode()))["query"].n_unique()
@@ -119,7 +118,7 @@ def label_in_context(
     return Judgments(frame.rename({"grade": "label"}), tuple(notes), graded.scale)
 
 
-def context_sources(labels: Any, runs: Any, *, depth: int = 10) -> Result:
+def context_sources(labels: LabelsLike, runs: RunsLike, *, depth: int = 10) -> Result:
     """Where the labels in context of each system's documents come from: how many are judged, how many predicted.
 
     >>> labels = Judgments.of([{"query": "q", "doc": "b", "label": 0, "context": "a", "source": "judged"}])
@@ -129,8 +128,7 @@ def context_sources(labels: Any, runs: Any, *, depth: int = 10) -> Result:
     For labels made by `label_in_context`. A comparison of systems of which one is mostly judged and another mostly
     predicted is a comparison of judges with a model, too.
     """
-    strange = refuse_swapped(runs, labels, "context_sources", labels_first=True)
-    labels, runs = Judgments.of(labels), together(several(runs))
+    labels, runs = Judgments.of(labels), joined(runs)
     if "context" not in labels.frame.columns:
         raise BadInput.at(
             "the labels",
@@ -158,7 +156,7 @@ def context_sources(labels: Any, runs: Any, *, depth: int = 10) -> Result:
     shares = [f"{WORDS[name]} {100 * n[name] / pairs.height:.0f} %" for name in order if n.get(name, 0)]
     said = shares[0] if len(shares) == 1 else f"{', '.join(shares[:-1])} and {shares[-1]}"
     finding = f"Of {count(pairs.height, 'document')} after another (top {depth}), the label in context is {said}."
-    return Result(table, finding, (*graded.notes, *strange))
+    return Result(table, finding, graded.notes)
 
 
 def unable_to_learn(training: pl.DataFrame) -> str:

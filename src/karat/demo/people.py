@@ -93,5 +93,5 @@ def clicked(pairs: pl.DataFrame, runs: pl.DataFrame, seed: int) -> Clicks:
 def preferred(pairs: pl.DataFrame, runs: Runs, seed: int) -> Preferences:
     """What simulated users say to the lists of all pairs of engines, five of them to each; some are careless."""
     labels = Judgments.of(pairs.select("query", "doc", label=pl.col("grade").cast(pl.Float64)))
-    said = side_by_side(runs, labels, UTILITY, judges=5, careless=0.05, seed=seed)
+    said = side_by_side(labels, runs, UTILITY, judges=5, careless=0.05, seed=seed)
     return replace(said, frame=said.frame.with_columns(group=pl.lit("simulated users")))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import polars as pl
 
-from karat.compare import Comparison, compare
+from karat.comparison import Comparison, compare
 from karat.demo.corpus import python_documents
 from karat.demo.engines import Engines
 from karat.demo.people import FAVOURED, LLM, OTHER, SCALE, clicked, judged, preferred
@@ -57,12 +57,12 @@ class DemoStudy:
     @cached_property
     def naive(self) -> Comparison:
         """The verdict that takes the LLM-like judge's labels as they are."""
-        return compare(self.two, self.judgments[LLM.name], MEASURE, seed=self.seed)
+        return compare(self.judgments[LLM.name], self.two, MEASURE, seed=self.seed)
 
     @cached_property
     def corrected(self) -> Comparison:
         """The verdict with gold labels of some documents."""
-        return compare(self.two, self.judgments[LLM.name], MEASURE, gold=self.gold, seed=self.seed)
+        return compare(self.judgments[LLM.name], self.two, MEASURE, gold=self.gold, seed=self.seed)
 
     @property
     def found_out(self) -> bool:
@@ -76,7 +76,7 @@ class DemoStudy:
     @cached_property
     def true_scores(self) -> dict[str, float]:
         """Every engine's score by the hand grades of all documents, which a real study would not have."""
-        scores = score(self.runs, self.hand, [MEASURE], draws=0).to_frame()
+        scores = score(self.hand, self.runs, [MEASURE], draws=0).to_frame()
         return dict(zip(scores["system"].to_list(), scores["value"].to_list(), strict=True))
 
     @property
@@ -98,7 +98,7 @@ def demo_study(seed: int = 0) -> DemoStudy:
     hand = Judgments.check(pairs.select("query", "doc", label=pl.col("grade").cast(pl.Float64)), scale=scale)
     judgments = judged(pairs, runs, seed)
     size = min(GOLD, pairs.height // 2)
-    plan = plan_gold(shown, judgments[LLM.name], MEASURE, size, uniform=UNIFORM, seed=seed)
+    plan = plan_gold(judgments[LLM.name], shown, MEASURE, size, uniform=UNIFORM, seed=seed)
     gold = plan.frame.drop("label").join(hand.frame, on=["query", "doc"]).select("query", "doc", "label", "probability")
     needed = documents.join(runs.select("doc").unique(), on="doc", how="semi")
     return DemoStudy(

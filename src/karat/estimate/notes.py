@@ -59,7 +59,7 @@ def _other_spelling(lists: Lists) -> str:
     judged, run = lists.topics.queries["query"], lists.unjudged_queries
     found = lists.keys["query"].filter(pl.Series(lists.size > 0))
     labels = judged.filter(~judged.is_in(found.implode()))
-    cause, pairs = cause_of(run, labels)
+    cause, pairs = cause_of(labels, run)
     if cause:
         return (
             f"{count(pairs.height, 'query', 'queries')} of the run may be judged under another spelling "

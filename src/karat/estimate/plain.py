@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,10 +17,9 @@ from karat.labels import split_gold
 from karat.labels.consensus import How
 from karat.measures import ERR, Profile, Topics, as_measures, match, profile_named
 from karat.measures.topics import UserWeights
-from karat.records import Judgments, Queries, Runs
+from karat.records import Judgments, LabelsLike, Queries, Runs, RunsLike
 from karat.records.runs import several
-from karat.records.swapped import refuse_swapped
-from karat.stats import FEWEST, mean_intervals
+from karat.stats import FEWEST, Resampling, mean_intervals
 
 Floats = npt.NDArray[np.float64]
 
@@ -61,12 +59,7 @@ class Scorer:
         self.measures = as_measures(measures)
         if not self.measures:
             raise BadInput.at("the measures", expected="at least one, such as nDCG@10", found="none")
-        if not 0 < level < 1:
-            raise BadInput.at("the interval's level", expected="a share such as 0.95", found=str(level))
-        if not isinstance(draws, int) or not (draws == 0 or draws >= FEWEST_DRAWS):
-            raise BadInput.at("the bootstrap", expected=f"0 draws, or {FEWEST_DRAWS} or more", found=str(draws))
-        if not isinstance(seed, int) or seed < 0:
-            raise BadInput.at("the seed", expected="a whole number from 0", found=str(seed))
+        Resampling(level, draws, seed, fewest=FEWEST_DRAWS)
         self.profile = profile_named(profile)
         self.complete, self.level, self.draws, self.seed = complete, level, draws, seed
         # Labels in context are of use only to measures that look at the document above.
@@ -160,8 +153,8 @@ class Scorer:
 
 
 def score(
-    runs: Any,
-    labels: Any,
+    labels: LabelsLike,
+    runs: RunsLike,
     measures: object = ("nDCG@10", "AP", "RR", "P@10"),
     *,
     profile: str | Profile = "trec_eval",
@@ -177,7 +170,7 @@ def score(
     >>> import karat as kt
     >>> labels = {"q1": {"d1": 2, "d2": 0}, "q2": {"d3": 1}}
     >>> run = {"q1": {"d2": 0.9, "d1": 0.8}, "q2": {"d3": 0.7}}
-    >>> kt.score(run, labels, [kt.nDCG @ 10, "P@1"], draws=0)
+    >>> kt.score(labels, run, [kt.nDCG @ 10, "P@1"], draws=0)
     run has nDCG@10 0.8155 over 2 queries.
       run: nDCG@10 0.8155, P@1 0.5000
 
@@ -187,7 +180,6 @@ def score(
     intervals over `draws` resamples of the queries; `weights` gives the subtopics' weights. Measures with udm gains
     take them from how the judges of these labels disagree, or from `user_weights`.
     """
-    swapped = refuse_swapped(runs, labels, "kt.score")
     scorer = Scorer(
         Judgments.of(labels),
         measures,
@@ -199,5 +191,4 @@ def score(
         weights=weights,
         user_weights=user_weights,
     )
-    scores = Scores.joined([scorer.score(run) for run in several(runs)])
-    return replace(scores, notes=(*swapped, *scores.notes)) if swapped else scores
+    return Scores.joined([scorer.score(run) for run in several(runs)])

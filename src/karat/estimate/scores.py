@@ -11,13 +11,14 @@ import polars as pl
 
 from karat.errors import BadInput
 from karat.records.figures import decimals
+from karat.records.result import ResultBase
 
 #: Means that differ by less are the same.
 SAME = 1e-12
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Scores:
+class Scores(ResultBase):
     """Mean scores with intervals over queries.
 
     `means` has the columns system, measure, value, low, high, n; `queries` has system, query and one column per
@@ -112,13 +113,15 @@ class Scores:
                 }
             systems.append(entry)
         return {
+            "finding": self.finding,
             "systems": systems,
             "profile": self.profile,
             "interval": {"level": self.level, "draws": self.draws, "seed": self.seed},
             "notes": list(self.notes),
         }
 
-    def sentence(self) -> str:
+    @property
+    def finding(self) -> str:
         """The finding in words."""
         first, best = self.measures[0], self.best_first()[0]
         rows = self.means.filter(pl.col("measure") == first)
@@ -151,7 +154,7 @@ class Scores:
         return f"{', '.join(listed[:-1])} and {listed[-1]} share the highest"
 
     def __repr__(self) -> str:
-        lines = [self.sentence()]
+        lines = [self.finding]
         if len(self.measures) > 1 or len(self.systems) > 1:
             cells = {(row["system"], row["measure"]): _cell(row) for row in self.means.iter_rows(named=True)}
             lines += [
@@ -160,23 +163,15 @@ class Scores:
             ]
         return "\n".join([*lines, *(f"- {note}" for note in self.notes)])
 
-    def _repr_html_(self) -> str:
-        from html import escape
-
-        order = self.best_first()
-        head = "".join(f"<th>{escape(measure)}</th>" for measure in self.measures)
-        cells = {(row["system"], row["measure"]): row for row in self.means.iter_rows(named=True)}
-        body = "".join(
-            f"<tr><td>{escape(name)}</td>"
-            + "".join(f"<td>{_cell(cells[name, measure])}</td>" for measure in self.measures)
-            + "</tr>"
-            for name in order
-        )
-        notes = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
-        return (
-            f"<p>{escape(self.sentence())}</p><table><tr><th>system</th>{head}</tr>{body}</table>"
-            f"{f'<ul>{notes}</ul>' if notes else ''}"
-        )
+    def shown(self) -> pl.DataFrame:
+        """A row for each system, the best first, and a column for each measure with its interval."""
+        order = pl.DataFrame({"system": self.best_first()})
+        ends = {"value": "", "low": "_low", "high": "_high"}
+        for measure in self.measures:
+            mine = self.means.filter(pl.col("measure") == measure)
+            named = mine.select("system", **{f"{measure}{ending}": column for column, ending in ends.items()})
+            order = order.join(named, on="system", how="left", maintain_order="left")
+        return order
 
 
 def _cell(row: dict[str, Any]) -> str:

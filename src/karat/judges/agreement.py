@@ -17,15 +17,18 @@ from karat.judges.sums import By, all_sums, overall_name
 from karat.labels import ALL, GOLD, Panel
 from karat.labels.order import ThirdRule
 from karat.labels.selection import ASKED
-from karat.records import Result
+from karat.records import LabelsLike, Result
 from karat.records.base import count
 from karat.stats import FEWEST
-from karat.stats.bootstrap import check_draws
+from karat.stats.bootstrap import Resampling
+
+#: What is shown of the many figures, beside whose agreement it is.
+COLUMNS = ("labels", "n_pairs", "raw", "cohen", "fleiss", "alpha_ordinal")
 
 
 def agreement(
-    labels: Any,
-    gold: Any = None,
+    labels: Panel | LabelsLike,
+    gold: LabelsLike | None = None,
     *,
     by: str | None = None,
     judges: Judges = "sample",
@@ -60,7 +63,7 @@ def agreement(
     the intervals Cameron, Gelbach and Miller 2011.
     """
     panel, by = told_by(labels, gold, by, judges)
-    check_draws(level, draws, seed)
+    Resampling(level, draws, seed)
     at = panel.top if at is None else at
     told = By.of_panel(panel, by)
     frame = pl.concat(
@@ -83,10 +86,13 @@ def agreement(
         *_overlap(frame, panel, at),
     ]
     finding = _finding(frame, overall_name(panel), level)
-    return Result(_shown(frame, panel, by, told), finding, tuple(note for note in notes if note))
+    columns = ("group", "against", *([by] if by else []), *COLUMNS)
+    return Result(_shown(frame, panel, by, told), finding, tuple(note for note in notes if note), columns=columns)
 
 
-def told_by(labels: Any, gold: Any, by: str | None, judges: Judges) -> tuple[Panel, str | None]:
+def told_by(
+    labels: Panel | LabelsLike, gold: LabelsLike | None, by: str | None, judges: Judges
+) -> tuple[Panel, str | None]:
     """The panel of these labels, with what `by` names told apart, and the column to tell agreement by."""
     if judges not in get_args(Judges):
         raise BadInput.at("judges", expected=" or ".join(get_args(Judges)), found=str(judges))

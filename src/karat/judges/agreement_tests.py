@@ -15,10 +15,10 @@ from karat.judges.figures import FIGURES
 from karat.judges.left_out import Judges, LeftOut, left_out
 from karat.judges.sums import By, all_sums, overall_name
 from karat.labels import GOLD, Panel
-from karat.records import Result
+from karat.records import LabelsLike, Result
 from karat.records.base import count
 from karat.stats import FEWEST
-from karat.stats.bootstrap import check_draws
+from karat.stats.bootstrap import check_level
 from karat.stats.many import holm
 
 #: More values than these make more comparisons than anybody reads.
@@ -26,8 +26,8 @@ MOST_VALUES = 10
 
 
 def agreement_tests(
-    labels: Any,
-    gold: Any = None,
+    labels: Panel | LabelsLike,
+    gold: LabelsLike | None = None,
     *,
     by: str | None = None,
     figures: Sequence[str] = ("fleiss", "alpha_ordinal"),
@@ -55,7 +55,7 @@ def agreement_tests(
     Reference: Cameron, Gelbach and Miller, Robust Inference With Multiway Clustering (JBES 2011).
     """
     panel, by = told_by(labels, gold, by, judges)
-    check_draws(level, 0)
+    check_level(level)
     unknown = [name for name in figures if name not in FIGURES]
     if unknown or not figures:
         raise BadInput.at("the figures", expected=" or ".join(FIGURES), found=", ".join(unknown) or "none")

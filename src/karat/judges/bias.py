@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +16,7 @@ from karat.judges.population import Judges, sampled_groups
 from karat.judges.sides import Side, Slice, both_sides, own_columns
 from karat.judges.slices import SLICES, called, does, features_of, listed_features, percent, sentence
 from karat.labels import GOLD, Panel
-from karat.records import Result
+from karat.records import LabelsLike, Result
 from karat.records.base import count
 from karat.stats import totals
 from karat.stats.differences import Differences, clustered_differences
@@ -32,12 +31,15 @@ AT_ONCE = 4_000_000
 #: A difference that is rounding.
 NOTHING = 1e-12
 
+#: What is shown of a bias.
+COLUMNS = ("group", "against", "kind", "slice", "effect", "n_pairs", "p_bh")
+
 
 def find_bias(
-    labels: Any,
+    labels: Panel | LabelsLike,
     features: Sequence[str] | None = None,
     *,
-    gold: Any = None,
+    gold: LabelsLike | None = None,
     judges: Judges = "sample",
     min_pairs: int = 30,
     min_queries: int = 10,
@@ -330,7 +332,7 @@ def _result(
         others = count(len(because), "other slice stands", "other slices stand")
         notes.append(f"{others} out only because of a finding, which the full table names")
     frame = pl.DataFrame(rows, schema=_COLUMNS, infer_schema_length=None)
-    return Result(frame, sentence(first), (*further, *notes))
+    return Result(frame, sentence(first), (*further, *notes), columns=COLUMNS)
 
 
 _COLUMNS: dict[str, type[pl.DataType]] = {

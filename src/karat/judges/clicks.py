@@ -6,7 +6,7 @@ Reference: Kazai, Craswell, Yilmaz and Tahaghoghi, An Analysis of Systematic Jud
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -15,9 +15,10 @@ import polars as pl
 from karat.errors import BadInput, Undefined
 from karat.judges.clicked import Clicked, Counting, in_percent, shares
 from karat.labels.consensus import How
-from karat.records import ClickLog, Clicks, Result
+from karat.labels.panel import Panel
+from karat.records import ClickLog, Clicks, LabelsLike, Result
 from karat.records.base import count
-from karat.stats import FEWEST
+from karat.stats import FEWEST, Resampling
 
 Ints = npt.NDArray[np.int64]
 
@@ -28,7 +29,7 @@ DIFFERENT = "different"
 
 
 def against_clicks(
-    labels: Any,
+    labels: Panel | LabelsLike,
     clicks: Clicks | ClickLog,
     *,
     by: str | None = None,
@@ -93,7 +94,7 @@ def against_clicks(
                 )
     table = np.array(counts, dtype=np.float64)  # cells x outcomes x queries
     size = table.sum(axis=1)
-    share, low, high = shares(table, size[:, None], level, draws, seed)
+    share, low, high = shares(table, size[:, None], Resampling(level, draws, seed))
     columns: dict[str, object] = {
         "group": [cell[0] for cell in cells],
         "pairs": [cell[1] for cell in cells],
@@ -111,7 +112,8 @@ def against_clicks(
     frame = pl.DataFrame(columns)
     if draws and np.isnan(low).any():
         notes.append(f"no interval where fewer than {FEWEST} queries have pairs, or all of them agree")
-    return Result(frame, _preference_finding(frame, level), tuple(notes))
+    shown = ("group", *([by] if by else []), "pairs", "correct", "incorrect", "insensitive", "n_pairs")
+    return Result(frame, _preference_finding(frame, level), tuple(notes), columns=shown)
 
 
 def _thinned(rows: Ints, data: Clicked, most_pairs: int, seed: int, notes: list[str]) -> Ints:

@@ -15,15 +15,16 @@ from karat.judges.votes import Votes, levels_of, merged, need_labels, used, vote
 from karat.labels import Panel
 from karat.labels.panel import numbered
 from karat.labels.selection import ASKED
-from karat.records import Result
+from karat.records import LabelsLike, Result
 from karat.records.base import count
+from karat.stats import Resampling
 
 #: The condition that says whether the list was any good, and the columns that say whose list it was.
 LIST_QUALITY, LISTS = "list_quality", ("engine", "system")
 
 
 def disagreement_by(
-    labels: Any,
+    labels: Panel | LabelsLike,
     by: str,
     top: float | None = None,
     *,
@@ -60,7 +61,10 @@ def disagreement_by(
     else:
         parts = list(_by_value(panel, by, levels, min_labels, notes))
     for name, told, asked, n in parts:
-        p, (low, high) = ratio(told.sum(axis=0), asked.sum(axis=0)), intervals(told, asked, level, draws, seed)
+        p, (low, high) = (
+            ratio(told.sum(axis=0), asked.sum(axis=0)),
+            intervals(told, asked, Resampling(level, draws, seed)),
+        )
         for i, grade in enumerate(levels):
             figures = (float(p[i]), float(low[i]), float(high[i]), int(n[i]), bool(n[i] < FEW_LABELS), len(told))
             rows.append((name, grade, *figures))
@@ -149,7 +153,7 @@ def _finding(table: pl.DataFrame, by: str, panel: Panel, top: float) -> str:
     )
 
 
-def for_judge(labels: Any, judge: str, top: float | None = None, at_least: int = 1) -> Result:
+def for_judge(labels: Panel | LabelsLike, judge: str, top: float | None = None, at_least: int = 1) -> Result:
     """Of this judge's documents of each level, the share that at least M of all their judges call top.
 
     The shares are what the levels would be worth if everybody's opinion were known; summed over the judge's documents
@@ -177,7 +181,7 @@ def for_judge(labels: Any, judge: str, top: float | None = None, at_least: int =
 
 
 def resampled_p(
-    labels: Any,
+    labels: Panel | LabelsLike,
     top: float | None = None,
     *,
     min_labels: int = 6,

@@ -13,7 +13,7 @@ from karat.judges.disagreement import ratio
 from karat.judges.votes import level_of, levels_of, merged, used, with_names
 from karat.labels import Panel
 from karat.labels.panel import numbered
-from karat.records import Result
+from karat.records import LabelsLike, Result
 from karat.records.base import count
 from karat.stats import totals
 from karat.stats.agreement import label_counts
@@ -23,7 +23,7 @@ Ints = npt.NDArray[np.int64]
 
 
 def consistency(
-    labels: Any,
+    labels: Panel | LabelsLike,
     top: float | None = None,
     *,
     all_labels: bool = False,
@@ -125,7 +125,7 @@ def _one_each(rng: np.random.Generator, given: Floats) -> Floats:
     return one
 
 
-def overlap(labels: Any, at: float | None = None, *, all_labels: bool = False) -> Result:
+def overlap(labels: Panel | LabelsLike, at: float | None = None, *, all_labels: bool = False) -> Result:
     """The overlap of two judges' sets of documents at or above a level: |A and B| / |A or B|, for every two judges.
 
     >>> rows = [{"query": "q", "doc": d, "judge": j, "label": n} for d, j, n in

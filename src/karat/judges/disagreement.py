@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,10 +22,11 @@ from karat.errors import BadInput, Undefined
 from karat.judges.chances import beta_binomial_tail, binomial_tail, fit_beta_binomial, hypergeometric_tail
 from karat.judges.votes import Votes, levels_of, merged, need_labels, used, votes
 from karat.labels import Panel
-from karat.records import Result
+from karat.records import LabelsLike, Result
 from karat.records.base import count
+from karat.records.result import ResultBase
 from karat.records.scale import nothing_below
-from karat.stats import FEWEST, outside_share, resampled
+from karat.stats import FEWEST, Resampling
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -36,7 +36,7 @@ FEW_LABELS = 50
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Disagreement:
+class Disagreement(ResultBase):
     """p(T|i) of every level, with intervals over queries, and the weights that follow from it."""
 
     votes: Votes
@@ -65,7 +65,7 @@ class Disagreement:
     @cached_property
     def intervals(self) -> tuple[Floats, Floats]:
         """Lower and upper ends for p, queries drawn with replacement; NaN where the queries are too few."""
-        return intervals(*self.votes.sums, self.level, self.draws, self.seed)
+        return intervals(*self.votes.sums, Resampling(self.level, self.draws, self.seed))
 
     @cached_property
     def opinions(self) -> list[tuple[float, float]]:
@@ -227,9 +227,6 @@ class Disagreement:
             f"{self.p[below]:.3f}{ends}; {again}."
         )
 
-    def __repr__(self) -> str:
-        return self.finding + "".join(f"\n- {note}" for note in self.notes)
-
     def _needed(self, at_least: int) -> list[int]:
         """How many of the others must say top: one less when the label seen is top itself."""
         top = len(self.votes.levels) - 1
@@ -237,7 +234,7 @@ class Disagreement:
 
 
 def disagreement(
-    labels: Any,
+    labels: Panel | LabelsLike,
     top: float | None = None,
     *,
     min_labels: int = 2,
@@ -287,18 +284,14 @@ def disagreement(
     return Disagreement(found, level, draws, seed, tuple(notes))
 
 
-def intervals(told: Floats, asked: Floats, level: float, draws: int, seed: int) -> tuple[Floats, Floats]:
+def intervals(told: Floats, asked: Floats, resampling: Resampling) -> tuple[Floats, Floats]:
     """Lower and upper ends for told / asked summed over queries (rows), queries drawn with replacement."""
     n, columns = told.shape
-    low, high = np.full(columns, np.nan), np.full(columns, np.nan)
-    if not draws or n < FEWEST:
-        return low, high
-    drawn = np.concatenate([ratio(times @ told, times @ asked) for times in resampled(n, draws, seed)])
-    outside = outside_share(n, level)
-    for i in range(columns):
-        known = drawn[np.isfinite(drawn[:, i]), i]
-        if len(known):
-            low[i], high[i] = np.quantile(known, [outside, 1 - outside])
+    if not resampling.draws or n < FEWEST:
+        return np.full(columns, np.nan), np.full(columns, np.nan)
+    drawn = np.concatenate([ratio(times @ told, times @ asked) for times in resampling.times(n)])
+    # A draw may miss all documents of a grade; the others tell.
+    low, high = np.transpose([resampling.ends(column, n, undefined=1.0) for column in drawn.T])
     alike = low == high
     return np.where(alike, np.nan, low), np.where(alike, np.nan, high)
 

@@ -25,7 +25,7 @@ from karat.judges.slices import (
     sentence,
 )
 from karat.labels import ALL, Panel
-from karat.records import Result
+from karat.records import LabelsLike, Result
 from karat.records.base import count
 from karat.stats import FEWEST
 from karat.stats.many import benjamini_hochberg, holm
@@ -35,9 +35,13 @@ from karat.stats.two_way import Spread, spread_of_difference
 
 Floats = npt.NDArray[np.float64]
 
+#: What is shown of the shares and of the tests.
+SHARES = ("group", "feature", "value", "grade", "n", "share")
+TESTS = ("group", "first", "second", "feature", "value", "difference", "p_holm")
+
 
 def distribution(
-    labels: Any,
+    labels: Panel | LabelsLike,
     by: str | Sequence[str] | None = None,
     *,
     judges: Judges = "sample",
@@ -71,7 +75,7 @@ def distribution(
         f"{count(row['n_labels'], 'label')})"
         for row in usual.unique("group", keep="first").sort("group").iter_rows(named=True)
     ]
-    return Result(shares, sentence(listed(said)), tuple(notes), scale=panel.scale)
+    return Result(shares, sentence(listed(said)), tuple(notes), scale=panel.scale, columns=SHARES)
 
 
 def grade_words(panel: Panel, grade: float) -> str:
@@ -90,7 +94,7 @@ def _other_documents(frame: pl.DataFrame) -> str:
 
 
 def distribution_tests(
-    labels: Any, by: str | Sequence[str] | None = None, *, judges: Judges = "sample", level: float = 0.95
+    labels: Panel | LabelsLike, by: str | Sequence[str] | None = None, *, judges: Judges = "sample", level: float = 0.95
 ) -> Result:
     """Whether the labels of two groups differ, and those of two values of a feature, allowing for many tests.
 
@@ -155,7 +159,7 @@ def distribution_tests(
         tested = tested.with_columns(
             pl.Series(f"{p}_holm", holm(known)), pl.Series(f"{p}_bh", benjamini_hochberg(known))
         )
-    return Result(tested, _tests_said(tested), tuple(notes))
+    return Result(tested, _tests_said(tested), tuple(notes), columns=TESTS)
 
 
 _TESTS: dict[str, type[pl.DataType]] = {

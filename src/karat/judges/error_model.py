@@ -6,9 +6,9 @@ equally good, and one coin per judge, the share of answers that are right.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from html import escape
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import polars as pl
@@ -18,11 +18,12 @@ from karat.judges.em import FLOOR, Answers, Errors, Fit, check, settle, tally
 from karat.labels.panel import Floats
 from karat.records import Judgments, Scale
 from karat.records.base import count
-from karat.records.result import rows_of
+from karat.records.result import ResultBase, rows_of
+from karat.registry import Registry
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ErrorModel:
+class ErrorModel(ResultBase):
     """What documents are probably worth and how judges err, as one model sees it.
 
     - `posterior`: a row per document with `p_0`, `p_1`, ... (P of each true grade), `label` (the most probable grade,
@@ -87,12 +88,35 @@ class ErrorModel:
             "notes": list(self.notes),
         }
 
-    def __repr__(self) -> str:
-        return self.finding + "".join(f"\n- {note}" for note in self.notes)
+    def shown(self) -> pl.DataFrame:
+        """How each judge errs."""
+        return self.judges
 
-    def _repr_html_(self) -> str:
-        notes = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
-        return f"<p>{escape(self.finding)}</p>{self.judges._repr_html_()}{f'<ul>{notes}</ul>' if notes else ''}"
+
+#: A function that makes an error model of labels.
+Model = TypeVar("Model", bound=Callable[..., ErrorModel])
+#: The error models by the names that `consensus` takes beside median, majority and mean.
+MODELS: Registry[Callable[..., ErrorModel]] = Registry("error model", "karat.error_models", home="karat.judges")
+
+
+def register_error_model(name: str) -> Callable[[Model], Model]:
+    """Make a function of labels that gives an `ErrorModel` one that `consensus` and `--consensus` take by this name.
+
+    >>> @register_error_model("all-alike")
+    ... def all_alike(labels):
+    ...     return majority_posterior(labels)
+    >>> "all-alike" in MODELS
+    True
+    >>> MODELS.forget("all-alike")
+
+    `Answers` lays labels out for fitting, `settle` fits, and `described` puts the fit in words: see docs/extend.md.
+    """
+
+    def registered(model: Model) -> Model:
+        MODELS.register(name, model, model.__module__)
+        return model
+
+    return registered
 
 
 def majority_posterior(labels: Any, *, gold: Any = None) -> ErrorModel:
@@ -115,6 +139,7 @@ def majority_posterior(labels: Any, *, gold: Any = None) -> ErrorModel:
     return described("The majority", answers, fit)
 
 
+@register_error_model("one-coin")
 def one_coin(
     labels: Any,
     *,

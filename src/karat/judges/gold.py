@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -26,7 +26,7 @@ from karat.judges.slices import (
     sentence,
 )
 from karat.labels import ALL, Panel
-from karat.records import Result
+from karat.records import LabelsLike, Result
 from karat.records.base import count
 from karat.stats import FEWEST
 from karat.stats.regression import clustered_ols
@@ -37,10 +37,15 @@ Target = Literal["error", "label", "gold"]
 #: A text with more values than this enters a regression with its most frequent ones.
 MOST_VALUES = 10
 
+#: What is shown of each table.
+AGAINST_GOLD = ("group", "feature", "value", "n", "error", "under", "correct", "over")
+ERRORS = ("group", "feature", "value", "error", "n", "share")
+REGRESSION = ("group", "term", "coefficient", "p", "n", "n_queries")
+
 
 def against_gold(
-    labels: Any,
-    gold: Any = None,
+    labels: Panel | LabelsLike,
+    gold: LabelsLike | None = None,
     *,
     by: str | Sequence[str] | None = None,
     judges: Judges = "sample",
@@ -84,12 +89,14 @@ def against_gold(
         parts.append(placed.select("group", "feature", "value", "n", "n_queries", "n_judges").with_columns(figures))
     table = pl.concat(parts).rename({"error_low": "low", "error_high": "high"})
     far = parts[0].sort(pl.col("error").abs(), descending=True) if parts[0].height > 4 else parts[0]
-    return Result(table, sentence(listed([_said(row) for row in far.iter_rows(named=True)])), tuple(notes))
+    return Result(
+        table, sentence(listed([_said(row) for row in far.iter_rows(named=True)])), tuple(notes), columns=AGAINST_GOLD
+    )
 
 
 def error_distribution(
-    labels: Any,
-    gold: Any = None,
+    labels: Panel | LabelsLike,
+    gold: LabelsLike | None = None,
     *,
     by: str | Sequence[str] | None = None,
     judges: Judges = "sample",
@@ -124,14 +131,14 @@ def error_distribution(
         f"{percent(row['share'])} of the labels of {called(row['group'])} equal gold"
         for row in exact.iter_rows(named=True)
     ]
-    return Result(shares, sentence(listed(said) or "no label equals gold"), tuple(notes))
+    return Result(shares, sentence(listed(said) or "no label equals gold"), tuple(notes), columns=ERRORS)
 
 
 def gold_regression(
-    labels: Any,
+    labels: Panel | LabelsLike,
     features: str | Sequence[str],
     target: Target = "error",
-    gold: Any = None,
+    gold: LabelsLike | None = None,
     *,
     judges: Judges = "sample",
     level: float = 0.95,
@@ -199,7 +206,9 @@ def gold_regression(
     finding = "; ".join(said) or f"no feature has an effect on {what} beyond chance"
     if not any(np.isfinite(row[3]) for row in sure):
         finding = f"the labels are too few, or too much alike, to tell what features do to {what}"
-    return Result(pl.concat(parts).sort("group", maintain_order=True), sentence(finding), tuple(notes))
+    return Result(
+        pl.concat(parts).sort("group", maintain_order=True), sentence(finding), tuple(notes), columns=REGRESSION
+    )
 
 
 def _design(frame: pl.DataFrame, features: Sequence[str], notes: list[str]) -> tuple[list[str], Floats]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -18,20 +17,23 @@ from karat.judges.others import Others
 from karat.judges.spammers import Signal, signals
 from karat.labels import GOLD, Panel
 from karat.labels.panel import Flags, Floats, Ints
-from karat.records import Result
+from karat.records import LabelsLike, Result
 from karat.records.base import count
-from karat.stats import FEWEST, totals
+from karat.stats import FEWEST, check_level, totals
 from karat.stats.agreement import label_counts
 from karat.stats.many import benjamini_hochberg
 
 #: How many judges a sentence names.
 MOST_NAMES = 5
 
+#: What is shown of the many figures of a judge.
+COLUMNS = ("group", "judge", "n", "agreement", "accuracy", "leniency", "drift_p", "likely_spammer")
+
 
 def judge_table(
-    labels: Any,
+    labels: Panel | LabelsLike,
     *,
-    gold: Any = None,
+    gold: LabelsLike | None = None,
     model: ErrorModel | None = None,
     level: float = 0.95,
     fewest: int = 10,
@@ -68,8 +70,7 @@ def judge_table(
 
     Reference: Raykar and Yu, Eliminating Spammers and Ranking Annotators for Crowdsourced Labeling Tasks (JMLR 2012).
     """
-    if not 0 < level < 1:
-        raise BadInput.at("the interval's level", expected="a share such as 0.95", found=str(level))
+    check_level(level)
     if fewest < 3:
         raise BadInput.at("fewest", expected="at least 3 labels", found=str(fewest))
     panel = Panel.of(labels, gold).of_judges()
@@ -98,7 +99,7 @@ def judge_table(
     notes += [note for note in [drawn_gold(panel), *_notes(table, lenient, signal, fewest)] if note]
     finding = _finding(table, signal, lenient)
     order = frame.sort(pl.col("likely_spammer").fill_null(False), "n", descending=True, maintain_order=True)
-    return Result(order, finding, tuple(notes), scale=panel.scale)
+    return Result(order, finding, tuple(notes), scale=panel.scale, columns=COLUMNS)
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import polars as pl
 
 from karat.errors import BadInput
 from karat.labels import Panel
-from karat.records import Result
+from karat.records import LabelsLike, Result
 from karat.records.base import count
 from karat.stats import totals
 from karat.stats.agreement import cohen_kappa, krippendorff_alpha, raw_agreement
@@ -18,7 +16,7 @@ from karat.stats.agreement import cohen_kappa, krippendorff_alpha, raw_agreement
 AT_ONCE = 5_000_000
 
 
-def pairwise(labels: Any, min_pairs: int = 10) -> Result:
+def pairwise(labels: Panel | LabelsLike, min_pairs: int = 10) -> Result:
     """How far every two judges agree who labelled at least `min_pairs` query-document pairs in common.
 
     >>> said = {"ann": [2, 0, 1, 2, 0, 1], "bob": [2, 0, 1, 1, 0, 2], "eve": [0, 0, 0, 1, 2, 2]}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import polars as pl
 
@@ -16,7 +16,7 @@ from karat.errors import BadInput
 from karat.labels.gold import GOLD, split_gold
 from karat.labels.order import first_of_each, in_order
 from karat.labels.selection import select
-from karat.records import Judgments
+from karat.records import Judgments, LabelsLike
 from karat.records.base import count, repeats
 
 #: How several labels become one.
@@ -79,7 +79,7 @@ def reduced(frame: pl.DataFrame, key: Collection[str], how: How = "median", ties
 
 
 def consensus(
-    labels: Any,
+    labels: LabelsLike,
     how: How = "median",
     *,
     ties: Ties = "lower",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import polars as pl
 
@@ -13,7 +13,7 @@ from karat.labels.consensus import given_again, silence
 from karat.labels.gold import GOLD, split_gold
 from karat.labels.order import first_of_each, in_order
 from karat.labels.selection import ASKED, select
-from karat.records import Judgments
+from karat.records import Judgments, LabelsLike
 from karat.records.base import count
 
 #: Whether a judge's first label of an item counts, or also those given again.
@@ -43,8 +43,8 @@ class Gathered:
 
 
 def gathered(
-    labels: Any,
-    gold: Any = None,
+    labels: LabelsLike,
+    gold: LabelsLike | None = None,
     *,
     apart: Collection[str] = (),
     repeats: Repeats = "first",

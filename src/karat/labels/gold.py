@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import polars as pl
 
 from karat.errors import BadInput
-from karat.records import Judgments
+from karat.records import Judgments, LabelsLike
 from karat.records.base import count
 
 #: The group whose labels are the truth.
@@ -17,7 +16,9 @@ GOLD = "gold"
 ENOUGH = 10
 
 
-def split_gold(labels: Any, gold: Any = None, *, given_stands: bool = False) -> tuple[Judgments, Judgments | None]:
+def split_gold(
+    labels: LabelsLike, gold: LabelsLike | None = None, *, given_stands: bool = False
+) -> tuple[Judgments, Judgments | None]:
     """The judges' labels and the gold ones, whether gold came by itself or as a group of that name.
 
     >>> rows = [{"query": "q", "doc": "d", "label": 2, "group": "crowd"},

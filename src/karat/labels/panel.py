@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +20,7 @@ from karat.labels.gathered import ALL, NOBODY, Nameless, Repeats, gathered
 from karat.labels.gold import GOLD
 from karat.labels.known import gold_of_items
 from karat.labels.order import ThirdRule, asked_of_all, inferred_rules, known_rules
-from karat.records import Scale
+from karat.records import LabelsLike, Scale
 from karat.records.base import count
 from karat.records.design import Rules
 from karat.records.scale import refuse_many_grades
@@ -84,8 +83,8 @@ class Panel:
     @classmethod
     def of(
         cls,
-        labels: Any,
-        gold: Any = None,
+        labels: Panel | LabelsLike,
+        gold: LabelsLike | None = None,
         *,
         apart: Collection[str] = (),
         repeats: Repeats = "first",

@@ -13,12 +13,12 @@ from karat.records import Judgments, Runs
 BETWEEN = "\x1f"
 
 
-def one_subtopic_each(runs: Runs, labels: Judgments) -> tuple[Runs, Judgments, pl.DataFrame]:
-    """Runs and labels in which every subtopic is a query, and a table that says which is which.
+def one_subtopic_each(labels: Judgments, runs: Runs) -> tuple[Judgments, Runs, pl.DataFrame]:
+    """Labels and runs in which every subtopic is a query, and a table that says which is which.
 
     >>> labels = Judgments.of([{"query": "q", "subtopic": "1", "doc": "d", "label": 1},
     ...                        {"query": "q", "subtopic": "2", "doc": "e", "label": 1}])
-    >>> runs, labels, table = one_subtopic_each(Runs.of({"q": {"d": 2.0, "e": 1.0}}), labels)
+    >>> labels, runs, table = one_subtopic_each(labels, Runs.of({"q": {"d": 2.0, "e": 1.0}}))
     >>> len(runs), len(labels), table.select("query", "subtopic").rows()
     (4, 2, [('q', '1'), ('q', '2')])
 
@@ -29,7 +29,7 @@ def one_subtopic_each(runs: Runs, labels: Judgments) -> tuple[Runs, Judgments, p
     """
     if not labels.has("subtopic"):
         queries = labels.frame.select(item="query", query="query").unique(maintain_order=True)
-        return runs, labels, queries.with_columns(subtopic=pl.lit(None, dtype=pl.String))
+        return labels, runs, queries.with_columns(subtopic=pl.lit(None, dtype=pl.String))
     item = pl.when(pl.col("subtopic").is_null()).then("query").otherwise(pl.col("query") + BETWEEN + pl.col("subtopic"))
     is_none = pl.col("subtopic").eq_missing(pl.lit(NO_SUBTOPIC))
     frame = labels.frame.filter(~is_none).with_columns(item.alias("item"))
@@ -41,4 +41,4 @@ def one_subtopic_each(runs: Runs, labels: Judgments) -> tuple[Runs, Judgments, p
     split = frame.drop("query", "subtopic").rename({"item": "query"})
     lists = runs.frame.join(table.select("item", "query"), on="query", how="left", maintain_order="left")
     lists = lists.with_columns(query=pl.coalesce("item", "query")).drop("item")
-    return Runs(lists, runs.notes), replace(labels, frame=split), table
+    return replace(labels, frame=split), Runs(lists, runs.notes), table

@@ -138,8 +138,8 @@ def match(runs: Runs, topics: Topics, profile: Profile, complete: bool = False) 
 
 def _nothing_in_common(runs: Runs, topics: Topics) -> BadInput:
     mine, judged = runs.blocks.keys["query"].unique(maintain_order=True), topics.queries["query"]
-    cause = cause_of(mine, judged)[0]
-    if not cause and only_numbers_meet(mine, judged):
+    cause = cause_of(judged, mine)[0]
+    if not cause and only_numbers_meet(judged, mine):
         cause = "what stands around the number"
     return BadInput.at(
         f"the run of {', '.join(runs.systems[:3]) or 'nobody'} and the labels",

@@ -17,25 +17,25 @@ SPELLINGS: dict[str, Callable[[pl.Expr], pl.Expr]] = {
 SHOWN = 3
 
 
-def cause_of(run: pl.Series, labels: pl.Series) -> tuple[str, pl.DataFrame]:
+def cause_of(labels: pl.Series, run: pl.Series) -> tuple[str, pl.DataFrame]:
     """What these ids of queries differ by, if most of them differ by nothing else, and the pairs (`run`, `labels`).
 
-    >>> cause_of(pl.Series(["1", "2"]), pl.Series(["01", "02"]))[0]
+    >>> cause_of(pl.Series(["01", "02"]), pl.Series(["1", "2"]))[0]
     'leading zeros'
     """
     every = list(SPELLINGS)
     tries = [[name] for name in every] + [[a, b] for i, b in enumerate(every) for a in every[i + 1 :]] + [every]
     for names in tries:
-        pairs = _paired(run, labels, names)
+        pairs = _paired(labels, run, names)
         # A few that happen to meet are no cause.
         if pairs.height * 2 >= min(len(run), len(labels)) > 0:
             return " and ".join(names), pairs
     return "", pl.DataFrame(schema={"run": pl.String, "labels": pl.String})
 
 
-def only_numbers_meet(run: pl.Series, labels: pl.Series) -> bool:
+def only_numbers_meet(labels: pl.Series, run: pl.Series) -> bool:
     """Whether the ids have a number each, and the same ones on both sides: 51 and topic-51."""
-    pairs = _paired(run.str.replace_all(r"\D", ""), labels.str.replace_all(r"\D", ""), ["leading zeros"])
+    pairs = _paired(labels.str.replace_all(r"\D", ""), run.str.replace_all(r"\D", ""), ["leading zeros"])
     return pairs.filter(pl.col("run") != "").height * 2 >= min(len(run), len(labels)) > 0
 
 
@@ -45,7 +45,7 @@ def shown(ids: pl.Series) -> str:
     return ", ".join([*some, "..."] if len(ids) > SHOWN else some)
 
 
-def _paired(run: pl.Series, labels: pl.Series, names: list[str]) -> pl.DataFrame:
+def _paired(labels: pl.Series, run: pl.Series, names: list[str]) -> pl.DataFrame:
     """The ids that are the same without these differences, where that holds for one of each side only."""
     sides = []
     for side, ids in (("run", run), ("labels", labels)):

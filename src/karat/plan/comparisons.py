@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,17 +13,17 @@ from karat.estimate import Scorer
 from karat.labels import consensus, one_subtopic_each
 from karat.labels.selection import NO_SUBTOPIC, subtopics_of
 from karat.measures import P
-from karat.records import Judgments, Queries, Result, Runs
+from karat.records import Judgments, LabelsLike, Queries, Result, Runs, RunsLike
 from karat.records.base import count
-from karat.validity.compared import joined_runs
+from karat.records.runs import joined
 
 Ints = npt.NDArray[np.int64]
 
 
 def comparison_tasks(
     pairs: pl.DataFrame,
-    runs: Any,
-    labels: Any,
+    labels: LabelsLike,
+    runs: RunsLike,
     *,
     queries: Queries | None = None,
     judges: int = 8,
@@ -38,7 +37,7 @@ def comparison_tasks(
     >>> from karat.simulate import preference_study
     >>> study = preference_study(queries=4, systems=3, judges=1)
     >>> pairs = pl.DataFrame({"query": ["q1", "q2"], "a": ["s1", "s1"], "b": ["s2", "s3"]})
-    >>> found = comparison_tasks(pairs, study.runs, study.judgments, judges=2)
+    >>> found = comparison_tasks(pairs, study.judgments, study.runs, judges=2)
     >>> found
     4 comparisons of 2 pairs in 2 blocks of up to 5, each with a trap: 6 rows, 2 judges for a question.
 
@@ -62,7 +61,7 @@ def comparison_tasks(
     if not pairs.height:
         raise Undefined("no pair is left to be shown: ask for smaller differences")
     rng = np.random.default_rng(seed)
-    lists, labels = joined_runs(runs), Judgments.of(labels)
+    labels, lists = Judgments.of(labels), joined(runs)
     shown = _top(lists, depth)
     needs, notes = _needs(pairs, labels, queries)
     asked = needs.height
@@ -84,7 +83,7 @@ def comparison_tasks(
     rows = rows.rename({"a": "left", "b": "right"})
     if traps:
         firsts = np.unique(number, return_index=True)[1]
-        rows = pl.concat([rows, _traps(rows[firsts], needs, lists, labels, shown, depth, rng)], how="diagonal")
+        rows = pl.concat([rows, _traps(rows[firsts], needs, labels, lists, shown, depth, rng)], how="diagonal")
     rows = rows.with_columns(place=pl.Series(rng.random(rows.height))).sort("block", "place")
     rows = _turned(rows, rng).with_columns(
         place=pl.int_range(1, pl.len() + 1).over("block"),
@@ -149,14 +148,14 @@ def _for_each(pairs: pl.DataFrame, named: pl.DataFrame) -> pl.DataFrame:
 def _traps(
     rows: pl.DataFrame,
     needs: pl.DataFrame,
-    runs: Runs,
     labels: Judgments,
+    runs: Runs,
     shown: pl.DataFrame,
     depth: int,
     rng: np.random.Generator,
 ) -> pl.DataFrame:
     """A trap for each block: on the left a list with something relevant, on the right one of another query."""
-    split, own, items = one_subtopic_each(runs, labels)
+    own, split, items = one_subtopic_each(labels, runs)
     found = Scorer(own, [P @ depth], draws=0).score(split).queries.rename({"query": "item"})
     found = found.join(items, on="item").filter(pl.col(str(P @ depth)) > 0)
     key = ["query", "subtopic"]

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import polars as pl
 
 from karat.context.pairs import PAIR, ranked
 from karat.errors import BadInput
-from karat.records import Result
+from karat.records import Result, RunsLike
 from karat.records.base import count
-from karat.records.runs import several, together
+from karat.records.runs import joined
 
 ALONE, IN_CONTEXT = "alone", "in context"
 #: Queries fall into two parts; some judgments are asked for in one of them only.
@@ -71,7 +71,7 @@ SCHEMES: Mapping[str, Scheme] = MappingProxyType(
 
 
 def plan_context(
-    runs: Any,
+    runs: RunsLike,
     *,
     scheme: str = "paper",
     depth: int = 5,
@@ -103,7 +103,7 @@ def plan_context(
     if scheme not in SCHEMES:
         raise BadInput.at("the scheme", expected=" or ".join(SCHEMES), found=f'"{scheme}"')
     _check(depth, share, judges, twice, {"alone": cost_alone, "in context": cost_in_context})
-    known = together(several(runs))
+    known = joined(runs)
     lists = ranked(known, 2 * depth)
     if not (lists["rank"] > 1).any():
         raise BadInput.at("the runs", expected="lists with two documents or more", found=f"{known!r}")
@@ -133,7 +133,7 @@ def plan_context(
 
 
 def context_schemes(
-    runs: Any,
+    runs: RunsLike,
     *,
     depth: int = 5,
     share: float = 0.6,

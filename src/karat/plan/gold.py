@@ -16,9 +16,9 @@ from karat.estimate.powered import out_of_reach
 from karat.measures import Measure, Profile, as_measures, is_linear, profile_named
 from karat.plan.gold_plan import GoldPlan as GoldPlan
 from karat.plan.second_round import as_many_uniform, chances, guessed_chances, joint_probabilities
-from karat.records import Judgments, Runs
+from karat.records import Judgments, LabelsLike, Runs, RunsLike
 from karat.records.base import count
-from karat.records.runs import several, together
+from karat.records.runs import joined
 from karat.stats.draw import draw
 
 Floats = npt.NDArray[np.float64]
@@ -33,8 +33,8 @@ FEW = 5
 
 
 def plan_gold(
-    runs: Any,
-    labels: Any,
+    labels: LabelsLike,
+    runs: RunsLike,
     measure: object = "P@10",
     n: int = 300,
     *,
@@ -50,7 +50,7 @@ def plan_gold(
     >>> labels = {f"q{i}": {"x": 1, "y": 0, "z": 1} for i in range(9)}
     >>> a = {f"q{i}": {"x": 2.0, "y": 1.0} for i in range(9)}
     >>> b = {f"q{i}": {"x": 2.0, "z": 1.0} for i in range(9)}
-    >>> plan = plan_gold({"a": a, "b": b}, labels, "P@2", 6, uniform=0.0)
+    >>> plan = plan_gold(labels, {"a": a, "b": b}, "P@2", 6, uniform=0.0)
     >>> plan.frame.height, sorted(set(plan.frame["doc"]))
     (6, ['y', 'z'])
 
@@ -77,7 +77,7 @@ def plan_gold(
     for name, share in (("uniform", uniform), ("floor", floor)):
         if not 0 <= share <= 1:
             raise BadInput.at(name, expected="a share from 0 to 1", found=str(share))
-    lists, scorer, queries = _study(runs, labels, one, profile, complete)
+    lists, scorer, queries = _study(labels, runs, one, profile, complete)
     known = None if pilot is None else Gold.of(Judgments.of(pilot))
     pool = Pool.of(lists, queries, one, scorer.topics, scorer.profile, known)
     apart = pool.weight - pool.weight.mean(axis=1, keepdims=True) if len(pool.systems) > 1 else pool.weight
@@ -121,8 +121,8 @@ def plan_gold(
 
 
 def plan_gold_queries(
-    runs: Any,
-    labels: Any,
+    labels: LabelsLike,
+    runs: RunsLike,
     measure: object,
     n: int = 300,
     *,
@@ -134,7 +134,7 @@ def plan_gold_queries(
 
     >>> labels = {f"q{i}": {"x": 1, "y": 0} for i in range(9)}
     >>> run = {f"q{i}": {"x": 2.0, "y": 1.0} for i in range(9)}
-    >>> plan_gold_queries({"a": run, "b": run}, labels, "nDCG@10", 6).frame["query"].n_unique()
+    >>> plan_gold_queries(labels, {"a": run, "b": run}, "nDCG@10", 6).frame["query"].n_unique()
     3
 
     For measures that are no sums over documents: nDCG, AP, RR, ERR. All queries are as likely as each other. Without a
@@ -142,7 +142,7 @@ def plan_gold_queries(
     """
     one = _one(measure)
     _check_number(n)
-    lists, scorer, queries = _study(runs, labels, one, profile, complete)
+    lists, scorer, queries = _study(labels, runs, one, profile, complete)
     docs = shown(lists, queries, scorer.profile, one.cutoff).select("query", "doc").unique().sort("query", "doc")
     if one.cutoff is None:
         docs = docs.join(scorer.topics.judged.select("query", "doc"), on=["query", "doc"], how="semi")
@@ -183,10 +183,10 @@ def _check_number(n: int) -> None:
 
 
 def _study(
-    runs: Any, labels: Any, measure: Measure, profile: str | Profile, complete: bool
+    labels: LabelsLike, runs: RunsLike, measure: Measure, profile: str | Profile, complete: bool
 ) -> tuple[Runs, Scorer, list[str]]:
     """The runs as one, a scorer for the labels, and the judged queries that all of them (or any, `complete`) have."""
-    lists = together(several(runs))
+    lists = joined(runs)
     scorer = Scorer(Judgments.of(labels), [measure], profile=profile_named(profile), draws=0)
     keys = lists.blocks.keys.join(scorer.topics.queries, on="query", how="semi")
     everywhere = keys.group_by("query").len().filter(pl.col("len") >= (1 if complete else len(lists.systems)))

@@ -9,10 +9,11 @@ import numpy as np
 import polars as pl
 
 from karat.records.base import count
+from karat.records.result import ResultBase
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class GoldPlan:
+class GoldPlan(ResultBase):
     """Documents drawn for gold labels: `query, doc, label` (to be filled in) and the `probability` of each draw.
 
     `documents` are shown by some system, `labelled` of them have a gold label from a pilot, and `counting` of the
@@ -32,6 +33,8 @@ class GoldPlan:
     whole_queries: int = 0
     labelled: int = 0
     earlier: pl.DataFrame | None = None
+
+    columns = ("query", "doc", "label", "probability", "round")
 
     @property
     def finding(self) -> str:
@@ -82,6 +85,3 @@ class GoldPlan:
             "rows": self.frame.to_dicts(),
             "notes": list(self.notes),
         }
-
-    def __repr__(self) -> str:
-        return self.finding + "".join(f"\n- {note}" for note in self.notes)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -12,9 +11,9 @@ import polars as pl
 from karat.errors import BadInput
 from karat.estimate import Scorer
 from karat.measures import P, parse_measure
-from karat.records import Judgments, Result, Runs
+from karat.records import Judgments, LabelsLike, Result, Runs, RunsLike
 from karat.records.base import count
-from karat.validity.compared import joined_runs
+from karat.records.runs import joined
 
 #: The differences that the paper asks for, down to the depth that is shown.
 LEAST = {"StRecall": 0.1, "alpha_nDCG": 0.1}
@@ -30,8 +29,8 @@ class PairSelection(Result):
 
 
 def select_pairs(
-    runs: Any,
-    labels: Any,
+    labels: LabelsLike,
+    runs: RunsLike,
     *,
     teams: Mapping[str, str] | None = None,
     same_team: bool = False,
@@ -47,7 +46,7 @@ def select_pairs(
 
     >>> from karat.simulate import preference_study
     >>> study = preference_study(queries=20, systems=6, subtopics=3, relevant=0.1, judges=1)
-    >>> found = select_pairs(study.runs, study.judgments)
+    >>> found = select_pairs(study.judgments, study.runs)
     >>> found.frame.select("rule", "pairs").rows()[0], found.pairs.columns[:3]
     (('pairs of systems with labels', 300), ['query', 'a', 'b'])
 
@@ -73,7 +72,7 @@ def select_pairs(
             found=", ".join(labels.frame.columns),
             remedy="ask for a difference in another measure, such as nDCG@10=0.1",
         )
-    lists = joined_runs(runs)
+    lists = joined(runs)
     if len(lists.systems) < 2:
         raise BadInput.at("the runs", expected="two systems or more to pair", found=", ".join(lists.systems) or "none")
     scorer = Scorer(labels, [P @ depth, *measures], profile=profile, draws=0)

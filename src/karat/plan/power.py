@@ -11,9 +11,8 @@ import polars as pl
 
 from karat.errors import BadInput
 from karat.plan.spread import Spread
-from karat.records import Result
 from karat.records.base import count
-from karat.records.result import rows_of
+from karat.records.result import ResultBase, rows_of
 from karat.stats.power import paired_power, queries_needed, sampled_sd, smallest_difference
 
 #: The shares of gold labels that are looked at when none are asked for.
@@ -23,7 +22,7 @@ LEAST_SHARE = 0.01
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PowerPlan:
+class PowerPlan(ResultBase):
     """A plan: the queries needed, the power with fewer or more, and shares of gold labels with what they cost.
 
     `queries` is the number with every label right; `curve` has queries, power and the smallest difference seen;
@@ -59,12 +58,6 @@ class PowerPlan:
             "curve": rows_of(self.curve),
             "notes": list(self.notes),
         }
-
-    def __repr__(self) -> str:
-        return repr(Result(self.to_frame(), self.finding, self.notes))
-
-    def _repr_html_(self) -> str:
-        return Result(self.to_frame(), self.finding, self.notes)._repr_html_()
 
 
 def plan_power(

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from karat.compare.matrix import Matrix
+from karat.comparison.matrix import Matrix
 from karat.errors import BadInput, Undefined
 from karat.estimate import Scorer
 from karat.estimate.gold import Gold
 from karat.estimate.pool import Pool
 from karat.measures import Profile, as_measures, is_linear, profile_named
-from karat.records import Judgments
+from karat.records import Judgments, LabelsLike, RunsLike
 from karat.records.base import count
 from karat.records.runs import several, together
 from karat.stats import totals
@@ -51,14 +50,19 @@ class Spread:
 
 
 def spread_of(
-    runs: Any, labels: Any, measure: object, *, gold: Any = None, profile: str | Profile = "trec_eval"
+    labels: LabelsLike,
+    runs: RunsLike,
+    measure: object,
+    *,
+    gold: LabelsLike | None = None,
+    profile: str | Profile = "trec_eval",
 ) -> Spread:
     """The spread of the differences of two systems, by the labels there are and a pilot of gold labels.
 
     >>> labels = {f"q{i}": {"good": 1, "bad": 0} for i in range(12)}
     >>> a = {f"q{i}": {"good": 1.0, "bad": 2.0} if i % 4 else {"good": 2.0, "bad": 1.0} for i in range(12)}
     >>> b = {f"q{i}": {"good": 2.0, "bad": 1.0} for i in range(12)}
-    >>> round(spread_of({"a": a, "b": b}, labels, "P@1").sd, 3)
+    >>> round(spread_of(labels, {"a": a, "b": b}, "P@1").sd, 3)
     0.452
 
     The standard deviation is by the labels as they are. A judge who errs makes it too large, or too small; the pilot's

@@ -4,6 +4,7 @@ from karat.records.base import Records
 from karat.records.clicks import ClickLog, Clicks
 from karat.records.design import Aspect, Platform, Rules, StudyDesign
 from karat.records.documents import Documents
+from karat.records.inputs import FrameLike, LabelsLike, PathLike, RunsLike
 from karat.records.judgments import Judgments
 from karat.records.preferences import Preferences
 from karat.records.queries import Queries
@@ -20,8 +21,11 @@ __all__ = [
     "Clicks",
     "Column",
     "Documents",
+    "FrameLike",
     "Judgments",
+    "LabelsLike",
     "Level",
+    "PathLike",
     "Platform",
     "Preferences",
     "Queries",
@@ -30,6 +34,7 @@ __all__ = [
     "Result",
     "Rules",
     "Runs",
+    "RunsLike",
     "Scale",
     "Schema",
     "SessionLists",

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from html import escape
 from os import PathLike
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -15,6 +16,10 @@ from karat.records.source import Source
 
 if TYPE_CHECKING:
     from karat.records.schema import Schema
+
+
+#: The order of arguments in every function and command.
+ORDER = "labels come first, then the runs"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -48,14 +53,31 @@ class Records:
         return self.frame[column]
 
     def _repr_html_(self) -> str:
-        notes = "".join(f"<li>{note}</li>" for note in self.notes)
-        return f"<p>{self!r}</p>{f'<ul>{notes}</ul>' if notes else ''}{self.frame.head(10)._repr_html_()}"
+        notes = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
+        return f"<p>{escape(repr(self))}</p>{f'<ul>{notes}</ul>' if notes else ''}{self.frame.head(10)._repr_html_()}"
+
+
+def is_table(data: Any) -> bool:
+    """Whether this is a table by itself, in any form, and not a row or a column of one.
+
+    >>> is_table([{"query": "q", "doc": "d"}]), is_table({"q": {"d": 1}}), is_table({"d": 1}), is_table(["d", "e"])
+    (True, True, False, False)
+    """
+    if isinstance(data, Mapping):
+        return any(isinstance(value, Mapping) for value in data.values())
+    if isinstance(data, list | tuple):
+        return bool(data) and isinstance(data[0], Mapping)
+    of_arrow = hasattr(data, "__arrow_c_stream__") and not isinstance(data, pl.Series)
+    return isinstance(data, Records | pl.LazyFrame) or of_arrow or hasattr(data, "columns")
 
 
 def frame_of(data: Any, name: str) -> pl.DataFrame:
     """A Polars frame from what people have at hand: Polars, pandas, Arrow, a list of rows, columns."""
     if isinstance(data, pl.DataFrame):
         return data
+    first = data[0] if isinstance(data, list | tuple) and data else data
+    if isinstance(first, Records):
+        raise BadInput.at(name, expected="rows or columns", found=f"{type(first).__name__} ({first!r})", remedy=ORDER)
     if isinstance(data, str | PathLike):
         raise BadInput.at(name, expected="rows or columns", found=f"the path {data}", remedy="read it with kt.read_...")
     if isinstance(data, pl.LazyFrame):

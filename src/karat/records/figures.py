@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
@@ -108,3 +109,35 @@ def cell(row: Mapping[str, Any], name: str, places: int) -> tuple[str, str]:
     if name in COSTS:
         return f"{value:,.10g}", ""
     return f"{value:g}" if name in WHOLE else figure(value, places), ""
+
+
+@dataclass(frozen=True)
+class Written:
+    """A table as people read it: heads and cells as text, the first `lead` columns words that tell the rows apart."""
+
+    heads: list[str]
+    rows: list[list[str]]
+    lead: int
+
+
+def written(frame: pl.DataFrame, columns: Sequence[str] = ()) -> Written:
+    """Some columns of a frame, or all, as text: words first, intervals beside their figures, empty columns left out.
+
+    >>> frame = pl.DataFrame({"kappa": [0.4], "low": [0.1], "high": [0.7], "group": ["crowd"], "p": [0.0004]})
+    >>> written(frame)
+    Written(heads=['group', 'kappa', 'p'], rows=[['crowd', '0.40 [0.10, 0.70]', '<0.001']], lead=1)
+    """
+    if {"low", "high"} <= {*frame.columns}:  # the interval of the figure before it
+        before = frame.columns[: frame.columns.index("low")]
+        of = [name for name in before if name != "standard_error"][-1]
+        frame = frame.rename({"low": f"{of}_low", "high": f"{of}_high"})
+    names = [name for name in columns or frame.columns if name in frame.columns]
+    ends = {f"{name}_{end}" for name in frame.columns for end in ("low", "high")}
+    names = [name for name in names if name not in ends and frame[name].null_count() < frame.height]
+    places = {name: column_decimals(frame, name) for name in names}
+    cells = {name: [" ".join(cell(row, name, places[name])).strip() for row in frame.to_dicts()] for name in names}
+    kept = [name for name in names if any(text != "-" for text in cells[name])]
+    words = [name for name in kept if frame[name].dtype == pl.String]
+    order = [*words, *(name for name in kept if name not in words)]
+    rows = [[cells[name][place] for name in order] for place in range(frame.height)]
+    return Written([name.replace("_", " ") for name in order], rows, len(words) or 1)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import polars as pl
 
 from karat.errors import BadInput
-from karat.records.base import Records, count, frame_of, repeats, source_or
+from karat.records.base import ORDER, Records, count, frame_of, is_table, repeats, source_or
 from karat.records.design import Rules
 from karat.records.scale import Scale
 from karat.records.schema import Column, Schema
@@ -85,6 +85,9 @@ class Judgments(Records):
         """Judgments from a frame, or from `{query: {doc: label}}` as pytrec_eval takes them."""
         if isinstance(data, Judgments):
             return data
+        if isinstance(data, Mapping) and any(is_table(given) for given in data.values()):
+            expected = "a table or {query: {doc: label}}"
+            raise BadInput.at("the judgments", expected=expected, found="runs by the names of systems", remedy=ORDER)
         if isinstance(data, Mapping) and all(isinstance(docs, Mapping) for docs in data.values()):
             data = {
                 "query": [query for query, docs in data.items() for _ in docs],
@@ -110,9 +113,9 @@ class Judgments(Records):
         written that are not ISO 8601. Labels of one document without a judge are different people's, unless the
         format has one label for a document (`one_each`): then a second one is an error if it differs.
         """
-        labels_first, source = source is not None, source_or(source, "the judgments")
+        source = source_or(source, "the judgments")
         spelled = cls.schema.spelled(frame.columns)
-        frame = cls.schema.named(frame, source, _is_run(frame, source, labels_first))
+        frame = cls.schema.named(frame, source, _is_run(frame, source))
         notes: list[str] = []
         if "label" in frame.columns:
             labels, bad = _read_labels(frame["label"], scale)
@@ -197,24 +200,21 @@ def _between_grades(
     return numbers.zip_with(between, labels), between
 
 
-def _is_run(frame: pl.DataFrame, source: Source, labels_first: bool) -> str:
+def _is_run(frame: pl.DataFrame, source: Source) -> str:
     """What to say when these are the columns of a run; scores of a run in place of labels are refused.
 
-    Some call a label score. Beside the rank or the system, and no whole numbers, scores are those of a system.
+    Some call a label score. Beside the rank or the system, scores are those of a system.
     """
     headers = {name.strip().lower() for name in frame.columns}
-    order = "labels come first, then the runs" if labels_first else "runs come first, then the labels"
-    hint = f"is this a run? The {order}" if headers & {*OF_RUNS} else ""
+    hint = f"is this a run? The {ORDER}" if headers & {*OF_RUNS} else ""
     column = {name: header for header, name in Judgments.schema.rename(frame.columns).items()}.get("label", "")
     if hint and column.strip().lower() == "score":
-        scores = frame[column].cast(pl.Float64, strict=False)
-        if not (scores == scores.round(0)).fill_null(True).all():
-            raise BadInput.at(
-                source.name,
-                expected="judgments with the columns query, doc, label",
-                found=", ".join(frame.columns),
-                remedy=f"{hint}. If the scores are labels, name the column label",
-            )
+        raise BadInput.at(
+            source.name,
+            expected="judgments with the columns query, doc, label",
+            found=", ".join(frame.columns),
+            remedy=f"{hint}. If the scores are labels, name the column label",
+        )
     return hint
 
 

@@ -1,20 +1,84 @@
-"""Results: a table that begins with its finding in words and says how it was made."""
+"""Results: each begins with its finding in words, has its figures in a frame, and says how it was made."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
 from html import escape
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from karat.records.figures import in_words
+from karat.records.figures import in_words, written
 from karat.records.scale import Scale
+
+#: What a notebook shows of a table whose columns of interest nobody has named; `to_frame()` has all of it.
+MOST_ROWS, MOST_COLUMNS = 40, 8
+
+
+class ResultBase:
+    """What all results offer: `finding`, `notes`, `to_frame()`, `to_dict()`, `plot()`, and a table in a notebook."""
+
+    #: The columns that people look at, in notebooks and terminals; all of them where none are named.
+    columns: tuple[str, ...] = ()
+    #: The scale of the grades in it, whose names stand for them where people read; frames and JSON keep the numbers.
+    scale: Scale | None = None
+
+    if TYPE_CHECKING:  # fields in some results, worked out in others
+
+        @property
+        def finding(self) -> str:
+            """What was found, in a sentence."""
+
+        @property
+        def notes(self) -> tuple[str, ...]:
+            """What a reader should know about the figures."""
+
+    def to_frame(self) -> pl.DataFrame:
+        """The figures as a Polars frame; what is undefined is NaN or null."""
+        raise NotImplementedError
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as one document: `finding`, `rows`, `notes`; what is undefined is None."""
+        return {"finding": self.finding, "rows": rows_of(self.to_frame()), "notes": list(self.notes)}
+
+    def shown(self) -> pl.DataFrame:
+        """The table that a notebook shows, of which it takes `columns`."""
+        return self.to_frame()
+
+    def plot(self) -> Any:
+        """The figures as an Altair chart, under the finding; `Undefined` where there is nothing to draw.
+
+        A dot on its interval for each row, unless the result has a chart of its own. Notebooks draw it;
+        `plot().save("chart.svg")` writes it.
+        """
+        # By name and when asked for: records stand below the charts and must not load them.
+        return import_module("karat.reports.plots").plot(self)
+
+    def __repr__(self) -> str:
+        return self.finding + "".join(f"\n- {note}" for note in self.notes)
+
+    def _repr_html_(self) -> str:
+        frame = in_words(self.shown(), self.scale)
+        told = written(frame.head(MOST_ROWS), self.columns)
+        most = len(self.columns) or MOST_COLUMNS
+        heads, more = told.heads[:most], told.heads[most:]
+        notes = list(self.notes)
+        if more:
+            notes.append(f"more columns in to_frame(): {', '.join(more)}")
+        if frame.height > MOST_ROWS:
+            notes.append(f"{frame.height - MOST_ROWS:,} more rows in to_frame()")
+        table = _row("th", heads, told.lead) + "".join(_row("td", row[:most], told.lead) for row in told.rows)
+        listed = "".join(f"<li>{escape(note)}</li>" for note in notes)
+        return (
+            f"<p>{escape(self.finding)}</p>{f'<table>{table}</table>' if heads else ''}"
+            f"{f'<ul>{listed}</ul>' if listed else ''}"
+        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Result:
+class Result(ResultBase):
     """A finding: the sentence first, then the figures, then what a reader should know about them.
 
     >>> Result(pl.DataFrame({"group": ["crowd"], "kappa": [math.nan]}), "The crowd agrees by chance only.")
@@ -24,24 +88,12 @@ class Result:
     frame: pl.DataFrame
     finding: str
     notes: tuple[str, ...] = ()
-    #: The scale of the grades in it, whose names stand for them where people read; frames and JSON keep the numbers.
     scale: Scale | None = field(default=None, kw_only=True)
+    columns: tuple[str, ...] = field(default=(), kw_only=True)
 
     def to_frame(self) -> pl.DataFrame:
         """The figures as a Polars frame; what is undefined is NaN or null."""
         return self.frame
-
-    def to_dict(self) -> dict[str, Any]:
-        """The result as one document: `finding`, `rows`, `notes`; what is undefined is None."""
-        return {"finding": self.finding, "rows": rows_of(self.frame), "notes": list(self.notes)}
-
-    def __repr__(self) -> str:
-        return self.finding + "".join(f"\n- {note}" for note in self.notes)
-
-    def _repr_html_(self) -> str:
-        notes = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
-        table = in_words(self.frame, self.scale)._repr_html_()
-        return f"<p>{escape(self.finding)}</p>{table}{f'<ul>{notes}</ul>' if notes else ''}"
 
 
 def rows_of(frame: pl.DataFrame) -> list[dict[str, Any]]:
@@ -59,3 +111,12 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list):
         return [_plain(item) for item in value]
     return value
+
+
+def _row(kind: str, cells: list[str], lead: int) -> str:
+    """A row of an HTML table, escaped: names of systems and judges are other people's text."""
+    side = ["left" if place < lead else "right" for place in range(len(cells))]
+    joined = "".join(
+        f'<{kind} style="text-align:{a}">{escape(text)}</{kind}>' for text, a in zip(cells, side, strict=True)
+    )
+    return f"<tr>{joined}</tr>"

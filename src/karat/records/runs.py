@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from karat.errors import BadInput
-from karat.records.base import Records, count, frame_of, repeats, source_or
+from karat.records.base import ORDER, Records, count, frame_of, is_table, repeats, source_or
 from karat.records.blocks import Blocks
 from karat.records.judgments import Judgments
 from karat.records.schema import Column, Schema
@@ -47,13 +47,17 @@ class Runs(Records):
 
     @classmethod
     def of(cls, data: Any, system: str = "run") -> Runs:
-        """Runs from a frame, from `{query: {doc: score}}` as pytrec_eval takes them, or from several by system."""
+        """Runs from a frame, from `{query: {doc: score}}` as pytrec_eval takes them, or from a dictionary by system.
+
+        >>> frame = pl.DataFrame({"query": ["q"], "doc": ["d"], "score": [1.0]})
+        >>> Runs.of({"bm25": frame, "mine": {"q": {"e": 2.0}}}).systems
+        ['bm25', 'mine']
+        """
         if isinstance(data, Runs):
             return data
+        if isinstance(data, Mapping) and any(is_table(run) for run in data.values()):
+            return together([_called(str(name), cls.of(run, system=str(name))) for name, run in data.items()])
         if isinstance(data, Mapping) and all(isinstance(docs, Mapping) for docs in data.values()):
-            if any(isinstance(inner, Mapping) for docs in data.values() for inner in docs.values()):
-                several = [cls.of(run, system=str(name)).frame for name, run in data.items()]
-                return cls.check(pl.concat(several))
             data = {
                 "query": [query for query, docs in data.items() for _ in docs],
                 "doc": [doc for docs in data.values() for doc in docs],
@@ -64,9 +68,9 @@ class Runs(Records):
     @classmethod
     def check(cls, frame: pl.DataFrame, *, system: str = "run", source: Source | None = None) -> Runs:
         """Runs from a frame; `BadInput` names the first row that breaks a rule."""
-        labels_first, source = source is not None, source_or(source, "the run")
+        source = source_or(source, "the run")
         headers, spelled = frame.columns, cls.schema.spelled(frame.columns)
-        hint = _are_labels(headers, labels_first)
+        hint = _are_labels(headers)
         frame = cls.schema.conform(frame, source, hint)
         one_system = "system" not in frame.columns
         if one_system:
@@ -139,12 +143,11 @@ class Runs(Records):
         )
 
 
-def _are_labels(headers: Sequence[str], labels_first: bool) -> str:
-    """What to say when these columns are those of labels: commands take labels first, functions last."""
+def _are_labels(headers: Sequence[str]) -> str:
+    """What to say when these columns are those of labels."""
     if not {*Judgments.schema.required} <= {*headers, *Judgments.schema.rename(headers).values()}:
         return ""
-    order = "labels come first, then the runs" if labels_first else "runs come first, then the labels"
-    return f"are these labels? The {order}"
+    return f"are these labels? The {ORDER}"
 
 
 def several(data: Any) -> list[Runs]:
@@ -153,16 +156,18 @@ def several(data: Any) -> list[Runs]:
     >>> [run.systems for run in several([pl.DataFrame({"query": ["q"], "doc": ["d"], "score": [1.0]})] * 2)]
     [['run1'], ['run2']]
     """
-    if isinstance(data, list | tuple) and data and all(_is_run(run) for run in data):
+    if isinstance(data, list | tuple) and not data:
+        raise BadInput.at("the runs", expected="at least one", found="none")
+    if isinstance(data, list | tuple) and all(is_table(run) for run in data):
         return [Runs.of(run, system=f"run{place}") for place, run in enumerate(data, 1)]
     return [Runs.of(data)]
 
 
-def _is_run(data: Any) -> bool:
-    """Whether this is a run by itself, not a row of one."""
-    if isinstance(data, Mapping):
-        return any(isinstance(value, Mapping) for value in data.values())
-    return isinstance(data, Runs | pl.DataFrame | pl.LazyFrame) or hasattr(data, "columns")
+def _called(name: str, run: Runs) -> Runs:
+    """The run of one system under this name, whatever name it has in the run."""
+    if len(run.systems) > 1:
+        raise BadInput.at(f"the run {name}", expected="one system", found=", ".join(run.systems))
+    return replace(run, frame=run.frame.with_columns(system=pl.lit(name)))
 
 
 def together(runs: Sequence[Runs]) -> Runs:
@@ -173,7 +178,17 @@ def together(runs: Sequence[Runs]) -> Runs:
     again = next((name for name in systems if systems.count(name) > 1), None)
     if again is not None:
         raise BadInput.at("the runs", expected="a different name for each system", found=f"two called {again}")
-    columns = ["system", "query", "doc", "score"]
+    columns = ["system", "query", "doc", "score", "team"]
     if all(run.has("rank") for run in runs):
         columns.append("rank")
-    return Runs(pl.concat([run.frame.select(columns) for run in runs]), tuple(n for run in runs for n in run.notes))
+    frames = [run.frame.select(name for name in columns if name in run.frame.columns) for run in runs]
+    return Runs(pl.concat(frames, how="diagonal"), tuple(note for run in runs for note in run.notes))
+
+
+def joined(data: Any) -> Runs:
+    """One run or several, in any form, as one.
+
+    >>> joined([{"q": {"d": 1.0}}, {"q": {"e": 1.0}}]).systems
+    ['run1', 'run2']
+    """
+    return together(several(data))

@@ -90,8 +90,8 @@ def preference_study(
     lists = Runs.check(runs)
     return PreferenceStudy(
         preferences=side_by_side(
-            lists,
             judgments,
+            lists,
             utility,
             pairs=_pairs(names, systems, pairs_per_query, rng),
             judges=judges,

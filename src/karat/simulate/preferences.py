@@ -24,8 +24,8 @@ SLIP = 0.02
 
 
 def side_by_side(
-    runs: Runs,
     labels: Judgments,
+    runs: Runs,
     utility: str | Measure | Sequence[str | Measure] | None = "nDCG@10",
     *,
     pairs: pl.DataFrame | None = None,
@@ -41,7 +41,7 @@ def side_by_side(
     """What judges say to pairs of lists when the worth of a list to them is known: it is the value of a measure.
 
     >>> runs = Runs.of({"good": {"q1": {"d1": 2.0, "d2": 1.0}}, "bad": {"q1": {"d1": 1.0, "d2": 2.0}}})
-    >>> said = side_by_side(runs, Judgments.of({"q1": {"d1": 1, "d2": 0}}), "RR", judges=3, noise=0.0)
+    >>> said = side_by_side(Judgments.of({"q1": {"d1": 1, "d2": 0}}), runs, "RR", judges=3, noise=0.0)
     >>> chosen = [row[row["choice"]] for row in said.frame.filter(~pl.col("trap")).to_dicts()]
     >>> chosen
     ['good', 'good', 'good']
@@ -60,8 +60,8 @@ def side_by_side(
     rng = np.random.default_rng(seed)
     _refuse(judges, population, noise, equal, clear, careless, block)
     wanted = None if utility is None else as_measures(utility)
-    shown = _shown(runs, labels, pairs)
-    worth = _worth(runs, labels, shown, wanted, rng)
+    shown = _shown(labels, runs, pairs)
+    worth = _worth(labels, runs, shown, wanted, rng)
     size = max(judges, -(-shown.height * judges // EACH)) if population is None else population
     item, judge = _tasks(shown.height, judges, size, rng)
     taste = rng.integers(worth.shape[2], size=size)
@@ -101,7 +101,7 @@ def _refuse(
         )
 
 
-def _shown(runs: Runs, labels: Judgments, pairs: pl.DataFrame | None) -> pl.DataFrame:
+def _shown(labels: Judgments, runs: Runs, pairs: pl.DataFrame | None) -> pl.DataFrame:
     """The comparisons: query, subtopic, left, right."""
     needs = labels.frame.select("query", *(["subtopic"] if labels.has("subtopic") else [])).unique(maintain_order=True)
     if "subtopic" not in needs.columns:
@@ -119,7 +119,7 @@ def _shown(runs: Runs, labels: Judgments, pairs: pl.DataFrame | None) -> pl.Data
 
 
 def _worth(
-    runs: Runs, labels: Judgments, shown: pl.DataFrame, wanted: list[Measure] | None, rng: np.random.Generator
+    labels: Judgments, runs: Runs, shown: pl.DataFrame, wanted: list[Measure] | None, rng: np.random.Generator
 ) -> Floats:
     """What the left and the right list of each comparison are worth, by each taste: comparisons x 2 x tastes."""
     sides = shown.select("query", "subtopic", system="left"), shown.select("query", "subtopic", system="right")
@@ -128,7 +128,7 @@ def _worth(
         lists = lists.with_columns(worth=pl.Series(rng.normal(size=lists.height)))
         names = ["worth"]
     else:
-        runs, labels, table = one_subtopic_each(runs, labels)
+        labels, runs, table = one_subtopic_each(labels, runs)
         scored = match(runs, Topics.of(consensus(labels)), profile_named("trec_eval"), complete=True)
         values = {f"taste {n}": np.nan_to_num(measure.score(scored)) for n, measure in enumerate(wanted)}
         names = list(values)

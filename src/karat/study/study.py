@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -22,14 +23,13 @@ from karat.formats.files import File
 from karat.formats.several import groups_together, told_apart
 from karat.formats.study import StudyFolder, read_study
 from karat.labels import GOLD, select, split_gold
-from karat.records import ClickLog, Clicks, Documents, Judgments, Preferences, Queries, Runs, Scale
+from karat.records import ClickLog, Clicks, Documents, Judgments, PathLike, Preferences, Queries, Runs, Scale
 from karat.records.base import count
 from karat.records.design import StudyDesign
 from karat.study.collected import Collected, collected
 from karat.study.files import DESIGN, TRUTH, files_of, not_read, only_file
 from karat.study.truth import Truth
 
-AnyPath = str | Path
 #: What a study may hold beside its labels and gold labels.
 BESIDE = ("runs", "queries", "documents", "preferences", "clicks")
 
@@ -63,16 +63,16 @@ class Study:
     @classmethod
     def load(
         cls,
-        folder: AnyPath | None = None,
+        folder: PathLike | None = None,
         *,
         database: str | None = None,
-        labels: AnyPath | Sequence[AnyPath] = (),
-        runs: AnyPath | Sequence[AnyPath] = (),
-        gold: AnyPath | None = None,
-        queries: AnyPath | None = None,
-        documents: AnyPath | None = None,
-        preferences: AnyPath | None = None,
-        clicks: AnyPath | None = None,
+        labels: PathLike | Sequence[PathLike] = (),
+        runs: PathLike | Sequence[PathLike] = (),
+        gold: PathLike | None = None,
+        queries: PathLike | None = None,
+        documents: PathLike | None = None,
+        preferences: PathLike | None = None,
+        clicks: PathLike | None = None,
         title: str | None = None,
         scale: Scale | str | None = None,
         drop_bad_labels: bool = False,
@@ -198,7 +198,7 @@ class _Judged:
         place: Path | None,
         served: StudyFolder | None,
         named: list[str],
-        named_gold: AnyPath | None,
+        named_gold: PathLike | None,
         held: Collected,
         scale: Scale | str | None,
         drop_bad_labels: bool,
@@ -239,8 +239,8 @@ def _held(served: StudyFolder | None, place: Path | None, database: str | None, 
     return collected(read_study(place) if served is None else served, database, named)
 
 
-def _paths(given: AnyPath | Sequence[AnyPath]) -> list[str]:
-    return [str(given)] if isinstance(given, str | Path) else [str(path) for path in given]
+def _paths(given: PathLike | Sequence[PathLike]) -> list[str]:
+    return [str(given)] if isinstance(given, str | os.PathLike) else [str(path) for path in given]
 
 
 def _queries(path: str | None, subtopics: str | None) -> Queries | None:

@@ -13,10 +13,10 @@ import polars as pl
 
 from karat.errors import BadInput
 from karat.measures import Profile, as_measures
-from karat.records import Judgments, Preferences, Queries, Result
+from karat.records import FrameLike, Judgments, LabelsLike, Preferences, Queries, Result, RunsLike
 from karat.records.base import count
 from karat.records.result import rows_of
-from karat.stats.bootstrap import FEWEST, check_draws
+from karat.stats.bootstrap import FEWEST, Resampling
 from karat.stats.many import holm
 from karat.stats.signs import flip_p
 from karat.stats.totals import totals
@@ -34,6 +34,9 @@ Bools = npt.NDArray[np.bool_]
 class Agreement(Result):
     """A table of agreement, with the tests between measures and between the parts of a split."""
 
+    columns: tuple[str, ...] = field(
+        default=("measure", "split", "agree", "disagree", "n", "agree_share", "p", "p_adjusted"), kw_only=True
+    )
     between_measures: pl.DataFrame = field(default_factory=pl.DataFrame)
     between_splits: pl.DataFrame = field(default_factory=pl.DataFrame)
 
@@ -46,9 +49,9 @@ class Agreement(Result):
 
 
 def agreement(
-    preferences: Any,
-    runs: Any,
-    labels: Any,
+    preferences: Preferences | FrameLike,
+    labels: LabelsLike,
+    runs: RunsLike,
     measures: object,
     *,
     by: str | None = None,
@@ -67,7 +70,7 @@ def agreement(
 
     >>> from karat.simulate import preference_study
     >>> study = preference_study("nDCG@10", queries=40, noise=0.5, seed=3)
-    >>> found = agreement(study.preferences, study.runs, study.judgments, ["nDCG@10", "P@10"])
+    >>> found = agreement(study.preferences, study.judgments, study.runs, ["nDCG@10", "P@10"])
     >>> found.frame.select("measure", "split", "agree", "equal", "disagree", "ties", "n").rows()[0]
     ('nDCG@10', 'all', 110, 4, 6, 0, 120)
 
@@ -98,12 +101,12 @@ def agreement(
     Reference: Sanderson et al., Do User Preferences and Evaluation Measures Line Up? (SIGIR 2010).
     """
     check_ties(ties)
-    check_draws(level, draws, seed)
+    Resampling(level, draws, seed)
     told, judged = Preferences.of(preferences), Judgments.of(labels)
     by, notes = asked_by(told, judged, as_measures(measures), by)
     wanted = preferred(told, by=by, how=how, at_least=at_least)
     wanted = replace(wanted, notes=(*wanted.notes, *notes))
-    compared = compare(wanted, runs, judged, measures, profile=profile, depth=shown_depth(told, depth))
+    compared = compare(wanted, judged, runs, measures, profile=profile, depth=shown_depth(told, depth))
     return agreement_of(compared, split=split, ties=ties, queries=queries, level=level, draws=draws, seed=seed)
 
 
@@ -121,7 +124,7 @@ def agreement_of(
     if isinstance(split, str):
         raise BadInput.at("the split", expected="a list of splits", found=f'"{split}"', remedy=f'write ["{split}"]')
     check_ties(ties)
-    check_draws(level, draws, seed)
+    Resampling(level, draws, seed)
     notes = list(compared.notes)
     undefined = np.isnan(compared.difference)
     rows, tests = [], []

@@ -13,10 +13,11 @@ from karat.errors import BadInput, Undefined
 from karat.estimate import Scorer
 from karat.estimate import score as score_runs
 from karat.measures import as_measures, nDCG
-from karat.records import Clicks, Judgments, Result, Runs
+from karat.records import Clicks, Judgments, LabelsLike, Result, Runs, RunsLike
 from karat.records.base import count
 from karat.records.clicks import SATISFIED_AFTER
-from karat.stats.bootstrap import check_draws
+from karat.records.runs import several
+from karat.stats.bootstrap import Resampling
 from karat.stats.rank_correlation import rank_correlations
 from karat.validity.curves import CONTEXTS
 from karat.validity.variants import takes, varied
@@ -46,9 +47,9 @@ def click_labels(clicks: Any, *, satisfied_after: float = SATISFIED_AFTER) -> Ju
 
 
 def against_click_rates(
-    runs: Any,
-    labels: Any,
     clicks: Any,
+    labels: LabelsLike,
+    runs: RunsLike,
     measures: object = ("CG@5", "DCG@5", "ERR@5", "CCG@5"),
     *,
     cutoff: int = 5,
@@ -73,13 +74,12 @@ def against_click_rates(
 
     Reference: Golbus, Zitouni, Kim, Hassan and Diaz (WWW 2014), section 5.2.1, Figs. 4 and 5.
     """
-    check_draws(level, draws, seed)
+    Resampling(level, draws, seed)
     judged, wanted = Judgments.of(labels), as_measures(measures)
     counts = Clicks.of(clicks, satisfied_after=satisfied_after)
     if cutoff < 1:
         raise BadInput.at("the cutoff", expected="1 or more", found=str(cutoff))
-    several = isinstance(runs, list | tuple) and all(isinstance(run, Runs | pl.DataFrame) for run in runs)
-    lists = [Runs.of(run) for run in runs] if several else [Runs.of(runs)]
+    lists = several(runs)
     made = [
         (str(measure), a, varied(measure, {"context": a}))
         if takes(measure, "context") and judged.has("context")
@@ -88,7 +88,7 @@ def against_click_rates(
         for a in (contexts if takes(measure, "context") and judged.has("context") else [math.nan])
     ]
     every = list(dict.fromkeys(variant for _, _, variant in made))
-    scores = score_runs(lists, judged, every, draws=0).queries
+    scores = score_runs(judged, lists, every, draws=0).queries
     use, notes = _use(lists, counts, cutoff)
     if not judged.has("context"):
         notes.append("no label is given the document above: a context weight would change nothing")

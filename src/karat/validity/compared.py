@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,8 +13,9 @@ from karat.errors import BadInput, Undefined
 from karat.estimate import Scorer
 from karat.labels import one_subtopic_each
 from karat.measures import Judged, Profile, as_measures
-from karat.records import Judgments, Queries, Result, Runs
+from karat.records import Judgments, LabelsLike, Queries, Result, Runs, RunsLike
 from karat.records.base import count
+from karat.records.runs import joined
 from karat.validity.asked import SHOWN, too_deep
 
 Floats = npt.NDArray[np.float64]
@@ -61,8 +61,8 @@ class Compared:
 
 def compare(
     preferred: Result | pl.DataFrame,
-    runs: Any,
-    labels: Any,
+    labels: LabelsLike,
+    runs: RunsLike,
     measures: object,
     *,
     profile: str | Profile = "trec_eval",
@@ -73,7 +73,7 @@ def compare(
 
     >>> pairs = pl.DataFrame({"query": ["q"], "a": ["x"], "b": ["y"], "sign": [1]})
     >>> runs = Runs.of({"x": {"q": {"d1": 2.0, "d2": 1.0}}, "y": {"q": {"d2": 2.0, "d1": 1.0}}})
-    >>> compare(pairs, runs, Judgments.of({"q": {"d1": 1, "d2": 0}}), "RR").difference.tolist()
+    >>> compare(pairs, Judgments.of({"q": {"d1": 1, "d2": 0}}), runs, "RR").difference.tolist()
     [[0.5]]
 
     With a column `subtopic`, each subtopic is a query of its own, with its own labels. A system that returned nothing
@@ -82,7 +82,7 @@ def compare(
     """
     frame = preferred.frame if isinstance(preferred, Result) else preferred
     notes = list(preferred.notes) if isinstance(preferred, Result) else []
-    lists, labels = joined_runs(runs), Judgments.of(labels)
+    labels, lists = Judgments.of(labels), joined(runs)
     wanted = as_measures(measures)
     if not wanted:
         raise BadInput.at("the measures", expected="at least one, such as nDCG@10", found="none")
@@ -90,7 +90,7 @@ def compare(
     lists = Runs(lists.frame.join(frame.select("query").unique(), on="query", how="semi"), lists.notes)
     notes += too_deep(wanted, lists.frame, depth)
     lists = Runs(_first(lists.frame, depth), lists.notes)
-    judged, listed = _judged(frame, lists, labels, depth), lists.frame.select("system", "query").unique()
+    judged, listed = _judged(frame, labels, lists, depth), lists.frame.select("system", "query").unique()
     by = ["query", "subtopic"] if "subtopic" in frame.columns else ["query"]
     if "subtopic" in by:
         if not labels.has("subtopic"):
@@ -100,7 +100,7 @@ def compare(
                 found=", ".join(labels.frame.columns),
                 remedy="compare by query",
             )
-        lists, labels, items = one_subtopic_each(lists, labels)
+        labels, lists, items = one_subtopic_each(labels, lists)
     else:
         items = labels.frame.select(item="query", query="query").unique(maintain_order=True)
     known = frame.join(items, on=by, nulls_equal=True, maintain_order="left")
@@ -129,7 +129,7 @@ def compare(
     return Compared(known.drop("item"), tuple(names), sides[0], sides[1], tuple(notes))
 
 
-def _judged(frame: pl.DataFrame, runs: Runs, labels: Judgments, depth: int) -> float:
+def _judged(frame: pl.DataFrame, labels: Judgments, runs: Runs, depth: int) -> float:
     """The share of the documents in the top of the compared lists that somebody judged, for whatever subtopic."""
     known = labels.frame.select("query").unique()
     shown = pl.concat([frame.select("query", system=side) for side in ("a", "b")]).join(known, on="query", how="semi")
@@ -152,29 +152,6 @@ def _without_list(pairs: pl.DataFrame, listed: pl.DataFrame) -> list[str]:
         f"{missing.height:,} of {count(sides.height, 'list')} compared {'is' if missing.height == 1 else 'are'} not in"
         f" the runs ({named}): a system without a list for the query scores 0"
     ]
-
-
-def joined_runs(runs: Any) -> Runs:
-    """Several runs (records or frames) as one, or a single one in any form; two systems of one name are refused."""
-    several = list(runs) if isinstance(runs, list | tuple) else None
-    if several is None or (several and not all(isinstance(run, Runs | pl.DataFrame | pl.LazyFrame) for run in several)):
-        return Runs.of(runs)
-    several = [Runs.of(run) for run in several]
-    if not several:
-        raise BadInput.at("the runs", expected="at least one", found="none")
-    names = [name for run in several for name in run.systems]
-    again = next((name for name in names if names.count(name) > 1), None)
-    if again is not None:
-        raise BadInput.at("the runs", expected="a different name for each system", found=f"two called {again}")
-    shared = [name for name in several[0].frame.columns if all(name in run.frame.columns for run in several)]
-    if "team" not in shared and any("team" in run.frame.columns for run in several):
-        shared.append("team")
-    parts = [
-        run.frame.with_columns(pl.lit(None, dtype=pl.String).alias("team")) if "team" not in run.frame.columns
-        else run.frame
-        for run in several
-    ]  # fmt: skip
-    return Runs(pl.concat([part.select(shared) for part in parts]))
 
 
 def _refuse_unknown(frame: pl.DataFrame, runs: Runs) -> None:

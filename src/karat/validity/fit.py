@@ -13,10 +13,10 @@ import polars as pl
 
 from karat.errors import BadInput, Undefined
 from karat.measures import Measure, as_measures
-from karat.records import Judgments, Preferences, Result
+from karat.records import FrameLike, Judgments, LabelsLike, Preferences, Result, RunsLike
 from karat.records.base import count
 from karat.records.result import rows_of
-from karat.stats.bootstrap import check_draws, mean_intervals
+from karat.stats.bootstrap import Resampling, mean_intervals
 from karat.validity.asked import asked_by, shown_depth
 from karat.validity.choices import Choices
 from karat.validity.nested import chosen, families_of, flip, held_out, likeliest
@@ -57,9 +57,9 @@ class FittedMeasure(Result):
 
 
 def fit_measure(
-    preferences: Any,
-    runs: Any,
-    labels: Any,
+    preferences: Preferences | FrameLike,
+    labels: LabelsLike,
+    runs: RunsLike,
     measure: str | Measure = "RBP(p=0.8)@10",
     vary: Sequence[str] | Mapping[str, Sequence[float]] = ("p",),
     *,
@@ -77,7 +77,7 @@ def fit_measure(
 
     >>> from karat.simulate import preference_study
     >>> users = preference_study("RBP(p=0.5)", queries=60, judges=5, seed=1)
-    >>> found = fit_measure(users.preferences, users.runs, users.judgments, "RBP(p=0.9)", {"p": [0.3, 0.5, 0.7, 0.9]})
+    >>> found = fit_measure(users.preferences, users.judgments, users.runs, "RBP(p=0.9)", {"p": [0.3, 0.5, 0.7, 0.9]})
     >>> found.measure, found.better
     (RBP(p=0.5), True)
 
@@ -98,7 +98,7 @@ def fit_measure(
     Use it with hundreds of pairs; with less than some twenty queries it refuses.
     """
     told, judged = Preferences.of(preferences), Judgments.of(labels)
-    check_draws(level, draws, seed)
+    Resampling(level, draws, seed)
     default = as_measures(measure)
     if len(default) != 1:
         raise BadInput.at("the measure", expected="one", found=str(len(default)))
@@ -110,7 +110,7 @@ def fit_measure(
     by, asked = asked_by(told, judged, default, by)
     cast = preferred(told, by=by, at_least=at_least)
     different = list(dict.fromkeys(variants.measures))
-    pairs, apart, lost = differences(cast.frame, runs, judged, different, shown_depth(told, depth))
+    pairs, apart, lost = differences(cast.frame, judged, runs, different, shown_depth(told, depth))
     column = {made: place for place, made in enumerate(dict.fromkeys(variants.measures))}
     apart = apart[:, [column[made] for made in variants.measures]]
     votes = [pairs[name].to_numpy().astype(np.float64) for name in ("for_a", "for_b")]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,10 +11,10 @@ import polars as pl
 from karat.errors import BadInput, Undefined
 from karat.estimate import Scorer
 from karat.measures import Profile, as_measures
-from karat.records import Judgments, Queries, Result
+from karat.records import Judgments, LabelsLike, Queries, Result, RunsLike
 from karat.records.base import count
+from karat.records.runs import joined
 from karat.stats.ap_correlation import tau_ap, tau_ap_b
-from karat.validity.compared import joined_runs
 
 Floats = npt.NDArray[np.float64]
 
@@ -30,8 +29,8 @@ COLUMNS = {
 
 
 def measure_correlation(
-    runs: Any,
-    labels: Any,
+    labels: LabelsLike,
+    runs: RunsLike,
     measures: object,
     *,
     profile: str | Profile = "trec_eval",
@@ -43,7 +42,7 @@ def measure_correlation(
 
     >>> from karat.simulate import preference_study
     >>> study = preference_study(queries=30, systems=8, judges=1)
-    >>> found = measure_correlation(study.runs, study.judgments, ["nDCG@10", "RR"])
+    >>> found = measure_correlation(study.judgments, study.runs, ["nDCG@10", "RR"])
     >>> found.frame.select("first", "second", pl.col("tau", "tau_b", "tau_ap", "tau_ap_b").round(3), "systems").row(0)
     ('nDCG@10', 'RR', 0.286, 0.309, 0.258, 0.244, 8)
 
@@ -63,12 +62,12 @@ def measure_correlation(
     wanted = as_measures(measures)
     if len(wanted) < 2:
         raise BadInput.at("the measures", expected="two or more to compare", found=str(len(wanted)))
-    lists = joined_runs(runs)
+    judged, lists = Judgments.of(labels), joined(runs)
     if len(lists.systems) < FEWEST_SYSTEMS:
         raise Undefined(
             f"a rank correlation of measures needs {FEWEST_SYSTEMS} systems or more, not {len(lists.systems)}"
         )
-    scorer = Scorer(Judgments.of(labels), wanted, profile=profile, complete=True, draws=0, weights=weights)
+    scorer = Scorer(judged, wanted, profile=profile, complete=True, draws=0, weights=weights)
     table = scorer.score(lists).queries
     names = [str(measure) for measure in wanted]
     values, notes = _by_query(table, lists.systems, names)

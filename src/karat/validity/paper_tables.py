@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any
 
 import polars as pl
 
 from karat.errors import BadInput, Undefined
-from karat.records import Judgments, Preferences, Queries, Result
+from karat.records import FrameLike, Judgments, LabelsLike, Preferences, Queries, Result, RunsLike
+from karat.records.runs import joined
 from karat.validity.agreement import Agreement, agreement_of
-from karat.validity.compared import Compared, compare, joined_runs
+from karat.validity.compared import Compared, compare
 from karat.validity.measure_correlation import measure_correlation
 from karat.validity.votes import preferred
 
@@ -21,9 +21,9 @@ CONVENTIONAL = ("nDCG@10", "RR@10", "P@10", "ERR@10")
 
 
 def agreement_tables(
-    preferences: Any,
-    runs: Any,
-    labels: Any,
+    preferences: Preferences | FrameLike,
+    labels: LabelsLike,
+    runs: RunsLike,
     *,
     how: str = "votes",
     at_least: float | None = None,
@@ -38,7 +38,7 @@ def agreement_tables(
 
     >>> from karat.simulate import preference_study
     >>> study = preference_study(queries=12, subtopics=2, relevant=0.1)
-    >>> list(agreement_tables(study.preferences, study.runs, study.judgments, draws=0))
+    >>> list(agreement_tables(study.preferences, study.judgments, study.runs, draws=0))
     ['Table 1', 'Table 2', 'Table 3', 'Table 4', 'Table 5', 'Table 6', 'Table 7', 'Table 8']
 
     1: the first diversity measure, small and large differences. 2: all diversity measures. 3: their correlations
@@ -50,7 +50,7 @@ def agreement_tables(
 
     Reference: Sanderson et al. (SIGIR 2010).
     """
-    preferences, labels, runs = Preferences.of(preferences), Judgments.of(labels), joined_runs(runs)
+    preferences, labels, runs = Preferences.of(preferences), Judgments.of(labels), joined(runs)
     by = "subtopic" if labels.has("subtopic") and preferences.has("subtopic") else "query"
     found: dict[str, Result] = {}
 
@@ -58,13 +58,13 @@ def agreement_tables(
         return agreement_of(compared, split=split, ties=ties, queries=queries, level=level, draws=draws, seed=seed)
 
     if labels.has("subtopic"):
-        whole = compare(preferred(preferences, how=how, at_least=at_least), runs, labels, diversity)
+        whole = compare(preferred(preferences, how=how, at_least=at_least), labels, runs, diversity)
         found["Table 1"] = table(only(whole, [diversity[0]]), ["difference"])
         found["Table 2"] = table(whole)
         if len(diversity) > 1:
             with suppress(Undefined):  # two systems have no ranking to speak of
-                found["Table 3"] = measure_correlation(runs, labels, diversity, seed=seed)
-    single = compare(preferred(preferences, by=by, how=how, at_least=at_least), runs, labels, conventional)
+                found["Table 3"] = measure_correlation(labels, runs, diversity, seed=seed)
+    single = compare(preferred(preferences, by=by, how=how, at_least=at_least), labels, runs, conventional)
     first = only(single, [conventional[0]])
     found["Table 4"] = table(single)
     found["Table 5"] = table(first, ["difference"])

@@ -12,9 +12,9 @@ import polars as pl
 
 from karat.errors import BadInput, Undefined
 from karat.estimate import Scorer
-from karat.records import Judgments, Ratings, Result, Runs, SessionLists
+from karat.records import Judgments, LabelsLike, Ratings, Result, Runs, SessionLists
 from karat.records.base import count
-from karat.stats.bootstrap import check_draws
+from karat.stats.bootstrap import Resampling
 from karat.stats.rank_correlation import rank_correlations
 
 Floats = npt.NDArray[np.float64]
@@ -38,9 +38,9 @@ NUMBER = "number of lists"
 
 
 def against_ratings(
-    lists: Any,
-    labels: Any,
     ratings: Any,
+    labels: LabelsLike,
+    lists: Any,
     measures: object = ("nDCG@10", "P@10", "ERR@10", "RBP"),
     *,
     rating: str = "rating",
@@ -54,7 +54,7 @@ def against_ratings(
 
     >>> lists = [{"session": s, "step": 1, "doc": d, "rank": r} for s in "abcdef" for r, d in enumerate("xy", 1)]
     >>> labels = [{"query": s, "doc": "x", "label": n} for n, s in enumerate("abcdef")]
-    >>> found = against_ratings(lists, labels, [{"session": s, "rating": n} for n, s in enumerate("abcdef")], "DCG@2")
+    >>> found = against_ratings([{"session": s, "rating": n} for n, s in enumerate("abcdef")], labels, lists, "DCG@2")
     >>> found.frame["spearman"].round(3).to_list()[:2]
     [1.0, 1.0]
 
@@ -67,7 +67,7 @@ def against_ratings(
 
     Reference: Jiang and Allan, Correlation Between System and User Metrics in a Session (CHIIR 2016).
     """
-    check_draws(level, draws, seed)
+    Resampling(level, draws, seed)
     lists, told = SessionLists.of(lists), Ratings.of(ratings)
     unknown = [name for name in aggregates if name not in AGGREGATES]
     if unknown or not aggregates:

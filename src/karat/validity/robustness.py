@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +15,7 @@ from karat.judges.disagreement import ratio
 from karat.judges.votes import level_of, levels_of, merged, used, votes, with_names
 from karat.labels import Panel
 from karat.measures import Gains
-from karat.records import Result
+from karat.records import LabelsLike, Result
 from karat.records.base import count
 from karat.records.scale import nothing_below
 from karat.stats.agreement import label_counts
@@ -29,7 +28,7 @@ Score = Callable[[Floats, Floats], Floats]
 
 
 def robustness(
-    labels: Any, top: float | None = None, *, of: Sequence[int] = (2, 3, 4), all_labels: bool = False
+    labels: LabelsLike, top: float | None = None, *, of: Sequence[int] = (2, 3, 4), all_labels: bool = False
 ) -> Result:
     """Scores of one judge's perfect ranking by another judge's labels, mean and sd over queries.
 

@@ -20,7 +20,7 @@ from karat.labels import Panel
 from karat.labels.consensus import How
 from karat.measures import nDCG, parse_measure
 from karat.measures.gains import Gains
-from karat.records import Judgments, Result, Runs
+from karat.records import Judgments, LabelsLike, Result, Runs
 from karat.records.base import count
 from karat.stats import mean_intervals
 from karat.validity.lambdarank import Pool, library, out_of_fold
@@ -37,11 +37,14 @@ Ranker = tuple[str, str]
 class Training(Result):
     """The table train x test x features; `queries` has the value of each query behind it."""
 
+    columns: tuple[str, ...] = field(
+        default=("train", "test", "features", "ndcg", "difference", "p", "significant", "n_queries"), kw_only=True
+    )
     queries: pl.DataFrame = field(default_factory=pl.DataFrame)
 
 
 def train(
-    labels: Any,
+    labels: LabelsLike,
     features: Any,
     *,
     groups: Sequence[str] | None = None,

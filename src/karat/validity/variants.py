@@ -13,7 +13,7 @@ import polars as pl
 
 from karat.errors import BadInput, Undefined
 from karat.measures import Measure
-from karat.records import Judgments
+from karat.records import Judgments, RunsLike
 from karat.records.base import count
 from karat.validity.asked import SHOWN
 from karat.validity.compared import compare
@@ -127,19 +127,19 @@ def _given(grids: dict[str, tuple[float, ...]], row: npt.NDArray[np.int64], grad
 
 
 def differences(
-    pairs: pl.DataFrame, runs: Any, labels: Judgments, measures: Sequence[Measure], depth: int = SHOWN
+    pairs: pl.DataFrame, labels: Judgments, runs: RunsLike, measures: Sequence[Measure], depth: int = SHOWN
 ) -> tuple[pl.DataFrame, Floats, list[str]]:
     """The pairs that can be scored and, for each of them and each measure, the score of a less that of b.
 
     >>> from karat.measures import P
     >>> pairs = pl.DataFrame({"query": ["q"], "a": ["one"], "b": ["two"], "sign": [1]})
     >>> runs = {"one": {"q": {"d": 1.0}}, "two": {"q": {"e": 1.0}}}
-    >>> differences(pairs, runs, Judgments.of({"q": {"d": 1}}), [P @ 1])[1].tolist()
+    >>> differences(pairs, Judgments.of({"q": {"d": 1}}), runs, [P @ 1])[1].tolist()
     [[1.0]]
 
     Pairs that a measure is undefined for are left out and noted.
     """
-    compared = compare(pairs, runs, labels, list(measures), depth=depth)
+    compared = compare(pairs, labels, runs, list(measures), depth=depth)
     known = ~np.isnan(compared.difference).any(axis=1)
     notes = list(compared.notes)
     if not known.all():

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import polars as pl
 
 from karat.errors import BadInput, Undefined
 from karat.labels.order import first_of_each, in_order
-from karat.records import Preferences, Result
+from karat.records import FrameLike, Preferences, Result
 from karat.records.base import count
 
 #: A mean of votes that differs from 0 by less than this does so by rounding only.
@@ -18,7 +17,7 @@ HOW = ("votes", "mode")
 BY = ("query", "subtopic")
 
 
-def trusted(preferences: Any) -> Preferences:
+def trusted(preferences: Preferences | FrameLike) -> Preferences:
     """The answers of judges who passed every trap they met, without the traps themselves.
 
     >>> pair = {"query": "q", "left": "a", "right": "b", "choice": "left", "trap": False, "expected": None}
@@ -76,7 +75,7 @@ def rejected_judges(preferences: Preferences) -> list[str]:
     return [f"{count(number, 'judge')} {was} rejected in the app and {are} not among these answers"]
 
 
-def votes(preferences: Any, *, at_least: float | None = None) -> Result:
+def votes(preferences: Preferences | FrameLike, *, at_least: float | None = None) -> Result:
     """The votes on each pair of systems, by query and subtopic, traps and those who failed them left out.
 
     >>> said = [{"query": "q", "left": "a", "right": "b", "choice": c} for c in ("left", "left", "right", "none")]
@@ -90,7 +89,9 @@ def votes(preferences: Any, *, at_least: float | None = None) -> Result:
     return _votes(trusted(preferences), at_least)
 
 
-def preferred(preferences: Any, *, by: str = "query", how: str = "votes", at_least: float | None = None) -> Result:
+def preferred(
+    preferences: Preferences | FrameLike, *, by: str = "query", how: str = "votes", at_least: float | None = None
+) -> Result:
     """Which system of each pair users prefer: `sign` is 1 for a, -1 for b, 0 for equal.
 
     >>> said = [{"query": "q", "subtopic": s, "left": "a", "right": "b", "choice": c}

@@ -86,12 +86,12 @@ def gold(
     lists = read_several(runs, ranks=profile_named(profile).order == "rank")
     read = reading.judgments(labels)
     if whole_queries:
-        plan = plan_gold_queries(lists, read, measure, n_gold, profile=profile, complete=complete, seed=seed)
+        plan = plan_gold_queries(read, lists, measure, n_gold, profile=profile, complete=complete, seed=seed)
     else:
         earlier = None if gold is None else reading.judgments(gold)
         plan = plan_gold(
-            lists,
             read,
+            lists,
             measure,
             n_gold,
             pilot=earlier,

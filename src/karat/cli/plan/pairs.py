@@ -13,9 +13,9 @@ from karat.cli.outputs import keep_inputs
 from karat.cli.results import print_result
 from karat.cli.runs import read_several
 from karat.errors import BadInput
-from karat.formats import read_queries, tables
+from karat.formats import FORMATS, read_queries
+from karat.formats.csv import read_csv
 from karat.formats.files import File, write_bytes
-from karat.formats.tables import read_table
 from karat.plan import comparison_tasks, select_pairs
 from karat.records.result import rows_of
 
@@ -98,8 +98,8 @@ def pairs(
     read = reading.judgments(labels)
     lists = read_several(runs)
     chosen = select_pairs(
-        lists,
         read,
+        lists,
         teams=None if teams is None else _read_teams(teams),
         same_team=same_team,
         depth=depth,
@@ -113,8 +113,8 @@ def pairs(
     if chosen.pairs.height:
         tasks = comparison_tasks(
             chosen.pairs,
-            lists,
             read,
+            lists,
             queries=None if queries is None else read_queries(queries),
             judges=judges,
             block=block,
@@ -167,7 +167,7 @@ def _least(least: tuple[str, ...]) -> dict[str, float] | None:
 
 def _read_teams(path: str) -> dict[str, str]:
 
-    frame, source = read_table(File(path), "csv")
+    frame, source = read_csv(File(path))
     if not {"system", "team"} <= {*frame.columns}:
         raise BadInput.at(source.name, expected="the columns system and team", found=", ".join(frame.columns))
     frame = frame.drop_nulls(["system", "team"]).select(pl.col("system", "team").cast(pl.String)).unique()
@@ -192,11 +192,8 @@ def _kind(path: str) -> str:
 def _write(tasks: pl.DataFrame, path: str) -> None:
 
     kind = _kind(path)
-    if kind == ".jsonl":
-        content = tables.write_jsonl(tasks)
-    elif kind == ".parquet":
-        content = tables.write_parquet(tasks)
-    else:  # ids hold no spaces in TREC's formats, and a list of them is one cell
-        flat = tasks.with_columns(pl.col("left_docs", "right_docs").list.join(" "))
-        content = tables.write_csv(flat, "\t" if kind == ".tsv" else ",")
-    write_bytes(path, content)
+    if kind in (".csv", ".tsv"):  # ids hold no spaces in TREC's formats, and a list of them is one cell
+        tasks = tasks.with_columns(pl.col("left_docs", "right_docs").list.join(" "))
+    write = FORMATS[kind.removeprefix(".")].write
+    assert write is not None
+    write_bytes(path, write(tasks))

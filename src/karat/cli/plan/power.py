@@ -110,8 +110,8 @@ def _check(files: tuple[str, ...], sd: float | None, gold: str | None, gold_vari
 def _read(files: tuple[str, ...], measure: str, gold: str | None, reading: Reading) -> Spread:
 
     return spread_of(
-        read_several(files[1:], ranks=False),
         reading.judgments(files[0]),
+        read_several(files[1:], ranks=False),
         measure,
         gold=None if gold is None else reading.judgments(gold),
     )

@@ -65,8 +65,8 @@ def agreement(
     given = Users.typed(reading, users, files, measure, queries)
     found = validity.agreement(
         given.preferences,
-        given.runs,
         given.labels,
+        given.runs,
         given.measures_or(DEFAULT, depth),
         by=unit,
         how=how,

@@ -36,6 +36,6 @@ def clicks(
     """Measures against click rates, over queries, which says less: easy queries get clicks whatever the ranking."""
     given = Users.typed(reading, users, files, measure)
     found = against_click_rates(
-        given.runs, given.labels, given.clicks, given.measures or DEFAULT, cutoff=depth, **chance
+        given.clicks, given.labels, given.runs, given.measures or DEFAULT, cutoff=depth, **chance
     )
     tell({"Click rates": found}, form, of_users.show)

@@ -12,7 +12,7 @@ from karat.cli.results import tell
 from karat.cli.runs import read_several
 from karat.cli.validate import users as of_users
 from karat.formats.files import write_bytes
-from karat.report import heat_map
+from karat.reports import heat_map
 from karat.validity import matrix, measure_correlation
 
 #: What is compared when no measure is asked for.
@@ -47,7 +47,7 @@ def correlation(
     files, names = measures_among(runs, measure)
     keep_inputs("--picture", picture, [labels, *files])
     lists = read_several(run_files(labels, files))
-    found = measure_correlation(lists, reading.study(labels).judged, names or list(DEFAULT), profile=profile, seed=seed)
+    found = measure_correlation(reading.study(labels).judged, lists, names or list(DEFAULT), profile=profile, seed=seed)
     if picture is not None:
         subtitle = f"Kendall's tau_b over {found.frame['systems'][0]} systems and {found.frame['queries'][0]} queries"
         drawn = heat_map(matrix(found), title=found.finding.partition(";")[0], subtitle=subtitle)

@@ -54,8 +54,8 @@ def curves(
     given = Users.typed(reading, users, files, measure)
     found = preference_curves(
         given.preferences,
-        given.runs,
         given.labels,
+        given.runs,
         given.measures or DEFAULT,
         conditions=_conditions(condition) or CONDITIONS,
         context=context,

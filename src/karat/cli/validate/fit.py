@@ -65,8 +65,8 @@ def fit(
     found = {
         name: fit_measure(
             given.preferences,
-            given.runs,
             given.labels,
+            given.runs,
             name,
             _values(vary),
             test=test,

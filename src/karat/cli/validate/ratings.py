@@ -52,9 +52,9 @@ def ratings(
 ) -> None:
     """Measures against users' ratings of whole searches; LISTS has session, step, doc, rank."""
     found = against_ratings(
-        read_session_lists(lists),
-        reading.study(labels).judged,
         read_ratings(ratings_file),
+        reading.study(labels).judged,
+        read_session_lists(lists),
         measures_named(measure) or DEFAULT,
         rating=rating,
         aggregates=aggregate or ("mean", "last", "max"),

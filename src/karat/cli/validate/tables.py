@@ -37,8 +37,8 @@ def tables(
     given = Users(users, reading, files, queries_path=queries)
     found = agreement_tables(
         given.preferences,
-        given.runs,
         given.labels,
+        given.runs,
         how=how,
         at_least=min_strength,
         queries=given.queries,

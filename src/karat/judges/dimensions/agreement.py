@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 import polars as pl
@@ -12,7 +10,7 @@ from karat.errors import Undefined
 from karat.judges.dimensions.settings import compared, in_words, interval_note
 from karat.judges.dimensions.sheets import Sheets
 from karat.labels.selection import ITEM, OVERALL
-from karat.records import Result
+from karat.records import LabelsLike, Result
 from karat.records.base import count
 from karat.stats.agreement import cohen_kappa, cross_table
 
@@ -22,7 +20,7 @@ Floats = npt.NDArray[np.float64]
 TOGETHER = "all together"
 
 
-def setting_agreement(judgments: Any, *, level: float = 0.95, draws: int = 1000, seed: int = 0) -> Result:
+def setting_agreement(judgments: LabelsLike, *, level: float = 0.95, draws: int = 1000, seed: int = 0) -> Result:
     """Cohen's kappa and the Jaccard coefficient of judges of the same document, alone and in context.
 
     >>> said = {"ann": [2, 0, 1, 2, 0, 1], "bob": [2, 0, 1, 1, 0, 2]}
@@ -65,7 +63,8 @@ def setting_agreement(judgments: Any, *, level: float = 0.95, draws: int = 1000,
         )
     order = pl.Enum(names)
     frame = pl.concat(parts).sort(pl.col("aspect").cast(order), maintain_order=True)
-    return Result(frame, _finding(frame, level), tuple(dict.fromkeys(notes)))
+    columns = ("aspect", "figure", "alone", "context", "n_alone", "n_context")
+    return Result(frame, _finding(frame, level), tuple(dict.fromkeys(notes)), columns=columns)
 
 
 def _twice(sheets: Sheets) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:

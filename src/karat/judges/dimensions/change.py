@@ -14,7 +14,7 @@ from karat.judges.dimensions.sheets import Sheets
 from karat.judges.slices import sliced
 from karat.labels import ALL
 from karat.labels.selection import OVERALL
-from karat.records import Result
+from karat.records import LabelsLike, Result
 from karat.records.base import count
 from karat.stats import FEWEST
 from karat.stats.many import holm
@@ -40,8 +40,11 @@ OF_EVERY_ROW = (
     "n_retest",
 )
 
+#: What is shown of the mean changes.
+MEANS = ("aspect", "change", "lower", "same", "higher", "n", "p_holm", "retest")
 
-def grade_change(judgments: Any, *, level: float = 0.95, draws: int = 1000, seed: int = 0) -> Result:
+
+def grade_change(judgments: LabelsLike, *, level: float = 0.95, draws: int = 1000, seed: int = 0) -> Result:
     """By how many grades, up or down, a document's grade in context differs from its grade alone, aspect by aspect.
 
     >>> rows = [{"query": f"q{i}", "doc": "d", "label": 2 - (context is not None and i == 0), "context": context}
@@ -95,10 +98,11 @@ def grade_change(judgments: Any, *, level: float = 0.95, draws: int = 1000, seed
     stayed = float(np.mean(again[~np.isnan(again[:, 0]), 0] == 0)) if (~np.isnan(again[:, 0])).any() else np.nan
     if not np.isnan(stayed):
         said += f" Asked again in the same setting, judges give the same overall grade in {100 * stayed:.1f} %."
-    return Result(frame, said, (*sheets.notes, *_no_retest(again), *interval_note(low, value, draws)))
+    told = (*sheets.notes, *_no_retest(again), *interval_note(low, value, draws))
+    return Result(frame, said, told, columns=("aspect", "size", "n", "share", "retest"))
 
 
-def mean_change(judgments: Any, by: str | None = None, *, level: float = 0.95) -> Result:
+def mean_change(judgments: LabelsLike, by: str | None = None, *, level: float = 0.95) -> Result:
     """The mean change of the grade in context, aspect by aspect, over all or by a column such as what was read before.
 
     >>> rows = [{"query": f"q{i}", "doc": "d", "label": 2 - (context is not None) * (i % 3 > 0), "context": context}
@@ -140,8 +144,9 @@ def mean_change(judgments: Any, by: str | None = None, *, level: float = 0.95) -
     frame = pl.DataFrame(rows, infer_schema_length=None)
     frame = frame.with_columns(p_holm=pl.Series(holm(frame["p"].to_numpy())))
     if by is None:
-        return Result(frame.drop("value"), _mean_said(frame, None, level), tuple(notes))
-    return Result(frame.rename({"value": by}), _mean_said(frame, by, level), tuple(notes))
+        return Result(frame.drop("value"), _mean_said(frame, None, level), tuple(notes), columns=MEANS)
+    said = _mean_said(frame, by, level)
+    return Result(frame.rename({"value": by}), said, tuple(notes), columns=(MEANS[0], by, *MEANS[1:]))
 
 
 def check_by(by: str | None) -> None:
@@ -159,7 +164,7 @@ def check_by(by: str | None) -> None:
         )
 
 
-def _changes(judgments: Any, by: str | None = None) -> tuple[Sheets, Floats]:
+def _changes(judgments: LabelsLike, by: str | None = None) -> tuple[Sheets, Floats]:
     """The sheets, and the changes of the rows in context; NaN where the overall change is unknown."""
     check_by(by)
     sheets = Sheets.of(judgments, by=by)

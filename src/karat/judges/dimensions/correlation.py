@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +12,7 @@ from karat.errors import Undefined
 from karat.judges.dimensions.settings import compared, in_words, interval_note, one_setting
 from karat.judges.dimensions.sheets import Sheets
 from karat.labels.selection import OVERALL
-from karat.records import Result
+from karat.records import LabelsLike, Result
 from karat.records.base import count
 from karat.stats.agreement import cross_table
 from karat.stats.ranks import spearman
@@ -25,7 +24,7 @@ Bools = npt.NDArray[np.bool_]
 ALONE = "overall alone"
 
 
-def overall_correlation(judgments: Any, *, level: float = 0.95, draws: int = 1000, seed: int = 0) -> Result:
+def overall_correlation(judgments: LabelsLike, *, level: float = 0.95, draws: int = 1000, seed: int = 0) -> Result:
     """Spearman's rank correlation of each aspect with overall, alone and in context.
 
     >>> grades = [(0, 0), (1, 2), (2, 1), (3, 3), (4, 4), (1, 0)]
@@ -71,10 +70,11 @@ def overall_correlation(judgments: Any, *, level: float = 0.95, draws: int = 100
     left = int((sheets.rated & ~complete).sum())
     if left:
         notes.append(f"{count(left, 'document')} with N/A in some aspect left out")
-    return Result(frame, _finding(frame, last, level), tuple(notes))
+    shown = ("aspect", "alone", "context", "difference", "n_alone", "n_context")
+    return Result(frame, _finding(frame, last, level), tuple(notes), columns=shown)
 
 
-def change_correlation(judgments: Any, *, level: float = 0.95, draws: int = 1000, seed: int = 0) -> Result:
+def change_correlation(judgments: LabelsLike, *, level: float = 0.95, draws: int = 1000, seed: int = 0) -> Result:
     """Spearman's rank correlation between the changes of every two aspects, from alone to in context.
 
     >>> rows = [{"query": f"q{i}", "doc": "d", "aspect": aspect, "label": 2 + move * (context is not None),

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import polars as pl
 
 from karat.errors import Undefined
 from karat.judges.dimensions.settings import by_query, compared, difference_p, in_words, interval_note, share
 from karat.judges.dimensions.sheets import Sheets
-from karat.records import Result
+from karat.records import LabelsLike, Result
 from karat.records.base import count
 from karat.stats.many import holm
 
@@ -18,7 +16,7 @@ from karat.stats.many import holm
 EVERY = "all aspects"
 
 
-def aspect_coverage(judgments: Any, *, level: float = 0.95, draws: int = 1000, seed: int = 0) -> Result:
+def aspect_coverage(judgments: LabelsLike, *, level: float = 0.95, draws: int = 1000, seed: int = 0) -> Result:
     """The share of documents that have a grade, not N/A, in each aspect and in all of them, alone and in context.
 
     >>> rows = [{"query": f"q{i}", "doc": "d", "aspect": aspect, "label": label, "context": context}
@@ -60,7 +58,8 @@ def aspect_coverage(judgments: Any, *, level: float = 0.95, draws: int = 1000, s
     if left:
         notes.append(f"{count(left, 'document')} with an overall grade of N/A left out")
     notes += interval_note(found.low, found.value, draws)
-    return Result(frame, _finding(frame, level), tuple(notes))
+    columns = ("aspect", "alone", "context", "difference", "n_alone", "n_context")
+    return Result(frame, _finding(frame, level), tuple(notes), columns=columns)
 
 
 def _finding(frame: pl.DataFrame, level: float) -> str:

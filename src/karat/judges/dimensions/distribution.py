@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 import polars as pl
@@ -11,7 +9,7 @@ import polars as pl
 from karat.errors import Undefined
 from karat.judges.dimensions.settings import Compared, by_query, compared, in_words, interval_note, share
 from karat.judges.dimensions.sheets import Sheets
-from karat.records import Result
+from karat.records import LabelsLike, Result
 from karat.records.base import count
 
 Floats = npt.NDArray[np.float64]
@@ -21,7 +19,7 @@ Bools = npt.NDArray[np.bool_]
 SETS = ("all aspects", "overall")
 
 
-def aspect_distribution(judgments: Any, *, level: float = 0.95, draws: int = 1000, seed: int = 0) -> Result:
+def aspect_distribution(judgments: LabelsLike, *, level: float = 0.95, draws: int = 1000, seed: int = 0) -> Result:
     """The share of each grade in each aspect, alone and in context, for two sets of documents.
 
     >>> rows = [{"query": f"q{i}", "doc": "d", "aspect": aspect, "label": i % 2, "context": context}

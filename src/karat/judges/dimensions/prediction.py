@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
 from karat.errors import BadInput, Undefined
-from karat.judges.dimensions.settings import by_query, check_draws, compared, in_words, interval_note, share
+from karat.judges.dimensions.settings import by_query, compared, in_words, interval_note, share
 from karat.judges.dimensions.sheets import Sheets
-from karat.records import Result
+from karat.records import LabelsLike, Result
+from karat.stats import Resampling
 
 if TYPE_CHECKING:
     from sklearn.linear_model import LogisticRegression
@@ -29,7 +30,7 @@ SPLITS = ("random", "queries")
 
 
 def predict_overall(
-    judgments: Any,
+    judgments: LabelsLike,
     subsets: Sequence[Sequence[str]] | None = None,
     *,
     level: float = 0.95,
@@ -56,7 +57,7 @@ def predict_overall(
 
     Reference: Golbus et al. (WWW 2014), section 5.1 (predictive power).
     """
-    check_draws(level, draws, seed)
+    Resampling(level, draws, seed)
     sheets = Sheets.of(judgments)
     if len(sheets.aspects) < 2:
         raise Undefined("Nothing was asked but overall: there is no aspect to predict it from.")
@@ -79,7 +80,7 @@ def predict_overall(
     ends, values = (frame.select(f"{name}{end}" for name in figures).to_numpy() for end in ("_low", ""))
     notes += interval_note(ends, values, draws)
     notes.append("N/A counts as a grade, of aspects and of overall")
-    return Result(frame, _finding(frame, level), tuple(notes))
+    return Result(frame, _finding(frame, level), tuple(notes), columns=("aspects", "alone", "context", "random_alone"))
 
 
 def _chosen(aspects: Sequence[str], subsets: Sequence[Sequence[str]] | None) -> dict[str, tuple[int, ...]]:

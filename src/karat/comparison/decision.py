@@ -1,0 +1,77 @@
+"""From one method's estimate to the verdict."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from karat.comparison.comparison import Verdict, reason_for
+from karat.comparison.look import Look
+from karat.comparison.matrix import Matrix
+from karat.comparison.pairs import EQUAL, every_pair, family_p, ranks
+from karat.errors import Undefined
+from karat.estimate.estimate import Estimate
+
+
+class Decision(NamedTuple):
+    """The verdict, and the tables it rests on."""
+
+    verdict: Verdict
+    reason: str
+    winner: str | None
+    pairs: pl.DataFrame
+    ranks: pl.DataFrame
+
+
+def decide(
+    estimate: Estimate | None, refused: str, measure: str, matrix: Matrix, look: Look, draws: int, seed: int
+) -> Decision:
+    """The verdict by one method's estimate."""
+    nothing = pl.DataFrame()
+    if estimate is None:
+        return Decision("cannot say", refused, None, nothing, nothing)
+    try:
+        pairs = every_pair(estimate, matrix, look, draws=draws, seed=seed)
+    except Undefined as error:
+        return Decision("cannot say", str(error), None, nothing, nothing)
+    places = ranks(estimate, pairs, look.level)
+    leader = int(np.argmax(estimate.scores))
+    name = estimate.systems[leader]
+    p = family_p(pairs)
+    mine = ((pairs["a"] == name) | (pairs["b"] == name)).to_numpy()
+    others = [s for s in range(len(estimate.systems)) if s != leader]
+    known = all(estimate.is_known(leader, other) for other in others)
+    if np.isnan(p[mine]).any() and not known:
+        return Decision("cannot say", "too few gold labels or queries to tell how far off", None, pairs, places)
+    if len(estimate.systems) == 2:
+        row = {**pairs.row(0, named=True), "method": estimate.method} | _base(estimate)
+        reason = reason_for(row, measure, look.level)
+        if not (p[0] <= look.alpha or known) or abs(row["difference"]) < EQUAL:
+            return Decision("no difference shown", reason, None, pairs, places)
+        return Decision("better" if leader == 1 else "worse", reason, name, pairs, places)
+    second = places["system"][1]
+    ahead = estimate.scores[leader] - max(estimate.scores[other] for other in others) > EQUAL
+    clear = bool((p[mine] <= look.alpha).all() or known) and ahead
+    close = pairs.row(by_predicate=_is_pair(name, second), named=True)
+    among = float(p[pairs.select(_is_pair(name, second).arg_true()).item()])
+    reason = f"{name} against {second}, the next: " + reason_for(
+        {**close, "method": estimate.method} | _base(estimate), measure, look.level, winner_first=close["a"] == name
+    )
+    reason += (
+        f" (among {pairs.height} pairs p = {among:.3f})"
+        if among >= 0.001
+        else f" (among {pairs.height} pairs p < 0.001)"
+    )
+    verdict: Verdict = "better" if clear else "no difference shown"
+    return Decision(verdict, reason, name if clear else None, pairs, places)
+
+
+def _is_pair(one: str, other: str) -> pl.Expr:
+    both = [one, other]
+    return pl.col("a").is_in(both) & pl.col("b").is_in(both)
+
+
+def _base(estimate: Estimate) -> dict[str, Any]:
+    return {"n_queries": estimate.n_queries, "n_gold": estimate.n_gold}

@@ -1,0 +1,104 @@
+"""What each method says, naive beside corrected, and what a reader of the verdict should know."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from karat.comparison.fairness import fairness
+from karat.comparison.look import Look
+from karat.errors import Undefined
+from karat.estimate.estimate import Difference, Estimate
+from karat.estimate.gold import Gold
+from karat.estimate.with_gold import WithGold
+from karat.stats.sequences import FIRST
+
+#: With fewer queries Student's t rests on hope.
+FEW = 10
+
+METHOD_ROWS = {
+    "method": pl.String,
+    "system_a": pl.String,
+    "system_b": pl.String,
+    "a": pl.Float64,
+    "b": pl.Float64,
+    "difference": pl.Float64,
+    "low": pl.Float64,
+    "high": pl.Float64,
+    "p": pl.Float64,
+    "n_queries": pl.Int64,
+    "n_gold": pl.Int64,
+}
+
+
+def method_rows(estimates: dict[str, Estimate], look: Look, population: str) -> pl.DataFrame:
+    """What each method says of every system against the first, the labels as they are first of all."""
+    rows = []
+    for estimate in estimates.values():
+        for b in range(1, len(estimate.systems)):
+            # On these very queries the labels as they are leave nothing to chance, and nothing is said of it.
+            silent = population == "fixed" and estimate.method == "plain"
+            found = _at(estimate, b, look, silent)
+            rows.append(
+                (
+                    estimate.method,
+                    estimate.systems[0],
+                    estimate.systems[b],
+                    float(estimate.scores[0]),
+                    float(estimate.scores[b]),
+                    found.difference,
+                    found.low,
+                    found.high,
+                    found.p,
+                    estimate.n_queries,
+                    estimate.n_gold,
+                )
+            )
+    return pl.DataFrame(rows, schema=METHOD_ROWS, orient="row")
+
+
+def _at(estimate: Estimate, b: int, look: Look, silent: bool) -> Difference:
+    try:
+        found = look.at(estimate, 0, b)
+    except Undefined:
+        found, silent = estimate.difference(0, b, look.level), True
+    return found._replace(low=np.nan, high=np.nan, p=np.nan) if silent else found
+
+
+def notes_on(estimates: dict[str, Estimate], chosen: str, found: WithGold, gold: Gold | None, look: Look) -> list[str]:
+    """What bears on the verdict first, then what it rests on, then why other methods are silent."""
+    notes = [*_against_plain(estimates, chosen, look), *fairness(estimates, look.alpha)]
+    if chosen in estimates:
+        notes += estimates[chosen].notes
+    if gold is not None:
+        notes += [*gold.notes, *found.notes]
+    if estimates:
+        notes += [f"{name}: {why}" for name, why in found.refused.items() if name != chosen]
+    notes += [note for name, estimate in estimates.items() if name != chosen for note in estimate.notes]
+    if chosen in estimates and estimates[chosen].n_queries < FEW:
+        notes.append(f"{estimates[chosen].n_queries} queries only: the interval is a guess")
+    if look.peeking and chosen in estimates and estimates[chosen].n_queries >= FIRST:
+        notes.append(
+            f"the intervals hold at every look, and are narrowest at {look.planned:,} queries: stop when clear"
+        )
+    return notes
+
+
+def _against_plain(estimates: dict[str, Estimate], chosen: str, look: Look) -> list[str]:
+    """Where the labels taken as they are would have said something else."""
+    plain, corrected = estimates.get("plain"), estimates.get(chosen)
+    if plain is None or corrected is None or chosen == "plain" or len(plain.systems) != 2 or look.peeking:
+        return []
+    naive, right = look.at(plain, 0, 1), look.at(corrected, 0, 1)
+    shown, holds = naive.p <= look.alpha, right.p <= look.alpha
+    a, b = plain.systems
+    if shown and not holds:
+        winner = b if naive.difference > 0 else a
+        return [
+            f"taken as they are, the labels call {winner} better (p = {naive.p:.2g}); gold labels do not bear it out"
+        ]
+    if holds and not shown:
+        return [f"taken as they are, the labels show no difference (p = {naive.p:.2f})"]
+    if shown and holds and naive.difference * right.difference < 0:
+        return ["taken as they are, the labels say the opposite"]
+    return []

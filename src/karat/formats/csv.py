@@ -1,0 +1,128 @@
+"""CSV and TSV: tables with a first line of names, safe to open in a spreadsheet."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from karat.errors import BadInput
+from karat.formats.blame import blame_csv
+from karat.formats.files import File
+from karat.formats.format import Format, Rows, add_format
+from karat.records import Source
+from karat.records.schema import Schema
+
+#: A spreadsheet takes a cell that starts so for a formula; with one more quote before it, it stays a text. Texts that
+#: have quotes already get one more, too, so that reading can take one away from every text that starts so.
+FORMULA = r"^[ ']*[=+\-@\t\r\n]"
+GUARDED = r"^'[ ']*[=+\-@\t\r\n]"
+NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
+
+#: As much of a first line as an error quotes.
+MOST_SHOWN = 60
+
+
+def separator_of(first_line: bytes) -> str:
+    """The separator that a header line uses.
+
+    >>> separator_of(b"query;doc;label"), separator_of(b"query,doc,label")
+    (';', ',')
+    """
+    return max("\t;,", key=lambda s: (first_line.count(s.encode()), s == ","))
+
+
+def write_csv(frame: pl.DataFrame, separator: str = ",") -> bytes:
+    """A table as CSV; texts that a spreadsheet would run as a formula, names too, have a quote before them."""
+    return guarded(whole_labels(frame)).write_csv(separator=separator).encode()
+
+
+def guarded(frame: pl.DataFrame) -> pl.DataFrame:
+    """A table that is safe to open in a spreadsheet once it is written as CSV.
+
+    >>> guarded(pl.DataFrame({"doc": ["a", "=1+1", "-7", "'=b"]}))["doc"].to_list()
+    ['a', "'=1+1", '-7', "''=b"]
+    """
+    frame = frame.with_columns(_guarded(column) for column in frame.iter_columns() if column.dtype == pl.String)
+    names = _guarded(pl.Series(frame.columns, dtype=pl.String))
+    return frame.rename(dict(zip(frame.columns, names, strict=True)))
+
+
+def whole_labels(frame: pl.DataFrame) -> pl.DataFrame:
+    """Labels as whole numbers where all are: `2`, not `2.0`, which some tools cannot read."""
+    columns = [
+        name
+        for name in ("label", "rating")
+        if name in frame.columns
+        and frame[name].dtype.is_numeric()
+        and (frame[name] == frame[name].round(0)).fill_null(True).all()
+    ]
+    return frame.with_columns(pl.col(columns).cast(pl.Int64)) if columns else frame
+
+
+def read_csv(file: File) -> Rows:
+    """The rows of a table, texts as they stand, and their lines."""
+    refuse_empty(file)
+    first_line = file.head.removeprefix(b"\xef\xbb\xbf").partition(b"\n")[0].strip()
+    separator = separator_of(first_line)
+    try:
+        frame = pl.read_csv(file.for_polars, separator=separator, infer_schema=False)
+    except pl.exceptions.PolarsError:
+        raise blame_csv(file, separator) from None
+    frame = _named(frame, file)
+    # A quoted text may run over several lines: the lines below it stand lower by as many.
+    extra = frame.select(pl.sum_horizontal(pl.all().str.count_matches("\n").fill_null(0))).to_series()
+    lines = pl.int_range(2, frame.height + 2, eager=True) + extra.cum_sum().shift(1, fill_value=0)
+    filled = frame.select(pl.any_horizontal(pl.all().is_not_null())).to_series()
+    frame = frame.with_columns(pl.all().str.strip_chars(" \t"))
+    frame = frame.with_columns(_unguarded(column) for column in frame.iter_columns())
+    header = first_line.decode(errors="replace")
+    header = header if len(header) <= MOST_SHOWN else header[: MOST_SHOWN - 3] + "..."
+    return frame.filter(filled), Source(file.name, lines.filter(filled), header=header, separator=separator)
+
+
+def _named(frame: pl.DataFrame, file: File) -> pl.DataFrame:
+    """The frame with its names as they were before they were guarded."""
+    names = _unguarded(pl.Series(frame.columns, dtype=pl.String).str.strip_chars()).to_list()
+    twice = [name for place, name in enumerate(names) if name in names[:place]]
+    if twice:
+        raise BadInput.at(file.name, expected="each column once", found=f"{twice[0]} twice")
+    return frame.rename(dict(zip(frame.columns, names, strict=True)))
+
+
+def _guarded(texts: pl.Series) -> pl.Series:
+    formula = texts.str.contains(FORMULA)
+    if not formula.any():
+        return texts
+    formula &= ~texts.str.contains(NUMBER)
+    return pl.select(pl.when(formula).then("'" + texts).otherwise(texts).alias(texts.name)).to_series()
+
+
+def _unguarded(texts: pl.Series) -> pl.Series:
+    # Nearly all columns have no such cell, and are spared the slower look.
+    if not texts.str.starts_with("'").any():
+        return texts
+    guarded = texts.str.contains(GUARDED)
+    return pl.select(pl.when(guarded).then(texts.str.slice(1)).otherwise(texts).alias(texts.name)).to_series()
+
+
+def refuse_empty(file: File) -> None:
+    """Refuse a file in which there is nothing."""
+    if not file.head.strip():
+        raise BadInput.at(file.name, expected="a first line with the columns' names", found="an empty file")
+
+
+def names_of(file: File) -> list[str]:
+    """The names in a file's first line, in lower case."""
+    first = file.head.removeprefix(b"\xef\xbb\xbf").partition(b"\n")[0].decode(errors="replace")
+    return [part.strip().strip('"').lower() for part in first.split(separator_of(first.encode()))]
+
+
+def _has_header(file: File, schema: Schema) -> bool:
+    """Whether the first line has the names of most columns that the records need."""
+    names = names_of(file)
+    header = {*names, *schema.rename(names).values()}
+    return sum(name in header for name in schema.required) > len(schema.required) / 2
+
+
+add_format(Format("csv", read_csv, write_csv, (".csv",), sniff=_has_header), __name__)
+# A file .tsv may have TREC's columns instead, without a header: that is for the first line to say.
+add_format(Format("tsv", read_csv, lambda frame: write_csv(frame, "\t"), (".tsv",), ()), __name__)

@@ -1,0 +1,212 @@
+"""A score corrected for the judges' errors, from summary figures: what it would be with gold labels."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from karat.published.accuracy import Accuracy
+from karat.published.observed import Observed
+from karat.records.figures import decimals
+from karat.records.result import ResultBase, rows_of
+from karat.stats import Resampling
+from karat.stats.correction import corrected, corrected_parts, lang_reiczigel, reach
+
+Floats = npt.NDArray[np.float64]
+
+#: A bootstrap of fewer draws would mislead.
+FEWEST_DRAWS = 100
+#: The bootstrap's error and the closed form's differ by more than this share: worth a note.
+APART = 0.25
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Corrected(ResultBase):
+    """One system's score as gold labels would have it, with its error, next to the score as judges see it.
+
+    `low` and `high` are Lang and Reiczigel's interval, cut at 0 and 1; `frame` has the naive score, this, the closed
+    form and the bootstrap one under the other. `value` may lie outside 0 to 1, which a note says; `possible` is the
+    nearest score that there can be.
+    """
+
+    observed: Observed
+    accuracy: Accuracy
+    value: float
+    standard_error: float
+    low: float
+    high: float
+    bootstrap_error: float
+    frame: pl.DataFrame
+    level: float
+    draws: int
+    seed: int
+    notes: tuple[str, ...] = ()
+
+    @property
+    def possible(self) -> float:
+        """The corrected score, or 0 or 1 where it lies outside."""
+        return min(max(self.value, 0.0), 1.0)
+
+    @property
+    def finding(self) -> str:
+        """The result in a sentence."""
+        places = decimals(self.low, self.high)
+        seen = f"judges see {self.observed.score:.{max(places, 3)}f}"
+        interval = (
+            "no interval"
+            if math.isnan(self.low)
+            else f"{100 * self.level:g} % interval {self.low:.{places}f} to {self.high:.{places}f}"
+        )
+        value = f"is {self.value:.{places}f}"
+        if self.value != self.possible:
+            value = f"comes out at {self.value:.{places}f}, which no score can be"
+        return (
+            f"Corrected for the judges' errors the score {value} ({interval}); {seen} over {self.observed.n:,} queries."
+        )
+
+    def to_frame(self) -> pl.DataFrame:
+        """The score by each method: naive, corrected, closed form, bootstrap."""
+        return self.frame
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as one document."""
+        return {
+            "finding": self.finding,
+            "systems": [self.summary()],
+            "methods": rows_of(self.frame),
+            "accuracy": self.accuracy.to_dict(),
+            "level": self.level,
+            "draws": self.draws,
+            "seed": self.seed,
+            "notes": list(self.notes),
+        }
+
+    def summary(self, name: str = "A") -> dict[str, Any]:
+        """The figures of this system, as one row of a document."""
+        return {
+            "system": name,
+            "score": self.observed.score,
+            "sd": self.observed.sd,
+            "n": self.observed.n,
+            "corrected": self.value,
+            "possible": self.possible,
+            "standard_error": self.standard_error,
+            "low": None if math.isnan(self.low) else self.low,
+            "high": None if math.isnan(self.high) else self.high,
+        }
+
+
+def corrected_score(
+    observed: Observed, accuracy: Accuracy, *, level: float = 0.95, draws: int = 1000, seed: int = 0, name: str = ""
+) -> Corrected:
+    """What a system's P@k would be if the judges made no errors, from its score and a sample of gold labels.
+
+    >>> corrected_score(Observed(0.4, 500), Accuracy.of("90/100", "80/100"), draws=0)
+    Corrected for the judges' errors the score is 0.29 (95 % interval 0.17 to 0.38); judges see 0.400 over 500 queries.
+    - no standard deviation given: taken as P@1, a share of queries
+
+    The standard error is the paper's equation (7), and with `draws` its parametric bootstrap (Algorithm 1). The
+    interval is Lang and Reiczigel's, for P@k with as many yes-or-no answers as would have the same variance: with few
+    gold labels the plain normal interval holds the truth too rarely. All this rests on judges whose errors depend on
+    nothing but whether a document is relevant; judges who err more on one system's documents need gold labels for
+    those. Refused (`Undefined`) when the judges cannot be told from guessing.
+
+    Reference: Goldberg et al., Drawing Sound Conclusions from Noisy Judgments (WWW 2017), equations (5) and (7).
+    """
+    Resampling(level, draws, seed, fewest=FEWEST_DRAWS)
+    whose = f"the judges of {name}" if name else "the judges"
+    accuracy.checked(whose)
+    parts = corrected_parts(
+        observed.score, observed.variance, accuracy.relevant, accuracy.nonrelevant, *accuracy.variances
+    )
+    value = float(corrected(observed.score, accuracy.relevant, accuracy.nonrelevant))
+    error = math.sqrt(sum(float(part) for part in parts))
+    ends = lang_reiczigel(
+        observed.score,
+        observed.yes_or_no,
+        accuracy.relevant,
+        accuracy.n_relevant,
+        accuracy.nonrelevant,
+        accuracy.n_nonrelevant,
+        level,
+    )
+    half = float(reach(error, level))
+    low, high, notes = _possible(value, float(ends[0]), float(ends[1]))
+    notes += accuracy.notes
+    drawn, few = bootstrap(observed, accuracy, draws, seed)
+    bootstrap_error = float(drawn.std(ddof=1)) if draws else math.nan
+    middle = np.quantile(drawn, [0.5 - level / 2, 0.5 + level / 2]) if draws else np.array([math.nan, math.nan])
+    if few:
+        notes.append(f"{few:,} of {draws:,} bootstrap draws have judges who guess: left out")
+    if draws and abs(bootstrap_error / error - 1) > APART:
+        notes.append(
+            f"bootstrap and closed form disagree on the standard error ({bootstrap_error:.3g} and {error:.3g}): too "
+            "few gold labels for either; the interval stands"
+        )
+    if observed.sd is None:
+        notes.append("no standard deviation given: taken as P@1, a share of queries")
+    naive = observed.interval(level)
+    frame = pl.DataFrame(
+        [
+            ("naive", observed.score, math.sqrt(observed.variance) or math.nan, *naive),
+            ("corrected", value, error, low, high),
+            ("closed form", value, error, value - half, value + half),
+            ("bootstrap", value, bootstrap_error, float(middle[0]), float(middle[1])),
+        ][: 4 if draws else 3],
+        schema=["method", "score", "standard_error", "low", "high"],
+        orient="row",
+    )
+    said = tuple(f"{name}: {note}" if name else note for note in notes)
+    return Corrected(observed, accuracy, value, error, low, high, bootstrap_error, frame, level, draws, seed, said)
+
+
+def bootstrap(
+    observed: Observed, accuracy: Accuracy, draws: int, seed: int | np.random.Generator
+) -> tuple[Floats, int]:
+    """Algorithm 1: corrected scores of studies like this one, and how many draws could not be corrected.
+
+    >>> drawn, few = bootstrap(Observed(0.6260, 10278, sd=0.414), Accuracy.of("43/59", "67/84"), 100_000, seed=1)
+    >>> bool(0.0903 < drawn.std() < 0.1), few
+    (True, 0)
+    """
+    rng = np.random.default_rng(seed)
+    relevant, nonrelevant = drawn_accuracies(accuracy, draws, rng)
+    score = observed.drawn(draws, rng)
+    sound = relevant + nonrelevant > 1
+    return np.asarray(corrected(score[sound], relevant[sound], nonrelevant[sound])), int(draws - sound.sum())
+
+
+def drawn_accuracies(accuracy: Accuracy, draws: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    """Accuracies as other gold samples of the same size would show them."""
+    drawn = []
+    for agreed, n in (
+        (accuracy.agreed_relevant, accuracy.n_relevant),
+        (accuracy.agreed_nonrelevant, accuracy.n_nonrelevant),
+    ):
+        share = (agreed + 1) / (n + 2) if agreed in (0, n) else agreed / n
+        drawn.append(rng.binomial(n, share, draws) / n)
+    return drawn[0], drawn[1]
+
+
+def _possible(value: float, low: float, high: float) -> tuple[float, float, list[str]]:
+    """The interval cut at 0 and 1, and what to say of a score or an interval outside."""
+    notes = []
+    if not 0 <= value <= 1:
+        notes.append(
+            f"the corrected score {value:.2f} lies outside 0 to 1: these judges are not as accurate on this system as "
+            f"on the gold sample, or the sample is too small; the nearest possible score is {min(max(value, 0), 1):.0f}"
+        )
+    if math.isnan(low):
+        notes.append("all queries scored alike: no interval")
+    elif high <= 0 or low >= 1:
+        notes.append("no score from 0 to 1 fits these figures: no interval")
+        low = high = math.nan
+    elif low < 0 or high > 1:
+        notes.append(f"the interval of the corrected score, {low:.2f} to {high:.2f}, is cut at 0 and 1")
+        low, high = max(low, 0.0), min(high, 1.0)
+    return low, high, notes

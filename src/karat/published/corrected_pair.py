@@ -1,0 +1,272 @@
+"""Two systems compared from summary figures, with the judges' errors allowed for: naive, independent, shared."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from karat.errors import BadInput, Undefined
+from karat.published.accuracy import Accuracy
+from karat.published.corrected import FEWEST_DRAWS, Corrected, bootstrap, corrected_score, drawn_accuracies
+from karat.published.observed import ROUNDING, Observed
+from karat.records.figures import decimals
+from karat.records.result import ResultBase, rows_of
+from karat.stats import Resampling
+from karat.stats.correction import corrected, corrected_parts, reach, shared_parts, together, two_sided
+
+WHY_INDEPENDENT_DIFFERS = (
+    "independent is the paper's test: it adds the errors of both corrected scores as if each system had its own gold "
+    "sample. Here one sample corrects both, so its error is common to both and cancels in the difference: read shared"
+)
+OWN = "each system has its own gold sample, so the errors of both corrected scores add up; there is no shared form"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CorrectedPair(ResultBase):
+    """System B against system A: the difference by each method, and the verdict of the one that fits the data.
+
+    `frame` has a row for each method: a, b, difference (b - a), standard_error, low, high, p (Student's t with
+    Welch's degrees of freedom, df), p_normal and bootstrap_error.
+    """
+
+    a: Corrected
+    b: Corrected
+    frame: pl.DataFrame
+    verdict: str
+    method: str
+    reason: str
+    level: float
+    draws: int
+    seed: int
+    notes: tuple[str, ...] = ()
+
+    @property
+    def finding(self) -> str:
+        """The verdict in a sentence."""
+        row = self.frame.row(by_predicate=pl.col("method") == self.method, named=True)
+        places = decimals(row["low"], row["high"])
+        interval = f"{100 * self.level:g} % interval {row['low']:.{places}f} to {row['high']:.{places}f}"
+        p, size = _p(row["p"]), abs(row["difference"])
+        if self.verdict == "no difference shown":
+            return (
+                "No difference between B and A is shown once the judges' errors are allowed for: "
+                f"{row['difference']:.{places}f} ({interval}, {p})."
+            )
+        return (
+            f"B is {self.verdict} than A by {size:.{places}f} once the judges' errors are allowed for "
+            f"(difference {row['difference']:.{places}f}, {interval}, {p})."
+        )
+
+    def to_frame(self) -> pl.DataFrame:
+        """The difference by each method."""
+        return self.frame
+
+    def to_dict(self) -> dict[str, Any]:
+        """The comparison as one document."""
+        return {
+            "finding": self.finding,
+            "systems": [self.a.summary("A"), self.b.summary("B")],
+            "methods": rows_of(self.frame),
+            "verdict": self.verdict,
+            "method": self.method,
+            "reason": self.reason,
+            "accuracies": [of.accuracy.to_dict() for of in (self.a, self.b)],
+            "level": self.level,
+            "draws": self.draws,
+            "seed": self.seed,
+            "notes": list(self.notes),
+        }
+
+
+def corrected_difference(
+    a: Observed,
+    b: Observed,
+    accuracy: Accuracy,
+    accuracy_b: Accuracy | None = None,
+    *,
+    sd_difference: float | None = None,
+    level: float = 0.95,
+    draws: int = 1000,
+    seed: int = 0,
+) -> CorrectedPair:
+    """Is B better than A, given that the judges err as a sample of gold labels shows?
+
+    >>> a, b = Observed(0.6260, 10278, sd=0.414), Observed(0.6385, 20604, sd=0.402)
+    >>> found = corrected_difference(a, b, Accuracy.of("43/59", "67/84"))
+    >>> found.verdict, found.method
+    ('better', 'shared')
+    >>> found.frame.select("method", p=pl.col("p").round(3)).rows()
+    [('naive', 0.012), ('independent', 0.854), ('shared', 0.017)]
+
+    With one gold sample the answer is `shared`. Give `accuracy_b` when B's labels were checked with a gold sample of
+    their own; then the answer is `independent`. Give `sd_difference`, the standard deviation of the per-query
+    differences, when both systems ran the same queries: it is mostly much smaller than what the two spreads suggest.
+
+    Reference: Goldberg et al., Drawing Sound Conclusions from Noisy Judgments (WWW 2017), equations (9) to (11) for
+    naive and independent; `shared` is karat's.
+    """
+    Resampling(level, draws, seed, fewest=FEWEST_DRAWS)
+    own = accuracy_b is not None
+    second = accuracy if accuracy_b is None else accuracy_b
+    for observed, rates, name in ((a, accuracy, "A"), (b, second, "B")):
+        _refuse_with_score(observed, rates, f"the judges of {name}" if own else "the judges")
+    apart = _variance_of_difference(a, b, sd_difference)
+    if sum(part for part, _ in apart) <= 0:
+        raise Undefined("all queries scored alike in both systems: there is no spread to judge a difference by")
+    results = [
+        corrected_score(observed, rates, level=level, draws=draws, seed=seed, name=name)
+        for observed, rates, name in ((a, accuracy, "A"), (b, second, "B"))
+    ]
+    naive = _row("naive", a.score, b.score, [p for p, _ in apart], [df for _, df in apart], level)
+    values = [result.value for result in results]
+    parts, freedoms = _independent(a, b, accuracy, second, apart if own and sd_difference is not None else None)
+    independent = _row("independent", values[0], values[1], parts, freedoms, level)
+    independent["bootstrap_error"] = math.hypot(results[0].bootstrap_error, _other_error(b, second, draws, seed))
+    rows = [naive, independent]
+    if not own:
+        total, freedom = together([p for p, _ in apart], [df for _, df in apart])
+        by = shared_parts(b.score - a.score, float(total) ** 2, accuracy.d, *accuracy.variances)
+        gold = [accuracy.n_relevant - 1.0, accuracy.n_nonrelevant - 1.0]
+        shared = _row("shared", values[0], values[1], [float(part) for part in by], [float(freedom), *gold], level)
+        shared["bootstrap_error"] = _shared_bootstrap(a, b, accuracy, float(total), draws, seed)
+        rows.append(shared)
+    frame = pl.DataFrame(rows, schema_overrides={"bootstrap_error": pl.Float64})
+    best = rows[-1]
+    verdict = "no difference shown"
+    if best["p"] < 1 - level:
+        verdict = "better" if best["difference"] > 0 else "worse"
+    notes = list(dict.fromkeys(_common(results)))
+    notes.insert(0, OWN if own else WHY_INDEPENDENT_DIFFERS)
+    notes.append(_queries_note(sd_difference, a.n == b.n))
+    return CorrectedPair(
+        results[0],
+        results[1],
+        frame,
+        verdict,
+        best["method"],
+        _reason(best, naive, verdict, level, own),
+        level,
+        draws,
+        seed,
+        tuple(note for note in notes if note),
+    )
+
+
+def _refuse_with_score(observed: Observed, accuracy: Accuracy, whose: str) -> None:
+    """Refuse accuracies that cannot correct; what the correction would have said makes clear why."""
+    try:
+        accuracy.checked(whose)
+    except Undefined as error:
+        if accuracy.d <= 0:
+            raise
+        value = float(corrected(observed.score, accuracy.relevant, accuracy.nonrelevant))
+        outside = "" if 0 <= value <= 1 else f" (the corrected score would be {value:.2f}, outside 0 to 1)"
+        raise Undefined(f"{error}{outside}") from None
+
+
+def _variance_of_difference(a: Observed, b: Observed, sd_difference: float | None) -> list[tuple[float, float]]:
+    """The variance of b - a as judges see it, in parts with their degrees of freedom."""
+    if sd_difference is None:
+        return [(a.variance, a.n - 1.0), (b.variance, b.n - 1.0)]
+    if a.n != b.n:
+        raise BadInput.at(
+            "the standard deviation of the differences",
+            expected="both systems on the same queries",
+            found=f"{a.n:,} and {b.n:,} queries",
+        )
+    if not math.isfinite(sd_difference) or sd_difference < 0:
+        raise BadInput.at(
+            "the standard deviation of the differences", expected="a number from 0", found=str(sd_difference)
+        )
+    least, most = abs(a.spread - b.spread), a.spread + b.spread
+    if not least - ROUNDING <= sd_difference <= most + ROUNDING:
+        raise BadInput.at(
+            "the standard deviation of the differences",
+            expected=f"{least:.3f} to {most:.3f}, as the two systems' own spreads allow",
+            found=f"{sd_difference:g}",
+        )
+    return [(sd_difference**2 / a.n, a.n - 1.0)]
+
+
+def _independent(
+    a: Observed, b: Observed, first: Accuracy, second: Accuracy, paired: list[tuple[float, float]] | None
+) -> tuple[list[float], list[float]]:
+    """The parts of the variance when each score is corrected on its own; on the same queries they still covary."""
+    parts, freedoms = list[float](), list[float]()
+    for observed, rates in ((a, first), (b, second)):
+        of = corrected_parts(observed.score, observed.variance, rates.relevant, rates.nonrelevant, *rates.variances)
+        parts += [float(part) for part in of]
+        freedoms += [observed.n - 1.0, rates.n_relevant - 1.0, rates.n_nonrelevant - 1.0]
+    if paired is not None:
+        common = (a.variance + b.variance - paired[0][0]) / 2
+        queries = max(parts[0] + parts[3] - 2 * common / (first.d * second.d), 0.0)
+        parts, freedoms = [queries, *parts[1:3], *parts[4:]], [freedoms[0], *freedoms[1:3], *freedoms[4:]]
+    return parts, freedoms
+
+
+def _row(
+    method: str, a: float, b: float, parts: Sequence[float], freedoms: Sequence[float], level: float
+) -> dict[str, Any]:
+    error, df = (float(figure) for figure in together(parts, freedoms))
+    half = float(reach(error, level, df))
+    return {
+        "method": method,
+        "a": a,
+        "b": b,
+        "difference": b - a,
+        "standard_error": error,
+        "low": b - a - half,
+        "high": b - a + half,
+        "p": float(two_sided(b - a, error, df)),
+        "df": df,
+        "p_normal": float(two_sided(b - a, error)),
+        "bootstrap_error": math.nan,
+    }
+
+
+def _other_error(b: Observed, accuracy: Accuracy, draws: int, seed: int) -> float:
+    """The bootstrap error of B with gold labels drawn on their own, as the independent form has it."""
+    return float(bootstrap(b, accuracy, draws, seed + 1)[0].std(ddof=1)) if draws else math.nan
+
+
+def _shared_bootstrap(a: Observed, b: Observed, accuracy: Accuracy, error: float, draws: int, seed: int) -> float:
+    """The bootstrap error of the difference, both scores corrected with the same drawn accuracies."""
+    if not draws:
+        return math.nan
+    rng = np.random.default_rng(seed)
+    relevant, nonrelevant = drawn_accuracies(accuracy, draws, rng)
+    d = relevant + nonrelevant - 1
+    difference = rng.normal(b.score - a.score, error, draws)
+    return float((difference[d > 0] / d[d > 0]).std(ddof=1))
+
+
+def _common(results: Sequence[Corrected]) -> list[str]:
+    """The notes on both systems, those that are the same for both said once."""
+    bare = [[note.split(": ", 1)[1] for note in result.notes] for result in results]
+    both = [note for note in bare[0] if note in bare[1]]
+    own = [f"{name}: {note}" for name, notes in zip("AB", bare, strict=True) for note in notes if note not in both]
+    return both + own
+
+
+def _queries_note(sd_difference: float | None, same_number: bool) -> str:
+    if sd_difference is not None or not same_number:
+        return ""
+    return "if both ran the same queries, give the standard deviation of their differences: the test is then sharper"
+
+
+def _reason(best: dict[str, Any], naive: dict[str, Any], verdict: str, level: float, own: bool) -> str:
+    accuracies = "its own accuracies for each system" if own else "the same accuracies for both systems"
+    told = "lies beyond" if verdict != "no difference shown" else "lies within"
+    return (
+        f"with {accuracies} the difference of {best['difference']:.3f} {told} what chance gives at {100 * level:g} % "
+        f"({_p(best['p'])}; {_p(naive['p'])} when the labels are taken as they are)"
+    )
+
+
+def _p(value: float) -> str:
+    return "p < 0.001" if value < 0.001 else f"p = {value:.3f}"

@@ -1,0 +1,286 @@
+"""The kinds of charts a report has: dots on intervals, bars by group, lines with bands, shares, differences, squares.
+
+Each takes a frame and gives a Vega-Lite chart as a dictionary, as wide as its place. Altair is loaded when one is made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from karat.records import Scale
+from karat.records.figures import in_words
+from karat.records.result import rows_of
+from karat.reports.colours import ACCENT, GROUPS, LETTERS, ON_GOLD, PAPER, QUIET, RULE, TRUTH
+
+if TYPE_CHECKING:
+    import altair as alt
+
+#: Pixels for a row of dots, and for a chart of bars or lines.
+ROW, TALL = 38, 260
+
+
+def dots(
+    frame: pl.DataFrame,
+    *,
+    row: str,
+    value: str,
+    low: str = "low",
+    high: str = "high",
+    x_title: str,
+    colour: str | None = None,
+    look_at: str | None = None,
+    line: float | None = None,
+    truth: str | None = None,
+    percent: bool = False,
+    places: int = 3,
+) -> dict[str, Any]:
+    """An estimate in each row as a dot on its interval, with its number; rows in the order of the frame.
+
+    `colour` is a column of groups; `look_at` a column of yes or no that makes rows gold and the others grey. `line` is
+    where nothing is found (zero, chance); `truth` a column with what was planted in a simulation, drawn as a diamond.
+    """
+    import altair as alt
+
+    number = ".0%" if percent else f".{places}f"
+    x = alt.X(f"{value}:Q", title=x_title, scale=alt.Scale(zero=False, nice=True), axis=_axis(percent))
+    # A label of two parts takes two lines, so that a narrow page shows both.
+    two_lines = alt.Axis(
+        grid=False,
+        ticks=False,
+        domain=False,
+        labelPadding=8,
+        labelExpr="split(datum.label, ', ')",
+        labelLineHeight=13,
+        labelBaseline="line-bottom" if frame[row].str.contains(", ").any() else "middle",
+    )
+    # Named in their order: a row without an interval would otherwise come after all that have one.
+    y = alt.Y(f"{row}:N", sort=frame[row].to_list(), title=None, axis=two_lines)
+    ink = _ink(frame, colour, look_at)
+    tips = _tips(frame)
+    base = alt.Chart(_data(frame)).encode(y=y, color=ink, tooltip=tips)
+    layers = [
+        *_lines(line),
+        base.mark_rule(strokeWidth=3, opacity=0.55).encode(x=alt.X(f"{low}:Q", title=x_title), x2=f"{high}:Q"),
+        base.mark_point(filled=True, size=90, opacity=1).encode(x=x),
+        base.mark_text(dy=-12, fontSize=11).encode(x=f"{value}:Q", text=alt.Text(f"{value}:Q", format=number)),
+    ]
+    if truth is not None:
+        planted = alt.Chart(_data(frame)).encode(y=y, x=f"{truth}:Q", tooltip=tips)
+        layers.append(planted.mark_point(shape="diamond", color=TRUTH, size=110, strokeWidth=2.2, filled=False))
+    return _spec(alt.layer(*layers), ROW * max(frame.height, 1) + 10)
+
+
+def bars(
+    frame: pl.DataFrame,
+    *,
+    x: str,
+    value: str,
+    group: str,
+    x_title: str,
+    y_title: str = "share",
+    zero: bool = False,
+    scale: Scale | None = None,
+) -> dict[str, Any]:
+    """Shares as bars, those of the groups beside each other, with their intervals where there are any.
+
+    `zero` draws x as numbers around 0, as errors are. Grades along x stand under the names of their `scale`.
+    """
+    import altair as alt
+
+    groups = frame[group].unique(maintain_order=True).to_list()
+    order = sorted(frame[x].unique().to_list(), key=lambda v: (isinstance(v, str), v))
+    order = in_words(pl.DataFrame({x: order}), scale)[x].to_list()
+    frame = in_words(frame, scale)
+    across = alt.X(f"{x}:O", title=x_title, sort=order, axis=_steps(zero))
+    base = alt.Chart(_data(frame)).encode(
+        x=across, xOffset=alt.XOffset(f"{group}:N", sort=groups), tooltip=_tips(frame)
+    )
+    up = alt.Y(f"{value}:Q", title=y_title, axis=alt.Axis(format="%"))
+    layers = [base.mark_bar(opacity=0.85).encode(y=up, color=_groups(group, groups))]
+    if {"low", "high"} <= {*frame.columns}:
+        layers.append(base.mark_rule(color=LETTERS).encode(y=alt.Y("low:Q", title=y_title), y2="high:Q"))
+    return _spec(alt.layer(*layers), TALL)
+
+
+def parts(
+    frame: pl.DataFrame, *, row: str, value: str, part: str, colours: Sequence[str], x_title: str
+) -> dict[str, Any]:
+    """The parts of a whole in each row, beside each other, each with its share; parts in the order of the frame."""
+    import altair as alt
+
+    names = frame[part].unique(maintain_order=True).to_list()
+    placed = frame.with_columns(order=pl.col(part).replace_strict({n: i for i, n in enumerate(names)}))
+    base = alt.Chart(_data(placed)).encode(
+        y=alt.Y(f"{row}:N", sort=None, title=None, axis=alt.Axis(grid=False, ticks=False, domain=False)),
+        order="order:Q",
+        tooltip=_tips(frame),
+    )
+    across = alt.X(f"{value}:Q", stack="zero", title=x_title, axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, 1]))
+    shown = alt.Color(f"{part}:N", sort=names, scale=alt.Scale(domain=names, range=list(colours)), title=None)
+    middle = alt.X(f"{value}:Q", stack="zero", bandPosition=0.5)
+    layers = [
+        base.mark_bar(height=22).encode(x=across, color=shown),
+        base.transform_filter(f"datum[{value!r}] > 0.06")
+        .mark_text(fontSize=11, color=ON_GOLD)
+        .encode(x=middle, detail=f"{part}:N", text=alt.Text(f"{value}:Q", format=".0%")),
+    ]
+    return _spec(alt.layer(*layers), ROW * max(frame[row].n_unique(), 1) + 10)
+
+
+def lines(
+    frame: pl.DataFrame,
+    *,
+    x: str,
+    value: str,
+    series: str,
+    x_title: str,
+    y_title: str,
+    points: str | None = None,
+    line: float | None = None,
+    whole: bool = False,
+    percent: bool = False,
+) -> dict[str, Any]:
+    """Lines along x, one for each of the series, in bands from low to high; `points` is a column of markers.
+
+    `whole` says that x has whole numbers only.
+    """
+    import altair as alt
+
+    names = frame[series].unique(maintain_order=True).to_list()
+    across = alt.X(
+        f"{x}:Q",
+        title=x_title,
+        scale=alt.Scale(zero=False, nice=False),
+        axis=alt.Axis(grid=False, format="d", tickMinStep=1) if whole else alt.Axis(grid=False, tickCount=8),
+    )
+    up = alt.Y(f"{value}:Q", title=y_title, scale=alt.Scale(zero=False), axis=_axis(percent))
+    base = alt.Chart(_data(frame)).encode(x=across, color=_groups(series, names), tooltip=_tips(frame))
+    layers: list[Any] = []
+    if line is not None:
+        layers.append(
+            alt.Chart(alt.InlineData(values=[{"at": line}]))
+            .mark_rule(color=RULE)
+            .encode(y=alt.Y("at:Q", title=y_title))
+        )
+    if {"low", "high"} <= {*frame.columns}:
+        layers.append(base.mark_area(opacity=0.16).encode(y=alt.Y("low:Q", title=y_title), y2="high:Q"))
+    layers.append(base.mark_line(strokeWidth=2.2).encode(y=up))
+    layers.append(
+        base.mark_point(filled=True, size=45, opacity=1).encode(y=alt.Y(f"{points or value}:Q", title=y_title))
+    )
+    return _spec(alt.layer(*layers), TALL)
+
+
+def differences(frame: pl.DataFrame, *, name: str, value: str, y_title: str) -> dict[str, Any]:
+    """A bar for each query from the greatest loss to the greatest win; wins are gold."""
+    import altair as alt
+
+    base = alt.Chart(_data(frame)).encode(tooltip=_tips(frame))
+    bar = base.mark_bar().encode(
+        x=alt.X(f"{name}:N", sort=None, axis=alt.Axis(labels=False, ticks=False, grid=False), title="queries, ordered"),
+        y=alt.Y(f"{value}:Q", title=y_title),
+        color=alt.condition(f"datum[{value!r}] > 0", alt.value(ACCENT), alt.value(QUIET)),
+    )
+    zero = alt.Chart(alt.InlineData(values=[{"at": 0}])).mark_rule(color=RULE).encode(y="at:Q")
+    return _spec(alt.layer(bar, zero), 220)
+
+
+def square(frame: pl.DataFrame, *, row: str, column: str, value: str) -> dict[str, Any]:
+    """A table of correlations as squares from pale to gold, each with its figure."""
+    import altair as alt
+
+    names = list(dict.fromkeys([*frame[row].to_list(), *frame[column].to_list()]))
+    bare = alt.Axis(grid=False, ticks=False, domain=False, title=None)
+    base = alt.Chart(_data(frame)).encode(
+        x=alt.X(
+            f"{column}:N", sort=names, axis=alt.Axis(grid=False, ticks=False, domain=False, title=None, labelAngle=0)
+        ),
+        y=alt.Y(f"{row}:N", sort=names, axis=bare),
+        tooltip=_tips(frame),
+    )
+    scale = alt.Scale(domain=[0, 1], range=[PAPER, ACCENT], clamp=True)
+    layers = [
+        base.mark_rect().encode(color=alt.Color(f"{value}:Q", scale=scale, legend=None)),
+        base.mark_text(fontSize=12).encode(
+            text=alt.Text(f"{value}:Q", format=".2f"),
+            color=alt.condition(f"datum[{value!r}] > 0.6", alt.value(ON_GOLD), alt.value(LETTERS)),
+        ),
+    ]
+    return _spec(alt.layer(*layers), 44 * max(frame[row].n_unique(), 1) + 10)
+
+
+def _ink(frame: pl.DataFrame, colour: str | None, look_at: str | None) -> Any:
+    import altair as alt
+
+    if look_at is not None:
+        return alt.condition(f"datum[{look_at!r}]", alt.value(ACCENT), alt.value(QUIET))
+    if colour is not None:
+        return _groups(colour, frame[colour].unique(maintain_order=True).to_list())
+    return alt.value(ACCENT)
+
+
+def _groups(column: str, names: Sequence[Any]) -> alt.Color:
+    import altair as alt
+
+    if len(names) == 1:
+        return alt.Color(f"{column}:N", scale=alt.Scale(domain=list(names), range=[ACCENT]), legend=None)
+    ranged = [GROUPS[place % len(GROUPS)] for place in range(len(names))]
+    return alt.Color(
+        f"{column}:N",
+        sort=list(names),
+        scale=alt.Scale(domain=list(names), range=ranged),
+        legend=alt.Legend(title=None, symbolOpacity=1, symbolType="circle"),
+    )
+
+
+def _lines(line: float | None) -> list[Any]:
+    import altair as alt
+
+    if line is None:
+        return []
+    return [alt.Chart(alt.InlineData(values=[{"at": line}])).mark_rule(color=RULE).encode(x="at:Q")]
+
+
+def _steps(zero: bool) -> alt.Axis:
+    """Grades, or errors with their sign."""
+    import altair as alt
+
+    if zero:
+        return alt.Axis(labelAngle=0, grid=False, labelExpr="datum.value > 0 ? '+' + datum.value : datum.value")
+    return alt.Axis(labelAngle=0, grid=False)
+
+
+def _axis(percent: bool) -> alt.Axis:
+    import altair as alt
+
+    return alt.Axis(format="%", tickCount=6) if percent else alt.Axis(tickCount=6)
+
+
+def _tips(frame: pl.DataFrame) -> list[Any]:
+    import altair as alt
+
+    shown = [
+        (name, kind) for name, kind in frame.schema.items() if kind != pl.List and name not in ("order", "look_at")
+    ]
+    return [
+        alt.Tooltip(f"{name}:Q", title=name.replace("_", " "), format=".4~f" if kind.is_float() else ",d")
+        if kind.is_numeric()
+        else alt.Tooltip(f"{name}:N", title=name.replace("_", " "))
+        for name, kind in shown
+    ]
+
+
+def _data(frame: pl.DataFrame) -> Any:
+    import altair as alt
+
+    flat = frame.select(name for name, kind in frame.schema.items() if kind != pl.List)
+    return alt.InlineData(values=rows_of(flat))
+
+
+def _spec(chart: Any, height: int) -> dict[str, Any]:
+    spec: dict[str, Any] = chart.properties(width="container", height=height).to_dict(validate=True)
+    spec.pop("config", None)
+    return spec

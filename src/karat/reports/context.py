@@ -1,0 +1,127 @@
+"""What is a document worth after another? Aspects of relevance, alone and in context."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import polars as pl
+
+from karat.errors import Undefined
+from karat.judges import aspect_distribution, grade_change, mean_change, overall_correlation, setting_agreement
+from karat.records import Judgments, Result
+from karat.reports import charts
+from karat.reports.figure import Figure
+from karat.reports.section import Section, headline, joined_notes, opened, tried
+from karat.study import Study
+
+Part = tuple[str, list[Figure], tuple[str, ...]]
+
+
+def context_section(study: Study, draws: int, seed: int) -> Section:
+    """How grades change in context and how aspects go with overall."""
+    if study.labels is None or not study.in_context:
+        raise Undefined("no document was judged in context or by aspect")
+    labels = study.labels
+    parts: list[tuple[str, Callable[[], Part]]] = [
+        ("change in context", lambda: _mean_change(labels)),
+        ("size of the change", lambda: _change(labels, draws, seed)),
+        ("grades by aspect", lambda: _distribution(labels, draws, seed)),
+        ("aspects and overall", lambda: _correlation(labels, draws, seed)),
+        ("agreement alone and in context", lambda: _agreement(labels, draws, seed)),
+    ]
+    found, missing = tried(parts)
+    if not found:
+        raise Undefined("; ".join(missing))
+    return Section(
+        "context",
+        "What is a document worth after another?",
+        (found[0][0],),
+        tuple(figure for said, figures, _ in [("", *found[0][1:]), *found[1:]] for figure in opened(said, figures)),
+        (),
+        (*joined_notes(*(notes for _, _, notes in found)), *missing),
+    )
+
+
+def _mean_change(labels: Judgments) -> Part:
+    result = mean_change(labels)
+    rows = result.frame.filter(pl.col("change").is_not_nan()).with_columns(look_at=pl.col("p_holm") < 0.05)
+    figure = Figure(
+        "change-in-context",
+        headline(result.finding),
+        "Mean change of the grade from alone to in context with 95 % intervals; gold: not chance, allowing for the "
+        "number of aspects.",
+        charts.dots(rows, row="aspect", value="change", x_title="grades", look_at="look_at", line=0.0, places=2),
+        rows.drop("look_at"),
+    )
+    return result.finding, [figure], result.notes
+
+
+def _change(labels: Judgments, draws: int, seed: int) -> Part:
+    result = grade_change(labels, draws=draws, seed=seed)
+    rows = result.frame.rename({"share_low": "low", "share_high": "high"})
+    figure = Figure(
+        "size-of-change",
+        headline(result.finding),
+        "Share of documents whose grade changes by so many grades in context (Golbus et al. 2014, Fig. 3).",
+        charts.bars(rows, x="size", value="share", group="aspect", x_title="change in grades, either way"),
+        rows,
+    )
+    return result.finding, [figure], result.notes
+
+
+def _distribution(labels: Judgments, draws: int, seed: int) -> Part:
+    result = aspect_distribution(labels, draws=draws, seed=seed)
+    frame = result.frame.filter(pl.col("documents") == result.frame["documents"][0])
+    figures = []
+    for setting, said in (("context", "in context"), ("alone", "alone")):
+        ends = {f"{setting}_low": "low", f"{setting}_high": "high", setting: "share"}
+        rows = frame.rename({old: new for old, new in ends.items() if old in frame.columns})
+        rows = rows.select([c for c in ("aspect", "grade", "share", "low", "high") if c in rows.columns])
+        rows = rows.filter(pl.col("share").is_not_nan())
+        if rows.height:
+            figures.append(
+                Figure(
+                    f"aspects-{setting}",
+                    f"Grades by aspect, {said}",
+                    f"{result.finding} (Golbus et al. 2014, Fig. 2)",
+                    charts.bars(rows, x="grade", value="share", group="aspect", x_title="grade", scale=labels.scale),
+                    rows,
+                )
+            )
+    return result.finding, figures, result.notes
+
+
+def _correlation(labels: Judgments, draws: int, seed: int) -> Part:
+    result = overall_correlation(labels, draws=draws, seed=seed)
+    return _two_settings(
+        "aspects-and-overall", result.frame, "aspect", "Spearman's rho with overall", result, "Table 2"
+    )
+
+
+def _agreement(labels: Judgments, draws: int, seed: int) -> Part:
+    result = setting_agreement(labels, draws=draws, seed=seed)
+    frame = result.frame.filter(pl.col("figure") == "kappa")
+    return _two_settings("agreement-in-context", frame, "aspect", "Cohen's kappa", result, "section 4.1")
+
+
+def _two_settings(name: str, frame: pl.DataFrame, row: str, x_title: str, result: Result, paper: str) -> Part:
+    """A figure alone and in context, row by row."""
+    parts = []
+    for setting, said in (("alone", "alone"), ("context", "in context")):
+        if setting in frame.columns:
+            ends = {"low": f"{setting}_low", "high": f"{setting}_high"}
+            have = {new: pl.col(old) if old in frame.columns else pl.lit(None, pl.Float64) for new, old in ends.items()}
+            parts.append(frame.select(row, setting=pl.lit(said), value=setting, **have))
+    rows = pl.concat(parts).filter(pl.col("value").is_not_nan())
+    order = {value: place for place, value in enumerate(frame[row].to_list())}
+    rows = rows.sort(pl.col(row).replace_strict(order), "setting").with_columns(
+        label=pl.format("{}, {}", row, "setting")
+    )
+    figure = Figure(
+        name,
+        headline(result.finding),
+        f"{x_title}, alone and in context, with 95 % intervals over queries (Golbus et al. 2014, {paper}).",
+        charts.dots(rows, row="label", value="value", colour="setting", x_title=x_title, places=2),
+        rows.drop("label"),
+    )
+    return result.finding, [figure], result.notes

@@ -1,0 +1,88 @@
+"""A figure: a chart whose title says the finding, how it was made, and the numbers that are drawn."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from textwrap import wrap
+from typing import Any
+
+import polars as pl
+
+from karat.formats.csv import guarded
+from karat.reports.colours import config
+
+#: The width of a picture, and letters in a line of its title.
+WIDTH, LINE = 680, 76
+
+
+def vega_lite() -> str:
+    """The version of Vega-Lite that the installed Altair writes for, as vl-convert names it.
+
+    >>> vega_lite().startswith("v")
+    True
+    """
+    import altair
+
+    return "_".join(altair.SCHEMA_VERSION.split(".")[:2])
+
+
+@dataclass(frozen=True, eq=False)
+class Figure:
+    """A chart with its finding as title, how it was made as subtitle, and its numbers.
+
+    `name` is the name of its files; `spec` a Vega-Lite chart as wide as its place, without title.
+    """
+
+    name: str
+    title: str
+    subtitle: str
+    spec: dict[str, Any]
+    data: pl.DataFrame
+    #: What stands above the figure on the page: the finding in full.
+    said: str = ""
+
+    @property
+    def height(self) -> int:
+        """The height of the drawing in pixels, known before it is drawn so that the page does not jump."""
+        height = self.spec.get("height", 300)
+        return int(height) if isinstance(height, int | float) else 300
+
+    def csv(self) -> str:
+        """The numbers as comma-separated values, safe to open in a spreadsheet."""
+        nested = [
+            pl.col(name).cast(pl.List(pl.String)).list.join(" ")
+            for name, kind in self.data.schema.items()
+            if kind == pl.List
+        ]
+        return guarded(self.data.with_columns(nested)).write_csv(float_precision=6)
+
+    def picture(self) -> dict[str, Any]:
+        """The chart as a picture of its own: with title, on white, of a fixed width."""
+        title = {"text": wrap(self.title, LINE - 14) or "", "subtitle": wrap(self.subtitle, LINE + 16), "offset": 14}
+        return {**self.spec, "width": WIDTH, "title": title, "config": config() | {"background": "#ffffff"}}
+
+    def svg(self) -> str:
+        """The picture as SVG."""
+        import vl_convert
+
+        return str(vl_convert.vegalite_to_svg(json.dumps(self.picture()), vl_version=vega_lite()))
+
+    def _repr_svg_(self) -> str:
+        return self.svg()
+
+    def png(self, scale: float = 2.0) -> bytes:
+        """The picture as PNG, two pixels for one unless asked otherwise."""
+        import vl_convert
+
+        return bytes(vl_convert.vegalite_to_png(json.dumps(self.picture()), vl_version=vega_lite(), scale=scale))
+
+    def write(self, folder: Path) -> list[Path]:
+        """Write the picture as SVG and PNG and the numbers as CSV, and tell where."""
+        folder.mkdir(parents=True, exist_ok=True)
+        paths = [folder / f"{self.name}.{ending}" for ending in ("svg", "png", "csv")]
+        paths[0].write_text(self.svg(), encoding="utf-8")
+        paths[1].write_bytes(self.png())
+        paths[2].write_text(self.csv(), encoding="utf-8")
+        return paths

@@ -1,0 +1,297 @@
+"""Can the judges be trusted? Agreement, how they use the scale, how far they are from gold, where they go wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import polars as pl
+
+from karat.errors import KaratError, Undefined
+from karat.judges import (
+    add_features,
+    against_clicks,
+    against_gold,
+    agreement,
+    dawid_skene,
+    distribution,
+    error_distribution,
+    find_bias,
+    judge_table,
+)
+from karat.labels import ALL, Panel
+from karat.records import Judgments
+from karat.records.runs import joined
+from karat.reports import charts
+from karat.reports.colours import ACCENT, GROUPS, QUIET
+from karat.reports.figure import Figure
+from karat.reports.section import Section, Table, headline, joined_notes, opened, tried
+from karat.study import Study
+
+Part = tuple[str, list[Figure], list[Table], tuple[str, ...]]
+
+#: More judges or slices than these do not fit a chart that is read in a minute; the table has them all.
+MOST_JUDGES, MOST_SLICES = 20, 12
+
+
+def judges_section(study: Study, draws: int, seed: int) -> Section:
+    """All that the data tells about the judges; what it does not allow is said in a note."""
+    labels = study.of_group(None)
+    if not len(labels):
+        raise Undefined("there are no judgments")
+    panel = Panel.of(labels, study.gold)
+    parts: list[tuple[str, Callable[[], Part]]] = [
+        ("agreement", lambda: _agreement(labels, study.gold, draws, seed)),
+        ("label distribution", lambda: _distribution(panel)),
+        ("error against gold", lambda: _errors(panel)),
+        ("bias", lambda: _bias(study, labels)),
+        ("judge by judge", lambda: _each_judge(labels, study.gold)),
+        ("labels against clicks", lambda: _clicks(panel, study, draws, seed)),
+    ]
+    found, missing = tried(parts)
+    if not found:
+        raise Undefined("; ".join(missing))
+    rest = [("", *found[0][1:]), *found[1:]]
+    return Section(
+        "judges",
+        "Can the judges be trusted?",
+        (found[0][0], *(said for said, figures, _, _ in found[1:] if said and not figures)),
+        tuple(figure for said, figures, _, _ in rest for figure in opened(said, figures)),
+        tuple(table for _, _, tables, _ in found for table in tables),
+        (*joined_notes(*(notes for *_, notes in found)), *missing),
+    )
+
+
+def _named(frame: pl.DataFrame) -> pl.DataFrame:
+    """The figures with a name for judges who are in no group."""
+    return frame.with_columns(pl.col("group").replace(ALL, "judges"))
+
+
+def _agreement(labels: Judgments, gold: Judgments | None, draws: int, seed: int) -> Part:
+    result = agreement(labels, gold, draws=draws, seed=seed)
+    frame = result.frame
+    first = frame["labels"] == "first two"
+    names = frame.filter(first).select("group", "against").unique()
+    # Where a third label was asked for only when two differed, figures on all labels flatter: the first two are read.
+    kept = frame.join(names, on=["group", "against"], how="anti", nulls_equal=True)
+    kept = pl.concat([frame.filter(first), kept])
+    rows = kept.select(
+        # In two lines, so that a narrow page shows both.
+        row=pl.col("group")
+        + pl.when(pl.col("against").is_null()).then(pl.lit(", within")).otherwise(", and " + pl.col("against")),
+        alpha="alpha_ordinal",
+        low="alpha_ordinal_low",
+        high="alpha_ordinal_high",
+        documents="n_pairs",
+        queries="n_queries",
+        within=pl.col("against").is_null(),
+    ).filter(pl.col("alpha").is_not_nan() & pl.col("alpha").is_not_null())
+    if not rows.height:
+        several = kept.filter(pl.col("n_pairs") > 0).height
+        raise Undefined(result.finding.rstrip(".") if several else "no document has labels of two judges")
+    rows = rows.sort(~pl.col("within"), -pl.col("alpha"), maintain_order=True).rename({"within": "look_at"})
+    figure = Figure(
+        "agreement",
+        f"Judges agree most {_most(rows)}",
+        "Krippendorff's ordinal alpha (1: always alike, 0: as chance would) with 95 % intervals over queries; gold "
+        "dots: within a group, grey: between groups, each reduced to its median.",
+        charts.dots(rows, row="row", value="alpha", x_title="ordinal alpha", look_at="look_at", line=0.0, places=2),
+        rows.drop("look_at"),
+    )
+    table = [name for name in ("group", "against", "labels", "n_pairs", "n_queries") if name in frame.columns]
+    figures = [
+        n for key in ("raw", "cohen", "fleiss", "alpha_ordinal", "jaccard") for n in (key, f"{key}_low", f"{key}_high")
+    ]
+    wide = frame.select([*table, *(name for name in figures if name in frame.columns)])
+    return result.finding, [figure], [Table("Agreement in other figures", wide, True)], result.notes
+
+
+def _most(rows: pl.DataFrame) -> str:
+    within = rows.filter(pl.col("look_at")).sort("alpha")
+    if within.height:
+        return "within " + str(within["row"][-1]).removesuffix(", within")
+    return "between " + str(rows.sort("alpha")["row"][-1]).replace(", and ", " and ")
+
+
+def _distribution(panel: Panel) -> Part:
+    result = distribution(panel)
+    frame = (
+        _named(result.frame).filter(pl.col("feature") == "all").select("group", "grade", "share", "low", "high", "n")
+    )
+    # Gold comes last, so that groups keep their colours, and is not ranked: its documents were drawn, not all judged.
+    frame = frame.sort(pl.col("group") == "gold", maintain_order=True)
+    means = frame.filter(pl.col("group") != "gold")
+    means = means.group_by("group").agg(mean=(pl.col("grade") * pl.col("share")).sum()).sort("mean")
+    title, how = "How the judges use the scale", "Share of each grade among a group's labels with 95 % intervals"
+    how += " (Kazai et al. 2012, Fig. 1)."
+    if panel.has_gold:
+        how += " Gold: only the documents that have a gold label."
+    if means.height > 1:
+        low, high = means.row(0, named=True), means.row(-1, named=True)
+        title = f"{high['group']} grades highest (mean {high['mean']:.2f}), {low['group']} lowest ({low['mean']:.2f})"
+    figure = Figure(
+        "label-distribution",
+        title,
+        how,
+        charts.bars(frame, x="grade", value="share", group="group", x_title="grade", scale=panel.scale),
+        frame,
+    )
+    return result.finding, [figure], [], result.notes
+
+
+def _errors(panel: Panel) -> Part:
+    if not panel.has_gold:
+        raise Undefined("there are no gold labels")
+    result = against_gold(panel)
+    frame = _named(result.frame).filter(pl.col("feature") == "all")
+    rows = frame.select("group", "error", "low", "high", "under", "correct", "over", "n", "n_queries").sort("error")
+    worst = rows.sort(pl.col("error").abs()).row(-1, named=True)
+    way = "high" if worst["error"] > 0 else "low"
+    one = Figure(
+        "error-by-group",
+        f"{worst['group']} is furthest from gold: {abs(worst['error']):.2f} of a grade too {way}",
+        "Mean of label less gold label with 95 % intervals.",
+        charts.dots(rows, row="group", value="error", x_title="mean error in grades", line=0.0, places=2),
+        rows,
+    )
+    spread = error_distribution(panel)
+    shares = (
+        _named(spread.frame).filter(pl.col("feature") == "all").select("group", "error", "share", "low", "high", "n")
+    )
+    shares = shares.with_columns(pl.col("error").cast(pl.Int64))
+    two = Figure(
+        "error-distribution",
+        spread.finding.split(";")[0].rstrip("."),
+        "Share of labels that are off by so many grades, below 0 too low (Kazai et al. 2012, Fig. 3).",
+        charts.bars(shares, x="error", value="share", group="group", x_title="label less gold label", zero=True),
+        shares,
+    )
+    shown = frame.select(
+        "group", "error", "low", "high", "under", "under_low", "under_high", "correct", "correct_low", "correct_high",
+        "over", "over_low", "over_high", "n",
+    )  # fmt: skip
+    return result.finding, [one, two], [Table("Under, correct and over", shown, True)], result.notes
+
+
+def _bias(study: Study, labels: Judgments) -> Part:
+    runs = joined(list(study.runs)) if study.runs else None
+    with_features = add_features(labels, queries=study.queries, documents=study.documents, runs=runs)
+    gold = study.gold
+    result = find_bias(with_features, gold=gold, everything=True)
+    if not result.frame.height:
+        return result.finding, [], [], result.notes
+    frame = _named(result.frame).with_columns(size=pl.col("effect").abs())
+    # Grades and shares do not go on one axis: the chart has the biases, the table what was found of both.
+    shown = (
+        frame.filter(pl.col("feature_2").is_null(), pl.col("kind") == "bias")
+        .sort(~pl.col("found"), -pl.col("size"))
+        .head(MOST_SLICES)
+    )
+    rows = shown.select(
+        # In two lines, so that a narrow page shows both.
+        row=pl.col("group") + ", " + pl.col("slice").str.replace_all(", ", " / "),
+        group="group",
+        slice="slice",
+        effect="effect",
+        low="low",
+        high="high",
+        p_adjusted="p_bh",
+        documents="n_pairs",
+        queries="n_queries",
+        look_at="found",
+    )
+    against = "gold" if gold is not None else "the other groups"
+    figure = Figure(
+        "bias",
+        headline(result.finding),
+        f"How much more a group errs on a slice than on the rest, against {against}; gold dots: found with a false "
+        "discovery rate of 5 %. The largest slices of one feature are drawn.",
+        charts.dots(
+            rows, row="row", value="effect", x_title="grades above the rest", look_at="look_at", line=0.0, places=2
+        ),
+        rows.drop("row"),
+    )
+    table = frame.filter(pl.col("found")).select(
+        "group", "against", "kind", "slice", "effect", "low", "high", "inside", "outside", "n_pairs", "p_bh"
+    )
+    tables = [Table("Biases and noise found", table)] if table.height else []
+    return result.finding, [figure] if rows.height else [], tables, result.notes
+
+
+def _each_judge(labels: Judgments, gold: Judgments | None) -> Part:
+    if not labels.has("judge"):
+        raise Undefined("the labels do not say who gave them")
+    try:
+        model = dawid_skene(labels, gold=gold)
+    except KaratError:
+        model = None
+    result = judge_table(labels, gold=gold, model=model)
+    frame = result.frame
+    figure_of = (
+        "accuracy" if gold is not None and frame["accuracy"].is_not_nan().sum() > frame.height / 2 else "agreement"
+    )
+    rows = frame.select(
+        judge="judge",
+        group=pl.col("group").fill_null("") if "group" in frame.columns else pl.lit("judges"),
+        value=figure_of,
+        low=f"{figure_of}_low",
+        high=f"{figure_of}_high",
+        labels="n",
+        look_at="likely_spammer",
+    ).filter(pl.col("value").is_not_nan())
+    rows = rows.sort(~pl.col("look_at"), "value").head(MOST_JUDGES)
+    if rows["judge"].n_unique() < rows.height:  # two groups may have a judge of the same name
+        rows = rows.with_columns(judge=pl.col("group") + ", " + pl.col("judge"))
+    if not rows.height:
+        return result.finding, [], [Table("Judge by judge", _judge_columns(frame), True)], result.notes
+    of = "gold" if figure_of == "accuracy" else "the other judges"
+    figure = Figure(
+        "judges",
+        result.finding.rstrip("."),
+        f"How often a judge's label is that of {of}, with 95 % intervals; gold: likely spammers. "
+        f"{f'The {MOST_JUDGES} lowest of {frame.height} judges.' if frame.height > MOST_JUDGES else ''}".strip(),
+        charts.dots(
+            rows, row="judge", value="value", x_title=f"share of labels as {of}", look_at="look_at", percent=True
+        ),
+        rows.rename({"value": figure_of, "look_at": "likely_spammer"}),
+    )
+    return result.finding, [figure], [Table("Judge by judge", _judge_columns(frame), True)], result.notes
+
+
+def _judge_columns(frame: pl.DataFrame) -> pl.DataFrame:
+    wanted = ["group", "judge", "n", "agreement", "agreement_low", "agreement_high", "accuracy", "accuracy_low"]
+    wanted += ["accuracy_high", "leniency", "leniency_low", "leniency_high", "seconds", "likely_spammer"]
+    return frame.select([name for name in wanted if name in frame.columns])
+
+
+def _clicks(panel: Panel, study: Study, draws: int, seed: int) -> Part:
+    if study.clicks is None:
+        raise Undefined("there are no clicks")
+    result = against_clicks(panel, study.clicks, draws=draws, seed=seed)
+    frame = _named(result.frame)
+    rows = pl.concat(
+        frame.select(
+            "group",
+            part=pl.lit(part),
+            share=part,
+            low=f"{part}_low",
+            high=f"{part}_high",
+            pairs="n_pairs",
+        )
+        for part in ("correct", "insensitive", "incorrect")
+    ).filter(pl.col("share").is_not_nan())
+    # Gold is of other, fewer documents: it comes last and is not ranked, unless there is nothing else.
+    ranked = frame.sort(pl.col("group") == "gold", -pl.col("correct"))
+    order = {group: place for place, group in enumerate(ranked["group"].to_list())}
+    rows = rows.sort(pl.col("group").replace_strict(order), maintain_order=True)
+    best = ranked.row(0, named=True)
+    figure = Figure(
+        "labels-and-clicks",
+        f"Labels of {best['group']} agree with clicks most often: in {100 * best['correct']:.0f} % of pairs",
+        "Pairs of documents of which one is clicked more: the labels agree, are equal, or contradict "
+        "(Kazai et al. 2012, Fig. 2). Intervals in the numbers.",
+        charts.parts(
+            rows, row="group", value="share", part="part", colours=(ACCENT, QUIET, GROUPS[0]), x_title="share of pairs"
+        ),
+        rows,
+    )
+    return result.finding, [figure], [], result.notes

@@ -1,0 +1,199 @@
+"""Tables for a paper: scores with intervals and significance marks, comparisons with p values, as LaTeX."""
+
+from __future__ import annotations
+
+import math
+import re
+
+import polars as pl
+
+from karat.comparison import Comparison
+from karat.errors import Undefined
+from karat.estimate import Scores
+from karat.records.figures import decimals
+
+#: What LaTeX would not print as it stands.
+SPECIAL = {
+    "\\": r"\textbackslash{}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': "''",
+}
+PATTERN = re.compile("|".join(re.escape(sign) for sign in SPECIAL))
+#: More pairs than these do not fit a page.
+MOST_PAIRS = 40
+#: Marks of significance, allowing for the number of pairs.
+MARKS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))
+
+
+def escaped(text: str) -> str:
+    r"""A text as LaTeX prints it.
+
+    >>> escaped("nDCG@10 & 50 % of bm_25")
+    'nDCG@10 \\& 50 \\% of bm\\_25'
+    """
+    return PATTERN.sub(lambda sign: SPECIAL[sign[0]], " ".join(text.split()))
+
+
+def cell(text: str) -> str:
+    r"""A text at the start of a row: a star or bracket there would belong to the end of the row before.
+
+    >>> cell("*star"), cell("[x]"), cell("plain")
+    ('{}*star', '{}[x]', 'plain')
+    """
+    said = escaped(text)
+    return "{}" + said if said.startswith(("*", "[")) else said
+
+
+def mark(p: float | None) -> str:
+    """The mark of a p value: three, two or one star, or none.
+
+    >>> mark(0.004), mark(0.2), mark(None)
+    ('^{**}', '', '')
+    """
+    if p is None or math.isnan(p):
+        return ""
+    return next((f"^{{{stars}}}" for most, stars in MARKS if p < most), "")
+
+
+def latex_tables(scores: Scores | None, comparison: Comparison | None) -> str:
+    r"""The tables that there are, ready for \input; they need the package booktabs."""
+    tables = []
+    if scores is not None:
+        tables.append(scores_table(scores, comparison))
+    if comparison is not None and comparison.pairs.height:
+        tables.append(pairs_table(comparison))
+    if not tables:
+        raise Undefined("there are no scores and no comparison to put in a table")
+    return "% Made by karat. Needs \\usepackage{booktabs}.\n" + "\n".join(tables)
+
+
+def scores_table(scores: Scores, comparison: Comparison | None = None) -> str:
+    """Every system's scores with intervals, the highest in bold, marks where a system differs from the best.
+
+    Where gold labels correct the measure that decides, its corrected scores are a column of their own, with the marks.
+    """
+    systems, marks = scores.best_first(), _marks(comparison)
+    decides = comparison.measure if comparison is not None else ""
+    columns = {
+        measure: _column(scores.means.filter(pl.col("measure") == measure), marks if measure == decides else {})
+        for measure in scores.measures
+    }
+    caption = "by the labels as they are"
+    if comparison is not None and comparison.method != "plain" and comparison.ranks.height:
+        if decides in columns:
+            columns[decides] = _column(scores.means.filter(pl.col("measure") == decides), {})
+        columns = {f"{decides}, corrected": _column(comparison.ranks.rename({"score": "value"}), marks), **columns}
+        systems = comparison.ranks["system"].to_list()
+        caption += " and, in the first column, corrected with gold labels"
+    lines = [" & ".join([cell(name), *(column[name] for column in columns.values())]) + r" \\" for name in systems]
+    n = sorted({int(count) for count in scores.means["n"]})
+    queries = f"{n[0]:,}" if len(n) == 1 else f"{n[0]:,} to {n[-1]:,}"
+    caption = f"Mean scores over {queries} queries with {scores.level * 100:g} % intervals, {caption}; highest in bold."
+    if marks and comparison is not None:
+        caption += f" {_legend()} against {_best(comparison)}, the best by {decides}"
+        caption += f" ({_method(comparison)}, Holm-adjusted)."
+    return _table("scores", caption, "l" + "r" * len(columns), ["System", *columns], lines)
+
+
+def _column(rows: pl.DataFrame, marks: dict[str, str]) -> dict[str, str]:
+    """The figures of each system by one measure, the highest of several in bold."""
+    best = rows["value"].fill_nan(None).max() if rows.height > 1 else None
+    said = {}
+    for row in rows.iter_rows(named=True):
+        places = decimals(row["low"], row["high"])
+        value = f"{row['value']:.{places}f}"
+        value = rf"\mathbf{{{value}}}" if best is not None and abs(row["value"] - best) < 1e-12 else value
+        ends = "" if math.isnan(row["low"]) else _ends(row, "", places)
+        said[row["system"]] = "--" if math.isnan(row["value"]) else f"${value}{marks.get(row['system'], '')}{ends}$"
+    return said
+
+
+def _ends(row: dict[str, float], sign: str, places: int) -> str:
+    """The ends of an interval, in small figures."""
+    return rf"\,{{\scriptstyle [{row['low']:{sign}.{places}f}, {row['high']:{sign}.{places}f}]}}"
+
+
+def pairs_table(comparison: Comparison) -> str:
+    """Every pair of systems: the difference with its interval, p, Holm's p, and wins, ties and losses.
+
+    Of many pairs only those with the best system fit a page; Holm's p allows for all of them all the same.
+    """
+    lines, pairs, only = [], comparison.pairs, ""
+    if pairs.height > MOST_PAIRS:
+        pairs = _with_best(comparison)
+        only = f" Only the pairs with {_best(comparison)}, the best, are shown of {comparison.pairs.height:,}."
+    for row in pairs.iter_rows(named=True):
+        p, holm = row["p"], row["holm"]
+        places = decimals(row["low"], row["high"])
+        ends = "" if math.isnan(row["low"]) else _ends(row, "+", places)
+        difference = f"${row['difference']:+.{places}f}{mark(holm)}{ends}$"
+        counts = f"{row['wins']:,}/{row['ties']:,}/{row['losses']:,}"
+        names = [cell(row["b"]), escaped(row["a"])]
+        lines.append(" & ".join([*names, difference, _p(p), _p(holm), counts]) + r" \\")
+    n = comparison.by_query.height
+    caption = (
+        f"Differences in {comparison.measure} over {n:,} queries with {comparison.level * 100:g} % intervals, "
+        f"{_method(comparison)}. {_legend()} after Holm's adjustment for all pairs; wins, ties and losses by the "
+        f"labels as they are.{only}"
+    )
+    heads = ["System", "against", "difference", "$p$", "$p$ (Holm)", "wins/ties/losses"]
+    return _table("comparisons", caption, "llrrrr", heads, lines)
+
+
+def _marks(comparison: Comparison | None) -> dict[str, str]:
+    """The mark of every system against the best one."""
+    if comparison is None or not comparison.pairs.height:
+        return {}
+    best, mine = _best(comparison), _with_best(comparison)
+    other = [(row["a"] if row["b"] == best else row["b"], mark(row["holm"])) for row in mine.iter_rows(named=True)]
+    return dict(other)
+
+
+def _best(comparison: Comparison) -> str:
+    """The best system by the method that decides."""
+    if comparison.ranks.height:
+        return str(comparison.ranks.sort("rank")["system"][0])
+    row = comparison.pairs.row(0, named=True)
+    return str(row["b"] if row["difference"] > 0 else row["a"])
+
+
+def _with_best(comparison: Comparison) -> pl.DataFrame:
+    best = _best(comparison)
+    return comparison.pairs.filter((pl.col("a") == best) | (pl.col("b") == best))
+
+
+def _method(comparison: Comparison) -> str:
+    from karat.comparison.comparison import IN_WORDS
+
+    return IN_WORDS[comparison.method]
+
+
+def _legend() -> str:
+    return "* p < 0.05, ** p < 0.01, *** p < 0.001"
+
+
+def _p(value: float) -> str:
+    if value is None or math.isnan(value):
+        return "--"
+    return "$<0.001$" if value < 0.001 else f"${value:.3f}$"
+
+
+def _table(label: str, caption: str, columns: str, heads: list[str], lines: list[str]) -> str:
+    named = [head if head.startswith("$") else escaped(head) for head in heads]
+    rows = "\n".join(lines)
+    return (
+        f"\\begin{{table}}\n\\centering\\footnotesize\\setlength{{\\tabcolsep}}{{3pt}}\n\\caption{{{escaped(caption)}}}\n\\label{{tab:karat-{label}}}\n"
+        f"\\begin{{tabular}}{{{columns}}}\n\\toprule\n{' & '.join(named)} \\\\\n\\midrule\n{rows}\n"
+        f"\\bottomrule\n\\end{{tabular}}\n\\end{{table}}\n"
+    )

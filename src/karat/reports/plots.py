@@ -1,0 +1,72 @@
+"""A chart for any result: a dot on its interval for each row, or the chart that fits its figures better."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+
+from karat.errors import Undefined
+from karat.estimate import Scores
+from karat.plan.power import PowerPlan
+from karat.records.figures import GRADES, WHOLE, in_words
+from karat.records.result import ResultBase
+from karat.reports import charts
+from karat.reports.figure import Figure
+from karat.reports.section import headline
+
+#: More rows than these are not drawn.
+MOST_ROWS = 40
+
+
+def plot(result: ResultBase) -> Any:
+    """The result as an Altair chart whose title is the finding; `Undefined` where no figure has an interval.
+
+    >>> from karat.records import Result
+    >>> frame = pl.DataFrame({"group": ["crowd"], "kappa": [0.4], "low": [0.1], "high": [0.7]})
+    >>> plot(Result(frame, "The crowd agrees.")).to_dict()["title"]["text"]
+    ['The crowd agrees']
+    """
+    import altair
+
+    spec, data = _drawn(result)
+    subtitle = result.notes[0] if result.notes else ""
+    figure = Figure("plot", headline(result.finding), subtitle, spec, data)
+    return altair.Chart.from_dict(figure.picture())
+
+
+def _drawn(result: ResultBase) -> tuple[dict[str, Any], pl.DataFrame]:
+    """The chart and the numbers in it."""
+    if isinstance(result, PowerPlan):
+        curve = result.curve.with_columns(series=pl.lit("power"))
+        drawn = {"x": "queries", "value": "power", "series": "series", "x_title": "queries", "y_title": "power"}
+        return charts.lines(curve, **drawn, whole=True), curve  # type: ignore[arg-type]
+    frame = result.to_frame()
+    if {"first", "second", "tau_b"} <= {*frame.columns}:
+        return charts.square(frame, row="first", column="second", value="tau_b"), frame
+    name, rows = _dots(result)
+    return charts.dots(rows, row="row", value="value", x_title=name.replace("_", " ")), rows
+
+
+def _dots(result: ResultBase) -> tuple[str, pl.DataFrame]:
+    """The figure that is drawn, and `row`, `value`, `low`, `high` of each row."""
+    frame = in_words(result.means if isinstance(result, Scores) else result.shown(), result.scale).head(MOST_ROWS)
+    if {"low", "high"} <= {*frame.columns}:
+        before = [name for name in frame.columns[: frame.columns.index("low")] if name != "standard_error"]
+        name, low, high = before[-1], "low", "high"
+    else:
+        ends = [name for name in (*result.columns, *frame.columns) if f"{name}_low" in frame.columns]
+        if not ends:
+            raise Undefined("there is no chart for this result: none of its figures has an interval; see to_frame()")
+        name, low, high = ends[0], f"{ends[0]}_low", f"{ends[0]}_high"
+    numbers = [column for column in (*GRADES, *WHOLE) if column in frame.columns and column != name]
+    words = [column for column, kind in frame.schema.items() if kind == pl.String or column in numbers]
+    told = [", ".join(_word(row[column]) for column in words if row[column] is not None) for row in frame.to_dicts()]
+    again = [
+        f"{text} ({told[:place].count(text) + 1})" if text in told[:place] else text for place, text in enumerate(told)
+    ]
+    return name, frame.select(pl.Series("row", again), value=name, low=low, high=high).drop_nulls("value")
+
+
+def _word(value: Any) -> str:
+    return value if isinstance(value, str) else f"{value:g}"

@@ -1,0 +1,170 @@
+"""The report: every section that the study allows, the verdict first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+
+from karat.comparison import Comparison
+from karat.errors import KaratError
+from karat.estimate import Scores, score
+from karat.measures import as_measures
+from karat.records import PathLike
+from karat.records.base import count
+from karat.reports.context import context_section
+from karat.reports.figure import Figure
+from karat.reports.judging import judges_section
+from karat.reports.latex import latex_tables
+from karat.reports.next_steps import next_section
+from karat.reports.page import page
+from karat.reports.scores import scores_section
+from karat.reports.section import Section, left_out
+from karat.reports.told import in_a_few_words
+from karat.reports.users import users_section
+from karat.reports.verdict import comparison, verdict_section
+from karat.reports.worth import worth_section
+from karat.study import Study
+
+#: What is scored beside the measure that decides.
+BESIDE = ("nDCG@10", "AP", "RR", "P@10")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Report:
+    """What was found, section by section: as a page, as pictures, as tables for a paper."""
+
+    title: str
+    verdict: str
+    reason: str
+    about: str
+    simulated: str
+    sections: tuple[Section, ...]
+    comparison: Comparison | None = None
+    scores: Scores | None = None
+
+    @property
+    def figures(self) -> tuple[Figure, ...]:
+        """All figures in the order of the page."""
+        return tuple(figure for section in self.sections for figure in section.figures)
+
+    def html(self) -> str:
+        """The page, complete in itself."""
+        return page(self.title, self.verdict, self.reason, self.about, self.simulated, self.sections)
+
+    def latex(self) -> str:
+        """The scores and comparisons as LaTeX tables."""
+        return latex_tables(self.scores, self.comparison)
+
+    def write_charts(self, folder: PathLike) -> list[Path]:
+        """Write every figure as SVG and PNG with its numbers as CSV, and tell where."""
+        return [path for figure in self.figures for path in figure.write(Path(folder))]
+
+    def __repr__(self) -> str:
+        return f"{self.verdict.rstrip('.')}: {self.reason}" if self.reason else self.verdict
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(repr(self))}</p>"
+
+
+def report(
+    study: Study | PathLike,
+    *,
+    measure: str | None = None,
+    measures: Sequence[str] = BESIDE,
+    group: str | None = None,
+    difference: float = 0.02,
+    gold: int = 300,
+    draws: int = 1000,
+    seed: int = 0,
+    progress: Callable[[Sequence[str]], Iterable[str]] | None = None,
+) -> Report:
+    """A report of all that the study (or its folder) allows; what it does not allow is said in one line each.
+
+    `measure` decides (nDCG@10, or P@10 with gold labels); `group` names the judges whose labels score the systems, all
+    of them by their median otherwise. `difference` is the one worth seeing, `gold` the number of labels to plan for.
+    `progress` gets the names of the parts and gives them back one by one.
+    """
+    study = study if isinstance(study, Study) else Study.load(study)
+    deciding = str(as_measures(measure or ("nDCG@10" if study.gold is None else "P@10"))[0])
+    wanted = [str(one) for one in as_measures(list(dict.fromkeys([deciding, *measures])))]
+    wanted = list(dict.fromkeys(wanted))
+    if group is not None:
+        study.of_group(group)  # a name mistyped should not cost the work on the rest
+    found: list[Comparison] = []
+    scored: list[Scores] = []
+
+    def scores() -> Section:
+        scored.append(score(study.of_group(group), list(study.runs), wanted, draws=draws, seed=seed))
+        return scores_section(scored[0], found[0] if found else None)
+
+    def verdict() -> Section:
+        found.append(comparison(study, deciding, group, seed))
+        return verdict_section(found[0], study, seed)
+
+    parts: dict[str, tuple[str, Callable[[], Section]]] = {
+        "verdict": ("Which is better?", verdict),
+        "scores": ("How good is each system?", scores),
+        "judges": ("Can the judges be trusted?", lambda: judges_section(study, draws, seed)),
+        "worth": (
+            "What is a grade worth to users who disagree?",
+            lambda: worth_section(study, group, draws, seed),
+        ),
+        "context": ("What is a document worth after another?", lambda: context_section(study, draws, seed)),
+        "users": (
+            "Do the measures agree with users?",
+            lambda: users_section(study, group, wanted, draws, seed),
+        ),
+        "next": (
+            "What to do next",
+            lambda: next_section(found[0] if found else None, study, group, difference, gold, seed),
+        ),
+    }
+    sections = []
+    for name in (progress or list)(list(parts)):
+        title, make = parts[name]
+        try:
+            sections.append(make())
+        except KaratError as error:
+            sections.append(left_out(name, title, error))
+    headline, reason = _headline(found, scored, sections)
+    return Report(
+        title=study.title,
+        verdict=headline,
+        reason=reason,
+        about=_about(study, group, seed),
+        simulated=study.truth.simulated if study.truth is not None else "",
+        sections=tuple(sections),
+        comparison=found[0] if found else None,
+        scores=scored[0] if scored else None,
+    )
+
+
+def _headline(found: list[Comparison], scored: list[Scores], sections: list[Section]) -> tuple[str, str]:
+    """The verdict in a few words and what it rests on; without a comparison, the first thing that was found."""
+    if found:
+        return f"{in_a_few_words(found[0])}.", f"{found[0].reason}."
+    if scored:
+        return scored[0].finding, ""
+    said = [section.said[0] for section in sections if not section.said[0].startswith("Not in this report")]
+    return (said or ["The data does not allow a verdict."])[0], ""
+
+
+def _about(study: Study, group: str | None, seed: int) -> str:
+    parts = []
+    if study.systems:
+        parts.append(count(len(study.systems), "system"))
+    if study.labels is not None:
+        labels = study.labels.frame
+        parts.append(f"{count(labels.height, 'label')} for {count(labels['query'].n_unique(), 'query', 'queries')}")
+        if study.groups:
+            parts.append(f"judges: {', '.join(study.groups)}")
+    if study.gold is not None:
+        parts.append(count(len(study.gold), "gold label"))
+    if study.preferences is not None:
+        parts.append(count(len(study.preferences), "preference"))
+    if study.clicks is not None:
+        parts.append(repr(study.clicks))
+    scored_by = f"labels of {group}" if group else "the median of all labels"
+    return f"{'; '.join(parts)}. Systems are scored by {scored_by}. Seed {seed}."

@@ -1,0 +1,153 @@
+"""What is a grade worth to users who disagree? Weights of the levels, and how well the model tells them."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from karat.errors import KaratError, Undefined
+from karat.judges import Disagreement, consistency, disagreement, resampled_p
+from karat.labels import Panel
+from karat.records import Judgments
+from karat.records.base import count
+from karat.records.figures import in_words
+from karat.reports import charts
+from karat.reports.figure import Figure
+from karat.reports.section import Section, Table, headline
+from karat.study import Study
+
+#: The pairs M of N of Table 1 in the paper.
+USUAL = [(1, 2), (1, 3), (2, 3), (2, 4), (2, 5)]
+#: Models are compared with counts for so many users at most, and on so many documents at least if there are.
+MOST_USERS, ENOUGH = 8, 50
+
+
+def worth_section(study: Study, group: str | None, draws: int, seed: int) -> Section:
+    """The user disagreement model of the documents with several labels: the group's, or else all judges'."""
+    labels, notes = _several_labels(study, group)
+    model = disagreement(labels, draws=draws, seed=seed)
+    panel = model.votes.panel
+    frame = model.to_frame().filter(pl.col("value").is_not_nan())
+    rows = frame.with_columns(row=_said(frame["level"], panel))
+    rows = rows.sort("level", descending=True).with_columns(look_at=pl.col("level") == model.votes.levels[-2])
+    figures = [
+        Figure(
+            "users-who-say-top",
+            headline(model.finding),
+            f"Probability that another judge says {panel.said(model.top)} after one said this, with 95 % intervals "
+            "over queries.",
+            charts.dots(
+                rows,
+                row="row",
+                value="value",
+                x_title=f"p({panel.said(model.top)} | said)",
+                look_at="look_at",
+                places=2,
+            ),
+            rows.drop("row", "look_at"),
+        )
+    ]
+    most = int(model.votes.size.max())
+    table = model.table([pair for pair in USUAL if pair[1] <= max(most, 3)])
+    notes += table.notes
+    if most >= 3:
+        figures.append(_model_figure(model))
+    for part in (_resampled, _consistency):
+        try:
+            figures.append(part(labels, most, seed))
+        except KaratError as error:
+            notes.append(f"not drawn: {error}")
+    said = (
+        model.finding,
+        "Measures can use these weights as gains: nDCG(gains=udm(1/3))@10 counts what 1 of 3 users would call top.",
+    )
+    tables = (
+        Table("Weights of the levels: P(at least M of N users say top)", in_words(table.frame, labels.scale), True),
+    )
+    return Section("worth", "What is a grade worth to users who disagree?", said, tuple(figures), tables, tuple(notes))
+
+
+def _several_labels(study: Study, group: str | None) -> tuple[Judgments, list[str]]:
+    """The labels of the group that scores the systems; where it gave one to each document, those of all judges."""
+    labels = study.of_group(group)
+    if group is None or (Panel.of(labels).counts().sum(axis=1) > 1).any():
+        return labels, []
+    return study.of_group(None), [f"{group} gave one label to each document: these figures are of all judges"]
+
+
+def _model_figure(model: Disagreement) -> Figure:
+    """Predicted and counted weights for 1 of N users, along N (the paper's Fig. 5), all of the same documents."""
+    sizes = np.sort(model.votes.size)[::-1]
+    most = max(3, min(int(sizes[min(ENOUGH, len(sizes)) - 1]), MOST_USERS))
+    pairs = [(1, n) for n in range(2, most + 1)]
+    off, fixed = model.furthest(pairs), model.with_labels(most)
+    frame = fixed.table(pairs).frame.filter(pl.col("level") < model.top)
+    panel, documents = model.votes.panel, count(len(fixed.votes.counts), "document")
+    frame = frame.with_columns(said=_said(frame["level"], panel)).sort(-pl.col("level"), "of")
+    return Figure(
+        "weights-for-one-of-n",
+        f"The binomial model is off by up to {off[0]:.3f}, beta-binomial by {off[1]:.3f}",
+        f"P(at least 1 of N users says {panel.said(model.top)}) for the {documents} with at least {most} labels: lines "
+        "as the binomial model predicts, dots as counted (Demeester et al. 2014, Fig. 5).",
+        charts.lines(
+            frame.select("of", "said", "binomial", "beta_binomial", "experimental", "n"),
+            x="of",
+            value="binomial",
+            series="said",
+            points="experimental",
+            x_title="N users",
+            y_title="probability",
+            whole=True,
+        ),
+        frame.select("of", "said", "binomial", "beta_binomial", "experimental", "n"),
+    )
+
+
+def _resampled(labels: Judgments, most: int, seed: int) -> Figure:
+    if most < 3:
+        raise Undefined("no document has three labels: p from one and from more others cannot be compared")
+    result = resampled_p(labels, min_labels=min(most, 6), seed=seed)
+    frame = result.frame.with_columns(
+        said=_said(result.frame["level"], Panel.of(labels)),
+        low=pl.col("mean") - pl.col("sd"),
+        high=pl.col("mean") + pl.col("sd"),
+    ).sort(-pl.col("level"), "others")
+    return Figure(
+        "p-from-few-labels",
+        result.finding.rstrip("."),
+        "Probability of the top label from one label and n others drawn at random: mean and one standard deviation of "
+        "50 repeats (Demeester et al. 2014, Fig. 1).",
+        charts.lines(
+            frame,
+            x="others",
+            value="mean",
+            series="said",
+            x_title="other labels of a document",
+            y_title="probability",
+            whole=True,
+        ),
+        frame,
+    )
+
+
+def _consistency(labels: Judgments, most: int, seed: int) -> Figure:
+    result = consistency(labels, seed=seed)
+    frame = result.frame.select("kind", "level", "p", "sd").filter(pl.col("p").is_not_nan())
+    rows = frame.with_columns(
+        row=_said(frame["level"], Panel.of(labels)) + ", " + frame["kind"],
+        low=pl.col("p") - pl.col("sd"),
+        high=pl.col("p") + pl.col("sd"),
+    ).sort(-pl.col("level"), "kind")
+    return Figure(
+        "self-and-cross",
+        result.finding.rstrip("."),
+        "Probability of the top label from the same judge (self) and from another (cross), and one standard "
+        "deviation of draws (Demeester et al. 2014, Figs. 2 and 3).",
+        charts.dots(rows, row="row", value="p", colour="kind", x_title="probability", places=2),
+        rows.drop("row"),
+    )
+
+
+def _said(levels: pl.Series, panel: Panel) -> pl.Series:
+    """What a judge said, in the words of the scale."""
+    return pl.Series([f"said {panel.said(level)}" for level in levels.to_list()], dtype=pl.String)

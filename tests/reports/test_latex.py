@@ -1,0 +1,115 @@
+"""Tables for a paper: booktabs, escaped names, marks of significance; compiled where pdflatex is there."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+
+import pytest
+
+import karat as kt
+from karat.errors import Undefined
+from karat.reports.latex import escaped, latex_tables, mark, pairs_table, scores_table
+from karat.study import Study
+
+
+@pytest.fixture(scope="module")
+def apart() -> Study:
+    """A system that is always right, one that never is, and one that is right in most queries."""
+    good = {f"q{i}": {"x": 2.0, "y": 1.0} for i in range(30)}
+    bad = {f"q{i}": {"x": 1.0, "y": 2.0} for i in range(30)}
+    mixed = {f"q{i}": {"x": 2.0 if i % 10 else 0.5, "y": 1.0} for i in range(30)}
+    labels = {f"q{i}": {"x": 1, "y": 0} for i in range(30)}
+    runs = kt.Runs.of({"good_1 & more": good, "bad%": bad, "mixed^2": mixed})
+    return Study("Apart", labels=kt.Judgments.of(labels), runs=(runs,))
+
+
+def rows_of(table):
+    inside = table[table.index("\\midrule") : table.index("\\bottomrule")]
+    return [line for line in inside.splitlines()[1:] if line]
+
+
+@pytest.mark.parametrize(
+    ("text", "as_latex"),
+    [
+        ("a_b", r"a\_b"),
+        ("100 % & more", r"100 \% \& more"),
+        ("x^2 ~ \\n", r"x\textasciicircum{}2 \textasciitilde{} \textbackslash{}n"),
+        ("{$#}", r"\{\$\#\}"),
+    ],
+)
+def test_names_are_escaped(text, as_latex):
+    assert escaped(text) == as_latex
+
+
+def test_marks_follow_the_usual_levels():
+    assert [mark(p) for p in (0.0009, 0.009, 0.049, 0.05, float("nan"), None)] == [
+        "^{***}", "^{**}", "^{*}", "", "", "",
+    ]  # fmt: skip
+
+
+def test_scores_have_a_row_for_each_system_the_best_in_bold(apart):
+    report = kt.report(apart, measure="P@1", measures=["RR"], draws=200)
+    table = scores_table(report.scores, report.comparison)
+    rows = rows_of(table)
+    assert len(rows) == 3
+    assert rows[0].startswith(r"good\_1 \& more & $\mathbf{1.0")
+    assert all(row.count("&") - row.count(r"\&") == 2 for row in rows)
+    # 3 of 30 queries apart: t = 0.1 / (0.3051 / sqrt(30)) = 1.80, p = 0.083: no mark.
+    assert "^{" not in next(row for row in rows if row.startswith("mixed"))
+    assert "Mean scores over 30 queries" in table
+
+
+def test_pairs_have_differences_p_values_and_wins(apart):
+    report = kt.report(apart, measure="P@1", measures=[], draws=200)
+    rows = rows_of(pairs_table(report.comparison))
+    assert len(rows) == 3
+    mixed = next(row for row in rows if "bad" in row and "mixed" in row)
+    assert "^{***}" in mixed
+    assert re.search(r"(27/3/0|0/3/27)", mixed)
+
+
+def test_both_tables_are_balanced_and_use_booktabs(apart):
+    text = kt.report(apart, draws=100).latex()
+    for name in ("table", "tabular"):
+        assert text.count(f"\\begin{{{name}}}") == text.count(f"\\end{{{name}}}") == 2
+    assert text.count("\\toprule") == text.count("\\midrule") == text.count("\\bottomrule") == 2
+    assert text.count("$") % 2 == 0
+    heads = re.findall(r"\\begin\{tabular\}\{(\w+)\}\n\\toprule\n(.*?) \\\\", text)
+    assert len(heads) == 2
+    for columns, head in heads:
+        assert len(columns) == head.count(" & ") + 1
+
+
+def test_without_scores_there_is_no_table():
+    with pytest.raises(Undefined, match="no scores and no comparison"):
+        latex_tables(None, None)
+
+
+def test_of_many_pairs_those_with_the_best_are_shown():
+    systems = {f"s{k:02}": {f"q{i}": {"x": float(i % 12 < k), "y": 0.5} for i in range(24)} for k in range(12)}
+    labels = {f"q{i}": {"x": 1, "y": 0} for i in range(24)}
+    evidence = Study("Many", labels=kt.Judgments.of(labels), runs=(kt.Runs.of(systems),))
+    table = pairs_table(kt.report(evidence, measure="P@1", measures=[], draws=100).comparison)
+    rows = rows_of(table)
+    assert len(rows) == 11
+    assert all("s11" in row for row in rows)
+    assert "Only the pairs with s11, the best, are shown of 66." in table
+
+
+def test_the_caption_says_by_which_labels(favoured):
+    table = scores_table(*(lambda report: (report.scores, report.comparison))(kt.report(favoured, draws=200)))
+    assert "by the labels as they are" in table
+    assert re.search(r"against (A|B), the best by P@10 \(labels corrected with gold labels, Holm-adjusted\)", table)
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex")
+def test_the_tables_compile_with_any_name(tmp_path):
+    names = ['"quoted"', "[bracket]", "*star", "a_b & c%", "x^2 ~ \\n {$#} <|>"]
+    systems = {name: {f"q{i}": {"x": float((i + k) % 5), "y": 1.5} for i in range(20)} for k, name in enumerate(names)}
+    labels = {f"q{i}": {"x": i % 2, "y": 1} for i in range(20)}
+    evidence = Study("Names", labels=kt.Judgments.of(labels), runs=(kt.Runs.of(systems),))
+    before = "\\documentclass{article}\\usepackage{booktabs}\\begin{document}"
+    (tmp_path / "paper.tex").write_text(f"{before}{kt.report(evidence, draws=100).latex()}\\end{{document}}")
+    subprocess.run(["pdflatex", "-halt-on-error", "paper.tex"], cwd=tmp_path, check=True, capture_output=True)

@@ -1,0 +1,232 @@
+"""The report says what the analyses say, the verdict first, and says so where the data does not allow a part."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import replace
+
+import polars as pl
+import pytest
+from click.testing import CliRunner
+
+import karat as kt
+from karat.cli import karat
+from karat.demo import demo_study, write_demo
+from karat.errors import BadInput
+from karat.reports.told import Told
+from karat.simulate import context_study
+from karat.study import Study, Truth
+
+
+def section(report, name):
+    return next(section for section in report.sections if section.name == name)
+
+
+def figure(report, name):
+    return next(figure for figure in report.figures if figure.name == name)
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory):
+    """The demo's report by the labels of the judge with the planted bias."""
+    folder = str(tmp_path_factory.mktemp("demo") / "study")
+    write_demo(demo_study(), folder)
+    return kt.report(Study.load(folder), group="simulated llm", draws=100)
+
+
+def test_the_verdict_is_that_of_compare(favoured):
+    report = kt.report(favoured, draws=200)
+    found = kt.compare(favoured.labels, list(favoured.runs), "P@10", gold=favoured.gold, draws=200)
+    chosen = found.methods.filter(pl.col("method") == "ppi").row(0, named=True)
+    drawn = figure(report, "naive-and-corrected").data.filter(pl.col("labels").str.contains("gold labels"))
+    assert report.comparison.verdict == found.verdict == "no difference shown"
+    assert abs(drawn["difference"][0]) == pytest.approx(abs(chosen["difference"]))
+    assert report.verdict == "No difference shown between A and B by P@10."
+
+
+def test_a_judge_who_favours_a_system_is_found_out_and_the_page_says_so(favoured):
+    said = section(kt.report(favoured, draws=200), "verdict").said
+    assert "would say that B is better than A" in said[0]
+    assert "with gold labels, no difference between B and A is shown" in said[0]
+    assert "true difference of B less A is +0.000" in said[1]
+    assert said[1].count("misses it") == 1
+    assert said[1].index("misses it") < said[1].index("holds it")
+
+
+def test_every_section_is_there_and_what_the_data_does_not_allow_is_one_line(report):
+    assert [section.name for section in report.sections] == [
+        "verdict", "scores", "judges", "worth", "context", "users", "next",
+    ]  # fmt: skip
+    context = section(report, "context")
+    assert context.said == ("Not in this report: no document was judged in context or by aspect.",)
+    assert not context.figures
+
+
+def test_the_figures_that_this_data_allows_are_drawn(report):
+    names = {figure.name for figure in report.figures}
+    assert names >= {
+        "naive-and-corrected", "by-group", "by-query", "scores", "agreement", "label-distribution", "error-by-group",
+        "error-distribution", "bias", "judges", "labels-and-clicks", "users-who-say-top", "weights-for-one-of-n",
+        "p-from-few-labels", "measures-and-clicks", "power",
+    }  # fmt: skip
+
+
+def test_scores_are_those_of_score_and_corrected_ones_stand_beside_them(folder, report):
+    evidence = Study.load(str(folder))
+    plain = kt.score(evidence.labels, list(evidence.runs), "P@10", draws=200).means
+    drawn = figure(report, "scores").data
+    naive = drawn.filter(pl.col("labels") == "as they are").sort("system")
+    assert naive["value"].to_list() == pytest.approx(plain.sort("system")["value"].to_list())
+    assert drawn.filter(pl.col("labels") != "as they are").height == 3
+    assert (drawn["low"] <= drawn["value"]).all()
+    assert (drawn["value"] <= drawn["high"]).all()
+
+
+def test_the_spammer_is_named_and_the_crowds_errors_are_counted(report):
+    said = " ".join([*section(report, "judges").said, *(f.said for f in section(report, "judges").figures)])
+    assert "spammer" in said
+    error = figure(report, "error-distribution").data
+    shares = error.group_by("group").agg(pl.col("share").sum())["share"]
+    assert shares.to_list() == pytest.approx([1.0] * 3)
+
+
+def test_labels_of_one_group_may_decide(folder):
+    evidence = Study.load(str(folder))
+    by_llm = kt.report(evidence, group="llm", draws=100).comparison
+    own = evidence.of_group("llm")
+    plain = kt.score(own, list(evidence.runs), "P@10", draws=0).means
+    got = by_llm.methods.filter(pl.col("method") == "plain").row(0, named=True)
+    assert got["a"] == pytest.approx(plain.filter(pl.col("system") == got["system_a"])["value"][0])
+    with pytest.raises(BadInput, match=r"one of the judgments' .crowd, llm, professional., found .nobody."):
+        kt.report(evidence, group="nobody")
+
+
+def test_users_who_choose_by_ndcg_are_told_to(users):
+    report = kt.report(users, draws=200)
+    agreement = figure(report, "agreement-with-users").data
+    assert agreement["measure"][0] == "nDCG@10"
+    assert agreement["share"][0] > 0.8
+    assert {f.name for f in section(report, "users").figures} >= {"users-rank-systems", "measures-alike"}
+    assert any(f.name.startswith("preferences-weak-by-ties") for f in report.figures)
+
+
+def test_judgments_in_context_have_their_figures():
+    study = context_study(seed=1, queries=30)
+    report = kt.report(Study("Context", labels=study.judgments, runs=(study.runs,)), draws=100)
+    names = {figure.name for figure in section(report, "context").figures}
+    assert names >= {"change-in-context", "size-of-change", "aspects-alone", "aspects-context", "aspects-and-overall"}
+    shares = figure(report, "size-of-change").data.filter(pl.col("aspect") == "overall")["share"]
+    assert shares.sum() == pytest.approx(1.0)
+
+
+def test_one_system_has_scores_and_no_verdict():
+    run = {f"q{i}": {"a": 2.0, "b": 1.0} for i in range(8)}
+    labels = {f"q{i}": {"a": i % 2, "b": 1} for i in range(8)}
+    evidence = Study("One", labels=kt.Judgments.of(labels), runs=(kt.Runs.of(run, system="mine"),))
+    report = kt.report(evidence, draws=100)
+    assert report.verdict.startswith("mine has nDCG@10")
+    assert section(report, "verdict").said == ("Not in this report: there is one system, and a comparison takes two.",)
+    assert "<!doctype html>" in report.html()
+
+
+def test_the_demos_planted_bias_is_found_out_and_the_page_says_so(demo):
+    said = section(demo, "verdict").said
+    assert "labels as they are" in said[1]
+    assert said[1].index("misses it") < said[1].index("holds it")
+    groups = figure(demo, "by-group").said
+    assert "As they are, the labels of simulated llm miss it. Corrected, the labels of every group hold it." in groups
+    assert "simulated" in demo.simulated
+    bias = figure(demo, "bias").data.row(0, named=True)
+    assert (bias["group"], bias["slice"]) == ("simulated llm", "results shown by hybrid alone")
+    # 0.6 of a grade is planted on what the hybrid shows and BM25 does not, where the scale has room for it.
+    assert bias["low"] < 0.6 < bias["high"]
+
+
+def test_the_page_never_calls_the_naive_winner_the_best_when_gold_says_otherwise(demo):
+    ranks, means = demo.comparison.ranks, demo.scores
+    assert means.best_first()[0] == "hybrid" != ranks["system"][0]
+    scores = section(demo, "scores")
+    assert scores.said[0].startswith(f"Corrected with gold labels, {ranks['system'][0]} has the highest P@10: ")
+    assert "By the labels as they are, hybrid would have it: " in scores.said[0]
+    drawn = figure(demo, "scores").data
+    assert drawn["system"].unique(maintain_order=True).to_list() == ranks["system"].to_list()
+    corrected = drawn.filter(pl.col("labels") != "as they are")
+    assert corrected["low"].is_not_nan().all()
+    first, second = ranks["system"][:2]
+    assert f"{first} less {second}" in figure(demo, "naive-and-corrected").data["pair"].to_list()
+
+
+def test_a_difference_has_the_same_sign_in_every_sentence_and_chart(demo):
+    said = section(demo, "verdict").said
+    pair = f"{demo.comparison.systems[0]} less hybrid"
+    methods = figure(demo, "naive-and-corrected").data.filter(pl.col("pair") == pair)
+    assert methods["difference"][0] < 0
+    assert f"hybrid is better than {pair.split()[0]} ({pair}: {methods['difference'][0]:+.3f}, " in said[0]
+    assert f"the true difference of {pair} is {methods['truth'][0]:+.3f}" in said[1]
+    groups = figure(demo, "by-group")
+    assert groups.subtitle.startswith(pair)
+    assert groups.title.startswith("Whom you ask decides: hybrid is better by the labels of simulated llm; ")
+    assert groups.data.filter(pl.col("group") == "simulated llm")["difference"][0] == methods["difference"][0]
+    assert groups.data["truth"][0] == methods["truth"][0]
+    assert figure(demo, "by-query").data["difference"].mean() == pytest.approx(methods["difference"][0])
+
+
+def test_a_difference_of_one_pair_is_not_told_where_all_pairs_together_do_not_show_it(demo):
+    found = demo.comparison
+    told = Told.of(found)
+    ends = pl.when(pl.col("method") == found.method)
+    shown = found.methods.with_columns(low=ends.then(-0.2).otherwise("low"), high=ends.then(-0.01).otherwise("high"))
+    for p, words in ((0.2, f"no difference between {told.b} and {told.a} is shown"), (0.01, f"{told.b} is better")):
+        pairs = found.pairs.with_columns(max_t=pl.lit(p))
+        said = Told.of(replace(found, methods=shown, pairs=pairs)).naive_against_corrected()
+        assert words in said.split("with gold labels, ")[-1]
+
+
+def test_what_to_type_next_names_the_files_that_were_read_and_runs(tmp_path):
+    folder = tmp_path / "my study"
+    write_demo(demo_study(), str(folder))
+    report = kt.report(Study.load(str(folder)), group="simulated llm", draws=100)
+    first, second = report.comparison.systems[:2]
+    power, gold = (shlex.split(command) for command in section(report, "next").commands)
+    for words in (power, gold):
+        assert words[3] == str(folder / "judgments-llm.csv")
+        assert words[4:6] == [str(folder / "runs" / f"{name}.run") for name in (first, second)]
+    assert gold[gold.index("--gold") + 1] == str(folder / "gold.csv")
+    found = CliRunner().invoke(karat, [*gold[1:-1], str(tmp_path / "more.csv")])
+    assert (found.exit_code, (tmp_path / "more.csv").exists()) == (0, True)
+
+
+def test_where_one_judge_labels_once_the_disagreement_is_that_of_all(folder):
+    evidence = Study.load(str(folder))
+    worth = section(kt.report(evidence, group="llm", draws=100), "worth")
+    assert "llm gave one label to each document: these figures are of all judges" in worth.notes
+    assert worth.figures
+
+
+def test_a_folder_without_a_study_is_refused_with_a_remedy(tmp_path):
+    with pytest.raises(BadInput, match=r"expected judgments\*.*found none of them; name a study's folder"):
+        Study.load(str(tmp_path))
+    with pytest.raises(BadInput, match="found no folder of that name"):
+        Study.load(str(tmp_path / "nowhere"))
+    (tmp_path / "llm.csv").write_text("query,doc,label\nq,d,1\n")
+    (tmp_path / "a.run").write_text("q Q0 d 1 1 a\n")
+    with pytest.raises(BadInput, match=r"no labels; labels are looked for in judgments\*.*so llm\.csv was not read"):
+        Study.load(str(tmp_path)).of_group(None)
+    (tmp_path / "truth.json").write_text("[1, 2")
+    (tmp_path / "judgments.csv").write_text("query,doc,label\nq,d,1\n")
+    with pytest.raises(BadInput, match=r"truth\.json"):
+        Study.load(str(tmp_path))
+
+
+def test_gold_labels_among_the_others_are_taken_apart(tmp_path):
+    (tmp_path / "judgments.csv").write_text("query,doc,label,group\nq,d,1,crowd\nq,d,2,gold\nq,e,0,crowd\n")
+    found = Study.load(str(tmp_path))
+    assert found.groups == ["crowd"]
+    assert found.gold.frame["label"].to_list() == [2.0]
+
+
+def test_the_truth_of_a_pair_is_known_only_for_its_measure():
+    truth = Truth("", "P@10", {"a": 0.25, "b": 0.5})
+    assert truth.difference("P@10", "a", "b") == 0.25
+    assert truth.difference("nDCG@10", "a", "b") is None
+    assert truth.difference("P@10", "a", "c") is None

@@ -1,0 +1,120 @@
+"""What `import karat as kt` offers: a list that changes on purpose only, every name with help of its own."""
+
+from __future__ import annotations
+
+import inspect
+import pydoc
+import subprocess
+import sys
+from types import ModuleType
+
+import pytest
+
+import karat as kt
+
+FOLDERS = ["judges", "plan", "validity"]
+FUNCTIONS = [
+    "add_company",
+    "compare",
+    "compare_predictors",
+    "consensus",
+    "context_accuracy",
+    "context_schemes",
+    "context_sources",
+    "corrected_difference",
+    "corrected_score",
+    "label_in_context",
+    "parse_measure",
+    "plan_context",
+    "plan_gold",
+    "plan_gold_queries",
+    "plan_power",
+    "read_clicks",
+    "read_documents",
+    "read_judgments",
+    "read_preferences",
+    "read_queries",
+    "read_ratings",
+    "read_runs",
+    "read_session_lists",
+    "read_subtopics",
+    "report",
+    "score",
+    "spread_of",
+    "udm",
+    "write",
+]
+CLASSES = [
+    "Accuracy",
+    "ClickLog",
+    "Clicks",
+    "Comparison",
+    "Documents",
+    "Judgments",
+    "Measure",
+    "Observed",
+    "Panel",
+    "Preferences",
+    "Queries",
+    "Report",
+    "Runs",
+    "Scale",
+    "Scores",
+    "Spread",
+    "Study",
+]
+TYPES = ["LabelsLike", "PathLike", "RunsLike"]
+ERRORS = ["BadInput", "KaratError", "MissingExtra", "NotConverged", "Undefined"]
+MEASURES = [
+    "AP",
+    "AP_IA",
+    "Bpref",
+    "CCG",
+    "CCG_single",
+    "CG",
+    "DCG",
+    "ERR",
+    "ERR_IA",
+    "GAP",
+    "Judged",
+    "NRBP",
+    "P",
+    "P_IA",
+    "R",
+    "RBP",
+    "RBP_residual",
+    "RR",
+    "Rprec",
+    "StRecall",
+    "Success",
+    "alpha_DCG",
+    "alpha_nDCG",
+    "infAP",
+    "nDCG",
+    "nERR_IA",
+    "nNRBP",
+]
+
+
+def test_the_public_names_are_these() -> None:
+    assert dir(kt) == sorted(["__version__", *FOLDERS, *FUNCTIONS, *CLASSES, *TYPES, *ERRORS, *MEASURES])
+
+
+def test_only_three_names_are_folders() -> None:
+    assert [name for name in dir(kt) if isinstance(getattr(kt, name), ModuleType)] == FOLDERS
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_help_shows_the_function_with_its_arguments(name: str) -> None:
+    function = getattr(kt, name)
+    assert inspect.isfunction(function)
+    shown = pydoc.plain(pydoc.render_doc(function))
+    assert f"{name}(" in shown
+    assert str(inspect.getdoc(function)).partition("\n")[0] in shown
+
+
+def test_a_name_is_the_same_whatever_was_imported_before() -> None:
+    for first in ("karat.comparison.verdict", "karat.reports.page", "karat.judges"):
+        code = f"import {first}, karat as kt; print(type(kt.compare).__name__, type(kt.report).__name__)"
+        said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+        assert said.split() == ["function", "function"], first
