@@ -83,7 +83,7 @@ def test_correlations_are_drawn_when_asked_for(folder: Path, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("words", "error", "said"),
     [
-        (["preferences.csv"], BadInput, "expected labels, then the runs"),
+        (["preferences.csv"], BadInput, "expected labels to score the runs with, found nothing"),
         (["preferences.csv", "labels.csv"], BadInput, r"expected labels, then the runs .*found .*labels\.csv"),
         (["preferences.csv", "labels.csv", "s1.csv"], BadInput, "the systems that users compared, such as s2"),
         (["agreement", "nothing.csv"], BadInput, "no such file"),
