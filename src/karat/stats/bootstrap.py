@@ -121,4 +121,4 @@ def resampled(n: int, draws: int, seed: int) -> Iterator[npt.NDArray[np.int64]]:
 
 
 def _whole(number: object) -> bool:
-    return isinstance(number, int | np.integer) and not isinstance(number, bool) and number >= 0
+    return isinstance(number, int | np.integer) and not isinstance(number, bool) and bool(number >= 0)
