@@ -21,6 +21,7 @@ from karat.estimate.with_gold import WithGold, with_gold
 from karat.judges.error_model import MODELS, ErrorModel
 from karat.labels import GOLD, split_gold
 from karat.labels.consensus import HOWS, How
+from karat.labels.gold import other_scale
 from karat.measures import Profile, as_measures, profile_named
 from karat.records import Judgments
 from karat.records.base import count
@@ -135,7 +136,9 @@ def _apart(labels: Judgments, gold: Judgments | None) -> tuple[Judgments, Gold |
     if golden is None:
         return judged, None, []
     said = count(golden.frame.drop_nulls("label").height, "label")
-    return judged, Gold.of(golden), [] if gold is not None else [f"{said} of the group {GOLD} taken for gold labels"]
+    notes = [] if gold is not None else [f"{said} of the group {GOLD} taken for gold labels"]
+    strange = other_scale(judged.frame["label"], golden.frame["label"])
+    return judged, Gold.of(golden), [*notes, strange] if strange else notes
 
 
 def _model(labels: Judgments, consensus: str) -> ErrorModel | None:

@@ -13,13 +13,12 @@ from karat.errors import BadInput
 from karat.estimate.notes import made_labels, notes_on, on_made_labels
 from karat.estimate.scores import Scores
 from karat.estimate.user_weights import weights_of_users
-from karat.labels import GOLD, split_gold
 from karat.labels import consensus as one_each
+from karat.labels import split_gold
 from karat.labels.consensus import How
 from karat.measures import ERR, Profile, Topics, as_measures, match, profile_named
 from karat.measures.topics import UserWeights
 from karat.records import Judgments, Queries, Runs
-from karat.records.base import count
 from karat.records.runs import several
 from karat.records.swapped import refuse_swapped
 from karat.stats import FEWEST, Resampling, mean_intervals
@@ -65,11 +64,10 @@ class Scorer:
         Resampling(level, draws, seed, fewest=FEWEST_DRAWS)
         self.profile = profile_named(profile)
         self.complete, self.level, self.draws, self.seed = complete, level, draws, seed
-        labels, gold = split_gold(labels)
-        self.labels = one_each(labels, consensus)
-        if gold is not None:
-            aside = f"{count(gold.frame.drop_nulls('label').height, 'label')} of the group {GOLD} left aside"
-            self.labels = replace(self.labels, notes=(*self.labels.notes, aside))
+        # Labels in context are of use only to measures that look at the document above.
+        in_context = any(getattr(measure, "context", 0) for measure in self.measures)
+        self.labels = one_each(labels, consensus, apart=("context", "subtopic") if in_context else ("subtopic",))
+        labels = split_gold(labels)[0]
         if labels.has("probability") and (labels.frame["probability"] < 1).any():
             self.labels = replace(self.labels, notes=(*self.labels.notes, OF_A_SAMPLE))
         if not len(self.labels):

@@ -51,7 +51,9 @@ def whole_labels(frame: pl.DataFrame) -> pl.DataFrame:
     columns = [
         name
         for name in ("label", "rating")
-        if name in frame.columns and (frame[name] == frame[name].round(0)).fill_null(True).all()
+        if name in frame.columns
+        and frame[name].dtype.is_numeric()
+        and (frame[name] == frame[name].round(0)).fill_null(True).all()
     ]
     return frame.with_columns(pl.col(columns).cast(pl.Int64)) if columns else frame
 

@@ -162,7 +162,7 @@ def _rule(rules: Sequence[ThirdRule], has_groups: bool) -> list[str]:
     seen = "as the study says" if rules[0].known else "as the labels show"
     return [
         f"{whose}more than {rules[0].labels} labels only where the first two {rules[0].differed}, {seen}, which makes "
-        "figures on all labels too high (and their p void); read those on the first ones"
+        "figures on all labels too high; read those on the first ones"
     ]
 
 

@@ -49,7 +49,7 @@ def disagreement_by(
     document of the list was called top by anybody, or this one by a third judge. Which labels are used is as in
     `disagreement`.
     """
-    panel = Panel.of(labels, apart=[by] if by in ASKED else ())
+    panel = Panel.of(labels, apart=[by] if by in ASKED else ()).of_judges()
     need_labels(panel, min_labels)
     levels = levels_of(panel, top)
     panel = used(panel, min_labels, most_labels, all_labels)
@@ -165,7 +165,7 @@ def for_judge(labels: Any, judge: str, top: float | None = None, at_least: int =
     >>> for_judge(rows, "x").finding
     "x's 3 documents hold 2 that at least 1 of their judges would call 2."
     """
-    panel = Panel.of(labels)
+    panel = Panel.of(labels).of_judges()
     top = levels_of(panel, top)[-1]
     named = panel.judges["judge"].eq_missing(judge).to_numpy()[panel.judge]
     if not named.any():
@@ -194,7 +194,7 @@ def resampled_p(
     It shows that two labels per document suffice: the means hardly depend on n, only their scatter does. Which labels
     are used is as in `disagreement`.
     """
-    panel = Panel.of(labels)
+    panel = Panel.of(labels).of_judges()
     need_labels(panel, min_labels)
     levels = levels_of(panel, top)
     v = votes(used(panel, min_labels, all_labels=all_labels), levels, min_labels)

@@ -263,7 +263,7 @@ def disagreement(
     others are there for contested documents alone. `most_labels` takes the first so many of every document instead,
     `all_labels` all there are.
     """
-    panel = Panel.of(labels)
+    panel = Panel.of(labels).of_judges()
     need_labels(panel, min_labels)
     levels = levels_of(panel, top)
     found = votes(used(panel, min_labels, most_labels, all_labels), levels, min_labels)

@@ -149,7 +149,7 @@ def agreement_of(
         notes.append(f"no intervals: fewer than {FEWEST} queries are too few to tell")
     pairs_each = len(compared) / number
     if pairs_each > 1.5:
-        notes.append(f"{pairs_each:.1f} pairs a query: p, not binomial_p or t_p, allows for that")
+        notes.append(f"{pairs_each:.1f} pairs a query: p allows for that")
     between = _adjusted(pl.DataFrame(between_measures(compared, level, draws, seed), schema=_MEASURES))
     between = between.with_columns(
         better=pl.when(pl.col("p_adjusted") < 1 - level)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -140,7 +141,7 @@ def _scored(lists: SessionLists, labels: Judgments, measures: object) -> tuple[p
             found=f"none (lists of {number['query'][0] if number.height else 'nobody'}, labels of "
             f"{labels.frame['query'][0] if len(labels) else 'nothing'})",
         )
-    mine = Judgments(known.drop("query", "session", "step").rename({"number": "query"}), labels.notes, labels.scale)
+    mine = replace(labels, frame=known.drop("query", "session", "step").rename({"number": "query"}))
     shown = frame.drop_nulls("doc").join(number, on=["session", "step"], maintain_order="left")
     run = Runs.check(
         shown.select(
