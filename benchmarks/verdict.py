@@ -11,9 +11,11 @@ from __future__ import annotations
 
 import argparse
 import resource
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
@@ -27,6 +29,9 @@ from karat.stats.draw import draw, inclusion_probabilities
 from karat.stats.permutation import max_t
 from karat.stats.power import queries_needed
 
+sys.path.append(str(Path(__file__).parents[1] / "tests"))
+from pools import pool_of_study
+
 JUDGES = ("fair", "lenient", "by document")
 METHODS: dict[str, Callable[[Pool], Estimate]] = {
     "plain": lambda pool: Estimate.of_values("plain", pool.systems, pool.by_query(pool.predicted)),
@@ -38,7 +43,7 @@ METHODS: dict[str, Callable[[Pool], Estimate]] = {
 
 def pool_of(study: TwoSystems, gold: int, seed: int) -> Pool:
     drawn = study.draw_gold(gold, seed)
-    return Pool.of_study(study, drawn, gold / len(drawn))
+    return pool_of_study(study, drawn, gold / len(drawn))
 
 
 def shares(judge: str, queries: int, gold: int, difference: float, studies: int) -> dict[str, tuple[float, float]]:
@@ -110,7 +115,7 @@ def gold_drawn(studies: int) -> None:
         study = two_systems(queries, difference=0.01, judge="by document", shared=9, seed=seed)
         counts = (study.rank > 0).sum(axis=1) == 1
         chance = inclusion_probabilities(counts.astype(float), n)
-        chosen = Pool.of_study(study, draw(chance, seed=seed), chance)
+        chosen = pool_of_study(study, draw(chance, seed=seed), chance)
         uniform = pool_of(study, many, seed + 1_000_000)
         for name, pool in (("with care", chosen), ("uniform", uniform)):
             found = powered(pool).difference(0, 1)
@@ -125,13 +130,13 @@ def realised_power(studies: int) -> None:
     print("\nPlanned power .80 against power realised (plain paired t, P@10)")
     for difference in (0.03, 0.05, 0.08):
         pilot = two_systems(4000, difference=difference, right=(1.0, 1.0), seed=1)
-        values = Pool.of_study(pilot, np.zeros(len(pilot.truth), bool), 1.0).by_query(pilot.truth)
+        values = pool_of_study(pilot, np.zeros(len(pilot.truth), bool), 1.0).by_query(pilot.truth)
         sd = float((values[:, 1] - values[:, 0]).std(ddof=1))
         queries = queries_needed(difference, sd)
         called = 0
         for seed in range(studies):
             study = two_systems(queries, difference=difference, right=(1.0, 1.0), seed=seed + 10)
-            pool = Pool.of_study(study, np.zeros(len(study.truth), bool), 1.0)
+            pool = pool_of_study(study, np.zeros(len(study.truth), bool), 1.0)
             called += METHODS["plain"](pool).difference(0, 1).p < 0.05
         print(f"difference {difference:.2f}: {queries:>5} queries planned, power realised {called / studies:.3f}")
 

@@ -24,9 +24,14 @@ def __getattr__(name: str) -> Any:
         api = import_module("karat.api")
         if hasattr(api, name):
             return getattr(api, name)
+        # A measure needs no line in karat.api: it is registered where it is defined.
+        measures = import_module("karat.measures").MEASURES
+        if name in measures:
+            return measures[name]
     raise AttributeError(f"module 'karat' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
     api = import_module("karat.api")
-    return sorted(["__version__", *(name for name in vars(api) if not name.startswith("_"))])
+    public = {name for name in vars(api) if not name.startswith("_")}
+    return sorted({"__version__", *public, *import_module("karat.measures").MEASURES.own})

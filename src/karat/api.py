@@ -17,10 +17,6 @@ from karat.errors import NotConverged as NotConverged
 from karat.errors import Undefined as Undefined
 from karat.estimate import Scores as Scores
 from karat.estimate import score as score
-from karat.estimate.accuracy import Accuracy as Accuracy
-from karat.estimate.corrected import corrected_score as corrected_score
-from karat.estimate.corrected_pair import corrected_difference as corrected_difference
-from karat.estimate.observed import Observed as Observed
 from karat.formats import read_clicks as read_clicks
 from karat.formats import read_documents as read_documents
 from karat.formats import read_judgments as read_judgments
@@ -30,7 +26,9 @@ from karat.formats import read_ratings as read_ratings
 from karat.formats import read_runs as read_runs
 from karat.formats import read_session_lists as read_session_lists
 from karat.formats import read_subtopics as read_subtopics
+from karat.formats import register_format as register_format
 from karat.formats import write as write
+from karat.judges import register_error_model as register_error_model
 from karat.labels import Panel as Panel
 from karat.labels import consensus as consensus
 from karat.measures import AP as AP
@@ -62,6 +60,7 @@ from karat.measures import nDCG as nDCG
 from karat.measures import nERR_IA as nERR_IA
 from karat.measures import nNRBP as nNRBP
 from karat.measures import parse_measure as parse_measure
+from karat.measures import register_measure as register_measure
 from karat.measures import udm as udm
 from karat.plan.context import context_schemes as context_schemes
 from karat.plan.context import plan_context as plan_context
@@ -70,6 +69,10 @@ from karat.plan.gold import plan_gold_queries as plan_gold_queries
 from karat.plan.power import plan_power as plan_power
 from karat.plan.spread import Spread as Spread
 from karat.plan.spread import spread_of as spread_of
+from karat.published.accuracy import Accuracy as Accuracy
+from karat.published.corrected import corrected_score as corrected_score
+from karat.published.corrected_pair import corrected_difference as corrected_difference
+from karat.published.observed import Observed as Observed
 from karat.records import ClickLog as ClickLog
 from karat.records import Clicks as Clicks
 from karat.records import Documents as Documents

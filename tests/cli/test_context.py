@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import polars as pl
 import pytest
 
 import karat as kt
+from commands import karat
 from karat.simulate import context_study
-
-
-def karat(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "karat", *words], capture_output=True, text=True)
 
 
 @pytest.fixture(scope="module")

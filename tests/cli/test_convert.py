@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import karat as kt
-
-
-def karat(*words: str, given: str | None = None) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "karat", *words], capture_output=True, text=True, input=given)
+from commands import karat
 
 
 def test_qrels_go_to_every_format_and_back(tmp_path: Path) -> None:
@@ -63,7 +58,7 @@ def test_unknown_kinds_and_formats_are_named(tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_text("a,b\n1,2\n")
     assert "say it with --kind" in karat("convert", str(tmp_path / "x.csv"), "-").stderr
     (tmp_path / "q.txt").write_text("q 0 d 1\n")
-    assert "expected trec or csv" in karat("convert", str(tmp_path / "q.txt"), "-", "--to", "doc").stderr
+    assert "expected csv or tsv" in karat("convert", str(tmp_path / "q.txt"), "-", "--to", "doc").stderr
     assert "expected judgments or runs" in karat("convert", str(tmp_path / "x.csv"), "-", "--kind", "cats").stderr
 
 

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 
 import pytest
+
+from commands import karat
 
 A = ["--score", "0.6260", "--sd", "0.414", "--n", "10278"]
 B = ["--score", "0.6385", "--sd", "0.402", "--n", "20604"]
 GOLD = ["--relevant", "43/59", "--nonrelevant", "67/84"]
 
 
-def karat(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "karat", "correct", *words], capture_output=True, text=True)
+def correct(*words: str) -> subprocess.CompletedProcess[str]:
+    return karat("correct", *words)
 
 
 def test_one_score_is_corrected_naive_beside_it() -> None:
-    done = karat(*A, *GOLD)
+    done = correct(*A, *GOLD)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("Corrected for the judges' errors the score is 0.80 (95 % interval 0.65 to 1.00)")
     lines = done.stdout.splitlines()
@@ -27,7 +28,7 @@ def test_one_score_is_corrected_naive_beside_it() -> None:
 
 
 def test_two_scores_are_compared_and_the_papers_p_explained() -> None:
-    done = karat(*A, *B, *GOLD)
+    done = correct(*A, *B, *GOLD)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("B is better than A by 0.024")
     p = {words[0]: words[-1] for line in done.stdout.splitlines() if (words := line.split()) and "0." in words[-1]}
@@ -37,7 +38,7 @@ def test_two_scores_are_compared_and_the_papers_p_explained() -> None:
 
 
 def test_json_has_the_promised_shape() -> None:
-    document = json.loads(karat(*A, *B, *GOLD, "--json").stdout)
+    document = json.loads(correct(*A, *B, *GOLD, "--json").stdout)
     assert {"systems", "methods", "verdict", "method", "reason", "notes"} <= document.keys()
     assert [row["method"] for row in document["methods"]] == ["naive", "independent", "shared"]
     for row in document["methods"]:
@@ -45,12 +46,12 @@ def test_json_has_the_promised_shape() -> None:
     assert (document["verdict"], document["method"]) == ("better", "shared")
     assert [system["n"] for system in document["systems"]] == [10278, 20604]
     assert document["systems"][0]["corrected"] == pytest.approx(0.8047, abs=5e-5)
-    alone = json.loads(karat("--score", "0.5", "--n", "100", *GOLD, "--json", "--draws", "0").stdout)
+    alone = json.loads(correct("--score", "0.5", "--n", "100", *GOLD, "--json", "--draws", "0").stdout)
     assert [row["method"] for row in alone["methods"]] == ["naive", "corrected", "closed form"]
 
 
 def test_a_second_gold_sample_is_for_the_second_system() -> None:
-    document = json.loads(karat(*A, *B, *GOLD, "--relevant", "50/59", "--nonrelevant", "70/84", "--json").stdout)
+    document = json.loads(correct(*A, *B, *GOLD, "--relevant", "50/59", "--nonrelevant", "70/84", "--json").stdout)
     assert [row["method"] for row in document["methods"]] == ["naive", "independent"]
     assert document["method"] == "independent"
     assert [of["relevant"]["agreed"] for of in document["accuracies"]] == [43, 50]
@@ -58,7 +59,7 @@ def test_a_second_gold_sample_is_for_the_second_system() -> None:
 
 def test_on_the_same_queries_the_test_is_sharper() -> None:
     two = ["--score", "0.61", "--sd", "0.3", "--n", "200", "--score", "0.64", "--sd", "0.31", "--n", "200", *GOLD]
-    apart, paired = (json.loads(karat(*two, *more, "--json").stdout) for more in ([], ["--sd-difference", "0.18"]))
+    apart, paired = (json.loads(correct(*two, *more, "--json").stdout) for more in ([], ["--sd-difference", "0.18"]))
     assert apart["verdict"] == "no difference shown"
     assert paired["methods"][2]["p"] < apart["methods"][2]["p"]
     assert any("standard deviation of their differences" in note for note in apart["notes"])
@@ -89,7 +90,7 @@ def test_on_the_same_queries_the_test_is_sharper() -> None:
     ],
 )
 def test_what_cannot_be_is_refused_in_plain_words(words: list[str], said: str, code: int) -> None:
-    done = karat(*words)
+    done = correct(*words)
     assert done.returncode == code
     assert said in done.stderr
     assert "Traceback" not in done.stderr
@@ -98,8 +99,8 @@ def test_what_cannot_be_is_refused_in_plain_words(words: list[str], said: str, c
 
 def test_how_much_a_difference_needs_is_said_on_request() -> None:
     words = [*A, *GOLD, "--needed", "0.02"]
-    rows = json.loads(karat(*words, "--json").stdout)["needed"]["rows"]
+    rows = json.loads(correct(*words, "--json").stdout)["needed"]["rows"]
     assert [row["method"] for row in rows] == ["naive", "independent", "shared"]
     # The sd is .414 and judges leave d = .526 of .02: (1.96 + .8416)^2 * 2 * .414^2 / (.02 * .526)^2.
     assert rows[0]["queries"] == pytest.approx(24_273, rel=0.001)
-    assert "with the gold labels there are" in " ".join(karat(*words).stdout.split())
+    assert "with the gold labels there are" in " ".join(correct(*words).stdout.split())

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from commands import karat
 from karat.simulate.two_systems import two_systems
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = [str(ROOT / "examples" / "python-docs" / name) for name in ("qrels.txt", "bm25.run", "title.run")]
-
-
-def karat(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "karat", *words], capture_output=True, text=True)
 
 
 @pytest.fixture

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import polars as pl
 import pytest
 
+from commands import karat
 from karat.simulate.two_systems import two_systems
-
-
-def karat(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "karat", *words], capture_output=True, text=True)
 
 
 @pytest.fixture

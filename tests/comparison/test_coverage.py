@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -12,23 +14,25 @@ from karat.estimate.powered import powered
 from karat.measures import P
 from karat.simulate import TwoSystems, two_systems
 from karat.simulate.two_systems import JudgeKind
+from pools import pool_of_study
+from simulated import about, studies
 
-STUDIES = 400
-#: Three standard errors of a share of .95 among so many studies.
-MARGIN = 3 * np.sqrt(0.05 * 0.95 / STUDIES)
+pytestmark = pytest.mark.evidence
+SEEDS = studies(200, 4000)
 
 
 def pool_of(study: TwoSystems, gold: int, seed: int) -> Pool:
     drawn = study.draw_gold(gold, seed)
-    return Pool.of_study(study, drawn, gold / len(drawn))
+    return pool_of_study(study, drawn, gold / len(drawn))
 
 
+@cache
 def verdicts(
     judge: JudgeKind, difference: float, queries: int, gold: int, fixed: bool = False
 ) -> dict[str, np.ndarray]:
     """Of each study and method: whether a difference was called, and whether the interval held the truth."""
     found: dict[str, list[tuple[bool, bool]]] = {"plain": [], "ppi": [], "inversion": [], "independent": []}
-    for seed in range(STUDIES):
+    for seed in SEEDS:
         study = two_systems(queries, difference=difference, judge=judge, seed=seed)
         pool = pool_of(study, gold, seed + 10_000)
         truth = difference
@@ -52,8 +56,8 @@ def verdicts(
 def test_the_default_verdict_is_right_for_every_judge(judge: JudgeKind) -> None:
     found = verdicts(judge, 0.0, queries=100, gold=300)
     alarms, held = found["ppi"]
-    assert abs(alarms - 0.05) < MARGIN
-    assert abs(held - 0.95) < MARGIN
+    assert alarms == about(0.05, len(SEEDS), off=0.005)
+    assert held == about(0.95, len(SEEDS), off=0.005)
 
 
 def test_a_lenient_judge_misleads_plain_scores_and_inversion_alike() -> None:
@@ -65,17 +69,17 @@ def test_a_lenient_judge_misleads_plain_scores_and_inversion_alike() -> None:
 def test_with_a_fair_judge_shared_accuracies_see_what_a_paired_t_sees_and_added_errors_see_nothing() -> None:
     found = verdicts("fair", 0.06, queries=100, gold=600)
     assert abs(found["inversion"][0] - found["plain"][0]) <= 0.02
-    assert abs(found["inversion"][1] - 0.95) < MARGIN
+    assert found["inversion"][1] == about(0.95, len(SEEDS), off=0.005)
     assert found["plain"][0] > 0.75
     assert found["independent"][0] < 0.3
 
 
 def test_for_these_queries_only_the_interval_holds_their_own_difference() -> None:
     found = verdicts("by document", 0.05, queries=60, gold=300, fixed=True)
-    assert abs(found["ppi"][1] - 0.95) < MARGIN
+    assert found["ppi"][1] == about(0.95, len(SEEDS), off=0.005)
     found = verdicts("fair", 0.05, queries=60, gold=400, fixed=True)
-    assert abs(found["ppi"][1] - 0.95) < MARGIN
-    assert abs(found["inversion"][1] - 0.95) < MARGIN
+    assert found["ppi"][1] == about(0.95, len(SEEDS), off=0.005)
+    assert found["inversion"][1] == about(0.95, len(SEEDS), off=0.005)
 
 
 def test_files_and_arrays_give_the_same_pool() -> None:

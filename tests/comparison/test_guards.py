@@ -10,10 +10,10 @@ import polars as pl
 import pytest
 
 import karat as kt
-from karat.estimate.pool import Pool
 from karat.estimate.powered import powered
 from karat.plan.gold import plan_gold, plan_gold_queries
 from karat.simulate import TwoSystems, two_systems
+from pools import pool_of_study
 
 
 def filled(plan: pl.DataFrame, study: TwoSystems) -> pl.DataFrame:
@@ -28,8 +28,8 @@ def row(found: kt.Comparison, method: str) -> dict[str, float]:
 
 def test_a_judge_whom_no_gold_label_contradicts_is_not_taken_for_perfect() -> None:
     study = two_systems(60, right=(1.0, 1.0), difference=0.05, shared=2, seed=1)
-    pool = Pool.of_study(study, study.draw_gold(40, 2), 40 / len(study.truth))
-    plain = Pool.of_study(study, study.draw_gold(40, 2), 1.0)
+    pool = pool_of_study(study, study.draw_gold(40, 2), 40 / len(study.truth))
+    plain = pool_of_study(study, study.draw_gold(40, 2), 1.0)
     found = powered(pool).difference(0, 1)
     exact = pool.by_query(study.truth)
     spread = np.std(exact[:, 1] - exact[:, 0], ddof=1) / np.sqrt(60)
@@ -76,8 +76,8 @@ def test_gold_that_only_tells_systems_apart_leaves_their_own_scores_to_the_judge
     assert found.ranks["low"].is_nan().all()
     assert any("only differences have intervals" in note for note in found.notes)
     shared = (study.rank > 0).all(axis=1)
-    by_judge = Pool.of_study(study, study.truth >= 0, 1.0).by_query(np.where(shared, study.label, 0.0)).mean(axis=0)
-    own = Pool.of_study(study, study.truth >= 0, 1.0).by_query(np.where(shared, 0.0, study.truth)).mean(axis=0)
+    by_judge = pool_of_study(study, study.truth >= 0, 1.0).by_query(np.where(shared, study.label, 0.0)).mean(axis=0)
+    own = pool_of_study(study, study.truth >= 0, 1.0).by_query(np.where(shared, 0.0, study.truth)).mean(axis=0)
     assert ppi["a"] == pytest.approx(by_judge[0] + own[0], abs=0.05)
 
 

@@ -11,6 +11,7 @@ from polars.testing import assert_frame_equal
 
 import karat as kt
 from karat.simulate import two_systems
+from pools import pool_of_study
 
 Labels = dict[str, dict[str, float]]
 
@@ -79,13 +80,12 @@ def test_the_prediction_powered_score_by_hand() -> None:
 
 def test_inversion_has_the_closed_form_error_of_two_systems_with_shared_accuracies() -> None:
     from karat.estimate.inversion import Confusion, inversion
-    from karat.estimate.pool import Pool
 
     ratios = []
     for seed in range(20):
         made = two_systems(300, difference=0.1, seed=seed)
         drawn = made.draw_gold(400, seed)
-        pool = Pool.of_study(made, drawn, 400 / len(drawn))
+        pool = pool_of_study(made, drawn, 400 / len(drawn))
         confusion = Confusion.of(pool)
         right, wrong = confusion.shares[1, 1], confusion.shares[0, 0]
         d = right + wrong - 1
@@ -102,7 +102,6 @@ def test_inversion_has_the_closed_form_error_of_two_systems_with_shared_accuraci
 
 def test_inversion_of_graded_labels_has_the_error_that_a_bootstrap_of_queries_and_gold_has() -> None:
     from karat.estimate.inversion import inversion, resampled_scores
-    from karat.estimate.pool import Pool
 
     rng = np.random.default_rng(8)
     made = two_systems(150, difference=0.05, seed=8)
@@ -110,7 +109,7 @@ def test_inversion_of_graded_labels_has_the_error_that_a_bootstrap_of_queries_an
     slip = rng.random(len(grade)) < 0.3
     label = np.where(slip, (grade + rng.integers(1, 3, len(grade))) % 3, grade).astype(float)
     drawn = made.draw_gold(900, 1)
-    pool = Pool.of_study(made, drawn, 900 / len(drawn))
+    pool = pool_of_study(made, drawn, 900 / len(drawn))
     discount = np.where(made.rank > 0, 1 / np.log2(np.maximum(made.rank, 1) + 1), 0.0)
     from dataclasses import replace
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import importlib.util
 import inspect
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -15,6 +13,7 @@ import click
 import pytest
 
 import karat as kt
+from commands import typed
 from karat.cli import karat
 from karat.cli.lazy import LazyGroup
 from karat.measures import MEASURES
@@ -49,10 +48,10 @@ def test_the_page_of_python_is_current_and_names_every_function() -> None:
 def test_the_readmes_commands_print_what_the_readme_shows() -> None:
     blocks = re.findall(r"```\n\$ (karat \w+ examples/.*?)\n(.*?)```", README, re.DOTALL)
     assert blocks
-    for words, expected in blocks:
-        command = words.replace("karat", f"{sys.executable} -m karat", 1)
-        shown = subprocess.run(["bash", "-c", command], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-        assert [line.rstrip() for line in shown.splitlines()] == expected.splitlines()
+    for line, expected in blocks:
+        done = typed(line, ROOT)
+        assert done.returncode == 0, done.stderr
+        assert [shown.rstrip() for shown in done.stdout.splitlines()] == expected.splitlines()
 
 
 def test_the_readmes_python_runs(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

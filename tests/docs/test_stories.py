@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from commands import typed
 from karat.demo import demo_study, write_demo
 
 ROOT = Path(__file__).parents[2]
@@ -35,8 +33,7 @@ def same_lists() -> bool:
 
 
 def said(command: str, folder: Path) -> str:
-    line = command.replace("karat", f"{sys.executable} -m karat", 1)
-    done = subprocess.run(["bash", "-c", line], cwd=folder, capture_output=True, text=True, env={**os.environ})
+    done = typed(command, folder)
     assert done.returncode == 0, (command, done.stderr)
     return "\n".join(text.rstrip() for text in done.stdout.splitlines())
 

@@ -24,6 +24,7 @@ from karat.judges import (
 )
 from karat.judges.chances import beta_binomial_tail, binomial_tail, fit_beta_binomial
 from karat.labels import Panel
+from simulated import about, studies
 
 DATA = Path(os.environ.get("KARAT_DATA", Path(__file__).parents[3] / "shared" / "data")) / "rf10"
 
@@ -151,17 +152,19 @@ def simulated(rng: np.random.Generator, a: float, b: float, queries: int = 40, d
     return kt.Judgments.of(pl.DataFrame(rows, schema=["query", "doc", "label", "judge"], orient="row"))
 
 
+@pytest.mark.evidence
 def test_intervals_cover_and_both_models_are_right_where_they_hold() -> None:
     rng = np.random.default_rng(11)
     a, b = 1.5, 3.0
     held = 0
     # Given a label below top, the share of users who say top is Beta(a, b + 1); given top, Beta(a + 1, b).
     truth = a / (a + b + 1)
-    for seed in range(120):
+    seeds = studies(120, 2000)
+    for seed in seeds:
         model = disagreement(simulated(rng, a, b), 2, draws=300, seed=seed)
         low, high = model.intervals
         held += low[1] <= truth <= high[1]
-    assert 0.89 <= held / 120 <= 0.99
+    assert held / len(seeds) == about(0.95, len(seeds), off=0.015)
     large = disagreement(simulated(rng, a, b, 300, 40), 2, draws=0)
     assert large.p[2] == pytest.approx((a + 1) / (a + b + 1), abs=0.02)
     assert large.beta_binomial(2, 5)[1] == pytest.approx(betabinom.sf(1, 4, a, b + 1), abs=0.015)

@@ -15,6 +15,7 @@ from karat.judges.slices import sliced
 from karat.records import Judgments
 from karat.stats.many import benjamini_hochberg, holm
 from karat.stats.ordinal import ordinal_test
+from simulated import about, studies
 
 
 def study(seed: int = 0, queries: int = 40, docs: int = 5, lift: float = 0.0) -> pl.DataFrame:
@@ -87,17 +88,18 @@ def test_a_grade_that_nobody_gave_has_an_interval_all_the_same() -> None:
     assert found["low"][1] == pytest.approx(1 - 0.168433, abs=1e-6)
 
 
+@pytest.mark.evidence
 def test_intervals_hold_the_true_share_in_about_95_percent() -> None:
     rng = np.random.default_rng(5)
-    held = 0
-    for _ in range(200):
+    held, seeds = 0, studies(150, 3000)
+    for _ in seeds:
         chance = rng.beta(3, 5, 40)
         labels = rng.random((40, 6)) < chance[:, None]
         frame = pl.DataFrame({"query": np.repeat(np.arange(40), 6).astype(str), "doc": np.arange(240).astype(str)})
         found = distribution(Judgments.of(frame.with_columns(label=labels.ravel().astype(float))))
         row = found.frame.row(1, named=True)
         held += row["low"] <= 3 / 8 <= row["high"]
-    assert 0.90 <= held / 200 <= 0.98
+    assert held / len(seeds) == about(0.95, len(seeds), off=0.01)
 
 
 def test_the_order_of_rows_changes_nothing() -> None:

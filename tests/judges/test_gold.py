@@ -10,6 +10,7 @@ import statsmodels.api as sm
 from karat.errors import BadInput, Undefined
 from karat.judges.gold import against_gold, error_distribution, gold_regression
 from karat.records import Judgments
+from simulated import about, studies
 
 
 def labels(rows: list[tuple[str, str, float | None, str]]) -> Judgments:
@@ -144,13 +145,14 @@ def test_a_planted_bias_shows_in_its_slice_alone() -> None:
     assert found.filter(pl.col("feature") == "length")["value"].n_unique() == 4
 
 
+@pytest.mark.evidence
 def test_intervals_of_the_mean_error_hold_it_in_about_95_percent() -> None:
-    held = 0
-    for seed in range(100):
+    held, seeds = 0, studies(80, 2000)
+    for seed in seeds:
         found = against_gold(study(seed, queries=30, docs=4), by="wikipedia").frame
         row = found.filter((pl.col("group") == "crowd") & (pl.col("value") == "WP")).row(0, named=True)
         held += row["low"] <= 0.5 <= row["high"]
-    assert 0.88 <= held / 100 <= 0.99
+    assert held / len(seeds) == about(0.95, len(seeds), off=0.01)
 
 
 def test_real_labels_have_their_errors_rounded_in_the_distribution() -> None:

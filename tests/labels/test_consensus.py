@@ -87,3 +87,10 @@ def test_the_scale_and_the_rules_stay_with_the_labels() -> None:
     found = consensus(Judgments(asked.frame, (), asked.scale, Rules(labels=3)))
     assert found.scale == asked.scale
     assert found.rules == Rules(labels=3)
+
+
+def test_gold_beside_judges_is_no_judge() -> None:
+    rows = [row | {"group": "crowd"} for row in said(0, 2, 2)] + [said(0)[0] | {"judge": "gus", "group": "gold"}]
+    assert one(rows) == 2
+    assert "1 label of the group gold left aside" in consensus(rows).notes
+    assert one([row | {"group": "gold"} for row in said(0, 1, 1)]) == 1

@@ -113,3 +113,30 @@ def test_a_label_given_again_takes_no_place_among_the_first_two() -> None:
     once = Panel.of(rows).asked_of_all()
     assert [rule.apart for rule in twice.third_rules] == [1.0]
     assert twice.asked_of_all().counts().tolist() == (2 * once.counts()).tolist()
+
+
+def test_tables_with_times_of_different_kinds_may_be_put_together() -> None:
+    times = ["1714555800", "2024-05-01T09:31:00Z", "1714555920000", "2024-05-01T11:33:00+02:00"]
+    assert moments(pl.Series(times)).to_list() == [1714555800.0, 1714555860.0, 1714555920.0, 1714555980.0]
+    # Gold with times of its own takes no order from the judges.
+    rows = [
+        {"query": "q", "doc": "d", "judge": "ann", "label": n, "time": str(1_700_000_000 + 60 * n)} for n in (0, 1, 2)
+    ]
+    gold = [{"query": "q", "doc": "d", "label": 1, "time": "2024-01-01T00:00:00Z"}]
+    assert Panel.of(rows[::-1], gold, repeats="all").of_judges().value.tolist() == [0, 1, 2]
+
+
+def test_places_in_a_sequence_beside_times_have_no_order() -> None:
+    rows = [{"query": "q", "doc": str(n), "label": 1, "time": time} for n, time in enumerate(["7", "2024-05-01"])]
+    with pytest.raises(BadInput, match="row 1: expected a time"):
+        Judgments.of(rows)
+
+
+def test_labels_of_one_day_have_lost_their_order_and_the_rule_still_holds() -> None:
+    rows = [row for row in crowd(1.0, 0.0, seed=2) if row.pop("lost", True) or True]
+    rng = np.random.default_rng(5)
+    shuffled = [rows[n] for n in rng.permutation(len(rows))]
+    untimed = Panel.of(shuffled).asked_of_all()
+    dated = Panel.of([row | {"time": "2024-05-01"} for row in shuffled]).asked_of_all()
+    assert sorted(untimed.frame.select("doc", "label").rows()) == sorted(dated.frame.select("doc", "label").rows())
+    assert "by the order of the rows" in untimed.notes[-1]

@@ -107,3 +107,18 @@ def test_labels_that_are_measurements_are_laid_out_but_make_no_tables() -> None:
     assert panel.third_rules == []
     with pytest.raises(BadInput, match="at most 101 different grades"):
         panel.counts()
+
+
+@pytest.mark.parametrize("chance", [0.0, -1.0, 2.0])
+def test_a_chance_to_be_drawn_for_gold_that_is_none_is_refused(chance: float) -> None:
+    with pytest.raises(BadInput, match="a probability above 0 and at most 1"):
+        Panel.of([ROW | {"judge": "ann"}], [ROW | {"probability": chance}])
+
+
+def test_features_leave_the_rules_of_the_study_on_the_labels() -> None:
+    from karat.judges import add_features
+    from karat.records import Rules
+
+    asked = Judgments.of([ROW | {"judge": "ann", "doc": "http://a.org/"}])
+    asked = Judgments(asked.frame, rules=Rules(labels=2, apart=2.0))
+    assert add_features(asked, ["root_url"]).rules == asked.rules

@@ -184,6 +184,6 @@ def test_labels_for_whole_queries_come_before_those_of_subtopics() -> None:
     run = {"q": {"a": 3.0, "b": 2.0, "c": 1.0}}
     both = kt.score(rows, run, ["P@1", "P@2", "P@3"], draws=0)
     assert both.means["value"].to_list() == [0.0, 0.5, 1 / 3]
-    assert "measures without subtopics take the labels for whole queries, and those only" in both.notes
+    assert "measures without subtopics take the labels for whole queries where there are some" in both.notes
     only = kt.score([row for row in rows if row["subtopic"]], run, ["P@1", "P@2", "P@3"], draws=0)
     assert only.means["value"].to_list() == [1.0, 0.5, 2 / 3], "nobody judged whole queries: the highest label stands"

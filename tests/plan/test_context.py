@@ -10,6 +10,7 @@ import pytest
 import karat as kt
 from karat.plan.context import context_schemes, plan_context
 from karat.records import Runs
+from simulated import about, studies
 
 
 def runs(queries: int, docs: int = 10, systems: tuple[str, ...] = ("mine",)) -> Runs:
@@ -65,11 +66,13 @@ def test_every_list_counts_and_nothing_is_asked_twice() -> None:
 
 
 @pytest.mark.parametrize("queries", [1, 3])
+@pytest.mark.evidence
 def test_judgments_are_drawn_with_the_probability_that_is_written(queries: int) -> None:
     drawn: dict[Any, list[float]] = {}
-    plans = 300
-    for seed in range(plans):
-        frame = plan_context(runs(queries, systems=("mine", "yours")), seed=seed, depth=2).frame
+    lists, seeds = runs(queries, systems=("mine", "yours")), studies(100, 2000)
+    plans = len(seeds)
+    for seed in seeds:
+        frame = plan_context(lists, seed=seed, depth=2).frame
         for *key, chance in frame.filter(pl.col("query") == "q000").select("doc", "context", "probability").iter_rows():
             drawn.setdefault(tuple(key), []).append(chance)
     for chances in drawn.values():
@@ -102,19 +105,20 @@ def test_the_tasks_of_a_query_stand_together_and_a_document_is_read_once_for_all
     assert first["doc"].n_unique() > 3
 
 
+@pytest.mark.evidence
 def test_much_to_do_brings_neither_a_query_nor_a_context_forward() -> None:
     # Query b has ten tasks alone and 17 in context, query a two and one; in b, d0 is read before nine of the 17.
     lists = {"a": {"d0": 2.0, "d1": 1.0}, "b": {f"d{i}": float(-i) for i in range(10)}}
-    plans, first, context = 400, [0, 0], 0
-    for seed in range(plans):
+    seeds, first, context = studies(150, 2000), [0, 0], 0
+    for seed in seeds:
         plan = plan_context(lists, scheme="fuller", seed=seed).frame
         for session in (1, 2):
             first[session - 1] += plan.filter(pl.col("session") == session)["query"][0] == "b"
         after = plan.filter((pl.col("session") == 2) & (pl.col("query") == "b"))["context"]
         context += after[0] == "d0"
-    # Four standard errors; the least of all tasks' draws would give 10/12, 17/18 and 9/17.
-    assert [n / plans for n in first] == pytest.approx([0.5, 0.5], abs=0.1)
-    assert context / plans == pytest.approx(1 / 9, abs=0.065)
+    # The least of all tasks' draws would give 10/12, 17/18 and 9/17.
+    assert [n / len(seeds) for n in first] == [about(0.5, len(seeds))] * 2
+    assert context / len(seeds) == about(1 / 9, len(seeds))
 
 
 def test_judges_without_a_query_are_counted() -> None:

@@ -7,11 +7,11 @@ import polars as pl
 import pytest
 
 import karat as kt
-from karat.estimate.pool import Pool
 from karat.estimate.powered import powered
 from karat.plan.gold import plan_gold, plan_gold_queries
 from karat.simulate import two_systems
 from karat.stats.draw import draw, inclusion_probabilities
+from pools import pool_of_study
 
 
 def swapped(queries: int = 40) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, dict[str, float]]]]:
@@ -45,8 +45,8 @@ def test_the_interval_is_as_narrow_with_80_percent_fewer_and_holds_as_often() ->
         chance = inclusion_probabilities(counts.astype(float), 150)
         uniform = study.draw_gold(750, seed)
         pools = {
-            "chosen": Pool.of_study(study, draw(chance, seed=seed), chance),
-            "uniform": Pool.of_study(study, uniform, 750 / len(uniform)),
+            "chosen": pool_of_study(study, draw(chance, seed=seed), chance),
+            "uniform": pool_of_study(study, uniform, 750 / len(uniform)),
         }
         for name, pool in pools.items():
             found = powered(pool).difference(0, 1)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import polars as pl
 import pytest
@@ -13,6 +15,7 @@ from karat.estimate.powered import powered
 from karat.plan.power import plan_power
 from karat.plan.spread import Spread, _sd, spread_of
 from karat.simulate.two_systems import TwoSystems, two_systems
+from simulated import about, studies
 
 
 def test_the_plan_in_words_and_numbers() -> None:
@@ -103,22 +106,29 @@ def draw_what_matters(study: TwoSystems, share: float, seed: int) -> tuple[np.nd
     return drawn, np.where(matters, share, 0.0)
 
 
-@pytest.mark.parametrize("judge", ["fair", "by document"])
-@pytest.mark.parametrize("share", [0.25, 1.0])
-def test_the_verdict_has_the_power_that_was_planned(judge: str, share: float) -> None:
-    """The spread from a pilot so large that it is known well; 1,500 studies of the planned size, the default test."""
+@cache
+def known_spread(judge: str) -> Spread:
+    """What a pilot of 20,000 queries tells."""
     pilot = two_systems(20_000, difference=0.05, judge=judge, seed=99)  # type: ignore[arg-type]
     drawn, probability = draw_what_matters(pilot, 0.5, seed=98)
-    spread = spread_of(pilot.judgments(), pilot.runs(), "P@10", gold=pilot.gold(drawn, probability))
+    return spread_of(pilot.judgments(), pilot.runs(), "P@10", gold=pilot.gold(drawn, probability))
+
+
+@pytest.mark.parametrize("judge", ["fair", "by document"])
+@pytest.mark.parametrize("share", [0.25, 1.0])
+@pytest.mark.evidence
+def test_the_verdict_has_the_power_that_was_planned(judge: str, share: float) -> None:
+    """The spread from a pilot so large that it is known well; studies of the planned size, the default test."""
+    spread = known_spread(judge)
     assert spread.pool == 8
     plan = plan_power(0.05, spread, shares=[share])
     queries = plan.shares["queries"][0]
-    seen, studies = 0, 1500
-    for seed in range(studies):
+    seen, seeds = 0, studies(400, 4000)
+    for seed in seeds:
         study = two_systems(queries, difference=0.05, judge=judge, seed=seed)  # type: ignore[arg-type]
         estimate = powered(pool_of(study, *draw_what_matters(study, share, seed + 10_000)))
         seen += estimate.difference(0, 1).p <= 0.05
-    assert seen / studies == pytest.approx(0.8, abs=0.03)
+    assert seen / len(seeds) == about(0.8, len(seeds), off=0.01)
 
 
 @pytest.mark.parametrize("judge", ["fair", "by document"])
@@ -165,6 +175,7 @@ def test_the_spread_by_hand() -> None:
 
 @pytest.mark.parametrize("kind", ["P@10", "AP"])
 @pytest.mark.parametrize("queries", [10, 50])
+@pytest.mark.evidence
 def test_the_interval_of_the_spread_holds(kind: str, queries: int) -> None:
     rng = np.random.default_rng(queries)
 
@@ -174,7 +185,7 @@ def test_the_interval_of_the_spread_holds(kind: str, queries: int) -> None:
         return (rng.binomial(10, 0.4, n) - rng.binomial(10, 0.4, n)) / 10
 
     truth = differences(1_000_000).std()
-    ends = np.array([_sd(differences(queries))[1:] for _ in range(3000)])
+    ends = np.array([_sd(differences(queries))[1:] for _ in studies(600, 3000)])
     assert 0.94 <= ((ends[:, 0] <= truth) & (truth <= ends[:, 1])).mean() <= 0.975
 
 

@@ -16,6 +16,8 @@ from karat.plan.second_round import chances, guessed_chances, joint_probabilitie
 from karat.simulate import TwoSystems, two_systems
 from karat.simulate.two_systems import JudgeKind
 from karat.stats.draw import draw, inclusion_probabilities
+from pools import pool_of_study
+from simulated import about, studies
 
 
 def first_round(study: TwoSystems, n: int, seed: int, *, unequal: bool = False) -> Pool:
@@ -23,7 +25,7 @@ def first_round(study: TwoSystems, n: int, seed: int, *, unequal: bool = False) 
     counts = (study.rank > 0).sum(axis=1) == 1
     size = np.random.default_rng(seed + 1000).uniform(0.2, 1.5, len(counts)) if unequal else np.ones(len(counts))
     chance = inclusion_probabilities(np.where(counts, size, 0.0), n)
-    return Pool.of_study(study, draw(chance, seed=seed), chance)
+    return pool_of_study(study, draw(chance, seed=seed), chance)
 
 
 def second_round(study: TwoSystems, pool: Pool, n: int, seed: int) -> Pool:
@@ -48,23 +50,25 @@ def answered(plan: GoldPlan, study: TwoSystems, rows: int | None = None) -> kt.J
 
 
 @pytest.mark.parametrize("unequal", [False, True])
+@pytest.mark.evidence
 def test_both_rounds_together_are_right_on_average(unequal: bool) -> None:
     study = two_systems(30, difference=0.05, judge="by document", seed=3)
     sign = ((study.rank[:, 1] > 0) * 1.0 - (study.rank[:, 0] > 0)) / study.depth / study.queries
     error = sign * (study.truth - study.label)
     found = []
-    for seed in range(600):
+    for seed in studies(300, 3000):
         pool = first_round(study, 60, seed, unequal=unequal)
         found.append(float((error * second_round(study, pool, 50, seed + 5000).inverse).sum()))
     off = np.mean(found) - error.sum()
-    assert abs(off) < 3 * np.std(found) / np.sqrt(600)
+    assert abs(off) < 3 * np.std(found) / np.sqrt(len(found))
 
 
 @pytest.mark.parametrize(("judge", "unequal"), [("lenient", True), ("by document", False)])
+@pytest.mark.evidence
 def test_intervals_of_both_rounds_hold_and_are_as_narrow_as_of_one_large_round(judge: JudgeKind, unequal: bool) -> None:
     held: dict[bool, list[bool]] = {True: [], False: []}
     widths: dict[str, list[float]] = {"first": [], "both": [], "at once": []}
-    for seed in range(250):
+    for seed in studies(150, 2000):
         study = two_systems(80, difference=0.03, judge=judge, seed=seed)
         truth = float((study.truth * ((study.rank[:, 1] > 0) * 1.0 - (study.rank[:, 0] > 0))).sum()) / 800
         first = first_round(study, 150, seed, unequal=unequal)
@@ -76,7 +80,7 @@ def test_intervals_of_both_rounds_hold_and_are_as_narrow_as_of_one_large_round(j
             found = powered(pool).difference(0, 1)
             widths[name].append(found.high - found.low)
     for hits in held.values():
-        assert abs(np.mean(hits) - 0.95) < 3 * np.sqrt(0.05 * 0.95 / 250)
+        assert np.mean(hits) == about(0.95, len(hits), off=0.005)
     assert np.mean(widths["both"]) < 0.9 * np.mean(widths["first"])
     # A first round as unequal as this one for no reason is of less use than it might be.
     assert np.mean(widths["both"]) < (1.2 if unequal else 1.05) * np.mean(widths["at once"])

@@ -11,8 +11,9 @@ import pytest
 
 from karat.records import Rules, Scale, StudyDesign
 from karat.store import Answer, Closed, Conflict, Store, add_tasks, answer, cant_tell, next_task, reject_judge
-from karat.store.collected import codes, events_frame, judgments, preferences
+from karat.store.collected import answers_frame, events_frame, judgments
 from karat.store.exported import exported
+from karat.store.kinds import CODE, PAIR
 from karat.store.people import add_judge, judge_by_id
 from karat.store.progress import progress
 from karat.validity import trusted
@@ -81,7 +82,7 @@ def test_sides_are_drawn_for_each_judge_and_stored(start: Open) -> None:
     add_tasks(store, pairs(20))
     for _ in range(4):
         work(store, judge(store), 20)
-    said = preferences(store)
+    said = answers_frame(store, PAIR)
     assert said.height == 80
     lefts = said.group_by("query").agg(pl.col("left").n_unique())["left"]
     assert (lefts == 2).sum() > 10, "most pairs were shown both ways"
@@ -95,7 +96,7 @@ def test_a_failed_trap_rejects_the_judges_preferences_and_reopens_the_slots(star
     careless, careful = judge(store), judge(store)
     seen = work(store, careless, 100, careless=True)
     assert seen[-1]["trap"]
-    assert preferences(store).height == 0
+    assert answers_frame(store, PAIR).height == 0
     assert progress(store)[0]["filled"] == 0
     assert progress(store)[0]["held"] == 0
     log = events_frame(store)["kind"].to_list()
@@ -107,7 +108,7 @@ def test_a_failed_trap_rejects_the_judges_preferences_and_reopens_the_slots(star
     with pytest.raises(Closed):
         next_task(store, careless)
     work(store, careful, 100)
-    assert preferences(store, traps=False).height == 8
+    assert answers_frame(store, PAIR).filter(~pl.col("trap")).height == 8
     assert pd.height == 12
     exported_notes = trusted(exported(store, "preferences")).notes
     assert "1 judge was rejected in the app and is not among these answers" in exported_notes, "and not 0 failed a trap"
@@ -122,7 +123,7 @@ def test_a_failed_trap_leaves_labels_of_documents_alone(start: Open) -> None:
     answer(store, who, task["id"], Answer(label=1))
     add_tasks(store, pairs(5, traps=3))
     work(store, who, 100, careless=True)
-    assert (judgments(store).height, preferences(store).height) == (1, 0)
+    assert (judgments(store).height, answers_frame(store, PAIR).height) == (1, 0)
 
 
 def test_a_failed_trap_is_told_again_to_whose_connection_was_lost(start: Open) -> None:
@@ -185,7 +186,7 @@ def test_a_planned_block_goes_to_one_judge_in_its_order_and_opens_again_when_rej
     assert [task["query"] for task in seen] == ["q0", "q2", "q0", "q3"]
     reject_judge(store, one, "spam")
     assert len(work(store, two, 100)) == 5
-    assert preferences(store)["judge"].unique().to_list() == ["judge 2"]
+    assert answers_frame(store, PAIR)["judge"].unique().to_list() == ["judge 2"]
 
 
 def test_nobody_begins_a_planned_block_of_which_they_know_a_part(start: Open) -> None:
@@ -231,7 +232,7 @@ def test_reasons_are_put_into_classes(start: Open) -> None:
     task = next_task(store, who).task
     assert task is not None
     answer(store, who, task["id"], Answer(classes=("spam/adverts", "quality/authority")))
-    assert codes(store).select("reason", "class").rows() == [
+    assert answers_frame(store, CODE).select("reason", "class").rows() == [
         ("fewer ads", "spam/adverts"),
         ("fewer ads", "quality/authority"),
     ]

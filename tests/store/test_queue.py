@@ -28,7 +28,8 @@ from karat.store import (
     recent,
     undo,
 )
-from karat.store.collected import events_frame, judgments, preferences
+from karat.store.collected import answers_frame, events_frame, judgments
+from karat.store.kinds import PAIR
 from karat.store.people import add_judge, judge_by_id, set_state
 from karat.store.progress import judge_progress
 from karat.store.tables import tasks
@@ -348,7 +349,7 @@ def test_a_querys_documents_come_together_in_an_order_of_each_judge(database: st
         assert queries == sorted(queries) or queries == sorted(queries, reverse=True)
         orders.append(tuple(task["doc"] for task in seen[:8]))
     assert len(set(orders)) > 1
-    assert preferences(here.store).height == 0
+    assert answers_frame(here.store, PAIR).height == 0
 
 
 def test_a_judges_counter_has_what_may_still_come_to_this_judge(database: str) -> None:

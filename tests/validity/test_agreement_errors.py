@@ -13,6 +13,7 @@ import pytest
 
 from karat.simulate import preference_study
 from karat.validity import Compared, agreement, agreement_of
+from simulated import about, studies
 
 MEASURES = ("nDCG@10", "P@10", "RR", "ERR@10")
 
@@ -36,12 +37,13 @@ def pairs(queries: int, each: int, users: np.ndarray, points: np.ndarray) -> Com
     return Compared(frame, measures, np.where(points > 0, 1.0, 0.5), np.where(points < 0, 1.0, 0.5))
 
 
+@pytest.mark.evidence
 def test_where_measures_and_users_have_nothing_to_do_with_each_other_one_study_in_twenty_has_an_alarm() -> None:
     """Users follow one random direction for a whole query; measures follow each other, but not the users."""
     rng = np.random.default_rng(0)
-    queries, each, studies = 30, 4, 300
+    queries, each, seeds = 30, 4, studies(150, 3000)
     better, good, one, by_pair = [], [], [], []
-    for _ in range(studies):
+    for _ in seeds:
         users = np.repeat(rng.choice([-1, 1], queries), each) * rng.choice([1, 0], queries * each, p=[0.9, 0.1])
         common = np.repeat(rng.choice([-1, 1], queries), each)
         points = np.where(
@@ -52,33 +54,35 @@ def test_where_measures_and_users_have_nothing_to_do_with_each_other_one_study_i
         good.append((found.frame["p_adjusted"] < 0.05).any())
         one.append(found.frame["p"][0] < 0.05)
         by_pair.append(found.frame["binomial_p"][0] < 0.05)
-    limit = 0.05 + bound(0.05, studies)
+    limit = 0.05 + bound(0.05, len(seeds))
     assert np.mean(better) <= limit
     assert np.mean(good) <= limit
     assert np.mean(one) <= limit
     assert np.mean(by_pair) > 0.15  # pairs taken for independent
 
 
+@pytest.mark.evidence
 def test_with_random_preferences_no_measure_is_called_better_nor_good() -> None:
     """From lists and labels on; in 1,000 studies of this kind 3.2 % had a better measure and 3.7 % a good one."""
-    studies = 60
+    seeds = studies(30, 1000)
     better, good = [], []
-    for seed in range(studies):
+    for seed in seeds:
         made = preference_study(None, queries=30, systems=4, pairs_per_query=5, docs=20, judges=3, block=0, seed=seed)
         found = agreement(made.preferences, made.judgments, made.runs, MEASURES, draws=0)
         better.append(found.between_measures["better"].null_count() < found.between_measures.height)
         good.append((found.frame["p_adjusted"] < 0.05).any())
-    assert np.mean(better) <= 0.05 + bound(0.05, studies)
-    assert np.mean(good) <= 0.05 + bound(0.05, studies)
+    assert np.mean(better) <= 0.05 + bound(0.05, len(seeds))
+    assert np.mean(good) <= 0.05 + bound(0.05, len(seeds))
 
 
 @pytest.mark.parametrize("queries", [12, 50])
+@pytest.mark.evidence
 def test_intervals_of_agreement_and_of_differences_hold_the_truth(queries: int) -> None:
     """A measure agrees in a pair with a chance that differs from query to query, 0.7 and 0.6 on average."""
     rng = np.random.default_rng(1)
-    each, studies = 3, 300
+    each, seeds = 3, studies(150, 3000)
     share, gap = [], []
-    for seed in range(studies):
+    for seed in seeds:
         users = rng.choice([-1, 1], queries * each)
         chance = np.repeat(np.stack([rng.beta(3.5, 1.5, queries), rng.beta(3, 2, queries)], axis=1), each, axis=0)
         points = np.where(rng.random(chance.shape) < chance, 1, -1) * users[:, None]
@@ -87,15 +91,16 @@ def test_intervals_of_agreement_and_of_differences_hold_the_truth(queries: int) 
         share.append((low <= [0.7, 0.6]) & (high >= [0.7, 0.6]))
         row = found.between_measures.row(0, named=True)
         gap.append(row["low"] <= 0.1 <= row["high"])
-    assert np.mean(share) == pytest.approx(0.95, abs=bound(0.95, studies))
-    assert np.mean(gap) == pytest.approx(0.95, abs=bound(0.95, studies))
+    assert np.mean(share) == about(0.95, len(seeds), off=0.01)
+    assert np.mean(gap) == about(0.95, len(seeds), off=0.01)
 
 
+@pytest.mark.evidence
 def test_parts_of_a_split_that_do_not_differ_are_rarely_said_to() -> None:
     rng = np.random.default_rng(2)
-    queries, each, studies = 40, 4, 300
+    queries, each, seeds = 40, 4, studies(150, 3000)
     alarms = []
-    for _ in range(studies):
+    for _ in seeds:
         users = rng.choice([-1, 1], queries * each)
         chance = np.repeat(rng.beta(2, 1, queries), each)
         points = (np.where(rng.random(len(users)) < chance, 1, -1) * users)[:, None]
@@ -105,7 +110,7 @@ def test_parts_of_a_split_that_do_not_differ_are_rarely_said_to() -> None:
             compared.pairs.with_columns(kind=kind), compared.measures, compared.score_a, compared.score_b
         )
         alarms.append(agreement_of(labelled, split=["kind"], draws=0).between_splits["p"][0] < 0.05)
-    assert np.mean(alarms) <= 0.05 + bound(0.05, studies)
+    assert np.mean(alarms) <= 0.05 + bound(0.05, len(seeds))
 
 
 @pytest.mark.parametrize("utility", ["nDCG@10", "RR"])

@@ -77,7 +77,8 @@ def long_lists(**shown: Any) -> tuple[list[dict[str, Any]], Runs, Judgments]:
 def test_measures_that_look_below_what_users_saw_are_named() -> None:
     said, runs, labels = long_lists()
     found = agreement(said, labels, runs, ["RR", "P@5", "RR@10", "nDCG@20"], draws=0)
-    assert "users saw 10 results of a list, and RR, nDCG@20 look further down: cut them at 10" in found.notes
+    note = "users saw 10 results of a list, and RR, nDCG@20 look further down: what stands below counts for none"
+    assert note in found.notes
     assert not any("saw" in note for note in agreement(said, labels, runs, ["RR", "nDCG@20"], depth=12, draws=0).notes)
 
 
@@ -85,7 +86,7 @@ def test_measures_that_look_below_what_users_saw_are_named() -> None:
 def test_the_lists_that_came_with_the_answers_say_how_much_was_shown(docs: Any) -> None:
     said, runs, labels = long_lists(left_docs=docs, right_docs=docs)
     found = agreement(said, labels, runs, ["P@5", "P@3"], draws=0)
-    assert "users saw 3 results of a list, and P@5 look further down: cut them at 3" in found.notes
+    assert "users saw 3 results of a list, and P@5 look further down: what stands below counts for none" in found.notes
     with pytest.raises(BadInput, match="1 result of a list or more"):
         agreement(said, labels, runs, ["P@5"], depth=0, draws=0)
 
@@ -113,3 +114,20 @@ def test_a_measure_that_has_no_pair_left_is_not_the_best_when_others_go_against_
     said = [{"query": "q", "left": "x", "right": "y", "choice": "right"}]
     found = agreement(said, {"q": {"good": 1, "bad": 0}}, runs, ["P@2", "RR"], draws=0)
     assert found.finding.startswith("RR agrees with users in 0 % of 1 pair")
+
+
+def test_what_users_did_not_see_counts_for_no_measure() -> None:
+    """A has its relevant result at rank 1, B three below the five that users saw, and users prefer A."""
+    from karat.validity import agreement
+
+    docs = [f"n{n}" for n in range(4)]
+    one = ["r1", *docs, "x1", "x2", "x3"]
+    two = [*docs, "n4", "r1", "r2", "r3"]
+    runs = {
+        name: {f"q{q}": {doc: 100.0 - place for place, doc in enumerate(order)} for q in range(10)}
+        for name, order in (("A", one), ("B", two))
+    }
+    labels = {f"q{q}": {"r1": 1, "r2": 1, "r3": 1} for q in range(10)}
+    said = [{"query": f"q{q}", "left": "A", "right": "B", "choice": "left"} for q in range(10)]
+    found = agreement(said, labels, runs, ["P@10", "P@5"], depth=5, draws=0).frame
+    assert found["agree"].to_list() == [10, 10]

@@ -15,6 +15,7 @@ from karat.errors import Undefined
 from karat.records import Preferences
 from karat.simulate import preference_study
 from karat.validity import rank_systems
+from simulated import about, studies
 
 STRENGTH = np.array([0.6, 0.2, -0.1, -0.7])
 TIE = -0.5
@@ -53,34 +54,39 @@ def answers(
     )
 
 
-def coverage(truth: np.ndarray, studies: int, **options: float) -> float:
+def coverage(truth: np.ndarray, seeds: range, **options: float) -> float:
     held = []
-    for seed in range(studies):
+    for seed in seeds:
         frame = rank_systems(answers(seed, **options), draws=200, seed=seed).frame.sort("system")  # type: ignore[arg-type]
         held.append((frame["low"].to_numpy() <= truth) & (truth <= frame["high"].to_numpy()))
     return float(np.mean(held))
 
 
+@pytest.mark.evidence
 def test_intervals_cover_the_strengths() -> None:
-    assert coverage(STRENGTH, 80) == pytest.approx(0.95, abs=3 * sqrt(0.95 * 0.05 / 80))
+    seeds = studies(50, 1000)
+    assert coverage(STRENGTH, seeds) == about(0.95, len(seeds), off=0.005)
 
 
+@pytest.mark.evidence
 def test_intervals_cover_when_strengths_move_with_the_query() -> None:
     """The truth is then the strength over many queries, which is less than the strength in each."""
     truth = rank_systems(answers(999, 6000, 2, effect=0.8), draws=0).frame.sort("system")["strength"].to_numpy()
     assert np.abs(truth).sum() < np.abs(STRENGTH).sum()
-    assert coverage(truth, 80, effect=0.8) == pytest.approx(0.95, abs=3 * sqrt(0.95 * 0.05 / 80))
+    seeds = studies(50, 1000)
+    assert coverage(truth, seeds, effect=0.8) == about(0.95, len(seeds), off=0.005)
 
 
+@pytest.mark.evidence
 def test_equal_systems_are_rarely_said_to_be_behind() -> None:
-    studies = 80
+    seeds = studies(50, 1000)
     alarms = [
         (
             rank_systems(answers(seed, effect=0.8, strength=np.zeros(4)), draws=200, seed=seed).frame["behind_p"] < 0.05
         ).any()
-        for seed in range(studies)
+        for seed in seeds
     ]
-    assert np.mean(alarms) <= 0.05 + 3 * sqrt(0.05 * 0.95 / studies)
+    assert np.mean(alarms) <= 0.05 + 3 * sqrt(0.05 * 0.95 / len(seeds))
 
 
 def test_the_table_says_order_places_and_how_often_a_system_is_preferred() -> None:
@@ -116,9 +122,10 @@ def test_judges_who_guess_are_the_least_reliable() -> None:
     assert weighted == pytest.approx(1.0)
 
 
+@pytest.mark.evidence
 def test_with_reliability_the_intervals_are_a_little_narrow_but_near() -> None:
     held = []
-    for seed in range(40):
+    for seed in studies(40, 1000):
         frame = rank_systems(answers(seed), reliability=True, draws=200, seed=seed).frame.sort("system")
         held.append((frame["low"].to_numpy() <= STRENGTH) & (frame["high"].to_numpy() >= STRENGTH))
     assert np.mean(held) > 0.82

@@ -54,13 +54,7 @@ ABOUT = {
     type=click.Choice(["sample", "fixed"]),
     help="Whether the queries stand for all that users ask, or for themselves only.",
 )
-@click.option(
-    "--consensus",
-    default="median",
-    show_default=True,
-    type=click.Choice(["median", "majority", "mean", "one-coin", "dawid-skene", "ordinal"]),
-    help="How several judges' labels of a document become one.",
-)
+@options.consensus_or_model
 @click.option("--peek", type=int, metavar="N", help="Intervals for looking again and again; N queries are planned.")
 @click.option("-q", "--by-query", is_flag=True, help="Show every query's scores.")
 @options.profile

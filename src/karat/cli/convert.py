@@ -28,13 +28,8 @@ Examples:
     metavar="KIND",
     help="What it holds: judgments, runs, preferences, clicks, queries or documents.",
 )
-@click.option(
-    "--from",
-    "from_format",
-    metavar="FORMAT",
-    help="trec, csv, tsv, jsonl, parquet, quepid, quepid-csv or xml.",
-)
-@click.option("--to", "to_format", metavar="FORMAT", help="trec, csv, tsv, jsonl, parquet, quepid or quepid-csv.")
+@options.from_format
+@options.to_format
 @options.consensus
 @options.labels
 def convert(

@@ -11,10 +11,10 @@ import click
 from karat.cli import options
 
 if TYPE_CHECKING:
-    from karat.estimate.accuracy import Accuracy
-    from karat.estimate.corrected import Corrected
-    from karat.estimate.corrected_pair import CorrectedPair
-    from karat.estimate.observed import Observed
+    from karat.published.accuracy import Accuracy
+    from karat.published.corrected import Corrected
+    from karat.published.corrected_pair import CorrectedPair
+    from karat.published.observed import Observed
 
 EXAMPLES = """\b
 Examples:
@@ -69,8 +69,8 @@ def correct(
     """
     from karat.cli.results import print_result
     from karat.errors import BadInput
-    from karat.estimate.corrected import corrected_score
-    from karat.estimate.corrected_pair import corrected_difference
+    from karat.published.corrected import corrected_score
+    from karat.published.corrected_pair import corrected_difference
     from karat.records import Result
 
     systems, accuracies = _systems(scores, sds, sizes), _accuracies(relevant, nonrelevant)
@@ -93,7 +93,7 @@ def correct(
         )
     plan = None
     if needed is not None:
-        from karat.estimate.needed import needed as plan_of
+        from karat.published.needed import needed as plan_of
 
         plan = plan_of(needed, systems[0], accuracies[0], sd_difference=sd_difference, level=level)
     if as_json:
@@ -110,7 +110,7 @@ def correct(
 
 def _systems(scores: Sequence[float], sds: Sequence[float], sizes: Sequence[int]) -> list[Observed]:
     from karat.errors import BadInput
-    from karat.estimate.observed import Observed
+    from karat.published.observed import Observed
 
     if len(scores) > 2:
         raise BadInput.at(
@@ -126,7 +126,7 @@ def _systems(scores: Sequence[float], sds: Sequence[float], sizes: Sequence[int]
 
 def _accuracies(relevant: Sequence[str], nonrelevant: Sequence[str]) -> list[Accuracy]:
     from karat.errors import BadInput
-    from karat.estimate.accuracy import Accuracy
+    from karat.published.accuracy import Accuracy
 
     if len(relevant) != len(nonrelevant) or len(relevant) > 2:
         raise BadInput.at(

@@ -31,7 +31,7 @@ KINDS = ("judgments", "gold", "preferences", "tasks", "codes", "people", "log")
 @click.argument("folder")
 @click.argument("target", metavar="FILE")
 @click.option("--kind", type=click.Choice(KINDS), default="judgments", show_default=True, help="What to write.")
-@click.option("--to", "to_format", metavar="FORMAT", help="trec, csv, tsv, jsonl, parquet, quepid or quepid-csv.")
+@options.to_format
 @options.consensus
 @click.option("--group", metavar="NAME", help="Only judgments of this group of judges.")
 @options.database

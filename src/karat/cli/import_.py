@@ -25,7 +25,7 @@ Examples:
 @click.argument("folder")
 @click.argument("source", metavar="FILE")
 @click.option("--kind", metavar="KIND", help="What it holds: tasks, judgments or preferences; told from its columns.")
-@click.option("--from", "from_format", metavar="FORMAT", help="trec, csv, tsv, jsonl, parquet, quepid or quepid-csv.")
+@options.from_format
 @click.option("--group", metavar="NAME", help="The group of rows that name none: who is asked, or who said this.")
 @options.database
 @options.drop_bad_labels

@@ -169,6 +169,8 @@ def _show(found: dict[str, Result], scale: Scale | None, as_json: bool) -> None:
             click.echo()
         kind, _, by = title.partition(" by ")
         columns = SHOWN.get(kind)
+        if columns is not None:  # what a column means that only --json has is no help here
+            result = replace(result, notes=tuple(note for note in result.notes if note.partition(" ")[0] not in HIDDEN))
         if "found" in result.frame.columns:  # what was looked at and is no finding of its own is in --json
             result = replace(result, frame=result.frame.filter(result.frame["found"]))
         print_result(replace(result, scale=scale), columns and [columns[0], *([by] if by else []), *columns[1:]], title)
@@ -280,6 +282,8 @@ MOST_VALUES = 50
 #: Features of yes or no, which the regression of the errors is on.
 SPLITS = ("wikipedia", "query_in_url", "root_url", "navigational")
 
+#: Columns that notes explain and no table here has.
+HIDDEN = ("jaccard",)
 #: What of a wide table is printed; --json has the rest.
 SHOWN = {
     "Agreement": [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import wraps
 from typing import Any, TypeVar
 
@@ -13,14 +13,76 @@ from karat.cli.inputs import Reading
 #: A command, or the function that one is made of.
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-#: As in karat.labels.consensus, which --help shall not wait for.
-HOWS = ("median", "majority", "mean")
+
+class OneOf(click.Choice[str]):
+    """A choice of names that are asked for when they are wanted: a command's definition loads nothing."""
+
+    def __init__(self, names: Callable[[], Iterable[str]]) -> None:
+        self.names, self.case_sensitive = names, True
+
+    @property
+    def choices(self) -> tuple[str, ...]:  # type: ignore[override]  # click sets it once, this looks it up
+        """The names there are now."""
+        return tuple(self.names())
+
+
+class FormatName(OneOf):
+    """A format's name, taken as it is: reading and writing say which there are, as they do in Python."""
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The name as it is."""
+        return value
+
+
+def _hows() -> Iterable[str]:
+    from karat.labels.consensus import HOWS
+
+    return HOWS
+
+
+def _formats() -> Iterable[str]:
+    from karat.formats import FORMATS
+
+    return FORMATS
+
+
+def _formats_written() -> Iterable[str]:
+    from karat.formats import FORMATS
+
+    return [name for name, form in FORMATS.items() if form.writes]
+
+
+def _hows_and_models() -> Iterable[str]:
+    from karat.judges import MODELS
+
+    return [*_hows(), *MODELS]
+
+
 consensus = click.option(
     "--consensus",
-    type=click.Choice(HOWS),
+    type=OneOf(_hows),
     is_flag=False,
-    flag_value=HOWS[0],
+    flag_value="median",
     help="Reduce to one label per document: the median of its judges' labels unless another is named.",
+)
+consensus_or_model = click.option(
+    "--consensus",
+    default="median",
+    show_default=True,
+    type=OneOf(_hows_and_models),
+    help="How several judges' labels of a document become one.",
+)
+from_format = click.option(
+    "--from",
+    "from_format",
+    type=FormatName(_formats),
+    help="The file's format, where name and first line do not tell.",
+)
+to_format = click.option(
+    "--to",
+    "to_format",
+    type=FormatName(_formats_written),
+    help="The format to write, where the name does not tell.",
 )
 database = click.option(
     "--database", metavar="URL", help="postgresql://...; by default the file karat.db in the folder."

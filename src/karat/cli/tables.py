@@ -65,7 +65,7 @@ def plain_table(names: list[str], lead: int = 1) -> Table:
     """A table without lines: words to the left in the first columns, figures to the right in the others."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     for place, name in enumerate(names):
-        table.add_column(name, justify="right" if place >= lead else "left", overflow="fold")
+        table.add_column(escape(name), justify="right" if place >= lead else "left", overflow="fold")
     return table
 
 

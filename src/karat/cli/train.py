@@ -89,9 +89,8 @@ def _table(
     import polars as pl
 
     from karat.errors import BadInput
-    from karat.formats import read_documents, read_queries, read_runs
+    from karat.formats import FORMATS, read_documents, read_queries, read_runs
     from karat.formats.files import File
-    from karat.formats.tables import read_table
     from karat.judges import add_features
 
     table = judgments.frame.select("query", "doc").unique(maintain_order=True)
@@ -109,7 +108,7 @@ def _table(
             known.select("query", "doc", *feature).unique(["query", "doc"]), on=["query", "doc"], how="left"
         )
     if features is not None:
-        given, source = read_table(File(features), "parquet" if features.endswith(".parquet") else "csv")
+        given, source = FORMATS["parquet" if features.endswith(".parquet") else "csv"].rows(File(features), "features")
         if not {"query", "doc"} <= {*given.columns}:
             raise BadInput.at(source.name, expected="the columns query and doc", found=", ".join(given.columns))
         numbers = [

@@ -201,8 +201,8 @@ def _ratings(given: Given) -> list[Result]:
 
 def _reasons(given: Given) -> list[Result]:
     from karat.formats import read_comments
+    from karat.formats.csv import write_csv
     from karat.formats.files import write_bytes
-    from karat.formats.tables import write_csv
     from karat.validity import learn_reasons, reason_table, reasons_by_rules
     from karat.validity.reason_classes import NAMES
 

@@ -11,12 +11,12 @@ from pydantic import Field
 from karat.collect import people
 from karat.collect.answers import Body, Name, Text
 from karat.collect.api_lead import ERRORS
-from karat.collect.desk import desk_of
 from karat.errors import BadInput
 from karat.formats.write import content
 from karat.store import add_tasks
-from karat.store.collected import preferences
-from karat.store.exported import exported
+from karat.store.collected import answers_frame
+from karat.store.exported import exportable, exported
+from karat.store.kinds import CODE, PAIR
 
 TYPES = {
     "csv": "text/csv; charset=utf-8",
@@ -64,12 +64,11 @@ class Coding(Body):
 )
 def get_export(
     request: Request,
-    what: Literal["judgments", "gold", "preferences", "tasks", "codes", "people", "log"],
+    what: Annotated[str, Path(json_schema_extra={"enum": [*exportable()]})],
     kind: Annotated[Literal["csv", "tsv", "jsonl", "parquet"], Path(description="the format")],
 ) -> Response:
     """What stands now (the log: everything), as a file; cells that a spreadsheet would run are guarded."""
-    desk = desk_of(request)
-    people.lead_of(desk, request)
+    desk = people.lead_at(request)
     data = content(exported(desk.store, what, desk.study.scale), kind, what)
     named = {"Content-Disposition": f'attachment; filename="{what}.{kind}"'}
     return Response(data, media_type=TYPES[kind], headers=named)
@@ -85,8 +84,7 @@ def post_tasks(request: Request, body: TaskRows) -> dict[str, Any]:
     later `round` of gold labels is sent whole, with the rounds before it: `out_of_the_sample` says how many documents
     it leaves out, and `drawn_beside` how many came to a draw that was there, which is right if they are a part of it.
     """
-    desk = desk_of(request)
-    people.lead_of(desk, request)
+    desk = people.lead_at(request)
     rows, numbers, merged = _once(body.tasks)
     added = add_tasks(desk.store, pl.DataFrame(rows, infer_schema_length=None))
     said = {
@@ -103,12 +101,12 @@ def post_tasks(request: Request, body: TaskRows) -> dict[str, Any]:
 @router.post("/codes")
 def post_codes(request: Request, body: Coding | None = None) -> dict[str, Any]:
     """Ask for the classes of every reason that was given for a preference so far."""
-    desk = desk_of(request)
-    people.lead_of(desk, request)
+    desk = people.lead_at(request)
     body = body or Coding(labels=1)
-    found = preferences(desk.store, traps=False).drop_nulls("reason").unique(["query", "reason"], maintain_order=True)
+    found = answers_frame(desk.store, PAIR).filter(~pl.col("trap")).drop_nulls("reason")
+    found = found.unique(["query", "reason"], maintain_order=True)
     group = body.group or desk.study.groups[0]
-    frame = found.select("query", "subtopic", "reason", kind=pl.lit("code"), group=pl.lit(group), labels=body.labels)
+    frame = found.select("query", "subtopic", "reason", kind=pl.lit(CODE.name), group=pl.lit(group), labels=body.labels)
     return {"new": add_tasks(desk.store, frame).new if frame.height else 0}
 
 

@@ -7,8 +7,9 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request
 
-from karat.collect import answers, documents, people, replies
-from karat.collect.desk import Desk, desk_of
+from karat.collect import answers, documents, kinds, people, replies
+from karat.collect.desk import Desk
+from karat.collect.shown import Reply
 from karat.store import answering
 from karat.store.answering import Outcome
 from karat.store.log import Answer
@@ -33,7 +34,7 @@ ERRORS: dict[int | str, dict[str, Any]] = {
 router = APIRouter(prefix="/api", tags=["judge"], responses=ERRORS)
 
 
-def said(model: type[replies.Reply]) -> dict[str, Any]:
+def said(model: type[Reply]) -> dict[str, Any]:
     """What a route answers, for the description only; a test holds the answers to it."""
     return {"response_model": None, "responses": {200: {"model": model}}}
 
@@ -41,8 +42,7 @@ def said(model: type[replies.Reply]) -> dict[str, Any]:
 @router.get("/me", **said(replies.Me))
 def me(request: Request) -> dict[str, Any]:
     """Who I am, what the study asks, how far I am, and, when done, the completion code."""
-    desk = desk_of(request)
-    judge = people.judge_of(desk, request)
+    desk, judge = people.judge_at(request)
     done = judge_progress(desk.store, judge)
     session = people.session_token(desk, request, people.JUDGE)
     return {
@@ -60,12 +60,11 @@ def me(request: Request) -> dict[str, Any]:
 @router.get("/task/next", **said(replies.NextTask))
 def get_next(request: Request, besides: Besides = "") -> dict[str, Any]:
     """My next task, kept for me for a while; the one I hold already, if any."""
-    desk = desk_of(request)
-    judge = people.judge_of(desk, request)
+    desk, judge = people.judge_at(request)
     turn = next_task(desk.store, judge["id"], besides=[int(n) for n in besides.split(",") if n])
     said: dict[str, Any] = {"state": turn.state, "task": None, "wait_until": None, "completion": None}
     if turn.task is not None:
-        said["task"] = desk.material.shown(turn.task, desk.study)
+        said["task"] = kinds.shown(desk.material, turn.task)
     elif turn.wait_until is not None:
         said["wait_until"] = datetime.fromtimestamp(turn.wait_until, UTC).isoformat(timespec="seconds")
     elif turn.state in ("done", "limit") and not besides:
@@ -76,16 +75,14 @@ def get_next(request: Request, besides: Besides = "") -> dict[str, Any]:
 @router.get("/task/{task_id}", **said(replies.TaskShown))
 def get_task(request: Request, task_id: TaskId) -> dict[str, Any]:
     """A task that I was given."""
-    desk = desk_of(request)
-    judge = people.judge_of(desk, request)
-    return desk.material.shown(held_task(desk.store, judge["id"], task_id), desk.study)
+    desk, judge = people.judge_at(request)
+    return kinds.shown(desk.material, held_task(desk.store, judge["id"], task_id))
 
 
 @router.get("/task/{task_id}/text", **said(replies.PageText))
 def get_text(request: Request, task_id: TaskId, doc: DocName = None) -> dict[str, Any]:
     """The text of a page: of the task's document, or of another one that the task shows; the context is read then."""
-    desk = desk_of(request)
-    judge = people.judge_of(desk, request)
+    desk, judge = people.judge_at(request)
     task = held_task(desk.store, judge["id"], task_id)
     name = documents.shown_in(desk, task, doc)
     if name == task["context"]:
@@ -98,8 +95,7 @@ def get_text(request: Request, task_id: TaskId, doc: DocName = None) -> dict[str
 @router.get("/task/{task_id}/others", **said(replies.Others))
 def get_others(request: Request, task_id: TaskId) -> dict[str, Any]:
     """Other results of the task's query, to look things up."""
-    desk = desk_of(request)
-    judge = people.judge_of(desk, request)
+    desk, judge = people.judge_at(request)
     task = held_task(desk.store, judge["id"], task_id)
     return {"documents": desk.material.others(task["query"], task["doc"])}
 
@@ -107,49 +103,43 @@ def get_others(request: Request, task_id: TaskId) -> dict[str, Any]:
 @router.post("/task/{task_id}/answer", **said(replies.OutcomeSaid))
 def post_answer(request: Request, task_id: TaskId, body: answers.AnswerBody) -> dict[str, Any]:
     """Answer a task; it is stored when this returns."""
-    desk = desk_of(request)
-    judge = people.judge_of(desk, request)
-    said = answers.checked(desk.study, held_task(desk.store, judge["id"], task_id), body)
+    desk, judge = people.judge_at(request)
+    said = kinds.checked(desk.study, held_task(desk.store, judge["id"], task_id), body)
     return _outcome(answering.answer(desk.store, judge["id"], task_id, said))
 
 
 @router.post("/task/{task_id}/undo", **said(replies.OutcomeSaid))
 def post_undo(request: Request, task_id: TaskId, body: answers.KeyBody | None = None) -> dict[str, Any]:
     """Take back my answer to a task, one of the last ten; the task is mine again."""
-    desk = desk_of(request)
-    judge = people.judge_of(desk, request)
+    desk, judge = people.judge_at(request)
     return _outcome(answering.undo(desk.store, judge["id"], task_id, key=body.key if body else None))
 
 
 @router.post("/task/{task_id}/skip", **said(replies.OutcomeSaid))
 def post_skip(request: Request, task_id: TaskId, body: answers.PutOffBody | None = None) -> dict[str, Any]:
     """Put a task off: it comes back when there is nothing else."""
-    desk = desk_of(request)
-    judge = people.judge_of(desk, request)
+    desk, judge = people.judge_at(request)
     return _outcome(answering.later(desk.store, judge["id"], task_id, _put_off(body)))
 
 
 @router.post("/task/{task_id}/cant-tell", **said(replies.OutcomeSaid))
 def post_cant_tell(request: Request, task_id: TaskId, body: answers.PutOffBody | None = None) -> dict[str, Any]:
     """Say that I cannot tell, and why; somebody else is asked."""
-    desk = desk_of(request)
-    judge = people.judge_of(desk, request)
+    desk, judge = people.judge_at(request)
     return _outcome(answering.cant_tell(desk.store, judge["id"], task_id, _put_off(body)))
 
 
 @router.post("/task/{task_id}/opened", **said(replies.OutcomeSaid))
 def post_opened(request: Request, task_id: TaskId, body: answers.OpenedBody) -> dict[str, Any]:
     """Note that I opened the page, the context (which must be read first), or the look-up panel."""
-    desk = desk_of(request)
-    judge = people.judge_of(desk, request)
+    desk, judge = people.judge_at(request)
     return _outcome(answering.opened(desk.store, judge["id"], task_id, body.what))
 
 
 @router.get("/answers")
 def get_recent(request: Request) -> dict[str, Any]:
     """My last ten answers that stand, newest first."""
-    desk = desk_of(request)
-    judge = people.judge_of(desk, request)
+    desk, judge = people.judge_at(request)
     rows = answering.recent(desk.store, judge["id"])
     return {"answers": [_recent(desk, row) for row in rows]}
 
@@ -172,8 +162,7 @@ def _title(desk: Desk, doc: str | None) -> str:
 
 
 def _put_off(body: answers.PutOffBody | None) -> Answer:
-    body = body or answers.PutOffBody()
-    return Answer(reason=body.reason, comment=body.comment, seconds=body.seconds, away=body.away, key=body.key)
+    return Answer(**body.model_dump()) if body else Answer()
 
 
 def _outcome(done: Outcome) -> dict[str, Any]:

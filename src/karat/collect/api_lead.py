@@ -55,24 +55,21 @@ def sign_in(request: Request, response: Response, body: SignIn) -> dict[str, Any
 @router.get("/progress")
 def get_progress(request: Request) -> dict[str, Any]:
     """Tasks and labels by group and kind, the course so far, and when it should be done, with an interval."""
-    desk = desk_of(request)
-    people.lead_of(desk, request)
+    desk = people.lead_at(request)
     return overview(desk.store)
 
 
 @router.post("/invites")
 def post_invite(request: Request, body: Invite) -> dict[str, Any]:
     """Invite a judge: a personal link, shown this once."""
-    desk = desk_of(request)
-    people.lead_of(desk, request)
+    desk = people.lead_at(request)
     return _shown_once(request, *stored.add_judge(desk.store, group=body.group, name=body.name))
 
 
 @router.post("/judges/{judge_id}/link")
 def post_link(request: Request, judge_id: JudgeId) -> dict[str, Any]:
     """Give a judge a new personal link, shown this once; the old one and the sessions it opened end."""
-    desk = desk_of(request)
-    people.lead_of(desk, request)
+    desk = people.lead_at(request)
     return _shown_once(request, *stored.new_token(desk.store, judge_id))
 
 
@@ -91,8 +88,7 @@ def post_release(request: Request, judge_id: JudgeId) -> dict[str, Any]:
 @router.post("/judges/{judge_id}/reject")
 def post_reject(request: Request, judge_id: JudgeId, body: Why | None = None) -> dict[str, Any]:
     """Reject all that a judge said; the slots are open again."""
-    desk = desk_of(request)
-    people.lead_of(desk, request)
+    desk = people.lead_at(request)
     reject_judge(desk.store, judge_id, (body.why if body else "") or "rejected by the lead")
     return {"judge": judge_id, "state": "rejected"}
 
@@ -103,8 +99,7 @@ def _shown_once(request: Request, judge: dict[str, Any], token: str) -> dict[str
 
 
 def _state(request: Request, judge_id: int, state: str, why: str) -> dict[str, Any]:
-    desk = desk_of(request)
-    people.lead_of(desk, request)
+    desk = people.lead_at(request)
     if stored.judge_by_id(desk.store, judge_id) is None:
         raise NotYours("there is no such judge")
     stored.set_state(desk.store, judge_id, state, why)

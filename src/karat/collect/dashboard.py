@@ -9,7 +9,6 @@ from typing import Any
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
-from sqlalchemy import func, select
 
 from karat.collect import people
 from karat.collect.desk import Desk, desk_of
@@ -17,8 +16,9 @@ from karat.collect.quality import agreement_now, disagreements_now, distribution
 from karat.collect.rendering import keyed_levels, render
 from karat.collect.roster import roster
 from karat.store.collected import drawn_any
+from karat.store.kinds import KINDS
 from karat.store.people import all_judges
-from karat.store.tables import events
+from karat.store.progress import last_event
 
 router = APIRouter(tags=["lead"])
 
@@ -55,17 +55,16 @@ def sign_in_page(request: Request, wrong: str = "", wait: str = "") -> Response:
 @router.get("/lead", include_in_schema=False)
 def dashboard(request: Request) -> Response:
     """The dashboard; its script asks for the figures every few seconds."""
-    desk = desk_of(request)
-    people.lead_of(desk, request)
-    setup = {"scale": keyed_levels(desk.study.scale), "groups": list(desk.study.groups), "title": desk.study.title}
-    exports = [
-        {"url": "/api/export/judgments.csv", "text": "Judgments (CSV)"},
-        *([{"url": "/api/export/gold.csv", "text": "Gold labels of a plan (CSV)"}] if drawn_any(desk.store) else []),
-        {"url": "/api/export/preferences.csv", "text": "Preferences (CSV)"},
-        {"url": "/api/export/codes.csv", "text": "Coded reasons (CSV)"},
-        {"url": "/api/export/people.csv", "text": "Judges and completion codes (CSV)"},
-        {"url": "/api/export/log.jsonl", "text": "The whole log (JSON lines)"},
-    ]
+    desk = people.lead_at(request)
+    setup: dict[str, Any] = {
+        "scale": keyed_levels(desk.study.scale),
+        "groups": list(desk.study.groups),
+        "title": desk.study.title,
+    }
+    setup["kinds"] = {kind.name: kind.title for kind in KINDS.values()}
+    exports = {f"{kind.table.name}.csv": f"{kind.table.title} (CSV)" for kind in KINDS.values()}
+    exports |= {"gold.csv": "Gold labels of a plan (CSV)"} if drawn_any(desk.store) else {}
+    exports |= {"people.csv": "Judges and completion codes (CSV)", "log.jsonl": "The whole log (JSON lines)"}
     session = people.session_token(desk, request, people.LEAD)
     return render(desk, "lead.html", session=session, setup=setup, exports=exports)
 
@@ -73,14 +72,14 @@ def dashboard(request: Request) -> Response:
 @router.get("/api/agreement")
 def get_agreement(request: Request) -> dict[str, Any]:
     """Agreement so far on first labels, with intervals; grades given; documents on which judges differ."""
-    desk = _lead_desk(request)
+    desk = people.lead_at(request)
     return _figures(request, desk, "agreement", lambda: _quality(desk))
 
 
 @router.get("/api/judges")
 def get_judges(request: Request) -> dict[str, Any]:
     """Everybody, with platform id and completion code, pace, agreement, gold and traps, leniency and drift."""
-    desk = _lead_desk(request)
+    desk = people.lead_at(request)
     found = _figures(request, desk, "judges", lambda: roster(desk.store))
     # A code is given out without an event in the log, so it is not among the figures that are kept.
     known = {
@@ -102,18 +101,9 @@ def _quality(desk: Desk) -> dict[str, Any]:
     return found | more | {"split": split_finding(panel)}
 
 
-def _lead_desk(request: Request) -> Desk:
-    desk = desk_of(request)
-    people.lead_of(desk, request)
-    return desk
-
-
 def _figures(request: Request, desk: Desk, name: str, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     state = request.app.state
     if not hasattr(state, "figures"):
         state.figures = Figures()
-    last = select(func.max(events.c.id)).where(events.c.study_id == desk.store.study_id)
-    with desk.store.database.read() as connection:
-        stamp = int(connection.execute(last).scalar() or 0)
     kept: Figures = state.figures
-    return kept.get(name, stamp, make)
+    return kept.get(name, last_event(desk.store), make)

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import HTMLResponse
 
 from karat.collect import people
-from karat.collect.desk import Desk, desk_of
+from karat.collect.desk import Desk
 from karat.store import NotYours
 from karat.store.queue import held_task
 
@@ -52,8 +52,7 @@ def document(
     ] = None,
 ) -> HTMLResponse:
     """A page as people see it, in a frame that may do nothing; as plain text: GET /api/task/{task_id}/text."""
-    desk = desk_of(request)
-    judge = people.judge_of(desk, request)
+    desk, judge = people.judge_at(request)
     name = shown_in(desk, held_task(desk.store, judge["id"], task_id), doc)
     return page(desk.material.row(name))
 
@@ -131,9 +130,6 @@ def disarmed(html: str) -> str:
 def _visible(desk: Desk, task: dict[str, Any]) -> set[str]:
     """The documents that the task shows, and those of its look-up panel."""
     docs = {task["doc"], task["context"]}
-    for side in ("a", "b"):
-        if task[side]:
-            shown = desk.material.results(task[side], task[f"{side}_query"] or task["query"], task[f"{side}_docs"])
-            docs |= {result["doc"] for result in shown}
+    docs |= {result["doc"] for shown in desk.material.lists(task) for result in shown}
     docs |= {result["doc"] for result in desk.material.others(task["query"], most=200)}
     return {doc for doc in docs if doc is not None}

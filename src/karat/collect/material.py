@@ -9,7 +9,6 @@ from typing import Any
 import polars as pl
 
 from karat.records import Documents, Queries, Runs
-from karat.records.design import StudyDesign
 
 #: What judges see of a document before they open it.
 FRONT = ("doc", "title", "snippet", "url")
@@ -76,29 +75,15 @@ class Material:
         names = json.loads(docs) if docs else self._lists.get((system, query), [])
         return [self.front(doc) for doc in names]
 
+    def lists(self, task: dict[str, Any]) -> list[list[dict[str, Any]]]:
+        """The result lists of a task with two sides; of another none."""
+        return [
+            self.results(task[side], task[f"{side}_query"] or task["query"], task[f"{side}_docs"])
+            for side in ("a", "b")
+            if task[side]
+        ]
+
     def others(self, query: str, but: str | None = None, most: int = 20) -> list[dict[str, Any]]:
         """Other results of a query, from all runs, for looking things up."""
         names = dict.fromkeys(doc for (_, asked), docs in self._lists.items() if asked == query for doc in docs)
         return [self.front(doc) for doc in names if doc != but][:most]
-
-    def shown(self, task: dict[str, Any], study: StudyDesign) -> dict[str, Any]:
-        """What a judge may see of a task: neither trap, gold, probability nor which system is which."""
-        said: dict[str, Any] = {
-            "id": task["id"],
-            "kind": task["kind"],
-            "state": task["state"],
-            "until": task["until"],
-            "practice": task["practice"],
-            "query": self.query(task["query"], task["subtopic"], None if task["kind"] == "code" else task["text"]),
-        }
-        if task["kind"] == "judge":
-            said["document"] = self.front(task["doc"])
-            said["context"] = None if task["context"] is None else self.front(task["context"])
-            said["context_opened"] = task["opened"]
-        elif task["kind"] == "pair":
-            a = self.results(task["a"], task["a_query"] or task["query"], task["a_docs"])
-            b = self.results(task["b"], task["b_query"] or task["query"], task["b_docs"])
-            said["left"], said["right"] = (b, a) if task["turned"] else (a, b)
-        else:
-            said["reason"] = task["text"]
-        return said

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sqlalchemy import case, func, select
 
 from karat.collect.forecast import Forecast, forecast
 from karat.store import Store
-from karat.store.progress import progress
-from karat.store.tables import answers, tasks
+from karat.store.progress import answer_times, further_labels, progress
 
 #: The course of answers is drawn through so many points at most.
 POINTS = 120
@@ -24,8 +23,8 @@ def overview(store: Store) -> dict[str, Any]:
     done, wanted = sum(row["filled"] for row in rows), sum(row["wanted"] for row in rows)
     number, finished = sum(row["tasks"] for row in rows), sum(row["finished"] for row in rows)
     now = store.clock()
-    times = _times(store)
-    left = max(wanted - done, 0) + _thirds(store)
+    times = np.array(answer_times(store), dtype=np.float64)
+    left = max(wanted - done, 0) + further_labels(store)
     ahead = forecast(times, now, left)
     share = f"{100 * done / wanted:.0f} %" if wanted else "none"
     finding = (
@@ -50,37 +49,8 @@ def overview(store: Store) -> dict[str, Any]:
         "rows": rows,
         "now": now,
         "history": _course(times),
-        "forecast": {
-            "seconds": ahead.seconds,
-            "low": ahead.low,
-            "high": ahead.high,
-            "per_hour": ahead.per_hour,
-            "text": _when(ahead, now, left),
-        },
+        "forecast": asdict(ahead) | {"text": _when(ahead, now, left)},
     }
-
-
-def _times(store: Store) -> npt.NDArray[np.float64]:
-    """When the answers that count came in; traps are not among those wanted, so their answers are left out."""
-    mine = (
-        select(answers.c.at)
-        .join(tasks, tasks.c.id == answers.c.task_id)
-        .where(answers.c.study_id == store.study_id, ~tasks.c.trap, ~tasks.c.practice)
-        .order_by(answers.c.at)
-    )
-    with store.database.read() as connection:
-        return np.array([row.at for row in connection.execute(mine)], dtype=np.float64)
-
-
-def _thirds(store: Store) -> float:
-    """How many further labels are still to be expected: tasks not yet labelled twice, by the share that differed."""
-    adaptive = (tasks.c.study_id == store.study_id, tasks.c.apart.is_not(None), ~tasks.c.practice, ~tasks.c.trap)
-    judged = case((tasks.c.filled >= tasks.c.base, 1), else_=0)
-    more = case((tasks.c.wanted > tasks.c.base, 1), else_=0)
-    counts = select(func.count(), func.sum(judged), func.sum(more)).where(*adaptive)
-    with store.database.read() as connection:
-        number, full, split = (int(n or 0) for n in connection.execute(counts).one())
-    return (number - full) * split / full if full else 0.0
 
 
 def _course(times: npt.NDArray[np.float64]) -> list[list[float]]:

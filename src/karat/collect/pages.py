@@ -9,6 +9,7 @@ from fastapi.responses import RedirectResponse, Response
 
 from karat.collect import people
 from karat.collect.desk import Desk, desk_of
+from karat.collect.kinds import ON_PAGE
 from karat.collect.people import JUDGE, LEAD, NotSignedIn
 from karat.collect.rendering import keyed_levels, paragraphs, render
 from karat.store import Closed, next_task
@@ -67,13 +68,13 @@ def welcome(request: Request) -> Response:
 @router.get("/judge")
 def judging(request: Request) -> Response:
     """The judging page; its script asks for the tasks."""
-    desk = desk_of(request)
-    judge = people.judge_of(desk, request)
+    desk, judge = people.judge_at(request)
     levels = keyed_levels(desk.study.scale)
     setup = desk.study.to_dict() | {
         "scale": levels,
         "owner": f"{desk.study.id}-{judge['id']}",
         "enough": people.enough_for(desk, judge),
+        "kinds": [*ON_PAGE],
     }
     guidelines = paragraphs(desk.study.guidelines)
     return render(
@@ -90,8 +91,7 @@ def judging(request: Request) -> Response:
 @router.get("/done")
 def done(request: Request) -> Response:
     """The end: thanks, and the completion code for those who came from a platform, once they have done enough."""
-    desk = desk_of(request)
-    judge = people.judge_of(desk, request)
+    desk, judge = people.judge_at(request)
     progress = judge_progress(desk.store, judge)
     said, enough = progress["answered"], people.enough_for(desk, judge)
     early = bool(enough) and said >= enough and judge["state"] == "active"

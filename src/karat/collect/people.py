@@ -6,15 +6,13 @@ import hashlib
 import hmac
 import re
 import secrets
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Connection, update
-
-from karat.collect.desk import Desk
+from karat.collect.desk import Desk, desk_of
 from karat.collect.limits import place_of
 from karat.errors import KaratError
 from karat.store import people
-from karat.store.tables import judges
 
 if TYPE_CHECKING:
     from fastapi import Request, Response
@@ -67,6 +65,19 @@ def lead_of(desk: Desk, request: Request) -> int:
     if session is None or session["lead_id"] is None:
         raise NotSignedIn("sign in as a lead")
     return int(session["lead_id"])
+
+
+def judge_at(request: Request) -> tuple[Desk, dict[str, Any]]:
+    """The desk that serves this request, and the judge who asks."""
+    desk = desk_of(request)
+    return desk, judge_of(desk, request)
+
+
+def lead_at(request: Request) -> Desk:
+    """The desk that serves this request, which a lead asks."""
+    desk = desk_of(request)
+    lead_of(desk, request)
+    return desk
 
 
 def sign_in(desk: Desk, request: Request, name: str, password: str) -> str:
@@ -132,7 +143,7 @@ def enter(desk: Desk, parameters: dict[str, str]) -> tuple[str, str | None]:
     details = {name: known[name] for name in kept if name in known}
     judge, _ = people.add_judge(desk.store, group=group, source=source, external=external, details=details)
     if judge["details"] is None or details:
-        _remember(desk, judge["id"], details)
+        people.keep_details(desk.store, judge["id"], details)
     return "session", people.start_session(desk.store, judge_id=judge["id"])
 
 
@@ -211,39 +222,17 @@ def _bearer(request: Request) -> str | None:
     return token.strip() if kind.lower() == "bearer" and token.strip() else None
 
 
-def _remember(desk: Desk, judge_id: int, details: dict[str, str]) -> None:
-    import json
-
-    change = update(judges).where(judges.c.id == judge_id).values(details=json.dumps(details))
-
-    def work(connection: Connection) -> None:
-        connection.execute(change)
-
-    desk.store.database.write(work)
-
-
 def _kept_code(desk: Desk, judge: dict[str, Any]) -> str:
     """The study's code, or the judge's own, made once; kept with the judge, so that the lead sees who was given it."""
     common = desk.study.platform.completion_code
     if judge["completion"] and judge["completion"] == (common or judge["completion"]):
         return str(judge["completion"])
     code = common or secrets.token_hex(5).upper()
-
-    def work(connection: Connection) -> str:
-        mine = update(judges).where(judges.c.id == judge["id"])
-        connection.execute((mine if common else mine.where(judges.c.completion.is_(None))).values(completion=code))
-        found = connection.execute(judges.select().where(judges.c.id == judge["id"])).mappings().one()
-        return str(found["completion"])
-
-    return desk.store.database.write(work)
+    return people.keep_completion(desk.store, judge["id"], code, again=bool(common))
 
 
-_NOBODY: list[str] = []
-
-
+@cache
 def _nobody() -> str:
     from argon2 import PasswordHasher
 
-    if not _NOBODY:
-        _NOBODY.append(PasswordHasher().hash(secrets.token_urlsafe(12)))
-    return _NOBODY[0]
+    return PasswordHasher().hash(secrets.token_urlsafe(12))

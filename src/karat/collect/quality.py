@@ -6,18 +6,17 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from sqlalchemy import select
 
 from karat.errors import KaratError, Undefined
 from karat.judges import agreement, judge_table
 from karat.labels import GOLD, Panel
+from karat.labels.selection import OVERALL
 from karat.records import Judgments, Scale
 from karat.records.base import count
 from karat.records.result import rows_of
 from karat.stats.agreement import label_counts
 from karat.store import Store
-from karat.store.collected import judgments
-from karat.store.tables import tasks
+from karat.store.collected import judgments, known_grades
 
 #: A document in another context, or for another subtopic, is judged by itself.
 APART = ("context", "subtopic")
@@ -29,10 +28,10 @@ MOST = 20
 
 def panel_now(store: Store, *, known: bool = False) -> Panel | None:
     """The labels that stand now, with the grades that are known of documents where asked; None before the first."""
-    said = judgments(store, aspects=False)
+    said = judgments(store).filter(pl.col("aspect") == OVERALL)
     if said["label"].null_count() == said.height:
         return None
-    gold = _known(store) if known and GOLD not in said["group"] else None
+    gold = known_grades(store) if known and GOLD not in said["group"] else None
     labels = Judgments(said, (), store.scale, store.rules)
     return Panel.of(labels, gold if gold is not None and gold.height else None, apart=APART)
 
@@ -120,14 +119,3 @@ def split_finding(panel: Panel | None) -> str:
     differ, number = int((given[several].max(axis=1) < given[several].sum(axis=1)).sum()), int(several.sum())
     which = "The labels" if first.labels == "all" else f"The {first.labels} labels"
     return f"{which} differ on {differ:,} of {count(number, 'document')} ({100 * differ / number:.0f} %)."
-
-
-def _known(store: Store) -> pl.DataFrame:
-    """The documents whose grade is known."""
-    names = ("query", "doc", "context", "subtopic")
-    mine = (tasks.c.study_id == store.study_id, tasks.c.gold.is_not(None), tasks.c.kind == "judge", ~tasks.c.practice)
-    found = select(*(tasks.c[name] for name in names), tasks.c.gold).where(*mine).distinct()
-    with store.database.read() as connection:
-        rows = [tuple(row) for row in connection.execute(found)]
-    schema = dict.fromkeys(names, pl.String) | {"label": pl.Float64}
-    return pl.DataFrame(rows, schema=schema, orient="row").unique(names, maintain_order=True)

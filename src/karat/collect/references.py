@@ -6,12 +6,11 @@ import json
 from collections.abc import Iterable, Sequence
 
 import polars as pl
-from sqlalchemy import func, select
 
 from karat.collect.material import Material
 from karat.records import Documents, Judgments, Queries, Records, Runs
 from karat.store import Store
-from karat.store.tables import tasks
+from karat.store.progress import open_tasks
 
 #: So many names are said; of the rest the number.
 NAMED = 5
@@ -26,48 +25,37 @@ def references_to_nothing(store: Store, material: Material) -> list[str]:
     ['note: there are no tasks: judges will be told that they are done.']
     >>> store.close()
     """
-    mine = tasks.c.study_id == store.study_id
-    with store.database.read() as connection:
-        if not connection.execute(select(func.count()).select_from(tasks).where(mine)).scalar_one():
-            return ["note: there are no tasks: judges will be told that they are done."]
-        rows = connection.execute(select(tasks).where(mine, tasks.c.open)).mappings().all()
+    rows = open_tasks(store)
+    if rows is None:
+        return ["note: there are no tasks: judges will be told that they are done."]
     queries: set[str] = set()
     docs: set[str] = set()
     lists: set[tuple[str, str]] = set()
     for row in rows:
         queries.add(row["query"])
         docs.update(doc for doc in (row["doc"], row["context"]) if doc is not None)
-        if row["kind"] == "pair":
-            for side in "ab":
-                asked = row[f"{side}_query"] or row["query"]
-                queries.add(asked)
-                if row[f"{side}_docs"]:
-                    docs.update(json.loads(row[f"{side}_docs"]))
-                else:
-                    lists.add((row[side], asked))
+        for side in "ab" if row["a"] else "":
+            asked = row[f"{side}_query"] or row["query"]
+            queries.add(asked)
+            if row[f"{side}_docs"]:
+                docs.update(json.loads(row[f"{side}_docs"]))
+            else:
+                lists.add((row[side], asked))
     empty = {(system, query) for system, query in lists if not material.results(system, query)}
     docs.update(result["doc"] for system, query in lists - empty for result in material.results(system, query))
+    queries = {query for query in queries if not material.knows_query(query)}
+    docs = {doc for doc in docs if not material.knows_document(doc)}
+    lacking = {f"{system} for {query}" for system, query in empty}
     found = (
-        (
-            [query for query in queries if not material.knows_query(query)],
-            "query",
-            "queries",
-            "of the tasks not in the file of queries, shown by id only",
-        ),
-        (
-            [doc for doc in docs if not material.knows_document(doc)],
-            "document",
-            "documents",
-            "of the tasks not in the file of documents, shown by id only",
-        ),
-        (
-            [f"{system} for {query}" for system, query in empty],
-            "result list",
-            "result lists",
-            "of the tasks in no run, shown empty",
-        ),
+        (queries, "query", "queries", "not in the file of queries, shown by id only"),
+        (docs, "document", "documents", "not in the file of documents, shown by id only"),
+        (lacking, "result list", "result lists", "in no run, shown empty"),
     )
-    return [f"note: {_number(names, one, many)} {what}: {_named(names)}." for names, one, many, what in found if names]
+    return [
+        f"note: {_number(names, one, many)} of the tasks {what}: {_named(names)}."
+        for names, one, many, what in found
+        if names
+    ]
 
 
 def not_in_the_files(
@@ -94,11 +82,11 @@ def not_in_the_files(
         missing = {*pl.concat(there).unique()} - {*pl.concat(known).unique()}
         if missing:
             example = min(missing) if len(missing) == 1 else f"for instance {min(missing)}"
-            said.append(f"{_number([*missing], one, many)}{'' if said else f' of the {of}'} ({example})")
+            said.append(f"{_number(missing, one, many)}{'' if said else f' of the {of}'} ({example})")
     return [f"note: not in the study's files: {', '.join(said)}."] if said else []
 
 
-def _number(names: list[str], one: str, many: str) -> str:
+def _number(names: set[str], one: str, many: str) -> str:
     return f"{len(names):,} {one if len(names) == 1 else many}"
 
 

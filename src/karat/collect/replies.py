@@ -4,49 +4,21 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from karat.collect.kinds import ON_PAGE
+from karat.collect.shown import DocumentShown, QueryShown, Reply
 
 
-class Reply(BaseModel):
-    """An answer of the server; nothing else is in it."""
-
-    model_config = ConfigDict(extra="forbid")
-
-
-class QueryShown(Reply):
-    """A query as it is shown."""
-
-    query: str = Field(description="the id")
-    text: str
-    description: str = Field(description="what is needed")
-    subtopic: str = Field(description="what the subtopic means, if one is asked about")
-
-
-class DocumentShown(Reply):
-    """What a result list shows of a document."""
-
-    doc: str = Field(description="the id")
-    title: str
-    snippet: str
-    url: str
-    page: bool = Field(description="whether there is a page to open: GET /api/task/{task_id}/text")
-
-
-class TaskShown(Reply):
-    """A task: a document to grade, two lists to choose from, or a reason to put into classes."""
+class TaskShown(*(kind.reply for kind in ON_PAGE.values())):  # type: ignore[misc]
+    """A task, with what its kind shows: a document to grade, two lists to choose from, a reason to put into classes."""
 
     id: int
-    kind: Literal["judge", "pair", "code"]
+    kind: str = Field(json_schema_extra={"enum": [*ON_PAGE]})
     state: Literal["held", "answered", "cant_tell", "later", "expired", "rejected", "released"]
     until: float = Field(description="kept for me until then, in seconds since 1970")
     practice: bool = Field(description="whether the answer is followed by the right one")
     query: QueryShown
-    document: DocumentShown | None = Field(None, description="kind judge: what to grade")
-    context: DocumentShown | None = Field(None, description="kind judge: what was read before; open it first")
-    context_opened: bool | None = None
-    left: list[DocumentShown] | None = Field(None, description="kind pair: the list on the left")
-    right: list[DocumentShown] | None = Field(None, description="kind pair: the list on the right")
-    reason: str | None = Field(None, description="kind code: what somebody said")
 
 
 class Completion(Reply):

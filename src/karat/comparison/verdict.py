@@ -18,10 +18,10 @@ from karat.estimate import Scorer
 from karat.estimate.estimate import Estimate
 from karat.estimate.gold import Gold
 from karat.estimate.with_gold import WithGold, with_gold
-from karat.judges import dawid_skene, one_coin, ordinal
-from karat.judges.error_model import ErrorModel
+from karat.judges.error_model import MODELS, ErrorModel
 from karat.labels import GOLD, split_gold
 from karat.labels.consensus import HOWS, How
+from karat.labels.gold import other_scale
 from karat.measures import Profile, as_measures, profile_named
 from karat.records import Judgments, LabelsLike, RunsLike
 from karat.records.base import count
@@ -29,8 +29,6 @@ from karat.records.runs import several, together
 
 Method = Literal["auto", "plain", "inversion", "inversion-independent", "ppi"]
 METHODS = ("auto", "plain", "inversion", "inversion-independent", "ppi")
-#: The error models that make one label of several judges', beside their median, majority or mean.
-MODELS = {"one-coin": one_coin, "dawid-skene": dawid_skene, "ordinal": ordinal}
 
 
 def compare(
@@ -136,7 +134,9 @@ def _apart(labels: Judgments, gold: Judgments | None) -> tuple[Judgments, Gold |
     if golden is None:
         return judged, None, []
     said = count(golden.frame.drop_nulls("label").height, "label")
-    return judged, Gold.of(golden), [] if gold is not None else [f"{said} of the group {GOLD} taken for gold labels"]
+    notes = [] if gold is not None else [f"{said} of the group {GOLD} taken for gold labels"]
+    strange = other_scale(judged.frame["label"], golden.frame["label"])
+    return judged, Gold.of(golden), [*notes, strange] if strange else notes
 
 
 def _model(labels: Judgments, consensus: str) -> ErrorModel | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -34,12 +35,12 @@ def add_company(judgments: LabelsLike, documents: Any, *, near_copy: float = NEA
     """
     if isinstance(near_copy, bool) or not isinstance(near_copy, int | float) or not 0 < near_copy <= 1:
         raise BadInput.at("near_copy", expected="a likeness above 0, up to 1", found=f"{near_copy!r}")
-    judgments, documents = Judgments.of(judgments), Documents.of(documents)
-    if not judgments.has("context"):
+    judged, documents = Judgments.of(judgments), Documents.of(documents)
+    if not judged.has("context"):
         raise Undefined("No document was judged in context: there is no company to tell.")
     graded = Graded.of(judgments)
-    judged = judgments.frame.select(PAIR).drop_nulls("context").filter(pl.col("context") != pl.col("doc"))
-    pairs = graded.with_grades(judged.unique().sort(PAIR))
+    given = judged.frame.select(PAIR).drop_nulls("context").filter(pl.col("context") != pl.col("doc"))
+    pairs = graded.with_grades(given.unique().sort(PAIR))
     if not pairs.height:
         raise Undefined("No document was judged in context of another one: there is no company to tell.")
     if not any(documents.has(name) for name in ("title", "snippet", "text", "site", "url")):
@@ -73,7 +74,7 @@ def add_company(judgments: LabelsLike, documents: Any, *, near_copy: float = NEA
         .to_series()
         .alias("company")
     )
-    frame = judgments.frame.drop("company", strict=False).join(
+    frame = judged.frame.drop("company", strict=False).join(
         pairs.select(PAIR).with_columns(company), on=PAIR, how="left", maintain_order="left"
     )
-    return Judgments(frame, judgments.notes, judgments.scale)
+    return replace(judged, frame=frame)

@@ -12,15 +12,14 @@ from karat.errors import BadInput
 from karat.estimate.notes import made_labels, notes_on, on_made_labels
 from karat.estimate.scores import Scores
 from karat.estimate.user_weights import weights_of_users
-from karat.labels import GOLD, split_gold
 from karat.labels import consensus as one_each
+from karat.labels import split_gold
 from karat.labels.consensus import How
 from karat.measures import ERR, Profile, Topics, as_measures, match, profile_named
 from karat.measures.topics import UserWeights
 from karat.records import Judgments, LabelsLike, Queries, Runs, RunsLike
-from karat.records.base import count
 from karat.records.runs import several
-from karat.stats import FEWEST, mean_intervals
+from karat.stats import FEWEST, Resampling, mean_intervals
 
 Floats = npt.NDArray[np.float64]
 
@@ -60,19 +59,13 @@ class Scorer:
         self.measures = as_measures(measures)
         if not self.measures:
             raise BadInput.at("the measures", expected="at least one, such as nDCG@10", found="none")
-        if not 0 < level < 1:
-            raise BadInput.at("the interval's level", expected="a share such as 0.95", found=str(level))
-        if not isinstance(draws, int) or not (draws == 0 or draws >= FEWEST_DRAWS):
-            raise BadInput.at("the bootstrap", expected=f"0 draws, or {FEWEST_DRAWS} or more", found=str(draws))
-        if not isinstance(seed, int) or seed < 0:
-            raise BadInput.at("the seed", expected="a whole number from 0", found=str(seed))
+        Resampling(level, draws, seed, fewest=FEWEST_DRAWS)
         self.profile = profile_named(profile)
         self.complete, self.level, self.draws, self.seed = complete, level, draws, seed
-        labels, gold = split_gold(labels)
-        self.labels = one_each(labels, consensus)
-        if gold is not None:
-            aside = f"{count(gold.frame.drop_nulls('label').height, 'label')} of the group {GOLD} left aside"
-            self.labels = replace(self.labels, notes=(*self.labels.notes, aside))
+        # Labels in context are of use only to measures that look at the document above.
+        in_context = any(getattr(measure, "context", 0) for measure in self.measures)
+        self.labels = one_each(labels, consensus, apart=("context", "subtopic") if in_context else ("subtopic",))
+        labels = split_gold(labels)[0]
         if labels.has("probability") and (labels.frame["probability"] < 1).any():
             self.labels = replace(self.labels, notes=(*self.labels.notes, OF_A_SAMPLE))
         if not len(self.labels):

@@ -18,7 +18,6 @@ from karat.estimate.gold import Gold
 from karat.measures import Linear, Profile, Topics
 from karat.measures.order import order
 from karat.records import Runs
-from karat.simulate import TwoSystems
 from karat.stats import totals
 
 Floats = npt.NDArray[np.float64]
@@ -95,21 +94,6 @@ class Pool:
             gold=np.where(drawn, measure.worth(grade, topics, profile), np.nan),
             probability=probability,
             assumed_uniform=not gold.has_probability,
-        )
-
-    @classmethod
-    def of_study(cls, study: TwoSystems, drawn: Bools, probability: Floats | float) -> Pool:
-        """The pool of a simulated comparison by P@k, as its labels, gold labels and runs would give it."""
-        return cls(
-            systems=("A", "B"),
-            queries=tuple(map(str, range(study.queries))),
-            docs=pl.DataFrame(),
-            query=study.query,
-            weight=(study.rank > 0) / study.depth,
-            rank=study.rank.max(axis=1),
-            predicted=study.label,
-            gold=np.where(drawn, study.truth, np.nan),
-            probability=np.where(drawn, probability, np.nan),
         )
 
     @cached_property

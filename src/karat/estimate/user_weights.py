@@ -28,7 +28,7 @@ def weights_of_users(
     asked = {gains for gains in asked if gains.name == "udm"}
     if not asked:
         return given, []
-    panel, notes = Panel.of(labels, apart=("context", "subtopic")), list[str]()
+    panel, notes = Panel.of(labels, apart=("context", "subtopic")).of_judges(), list[str]()
     if given is None:
         # Judges are looked at only where a measure asks for them: scores should start at once.
         from karat.judges.disagreement import disagreement

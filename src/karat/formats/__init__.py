@@ -1,7 +1,7 @@
 """Files: TREC's, CSV, JSON lines, Parquet and Quepid's, in and out, plain or packed."""
 
+from karat.formats.format import FORMATS, register_format
 from karat.formats.read import (
-    FORMATS,
     read_clicks,
     read_comments,
     read_documents,
@@ -29,5 +29,6 @@ __all__ = [
     "read_session_lists",
     "read_subtopics",
     "read_user_weights",
+    "register_format",
     "write",
 ]

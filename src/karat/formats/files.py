@@ -85,6 +85,15 @@ class File:
         self.check()
         return _unpack(Path(self.path).read_bytes() if self._is_regular else _stream(self.path), self.name)
 
+    @property
+    def text(self) -> str:
+        """All of it as text."""
+        data = self.content.removeprefix(b"\xef\xbb\xbf")
+        try:
+            return data.decode()
+        except UnicodeDecodeError as error:
+            raise not_utf8(self.name, data, error) from None
+
     def check(self) -> None:
         """Raise the error that helps when there is no such file, or none that can be read."""
         for magic, what in STRANGE.items():

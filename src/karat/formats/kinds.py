@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from karat.errors import BadInput
-from karat.formats import read, tables
+from karat.formats import read
 from karat.formats.files import File
+from karat.formats.format import format_named, format_of
 from karat.records import ClickLog, Clicks, Documents, Judgments, Preferences, Queries, Records, Runs
 from karat.records.schema import Schema
 
@@ -38,17 +39,11 @@ def kind_of(path: str, format: str | None = None) -> str:  # noqa: A002
     four columns holds judgments, with six a run.
     """
     file = File(path)
-    kind = format or read.format_of(file, Judgments.schema)
-    if kind in ("quepid", "quepid-csv"):
-        return "judgments"
-    if kind == "xml":
-        return "queries"
-    if kind == "trec":
-        first_line = file.head.partition(b"\n")[0]
-        width = len(first_line.split())
-        if width in (4, 6) and b"," not in first_line:
-            return "judgments" if width == 4 else "runs"
-    headers = tables.read_table(file, "csv" if kind in ("trec", "tsv") else kind)[0].columns
+    found_format = format_named(format) if format else format_of(file, Judgments.schema)
+    holds = found_format.holds(file)
+    if holds is not None:
+        return holds
+    headers = found_format.rows(file, "records")[0].columns
     if "score" in headers and not {"corpus-id", "corpus_id"} & {*headers}:
         # BEIR calls a label score; everybody else means a system's.
         headers = [name for name in headers if name != "score"]

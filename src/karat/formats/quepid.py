@@ -1,4 +1,4 @@
-"""Quepid's files: a book of judgments as JSON, and its basic CSV of `query,docid,rating`.
+"""A Quepid book of judgments, as JSON.
 
 Quepid knows queries by their text, so the text is the query's id here.
 """
@@ -12,11 +12,10 @@ import polars as pl
 
 from karat.errors import BadInput
 from karat.formats.files import File
-from karat.formats.tables import read_table, write_csv
+from karat.formats.format import Format, Narrow, add_format
+from karat.formats.jsonl import is_json, read_jsonl
 from karat.records import Judgments, Scale, Source
 from karat.records.base import count
-
-BASIC = ["query", "docid", "rating"]
 
 
 def is_book(file: File) -> bool:
@@ -56,20 +55,6 @@ def read_book(file: File, scale: Scale | None = None, drop_bad_labels: bool = Fa
     return Judgments(judgments.frame, (*judgments.notes, note), scale)
 
 
-def read_basic(file: File, scale: Scale | None = None, drop_bad_labels: bool = False) -> Judgments:
-    """Judgments from `query,docid,rating`; queries without any rating, which Quepid lists too, are noted."""
-    frame, source = read_table(file, "csv")
-    frame = frame.rename({name: name.lower() for name in frame.columns})
-    alone = frame["docid"].is_null() & frame["rating"].is_null()
-    judgments = Judgments.check(
-        frame.filter(~alone), scale=scale, source=source.keep(~alone), drop_bad_labels=drop_bad_labels, one_each=True
-    )
-    if not alone.any():
-        return judgments
-    note = f"{file.name}: {count(int(alone.sum()), 'query', 'queries')} without a rating"
-    return Judgments(judgments.frame, (*judgments.notes, note), scale)
-
-
 def write_book(judgments: Judgments, name: str) -> bytes:
     """Judgments as a Quepid book."""
     frame = judgments.frame
@@ -101,12 +86,6 @@ def write_book(judgments: Judgments, name: str) -> bytes:
     return (json.dumps(book, indent=2, ensure_ascii=False) + "\n").encode()
 
 
-def write_basic(judgments: Judgments) -> bytes:
-    """Judgments as `query,docid,rating`."""
-    frame = judgments.frame.drop_nulls("label")
-    return write_csv(frame.select("query", pl.col("doc").alias("docid"), pl.col("label").alias("rating")))
-
-
 def _row(pair: dict[str, Any], judgment: dict[str, Any]) -> tuple[str, str, str | None, str | None, str | None]:
     rating = None if judgment.get("unrateable") else judgment.get("rating")
     judge = judgment.get("user_email") or judgment.get("user")
@@ -117,3 +96,20 @@ def _row(pair: dict[str, Any], judgment: dict[str, Any]) -> tuple[str, str, str 
         judge,
         judgment.get("explanation"),
     )
+
+
+add_format(
+    Format(
+        "quepid",
+        read_jsonl,
+        endings=(".json",),
+        sniff=lambda file, schema: (file.ending == ".json" or is_json(file)) and is_book(file),
+        records={
+            Judgments: Narrow(
+                read_book, write_book, frozenset({"query", "doc", "label", "judge", "comment"}), several=True
+            )
+        },
+        holds=lambda file: "judgments",
+    ),
+    __name__,
+)

@@ -8,8 +8,7 @@ import polars as pl
 
 from karat.errors import BadInput
 from karat.formats.files import File
-from karat.formats.read import ENDINGS
-from karat.formats.tables import read_table
+from karat.formats.format import FORMATS, format_ending
 from karat.records import Source
 
 ALIASES = {"query_id": "query", "qid": "query", "doc_id": "doc", "docid": "doc", "docno": "doc"}
@@ -42,10 +41,7 @@ class TaskTable:
 def read_tasks(path: str) -> TaskTable:
     """A table of tasks; names as in judgments and preferences."""
     file = File(path)
-    kind = ENDINGS.get(file.ending, "csv")
-    frame, source = read_table(
-        file, "jsonl" if kind in ("jsonl", "quepid") else "parquet" if kind == "parquet" else "csv"
-    )
+    frame, source = (format_ending(file.ending) or FORMATS["csv"]).rows(file, "tasks")
     frame = frame.rename(
         {old: new for old, new in ALIASES.items() if old in frame.columns and new not in frame.columns}
     )

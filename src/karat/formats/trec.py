@@ -1,22 +1,18 @@
-"""TREC's files: qrels, runs, and the Web Track's topics."""
+"""TREC's files: qrels and runs."""
 
 from __future__ import annotations
-
-from typing import TYPE_CHECKING
 
 import polars as pl
 
 from karat.errors import BadInput
 from karat.formats.columns import read_columns
+from karat.formats.csv import read_csv
 from karat.formats.files import File
-from karat.records import Judgments, Queries, Runs, Scale
-
-if TYPE_CHECKING:
-    from xml.etree.ElementTree import Element
+from karat.formats.format import Format, Narrow, add_format
+from karat.records import Judgments, Runs, Scale
 
 QRELS = ["query", "subtopic", "doc", "label"]
 RUN = ["query", "Q0", "doc", "rank", "score", "system"]
-KINDS = {"nav": "navigational", "inf": "informational"}
 
 
 def read_qrels(file: File, scale: Scale | None = None, drop_bad_labels: bool = False) -> Judgments:
@@ -49,44 +45,14 @@ def read_run(file: File, ranks: bool = True) -> Runs:
     return Runs.check(frame, system=system, source=source)
 
 
-def read_topics(file: File) -> Queries:
-    """Queries with subtopics from the Web Track's XML."""
-    from xml.etree import ElementTree
-
-    try:
-        root = ElementTree.fromstring(file.content)
-    except ElementTree.ParseError as error:
-        raise BadInput.at(file.name, expected="topics in XML", found=str(error)) from None
-    topics = root.findall(".//topic")
-    if not topics:
-        raise BadInput.at(file.name, expected="<topic> elements", found=f"<{root.tag}> without any")
-    queries, subtopics = [], []
-    for topic in topics:
-        number = topic.get("number", "")
-        queries.append((number, _text(topic, "query"), _text(topic, "description"), topic.get("type")))
-        for part in topic.findall("subtopic"):
-            kind = part.get("type", "")
-            subtopics.append(
-                (number, part.get("number", ""), " ".join((part.text or "").split()), KINDS.get(kind, kind))
-            )
-    return Queries.check(
-        pl.DataFrame(queries, schema=["query", "text", "description", "kind"], orient="row"),
-        pl.DataFrame(
-            subtopics,
-            schema=dict.fromkeys(("query", "subtopic", "description", "kind"), pl.String),
-            orient="row",
-        ),
-    )
-
-
-def write_qrels(judgments: Judgments) -> bytes:
+def write_qrels(judgments: Judgments, name: str) -> bytes:
     """Judgments as qrels lines."""
     frame = judgments.frame.drop_nulls("label")
     subtopic = pl.col("subtopic") if judgments.has("subtopic") else pl.lit("0")
     return _lines(frame.select("query", subtopic, "doc", plain_number("label")))
 
 
-def write_run(runs: Runs) -> bytes:
+def write_run(runs: Runs, name: str) -> bytes:
     """Runs as TREC lines, each list in its order."""
     place = pl.col("score").rank("ordinal", descending=True).over("system", "query")
     rank = pl.col("rank") if runs.has("rank") else place.alias("rank")
@@ -120,6 +86,22 @@ def _width(file: File) -> int:
     return len(file.head.partition(b"\n")[0].split())
 
 
-def _text(topic: Element, tag: str) -> str | None:
-    found = topic.find(tag)
-    return None if found is None or found.text is None else " ".join(found.text.split())
+def _holds(file: File) -> str | None:
+    first_line = file.head.partition(b"\n")[0]
+    kinds = {len(QRELS): "judgments", len(RUN): "runs"}
+    return None if b"," in first_line else kinds.get(len(first_line.split()))
+
+
+# Other records have no TREC format: what is not recognised is taken for a table and says what it lacks.
+add_format(
+    Format(
+        "trec",
+        read_csv,
+        records={
+            Judgments: Narrow(read_qrels, write_qrels, frozenset({"query", "doc", "label", "subtopic"})),
+            Runs: Narrow(read_run, write_run, frozenset({"system", "query", "doc", "rank", "score"})),
+        },
+        holds=_holds,
+    ),
+    __name__,
+)

@@ -6,23 +6,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from karat.errors import BadInput
-from karat.formats import quepid, tables, trec
 from karat.formats.files import File, write_bytes
-from karat.formats.read import ENDINGS, FORMATS
+from karat.formats.format import Narrow, format_ending, format_named
 from karat.labels import select
-from karat.records import Judgments, Queries, Records, Runs
+from karat.records import Judgments, Queries, Records
 from karat.records.base import count, repeats
 
 #: Endings that promise something else than TREC's plain lines.
 SPREADSHEETS = (".xlsx", ".xls", ".ods", ".doc", ".docx", ".pdf", ".html", ".zip", ".bz2", ".xz")
-
-#: The columns that each narrow format can hold; tables hold all.
-HOLDS = {
-    (Judgments, "trec"): {"query", "doc", "label", "subtopic"},
-    (Judgments, "quepid"): {"query", "doc", "label", "judge", "comment"},
-    (Judgments, "quepid-csv"): {"query", "doc", "label"},
-    (Runs, "trec"): {"system", "query", "doc", "rank", "score"},
-}
 
 
 def write(records: Records, path: str | Path, format: str | None = None) -> list[str]:  # noqa: A002
@@ -36,8 +27,6 @@ def write(records: Records, path: str | Path, format: str | None = None) -> list
             "what to write", expected="records", found=type(records).__name__, remedy="such as kt.Judgments.of(frame)"
         )
     path, kind = str(path), format or format_of(str(path))
-    if kind not in FORMATS or kind == "xml":
-        raise BadInput.at("the format to write", expected=" or ".join(FORMATS[:-1]), found=f'"{kind}"')
     records, lost = fitted(records, kind)
     write_bytes(path, content(records, kind, path))
     return lost
@@ -51,22 +40,24 @@ def fitted(records: Records, kind: str) -> tuple[Records, list[str]]:
     >>> len(fit), lost
     (1, ['1 label of single aspects left aside'])
     """
-    if not isinstance(records, Judgments) or (Judgments, kind) not in HOLDS:
-        return records, _lost(records, kind)
-    room = {"query", "doc", *(["subtopic"] if kind == "trec" else [])}
+    narrow = _narrow(records, kind)
+    if not isinstance(records, Judgments) or narrow is None:
+        return records, _lost(records, kind, narrow)
+    room = {"query", "doc", "subtopic"} & narrow.columns
     chosen = select(records)
     if not {*chosen.key} <= room:  # there is nothing but what the format has no place for: say so
         chosen = select(records, room, strict=True)
     whole = replace(records, frame=chosen.frame)
-    notes = [*chosen.notes, *_lost(whole, kind)]
-    return (whole if kind == "quepid" else replace(whole, frame=whole.frame.drop_nulls("label"))), notes
+    notes = [*chosen.notes, *_lost(whole, kind, narrow)]
+    return (whole if narrow.several else replace(whole, frame=whole.frame.drop_nulls("label"))), notes
 
 
 def format_of(path: str) -> str:
     """The format that a file's name promises."""
     ending = File(path).ending
-    if ending == ".tsv" or ending in ENDINGS:
-        return "tsv" if ending == ".tsv" else ENDINGS[ending]
+    found = format_ending(ending)
+    if found is not None:
+        return found.name
     if ending in SPREADSHEETS:
         raise BadInput.at(path, expected="a format that karat writes", found=ending, remedy="write .csv")
     return "trec"
@@ -74,22 +65,13 @@ def format_of(path: str) -> str:
 
 def content(records: Records, kind: str, path: str) -> bytes:
     """The bytes of a file of this format; `path` names a Quepid book."""
-    if kind in ("csv", "tsv"):
-        return tables.write_csv(records.frame, "," if kind == "csv" else "\t")
-    if kind == "jsonl":
-        return tables.write_jsonl(records.frame)
-    if kind == "parquet":
-        return tables.write_parquet(records.frame)
-    if isinstance(records, Runs) and kind == "trec":
-        return trec.write_run(records)
-    if isinstance(records, Judgments):
-        if kind == "quepid-csv":
-            _refuse_several(records, kind)
-            return quepid.write_basic(records)
-        if kind == "quepid":
-            return quepid.write_book(records, File(path).stem)
-        _refuse_several(records, kind)
-        return trec.write_qrels(records)
+    narrow, table = _narrow(records, kind), format_named(kind, "the format to write", written=True).write
+    if narrow is not None and narrow.write is not None:
+        if isinstance(records, Judgments) and not narrow.several:
+            _refuse_several(records, kind, narrow)
+        return narrow.write(records, File(path).stem)
+    if table is not None:
+        return table(records.frame)
     raise BadInput.at(
         f"writing {records.schema.name}",
         expected="a table",
@@ -98,15 +80,18 @@ def content(records: Records, kind: str, path: str) -> bytes:
     )
 
 
-def _lost(records: Records, kind: str) -> list[str]:
+def _narrow(records: Records, kind: str) -> Narrow | None:
+    """What a format does for these records, where it has no table with all their columns."""
+    return format_named(kind, "the format to write", written=True).records.get(type(records))
+
+
+def _lost(records: Records, kind: str, narrow: Narrow | None) -> list[str]:
     notes = []
-    holds = HOLDS.get((type(records), kind))
-    if holds is not None:
-        gone = [name for name in records.frame.columns if name not in holds and records.has(name)]
+    if narrow is not None:
+        gone = [name for name in records.frame.columns if name not in narrow.columns and records.has(name)]
         if gone:
             notes.append(f"{kind} has no place for {', '.join(gone)}: left out")
-    if isinstance(records, Judgments) and kind in ("trec", "quepid-csv"):
-        silent = records.frame["label"].null_count()
+        silent = records.frame["label"].null_count() if isinstance(records, Judgments) and not narrow.several else 0
         if silent:
             notes.append(f"{kind} has no place for {count(silent, 'answer')} without a label: left out")
     if isinstance(records, Queries) and records.subtopics.height:
@@ -114,8 +99,8 @@ def _lost(records: Records, kind: str) -> list[str]:
     return notes
 
 
-def _refuse_several(judgments: Judgments, kind: str) -> None:
-    key = ["query", "doc"] + (["subtopic"] if kind == "trec" and judgments.has("subtopic") else [])
+def _refuse_several(judgments: Judgments, kind: str, narrow: Narrow) -> None:
+    key = ["query", "doc"] + (["subtopic"] if "subtopic" in narrow.columns and judgments.has("subtopic") else [])
     pairs = judgments.frame.drop_nulls("label").select(key)
     again = repeats(pairs, key)
     if again.any():

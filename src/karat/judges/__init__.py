@@ -20,7 +20,8 @@ from karat.judges.dimensions import (
 )
 from karat.judges.disagreement import Disagreement, disagreement
 from karat.judges.distribution import distribution, distribution_tests
-from karat.judges.error_model import ErrorModel, majority_posterior, one_coin
+from karat.judges.em import Answers, Errors, Fit, settle, tally
+from karat.judges.error_model import MODELS, ErrorModel, described, majority_posterior, one_coin, register_error_model
 from karat.judges.features import FEATURES, add_features
 from karat.judges.gold import against_gold, error_distribution, gold_regression
 from karat.judges.judge_table import judge_table
@@ -30,8 +31,12 @@ from karat.judges.pairwise import pairwise
 
 __all__ = [
     "FEATURES",
+    "MODELS",
+    "Answers",
     "Disagreement",
     "ErrorModel",
+    "Errors",
+    "Fit",
     "add_features",
     "against_clicks",
     "against_gold",
@@ -43,6 +48,7 @@ __all__ = [
     "combined_weights",
     "consistency",
     "dawid_skene",
+    "described",
     "disagreement",
     "disagreement_by",
     "distribution",
@@ -62,6 +68,9 @@ __all__ = [
     "overlap",
     "pairwise",
     "predict_overall",
+    "register_error_model",
     "resampled_p",
     "setting_agreement",
+    "settle",
+    "tally",
 ]

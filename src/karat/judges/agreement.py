@@ -20,7 +20,7 @@ from karat.labels.selection import ASKED
 from karat.records import LabelsLike, Result
 from karat.records.base import count
 from karat.stats import FEWEST
-from karat.stats.bootstrap import check_draws
+from karat.stats.bootstrap import Resampling
 
 #: What is shown of the many figures, beside whose agreement it is.
 COLUMNS = ("labels", "n_pairs", "raw", "cohen", "fleiss", "alpha_ordinal")
@@ -63,7 +63,7 @@ def agreement(
     the intervals Cameron, Gelbach and Miller 2011.
     """
     panel, by = told_by(labels, gold, by, judges)
-    check_draws(level, draws, seed)
+    Resampling(level, draws, seed)
     at = panel.top if at is None else at
     told = By.of_panel(panel, by)
     frame = pl.concat(
@@ -168,7 +168,7 @@ def _rule(rules: Sequence[ThirdRule], has_groups: bool) -> list[str]:
     seen = "as the study says" if rules[0].known else "as the labels show"
     return [
         f"{whose}more than {rules[0].labels} labels only where the first two {rules[0].differed}, {seen}, which makes "
-        "figures on all labels too high (and their p void); read those on the first ones"
+        "figures on all labels too high; read those on the first ones"
     ]
 
 

@@ -18,7 +18,7 @@ from karat.labels import GOLD, Panel
 from karat.records import LabelsLike, Result
 from karat.records.base import count
 from karat.stats import FEWEST
-from karat.stats.bootstrap import check_draws
+from karat.stats.bootstrap import check_level
 from karat.stats.many import holm
 
 #: More values than these make more comparisons than anybody reads.
@@ -55,7 +55,7 @@ def agreement_tests(
     Reference: Cameron, Gelbach and Miller, Robust Inference With Multiway Clustering (JBES 2011).
     """
     panel, by = told_by(labels, gold, by, judges)
-    check_draws(level, 0)
+    check_level(level)
     unknown = [name for name in figures if name not in FIGURES]
     if unknown or not figures:
         raise BadInput.at("the figures", expected=" or ".join(FIGURES), found=", ".join(unknown) or "none")

@@ -16,7 +16,7 @@ from karat.labels.consensus import How
 from karat.records import ClickLog, Clicks, LabelsLike
 from karat.records.base import count
 from karat.records.blocks import Blocks
-from karat.stats import FEWEST, outside_share, resampled
+from karat.stats import FEWEST, Resampling
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -156,12 +156,8 @@ def _feature(
     return joined["value"], words
 
 
-def shares(part: Floats, whole: Floats, level: float, draws: int, seed: int) -> tuple[Floats, Floats, Floats]:
+def shares(part: Floats, whole: Floats, resampling: Resampling) -> tuple[Floats, Floats, Floats]:
     """Sums over queries (the last axis) as shares, with bootstrap ends; NaN where the queries cannot tell."""
-    if not 0 < level < 1:
-        raise BadInput.at("the interval's level", expected="a share such as 0.95", found=str(level))
-    if draws < 0 or seed < 0:
-        raise BadInput.at("the bootstrap", expected="0 draws or more and a seed from 0", found=f"{draws}, {seed}")
     whole = np.broadcast_to(whole, part.shape)
     shape, queries = part.shape[:-1], part.shape[-1]
     yes, asked = part.reshape(-1, queries), whole.reshape(-1, queries)
@@ -169,16 +165,14 @@ def shares(part: Floats, whole: Floats, level: float, draws: int, seed: int) -> 
     with np.errstate(invalid="ignore"):
         share = yes.sum(axis=1) / asked.sum(axis=1)
         n = (asked > 0).sum(axis=1)
-        enough = np.flatnonzero(n >= FEWEST) if draws else np.zeros(0, np.int64)
+        enough = np.flatnonzero(n >= FEWEST) if resampling.draws else np.zeros(0, np.int64)
         if len(enough):
             drawn = np.concatenate(
-                [(times @ yes[enough].T) / (times @ asked[enough].T) for times in resampled(queries, draws, seed)]
+                [(times @ yes[enough].T) / (times @ asked[enough].T) for times in resampling.times(queries)]
             )
             for place, cell in enumerate(enough):
                 # A draw may miss all queries of a rare cell; the others tell.
-                told = drawn[~np.isnan(drawn[:, place]), place]
-                outside = outside_share(int(n[cell]), level)
-                ends = np.quantile(told, [outside, 1 - outside])
+                ends = resampling.ends(drawn[:, place], int(n[cell]), undefined=1.0)
                 if ends[0] < ends[1]:
                     low[cell], high[cell] = ends
     return share.reshape(shape), low.reshape(shape), high.reshape(shape)

@@ -18,7 +18,7 @@ from karat.labels.consensus import How
 from karat.labels.panel import Panel
 from karat.records import ClickLog, Clicks, LabelsLike, Result
 from karat.records.base import count
-from karat.stats import FEWEST
+from karat.stats import FEWEST, Resampling
 
 Ints = npt.NDArray[np.int64]
 
@@ -94,7 +94,7 @@ def against_clicks(
                 )
     table = np.array(counts, dtype=np.float64)  # cells x outcomes x queries
     size = table.sum(axis=1)
-    share, low, high = shares(table, size[:, None], level, draws, seed)
+    share, low, high = shares(table, size[:, None], Resampling(level, draws, seed))
     columns: dict[str, object] = {
         "group": [cell[0] for cell in cells],
         "pairs": [cell[1] for cell in cells],

@@ -48,7 +48,7 @@ def combined_weights(
     Figures from fewer than 50 labels are bracketed (`few`). Where a further judge was asked only when the first two
     differed, in a part or in the combination, these two count (unless `all_labels`).
     """
-    panel = with_names(Panel.of(labels, apart=[column]), "combined levels")
+    panel = with_names(Panel.of(labels, apart=[column]).of_judges(), "combined levels")
     together, levels = _combined(panel, parts, top, column, all_labels)
     try:
         v = votes(together, together.grades)

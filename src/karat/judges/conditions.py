@@ -17,6 +17,7 @@ from karat.labels.panel import numbered
 from karat.labels.selection import ASKED
 from karat.records import LabelsLike, Result
 from karat.records.base import count
+from karat.stats import Resampling
 
 #: The condition that says whether the list was any good, and the columns that say whose list it was.
 LIST_QUALITY, LISTS = "list_quality", ("engine", "system")
@@ -48,7 +49,7 @@ def disagreement_by(
     document of the list was called top by anybody, or this one by a third judge. Which labels are used is as in
     `disagreement`.
     """
-    panel = Panel.of(labels, apart=[by] if by in ASKED else ())
+    panel = Panel.of(labels, apart=[by] if by in ASKED else ()).of_judges()
     need_labels(panel, min_labels)
     levels = levels_of(panel, top)
     panel = used(panel, min_labels, most_labels, all_labels)
@@ -60,7 +61,10 @@ def disagreement_by(
     else:
         parts = list(_by_value(panel, by, levels, min_labels, notes))
     for name, told, asked, n in parts:
-        p, (low, high) = ratio(told.sum(axis=0), asked.sum(axis=0)), intervals(told, asked, level, draws, seed)
+        p, (low, high) = (
+            ratio(told.sum(axis=0), asked.sum(axis=0)),
+            intervals(told, asked, Resampling(level, draws, seed)),
+        )
         for i, grade in enumerate(levels):
             figures = (float(p[i]), float(low[i]), float(high[i]), int(n[i]), bool(n[i] < FEW_LABELS), len(told))
             rows.append((name, grade, *figures))
@@ -161,7 +165,7 @@ def for_judge(labels: Panel | LabelsLike, judge: str, top: float | None = None, 
     >>> for_judge(rows, "x").finding
     "x's 3 documents hold 2 that at least 1 of their judges would call 2."
     """
-    panel = Panel.of(labels)
+    panel = Panel.of(labels).of_judges()
     top = levels_of(panel, top)[-1]
     named = panel.judges["judge"].eq_missing(judge).to_numpy()[panel.judge]
     if not named.any():
@@ -190,7 +194,7 @@ def resampled_p(
     It shows that two labels per document suffice: the means hardly depend on n, only their scatter does. Which labels
     are used is as in `disagreement`.
     """
-    panel = Panel.of(labels)
+    panel = Panel.of(labels).of_judges()
     need_labels(panel, min_labels)
     levels = levels_of(panel, top)
     v = votes(used(panel, min_labels, all_labels=all_labels), levels, min_labels)

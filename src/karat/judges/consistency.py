@@ -43,7 +43,7 @@ def consistency(
     exactly. The `draws` at random make the histograms and their sd. Where a further judge was asked only when the first
     two differed, these two count (unless `all_labels`).
     """
-    panel = labels if isinstance(labels, Panel) else Panel.of(labels, repeats="all")
+    panel = (labels if isinstance(labels, Panel) else Panel.of(labels, repeats="all")).of_judges()
     panel = with_names(panel, "self and cross consistency")
     levels = levels_of(panel, top)
     panel = used(panel, all_labels=all_labels)
@@ -136,7 +136,7 @@ def overlap(labels: Panel | LabelsLike, at: float | None = None, *, all_labels: 
     Reference: Voorhees (SIGIR 1998). It is the limit of precision and recall that one judge's labels allow another's.
     Where a further judge was asked only when the first two differed, these two count (unless `all_labels`).
     """
-    panel = used(with_names(Panel.of(labels), "overlap"), all_labels=all_labels)
+    panel = used(with_names(Panel.of(labels).of_judges(), "overlap"), all_labels=all_labels)
     at = panel.grades[panel.grade].max() if at is None else at
     frame = pl.DataFrame({"item": panel.item, "judge": panel.judge, "high": panel.value >= at})
     # A panel made with repeats has several labels of a judge: the first is his.

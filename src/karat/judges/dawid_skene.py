@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from karat.judges.em import FLOOR, Answers, Errors, check, settle, tally
-from karat.judges.error_model import ErrorModel, able_to_learn, described
+from karat.judges.error_model import ErrorModel, able_to_learn, described, register_error_model
 from karat.labels.panel import Floats
 
 
+@register_error_model("dawid-skene")
 def dawid_skene(
     labels: Any,
     *,

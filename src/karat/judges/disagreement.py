@@ -26,7 +26,7 @@ from karat.records import LabelsLike, Result
 from karat.records.base import count
 from karat.records.result import ResultBase
 from karat.records.scale import nothing_below
-from karat.stats import FEWEST, outside_share, resampled
+from karat.stats import FEWEST, Resampling
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -65,7 +65,7 @@ class Disagreement(ResultBase):
     @cached_property
     def intervals(self) -> tuple[Floats, Floats]:
         """Lower and upper ends for p, queries drawn with replacement; NaN where the queries are too few."""
-        return intervals(*self.votes.sums, self.level, self.draws, self.seed)
+        return intervals(*self.votes.sums, Resampling(self.level, self.draws, self.seed))
 
     @cached_property
     def opinions(self) -> list[tuple[float, float]]:
@@ -260,7 +260,7 @@ def disagreement(
     others are there for contested documents alone. `most_labels` takes the first so many of every document instead,
     `all_labels` all there are.
     """
-    panel = Panel.of(labels)
+    panel = Panel.of(labels).of_judges()
     need_labels(panel, min_labels)
     levels = levels_of(panel, top)
     found = votes(used(panel, min_labels, most_labels, all_labels), levels, min_labels)
@@ -284,18 +284,14 @@ def disagreement(
     return Disagreement(found, level, draws, seed, tuple(notes))
 
 
-def intervals(told: Floats, asked: Floats, level: float, draws: int, seed: int) -> tuple[Floats, Floats]:
+def intervals(told: Floats, asked: Floats, resampling: Resampling) -> tuple[Floats, Floats]:
     """Lower and upper ends for told / asked summed over queries (rows), queries drawn with replacement."""
     n, columns = told.shape
-    low, high = np.full(columns, np.nan), np.full(columns, np.nan)
-    if not draws or n < FEWEST:
-        return low, high
-    drawn = np.concatenate([ratio(times @ told, times @ asked) for times in resampled(n, draws, seed)])
-    outside = outside_share(n, level)
-    for i in range(columns):
-        known = drawn[np.isfinite(drawn[:, i]), i]
-        if len(known):
-            low[i], high[i] = np.quantile(known, [outside, 1 - outside])
+    if not resampling.draws or n < FEWEST:
+        return np.full(columns, np.nan), np.full(columns, np.nan)
+    drawn = np.concatenate([ratio(times @ told, times @ asked) for times in resampling.times(n)])
+    # A draw may miss all documents of a grade; the others tell.
+    low, high = np.transpose([resampling.ends(column, n, undefined=1.0) for column in drawn.T])
     alike = low == high
     return np.where(alike, np.nan, low), np.where(alike, np.nan, high)
 

@@ -71,11 +71,16 @@ def distribution(
         notes.append(apart)
     usual = shares.filter(pl.col("feature") == ALL).sort("share", descending=True, maintain_order=True)
     said = [
-        f"{called(row['group'])} gave grade {row['grade']:g} most often ({percent(row['share'])} of "
+        f"{called(row['group'])} gave {grade_words(panel, row['grade'])} most often ({percent(row['share'])} of "
         f"{count(row['n_labels'], 'label')})"
         for row in usual.unique("group", keep="first").sort("group").iter_rows(named=True)
     ]
     return Result(shares, sentence(listed(said)), tuple(notes), scale=panel.scale, columns=SHARES)
+
+
+def grade_words(panel: Panel, grade: float) -> str:
+    """A grade in a sentence: by its name, or as grade 2."""
+    return panel.said(grade) if panel.scale is not None and panel.scale.named else f"grade {grade:g}"
 
 
 def _other_documents(frame: pl.DataFrame) -> str:

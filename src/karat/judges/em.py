@@ -178,7 +178,9 @@ class Fit:
 Learn = Callable[[Floats], Errors]
 
 
-def settle(answers: Answers, learn: Learn, *, max_iterations: int, tolerance: float, accelerate: bool) -> Fit:
+def settle(
+    answers: Answers, learn: Learn, *, max_iterations: int = 1000, tolerance: float = 1e-6, accelerate: bool = True
+) -> Fit:
     """Guess grades and errors in turn until no probability of a grade moves by more than `tolerance`.
 
     Plain steps shrink slowly on real labels (the last hundred documents of a crowd take a thousand steps). After

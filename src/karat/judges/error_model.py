@@ -6,8 +6,9 @@ equally good, and one coin per judge, the share of answers that are right.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import polars as pl
@@ -18,6 +19,7 @@ from karat.labels.panel import Floats
 from karat.records import Judgments, Scale
 from karat.records.base import count
 from karat.records.result import ResultBase, rows_of
+from karat.registry import Registry
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -91,6 +93,32 @@ class ErrorModel(ResultBase):
         return self.judges
 
 
+#: A function that makes an error model of labels.
+Model = TypeVar("Model", bound=Callable[..., ErrorModel])
+#: The error models by the names that `consensus` takes beside median, majority and mean.
+MODELS: Registry[Callable[..., ErrorModel]] = Registry("error model", "karat.error_models", home="karat.judges")
+
+
+def register_error_model(name: str) -> Callable[[Model], Model]:
+    """Make a function of labels that gives an `ErrorModel` one that `consensus` and `--consensus` take by this name.
+
+    >>> @register_error_model("all-alike")
+    ... def all_alike(labels):
+    ...     return majority_posterior(labels)
+    >>> "all-alike" in MODELS
+    True
+    >>> MODELS.forget("all-alike")
+
+    `Answers` lays labels out for fitting, `settle` fits, and `described` puts the fit in words: see docs/extend.md.
+    """
+
+    def registered(model: Model) -> Model:
+        MODELS.register(name, model, model.__module__)
+        return model
+
+    return registered
+
+
 def majority_posterior(labels: Any, *, gold: Any = None) -> ErrorModel:
     """How the labels of each document are spread, taken for the probability of each grade.
 
@@ -111,6 +139,7 @@ def majority_posterior(labels: Any, *, gold: Any = None) -> ErrorModel:
     return described("The majority", answers, fit)
 
 
+@register_error_model("one-coin")
 def one_coin(
     labels: Any,
     *,

@@ -7,7 +7,7 @@ does. Texts are compared value by value; numbers are cut into a few slices first
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 import polars as pl
@@ -242,7 +242,7 @@ def add_features(
     for name, function in (extra or {}).items():
         joined = with_documents(judgments.frame, facts, documents)
         frame = frame.with_columns(_made(name, function, joined))
-    return Judgments(frame, (*judgments.notes, *notes), judgments.scale)
+    return replace(judgments, frame=frame, notes=(*judgments.notes, *notes))
 
 
 def _made(name: str, function: Callable[[pl.DataFrame], pl.Series], joined: pl.DataFrame) -> pl.Series:

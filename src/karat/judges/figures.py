@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from karat.stats import resampled
+from karat.stats import Resampling
 from karat.stats.agreement import (
     cohen_kappa,
     fleiss_kappa,
@@ -34,8 +34,6 @@ FIGURES = (
 SHARES = ("raw", "within_one", "jaccard")
 #: How many numbers of resampled tables to hold at once.
 AT_ONCE = 4_000_000
-#: Which share of the draws may be undefined (all labels drawn alike) before an interval is.
-MOST_UNDEFINED = 0.05
 
 
 def figures_of(by_item: Floats, by_label: Floats, table: Floats, grades: Floats, at: float) -> Floats:
@@ -56,24 +54,14 @@ def figures_of(by_item: Floats, by_label: Floats, table: Floats, grades: Floats,
     )
 
 
-def resampled_figures(cells: Floats, grades: Floats, at: float, draws: int, seed: int) -> Floats:
+def resampled_figures(cells: Floats, grades: Floats, at: float, resampling: Resampling) -> Floats:
     """The figures of resampled queries, figures x draws."""
     queries, kinds, levels = cells.shape[:3]
     flat = cells.reshape(queries, -1)
     at_once = max(1, AT_ONCE // flat.shape[1])
     found = []
-    for times in resampled(queries, draws, seed):
+    for times in resampling.times(queries):
         for start in range(0, len(times), at_once):
             summed = (times[start : start + at_once] @ flat).reshape(-1, kinds, levels, levels)
             found.append(figures_of(summed[:, 0], summed[:, 1], summed[:, 2], grades, at))
     return np.concatenate(found, axis=1)
-
-
-def interval_ends(drawn: Floats, outside: float) -> Floats:
-    """The ends of the interval of each figure, NaN where the draws cannot tell."""
-    ends = np.full((2, len(drawn)), np.nan)
-    for number, draws in enumerate(drawn):
-        defined = draws[~np.isnan(draws)]
-        if len(defined) >= (1 - MOST_UNDEFINED) * len(draws) and np.ptp(defined) > 1e-12:
-            ends[:, number] = np.quantile(defined, [outside, 1 - outside])
-    return ends

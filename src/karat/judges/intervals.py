@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from karat.judges.figures import FIGURES, SHARES, interval_ends, resampled_figures
+from karat.judges.figures import FIGURES, SHARES, resampled_figures
 from karat.judges.left_out import Judges, LeftOut, left_out
 from karat.judges.sums import Sums
 from karat.labels import Panel
 from karat.labels.panel import Floats
-from karat.stats import FEWEST, outside_share
+from karat.stats import FEWEST, Resampling
 from karat.stats.agreement import fleiss_test
 
 
@@ -18,6 +18,7 @@ def with_figures(
     panel: Panel, sums: Sums, at: float, *, judges: Judges, level: float, draws: int, seed: int
 ) -> pl.DataFrame:
     """The rows with their figures, the ends of their intervals, Fleiss' p, and whether judges were a `sample`."""
+    resampling = Resampling(level, draws, seed)
     found = left_out(panel, sums, at, judges if draws else "fixed")
     ends = np.full((2, *found.whole.shape), np.nan)
     starts = np.searchsorted(sums.row, np.arange(sums.rows.height + 1))
@@ -28,8 +29,8 @@ def with_figures(
         if sampled[row]:
             ends[:, :, row] = _ends(found, row, level)
             continue
-        drawn = resampled_figures(sums.tables[starts[row] : starts[row + 1]], panel.grades, at, draws, seed)
-        ends[:, :, row] = interval_ends(drawn, outside_share(queries, level))
+        drawn = resampled_figures(sums.tables[starts[row] : starts[row + 1]], panel.grades, at, resampling)
+        ends[:, :, row] = np.transpose([resampling.ends(of, queries) for of in drawn])
     # An undefined figure has no interval, even where some draws would define it.
     ends[:, np.isnan(found.whole)] = np.nan
     columns = [pl.Series("sample", sampled, pl.Boolean)]

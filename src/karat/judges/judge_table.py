@@ -19,7 +19,7 @@ from karat.labels import GOLD, Panel
 from karat.labels.panel import Flags, Floats, Ints
 from karat.records import LabelsLike, Result
 from karat.records.base import count
-from karat.stats import FEWEST, totals
+from karat.stats import FEWEST, check_level, totals
 from karat.stats.agreement import label_counts
 from karat.stats.many import benjamini_hochberg
 
@@ -70,8 +70,7 @@ def judge_table(
 
     Reference: Raykar and Yu, Eliminating Spammers and Ranking Annotators for Crowdsourced Labeling Tasks (JMLR 2012).
     """
-    if not 0 < level < 1:
-        raise BadInput.at("the interval's level", expected="a share such as 0.95", found=str(level))
+    check_level(level)
     if fewest < 3:
         raise BadInput.at("fewest", expected="at least 3 labels", found=str(fewest))
     panel = Panel.of(labels, gold).of_judges()

@@ -15,7 +15,7 @@ from karat.labels.consensus import How
 from karat.labels.panel import Panel
 from karat.records import ClickLog, Clicks, LabelsLike, Result
 from karat.records.base import count
-from karat.stats import FEWEST
+from karat.stats import FEWEST, Resampling
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -79,7 +79,7 @@ def most_clicked(
                 [[np.bincount(data.query[m], weight[m], data.queries) for m in (yes, asked)] for yes, asked in found]
             )
     table = np.array(parts)  # cells x (p_a, p_r) x (yes, asked) x queries
-    share, low, high_end = shares(table[:, :, 0], table[:, :, 1], level, draws, seed)
+    share, low, high_end = shares(table[:, :, 0], table[:, :, 1], Resampling(level, draws, seed))
     asked = (table[:, :, 1] > 0).sum(axis=2)
     if tied:
         notes.append(f"{tied:,} times documents were clicked equally often and share their query's answer")

@@ -8,7 +8,7 @@ import numpy as np
 
 from karat.errors import BadInput
 from karat.judges.em import Answers, Errors, check, settle, tally
-from karat.judges.error_model import ErrorModel, able_to_learn, described
+from karat.judges.error_model import ErrorModel, able_to_learn, described, register_error_model
 from karat.labels.panel import Floats
 
 #: Newton steps for the judges in every round of the fit: each round begins where the last one ended.
@@ -19,6 +19,7 @@ LONGEST_STEP = 2.0
 RIDGE = 1e-4
 
 
+@register_error_model("ordinal")
 def ordinal(
     labels: Any,
     *,

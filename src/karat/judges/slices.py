@@ -15,7 +15,7 @@ from karat.judges.features import FEATURES
 from karat.labels import ALL, Panel
 from karat.records.base import count
 from karat.records.scale import refuse_many_grades
-from karat.stats import FEWEST
+from karat.stats import FEWEST, check_level
 from karat.stats.two_way import spread_of_means
 
 Floats = npt.NDArray[np.float64]
@@ -162,8 +162,7 @@ def cell_means(
     """
     from scipy.special import stdtrit
 
-    if not 0 < level < 1:
-        raise BadInput.at("the interval's level", expected="a share such as 0.95", found=str(level))
+    check_level(level)
     key = ["_group", "value"]
     size = {"n": pl.len(), "n_queries": pl.col("_query").n_unique(), "n_judges": pl.col("_judge").n_unique()}
     table = frame.group_by(key).agg(**{name: of.cast(pl.Int64) for name, of in size.items()}).sort(key)

@@ -13,6 +13,7 @@ from typing import Literal, get_args
 import polars as pl
 
 from karat.errors import BadInput
+from karat.labels.gold import GOLD, split_gold
 from karat.labels.order import first_of_each, in_order
 from karat.labels.selection import select
 from karat.records import Judgments, LabelsLike
@@ -91,14 +92,18 @@ def consensus(
     >>> consensus(said).frame.row(0), consensus(said, "majority").frame.row(0)
     (('q', 'd', 2.0), ('q', 'd', 0.0))
 
-    Labels of single aspects and of snippets are left aside; a document has a label of its own for each context and
-    subtopic (`apart`). A judge has one label for an item, the first. Of the two middle grades of an even number the
-    lower stands (a document has to earn its grade), or the `upper`, or their `mean`. All judges count alike: an error
-    model (`karat.judges.dawid_skene`) weighs them.
+    Labels of single aspects, of snippets and of a group gold beside others are left aside; a document has a label of
+    its own for each context and subtopic (`apart`). A judge has one label for an item, the first. Of the two middle
+    grades of an even number the lower stands (a document has to earn its grade), or the `upper`, or their `mean`. All
+    judges count alike: an error model (`karat.judges.dawid_skene`) weighs them.
     """
     judgments = Judgments.of(labels)
-    selected = select(judgments, apart, strict=True)
+    judged, trusted = split_gold(judgments)
+    selected = select(judged, apart, strict=True)
     frame, key, notes = selected.frame, selected.key, list(selected.notes)
+    if trusted is not None:
+        aside = count(trusted.frame.drop_nulls("label").height, "label")
+        notes.insert(0, f"{aside} of the group {GOLD} left aside")
     given = frame.drop_nulls("label")
     # Who could not tell has a name; what has none waits for a label.
     silent = (frame.drop_nulls("judge") if "judge" in frame.columns else frame)["label"].null_count()

@@ -4,17 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from karat.errors import BadInput
-from karat.labels.consensus import reduced
 from karat.records import Judgments, LabelsLike
 from karat.records.base import count
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 #: The group whose labels are the truth.
 GOLD = "gold"
@@ -86,28 +80,3 @@ def sampled(gold: Judgments) -> str:
         return ""
     number = count(gold.frame.drop_nulls("label").height, "gold label")
     return f"{number} drawn with different probabilities: a document counts with 1 / its probability"
-
-
-def gold_of_items(frame: pl.DataFrame, item: Ints, grades: Floats, notes: list[str]) -> tuple[Ints, Floats]:
-    """The gold grade of each item by number, -1 where there is none, and its weight."""
-    weight = pl.lit(1.0) if "probability" not in frame.columns else 1 / pl.col("probability").fill_null(1.0)
-    rows = frame.select("group", "label", item=pl.Series(item), weight=weight)
-    trusted = rows.filter(pl.col("group") == GOLD)
-    judged = rows.filter(pl.col("group") != GOLD)["item"].unique()
-    made = reduced(trusted, ["item"])
-    torn = int(made.frame["tied"].sum())
-    if torn:
-        notes.append(f"gold labels of {count(torn, 'document')} split evenly: the lower grade counts")
-    items = int(item.max()) + 1
-    shared = made.frame.filter(pl.col("item").is_in(judged.implode()))
-    notes.append(f"{count(shared.height, 'document')} of {len(judged):,} judged ones have a gold label")
-    if shared.height < made.frame.height:
-        notes.append(f"gold labels of {count(made.frame.height - shared.height, 'document')} that nobody else judged")
-    is_gold = frame["group"] == GOLD
-    strange = other_scale(frame["label"].filter(~is_gold), frame["label"].filter(is_gold))
-    notes += [strange] if strange else []
-    known, weights = np.full(items, -1), np.ones(items)
-    known[made.frame["item"].to_numpy()] = np.searchsorted(grades, made.frame["label"].to_numpy())
-    each = trusted.group_by("item").agg(pl.col("weight").first())
-    weights[each["item"].to_numpy()] = each["weight"].to_numpy()
-    return known, weights

@@ -13,7 +13,6 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from karat.records import Judgments
 from karat.records.design import Rules
 from karat.records.times import moments
 from karat.stats.agreement import label_counts, pair_sums
@@ -40,11 +39,6 @@ def in_order(frame: pl.DataFrame) -> pl.DataFrame:
         return frame
     timed = frame.with_columns(_moment=moments(frame["time"]))
     return timed.sort("_moment", nulls_last=True, maintain_order=True).drop("_moment")
-
-
-def order_note(judgments: Judgments) -> str:
-    """By what labels are put in order."""
-    return "by time" if judgments.has("time") else "by the order of the rows, as no time is known"
 
 
 def first_of_each(frame: pl.DataFrame, key: Sequence[str], who: str = "judge") -> pl.DataFrame:
@@ -118,23 +112,26 @@ def inferred_rules(item: Ints, group: Ints, grade: Ints, groups: Sequence[str], 
     return found
 
 
-def asked_of_all(item: Ints, group: Ints, value: Floats, ruled: dict[int, ThirdRule], *, timed: bool) -> Flags:
+def asked_of_all(item: Ints, group: Ints, value: Floats, moment: Floats, ruled: dict[int, ThirdRule]) -> Flags:
     """Which labels, in the order in which they were given, stood before more were asked, group by group.
 
-    Without times the order may have been lost on the way. But a third was asked only where two were apart: so the
-    second is the next one that is apart from the first, and where none is, the next one.
+    Labels of one moment (a day, or all of them where no time is known) may have lost their order on the way. But a
+    third was asked only where two were apart: so of the labels that could be the second, it is the next one that is
+    apart from the first, and where none is, the next one.
     """
-    apart = _by_group({n: rule.apart for n, rule in ruled.items()}, np.inf)
-    wanted = _by_group({n: float(rule.labels) for n, rule in ruled.items()}, 0.0)
-    frame = pl.DataFrame({"item": item, "group": group, "value": value}).with_row_index("row")
-    frame = frame.with_columns(apart=apart, wanted=wanted)
-    pair = ["item", "group"]
-    first = pl.col("row").first().over(pair)
-    differs = (pl.col("value") - pl.col("value").first().over(pair)).abs() >= pl.col("apart")
-    frame = frame.with_columns(first=first, other=differs)
-    second = pl.col("row").filter(pl.col("other") & pl.lit(not timed)).first().over(pair)
+    frame = pl.DataFrame({"item": item, "group": group, "value": value, "moment": moment}).with_row_index("row")
     frame = frame.with_columns(
-        place=pl.when(pl.col("row") == pl.col("first")).then(0).when(pl.col("row") == second).then(1).otherwise(2)
+        apart=_by_group({n: rule.apart for n, rule in ruled.items()}, np.inf),
+        wanted=_by_group({n: float(rule.labels) for n, rule in ruled.items()}, 0.0),
+    )
+    pair = ["item", "group"]
+    is_first = pl.col("row") == pl.col("row").first().over(pair)
+    differs = (pl.col("value") - pl.col("value").first().over(pair)).abs() >= pl.col("apart")
+    frame = frame.with_columns(is_first=is_first, other=differs)
+    soonest = pl.col("moment").filter(~pl.col("is_first")).min().over(pair)
+    second = pl.col("row").filter(pl.col("other") & (pl.col("moment") == soonest)).first().over(pair)
+    frame = frame.with_columns(
+        place=pl.when("is_first").then(0).when(pl.col("row") == second).then(1).otherwise(2).cast(pl.Int64)
     )
     nth = pl.struct("place", "row").rank("ordinal").over(pair)
     keep: Flags = frame.select((pl.col("wanted") == 0) | (nth <= pl.col("wanted"))).to_series().to_numpy()

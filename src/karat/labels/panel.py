@@ -17,12 +17,14 @@ import polars as pl
 from karat.errors import BadInput
 from karat.labels.consensus import How, Reduced, Ties, reduced
 from karat.labels.gathered import ALL, NOBODY, Nameless, Repeats, gathered
-from karat.labels.gold import GOLD, gold_of_items
+from karat.labels.gold import GOLD
+from karat.labels.known import gold_of_items
 from karat.labels.order import ThirdRule, asked_of_all, inferred_rules, known_rules
 from karat.records import LabelsLike, Scale
 from karat.records.base import count
 from karat.records.design import Rules
 from karat.records.scale import refuse_many_grades
+from karat.records.times import moments
 from karat.stats.agreement import label_counts
 
 Floats = npt.NDArray[np.float64]
@@ -205,7 +207,7 @@ class Panel:
             return self
         ruled = {self.groups.index(rule.group): rule for rule in self.third_rules}
         once = self._once
-        first = asked_of_all(self.item[once], self.group[once], self.value[once], ruled, timed=self.timed)
+        first = asked_of_all(self.item[once], self.group[once], self.value[once], self._moment[once], ruled)
         # Who was asked keeps all his labels of the item, where those given again count at all.
         keep = np.isin(self._pair, self._pair[once][first])
         rule, left = self.third_rules[0], count(int((~keep).sum()), "label")
@@ -214,7 +216,8 @@ class Panel:
         named = f"first {WORDS.get(rule.labels, rule.labels)}"
         note = (
             f"{whose}more than {WORDS.get(rule.labels, rule.labels)} labels only where the first two {rule.differed}, "
-            f"{seen}: the {named} of each document are used, {left} left aside"
+            f"{seen}: the {named} of each document are used{'' if self.timed else ', by the order of the rows'}, "
+            f"{left} left aside"
         )
         return replace(self.kept(keep, note), labels=named)
 
@@ -242,6 +245,13 @@ class Panel:
         joined = self.frame.select(pair).join(known, on=pair, how="left", maintain_order="left")["_known"]
         is_gold = pl.Series(self.group == self.groups.index(GOLD))
         return joined.zip_with(is_gold & values.is_null(), values).alias(name)
+
+    @cached_property
+    def _moment(self) -> Floats:
+        """When each label was given, as a number; one and the same where no time is known."""
+        if not self.timed:
+            return np.zeros(len(self.item))
+        return moments(self.frame["time"]).fill_null(np.inf).to_numpy()
 
     @cached_property
     def _pair(self) -> Ints:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self, TypeVar, dataclass_transform
 
 import numpy as np
 import numpy.typing as npt
 
 from karat.errors import BadInput
+from karat.registry import Registry
 
 if TYPE_CHECKING:
     from karat.measures.lists import Lists
@@ -118,6 +119,19 @@ class Measure(metaclass=MeasureType):
         return text if self.cutoff is None else f"{text}@{self.cutoff}"
 
     __repr__ = __str__
+
+
+#: The measures by name: what can be parsed, `kt.NAME`, `karat measures` and the page of measures are read from it.
+MEASURES: Registry[type[Measure]] = Registry("measure", "karat.measures", home="karat.measures")
+
+M = TypeVar("M", bound=Measure)
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True)
+def measure(cls: type[M]) -> type[M]:
+    """Make a class a measure that can be asked for by its name: a frozen value, registered."""
+    MEASURES.register(cls.__name__, made := dataclass(frozen=True, kw_only=True, repr=False)(cls), cls.__module__)
+    return made
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -6,19 +6,18 @@ without any relevant document scores 0.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from karat.measures.base import Floats, Measure, Ranked, share
+from karat.measures.base import Floats, Measure, Ranked, measure, share
 from karat.measures.linear import Linear
 from karat.measures.lists import Ints, Lists
 from karat.measures.profile import Profile
 from karat.measures.topics import Topics
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@measure
 class P(Ranked, Linear):
     """The share of the first k documents that are relevant; a list shorter than k is not let off.
 
@@ -46,7 +45,7 @@ class P(Ranked, Linear):
         return lists.total(lists.label >= self.rel) / k
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@measure
 class R(Ranked):
     """The share of a query's relevant documents that stand in the first k.
 
@@ -66,7 +65,7 @@ class R(Ranked):
         return share(lists.total(lists.label >= self.rel), lists.topics.relevant(self.rel)[lists.topic])
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@measure
 class Success(Ranked):
     """Whether any relevant document stands in the first k: 1 or 0.
 
@@ -85,7 +84,7 @@ class Success(Ranked):
         return (lists.total(lists.label >= self.rel) > 0).astype(np.float64)
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@measure
 class RR(Ranked):
     """One by the rank of the first relevant document, 0 if there is none (by rank k).
 
@@ -106,7 +105,7 @@ class RR(Ranked):
         return values
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@measure
 class AP(Ranked):
     """The mean, over all relevant documents, of the precision at the rank where each was found.
 
@@ -125,7 +124,7 @@ class AP(Ranked):
         return share(lists.total(found / lists.rank), lists.topics.relevant(self.rel)[lists.topic])
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@measure
 class Rprec(Ranked):
     """Precision at rank R, where R is the number of the query's relevant documents.
 
@@ -145,7 +144,7 @@ class Rprec(Ranked):
         return share(lists.total(hit), relevant)
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@measure
 class Judged(Measure):
     """The share of the first k documents retrieved that have a judgment; labels below 0 are not judgments.
 

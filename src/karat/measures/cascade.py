@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
 from karat.errors import BadInput
-from karat.measures.base import Floats, Measure, Ranked
+from karat.measures.base import Floats, Measure, Ranked, measure
 from karat.measures.gains import STEEPEST, Gains
 from karat.measures.graded import GainsLike
 from karat.measures.linear import Linear
@@ -17,7 +16,7 @@ from karat.measures.profile import Profile
 from karat.measures.topics import Topics
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@measure
 class ERR(Measure):
     """The expected value of 1 / rank at which a user is content, better documents contenting more.
 
@@ -55,7 +54,7 @@ class ERR(Measure):
         return lists.total(content * _still_looking(lists, content) / lists.rank)
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@measure
 class RBP(Ranked, Linear):
     """Rank-biased precision: a user goes from each document to the next with probability p.
 
@@ -90,7 +89,7 @@ class RBP(Ranked, Linear):
         return gain
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@measure
 class RBP_residual(Measure):
     """How much RBP could grow if every document without a judgment were relevant.
 

@@ -13,7 +13,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from karat.measures.base import Floats, Measure, share
+from karat.measures.base import Floats, Measure, measure, share
 from karat.measures.graded import log2, zipf
 from karat.measures.lists import Ints, Lists
 from karat.measures.subtopics import Coverage, coverage, ideal_gains, importance, open_subtopics
@@ -36,7 +36,7 @@ class Diverse(Measure):
         return open_subtopics(lists.topics, self.rel)[lists.topic]
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@measure
 class StRecall(Diverse):
     """The share of the subtopics that the first k documents cover (subtopic or cluster recall).
 
@@ -57,7 +57,7 @@ class StRecall(Diverse):
         return share(totals(rows.row_list[first], worth[first], len(lists)), self.wanted(lists))
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@measure
 class P_IA(Diverse):
     """Intent-aware precision: the mean over subtopics of P at k.
 
@@ -77,7 +77,7 @@ class P_IA(Diverse):
         return share(totals(rows.row_list, worth, len(lists)), k * self.wanted(lists))
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@measure
 class AP_IA(Diverse):
     """Intent-aware average precision: the mean over subtopics of AP.
 
@@ -127,7 +127,7 @@ class Novel(Diverse):
         return self.wanted(lists) * ceiling
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@measure
 class alpha_DCG(Novel):
     """Discounted gain over subtopics, by that of a list whose documents all cover everything.
 
@@ -144,7 +144,7 @@ class alpha_DCG(Novel):
         return share(self.gained(lists, log2), self.bound(lists, log2, self.depth))
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@measure
 class alpha_nDCG(Novel):
     """Discounted gain over subtopics, as a share of the best ranking's.
 
@@ -162,7 +162,7 @@ class alpha_nDCG(Novel):
         return share(self.gained(lists, log2), self.best(lists, log2, self.depth))
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@measure
 class ERR_IA(Novel):
     """Intent-aware expected reciprocal rank, by that of a list whose documents all cover everything.
 
@@ -179,7 +179,7 @@ class ERR_IA(Novel):
         return share(self.gained(lists, zipf), self.bound(lists, zipf, self.depth))
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@measure
 class nERR_IA(Novel):
     """Intent-aware expected reciprocal rank, as a share of the best ranking's.
 
@@ -196,7 +196,7 @@ class nERR_IA(Novel):
         return share(self.gained(lists, zipf), self.best(lists, zipf, self.depth))
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@measure
 class NRBP(Novel):
     """Novelty- and rank-biased precision: the user goes on with probability beta.
 
@@ -224,7 +224,7 @@ class NRBP(Novel):
         return scale * share(self.gained(lists, self.patience), self.wanted(lists))
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@measure
 class nNRBP(NRBP):
     """NRBP as a share of the best ranking's; undefined where no subtopic has a relevant document.
 

@@ -10,7 +10,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from karat.errors import BadInput
-from karat.measures.base import Floats, Listed, Measure, share
+from karat.measures.base import Floats, Listed, Measure, measure, share
 from karat.measures.gains import Gains
 from karat.measures.linear import Linear
 from karat.measures.lists import Ints, Lists
@@ -90,7 +90,7 @@ class Contextual(Gained):
             raise BadInput(f"{type(self).__name__} takes context or judged_only: a list with gaps has no context")
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@measure
 class CG(Contextual, Linear):
     """The sum of the gains of the first k documents, whatever their order.
 
@@ -112,7 +112,7 @@ class CG(Contextual, Linear):
         return lists.total(gain * self.weight(lists.rank))
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@measure
 class DCG(CG):
     """The sum of gains, each divided by log2(rank + 1), the rank (`discount='zipf'`) or a power of it (`discount=0.5`).
 
@@ -134,7 +134,7 @@ class DCG(CG):
         return discount_named(self.discount)(rank)
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@measure
 class nDCG(Contextual):
     """Discounted gain of a ranking, as a share of the best ranking's.
 
@@ -164,7 +164,7 @@ class nDCG(Contextual):
         return share(gained, ideal[lists.topic])
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@measure
 class GAP(Gained):
     """Graded average precision: average precision for users who differ in what they call relevant.
 
@@ -211,7 +211,7 @@ class GAP(Gained):
         return share(found, best)
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@measure
 class CCG(Measure):
     """Cumulated contextual gain: each document's worth after the one above it, summed for every stopping rank.
 
@@ -241,7 +241,7 @@ class CCG(Measure):
         return lists.total(np.maximum(lists.utility(self.context), 0.0) * weights[lists.rank - 1])
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@measure
 class CCG_single(CCG):
     """The single sum that is printed as equal to CCG but is not: (k - i + 1) u(i) / log2(i + 1).
 

@@ -10,28 +10,8 @@ from dataclasses import fields
 from typing import Any
 
 from karat.errors import BadInput
-from karat.measures import binary, cascade, diverse, graded, pooled
-from karat.measures.base import Measure, MeasureType
+from karat.measures.base import MEASURES, Measure, MeasureType
 from karat.measures.gains import Gains, udm
-
-MEASURES: dict[str, type[Measure]] = {
-    cls.__name__: cls
-    for cls in (
-        *(graded.nDCG, graded.DCG, graded.CG, graded.GAP, graded.CCG, graded.CCG_single),
-        *(binary.P, binary.R, binary.RR, binary.AP, binary.Rprec, binary.Success, binary.Judged),
-        *(pooled.Bpref, pooled.infAP),
-        *(cascade.ERR, cascade.RBP, cascade.RBP_residual),
-        *(
-            diverse.alpha_nDCG,
-            diverse.alpha_DCG,
-            diverse.ERR_IA,
-            diverse.nERR_IA,
-            diverse.NRBP,
-            diverse.nNRBP,
-        ),
-        *(diverse.StRecall, diverse.P_IA, diverse.AP_IA),
-    )
-}
 
 #: Other names for the same measures, here and in ir_measures.
 ALIASES = {

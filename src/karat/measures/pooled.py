@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from karat.measures.base import Floats, Measure, share
+from karat.measures.base import Floats, Measure, measure, share
 from karat.measures.lists import Lists
 
 #: trec_eval's smoothing of infAP, which keeps 0/0 at a half.
 EPSILON = 0.00001
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@measure
 class Bpref(Measure):
     """How rarely judged non-relevant documents stand above relevant ones.
 
@@ -39,7 +38,7 @@ class Bpref(Measure):
         return share(lists.total(np.where(relevant, 1.0 - lost, 0.0)), every)
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@measure
 class infAP(Measure):
     """Average precision as estimated from a random sample of the pool.
 

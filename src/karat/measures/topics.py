@@ -72,10 +72,12 @@ class Topics:
             given = given.group_by("topic", "doc", "context").agg(pl.col("label").max().alias("conditional"))
         if labels.has("subtopic"):
             whole = pl.col("subtopic").is_null()
-            if docs.select((whole & pl.col("label").is_not_null()).any()).item():
-                docs = docs.with_columns(pl.when(whole).then("label").alias("label"))
-                notes.append("measures without subtopics take the labels for whole queries, and those only")
-            else:
+            asked = (whole & pl.col("label").is_not_null()).any().over("topic")
+            some, every = docs.select(some=asked.any(), every=asked.all()).row(0)
+            docs = docs.with_columns(pl.when(whole | ~asked).then("label").alias("label"))
+            if some:
+                notes.append("measures without subtopics take the labels for whole queries where there are some")
+            if not every:
                 notes.append("measures without subtopics take a document's highest label over the subtopics")
         docs = docs.select("topic", "doc", "label")
         if labels.has("context") or labels.has("subtopic"):

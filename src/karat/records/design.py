@@ -8,9 +8,6 @@ from typing import Any
 from karat.errors import BadInput
 from karat.records.scale import Scale
 
-#: What a judge may be asked: one document (alone or after another), two lists, a reason to put into classes.
-KINDS = ("judge", "pair", "code")
-
 #: The classes of reasons that people gave for preferring a list (Sanderson et al., SIGIR 2010).
 REASON_CLASSES = (
     "on topic",

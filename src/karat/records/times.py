@@ -11,6 +11,9 @@ from karat.records.source import Source
 #: A date, maybe an hour, minutes, seconds, and an offset from UTC: ISO 8601, with T or a space between.
 ISO = r"^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2}(?:[.,]\d+)?))?)? ?(?:Z|UTC|([+-])(\d{2}):?(\d{2}))?$"
 DAY = 86_400.0
+#: Numbers from the second on are times, not places in a sequence; from the others on, in thousandths of the one before.
+FIRST_SECOND = 1e8
+THOUSANDTHS = (1e17, 1e14, 1e11)
 
 
 def moments(times: pl.Series) -> pl.Series:
@@ -21,11 +24,14 @@ def moments(times: pl.Series) -> pl.Series:
     >>> moments(pl.Series(["9", "10"])).to_list()
     [9.0, 10.0]
 
-    Numbers are seconds or milliseconds since 1970, or places in a sequence: their order is the same. Everything else is
-    ISO 8601; a time without an offset is taken for UTC.
+    Large numbers are seconds since 1970, or thousandths or millionths of them, and small ones places in a sequence.
+    Everything else is ISO 8601; a time without an offset is taken for UTC. Each is read by itself, so that tables with
+    times of different kinds may be put together.
     """
     texts = times.cast(pl.String).str.strip_chars()
     numbers = texts.cast(pl.Float64, strict=False)
+    for least in THOUSANDTHS:
+        numbers = numbers.zip_with((numbers < least).fill_null(True), numbers / 1000)
     if numbers.null_count() == times.null_count():
         return numbers.alias(times.name)
     part = {name: pl.col("text").str.extract(ISO, place) for place, name in enumerate(_PARTS, 1)}
@@ -34,7 +40,8 @@ def moments(times: pl.Series) -> pl.Series:
     ahead = (_number(part["ahead"]) * 3600 + _number(part["minutes ahead"]) * 60) * pl.when(part["sign"] == "-").then(
         -1.0
     ).otherwise(1.0)
-    return pl.DataFrame({"text": texts}).select((day + clock - ahead).alias(times.name)).to_series()
+    read = pl.DataFrame({"text": texts}).select(day + clock - ahead).to_series()
+    return numbers.zip_with(numbers.is_not_null(), read).alias(times.name)
 
 
 _PARTS = ("day", "hour", "minute", "second", "sign", "ahead", "minutes ahead")
@@ -67,7 +74,11 @@ def read_times(times: pl.Series, source: Source, time_format: str | None = None)
         texts = pl.select(pl.when(read.is_not_null()).then(read.dt.strftime("%Y-%m-%dT%H:%M:%S%.6f"))).to_series()
         lost = number.is_null() & times.is_not_null()
     else:
-        lost = moments(texts).is_null() & texts.is_not_null()
+        read_so = moments(texts)
+        lost = read_so.is_null() & texts.is_not_null()
+        sequence = (read_so.abs() < FIRST_SECOND) & texts.str.strip_chars().cast(pl.Float64, strict=False).is_not_null()
+        if sequence.any() and not sequence.fill_null(True).all():
+            lost = sequence.fill_null(False)  # places in a sequence beside times: no order for both
     if lost.any():
         row = int(lost.arg_max() or 0)
         more = int(lost.sum()) - 1

@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from karat.formats.tables import guarded
+from karat.formats.csv import guarded
 from karat.reports.colours import config
 
 #: The width of a picture, and letters in a line of its title.

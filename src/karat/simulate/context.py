@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -72,7 +72,7 @@ class ContextStudy:
         """The judgments with a column `relation`: what the page is to the one read before (null when read alone)."""
         relations = self.pairs.select("query", "doc", "context", "relation")
         frame = self.judgments.frame.join(relations, on=["query", "doc", "context"], how="left", maintain_order="left")
-        return Judgments(frame, self.judgments.notes, self.judgments.scale)
+        return replace(self.judgments, frame=frame)
 
     def __repr__(self) -> str:
         return (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -62,7 +62,7 @@ class JudgingStudy:
             ),
         )
         joined = self.judgments.frame.join(features, on=["query", "doc"], how="left", maintain_order="left")
-        return Judgments(joined, self.judgments.notes, self.judgments.scale)
+        return replace(self.judgments, frame=joined)
 
     def __repr__(self) -> str:
         return (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from math import sqrt
 
 import numpy as np
@@ -15,6 +16,66 @@ Floats = npt.NDArray[np.float64]
 
 #: Resampled means cannot leave the range of the rows, which with fewer rows than this is too narrow to be honest.
 FEWEST = 5
+
+
+#: Which share of the draws may be undefined before an interval is.
+MOST_UNDEFINED = 0.05
+
+
+def check_level(level: float) -> None:
+    """Refuse what is no level of an interval."""
+    if isinstance(level, bool) or not isinstance(level, int | float | np.number) or not 0 < level < 1:
+        raise BadInput.at("the interval's level", expected="a share such as 0.95", found=str(level))
+
+
+@dataclass(frozen=True)
+class Resampling:
+    """How intervals are drawn: their level, how many draws, and the seed; checked once, here.
+
+    >>> Resampling(level=95)
+    Traceback (most recent call last):
+    karat.errors.BadInput: the interval's level: expected a share such as 0.95, found 95
+
+    `fewest` is the smallest number of draws beside none at all.
+    """
+
+    level: float = 0.95
+    draws: int = 1000
+    seed: int = 0
+    fewest: int = 0
+
+    def __post_init__(self) -> None:
+        check_level(self.level)
+        if not _whole(self.draws) or 0 < self.draws < self.fewest:
+            enough = f"0 draws, or {self.fewest} or more" if self.fewest else "0 draws or more"
+            raise BadInput.at("the bootstrap", expected=enough, found=str(self.draws))
+        if not _whole(self.seed):
+            raise BadInput.at("the seed", expected="a whole number from 0", found=str(self.seed))
+
+    def times(self, n: int) -> Iterator[npt.NDArray[np.int64]]:
+        """How often each of n rows is drawn, as `resampled` has it."""
+        return resampled(n, self.draws, self.seed)
+
+    def outside(self, n: int) -> float:
+        """The share of draws to leave out at each end, so that n rows give an interval as wide as Student's t."""
+        from statistics import NormalDist
+
+        return NormalDist().cdf(sqrt(n / (n - 1)) * t_quantile((1 - self.level) / 2, n - 1))
+
+    def ends(self, drawn: Floats, n: int, undefined: float = MOST_UNDEFINED) -> tuple[float, float]:
+        """The interval of a figure of n rows from its draws; NaN where the draws cannot tell.
+
+        >>> Resampling().ends(np.array([0.5, 0.5, 0.5]), 30)
+        (nan, nan)
+
+        They cannot where all are alike, or more than the share `undefined` of them are NaN.
+        """
+        defined = drawn[~np.isnan(drawn)]
+        if len(defined) < max((1 - undefined) * len(drawn), 1) or np.ptp(defined) <= 1e-12:
+            return np.nan, np.nan
+        outside = self.outside(n)
+        low, high = np.quantile(defined, [outside, 1 - outside])
+        return float(low), float(high)
 
 
 def mean_intervals(values: Floats, *, level: float = 0.95, draws: int = 1000, seed: int = 0) -> tuple[Floats, Floats]:
@@ -34,27 +95,12 @@ def mean_intervals(values: Floats, *, level: float = 0.95, draws: int = 1000, se
     nothing = np.full(columns, np.nan)
     if n < FEWEST:
         return nothing, nothing.copy()
-    outside = outside_share(n, level)
-    means = np.concatenate([times @ values / n for times in resampled(n, draws, seed)])
+    resampling = Resampling(level, draws, seed)
+    outside = resampling.outside(n)
+    means = np.concatenate([times @ values / n for times in resampling.times(n)])
     low, high = np.quantile(means, [outside, 1 - outside], axis=0)
     alike = values.min(axis=0) == values.max(axis=0)
     return np.where(alike, nothing, low), np.where(alike, nothing, high)
-
-
-def check_draws(level: float, draws: int, seed: int = 0) -> None:
-    """Refuse what is no level of an interval, no number of draws or no seed."""
-    if isinstance(level, bool) or not isinstance(level, int | float | np.number) or not 0 < level < 1:
-        raise BadInput.at("the interval's level", expected="a share such as 0.95", found=str(level))
-    for name, number in (("draws", draws), ("seed", seed)):
-        if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < 0:
-            raise BadInput.at("the bootstrap", expected=f"0 {name} or more", found=str(number))
-
-
-def outside_share(n: int, level: float) -> float:
-    """The share of draws to leave out at each end, so that n rows give an interval as wide as Student's t."""
-    from statistics import NormalDist
-
-    return NormalDist().cdf(sqrt(n / (n - 1)) * t_quantile((1 - level) / 2, n - 1))
 
 
 def resampled(n: int, draws: int, seed: int) -> Iterator[npt.NDArray[np.int64]]:
@@ -72,3 +118,7 @@ def resampled(n: int, draws: int, seed: int) -> Iterator[npt.NDArray[np.int64]]:
         rows = rng.integers(0, n, size=(some, n), dtype=np.int32)
         rows += (np.arange(some, dtype=np.int32) * n)[:, None]
         yield np.bincount(rows.ravel(), minlength=some * n).reshape(some, n)
+
+
+def _whole(number: object) -> bool:
+    return isinstance(number, int | np.integer) and not isinstance(number, bool) and bool(number >= 0)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from karat.stats.bootstrap import FEWEST, outside_share, resampled
+from karat.stats.bootstrap import FEWEST, Resampling
 from karat.stats.totals import totals
 
 Floats = npt.NDArray[np.float64]
@@ -101,6 +101,7 @@ def rank_correlations(
     of rho, and `p_adjusted` the share of permutations of y whose largest rho of all columns is as large: columns
     that say nearly the same are hardly punished for it. With clusters both come from flips of the clusters' signs.
     """
+    resampling = Resampling(level, draws, seed)
     known = ~np.isnan(x)
     # Means of equal scores may differ by rounding alone; ranks would make much of it.
     filled = np.where(known, x, 0.0)
@@ -114,10 +115,12 @@ def rank_correlations(
     if draws and number >= FEWEST:
         parts = [
             np.stack([[of(filled[:, c], y, t[:, groups] * known[:, c]) for c in columns] for of in figures])
-            for t in resampled(number, draws, seed)
+            for t in resampling.times(number)
         ]
         drawn = np.concatenate(parts, axis=2).swapaxes(1, 2)
-    ends = np.stack([_ends(of, value, number, level) for of, value in zip(drawn, values, strict=True)])
+    ends = np.full((2, 2, x.shape[1]), np.nan)
+    for figure, column in np.argwhere(~np.isnan(values)):
+        ends[figure, :, column] = resampling.ends(drawn[figure, :, column], number)
     n = known.sum(axis=0)
     p, adjusted = (
         _by_permutation(filled, known, y, values[0], draws, seed)
@@ -125,17 +128,6 @@ def rank_correlations(
         else _by_flips(filled, known, y, groups, values[0], draws, seed)
     )
     return RankCorrelations(values[0], values[1], ends[0], ends[1], p, adjusted, n)
-
-
-def _ends(drawn: Floats, value: Floats, number: int, level: float) -> Floats:
-    """The ends of the interval of each column, NaN where the draws cannot tell."""
-    ends = np.full((2, len(value)), np.nan)
-    for column in np.flatnonzero(~np.isnan(value)):
-        defined = drawn[~np.isnan(drawn[:, column]), column]
-        if len(defined) and len(defined) >= (1 - MOST_UNDEFINED) * len(drawn) and np.ptp(defined) > 1e-12:
-            outside = outside_share(number, level)
-            ends[:, column] = np.quantile(defined, [outside, 1 - outside])
-    return ends
 
 
 def _by_permutation(

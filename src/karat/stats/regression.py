@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from karat.stats.bootstrap import FEWEST, outside_share, resampled
+from karat.stats.bootstrap import FEWEST, Resampling
 from karat.stats.totals import totals
 from karat.stats.two_way import NOTHING_LEFT, two_way
 
@@ -188,7 +188,8 @@ def clustered_means(
     low, high = np.full(mean.shape, np.nan), np.full(mean.shape, np.nan)
     if not draws or n < FEWEST:
         return mean, low, high
-    sizes = {int(m): outside_share(int(m), level) for m in np.unique(inside) if m >= FEWEST}
+    resampling = Resampling(level, draws, seed)
+    sizes = {int(m): resampling.outside(int(m)) for m in np.unique(inside) if m >= FEWEST}
     outside = np.array([sizes.get(int(m), np.nan) for m in inside])
     step = max(1, AT_ONCE // (max(n, draws) * (k + 1)))
     for start in range(0, cells, step):
@@ -196,7 +197,7 @@ def clustered_means(
         mine = (cell >= here.start) & (cell < here.stop)
         table = np.zeros((n, here.stop - start, k + 1))
         table[cluster[mine], cell[mine] - start] = sums[mine]
-        drawn = np.concatenate([times @ table.reshape(n, -1) for times in resampled(n, draws, seed)])
+        drawn = np.concatenate([times @ table.reshape(n, -1) for times in resampling.times(n)])
         drawn = drawn.reshape(draws, -1, k + 1)
         # A draw without any cluster of the cell says nothing about it; sorting puts it last.
         size = np.where(drawn[:, :, :1] > 0, drawn[:, :, :1], np.nan)

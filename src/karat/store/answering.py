@@ -8,7 +8,9 @@ from typing import Any
 
 from sqlalchemy import Connection, bindparam, func, select, update
 
+from karat.store.kinds import KINDS
 from karat.store.log import Answer, lock_task, log, settle
+from karat.store.progress import PRACTISED
 from karat.store.queue import lock_judge, own_bundle
 from karat.store.rejecting import reject
 from karat.store.store import Conflict, NotYours, Store
@@ -56,10 +58,7 @@ def answer(store: Store, judge_id: int, task_id: int, said: Answer) -> Outcome:
         judge = lock_judge(connection, store, judge_id)
         task = lock_task(connection, task_id)
         mine = _reservation(connection, store, judge_id, task_id)
-        if mine["state"] == "answered":
-            raise Conflict("you have answered this task; take the answer back first to change it")
-        if mine["state"] in ("cant_tell", "rejected"):
-            raise Conflict("this task is closed for you")
+        _refuse_done(mine)
         if task["context"] is not None and not mine["opened"]:
             raise Conflict("read the first document before you judge the second")
         left, right = (task["b"], task["a"]) if mine["turned"] else (task["a"], task["b"])
@@ -67,7 +66,7 @@ def answer(store: Store, judge_id: int, task_id: int, said: Answer) -> Outcome:
             number = log(connection, store, "practice", judge_id=judge_id, task_id=task_id, answer=said)
             _set(connection, store, mine["id"], "answered")
             settle(connection, task_id)
-            feedback = _feedback(connection, store, judge_id, task, said.label, said.choice)
+            feedback = _feedback(connection, store, judge_id, task, {"label": said.label, "choice": said.choice})
             if feedback["passed"] is False:
                 why = "the practice round did not go well enough; the lead decides whether you go on"
                 connection.execute(update(judges).where(judges.c.id == judge_id).values(state="paused", why=why))
@@ -89,7 +88,7 @@ def answer(store: Store, judge_id: int, task_id: int, said: Answer) -> Outcome:
         if failed:
             log(connection, store, "trap_failed", judge_id=judge_id, task_id=task_id, target_id=number)
         if failed and _traps_failed(connection, judge_id) > store.rules.traps_failed:
-            reject(connection, store, judge, "a control question was answered wrongly", kinds=("pair",))
+            reject(connection, store, judge, "a control question was answered wrongly", kind=task["kind"])
             return Outcome(number, None, True)
         if task["bundle_id"] is not None and mine["state"] == "held":
             own_bundle(connection, store, judge_id, task["bundle_id"])
@@ -172,10 +171,7 @@ def _give_back(store: Store, judge_id: int, task_id: int, kind: str, said: Answe
         lock_judge(connection, store, judge_id)
         task = lock_task(connection, task_id)
         mine = _reservation(connection, store, judge_id, task_id)
-        if mine["state"] == "answered":
-            raise Conflict("you have answered this task; take the answer back first to change it")
-        if mine["state"] in ("cant_tell", "rejected"):
-            raise Conflict("this task is closed for you")
+        _refuse_done(mine)
         if task["practice"]:
             raise Conflict("practice tasks are answered, right or wrong")
         if task["trap"] and kind == "cant_tell":
@@ -215,6 +211,13 @@ def _reservation(connection: Connection, store: Store, judge_id: int, task_id: i
     return dict(found)
 
 
+def _refuse_done(mine: dict[str, Any]) -> None:
+    if mine["state"] == "answered":
+        raise Conflict("you have answered this task; take the answer back first to change it")
+    if mine["state"] in ("cant_tell", "rejected"):
+        raise Conflict("this task is closed for you")
+
+
 def _set(connection: Connection, store: Store, number: int, state: str, *, until: float | None = None) -> None:
     values: dict[str, Any] = {"state": state, "changed": store.clock()}
     if until is not None:
@@ -242,7 +245,7 @@ def _again(connection: Connection, store: Store, known: dict[str, Any]) -> Outco
         return _Refused("others have finished this task meanwhile; your answer is kept but not counted")
     if known["kind"] == "practice":
         task = lock_task(connection, known["task_id"])
-        said = _feedback(connection, store, known["judge_id"], task, known["label"], known["choice"])
+        said = _feedback(connection, store, known["judge_id"], task, known)
         return Outcome(known["id"], said)
     taken_back = select(events.c.id).where(events.c.target_id == known["id"], events.c.kind == "reject")
     return Outcome(known["id"], None, connection.execute(taken_back).first() is not None)
@@ -258,27 +261,17 @@ def _traps_failed(connection: Connection, judge_id: int) -> int:
 
 
 def _feedback(
-    connection: Connection,
-    store: Store,
-    judge_id: int,
-    task: dict[str, Any],
-    label: float | None,
-    choice: str | None,
+    connection: Connection, store: Store, judge_id: int, task: dict[str, Any], said: dict[str, Any]
 ) -> dict[str, Any]:
     """Whether a practice answer was right, and after all of them whether the share of right ones is enough."""
-    right = label == task["gold"] if task["kind"] == "judge" else choice == task["expected"]
-    rows = connection.execute(
-        select(events.c.label, events.c.choice, tasks.c.gold, tasks.c.expected, tasks.c.kind)
-        .join(tasks, tasks.c.id == events.c.task_id)
-        .where(events.c.judge_id == judge_id, events.c.kind == "practice")
-    ).all()
-    correct = sum(r.label == r.gold if r.kind == "judge" else r.choice == r.expected for r in rows)
+    rows = connection.execute(PRACTISED.where(events.c.judge_id == judge_id)).mappings().all()
+    correct = sum(KINDS[row["kind"]].is_right(row, row) for row in rows)
     group = select(judges.c.grp).where(judges.c.id == judge_id).scalar_subquery()
     every = connection.execute(
         select(func.count()).where(tasks.c.study_id == store.study_id, tasks.c.practice, tasks.c.grp == group)
     ).scalar_one()
     return {
-        "right": right,
+        "right": KINDS[task["kind"]].is_right(said, task),
         "gold": task["gold"],
         "expected": task["expected"],
         "note": task["note"],

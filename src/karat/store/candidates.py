@@ -2,24 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from typing import Any, Literal
 
-from sqlalchemy import (
-    BindParameter,
-    ColumnElement,
-    Select,
-    and_,
-    bindparam,
-    exists,
-    func,
-    literal,
-    not_,
-    or_,
-    select,
-    union,
-)
+from sqlalchemy import BindParameter, ColumnElement, Select, and_, bindparam, exists, func, literal, not_, or_, select
 
+from karat.store.kinds import KINDS, TaskKind
 from karat.store.tables import answers, bundles, judges, reservations, tasks
 
 #: A prime beside the lots: (task's lot x judge's lot) mod it orders a query's tasks differently for each judge.
@@ -33,6 +22,18 @@ STUDY: BindParameter[int] = bindparam("study")
 JUDGE: BindParameter[int] = bindparam("judge")
 GROUP: BindParameter[str] = bindparam("grp")
 NOW: BindParameter[float] = bindparam("now")
+
+
+def _of_kinds(name: str, has: Callable[[TaskKind], bool]) -> ColumnElement[bool]:
+    """Tasks of kinds that have something, as the kinds are when the question is put."""
+    known: BindParameter[Any] = bindparam(
+        name, callable_=lambda: [kind.name for kind in KINDS.values() if has(kind)], expanding=True
+    )
+    return tasks.c.kind.in_(known)
+
+
+GRADING = _of_kinds("grading", lambda kind: kind.grades)
+SIDED = _of_kinds("sided", lambda kind: kind.sides)
 SHUFFLED = (tasks.c.lot * bindparam("lot")) % PRIME
 
 
@@ -118,14 +119,14 @@ def open_for() -> Select[Any]:
     free = _open(later=True).where(tasks.c.stage == "task").with_only_columns(tasks.c.item)
     held = select(tasks.c.item).join(reservations, reservations.c.task_id == tasks.c.id)
     held = held.where(reservations.c.judge_id == JUDGE, reservations.c.state == "held", tasks.c.stage == "task")
-    return select(func.count()).select_from(union(free, held).subquery())
+    return select(func.count()).select_from(free.union(held).subquery())
 
 
 def _too_soon() -> ColumnElement[bool]:
     """A document in context soon after one of its query alone, or the other way round."""
     alone = and_(tasks.c.context.is_not(None), tasks.c.query.in_(bindparam("alone", expanding=True)))
     given = and_(tasks.c.context.is_(None), tasks.c.query.in_(bindparam("given", expanding=True)))
-    return and_(tasks.c.kind == "judge", or_(alone, given))
+    return and_(GRADING, or_(alone, given))
 
 
 _GIVEN = select(
@@ -164,14 +165,14 @@ LAST_QUERY = (
     .order_by(reservations.c.changed.desc(), reservations.c.id.desc())
     .limit(1)
 )
-#: Pairs met so far, the traps among them.
+#: Tasks with two sides met so far, the traps among them.
 PAIRS_MET = (
     select(func.count())
     .select_from(reservations.join(tasks, tasks.c.id == reservations.c.task_id))
     .where(
         reservations.c.judge_id == JUDGE,
         reservations.c.state.in_(("held", "answered")),
-        tasks.c.kind == "pair",
+        SIDED,
         tasks.c.bundle_id.is_(None),
         not_(tasks.c.practice),
     )
@@ -185,7 +186,7 @@ LATELY = (
         reservations.c.judge_id == JUDGE,
         reservations.c.state.in_(("held", "answered")),
         reservations.c.changed > bindparam("since"),
-        tasks.c.kind == "judge",
+        GRADING,
         not_(tasks.c.practice),
     )
     .group_by(tasks.c.query, tasks.c.context.is_(None))

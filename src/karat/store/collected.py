@@ -1,4 +1,4 @@
-"""What was collected, as tables: judgments, preferences, codes of reasons, and the whole log."""
+"""What was collected, as tables: the answers to each kind of task, the tasks, and the whole log."""
 
 from __future__ import annotations
 
@@ -9,110 +9,25 @@ from typing import Any
 import polars as pl
 from sqlalchemy import ColumnElement, func, select
 
-from karat.labels.selection import OVERALL, PAGE
+from karat.store.candidates import GRADING
+from karat.store.kinds import JUDGE, KINDS, TaskKind
+from karat.store.kinds.kind import OPENED, typed
 from karat.store.store import Store
 from karat.store.tables import ENDLESS, answers, bundles, events, judges, tasks
+from karat.store.task_rows import TASKS
 from karat.store.tasks import ELSEWHERE, STRIDE
 
-#: What the app notes of a judge who opened the page, or judged by what is shown of it.
-SEEN = {True: PAGE, False: "snippet"}
-OPENED = {seen: opened for opened, seen in SEEN.items()}
 
-JUDGMENTS = {
-    "query": pl.String,
-    "doc": pl.String,
-    "label": pl.Float64,
-    "judge": pl.String,
-    "group": pl.String,
-    "aspect": pl.String,
-    "context": pl.String,
-    "subtopic": pl.String,
-    "surface": pl.String,
-    "opened": pl.Boolean,
-    "time": pl.String,
-    "seconds": pl.Float64,
-    "comment": pl.String,
-    "probability": pl.Float64,
-    "round": pl.Int64,
-    "away": pl.Float64,
-    "gold": pl.Float64,
-    "task": pl.Int64,
-}
-PREFERENCES = {
-    "query": pl.String,
-    "subtopic": pl.String,
-    "left": pl.String,
-    "right": pl.String,
-    "choice": pl.String,
-    "strength": pl.Float64,
-    "judge": pl.String,
-    "group": pl.String,
-    "reason": pl.String,
-    "trap": pl.Boolean,
-    "expected": pl.String,
-    "time": pl.String,
-    "seconds": pl.Float64,
-    "away": pl.Float64,
-    "comment": pl.String,
-    "probability": pl.Float64,
-    "task": pl.Int64,
-}
-#: The columns of tasks, and those of the database in which they are as they are.
-TASKS = {
-    "task": "id",
-    **{name: name for name in ("kind", "query", "doc", "context", "subtopic")},
-    "description": None,
-    "left": "a",
-    "right": "b",
-    "left_query": "a_query",
-    "right_query": "b_query",
-    "left_docs": "a_docs",
-    "right_docs": "b_docs",
-    "reason": None,
-    "group": "grp",
-    **dict.fromkeys(("judge", "block", "place", "order"), None),
-    **{name: name for name in ("session", "trap", "expected", "practice", "gold", "note", "probability", "round")},
-    **dict.fromkeys(("labels", "closed"), None),
-    "wanted": "wanted",
-    "filled": "filled",
-}
-CODES = {
-    "query": pl.String,
-    "reason": pl.String,
-    "class": pl.String,
-    "judge": pl.String,
-    "group": pl.String,
-    "time": pl.String,
-    "task": pl.Int64,
-}
+def answers_frame(store: Store, kind: TaskKind) -> pl.DataFrame:
+    """What was said to one kind of task and stands, as its table, in the order in which it was said."""
+    columns = kind.table.columns
+    rows = [row | part for row in _said(store, kind) for part in kind.table.rows(row)]
+    return pl.DataFrame([{name: row[name] for name in columns} for row in rows], schema=dict(columns))
 
 
-def judgments(store: Store, *, aspects: bool = True, cant_tell: bool = True) -> pl.DataFrame:
-    """The labels that stand, in the order in which they were said; `aspects` adds a row for each graded aspect.
-
-    A label is about the document; whether the judge opened the page stands beside it. Only labels collected elsewhere
-    have a surface, where they came with one.
-    Somebody who could not tell has a row without label (their reason is the comment) unless `cant_tell` is False.
-    """
-    rows = []
-    for row in _said(store, "judge", cant_tell=cant_tell):
-        more = json.loads(row["more"] or "{}")
-        said = _base(row) | {
-            "doc": row["doc"],
-            "label": row["label"],
-            "context": row["context"],
-            "surface": more.get("surface"),
-            "opened": OPENED.get(row["surface"]),
-            "comment": row["comment"] or (row["reason"] if row["kind"] == "cant_tell" else None),
-            "gold": row["gold"],
-            "round": row["round"],
-            "aspect": OVERALL,
-        }
-        rows.append(said)
-        if aspects:
-            graded = more.get("aspects", {}).items()
-            rows += [said | {"aspect": name, "label": grade, "gold": None} for name, grade in graded]
-    return pl.DataFrame(rows, schema=JUDGMENTS)
+def judgments(store: Store) -> pl.DataFrame:
+    """The labels that stand, with a row for each graded aspect; somebody who could not tell has a row without label."""
+    return answers_frame(store, JUDGE)
 
 
 def waiting(store: Store) -> pl.DataFrame:
@@ -122,7 +37,7 @@ def waiting(store: Store) -> pl.DataFrame:
     found = found.group_by(*(tasks.c[name] for name in (*names, "grp"))).having(func.max(tasks.c.filled) == 0)
     with store.database.read() as connection:
         rows = [dict(row) for row in connection.execute(found.order_by(func.min(tasks.c.id))).mappings()]
-    return pl.DataFrame(rows, schema={name: JUDGMENTS[name] for name in (*names, "group")})
+    return pl.DataFrame(rows, schema=typed(*names, "group"))
 
 
 def drawn_any(store: Store) -> bool:
@@ -133,53 +48,28 @@ def drawn_any(store: Store) -> bool:
 
 def _drawn(store: Store) -> tuple[ColumnElement[bool], ...]:
     alone = (tasks.c.context.is_(None), tasks.c.subtopic.is_(None), ~tasks.c.practice)
-    return (tasks.c.study_id == store.study_id, tasks.c.kind == "judge", *alone, tasks.c.probability.is_not(None))
+    return (tasks.c.study_id == store.study_id, GRADING, *alone, tasks.c.probability.is_not(None))
 
 
-def preferences(store: Store, *, traps: bool = True) -> pl.DataFrame:
-    """The choices that stand, with the systems on the sides on which they were shown."""
-    rows = []
-    for row in _said(store, "pair"):
-        if row["trap"] and not traps:
-            continue
-        chips = json.loads(row["more"] or "{}").get("chips", [])
-        turned = row["shown_left"] != row["a"]
-        expected = {"left": "right", "right": "left"}.get(row["expected"]) if turned else row["expected"]
-        rows.append(
-            _base(row)
-            | {
-                "left": row["shown_left"],
-                "right": row["shown_right"],
-                "choice": row["choice"],
-                "strength": row["strength"],
-                "reason": "; ".join([*chips, *([row["reason"]] if row["reason"] else [])]) or None,
-                "trap": row["trap"],
-                "expected": expected,
-                "comment": row["comment"],
-            }
-        )
-    return pl.DataFrame(rows, schema=PREFERENCES)
+def known_grades(store: Store) -> pl.DataFrame:
+    """The documents whose grade is known."""
+    names = ("query", "doc", "context", "subtopic")
+    mine = (tasks.c.study_id == store.study_id, tasks.c.gold.is_not(None), GRADING, ~tasks.c.practice)
+    found = select(*(tasks.c[name] for name in names), tasks.c.gold).where(*mine).distinct()
+    with store.database.read() as connection:
+        rows = [tuple(row) for row in connection.execute(found)]
+    return pl.DataFrame(rows, schema=typed(*names, "label"), orient="row").unique(names, maintain_order=True)
 
 
-def rejected(store: Store, kind: str) -> int:
+def rejected(store: Store, kind: TaskKind) -> int:
     """How many judges had answers to tasks of a kind taken back because they were rejected."""
     taken = (
         select(func.count(events.c.judge_id.distinct()))
         .join(tasks, tasks.c.id == events.c.task_id)
-        .where(events.c.study_id == store.study_id, events.c.kind == "reject", tasks.c.kind == kind)
+        .where(events.c.study_id == store.study_id, events.c.kind == "reject", tasks.c.kind == kind.name)
     )
     with store.database.read() as connection:
         return int(connection.execute(taken).scalar_one())
-
-
-def codes(store: Store) -> pl.DataFrame:
-    """The classes into which reasons were put, one row for each class."""
-    rows = []
-    for row in _said(store, "code"):
-        said = {name: value for name, value in _base(row).items() if name in CODES}
-        classes = json.loads(row["more"] or "{}").get("classes", [])
-        rows += [said | {"reason": row["text"], "class": name} for name in classes]
-    return pl.DataFrame(rows, schema=CODES)
 
 
 def events_frame(store: Store) -> pl.DataFrame:
@@ -193,8 +83,7 @@ def events_frame(store: Store) -> pl.DataFrame:
         )
         rows = [dict(row) for row in found.mappings()]
     texts = ("kind", "judge", "choice", "left", "right", "reason", "comment", "more", "key", "time")
-    schema: dict[str, Any] = {"event": pl.Int64, "task": pl.Int64, "takes_back": pl.Int64, "opened": pl.Boolean}
-    schema |= dict.fromkeys(texts, pl.String) | dict.fromkeys(("label", "strength", "seconds", "away"), pl.Float64)
+    schema = typed("event", "task", "takes_back", "opened", *texts, "label", "strength", "seconds", "away")
     named = {"id": "event", "task_id": "task", "target_id": "takes_back", "a": "left", "b": "right"}
     ready = [
         {named.get(name, name): value for name, value in row.items()}
@@ -212,16 +101,13 @@ def tasks_frame(store: Store) -> pl.DataFrame:
         mine = select(*(tasks.c[name] for name in kept), *more, bundles.c.name.label("bundle"))
         mine = mine.outerjoin(bundles, bundles.c.id == tasks.c.bundle_id).where(tasks.c.study_id == store.study_id)
         rows = [_planned(dict(row)) for row in connection.execute(mine.order_by(tasks.c.id)).mappings()]
-    whole = ("task", "session", "order", "place", "round", "labels", "wanted", "filled")
-    types: dict[str, Any] = dict.fromkeys(whole, pl.Int64) | {"gold": pl.Float64, "probability": pl.Float64}
-    types |= dict.fromkeys(("trap", "practice", "closed"), pl.Boolean)
-    return pl.DataFrame(rows, schema={name: types.get(name, pl.String) for name in TASKS})
+    return pl.DataFrame(rows, schema=typed(*TASKS))
 
 
 def _planned(row: dict[str, Any]) -> dict[str, Any]:
     """A task in the words of a plan, so that the same comes of it when it is loaded again."""
     plan: dict[str, Any] = {name: None if column is None else row[column] for name, column in TASKS.items()}
-    plan["reason" if row["kind"] == "code" else "description"] = row["text"]
+    plan[KINDS[row["kind"]].text] = row["text"]
     for what in ("judge", "block"):
         start = f"{what}:{row['grp']}:"
         if (row["bundle"] or "").startswith(start):
@@ -244,27 +130,25 @@ def iso(at: float) -> str:
     return datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds")
 
 
-def _said(store: Store, kind: str, *, cant_tell: bool = False) -> list[dict[str, Any]]:
+def _said(store: Store, kind: TaskKind) -> list[dict[str, Any]]:
     """The answers that stand to one kind of task, beside their tasks and judges."""
-    source = answers
-    names = ("id", "kind", "at", "label", "choice", "strength", "reason", "comment", "surface", "seconds", "away")
     with store.database.read() as connection:
-        rows = _rows(connection, source, names, store, kind)
-        if cant_tell:
+        rows = _rows(connection, answers, store, kind)
+        if kind.table.cant_tell:
             gone = select(events.c.target_id).where(events.c.kind == "undo", events.c.target_id.is_not(None))
-            rows += _rows(
-                connection, events, names, store, kind, events.c.kind == "cant_tell", events.c.id.not_in(gone)
-            )
+            rows += _rows(connection, events, store, kind, events.c.kind == "cant_tell", events.c.id.not_in(gone))
             rows.sort(key=lambda row: int(row["id"]))
     return rows
 
 
-def _rows(connection: Any, source: Any, names: tuple[str, ...], store: Store, kind: str, *more: Any) -> list[Any]:
+def _rows(connection: Any, source: Any, store: Store, kind: TaskKind, *more: Any) -> list[dict[str, Any]]:
+    said = ("id", "kind", "at", "label", "choice", "strength", "reason", "comment", "surface", "seconds", "away")
     asked = ("query", "doc", "context", "subtopic", "a", "b", "trap", "expected", "gold", "text")
     drawn = ("probability", "round")
     found = connection.execute(
         select(
-            *(source.c[name] for name in (*names, "more", "task_id")),
+            *(source.c[name] for name in (*said, "more")),
+            source.c.task_id.label("task"),
             source.c.a.label("shown_left"),
             source.c.b.label("shown_right"),
             *(tasks.c[name] for name in (*asked, *drawn)),
@@ -273,21 +157,7 @@ def _rows(connection: Any, source: Any, names: tuple[str, ...], store: Store, ki
         )
         .join(tasks, tasks.c.id == source.c.task_id)
         .join(judges, judges.c.id == source.c.judge_id)
-        .where(source.c.study_id == store.study_id, tasks.c.kind == kind, *more)
+        .where(source.c.study_id == store.study_id, tasks.c.kind == kind.name, *more)
         .order_by(source.c.id)
     )
-    return [dict(row) for row in found.mappings()]
-
-
-def _base(row: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "query": row["query"],
-        "subtopic": row["subtopic"],
-        "judge": row["judge"],
-        "group": row["group"],
-        "time": iso(row["at"]),
-        "seconds": row["seconds"],
-        "away": row["away"],
-        "probability": row["probability"],
-        "task": row["task_id"],
-    }
+    return [{**row, "more": json.loads(row["more"] or "{}"), "time": iso(row["at"])} for row in found.mappings()]

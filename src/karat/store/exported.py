@@ -7,20 +7,18 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import polars as pl
-from sqlalchemy import func, select
 
 from karat.errors import BadInput
 from karat.labels import GOLD
 from karat.labels.selection import OVERALL
-from karat.records import Judgments, Preferences, Records, Scale, Schema
+from karat.records import Judgments, Records, Scale, Schema
 from karat.records.base import count
 from karat.store import collected
+from karat.store.kinds import JUDGE, KINDS
+from karat.store.kinds.kind import typed
 from karat.store.people import all_judges
+from karat.store.progress import judge_counts
 from karat.store.store import Store
-from karat.store.tables import answers
-
-#: What can be written.
-KINDS = ("judgments", "gold", "preferences", "tasks", "codes", "people", "log")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -30,32 +28,39 @@ class Table(Records):
     schema: ClassVar[Schema] = Schema("rows", ())
 
 
-def exported(store: Store, kind: str, scale: Scale | None = None, group: str | None = None) -> Records:
-    """The study's judgments, gold labels, preferences, tasks, codes, people or log; empty columns are left out.
+def exportable() -> tuple[str, ...]:
+    """What can be written: the answers to each kind of task, gold labels, and what there is beside them.
+
+    >>> exportable()
+    ('judgments', 'preferences', 'codes', 'gold', 'tasks', 'people', 'log')
+    """
+    return (*(kind.table.name for kind in KINDS.values()), "gold", *_BESIDE)
+
+
+def exported(store: Store, what: str, scale: Scale | None = None, group: str | None = None) -> Records:
+    """The answers to a kind of task, gold labels, tasks, people or log; empty columns are left out.
 
     A `group` is for judgments and gold labels: those of its judges alone.
     """
-    if kind == "gold":
+    if what == "gold":
         return drawn_labels(store, scale, group)
-    if kind == "judgments":
+    if what == JUDGE.table.name:
         said, waiting = _said_and_waiting(store, group)
         left, gold = waiting.filter(pl.col("group") != GOLD), waiting.filter(pl.col("group") == GOLD)
         note = f"{_documents(left)} without a label yet left out: --kind gold has them, for compare --gold"
         return _judgments(pl.concat([said, gold], how="diagonal"), scale, (note,) if left.height else ())
-    if kind == "preferences":
-        frame, gone = collected.preferences(store).drop("task"), collected.rejected(store, "pair")
+    if what in _BESIDE:
+        return Table(_BESIDE[what](store))
+    kind = next((kind for kind in KINDS.values() if kind.table.name == what), None)
+    if kind is None:
+        raise BadInput.at("the export", expected=" or ".join(exportable()), found=f'"{what}"')
+    frame = collected.answers_frame(store, kind)
+    if kind.sides:
         # Their answers are taken back: without this nobody would know that somebody failed a trap.
-        frame = frame.with_columns(rejected=pl.lit(gone or None, pl.Int64))
-        return Preferences(_filled(frame, ["query", "left", "right", "choice", "judge", "group", "trap"]))
-    frames = {
-        "tasks": collected.tasks_frame,
-        "codes": collected.codes,
-        "people": people_frame,
-        "log": collected.events_frame,
-    }
-    if kind not in frames:
-        raise BadInput.at("the export", expected=" or ".join(KINDS), found=f'"{kind}"')
-    return Table(frames[kind](store))
+        frame = frame.with_columns(rejected=pl.lit(collected.rejected(store, kind) or None, pl.Int64))
+    if kind.table.records is None:
+        return Table(frame)
+    return kind.table.records(_filled(frame.drop("task"), kind.table.records))
 
 
 def drawn_labels(store: Store, scale: Scale | None = None, group: str | None = None) -> Judgments:
@@ -99,7 +104,7 @@ def _of(group: str | None, frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _judgments(frame: pl.DataFrame, scale: Scale | None, notes: tuple[str, ...] = ()) -> Judgments:
-    frame = _filled(frame.drop("task", strict=False), ["query", "doc", "label", "judge", "group"])
+    frame = _filled(frame.drop("task", strict=False), Judgments)
     if "aspect" in frame.columns and frame["aspect"].drop_nulls().n_unique() < 2:
         frame = frame.drop("aspect")
     return Judgments(frame, notes, scale)
@@ -110,11 +115,7 @@ def people_frame(store: Store) -> pl.DataFrame:
 
     No secrets are in it: neither links nor their hashes.
     """
-    many = select(answers.c.judge_id, func.count()).where(answers.c.study_id == store.study_id)
-    with store.database.read() as connection:
-        said = {row[0]: int(row[1]) for row in connection.execute(many.group_by(answers.c.judge_id))}
-    places = ("platform_id", "platform_study", "platform_session", "completion_code")
-    texts = ("judge", "group", "source", *places, "state", "why", "joined")
+    said = judge_counts(store)["answers"]
     rows = [
         {
             "judge": person["name"],
@@ -126,11 +127,12 @@ def people_frame(store: Store) -> pl.DataFrame:
             "state": person["state"],
             "why": person["why"],
             "joined": collected.iso(person["made"]),
-            "answers": said.get(person["id"], 0),
+            "answers": said[person["id"]],
         }
         for person in all_judges(store)
     ]
-    return pl.DataFrame(rows, schema={**dict.fromkeys(texts, pl.String), "answers": pl.Int64})
+    places = ("platform_id", "platform_study", "platform_session", "completion_code")
+    return pl.DataFrame(rows, schema=typed("judge", "group", "source", *places, "state", "why", "joined", "answers"))
 
 
 def _came_from(details: str | None) -> dict[str, str | None]:
@@ -142,5 +144,10 @@ def _came_from(details: str | None) -> dict[str, str | None]:
     }
 
 
-def _filled(frame: pl.DataFrame, always: list[str]) -> pl.DataFrame:
+def _filled(frame: pl.DataFrame, records: type[Records]) -> pl.DataFrame:
+    """Without columns in which nothing stands, but for those that are always looked for."""
+    always = {*records.schema.required, "judge", "group", "trap"}
     return frame.select(name for name in frame.columns if name in always or frame[name].null_count() < frame.height)
+
+
+_BESIDE = {"tasks": collected.tasks_frame, "people": people_frame, "log": collected.events_frame}

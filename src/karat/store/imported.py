@@ -12,31 +12,30 @@ import polars as pl
 from sqlalchemy import Connection, insert, select, update
 
 from karat.errors import BadInput
-from karat.labels.selection import OVERALL
-from karat.records import Judgments, Preferences, Records
+from karat.records import Records
 from karat.records.times import moments
-from karat.store.collected import SEEN
+from karat.store.kinds import KINDS, TaskKind
+from karat.store.kinds.kind import SEEN, Elsewhere
 from karat.store.log import labels_wanted, settle
 from karat.store.people import add_judge
 from karat.store.probabilities import Asked, Chances, Draw, keep_chances
 from karat.store.store import Store
 from karat.store.tables import answers, events, judges, reservations, tasks
 from karat.store.task_rows import CHANCE, round_of
-from karat.store.tasks import ELSEWHERE, add_tasks, item_of
+from karat.store.tasks import ELSEWHERE, add_tasks
 
 #: Seconds since 1970 will not be so many before the year 5000.
 MILLISECONDS = 1e11
-#: What is kept of a row beside the columns that the records know.
-KEPT = {"judgments": ("round",), "preferences": ("comment", "opened")}
 
 
 def not_kept(records: Records) -> list[str]:
     """The columns of judgments or preferences that a study has no place for.
 
+    >>> from karat.records import Judgments
     >>> not_kept(Judgments.of([{"query": "q", "doc": "d", "label": 1, "comment": "so", "weather": "rain"}]))
     ['weather']
     """
-    kept = (*records.schema.names, *KEPT.get(records.schema.name, ()))
+    kept = (*records.schema.names, *_asked_as(records)[1].kept)
     return [name for name in records.frame.columns if name not in kept]
 
 
@@ -84,12 +83,7 @@ def import_records(store: Store, records: Records, *, name: str = "imported") ->
     beyond them is counted and left out. First is what was said first where every row has its time, or else what
     stands first. Rows without judge are by the judge `name`.
     """
-    if isinstance(records, Judgments):
-        rows, twice, traps = *_judgment_rows(store, records, name), 0
-    elif isinstance(records, Preferences):
-        rows, twice, traps = _preference_rows(store, records, name)
-    else:
-        raise BadInput.at("the import", expected="judgments or preferences", found=records.schema.name)
+    rows, twice, traps = _answer_rows(store, records, name)
     if all(row["at"] is not None for row in rows):
         rows.sort(key=lambda row: float(row["at"]))
 
@@ -97,14 +91,8 @@ def import_records(store: Store, records: Records, *, name: str = "imported") ->
         missing = _add_missing_tasks(connection, store, rows)
         people = _judges(store, {(row["judge"], row["group"]) for row in rows})
         slots = _slots(connection, store, {row["item"] for row in rows})
-        met = {
-            (row.judge_id, row.item): row.state
-            for row in connection.execute(
-                select(reservations.c.judge_id, reservations.c.item, reservations.c.state).where(
-                    reservations.c.study_id == store.study_id
-                )
-            )
-        }
+        held_by = select(reservations.c.judge_id, reservations.c.item).where(reservations.c.study_id == store.study_id)
+        met = {(row.judge_id, row.item) for row in connection.execute(held_by)}
         before = _before(connection, store)
         touched: dict[int, _Slot] = {}
         said, held, known, surplus, changed = [], [], 0, 0, 0
@@ -124,7 +112,7 @@ def import_records(store: Store, records: Records, *, name: str = "imported") ->
             if tells:
                 # What was just said may ask for a third opinion, which the next row may be.
                 task.given.append(row.get("label"))
-            met[judge_id, row["item"]] = "answered"
+            met.add((judge_id, row["item"]))
             touched[task.id] = task
             said.append(_event(store, row, judge_id, task.id))
             held.append(_reservation(store, row, judge_id, task.id))
@@ -143,45 +131,33 @@ def import_records(store: Store, records: Records, *, name: str = "imported") ->
     return store.database.write(work)
 
 
-def _judgment_rows(store: Store, records: Judgments, name: str) -> tuple[list[dict[str, Any]], int]:
-    """One row for each judge and question, the aspects beside the whole; and how many were said again further down."""
-    made: dict[str, dict[str, Any]] = {}
-    seen, twice = set(), 0
-    for raw in _timed(records.frame).iter_rows(named=True):
-        asked = {part: raw.get(part) for part in ("query", "doc", "context", "subtopic", "surface")}
-        judge, group = raw.get("judge") or name, _group(store, raw.get("group"))
-        this = _row("judge", asked, judge, group, raw)
-        key = this["key"]
-        row = made.setdefault(key, this | {"aspects": {}, "label": None})
-        aspect = raw.get("aspect") or OVERALL
-        twice += (key, aspect) in seen
-        seen.add((key, aspect))
-        if aspect == OVERALL:
-            row |= this | {"label": raw["label"]}
-        else:
-            row["aspects"][aspect] = raw["label"]
-    for row in made.values():
-        row["kind"] = "cant_tell" if row["label"] is None else "answer"
-        more = {"aspects": row["aspects"], "surface": row["task"]["surface"]}
-        kept = {name: value for name, value in more.items() if value}
-        row["more"] = json.dumps(kept) if kept else None
-    return list(made.values()), twice
+def _asked_as(records: Records) -> tuple[TaskKind, Elsewhere]:
+    """The kind of task to which these records answer."""
+    known = [(kind, kind.elsewhere) for kind in KINDS.values() if kind.elsewhere is not None]
+    for kind, elsewhere in known:
+        if isinstance(records, elsewhere.records):
+            return kind, elsewhere
+    expected = " or ".join(elsewhere.records.schema.name for _, elsewhere in known)
+    raise BadInput.at("the import", expected=expected, found=records.schema.name)
 
 
-def _preference_rows(store: Store, records: Preferences, name: str) -> tuple[list[dict[str, Any]], int, int]:
+def _answer_rows(store: Store, records: Records, name: str) -> tuple[list[dict[str, Any]], int, int]:
     """One row for each judge and question; and how many were said again further down, or to traps."""
-    made: dict[str, dict[str, Any]] = {}
+    kind, elsewhere = _asked_as(records)
+    said: dict[str, list[dict[str, Any]]] = {}
     twice, traps = 0, 0
     for raw in _timed(records.frame).iter_rows(named=True):
-        if raw.get("trap"):
+        if kind.sides and raw.get("trap"):
             traps += 1
             continue
-        asked = {part: raw.get(part) for part in ("query", "subtopic", "left", "right")}
-        judge, group = raw.get("judge") or name, _group(store, raw.get("group"))
-        row = _row("pair", asked, judge, group, raw) | {"a": raw["left"], "b": raw["right"], "kind": "answer"}
-        twice += row["key"] in made
-        made[row["key"]] = row | {part: raw.get(part) for part in ("choice", "strength", "reason")}
-    return list(made.values()), twice, traps
+        row = _row(kind, elsewhere, raw, raw.get("judge") or name, _group(store, raw.get("group")))
+        said.setdefault(row["key"], []).append(row)
+    made = []
+    for rows in said.values():
+        counts, answer, again = elsewhere.gather([row["raw"] for row in rows])
+        made.append(next(row for row in rows if row["raw"] is counts) | answer)
+        twice += again
+    return made, twice, traps
 
 
 def _before(connection: Connection, store: Store) -> dict[tuple[int, str], Any]:
@@ -206,24 +182,23 @@ def _winner(said: Any) -> str | None:
     return {"left": said.get("a"), "right": said.get("b")}.get(choice or "", choice)
 
 
-def _row(kind: str, asked: dict[str, Any], judge: str, group: str, raw: dict[str, Any]) -> dict[str, Any]:
-    item = item_of(kind=kind, **asked)
+def _row(kind: TaskKind, elsewhere: Elsewhere, raw: dict[str, Any], judge: str, group: str) -> dict[str, Any]:
+    asked = {name: raw.get(name) for name in elsewhere.asked}
+    item = kind.item(asked)
     digest = hashlib.sha256(json.dumps([judge, group, item]).encode()).hexdigest()
-    parts = {name: raw.get(name) for name in ("comment", "seconds", "away", "probability")}
-    parts["round"] = round_of(raw.get("round"), f"the label of document {asked.get('doc')}")
-    parts["surface"] = SEEN.get(raw["opened"]) if "opened" in raw else None
-    at, chance = raw.get("time"), raw.get("probability")
+    about = elsewhere.about.format(**asked)
+    chance = raw.get("probability")
     if isinstance(chance, float) and not 0 < chance <= 1:
-        about = (
-            f"the {'label of document ' + asked['doc'] if kind == 'judge' else 'preference'} of query {asked['query']}"
-        )
         raise BadInput.at(about, expected=CHANCE, found=f"{chance:g}")
-    return parts | {
-        "task": asked | {"kind": kind},
+    return {name: raw.get(name) for name in ("comment", "seconds", "away", "probability")} | {
+        "raw": raw,
+        "round": round_of(raw.get("round"), about),
+        "surface": SEEN.get(raw["opened"]) if "opened" in raw else None,
+        "task": asked | {"kind": kind.name},
         "item": item,
         "judge": judge,
         "group": group,
-        "at": at,
+        "at": raw.get("time"),
         "key": f"import {digest}",
     }
 

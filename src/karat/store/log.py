@@ -71,16 +71,10 @@ def log(
         "task_id": task_id,
         "target_id": target_id,
         "key": said.key or key,
-        "label": said.label,
-        "choice": said.choice,
-        "strength": said.strength,
+        **{name: getattr(said, name) for name in ("label", "choice", "strength", "reason", "comment")},
+        **{name: getattr(said, name) for name in ("surface", "seconds", "away")},
         "a": left,
         "b": right,
-        "reason": said.reason,
-        "comment": said.comment,
-        "surface": said.surface,
-        "seconds": said.seconds,
-        "away": said.away,
         "more": json.dumps(extra, ensure_ascii=False) if extra else None,
     }
     return added(connection, _INSERT, row)

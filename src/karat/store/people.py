@@ -125,6 +125,24 @@ def set_state(store: Store, judge_id: int, state: str, why: str = "") -> None:
     store.database.write(work)
 
 
+def keep_details(store: Store, judge_id: int, details: dict[str, str]) -> None:
+    """Keep with a judge what the platform sent along."""
+    change = update(judges).where(judges.c.id == judge_id).values(details=json.dumps(details))
+    store.database.write(lambda connection: connection.execute(change))
+
+
+def keep_completion(store: Store, judge_id: int, code: str, *, again: bool) -> str:
+    """Keep the completion code that a judge is given; one given before stays, unless `again`; returns what stands."""
+
+    def work(connection: Connection) -> str:
+        mine = judges.c.id == judge_id
+        change = update(judges).where(mine) if again else update(judges).where(mine, judges.c.completion.is_(None))
+        connection.execute(change.values(completion=code))
+        return str(connection.execute(select(judges.c.completion).where(mine)).scalar_one())
+
+    return store.database.write(work)
+
+
 def free_held(connection: Connection, store: Store, judge_id: int) -> None:
     """Give back what a judge holds: reservations, and bundles, which somebody else may go on with."""
     mine = select(reservations.c.id, reservations.c.task_id).where(

@@ -11,11 +11,12 @@ from sqlalchemy import Connection, select
 from karat.errors import BadInput
 from karat.records import Judgments
 from karat.store.imported import Imported, import_records
+from karat.store.kinds import KINDS
 from karat.store.probabilities import Asked, Chances, Draw, keep_chances
 from karat.store.store import Store
 from karat.store.tables import events, tasks
 from karat.store.task_rows import task_row
-from karat.store.tasks import Added, add_tasks, item_of
+from karat.store.tasks import Added, add_tasks
 
 
 @dataclass(frozen=True)
@@ -103,6 +104,5 @@ def _groups_named(plan: Judgments) -> bool:
 
 
 def _asked(row: dict[str, Any], surface: str | None, groups: tuple[str, ...]) -> list[Asked]:
-    asked = {name: row[name] for name in ("kind", "query", "doc", "context", "subtopic")}
-    item = item_of(**asked, surface=surface)
+    item = KINDS[row["kind"]].item(row | {"surface": surface})
     return [(group, item) for group in ([row["group"]] if row["group"] else groups)]

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, bindparam, select, update
 
 from karat.errors import BadInput
 from karat.records.base import count
+from karat.store.kinds import KINDS
 from karat.store.store import Store
 from karat.store.tables import tasks
 
@@ -55,13 +56,7 @@ class Chances:
     beside: frozenset[Asked] = frozenset()
 
     def __or__(self, other: Chances) -> Chances:
-        return Chances(
-            self.set | other.set,
-            self.other | other.other,
-            self.later | other.later,
-            self.gone | other.gone,
-            self.beside | other.beside,
-        )
+        return Chances(*(getattr(self, part.name) | getattr(other, part.name) for part in fields(self)))
 
 
 def keep_chances(connection: Connection, store: Store, drawn: Mapping[Asked, Draw]) -> Chances:
@@ -78,7 +73,7 @@ def keep_chances(connection: Connection, store: Store, drawn: Mapping[Asked, Dra
     mine = select(*columns).where(tasks.c.study_id == store.study_id, tasks.c.grp.in_(groups)).order_by(tasks.c.id)
     parts: dict[tuple[str, bool], list[Any]] = {}
     for row in connection.execute(mine):
-        alone = row.kind == "judge" and row.context is None and row.subtopic is None and not row.practice
+        alone = KINDS[row.kind].grades and row.context is None and row.subtopic is None and not row.practice
         parts.setdefault((row.grp, alone), []).append(row)
     found = Chances()
     for (group, alone), rows in sorted(parts.items()):

@@ -12,6 +12,7 @@ from sqlalchemy import Connection, bindparam, insert, or_, select, update
 from karat.store import candidates as ask
 from karat.store.candidates import candidates
 from karat.store.database import LostRace
+from karat.store.kinds import KINDS
 from karat.store.log import settle
 from karat.store.store import Closed, NotYours, Store
 from karat.store.tables import bundles, reservations, tasks
@@ -132,10 +133,10 @@ def _draw(connection: Connection, store: Store, judge: dict[str, Any]) -> Turn:
             task = _first(connection, order, names, later)
             if task is None:
                 continue
-            if order == "place" and task["bundle_id"] is None and task["kind"] == "judge":
+            kind, loose = KINDS[task["kind"]], task["bundle_id"] is None
+            if order == "place" and loose and kind.grades:
                 task = _first(connection, "query", names | {"query": task["query"]}, later) or task
-            pair = task["kind"] == "pair" and task["bundle_id"] is None
-            trap = _trap_due(connection, store, names) if pair else None
+            trap = _trap_due(connection, store, names) if loose and kind.sides else None
             return _take(connection, store, judge, trap or task)
     trap = _trap_due(connection, store, names, last=True)
     if trap is not None:
@@ -161,7 +162,7 @@ def _take(connection: Connection, store: Store, judge: dict[str, Any], task: dic
     if found is None:
         lot = hashlib.sha256(f"{judge['lot']} {task['item']}".encode()).digest()[0]
         # Practice is shown as it was written, because its explanation says left and right.
-        turned, opened = task["kind"] == "pair" and not task["practice"] and lot % 2 == 1, False
+        turned, opened = KINDS[task["kind"]].sides and not task["practice"] and lot % 2 == 1, False
         new = {"study_id": store.study_id, "judge_id": judge["id"], "item": task["item"]}
         connection.execute(_KEEP, values | new | {"turned": turned, "opened": opened})
     else:

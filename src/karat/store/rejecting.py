@@ -25,17 +25,15 @@ def reject_judge(store: Store, judge_id: int, why: str) -> None:
     store.database.write(work)
 
 
-def reject(
-    connection: Connection, store: Store, judge: dict[str, Any], why: str, *, kinds: tuple[str, ...] = ()
-) -> None:
-    """Take back a judge's answers (of some kinds of task) one by one in the log, and open their slots."""
+def reject(connection: Connection, store: Store, judge: dict[str, Any], why: str, *, kind: str | None = None) -> None:
+    """Take back a judge's answers (to one kind of task) one by one in the log, and open their slots."""
     stand = (
         select(answers.c.id, answers.c.task_id)
         .join(tasks, tasks.c.id == answers.c.task_id)
         .where(answers.c.judge_id == judge["id"], answers.c.study_id == store.study_id)
     )
-    if kinds:
-        stand = stand.where(tasks.c.kind.in_(kinds))
+    if kind is not None:
+        stand = stand.where(tasks.c.kind == kind)
     for row in connection.execute(stand.order_by(answers.c.task_id)).all():
         lock_task(connection, row.task_id)
         log(connection, store, "reject", judge_id=judge["id"], task_id=row.task_id, target_id=row.id, more={"why": why})

@@ -11,16 +11,23 @@ import polars as pl
 
 from karat.errors import BadInput
 from karat.records import Scale, Source
-from karat.records.design import KINDS
-from karat.records.preferences import CHOICES
+from karat.store.kinds import KINDS
 
-TEXTS = ("query", "doc", "context", "subtopic", "left", "right", "left_query", "right_query", "group", "judge")
-#: What a row may say beside them; the last ones stand in exported tasks and plans, and are not read.
-MORE: tuple[str, ...] = (
-    *("kind", "reason", "description", "left_docs", "right_docs", "session", "order", "block", "place", "labels"),
-    *("closed", "trap", "expected", "gold", "note", "probability", "round", "practice", "surface"),
-    *("task", "wanted", "filled", "label", "setting", "text"),
-)
+TEXTS: tuple[str, ...] = ("query", "doc", "context", "subtopic", "left", "right", "left_query", "right_query")
+TEXTS += ("group", "judge", "block")
+#: The columns of tasks in files, and those of the database in which they are as they are.
+TASKS = {
+    "task": "id",
+    **{name: name for name in ("kind", "query", "doc", "context", "subtopic")},
+    "description": None,
+    **{"left": "a", "right": "b", "left_query": "a_query", "right_query": "b_query"},
+    **{"left_docs": "a_docs", "right_docs": "b_docs", "reason": None, "group": "grp"},
+    **dict.fromkeys(("judge", "block", "place", "order"), None),
+    **{name: name for name in ("session", "trap", "expected", "practice", "gold", "note", "probability", "round")},
+    **{"labels": None, "closed": None, "wanted": "wanted", "filled": "filled"},
+}
+#: What a row may say beside them; but for the first, these stand in plans and are not read.
+MORE = ("surface", "label", "setting", "text")
 #: Nobody draws gold labels more often.
 MOST_ROUNDS = 1000
 #: What a probability is, for errors.
@@ -33,7 +40,7 @@ def unknown_columns(frame: pl.DataFrame) -> list[str]:
     >>> unknown_columns(pl.DataFrame({"query": ["q"], "doc": ["d"], "weather": ["rain"]}))
     ['weather']
     """
-    return [name for name in frame.columns if name not in (*TEXTS, *MORE)]
+    return [name for name in frame.columns if name not in (*TASKS, *MORE)]
 
 
 def task_rows(
@@ -63,30 +70,24 @@ def task_row(raw: dict[str, Any], at: str, scale: Scale | None, *, practice: boo
     ('judge', 2.0)
     """
     row: dict[str, Any] = {name: None if raw.get(name) in (None, "") else str(raw[name]) for name in TEXTS}
-    kind = raw.get("kind") or ("pair" if row["left"] else "code" if raw.get("reason") else "judge")
-    if kind not in KINDS:
-        raise BadInput.at(at, expected=f"a kind of task: {', '.join(KINDS)}", found=f'"{kind}"')
-    needs = {"judge": ("query", "doc"), "pair": ("query", "left", "right"), "code": ("query",)}[kind]
-    for name in needs:
+    told = (kind.name for kind in KINDS.values() if kind.told_by and raw.get(kind.told_by) not in (None, ""))
+    called = raw.get("kind") or next(told, next(iter(KINDS)))
+    if called not in KINDS:
+        raise BadInput.at(at, expected=f"a kind of task: {', '.join(KINDS)}", found=f'"{called}"')
+    kind = KINDS[called]
+    for name in kind.needs:
         if row[name] is None:
-            raise BadInput.at(at, expected=f"{name} for a task of kind {kind}", found="nothing")
+            raise BadInput.at(at, expected=f"{name} for a task of kind {called}", found="nothing")
     row |= {
-        "kind": kind,
-        "text": raw.get("reason") if kind == "code" else raw.get("description"),
-        "session": whole(raw.get("session"), "session", at),
-        "order": whole(raw.get("order"), "order", at),
-        "place": whole(raw.get("place"), "place", at),
-        "block": None if raw.get("block") in (None, "") else str(raw["block"]),
-        "labels": whole(raw.get("labels"), "labels", at),
-        "closed": _truth(raw.get("closed")),
-        "trap": _truth(raw.get("trap")),
+        "kind": called,
+        "text": raw.get(kind.text),
+        **{name: whole(raw.get(name), name, at) for name in ("session", "order", "place", "labels")},
+        **{name: _truth(raw.get(name)) for name in ("closed", "trap")},
         "expected": raw.get("expected") or None,
-        "gold": _number(raw.get("gold"), "gold", at),
         "note": raw.get("note"),
-        "probability": _number(raw.get("probability"), "probability", at),
+        **{name: _number(raw.get(name), name, at) for name in ("gold", "probability")},
         "round": round_of(raw.get("round"), at),
-        "left_docs": _docs(raw.get("left_docs")),
-        "right_docs": _docs(raw.get("right_docs")),
+        **{name: _docs(raw.get(name)) for name in ("left_docs", "right_docs")},
         "practice": practice or _truth(raw.get("practice")),
     }
     # People are asked about documents; only labels collected elsewhere may be of something else, such as a snippet.
@@ -95,14 +96,11 @@ def task_row(raw: dict[str, Any], at: str, scale: Scale | None, *, practice: boo
         raise BadInput.at(at, expected="1 label or more", found=str(row["labels"]))
     if row["trap"] and row["expected"] not in ("left", "right"):
         raise BadInput.at(at, expected="left or right as the expected answer of a trap", found=str(row["expected"]))
-    if kind == "pair" and row["left"] == row["right"]:
-        raise BadInput.at(at, expected="two systems", found=f"{row['left']} on both sides")
-    if row["practice"] and kind == "code":
-        raise BadInput.at(at, expected="documents or pairs to practise on", found="a reason to code")
-    if row["expected"] not in CHOICES and (row["expected"] is not None or (row["practice"] and kind == "pair")):
-        raise BadInput.at(at, expected=f"{', '.join(CHOICES)} in the column expected", found=str(row["expected"]))
-    if row["practice"] and kind == "judge" and row["gold"] is None:
-        raise BadInput.at(at, expected="the right grade in the column gold, for practice", found="nothing")
+    kind.check(row, at)
+    if row["practice"] and kind.right is None:
+        raise BadInput.at(at, expected="a task with a right answer, to practise on", found=f"one of kind {called}")
+    if row["expected"] not in kind.choices and (row["expected"] or (row["practice"] and kind.right == "expected")):
+        raise BadInput.at(at, expected=f"{', '.join(kind.choices)} in the column expected", found=str(row["expected"]))
     if row["probability"] is not None and not 0 < row["probability"] <= 1:
         raise BadInput.at(at, expected=CHANCE, found=f"{row['probability']:g}")
     if scale is not None and row["gold"] is not None and row["gold"] not in scale.grades:

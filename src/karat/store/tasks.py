@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,13 +10,13 @@ import numpy as np
 import polars as pl
 from sqlalchemy import Connection, insert, select, text, update
 
-from karat.labels.selection import PAGE
 from karat.records import Source
+from karat.store.kinds import KINDS
 from karat.store.log import settle
 from karat.store.probabilities import Chances, Draw, keep_chances
 from karat.store.store import LOTS, Store
 from karat.store.tables import ENDLESS, bundles, tasks
-from karat.store.task_rows import task_rows
+from karat.store.task_rows import TASKS, task_rows
 
 #: Places of tasks of one block or query stand this far apart from the next one's.
 STRIDE = 10_000
@@ -150,8 +148,8 @@ def _plan(connection: Connection, task_id: int, row: dict[str, Any], bundle_id: 
 def _of_group(store: Store, row: dict[str, Any], group: str, place: int, lot: int) -> list[dict[str, Any]]:
     """The rows of the table `tasks` for one group."""
     rules = store.rules
-    kind, bundle, apart, copies = row["kind"], None, None, 1
-    base = row["labels"] or {"judge": rules.labels, "pair": rules.judges_per_pair, "code": rules.labels}[kind]
+    kind, bundle, apart, copies = KINDS[row["kind"]], None, None, 1
+    base = row["labels"] or kind.wanted(rules)
     if row["practice"]:
         base = ENDLESS
     elif row["closed"]:
@@ -163,9 +161,9 @@ def _of_group(store: Store, row: dict[str, Any], group: str, place: int, lot: in
         base, bundle = 1, f"block:{group}:{row['block']}"
     elif row["trap"]:
         base = ENDLESS
-    elif kind == "judge" and rules.one_judge_per_query:
+    elif kind.grades and rules.one_judge_per_query:
         base, copies = 1, base
-    elif kind == "judge" and rules.apart > 0:
+    elif kind.grades and rules.apart > 0:
         apart = rules.apart
     if row["order"] is not None or row["block"]:
         # Planned orders are kept; others are drawn for each judge.
@@ -173,76 +171,23 @@ def _of_group(store: Store, row: dict[str, Any], group: str, place: int, lot: in
         place, lot = (int(row["block"]) if (row["block"] or "").isdigit() else 0) * STRIDE + within, 0
     if row["closed"]:
         place = ELSEWHERE
-    names = ["query", "doc", "context", "subtopic", "surface", "left", "right", "left_query", "right_query", "practice"]
-    item = item_of(kind=kind, text=row["text"] if kind == "code" else None, **{name: row[name] for name in names})
     planned = row["judge"] or row["block"] or row["practice"] or row["closed"]
-    by_query = kind == "judge" and rules.one_judge_per_query and not planned
+    by_query = kind.grades and rules.one_judge_per_query and not planned
     return [
         {
+            **{column: row[name] for name, column in TASKS.items() if column and name in row},
             "study_id": store.study_id,
-            "kind": kind,
-            "item": item,
+            "item": kind.item(row),
             "grp": group,
-            "query": row["query"],
-            "doc": row["doc"],
-            "context": row["context"],
-            "subtopic": row["subtopic"],
-            "a": row["left"],
-            "b": row["right"],
-            "a_query": row["left_query"],
-            "b_query": row["right_query"],
-            "a_docs": row["left_docs"],
-            "b_docs": row["right_docs"],
             "text": row["text"],
             "bundle": bundle,
             "by_query": by_query,  # bundles of a query are told apart by the occurrence, which is not known here
-            "session": row["session"],
-            "place": place,
-            "lot": lot,
-            "base": base,
-            "apart": apart,
-            "wanted": base,
-            "filled": 0,
-            "held": 0,
-            "open": True,
+            **{"place": place, "lot": lot, "base": base, "apart": apart},
+            **{"wanted": base, "filled": 0, "held": 0, "open": True},
             "stage": "practice" if row["practice"] else "trap" if row["trap"] and bundle is None else "task",
-            "trap": row["trap"],
-            "expected": row["expected"],
-            "practice": row["practice"],
-            "gold": row["gold"],
-            "note": row["note"],
-            "probability": row["probability"],
-            "round": row["round"],
         }
         for _ in range(copies)
     ]
-
-
-def item_of(
-    *,
-    kind: str,
-    query: str,
-    doc: str | None = None,
-    context: str | None = None,
-    subtopic: str | None = None,
-    left: str | None = None,
-    right: str | None = None,
-    left_query: str | None = None,
-    right_query: str | None = None,
-    text: str | None = None,
-    practice: bool = False,
-    surface: str | None = None,
-) -> str:
-    """What is asked, whoever is asked and whichever side a system stands on, as one short name.
-
-    >>> one = item_of(kind="pair", query="q", left="a", right="b")
-    >>> one == item_of(kind="pair", query="q", left="b", right="a", left_query="q"), len(one)
-    (True, 64)
-    """
-    sides = sorted([(left or "", left_query or query), (right or "", right_query or query)])
-    parts = [kind, "practice" if practice else "", query, doc, context, subtopic, sides, text]
-    parts += [] if surface in (None, PAGE) else [surface]
-    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
 def _query_places(queries: list[str], rng: np.random.Generator) -> dict[str, int]:

@@ -123,9 +123,9 @@ class Study:
         if study.labels is None and study.gold is None and not study.runs and study.preferences is None:
             raise BadInput.at(
                 "the study" if folder is None else str(folder),
-                expected="judgments*, gold.*, runs/*, preferences.* or clicks.*",
-                found="none of them",
-                remedy="name a study's folder, or the files with --labels and --run",
+                expected="labels (judgments*), gold.*, preferences.* or clicks.*",
+                found="none of them yet",
+                remedy="karat serve collects labels, and a file of them may be put there",
             )
         return study
 

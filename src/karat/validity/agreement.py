@@ -16,7 +16,7 @@ from karat.measures import Profile, as_measures
 from karat.records import FrameLike, Judgments, LabelsLike, Preferences, Queries, Result, RunsLike
 from karat.records.base import count
 from karat.records.result import rows_of
-from karat.stats.bootstrap import FEWEST, check_draws
+from karat.stats.bootstrap import FEWEST, Resampling
 from karat.stats.many import holm
 from karat.stats.signs import flip_p
 from karat.stats.totals import totals
@@ -101,7 +101,7 @@ def agreement(
     Reference: Sanderson et al., Do User Preferences and Evaluation Measures Line Up? (SIGIR 2010).
     """
     check_ties(ties)
-    check_draws(level, draws, seed)
+    Resampling(level, draws, seed)
     told, judged = Preferences.of(preferences), Judgments.of(labels)
     by, notes = asked_by(told, judged, as_measures(measures), by)
     wanted = preferred(told, by=by, how=how, at_least=at_least)
@@ -124,7 +124,7 @@ def agreement_of(
     if isinstance(split, str):
         raise BadInput.at("the split", expected="a list of splits", found=f'"{split}"', remedy=f'write ["{split}"]')
     check_ties(ties)
-    check_draws(level, draws, seed)
+    Resampling(level, draws, seed)
     notes = list(compared.notes)
     undefined = np.isnan(compared.difference)
     rows, tests = [], []
@@ -152,7 +152,7 @@ def agreement_of(
         notes.append(f"no intervals: fewer than {FEWEST} queries are too few to tell")
     pairs_each = len(compared) / number
     if pairs_each > 1.5:
-        notes.append(f"{pairs_each:.1f} pairs a query: p, not binomial_p or t_p, allows for that")
+        notes.append(f"{pairs_each:.1f} pairs a query: p allows for that")
     between = _adjusted(pl.DataFrame(between_measures(compared, level, draws, seed), schema=_MEASURES))
     between = between.with_columns(
         better=pl.when(pl.col("p_adjusted") < 1 - level)

@@ -71,4 +71,5 @@ def too_deep(measures: Sequence[Measure], lists: pl.DataFrame, depth: int) -> li
     if not deep:
         return []
     names = ", ".join(str(measure) for measure in deep[:4]) + (", ..." if len(deep) > 4 else "")
-    return [f"users saw {count(depth, 'result')} of a list, and {names} look further down: cut them at {depth}"]
+    saw = f"users saw {count(depth, 'result')} of a list"
+    return [f"{saw}, and {names} look further down: what stands below counts for none"]

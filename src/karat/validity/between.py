@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from karat.stats.bootstrap import FEWEST, outside_share, resampled
+from karat.stats.bootstrap import FEWEST, Resampling
 from karat.stats.differences import clustered_differences
 from karat.stats.signs import binomial_p, flip_p, share_interval, welch_p
 from karat.stats.totals import totals
@@ -37,10 +37,9 @@ def ratio_interval(
     alike = np.ptp(above / below) == 0
     if alike:  # in all queries or in none: as wide as a share of so many queries is
         return _alike(float(above[0] / below[0]), number, level, signed)
-    drawn = np.concatenate([(times @ above) / (times @ below) for times in resampled(number, draws, seed)])
-    outside = outside_share(number, level)
-    low, high = np.quantile(drawn, [outside, 1 - outside])
-    return float(low), float(high)
+    resampling = Resampling(level, draws, seed)
+    drawn = np.concatenate([(times @ above) / (times @ below) for times in resampling.times(number)])
+    return resampling.ends(drawn, number)
 
 
 def _alike(value: float, number: int, level: float, signed: bool) -> tuple[float, float]:

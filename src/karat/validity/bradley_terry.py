@@ -13,7 +13,7 @@ from karat.errors import NotConverged, Undefined
 from karat.records import FrameLike, Preferences, Result
 from karat.records.base import count
 from karat.records.result import rows_of
-from karat.stats.bootstrap import FEWEST, check_draws, outside_share, resampled
+from karat.stats.bootstrap import FEWEST, Resampling, resampled
 from karat.stats.davidson import chances, fit_davidson
 from karat.stats.many import holm
 from karat.stats.totals import totals
@@ -78,7 +78,7 @@ def rank_systems(
 
     Reference: Bradley and Terry (Biometrika 1952); Davidson (JASA 1970); for judges, Chen et al. (WSDM 2013).
     """
-    check_draws(level, draws, seed)
+    Resampling(level, draws, seed)
     kept = counted(trusted(preferences), at_least)
     answers = answers_of(kept)
     refuse_apart(answers)
@@ -186,7 +186,7 @@ def _table(answers: Answers, strength: Floats, tie: float, drawn: Floats, level:
     low = high = p = np.full(n, np.nan)
     rank_low = rank_high = np.full(n, np.nan)
     if len(drawn):
-        outside = outside_share(answers.queries, level)
+        outside = Resampling(level).outside(answers.queries)
         low, high = np.quantile(drawn, [outside, 1 - outside], axis=0)
         rank = (drawn[:, None, :] > drawn[:, :, None]).sum(axis=2) + 1
         rank_low, rank_high = np.quantile(rank, [outside, 1 - outside], axis=0, method="nearest")

@@ -17,7 +17,7 @@ from karat.records import Clicks, Judgments, LabelsLike, Result, Runs, RunsLike
 from karat.records.base import count
 from karat.records.clicks import SATISFIED_AFTER
 from karat.records.runs import several
-from karat.stats.bootstrap import check_draws
+from karat.stats.bootstrap import Resampling
 from karat.stats.rank_correlation import rank_correlations
 from karat.validity.curves import CONTEXTS
 from karat.validity.variants import takes, varied
@@ -74,7 +74,7 @@ def against_click_rates(
 
     Reference: Golbus, Zitouni, Kim, Hassan and Diaz (WWW 2014), section 5.2.1, Figs. 4 and 5.
     """
-    check_draws(level, draws, seed)
+    Resampling(level, draws, seed)
     judged, wanted = Judgments.of(labels), as_measures(measures)
     counts = Clicks.of(clicks, satisfied_after=satisfied_after)
     if cutoff < 1:

@@ -12,7 +12,7 @@ from karat.errors import BadInput, Undefined
 from karat.records import Result
 from karat.records.base import count
 from karat.stats.agreement import cohen_kappa, cross_table, fleiss_kappa, pair_sums
-from karat.stats.bootstrap import FEWEST, outside_share, resampled
+from karat.stats.bootstrap import FEWEST, Resampling
 from karat.validity.reason_classes import NAMES
 from karat.validity.reasons import Flags, codes_of
 
@@ -68,20 +68,21 @@ def coder_agreement(
     or none of the comments have it. `all classes` is alpha with a distance of sets, so that codes that share a
     class count as partly agreeing. Intervals: bootstrap over comments. Comments of a single coder count nowhere.
     """
+    resampling = Resampling(level, draws, seed)
     frame, flags, notes = _by_item(coded, codes)
     item = frame["item"].to_numpy().astype(np.int64)
     coder = frame["coder"].rank("dense").to_numpy().astype(np.int64) - 1
     number, coders = int(item.max()) + 1, int(coder.max()) + 1
     times = [np.ones((1, number))]
     if draws and number >= FEWEST:
-        times += [part.astype(np.float64) for part in resampled(number, draws, seed)]
+        times += [part.astype(np.float64) for part in resampling.times(number)]
     weights = np.concatenate(times)
     rows = []
     for place, name in enumerate(NAMES):
         values = _kappa(item, coder, flags[:, place], number, coders, weights)
-        rows.append((name, "kappa", *_told(values, number, level), int(flags[:, place].sum())))
+        rows.append((name, "kappa", *_told(values, number, resampling), int(flags[:, place].sum())))
     values = _alpha(item, flags, number, weights, distance)
-    rows.append(("all classes", f"alpha ({distance})", *_told(values, number, level), frame.height))
+    rows.append(("all classes", f"alpha ({distance})", *_told(values, number, resampling), frame.height))
     table = pl.DataFrame(rows, schema=["class", "figure", "agreement", "low", "high", "codes"], orient="row")
     said = rows[-1]
     text = f"{said[2]:.2f}" + (
@@ -155,10 +156,7 @@ def _alpha(item: Ints, flags: Flags, number: int, weights: Floats, distance: Lit
     return found
 
 
-def _told(values: Floats, number: int, level: float) -> tuple[float, float, float]:
-    drawn = values[1:][~np.isnan(values[1:])]
-    if np.isnan(values[0]) or len(drawn) < 0.95 * len(values[1:]) or len(drawn) < 2 or np.ptp(drawn) < 1e-12:
-        return float(values[0]), np.nan, np.nan
-    outside = outside_share(number, level)
-    low, high = np.quantile(drawn, [outside, 1 - outside])
-    return float(values[0]), float(low), float(high)
+def _told(values: Floats, number: int, resampling: Resampling) -> tuple[float, float, float]:
+    if np.isnan(values[0]):
+        return np.nan, np.nan, np.nan
+    return float(values[0]), *resampling.ends(values[1:], number)

@@ -77,8 +77,8 @@ def compare(
     [[0.5]]
 
     With a column `subtopic`, each subtopic is a query of its own, with its own labels. A system that returned nothing
-    scores 0. Pairs of queries without labels are left out and said so. Users saw the first `depth` results of a list: a
-    note says which measures look further down.
+    scores 0. Pairs of queries without labels are left out and said so. Users saw the first `depth` results of a list:
+    what stands below counts for no measure, and a note says which would have looked further down.
     """
     frame = preferred.frame if isinstance(preferred, Result) else preferred
     notes = list(preferred.notes) if isinstance(preferred, Result) else []
@@ -89,6 +89,7 @@ def compare(
     _refuse_unknown(frame, lists)
     lists = Runs(lists.frame.join(frame.select("query").unique(), on="query", how="semi"), lists.notes)
     notes += too_deep(wanted, lists.frame, depth)
+    lists = Runs(_first(lists.frame, depth), lists.notes)
     judged, listed = _judged(frame, labels, lists, depth), lists.frame.select("system", "query").unique()
     by = ["query", "subtopic"] if "subtopic" in frame.columns else ["query"]
     if "subtopic" in by:
@@ -164,3 +165,9 @@ def _refuse_unknown(frame: pl.DataFrame, runs: Runs) -> None:
             found=", ".join(runs.systems[:5]) + (", ..." if len(known) > 5 else ""),
             remedy="give the runs of all systems, under the names that the preferences use",
         )
+
+
+def _first(lists: pl.DataFrame, depth: int) -> pl.DataFrame:
+    """The results that users saw: the first so many of each list, in the order in which lists are scored."""
+    place = pl.struct("score", "doc").rank("ordinal", descending=True).over("system", "query")
+    return lists.filter(place <= depth)

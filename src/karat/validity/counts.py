@@ -10,7 +10,7 @@ import polars as pl
 
 from karat.errors import BadInput
 from karat.records import Result
-from karat.stats.bootstrap import check_draws
+from karat.stats.bootstrap import check_level
 from karat.stats.many import holm
 from karat.stats.signs import binomial_p, share_interval, welch_p
 
@@ -38,7 +38,7 @@ def agreement_from_counts(
     Reference: Sanderson et al. (SIGIR 2010), Tables 1 to 9.
     """
     check_ties(ties)
-    check_draws(level, 0)
+    check_level(level)
     if not isinstance(counts, Mapping):
         raise BadInput.at(
             "the counts", expected="names with counts, {name: (agree, equal, disagree)}", found=str(counts)

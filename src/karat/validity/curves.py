@@ -16,7 +16,7 @@ from karat.measures import as_measures
 from karat.records import FrameLike, Judgments, LabelsLike, Preferences, Result, RunsLike
 from karat.records.base import count
 from karat.stats.agreement import cohen_kappa, raw_agreement
-from karat.stats.bootstrap import FEWEST, check_draws, outside_share, resampled
+from karat.stats.bootstrap import FEWEST, Resampling, resampled
 from karat.validity.asked import asked_by, shown_depth
 from karat.validity.sign_tables import jaccard_of_signs, sign_tables
 from karat.validity.variants import differences, takes, varied
@@ -70,7 +70,7 @@ def preference_curves(
     Reference: Golbus, Zitouni, Kim, Hassan and Diaz (WWW 2014), section 5.2.2, Figs. 6 to 10.
     """
     told, judged = Preferences.of(preferences), Judgments.of(labels)
-    check_draws(level, draws, seed)
+    Resampling(level, draws, seed)
     if strong_from is not None and not 0 <= strong_from < math.inf:
         raise BadInput.at("strong_from", expected="a strength of 0 or more", found=str(strong_from))
     _check(contexts, tie_shares, conditions, context)
@@ -167,12 +167,12 @@ def _rows(
                 mine = tables[row, kind]
                 figures.setdefault((place, kind), []).append(np.stack([jaccard_of_signs(mine), cohen_kappa(mine)]))
                 seen.setdefault((place, kind), (mine[0], float(reach[row, 0])))
-    outside = outside_share(sides.number, level) if sides.number >= FEWEST else math.nan
+    resampling = Resampling(level, draws, seed)
     for (place, kind), parts in figures.items():
         about, share = asked[place]
         values = np.concatenate(parts, axis=1)
         table, t = seen[place, kind]
-        ends = [_ends(values[figure, 1:], values[figure, 0], outside) for figure in range(2)]
+        ends = [_ends(values[figure], sides.number, resampling) for figure in range(2)]
         yield {
             **about,
             "preference": sides.kinds[kind],
@@ -190,12 +190,11 @@ def _rows(
         }
 
 
-def _ends(drawn: Floats, value: float, outside: float) -> tuple[float, float]:
-    drawn = drawn[~np.isnan(drawn)]
-    if np.isnan(value) or len(drawn) < 50 or np.ptp(drawn) < 1e-12:
+def _ends(values: Floats, number: int, resampling: Resampling) -> tuple[float, float]:
+    """The interval of a figure, from its value and then the draws'; none of a handful of draws."""
+    if np.isnan(values[0]) or np.isfinite(values[1:]).sum() < 50:
         return math.nan, math.nan
-    low, high = np.quantile(drawn, [outside, 1 - outside])
-    return float(low), float(high)
+    return resampling.ends(values[1:], number, undefined=1.0)
 
 
 def _both_preferences(

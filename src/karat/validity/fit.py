@@ -16,7 +16,7 @@ from karat.measures import Measure, as_measures
 from karat.records import FrameLike, Judgments, LabelsLike, Preferences, Result, RunsLike
 from karat.records.base import count
 from karat.records.result import rows_of
-from karat.stats.bootstrap import check_draws, mean_intervals
+from karat.stats.bootstrap import Resampling, mean_intervals
 from karat.validity.asked import asked_by, shown_depth
 from karat.validity.choices import Choices
 from karat.validity.nested import chosen, families_of, flip, held_out, likeliest
@@ -98,7 +98,7 @@ def fit_measure(
     Use it with hundreds of pairs; with less than some twenty queries it refuses.
     """
     told, judged = Preferences.of(preferences), Judgments.of(labels)
-    check_draws(level, draws, seed)
+    Resampling(level, draws, seed)
     default = as_measures(measure)
     if len(default) != 1:
         raise BadInput.at("the measure", expected="one", found=str(len(default)))

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from karat.stats.bootstrap import outside_share, resampled
+from karat.stats.bootstrap import Resampling, resampled
 from karat.validity.choices import Choices
 from karat.validity.nested import Families
 from karat.validity.variants import Variants
@@ -87,7 +87,7 @@ def _ends(drawn: Floats, values: Floats, number: int, level: float) -> tuple[flo
     """The interval of a parameter: never narrower than the values tried can tell."""
     if not len(drawn):
         return math.nan, math.nan
-    outside = outside_share(number, level)
+    outside = Resampling(level).outside(number)
     low, high = np.quantile(drawn, [outside, 1 - outside])
     if high - low < 1e-9:
         near = int(np.abs(values - low).argmin())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from karat.errors import BadInput, Undefined
 from karat.estimate import Scorer
 from karat.records import Judgments, LabelsLike, Ratings, Result, Runs, SessionLists
 from karat.records.base import count
-from karat.stats.bootstrap import check_draws
+from karat.stats.bootstrap import Resampling
 from karat.stats.rank_correlation import rank_correlations
 
 Floats = npt.NDArray[np.float64]
@@ -66,7 +67,7 @@ def against_ratings(
 
     Reference: Jiang and Allan, Correlation Between System and User Metrics in a Session (CHIIR 2016).
     """
-    check_draws(level, draws, seed)
+    Resampling(level, draws, seed)
     lists, told = SessionLists.of(lists), Ratings.of(ratings)
     unknown = [name for name in aggregates if name not in AGGREGATES]
     if unknown or not aggregates:
@@ -141,7 +142,7 @@ def _scored(lists: SessionLists, labels: Judgments, measures: object) -> tuple[p
             found=f"none (lists of {number['query'][0] if number.height else 'nobody'}, labels of "
             f"{labels.frame['query'][0] if len(labels) else 'nothing'})",
         )
-    mine = Judgments(known.drop("query", "session", "step").rename({"number": "query"}), labels.notes, labels.scale)
+    mine = replace(labels, frame=known.drop("query", "session", "step").rename({"number": "query"}))
     shown = frame.drop_nulls("doc").join(number, on=["session", "step"], maintain_order="left")
     run = Runs.check(
         shown.select(

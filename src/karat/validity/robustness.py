@@ -46,7 +46,7 @@ def robustness(
 
     Reference: Demeester et al. (WSDM 2014), section 5.2.
     """
-    panel = with_names(Panel.of(labels), "paired judgments")
+    panel = with_names(Panel.of(labels).of_judges(), "paired judgments")
     levels = levels_of(panel, top)
     panel = used(panel, all_labels=all_labels)
     query, tables = _tables(panel, levels)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from karat.errors import BadInput, Undefined
+from karat.errors import Undefined
 from karat.records import FrameLike, Preferences, Result
 from karat.records.base import count
+from karat.stats import check_level
 from karat.stats.many import holm
 from karat.stats.signs import binomial_p, share_interval
 from karat.validity.votes import counted, for_side, rejected_judges, trusted
@@ -36,8 +37,7 @@ def preference_judges(preferences: Preferences | FrameLike, *, level: float = 0.
     Traps are in `traps` and `traps_failed` only; of answers to the same question the first counts.
     """
     preferences = Preferences.of(preferences)
-    if not 0 < level < 1:
-        raise BadInput.at("the interval's level", expected="a share such as 0.95", found=str(level))
+    check_level(level)
     preferences.need("judge", "a table of judges")
     trusted(preferences)  # it refuses traps that nobody could check
     frame = preferences.frame.with_columns(

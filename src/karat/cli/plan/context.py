@@ -104,14 +104,10 @@ def context(
 def task_file(tasks: pl.DataFrame, path: str) -> bytes:
     """The tasks in the format that a name's ending tells; standard output is CSV."""
     from karat.errors import BadInput
-    from karat.formats import tables
     from karat.formats.files import File
+    from karat.formats.format import format_ending
 
-    ending = ".csv" if path == "-" else File(path).ending
-    if ending in (".csv", ".tsv"):
-        return tables.write_csv(tasks, "," if ending == ".csv" else "\t")
-    if ending in (".jsonl", ".ndjson"):
-        return tables.write_jsonl(tasks)
-    if ending == ".parquet":
-        return tables.write_parquet(tasks)
+    form = format_ending(".csv" if path == "-" else File(path).ending)
+    if form is not None and form.write is not None:
+        return form.write(tasks)
     raise BadInput.at("--out", expected="a name that ends in .csv, .tsv, .jsonl or .parquet", found=f'"{path}"')

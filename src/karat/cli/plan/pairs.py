@@ -165,10 +165,10 @@ def _read_teams(path: str) -> dict[str, str]:
     import polars as pl
 
     from karat.errors import BadInput
+    from karat.formats.csv import read_csv
     from karat.formats.files import File
-    from karat.formats.tables import read_table
 
-    frame, source = read_table(File(path), "csv")
+    frame, source = read_csv(File(path))
     if not {"system", "team"} <= {*frame.columns}:
         raise BadInput.at(source.name, expected="the columns system and team", found=", ".join(frame.columns))
     frame = frame.drop_nulls(["system", "team"]).select(pl.col("system", "team").cast(pl.String)).unique()
@@ -195,15 +195,12 @@ def _kind(path: str) -> str:
 def _write(tasks: pl.DataFrame, path: str) -> None:
     import polars as pl
 
-    from karat.formats import tables
+    from karat.formats import FORMATS
     from karat.formats.files import write_bytes
 
     kind = _kind(path)
-    if kind == ".jsonl":
-        content = tables.write_jsonl(tasks)
-    elif kind == ".parquet":
-        content = tables.write_parquet(tasks)
-    else:  # ids hold no spaces in TREC's formats, and a list of them is one cell
-        flat = tasks.with_columns(pl.col("left_docs", "right_docs").list.join(" "))
-        content = tables.write_csv(flat, "\t" if kind == ".tsv" else ",")
-    write_bytes(path, content)
+    if kind in (".csv", ".tsv"):  # ids hold no spaces in TREC's formats, and a list of them is one cell
+        tasks = tasks.with_columns(pl.col("left_docs", "right_docs").list.join(" "))
+    write = FORMATS[kind.removeprefix(".")].write
+    assert write is not None
+    write_bytes(path, write(tasks))

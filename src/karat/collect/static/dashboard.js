@@ -5,7 +5,6 @@ import { ask, tell } from "./server.js";
 import { byId, duration, make } from "./words.js";
 
 const EVERY = 4000;
-const KINDS = { judge: "Documents", pair: "Pairs of lists", code: "Reasons" };
 const setup = JSON.parse(byId("setup").textContent);
 const drawn = {};
 
@@ -132,7 +131,7 @@ async function refresh() {
     byId("finding").textContent = progress.finding;
     byId("s-progress").textContent = when(progress);
     redraw("progress", progress, (data, width) => course(width, data));
-    redraw("kinds", progress.kinds, (kinds, width) => meters(width, kinds.map((kind) => ({ ...kind, name: KINDS[kind.kind] || kind.kind }))));
+    redraw("kinds", progress.kinds, (kinds, width) => meters(width, kinds.map((kind) => ({ ...kind, name: setup.kinds[kind.kind] || kind.kind }))));
     byId("s-agreement").textContent = [...new Set([quality.finding, quality.split])].filter(Boolean).join(" ");
     redraw("agreement", quality.rows, (rows, width) =>
       rows.length

@@ -4,12 +4,14 @@ import { Clock } from "./clock.js";
 import { Dialogs } from "./dialogs.js";
 import { draftOf, dropDraft, keepDraft } from "./drafts.js";
 import { listen } from "./keys.js";
-import { VIEWS } from "./kinds.js";
 import { ask, newKey, Outbox, Refused, tell } from "./server.js";
 import { banner, emptied, measure, nothing, showProgress } from "./strip.js";
 import { byId, make } from "./words.js";
 
 const setup = JSON.parse(byId("setup").textContent);
+// How each kind of task looks and what it asks: a script of its name; all are here before the first task.
+const scripts = await Promise.all(setup.kinds.map((kind) => import(`./kinds/${kind}.js`)));
+const views = Object.fromEntries(setup.kinds.map((kind, place) => [kind, scripts[place].view]));
 const clock = new Clock();
 const QUICK = "karat-send-at-once";
 
@@ -98,7 +100,7 @@ function show(next, said = null) {
   busy = false;
   const hints = [];
   const hooks = { changed, opened, buttons, hint: (text) => (byId("hint") ? hint(text) : hints.push(text)) };
-  view = VIEWS[task.kind](task, setup, hooks);
+  view = views[task.kind](task, setup, hooks);
   const work = byId("work");
   work.className = `work ${view.kind}`;
   work.replaceChildren(...view.parts);

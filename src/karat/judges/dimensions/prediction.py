@@ -11,9 +11,10 @@ import numpy.typing as npt
 import polars as pl
 
 from karat.errors import BadInput, Undefined
-from karat.judges.dimensions.settings import by_query, check_draws, compared, in_words, interval_note, share
+from karat.judges.dimensions.settings import by_query, compared, in_words, interval_note, share
 from karat.judges.dimensions.sheets import Sheets
 from karat.records import LabelsLike, Result
+from karat.stats import Resampling
 
 if TYPE_CHECKING:
     from sklearn.linear_model import LogisticRegression
@@ -56,7 +57,7 @@ def predict_overall(
 
     Reference: Golbus et al. (WWW 2014), section 5.1 (predictive power).
     """
-    check_draws(level, draws, seed)
+    Resampling(level, draws, seed)
     sheets = Sheets.of(judgments)
     if len(sheets.aspects) < 2:
         raise Undefined("Nothing was asked but overall: there is no aspect to predict it from.")

@@ -9,9 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from karat.errors import BadInput
-from karat.judges.figures import interval_ends
-from karat.stats import FEWEST, outside_share, resampled
+from karat.stats import FEWEST, Resampling
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -54,7 +52,7 @@ def compared(
     NaN where fewer than five queries tell something, or resampling leaves a figure unmoved. But one of `shares` that is
     0 (or 1) in every query ends where so many queries could still have missed the other answer (exact binomial bound).
     """
-    check_draws(level, draws, seed)
+    resampling = Resampling(level, draws, seed)
     both = np.stack(sums, axis=1)
     queries, figures = both.shape[0], both.shape[2]
     there: npt.NDArray[np.bool_] = (both.reshape(queries, 2, figures, -1) != 0).any(axis=3)
@@ -65,7 +63,7 @@ def compared(
         flat = both.reshape(queries, -1)
         at_once = max(1, AT_ONCE // flat.shape[1])
         found = []
-        for times in resampled(queries, draws, seed):
+        for times in resampling.times(queries):
             for start in range(0, len(times), at_once):
                 summed = times[start : start + at_once] @ flat
                 found.append(_with_difference(figure(summed.reshape(-1, *both.shape[1:])), axis=1))
@@ -73,8 +71,7 @@ def compared(
         for place in range(3):
             for k in range(figures):
                 if number[place, k] >= FEWEST and not np.isnan(value[place, k]):
-                    outside = outside_share(int(number[place, k]), level)
-                    low[place, k], high[place, k] = interval_ends(drawn[None, :, place, k], outside)[:, 0]
+                    low[place, k], high[place, k] = resampling.ends(drawn[:, place, k], int(number[place, k]))
     if draws and shares:
         missed = 1 - ((1 - level) / 2) ** (1 / np.maximum(number[:2], 1))
         never, always = ((value[:2] == end) & (number[:2] >= FEWEST) for end in (0, 1))
@@ -129,15 +126,6 @@ def by_query(query: Ints, values: Floats, queries: int) -> Floats:
     summed = np.zeros((queries, *values.shape[1:]))
     np.add.at(summed, query, values)
     return summed
-
-
-def check_draws(level: float, draws: int, seed: int) -> None:
-    """Refuse what is no level of an interval, or no number of draws."""
-    if not 0 < level < 1:
-        raise BadInput.at("the interval's level", expected="a share such as 0.95", found=str(level))
-    for name, number in (("draws", draws), ("seed", seed)):
-        if number < 0:
-            raise BadInput.at("the bootstrap", expected=f"0 {name} or more", found=str(number))
 
 
 def interval_note(low: Floats, value: Floats, draws: int) -> list[str]:

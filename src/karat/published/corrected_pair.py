@@ -11,11 +11,12 @@ import numpy as np
 import polars as pl
 
 from karat.errors import BadInput, Undefined
-from karat.estimate.accuracy import Accuracy
-from karat.estimate.corrected import Corrected, bootstrap, check_options, corrected_score, drawn_accuracies
-from karat.estimate.observed import ROUNDING, Observed
+from karat.published.accuracy import Accuracy
+from karat.published.corrected import FEWEST_DRAWS, Corrected, bootstrap, corrected_score, drawn_accuracies
+from karat.published.observed import ROUNDING, Observed
 from karat.records.figures import decimals
 from karat.records.result import ResultBase, rows_of
+from karat.stats import Resampling
 from karat.stats.correction import corrected, corrected_parts, reach, shared_parts, together, two_sided
 
 WHY_INDEPENDENT_DIFFERS = (
@@ -109,7 +110,7 @@ def corrected_difference(
     Reference: Goldberg et al., Drawing Sound Conclusions from Noisy Judgments (WWW 2017), equations (9) to (11) for
     naive and independent; `shared` is karat's.
     """
-    check_options(level, draws, seed)
+    Resampling(level, draws, seed, fewest=FEWEST_DRAWS)
     own = accuracy_b is not None
     second = accuracy if accuracy_b is None else accuracy_b
     for observed, rates, name in ((a, accuracy, "A"), (b, second, "B")):

@@ -10,8 +10,8 @@ from typing import Any
 import polars as pl
 
 from karat.errors import BadInput
-from karat.estimate.accuracy import ROUGH, Accuracy
-from karat.estimate.observed import Observed
+from karat.published.accuracy import ROUGH, Accuracy
+from karat.published.observed import Observed
 from karat.records import Result
 from karat.stats.correction import corrected
 

@@ -1,16 +1,15 @@
-"""Tables with named columns: CSV, TSV, JSON lines, Parquet."""
+"""CSV and TSV: tables with a first line of names, safe to open in a spreadsheet."""
 
 from __future__ import annotations
-
-import io
-from collections.abc import Callable
 
 import polars as pl
 
 from karat.errors import BadInput
-from karat.formats.blame import blame_csv, blame_json
+from karat.formats.blame import blame_csv
 from karat.formats.files import File
+from karat.formats.format import Format, Rows, add_format
 from karat.records import Source
+from karat.records.schema import Schema
 
 #: A spreadsheet takes a cell that starts so for a formula; with one more quote before it, it stays a text. Texts that
 #: have quotes already get one more, too, so that reading can take one away from every text that starts so.
@@ -20,17 +19,6 @@ NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 
 #: As much of a first line as an error quotes.
 MOST_SHOWN = 60
-
-
-def read_table(file: File, format: str) -> tuple[pl.DataFrame, Source]:  # noqa: A002
-    """The rows of a table, texts as they stand (CSV) or typed (JSON lines, Parquet), and their lines."""
-    if format == "parquet":
-        return _trouble(file, "a Parquet file", lambda: pl.read_parquet(file.for_polars)), Source(file.name)
-    if not file.head.strip():
-        raise BadInput.at(file.name, expected="a first line with the columns' names", found="an empty file")
-    if format == "jsonl":
-        return _read_jsonl(file)
-    return _read_csv(file)
 
 
 def separator_of(first_line: bytes) -> str:
@@ -58,29 +46,21 @@ def guarded(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.rename(dict(zip(frame.columns, names, strict=True)))
 
 
-def write_jsonl(frame: pl.DataFrame) -> bytes:
-    """A table as JSON lines."""
-    return whole_labels(frame).write_ndjson().encode()
-
-
 def whole_labels(frame: pl.DataFrame) -> pl.DataFrame:
     """Labels as whole numbers where all are: `2`, not `2.0`, which some tools cannot read."""
     columns = [
         name
         for name in ("label", "rating")
-        if name in frame.columns and (frame[name] == frame[name].round(0)).fill_null(True).all()
+        if name in frame.columns
+        and frame[name].dtype.is_numeric()
+        and (frame[name] == frame[name].round(0)).fill_null(True).all()
     ]
     return frame.with_columns(pl.col(columns).cast(pl.Int64)) if columns else frame
 
 
-def write_parquet(frame: pl.DataFrame) -> bytes:
-    """A table as Parquet."""
-    stream = io.BytesIO()
-    frame.write_parquet(stream)
-    return stream.getvalue()
-
-
-def _read_csv(file: File) -> tuple[pl.DataFrame, Source]:
+def read_csv(file: File) -> Rows:
+    """The rows of a table, texts as they stand, and their lines."""
+    refuse_empty(file)
     first_line = file.head.removeprefix(b"\xef\xbb\xbf").partition(b"\n")[0].strip()
     separator = separator_of(first_line)
     try:
@@ -124,18 +104,25 @@ def _unguarded(texts: pl.Series) -> pl.Series:
     return pl.select(pl.when(guarded).then(texts.str.slice(1)).otherwise(texts).alias(texts.name)).to_series()
 
 
-def _read_jsonl(file: File) -> tuple[pl.DataFrame, Source]:
-    data = file.content.removeprefix(b"\xef\xbb\xbf")
-    lines = [number for number, line in enumerate(data.split(b"\n"), 1) if line.strip()]
-    try:
-        frame = pl.read_ndjson(data, infer_schema_length=None)
-    except pl.exceptions.PolarsError:
-        raise blame_json(file, data) from None
-    return frame, Source(file.name, pl.Series(lines) if len(lines) == frame.height else None)
+def refuse_empty(file: File) -> None:
+    """Refuse a file in which there is nothing."""
+    if not file.head.strip():
+        raise BadInput.at(file.name, expected="a first line with the columns' names", found="an empty file")
 
 
-def _trouble(file: File, expected: str, read: Callable[[], pl.DataFrame]) -> pl.DataFrame:
-    try:
-        return read()
-    except pl.exceptions.PolarsError as error:
-        raise BadInput.at(file.name, expected=expected, found=str(error).splitlines()[0]) from None
+def names_of(file: File) -> list[str]:
+    """The names in a file's first line, in lower case."""
+    first = file.head.removeprefix(b"\xef\xbb\xbf").partition(b"\n")[0].decode(errors="replace")
+    return [part.strip().strip('"').lower() for part in first.split(separator_of(first.encode()))]
+
+
+def _has_header(file: File, schema: Schema) -> bool:
+    """Whether the first line has the names of most columns that the records need."""
+    names = names_of(file)
+    header = {*names, *schema.rename(names).values()}
+    return sum(name in header for name in schema.required) > len(schema.required) / 2
+
+
+add_format(Format("csv", read_csv, write_csv, (".csv",), sniff=_has_header), __name__)
+# A file .tsv may have TREC's columns instead, without a header: that is for the first line to say.
+add_format(Format("tsv", read_csv, lambda frame: write_csv(frame, "\t"), (".tsv",), ()), __name__)

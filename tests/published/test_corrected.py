@@ -15,11 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from karat.errors import BadInput, Undefined
-from karat.estimate.accuracy import Accuracy
-from karat.estimate.corrected import bootstrap, corrected_score
-from karat.estimate.corrected_pair import CorrectedPair, corrected_difference
-from karat.estimate.needed import needed
-from karat.estimate.observed import Observed
+from karat.published.accuracy import Accuracy
+from karat.published.corrected import bootstrap, corrected_score
+from karat.published.corrected_pair import CorrectedPair, corrected_difference
+from karat.published.needed import needed
+from karat.published.observed import Observed
 from karat.simulate.bronze import bronze_pairs
 from karat.stats.correction import lang_reiczigel
 

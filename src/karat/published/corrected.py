@@ -10,15 +10,17 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from karat.errors import BadInput
-from karat.estimate.accuracy import Accuracy
-from karat.estimate.observed import Observed
+from karat.published.accuracy import Accuracy
+from karat.published.observed import Observed
 from karat.records.figures import decimals
 from karat.records.result import ResultBase, rows_of
+from karat.stats import Resampling
 from karat.stats.correction import corrected, corrected_parts, lang_reiczigel, reach
 
 Floats = npt.NDArray[np.float64]
 
+#: A bootstrap of fewer draws would mislead.
+FEWEST_DRAWS = 100
 #: The bootstrap's error and the closed form's differ by more than this share: worth a note.
 APART = 0.25
 
@@ -116,7 +118,7 @@ def corrected_score(
 
     Reference: Goldberg et al., Drawing Sound Conclusions from Noisy Judgments (WWW 2017), equations (5) and (7).
     """
-    check_options(level, draws, seed)
+    Resampling(level, draws, seed, fewest=FEWEST_DRAWS)
     whose = f"the judges of {name}" if name else "the judges"
     accuracy.checked(whose)
     parts = corrected_parts(
@@ -189,16 +191,6 @@ def drawn_accuracies(accuracy: Accuracy, draws: int, rng: np.random.Generator) -
         share = (agreed + 1) / (n + 2) if agreed in (0, n) else agreed / n
         drawn.append(rng.binomial(n, share, draws) / n)
     return drawn[0], drawn[1]
-
-
-def check_options(level: float, draws: int, seed: int) -> None:
-    """Refuse options that mean nothing."""
-    if not 0 < level < 1:
-        raise BadInput.at("the interval's level", expected="a share such as 0.95", found=str(level))
-    if not isinstance(draws, int) or not (draws == 0 or draws >= 100):
-        raise BadInput.at("the bootstrap", expected="0 draws, or 100 or more", found=str(draws))
-    if not isinstance(seed, int) or seed < 0:
-        raise BadInput.at("the seed", expected="a whole number from 0", found=str(seed))
 
 
 def _possible(value: float, low: float, high: float) -> tuple[float, float, list[str]]:

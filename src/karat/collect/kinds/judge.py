@@ -1,0 +1,44 @@
+"""A document to grade, alone or after another."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import Field
+
+from karat.collect.answers import AnswerBody
+from karat.collect.kinds.kind import KindOnPage, Task, refuse_others
+from karat.collect.material import Material
+from karat.collect.shown import DocumentShown, Reply
+from karat.errors import BadInput
+from karat.records.design import StudyDesign
+
+
+class _Reply(Reply):
+    document: DocumentShown | None = Field(None, description="kind judge: what to grade")
+    context: DocumentShown | None = Field(None, description="kind judge: what was read before; open it first")
+    context_opened: bool | None = None
+
+
+def _shown(material: Material, task: Task) -> dict[str, Any]:
+    context = None if task["context"] is None else material.front(task["context"])
+    return {"document": material.front(task["doc"]), "context": context, "context_opened": task["opened"]}
+
+
+def _check(study: StudyDesign, task: Task, body: AnswerBody) -> None:
+    grades = set(study.scale.grades)
+    refuse_others(body, "a label for a document", choice="a choice", classes="classes")
+    if body.label not in grades:
+        raise BadInput.at("label", expected=f"a grade of the scale {study.scale}", found=str(body.label))
+    names = {aspect.name for aspect in study.aspects}
+    for name, grade in body.aspects.items():
+        if name not in names:
+            raise BadInput.at("aspects", expected=f"aspects of {', '.join(sorted(names)) or 'none'}", found=f'"{name}"')
+        if grade is not None and grade not in grades:
+            raise BadInput.at(f"the aspect {name}", expected=f"a grade of the scale {study.scale}", found=str(grade))
+    missing = sorted(names - body.aspects.keys())
+    if missing:
+        raise BadInput.at("aspects", expected=f"a grade or null (N/A) for {', '.join(missing)}", found="nothing")
+
+
+JUDGE = KindOnPage(_Reply, _shown, _check)

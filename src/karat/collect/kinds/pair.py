@@ -1,0 +1,38 @@
+"""Two result lists side by side: which is better, and why."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import Field
+
+from karat.collect.answers import AnswerBody
+from karat.collect.kinds.kind import KindOnPage, Task, refuse_others
+from karat.collect.material import Material
+from karat.collect.shown import DocumentShown, Reply
+from karat.errors import BadInput
+from karat.records.design import StudyDesign
+from karat.records.preferences import CHOICES
+
+
+class _Reply(Reply):
+    left: list[DocumentShown] | None = Field(None, description="kind pair: the list on the left")
+    right: list[DocumentShown] | None = Field(None, description="kind pair: the list on the right")
+
+
+def _shown(material: Material, task: Task) -> dict[str, Any]:
+    a, b = material.lists(task)
+    return {"left": b, "right": a} if task["turned"] else {"left": a, "right": b}
+
+
+def _check(study: StudyDesign, task: Task, body: AnswerBody) -> None:
+    refuse_others(body, "a choice between lists", label="a label", aspects="aspects", classes="classes")
+    if body.choice not in CHOICES:
+        raise BadInput.at("choice", expected=" or ".join(CHOICES), found=str(body.choice))
+    if body.strength is not None and body.strength not in range(1, study.strengths + 1):
+        raise BadInput.at("strength", expected=f"a whole number from 1 to {study.strengths}", found=str(body.strength))
+    if not task["practice"] and not (body.reason or "").strip() and not body.chips:
+        raise BadInput.at("reason", expected="a reason in words or a chip", found="nothing")
+
+
+PAIR = KindOnPage(_Reply, _shown, _check)

@@ -1,0 +1,102 @@
+// One document to grade, alone or after another.
+
+import { Row, Rows } from "../rows.js";
+import { make, queryWords } from "../words.js";
+import { card, commentRow, opener } from "./parts.js";
+
+/** One document: its snippet first, the page on request; in context, what was read before has to be opened first. */
+export function view(task, setup, hooks) {
+  const words = queryWords(task.query.text);
+  const many = setup.aspects.length > 0;
+  const grades = setup.scale.map((level) => ({ value: level.grade, text: level.name, means: level.definition, key: level.key }));
+  const short = grades.map(({ value, text, key }) => ({ value, text, key }));
+  const rows = [
+    new Row({ name: "label", legend: task.context ? "Now, how relevant is this page?" : "How relevant is this page?", options: grades }),
+    ...setup.aspects.map(
+      (aspect) =>
+        new Row({
+          name: aspect.name,
+          legend: aspect.name,
+          note: aspect.definition,
+          options: [...short, { value: "na", text: "N/A", key: "n" }],
+          compact: true,
+        }),
+    ),
+  ];
+  const panel = new Rows(rows, hooks.changed);
+  let surface = "snippet";
+  const main = card(task.document, words, "document-title");
+  const page = task.document.page
+    ? opener(task, task.document, "o", "the page", () => {
+        surface = "page";
+        hooks.opened("page");
+      })
+    : null;
+  if (page) main.append(page.actions);
+  const comment = commentRow("Comment", false);
+  const answer = make(
+    "section",
+    { class: "answer side", "aria-label": "Your answer" },
+    ...rows.map((row) => row.element),
+    comment.element,
+    hooks.buttons(),
+  );
+  const parts = [main, answer];
+  let context = null;
+  let read = true;
+  if (task.context) {
+    read = false;
+    panel.shut = true;
+    main.classList.add("waits");
+    const veil = make("p", { class: "veil soft" }, "Read first what stands beside this; then the page to judge is shown here.");
+    main.prepend(veil);
+    const before = card(task.context, words, "context-title", "pinned side");
+    before.prepend(make("p", { class: "eyebrow" }, "You have just read"));
+    const go = () => {
+      if (read) return;
+      read = true;
+      panel.shut = false;
+      main.classList.remove("waits");
+      veil.remove();
+      before.querySelector(".actions kbd")?.remove(); // from now on o opens the page to judge
+      hooks.opened("context");
+      hooks.hint("");
+    };
+    if (task.context.page) {
+      context = opener(task, task.context, "o", "what you have read", go);
+      before.append(context.actions);
+    } else {
+      const button = make("button", { type: "button" }, make("kbd", {}, "o"), "I have read this");
+      button.addEventListener("click", go);
+      before.append(make("div", { class: "actions" }, button));
+      context = { toggle: go };
+    }
+    parts.unshift(before);
+    hooks.hint("Open what you have just read first (o).");
+  }
+  return {
+    kind: `of-judge${task.context ? " with-context" : ""}`,
+    parts,
+    panel,
+    text: comment.field,
+    quick: !many,
+    open: () => (read ? page && page.toggle() : context.toggle()),
+    missing: () => (read ? panel.missing && `Choose a grade${many ? " in every row (n: not applicable)" : ""}.` : "Open what you have just read first (o)."),
+    read: () => {
+      const graded = Object.fromEntries(rows.slice(1).map((row) => [row.name, row.value === "na" ? null : Number(row.value)]));
+      return { label: Number(rows[0].value), ...(many ? { aspects: graded } : {}), comment: comment.field.value, surface };
+    },
+    draft: () => ({ rows: rows.map((row) => row.value), text: comment.field.value, read, surface }),
+    restore: (kept) => {
+      rows.forEach((row, place) => kept.rows[place] !== null && (row.value = kept.rows[place]));
+      comment.field.value = kept.text || "";
+      surface = kept.surface || surface;
+      if (kept.read && !read) context.toggle();
+    },
+    recall: (said) => {
+      if (said.label !== null && said.label !== undefined) rows[0].value = said.label;
+      rows.slice(1).forEach((row) => said.aspects && row.name in said.aspects && (row.value = said.aspects[row.name] ?? "na"));
+      comment.field.value = said.comment || "";
+    },
+  };
+}

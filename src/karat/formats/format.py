@@ -1,0 +1,145 @@
+"""What a format is, and which there are: each is registered in the file that reads and writes it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import polars as pl
+
+from karat.errors import BadInput
+from karat.formats.files import File
+from karat.records import Records, Source
+from karat.records.base import frame_of
+from karat.records.schema import Schema
+from karat.registry import Registry
+
+#: The rows of a file with the columns that it names, and where they stand.
+Rows = tuple[pl.DataFrame, Source]
+
+
+@dataclass(frozen=True)
+class Narrow:
+    """How a format that has no names of columns, or few columns, reads and writes one kind of records."""
+
+    read: Callable[..., Any]
+    #: The bytes of a file; the second argument is its name without folder and endings.
+    write: Callable[[Any, str], bytes] | None = None
+    columns: frozenset[str] = frozenset()
+    #: Whether it has a place for the answers of several judges, and for answers without a label.
+    several: bool = False
+
+
+@dataclass(frozen=True)
+class Format:
+    """A way to write records in a file.
+
+    `read` gives the rows of a table, `write` the bytes of one; `records` says what is done otherwise, by kind of
+    records. A format without `read` holds `only` what it says.
+    """
+
+    name: str
+    read: Callable[[File], Rows] | None = None
+    write: Callable[[pl.DataFrame], bytes] | None = None
+    #: A file with such a name is written in this format.
+    endings: tuple[str, ...] = ()
+    #: A file with such a name is in this format, or in another one that takes it; by default those of `endings`.
+    read_from: tuple[str, ...] | None = None
+    #: Whether a file that should hold such records looks as if it was in this format.
+    sniff: Callable[[File, Schema], bool] = lambda file, schema: False
+    records: Mapping[type[Records], Narrow] = field(default_factory=dict)
+    #: The kind of records that a file holds, where its columns do not say.
+    holds: Callable[[File], str | None] = lambda file: None
+    only: str = ""
+
+    @property
+    def promised_by(self) -> tuple[str, ...]:
+        """The endings of files to read that may be in this format."""
+        return self.endings if self.read_from is None else self.read_from
+
+    @property
+    def writes(self) -> bool:
+        """Whether anything can be written in it."""
+        return self.write is not None or any(narrow.write for narrow in self.records.values())
+
+    def rows(self, file: File, what: str) -> Rows:
+        """The rows of a table; an error where the format has none."""
+        if self.read is None:
+            name = self.name.upper()
+            raise BadInput.at(file.name, expected=what, found=name, remedy=f"only {self.only} are read from {name}")
+        return self.read(file)
+
+
+#: The formats by the names that `--from` and `--to` take.
+FORMATS: Registry[Format] = Registry("format", "karat.formats", home="karat.formats")
+
+
+def add_format(format: Format, owner: str) -> None:  # noqa: A002
+    """Register a format; `owner` is the module that defines it."""
+    FORMATS.register(format.name, format, owner)
+
+
+def format_of(file: File, schema: Schema) -> Format:
+    """The format of a file that should hold these records: by its ending and first bytes, the newest format first."""
+    known = list(FORMATS.own.values())
+    promised = [one for one in known if file.ending in one.promised_by]
+    for one in reversed(promised or known):
+        if one.sniff(file, schema):
+            return one
+    return promised[0] if promised else FORMATS["trec"]
+
+
+def format_ending(ending: str) -> Format | None:
+    """The format that files with such a name are written in."""
+    return next((one for one in FORMATS.own.values() if ending in one.endings), None)
+
+
+def format_named(name: str, place: str = "the format", *, written: bool = False) -> Format:
+    """The format of a name."""
+    if name in FORMATS and (FORMATS[name].writes or not written):
+        return FORMATS[name]
+    names = [other for other in FORMATS if not written or FORMATS[other].writes]
+    raise BadInput.at(place, expected=" or ".join(names), found=f'"{name}"')
+
+
+def register_format(
+    name: str,
+    *,
+    endings: tuple[str, ...] = (),
+    sniff: Callable[[bytes], bool] | None = None,
+    write: Callable[[pl.DataFrame], str | bytes] | None = None,
+) -> Callable[[Callable[[str], Any]], Callable[[str], Any]]:
+    """Make a function from a file's text to rows a format that karat reads, by its endings or by name.
+
+    >>> @register_format("pipes", endings=(".pipes",))
+    ... def read_pipes(text):
+    ...     return [dict(zip(("query", "doc", "label"), line.split("|"))) for line in text.splitlines()]
+    >>> "pipes" in FORMATS
+    True
+    >>> FORMATS.forget("pipes")
+
+    The rows are a frame of Polars or pandas, or a list of dicts, with the columns that a CSV file would have; they are
+    checked likewise. `sniff` says from the first bytes whether a file without such an ending is in the format, and
+    `write` makes a text of a Polars frame: without it, karat only reads the format.
+    """
+
+    def registered(function: Callable[[str], Any]) -> Callable[[str], Any]:
+        def read(file: File) -> Rows:
+            return frame_of(function(file.text), file.name), Source(file.name)
+
+        def written(frame: pl.DataFrame) -> bytes:
+            made = write(frame) if write is not None else ""
+            return made.encode() if isinstance(made, str) else made
+
+        made = Format(
+            name,
+            read,
+            written if write is not None else None,
+            endings,
+            sniff=lambda file, schema: file.ending in endings or (sniff is not None and sniff(file.head)),
+        )
+        add_format(made, function.__module__)
+        return function
+
+    return registered

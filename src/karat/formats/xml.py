@@ -1,0 +1,65 @@
+"""The Web Track's topics: queries with their subtopics, in XML."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from karat.errors import BadInput
+from karat.formats.files import File
+from karat.formats.format import Format, Narrow, add_format
+from karat.records import Queries
+
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
+
+KINDS = {"nav": "navigational", "inf": "informational"}
+
+
+def read_topics(file: File) -> Queries:
+    """Queries with subtopics from the Web Track's XML."""
+    from xml.etree import ElementTree
+
+    try:
+        root = ElementTree.fromstring(file.content)
+    except ElementTree.ParseError as error:
+        raise BadInput.at(file.name, expected="topics in XML", found=str(error)) from None
+    topics = root.findall(".//topic")
+    if not topics:
+        raise BadInput.at(file.name, expected="<topic> elements", found=f"<{root.tag}> without any")
+    queries, subtopics = [], []
+    for topic in topics:
+        number = topic.get("number", "")
+        queries.append((number, _text(topic, "query"), _text(topic, "description"), topic.get("type")))
+        for part in topic.findall("subtopic"):
+            kind = part.get("type", "")
+            subtopics.append(
+                (number, part.get("number", ""), " ".join((part.text or "").split()), KINDS.get(kind, kind))
+            )
+    return Queries.check(
+        pl.DataFrame(queries, schema=["query", "text", "description", "kind"], orient="row"),
+        pl.DataFrame(
+            subtopics,
+            schema=dict.fromkeys(("query", "subtopic", "description", "kind"), pl.String),
+            orient="row",
+        ),
+    )
+
+
+def _text(topic: Element, tag: str) -> str | None:
+    found = topic.find(tag)
+    return None if found is None or found.text is None else " ".join(found.text.split())
+
+
+add_format(
+    Format(
+        "xml",
+        endings=(".xml",),
+        sniff=lambda file, schema: file.head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"<"),
+        records={Queries: Narrow(read_topics)},
+        holds=lambda file: "queries",
+        only="topics",
+    ),
+    __name__,
+)

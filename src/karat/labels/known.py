@@ -1,0 +1,57 @@
+"""What gold says of items: one grade each, and for how many documents it stands."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from karat.errors import BadInput
+from karat.labels.consensus import reduced
+from karat.labels.gold import GOLD, other_scale
+from karat.records.base import count
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+
+def gold_of_items(frame: pl.DataFrame, item: Ints, grades: Floats, notes: list[str]) -> tuple[Ints, Floats]:
+    """The gold grade of each item by number, -1 where there is none, and its weight."""
+    weight = pl.lit(1.0)
+    if "probability" in frame.columns:
+        _refuse_chances(frame)
+        weight = 1 / pl.col("probability").fill_null(1.0)
+    rows = frame.select("group", "label", item=pl.Series(item), weight=weight)
+    trusted = rows.filter(pl.col("group") == GOLD)
+    judged = rows.filter(pl.col("group") != GOLD)["item"].unique()
+    made = reduced(trusted, ["item"])
+    torn = int(made.frame["tied"].sum())
+    if torn:
+        notes.append(f"gold labels of {count(torn, 'document')} split evenly: the lower grade counts")
+    items = int(item.max()) + 1
+    shared = made.frame.filter(pl.col("item").is_in(judged.implode()))
+    notes.append(f"{count(shared.height, 'document')} of {len(judged):,} judged ones have a gold label")
+    if shared.height < made.frame.height:
+        notes.append(f"gold labels of {count(made.frame.height - shared.height, 'document')} that nobody else judged")
+    is_gold = frame["group"] == GOLD
+    strange = other_scale(frame["label"].filter(~is_gold), frame["label"].filter(is_gold))
+    notes += [strange] if strange else []
+    known, weights = np.full(items, -1), np.ones(items)
+    known[made.frame["item"].to_numpy()] = np.searchsorted(grades, made.frame["label"].to_numpy())
+    each = trusted.group_by("item").agg(pl.col("weight").first())
+    weights[each["item"].to_numpy()] = each["weight"].to_numpy()
+    return known, weights
+
+
+def _refuse_chances(frame: pl.DataFrame) -> None:
+    """Refuse a chance to be drawn for gold that is none."""
+    chance = pl.col("probability")
+    right = (chance > 0) & (chance <= 1)
+    bad = frame.filter((pl.col("group") == GOLD) & chance.is_not_null() & ~right.fill_null(False))
+    if bad.height:
+        row = bad.row(0, named=True)
+        raise BadInput.at(
+            f"the gold label of document {row['doc']} of query {row['query']}",
+            expected="a probability above 0 and at most 1",
+            found=f"{row['probability']:g} ({count(bad.height, 'such label')})",
+        )

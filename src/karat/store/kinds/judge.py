@@ -1,0 +1,69 @@
+"""A document to grade, alone or after another."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from karat.errors import BadInput
+from karat.labels.selection import OVERALL
+from karat.records import Judgments
+from karat.store.kinds.kind import OPENED, AnswerTable, Elsewhere, Row, TaskKind, typed
+
+COLUMNS = typed(
+    *("query", "doc", "label", "judge", "group", "aspect", "context", "subtopic", "surface", "opened", "time"),
+    *("seconds", "comment", "probability", "round", "away", "gold", "task"),
+)
+
+
+def _check(row: Row, at: str) -> None:
+    if row["practice"] and row["gold"] is None:
+        raise BadInput.at(at, expected="the right grade in the column gold, for practice", found="nothing")
+
+
+def _rows(row: Row) -> list[dict[str, Any]]:
+    """A label, and one for each graded aspect.
+
+    A label is about the document; whether the judge opened the page stands beside it. Only labels collected elsewhere
+    have a surface, where they came with one. The comment of somebody who could not tell is the reason.
+    """
+    said = {
+        "surface": row["more"].get("surface"),
+        "opened": OPENED.get(row["surface"]),
+        "comment": row["comment"] or (row["reason"] if row["kind"] == "cant_tell" else None),
+        "aspect": OVERALL,
+    }
+    aspects = row["more"].get("aspects", {}).items()
+    return [said, *(said | {"aspect": name, "label": grade, "gold": None} for name, grade in aspects)]
+
+
+def _gather(rows: Sequence[Row]) -> tuple[Row, dict[str, Any], int]:
+    """One label of the rows of a judge and document, the aspects beside the whole."""
+    graded = {row.get("aspect") or OVERALL: row for row in rows}
+    whole = graded.pop(OVERALL, None)
+    label = None if whole is None else whole["label"]
+    aspects = {aspect: row["label"] for aspect, row in graded.items()}
+    base = rows[0] if whole is None else whole
+    more = {name: value for name, value in (("aspects", aspects), ("surface", base.get("surface"))) if value}
+    said = {"kind": "cant_tell" if label is None else "answer", "label": label, "aspects": aspects}
+    twice = len(rows) - len(graded) - (whole is not None)
+    return base, said | {"more": json.dumps(more) if more else None}, twice
+
+
+JUDGE = TaskKind(
+    "judge",
+    "Documents",
+    ("query", "doc"),
+    AnswerTable("judgments", "Judgments", COLUMNS, _rows, Judgments, cant_tell=True),
+    check=_check,
+    right="gold",
+    grades=True,
+    elsewhere=Elsewhere(
+        Judgments,
+        "the label of document {doc} of query {query}",
+        ("query", "doc", "context", "subtopic", "surface"),
+        _gather,
+        kept=("round",),
+    ),
+)

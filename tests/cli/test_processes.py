@@ -1,0 +1,83 @@
+"""karat as a process of its own: pipes, full disks, exit codes, what it loads. Other tests call it in their process."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from commands import karat
+
+QRELS = "q1 0 d1 2\nq1 0 d2 0\nq2 0 d1 1\n"
+RUN = "q1 Q0 d1 1 3 bm25\nq1 Q0 d2 2 2 bm25\nq2 Q0 d7 1 2 bm25\nq2 Q0 d1 2 1 bm25\n"
+#: What the installed script `karat` does.
+SCRIPT = [sys.executable, "-c", "import sys; sys.argv[0] = 'karat'; from karat.cli import main; main()"]
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[str, str]:
+    (tmp_path / "qrels.txt").write_text(QRELS)
+    (tmp_path / "bm25.run").write_text(RUN)
+    return str(tmp_path / "qrels.txt"), str(tmp_path / "bm25.run")
+
+
+def shell(command: str) -> subprocess.CompletedProcess[str]:
+    line = command.replace("karat", f"{sys.executable} -m karat", 1)
+    return subprocess.run(["bash", "-c", line], capture_output=True, text=True)
+
+
+@pytest.mark.parametrize(
+    ("words", "given", "code"),
+    [
+        (["score", "QRELS", "RUN", "-m", "RR"], None, 0),
+        (["score", "QRELS", "-", "-m", "RR", "--json"], RUN, 0),
+        (["compare", "QRELS", "RUN", "RUN"], None, 2),
+        (["score", "QRELS", "nowhere.run"], None, 2),
+        (["score", "QRELS", "-"], "Zürich", 2),
+        (["correct", "--score", "0.5", "--n", "100", "--relevant", "5/10", "--nonrelevant", "5/10"], None, 1),
+        (["score", "--no-such-option"], None, 2),
+        (["score"], None, 2),
+        (["plan", "--help"], None, 0),
+    ],
+    ids=lambda x: " ".join(x) if isinstance(x, list) else "",
+)
+def test_a_process_prints_and_exits_as_the_tests_see_it(
+    files: tuple[str, str], words: list[str], given: str | None, code: int
+) -> None:
+    words = [dict(zip(("QRELS", "RUN"), files, strict=True)).get(word, word) for word in words]
+    process = subprocess.run([*SCRIPT, *words], capture_output=True, text=True, input=given or "")
+    here = karat(*words, given=given)
+    assert process.returncode == code, process.stderr
+    assert (here.returncode, here.stdout, here.stderr) == (process.returncode, process.stdout, process.stderr)
+
+
+def test_pipes_are_read_like_files(files: tuple[str, str]) -> None:
+    done = shell(f"karat score <(cat {files[0]}) <(gzip -c {files[1]}) -m RR --json")
+    assert json.loads(done.stdout)["systems"][0]["scores"]["RR"]["value"] == 0.75, done.stderr
+
+
+def test_a_full_disk_is_not_called_a_fault_of_karat(files: tuple[str, str]) -> None:
+    done = shell(f"karat score {files[0]} {files[1]} > /dev/full")
+    assert done.returncode == 2
+    assert "No space left on device" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_closed_pipe_is_no_error(files: tuple[str, str]) -> None:
+    done = shell(f"karat score {files[0]} {files[1]} --tsv -q | head -1")
+    assert done.stdout.startswith("system\t")
+    assert "Traceback" not in done.stderr
+
+
+def test_help_loads_no_command() -> None:
+    code = "import sys; from karat.cli import karat; karat(['--help'], standalone_mode=False); print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert "karat.cli.score" not in loaded
+    assert "polars" not in loaded
+
+
+def test_python_m_karat_is_karat() -> None:
+    assert shell("karat --version").stdout.startswith("karat ")

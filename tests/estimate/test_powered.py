@@ -1,0 +1,81 @@
+"""The prediction-powered mean: the worked example of its authors' formula, and what weak predictions cost."""
+
+from __future__ import annotations
+
+from itertools import product
+from statistics import NormalDist
+
+import numpy as np
+import polars as pl
+import pytest
+
+from karat.estimate.pool import Pool
+from karat.estimate.powered import powered
+
+Y = [0, 1, 1, 0, 1, 0, 0, 1, 1, 0]
+F = [0.1, 0.8, 0.6, 0.3, 0.9, 0.2, 0.4, 0.7, 0.5, 0.1]
+U = [0.2, 0.9, 0.4, 0.6, 0.1, 0.8, 0.3, 0.7, 0.5, 0.2, 0.1, 0.9, 0.6, 0.4, 0.3, 0.8, 0.2, 0.5, 0.7, 0.1]
+
+
+def every_query() -> Pool:
+    """Every query that shows two documents of U, with its value (u + u') / 2 + (y - f) for one of the gold ones.
+
+    Its gold document is one of four and was drawn with chance 1/4. A gold document's own prediction would count a
+    quarter too; the fourth document, with the same prediction, takes that away again: in the example the mean of the
+    predictions is over documents without gold only.
+    """
+    rows = list(product(U, U, zip(Y, F, strict=True)))
+    predicted = np.array([[u, v, f, f] for u, v, (_, f) in rows]).ravel()
+    gold = np.array([[np.nan, np.nan, y, np.nan] for _, _, (y, _) in rows]).ravel()
+    return Pool(
+        systems=("A",),
+        queries=tuple(map(str, range(len(rows)))),
+        docs=pl.DataFrame(),
+        query=np.repeat(np.arange(len(rows)), 4),
+        weight=np.tile([1 / 2, 1 / 2, 1 / 4, -1 / 4], len(rows))[:, None],
+        rank=np.tile([1, 2, 3, 4], len(rows)),
+        predicted=predicted,
+        gold=gold,
+        probability=np.where(np.isnan(gold), np.nan, 1 / 4),
+    )
+
+
+def test_the_worked_example_with_predictions_in_full() -> None:
+    found = powered(every_query(), tuned=False)
+    assert found.scores[0] == pytest.approx(0.505)
+    # Over all pairs of U and all gold documents the values vary by var(U)/2 + var(Y - F): that of ten queries' mean
+    # is var(U)/20 + var(Y - F)/10, the example's. Variances there divide by n; by n - 1 here.
+    n = len(U) ** 2 * len(Y)
+    error = np.sqrt(found.covariance[0, 0] * (n - 1) / 10)
+    reach = NormalDist().inv_cdf(0.95) * error
+    assert (found.scores[0] - reach, found.scores[0] + reach) == pytest.approx((0.324787, 0.685213), abs=1e-6)
+
+
+def few_of_many(predicted: np.ndarray, truth: np.ndarray, drawn: np.ndarray) -> Pool:
+    n = len(truth)
+    return Pool(
+        systems=("A",),
+        queries=tuple(map(str, range(n))),
+        docs=pl.DataFrame(),
+        query=np.arange(n),
+        weight=np.ones((n, 1)),
+        rank=np.ones(n, dtype=np.int64),
+        predicted=predicted,
+        gold=np.where(drawn, truth, np.nan),
+        probability=np.where(drawn, drawn.mean(), np.nan),
+    )
+
+
+def test_good_predictions_narrow_the_interval_and_useless_ones_do_not_widen_it() -> None:
+    rng = np.random.default_rng(6)
+    ratios: dict[str, list[float]] = {"good": [], "useless": []}
+    for _ in range(300):
+        truth, noise = (rng.random(600) < 0.3).astype(float), rng.random(600)
+        drawn = rng.permutation(600) < 60
+        predictions = {"good": np.where(noise < 0.95, truth, 1 - truth), "useless": noise}
+        alone = powered(few_of_many(np.zeros(600), truth, drawn), tuned=False).covariance[0, 0]
+        for kind, predicted in predictions.items():
+            found = powered(few_of_many(predicted, truth, drawn)).covariance[0, 0]
+            ratios[kind].append(np.sqrt(found / alone))
+    assert np.mean(ratios["good"]) < 0.65
+    assert np.mean(ratios["useless"]) < 1.02
