@@ -111,7 +111,8 @@ def against_click_rates(
     if not parts:
         raise Undefined("fewer than three queries have labels, a list and clicks: no correlation can be told")
     frame = pl.concat(parts)
-    return Result(frame, _finding(frame, level), tuple(notes))
+    shown = ("system", "use", "measure", "context", "spearman", "kendall", "p_adjusted", "n")
+    return Result(frame, _finding(frame, level), tuple(notes), columns=shown)
 
 
 def _use(lists: Sequence[Runs], counts: Clicks, cutoff: int) -> tuple[pl.DataFrame, list[str]]:
