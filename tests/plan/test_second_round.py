@@ -176,8 +176,9 @@ def test_as_many_as_drawn_uniformly_is_right_for_a_second_round() -> None:
 
 def test_a_document_with_two_chances_is_refused() -> None:
     rows = [{"query": "q", "doc": "d", "label": 1.0, "probability": p} for p in (0.2, 0.5)]
-    with pytest.raises(kt.BadInput, match="document d of query q: expected one probability"):
-        kt.Judgments.of(rows)
+    # Without names they are two people's, and still one document drawn twice.
+    with pytest.raises(kt.BadInput, match=r"document d of query q: expected one probability, found 0\.2"):
+        kt.estimate.gold.Gold.of(kt.Judgments.of(rows))
     named = kt.Judgments.of([row | {"judge": "ann"} for row in rows])
     with pytest.raises(kt.BadInput, match="karat plan gold --gold"):
         kt.estimate.gold.Gold.of(named)

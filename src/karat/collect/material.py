@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from karat.records import Documents, Queries, Runs
+from karat.records.runs import ranked
 
 #: What judges see of a document before they open it.
 FRONT = ("doc", "title", "snippet", "url")
@@ -37,8 +38,7 @@ class Material:
         self._rows = {doc: row for row, doc in enumerate(self._documents["doc"].to_list())}
         self._lists: dict[tuple[str, str], list[str]] = {}
         for run in runs:
-            top = run.frame.sort("score", "doc", descending=True).group_by("system", "query", maintain_order=True)
-            for system, query, docs in top.agg(pl.col("doc").head(depth)).iter_rows():
+            for system, query, docs in ranked(run, depth).group_by("system", "query").agg("doc").iter_rows():
                 self._lists[system, query] = docs
 
     def query(self, query: str, subtopic: str | None = None, meaning: str | None = None) -> dict[str, str]:

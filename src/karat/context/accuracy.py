@@ -12,12 +12,12 @@ import polars as pl
 
 from karat.context.features import Features, features
 from karat.context.labelling import unable_to_learn
-from karat.context.pairs import PAIR, Graded, ranked
+from karat.context.pairs import PAIR, Graded
 from karat.context.predictors import PREDICTORS, out_of_fold, parts, predictor_named
 from karat.errors import BadInput, Undefined
 from karat.records import Documents, LabelsLike, Result, Runs, RunsLike
 from karat.records.base import count
-from karat.records.runs import joined
+from karat.records.runs import joined, ranked
 from karat.stats.many import holm
 from karat.stats.regression import clustered_means, clustered_ols
 

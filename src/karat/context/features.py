@@ -8,10 +8,11 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from karat.context.pairs import MOST_GRADES, PAIR, Graded, ranked
+from karat.context.pairs import MOST_GRADES, PAIR, Graded
 from karat.records import Documents, Runs
 from karat.records.addresses import SITE
 from karat.records.base import count
+from karat.records.runs import ranked
 
 Floats = npt.NDArray[np.float64]
 

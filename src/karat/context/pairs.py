@@ -13,6 +13,7 @@ from karat.labels.order import first_of_each, in_order
 from karat.labels.selection import OVERALL, select
 from karat.records import Judgments, Runs, Scale
 from karat.records.base import count
+from karat.records.runs import ranked
 
 #: A label in context belongs to these.
 PAIR = ["query", "doc", "context"]
@@ -104,14 +105,6 @@ def adjacent(runs: Runs, depth: int) -> pl.DataFrame:
         context=pl.col("doc").shift(1).over("system", "query"), first=pl.col("doc").first().over("system", "query")
     )
     return listed.drop_nulls("context").select("system", *PAIR, "rank", "first")
-
-
-def ranked(runs: Runs, depth: int | None = None) -> pl.DataFrame:
-    """The lists in their order down to a depth: system, query, doc, rank."""
-    order = ["system", "query", "score", "doc"]
-    frame = runs.frame.sort(order, descending=[False, False, True, True])
-    frame = frame.select("system", "query", "doc", rank=pl.int_range(1, pl.len() + 1).over("system", "query"))
-    return frame if depth is None else frame.filter(pl.col("rank") <= depth)
 
 
 def _aspects(judgments: Judgments) -> pl.DataFrame:

@@ -121,7 +121,7 @@ def _probabilities(judgments: Judgments) -> pl.DataFrame:
         raise BadInput.at(
             f"the gold label of document {row['doc']} of query {row['query']}",
             expected="one probability",
-            found=", ".join(f"{p:g}" for p in twice["probability"].head(2)),
+            found=", ".join(f"{p:.17g}" for p in twice["probability"].head(2)),
             remedy="two rounds need the chance for both together: karat plan gold --gold FIRST draws and writes it",
         )
     return drawn

@@ -18,6 +18,7 @@ from karat.formats.read import read_documents, read_queries, read_runs, read_sub
 from karat.formats.tasks import TaskTable, read_tasks
 from karat.records import Documents, Queries, Runs, Source
 from karat.records.design import Aspect, Platform, Rules, StudyDesign
+from karat.records.runs import ranked
 from karat.records.scale import Level, Scale
 
 #: The files of a folder by what they hold, in the order in which they are looked for.
@@ -97,12 +98,7 @@ class StudyFolder:
         path = self.file("tasks")
         if path is not None:
             return read_tasks(str(path))
-        tops = [
-            runs.frame.sort("query", "score", "doc", descending=[False, True, True])
-            .group_by("system", "query", maintain_order=True)
-            .head(self.study.depth)
-            for runs in self.runs
-        ]
+        tops = [ranked(runs, self.study.depth).sort("query", maintain_order=True) for runs in self.runs]
         if not tops:
             return None
         frame = pl.concat([top.select("query", "doc") for top in tops]).unique(maintain_order=True)

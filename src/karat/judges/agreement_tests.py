@@ -78,7 +78,10 @@ def agreement_tests(
     frame = frame.with_columns(p_holm=_holm(frame))
     used = rows.filter(pl.col("row").is_in([row["row"] for pair in compared for row in pair]))
     notes = (*panel.notes, population(used, judges))
-    return Result(_shown(frame, by, told), _finding(frame, by, told), tuple(note for note in notes if note))
+    told_apart = [] if by is None else [by, f"{by}_against"]
+    shown = ("group", "agreement", *told_apart, "labels", "figure", "first", "second", "difference", "p_holm")
+    finding = _finding(frame, by, told)
+    return Result(_shown(frame, by, told), finding, tuple(note for note in notes if note), columns=shown)
 
 
 Row = dict[str, Any]

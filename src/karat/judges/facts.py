@@ -5,6 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from karat.records import Documents, Judgments, Queries, Runs
+from karat.records.runs import ranked
 
 #: What makes a document's id an address: a scheme, www, or a host with dots before a path.
 ADDRESS = r"^(?:[a-zA-Z][a-zA-Z0-9+.-]*://|www\.|[a-zA-Z0-9-]+(?:\.[a-zA-Z0-9-]+)+/)"
@@ -93,10 +94,7 @@ def _are_texts(ids: pl.Series) -> bool:
 
 def _ranked(runs: Runs) -> pl.DataFrame:
     """The runs with ranks: as shown where they are given, else by score."""
-    if runs.has("rank"):
-        return runs.frame
-    frame = runs.frame.sort(["system", "query", "score", "doc"], descending=[False, False, True, True])
-    return frame.with_columns(rank=pl.int_range(1, pl.len() + 1).over("system", "query"))
+    return runs.frame if runs.has("rank") else ranked(runs)
 
 
 def _best_ranks(runs: Runs) -> pl.DataFrame:

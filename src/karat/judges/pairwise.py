@@ -72,7 +72,8 @@ def pairwise(labels: Panel | LabelsLike, min_pairs: int = 10) -> Result:
     alike = int(frame["cohen"].is_nan().sum())
     if alike:
         notes.append(f"all labels alike for {count(alike, 'pair')} of judges: kappa and alpha are undefined there")
-    return Result(frame, _finding(frame, min_pairs), tuple(notes))
+    shown = ("judge", "against", "group", "n_pairs", "raw", "cohen", "cohen_quadratic", "alpha_ordinal")
+    return Result(frame, _finding(frame, min_pairs), tuple(notes), columns=shown)
 
 
 def _meetings(panel: Panel) -> pl.DataFrame:

@@ -15,7 +15,7 @@ from karat.labels.selection import NO_SUBTOPIC, subtopics_of
 from karat.measures import P
 from karat.records import Judgments, LabelsLike, Queries, Result, Runs, RunsLike
 from karat.records.base import count
-from karat.records.runs import joined
+from karat.records.runs import joined, ranked
 
 Ints = npt.NDArray[np.int64]
 
@@ -106,9 +106,7 @@ def comparison_tasks(
 
 def _top(runs: Runs, depth: int) -> pl.DataFrame:
     """The first documents of each list: system, query, docs."""
-    best = ["score", "doc"]  # ties go by doc id, as in scoring
-    frame = runs.frame.sort(best, descending=True).group_by("system", "query", maintain_order=True)
-    return frame.agg(docs=pl.col("doc").head(depth))
+    return ranked(runs, depth).group_by("system", "query", maintain_order=True).agg(docs="doc")
 
 
 def _needs(pairs: pl.DataFrame, labels: Judgments, queries: Queries | None) -> tuple[pl.DataFrame, list[str]]:

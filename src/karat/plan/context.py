@@ -10,11 +10,11 @@ from typing import Literal
 import numpy as np
 import polars as pl
 
-from karat.context.pairs import PAIR, ranked
+from karat.context.pairs import PAIR
 from karat.errors import BadInput
 from karat.records import Result, RunsLike
 from karat.records.base import count
-from karat.records.runs import joined
+from karat.records.runs import joined, ranked
 
 ALONE, IN_CONTEXT = "alone", "in context"
 #: Queries fall into two parts; some judgments are asked for in one of them only.

@@ -143,6 +143,20 @@ class Runs(Records):
         )
 
 
+def ranked(runs: Runs, depth: int | None = None) -> pl.DataFrame:
+    """The lists in the order in which measures see them, down to a depth: system, query, doc, rank.
+
+    >>> ranked(Runs.of({"q": {"a": 1.0, "b": 2.0, "c": 1.0}})).select("doc", "rank").rows()
+    [('b', 1), ('c', 2), ('a', 3)]
+
+    Best score first, and of equal scores the larger doc id, as trec_eval does. Scoring has a faster way to the same
+    order (`karat.measures.order`).
+    """
+    frame = runs.frame.sort("system", "query", "score", "doc", descending=[False, False, True, True])
+    frame = frame.select("system", "query", "doc", rank=pl.int_range(1, pl.len() + 1).over("system", "query"))
+    return frame if depth is None else frame.filter(pl.col("rank") <= depth)
+
+
 def _are_labels(headers: Sequence[str]) -> str:
     """What to say when these columns are those of labels."""
     if not {*Judgments.schema.required} <= {*headers, *Judgments.schema.rename(headers).values()}:

@@ -16,7 +16,7 @@ from karat.measures import as_measures, nDCG
 from karat.records import Clicks, Judgments, LabelsLike, Result, Runs, RunsLike
 from karat.records.base import count
 from karat.records.clicks import SATISFIED_AFTER
-from karat.records.runs import several
+from karat.records.runs import ranked, several
 from karat.stats.bootstrap import Resampling
 from karat.stats.rank_correlation import rank_correlations
 from karat.validity.curves import CONTEXTS
@@ -111,13 +111,14 @@ def against_click_rates(
     if not parts:
         raise Undefined("fewer than three queries have labels, a list and clicks: no correlation can be told")
     frame = pl.concat(parts)
-    return Result(frame, _finding(frame, level), tuple(notes))
+    shown = ("system", "use", "measure", "context", "spearman", "kendall", "p_adjusted", "n")
+    return Result(frame, _finding(frame, level), tuple(notes), columns=shown)
 
 
 def _use(lists: Sequence[Runs], counts: Clicks, cutoff: int) -> tuple[pl.DataFrame, list[str]]:
     """What users did with each list: system, query and a column for each figure that the clicks allow."""
     notes: list[str] = []
-    top = pl.concat([_top(run, cutoff) for run in lists])
+    top = pl.concat([ranked(run, cutoff) for run in lists])
     frame = top.join(counts.frame, on=["query", "doc"])
     use = top.select("system", "query").unique(maintain_order=True)
     if counts.has("impressions"):
@@ -147,16 +148,6 @@ def _use(lists: Sequence[Runs], counts: Clicks, cutoff: int) -> tuple[pl.DataFra
     if unseen:
         notes.append(f"{unseen / top.height:.0%} of the documents in the top {cutoff} have no clicks or impressions")
     return use, notes
-
-
-def _top(run: Runs, cutoff: int) -> pl.DataFrame:
-    """The first documents of every list, in the order in which measures see them."""
-    frame = run.frame if "system" in run.frame.columns else run.frame.with_columns(system=pl.lit(run.systems[0]))
-    if "score" in frame.columns and frame["score"].null_count() == 0:
-        frame = frame.sort("score", "doc", descending=True)
-    else:
-        frame = frame.sort("rank")
-    return frame.select("system", "query", "doc").group_by("system", "query", maintain_order=True).head(cutoff)
 
 
 def _meets(run: Runs, queries: pl.Series) -> bool:

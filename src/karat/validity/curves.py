@@ -119,7 +119,8 @@ def preference_curves(
         notes.append(f"users tie on {tied / pairs.height:.0%} of the pairs ({kind} preference)")
     if sides.number < FEWEST and draws:
         notes.append(f"no intervals for fewer than {FEWEST} queries")
-    return Result(frame, _finding(frame, level), (*notes, *lost))
+    shown = ("curve", "condition", "measure", "preference", "context", "threshold", "agreement", "n")
+    return Result(frame, _finding(frame, level), (*notes, *lost), columns=shown)
 
 
 @dataclass(frozen=True, eq=False)

@@ -101,7 +101,8 @@ def against_ratings(
         notes.append('searches of one user count as independent here; by="user" (--resample user) resamples users')
     if frame["spearman"].is_nan().any():
         notes.append("no correlation where a measure or the rating has the same value in all sessions")
-    return Result(frame, _finding(frame, rating, stars, level), tuple(notes))
+    shown = ("measure", "lists", "spearman", "kendall", "p", "p_adjusted", "n")
+    return Result(frame, _finding(frame, rating, stars, level), tuple(notes), columns=shown)
 
 
 def _put_together(scored: pl.DataFrame, names: list[str], aggregates: Sequence[str]) -> pl.DataFrame:
