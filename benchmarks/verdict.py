@@ -85,7 +85,9 @@ def seen(studies: int) -> None:
 
 def these_queries(studies: int) -> None:
     """Only the drawing of the gold documents is left to chance: P@10, and the same lists with gains of 0, 1, 3 or 7."""
-    print(f"\nCoverage for these queries only (--queries-are fixed), uniform gold; {studies:,} studies a cell, seeds 0..")
+    print(
+        f"\nCoverage for these queries only (--queries-are fixed), uniform gold; {studies:,} studies a cell, seeds 0.."
+    )
     print(f"{'judge':<12} {'queries':>7} {'gold':>5}  {'P@10':>6}  {'gains to 7':>10}")
     for judge in JUDGES:
         for queries, gold in ((30, 60), (30, 120), (100, 300), (400, 600)):
