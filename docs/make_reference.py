@@ -21,23 +21,24 @@ in full with `KARAT_DEBUG=1` in the environment.
 
 OPTIONS_HEAD = """# Options
 
-<!-- Made from the commands' own help by docs/make_reference.py; tests hold it up to date, and to one meaning a name. -->
+<!-- Made from the commands by docs/make_reference.py; tests hold it up to date, and to one meaning a name. -->
 
-One name has one meaning in all commands, and one meaning one name. An option that would do nothing in a command is not
-there. [Commands](reference.md) has the defaults.
+One name has one meaning in all commands, and one meaning one name. An option that would do nothing in a command is
+not there. [Commands](reference.md) has the defaults.
 
-**Words and their order.** Labels come first, then runs: `karat score LABELS RUN...`. What users said comes before both:
-`karat validate agreement PREFERENCES LABELS RUN...`. A study's folder stands for all of them. A part of an analysis is a word
-after its command: `karat judges bias ...`; without one, `karat judges` and `karat context` tell all that the data allows,
-`karat disagree` the weights and `karat validate` the agreement. A file named like a part is typed as `./bias`.
+**Words and their order.** Labels come first, then runs: `karat score LABELS RUN...`. What users said comes before
+both: `karat validate agreement PREFERENCES LABELS RUN...`. A study's folder stands for all of them. A part of an
+analysis is a word after its command: `karat judges bias ...`; without one, `karat judges` and `karat context` tell
+all that the data allows, `karat disagree` the weights and `karat validate` the agreement. A file named like a part is
+typed as `./bias`.
 
-**Where several files of labels and runs meet**, `karat judges` and `karat train`, which are about labels, take labels only as
-words, and runs, like all else beside the labels, as an option, `--runs`; `karat report`, which is about runs, takes further
-labels by `--labels`.
+**Where several files of labels and runs meet**, `karat judges` and `karat train`, which are about labels, take labels
+only as words, and runs, like all else beside the labels, as an option, `--runs`; `karat report`, which is about runs,
+takes further labels by `--labels`.
 
-**Completion.** For bash, `eval "$(_KARAT_COMPLETE=bash_source karat)"` in `~/.bashrc`; for zsh, the same with `zsh_source` in
-`~/.zshrc`; for fish, `_KARAT_COMPLETE=fish_source karat | source` in `~/.config/fish/completions/karat.fish`. Then the tab key
-completes commands, parts and options.
+**Completion.** For bash, `eval "$(_KARAT_COMPLETE=bash_source karat)"` in `~/.bashrc`; for zsh, the same with
+`zsh_source` in `~/.zshrc`; for fish, `_KARAT_COMPLETE=fish_source karat | source` in
+`~/.config/fish/completions/karat.fish`. Then the tab key completes commands, parts and options.
 
 | option | meaning | commands |
 |---|---|---|"""
