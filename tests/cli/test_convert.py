@@ -59,7 +59,10 @@ def test_unknown_kinds_and_formats_are_named(tmp_path: Path) -> None:
     assert "say it with --kind" in karat("convert", str(tmp_path / "x.csv"), "-").stderr
     (tmp_path / "q.txt").write_text("q 0 d 1\n")
     assert "expected csv or tsv" in karat("convert", str(tmp_path / "q.txt"), "-", "--to", "doc").stderr
-    assert "expected judgments or runs" in karat("convert", str(tmp_path / "x.csv"), "-", "--kind", "cats").stderr
+    assert (
+        "'cats' is not one of 'judgments', 'runs'"
+        in karat("convert", str(tmp_path / "x.csv"), "-", "--kind", "cats").stderr
+    )
 
 
 def test_as_many_rows_are_told_as_are_written(tmp_path: Path) -> None:

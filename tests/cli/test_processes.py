@@ -37,7 +37,7 @@ def shell(command: str) -> subprocess.CompletedProcess[str]:
         (["compare", "QRELS", "RUN", "RUN"], None, 2),
         (["score", "QRELS", "nowhere.run"], None, 2),
         (["score", "QRELS", "-"], "Zürich", 2),
-        (["correct", "--score", "0.5", "--n", "100", "--relevant", "5/10", "--nonrelevant", "5/10"], None, 1),
+        (["correct", "--score", "0.5", "--n-queries", "100", "--relevant", "5/10", "--nonrelevant", "5/10"], None, 1),
         (["score", "--no-such-option"], None, 2),
         (["score"], None, 2),
         (["plan", "--help"], None, 0),

@@ -64,11 +64,11 @@ def test_charts_go_to_a_folder(files):
 
 
 def test_nothing_named_and_bad_places_are_said_before_any_work(files):
+    assert "Missing argument 'LABELS'" in run().output
     for arguments, words in (
-        ([], "name a study's folder"),
         ([*named(files), "-o", files / "no" / "page.html"], "no such folder"),
         ([*named(files), "--difference", "0"], "a number above 0"),
-        ([files / "nowhere"], "no folder of that name"),
+        ([files / "nowhere"], "no such file"),
     ):
         said = run(*arguments)
         assert isinstance(said.exception, BadInput)

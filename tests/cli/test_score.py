@@ -137,15 +137,15 @@ def test_help_has_an_example_for_every_command() -> None:
         "correct",
         "convert",
         "measures",
-        "disagree",
-        "judges",
+        "disagree weights",
+        "judges agreement",
         "train",
-        "context",
+        "context change",
         "plan context",
         "plan gold",
         "plan pairs",
         "plan power",
-        "validate",
+        "validate agreement",
     ):
         done = karat(*command.split(), "--help")
         assert done.returncode == 0

@@ -98,7 +98,7 @@ def test_results_print_grades_by_their_names_and_keep_the_numbers() -> None:
     scale = kt.Scale.parse("Non, Rel, HRel, Key")
     result = Result(pl.DataFrame({"level": [3.0], "p_0": [0.5], "n": [7]}), "Found.", scale=scale)
     assert "Key" in result._repr_html_()
-    assert "p_Non" in result._repr_html_()
+    assert "p Non" in result._repr_html_()
     assert result.to_dict()["rows"] == [{"level": 3.0, "p_0": 0.5, "n": 7}]
     bare = Result(result.frame, "Found.", scale=kt.Scale.parse("0..3"))
-    assert "p_0" in bare._repr_html_(), "a scale without names changes nothing"
+    assert "p 0" in bare._repr_html_(), "a scale without names changes nothing"

@@ -204,7 +204,7 @@ def test_where_one_judge_labels_once_the_disagreement_is_that_of_all(folder):
 
 
 def test_a_folder_without_a_study_is_refused_with_a_remedy(tmp_path):
-    with pytest.raises(BadInput, match=r"expected judgments\*.*found none of them; name a study's folder"):
+    with pytest.raises(BadInput, match=r"expected labels \(judgments\*\).*found none of them yet; karat serve"):
         Study.load(str(tmp_path))
     with pytest.raises(BadInput, match="found no folder of that name"):
         Study.load(str(tmp_path / "nowhere"))

@@ -62,7 +62,8 @@ def _report(context: click.Context, command: click.Command, folder: str, seed: i
     with redirect_stdout(StringIO()):
         context.invoke(
             command,
-            study=folder,
+            labels=folder,
+            runs=(),
             out=str(Path(folder) / name),
             group=f"simulated {LLM.name}",
             measure=MEASURE,

@@ -182,6 +182,7 @@ def one_coin(
 def able_to_learn(answers: Answers) -> Answers:
     """The same answers; `Undefined` when nothing can be learnt from them about anybody's errors."""
     labels = count(len(answers.item), "label")
+    _ = answers.levels  # labels that are measurements are refused first
     given = np.unique(np.append(answers.grade, answers.known[answers.known >= 0]))
     if len(given) == 1:
         only = answers.panel.said(answers.grades[given[0]])

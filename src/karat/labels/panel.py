@@ -249,7 +249,7 @@ class Panel:
     @cached_property
     def _moment(self) -> Floats:
         """When each label was given, as a number; one and the same where no time is known."""
-        if not self.timed:
+        if "time" not in self.frame.columns:
             return np.zeros(len(self.item))
         return moments(self.frame["time"]).fill_null(np.inf).to_numpy()
 
