@@ -72,11 +72,3 @@ def other_scale(labels: pl.Series, gold: pl.Series) -> str:
         return ""
     said = [f"{low:g} to {high:g}" for low, high in ends]
     return f"gold labels go from {said[0]}, those of the judges from {said[1]}: are both on one scale?"
-
-
-def sampled(gold: Judgments) -> str:
-    """A warning where gold labels were drawn with different chances, else nothing."""
-    if not gold.has("probability") or gold.frame["probability"].drop_nulls().n_unique() < 2:
-        return ""
-    number = count(gold.frame.drop_nulls("label").height, "gold label")
-    return f"{number} drawn with different probabilities: a document counts with 1 / its probability"
