@@ -100,7 +100,7 @@ def wait_for(port: int, server: subprocess.Popen) -> None:
 def study(folder: Path, database: str, judges: int, tasks: int) -> list[str]:
     """A study with so many tasks and judges; returns the judges' tokens."""
     from karat.formats.example import write_example
-    from karat.formats.study import read_study
+    from karat.formats.study_folder import read_study
     from karat.store import Store
     from karat.store.people import add_judge
 

@@ -7,7 +7,7 @@ import argparse
 import numpy as np
 import polars as pl
 
-from karat.simulate.bronze import BronzeScores, bronze_pairs, bronze_scores
+from karat.simulate.noisy_judges import BronzeScores, bronze_pairs, bronze_scores
 from karat.stats.correction import corrected, corrected_parts, lang_reiczigel, reach
 
 SEED = 1

@@ -13,8 +13,8 @@ import numpy as np
 import polars as pl
 
 from karat.estimate.pool import Pool
-from karat.estimate.powered import powered
-from karat.plan import Spread, plan_power, spread_of
+from karat.estimate.ppi import powered
+from karat.plan import PilotVariance, pilot_variance, plan_power
 from karat.simulate.two_systems import JudgeKind, TwoSystems, two_systems
 from karat.stats.permutation import max_t
 from karat.stats.power import paired_power, sampled_sd
@@ -45,12 +45,12 @@ def pool(study: TwoSystems, chosen: np.ndarray, probability: np.ndarray) -> Pool
     )
 
 
-def pilot_spread(queries: int, share: float, judge: JudgeKind, seed: int) -> Spread:
+def pilot_spread(queries: int, share: float, judge: JudgeKind, seed: int) -> PilotVariance:
     pilot = two_systems(queries, difference=DIFFERENCE, judge=judge, seed=seed)
-    return spread_of(pilot.judgments(), pilot.runs(), "P@10", gold=pilot.gold(*drawn(pilot, share, seed + 1)))
+    return pilot_variance(pilot.judgments(), pilot.runs(), "P@10", gold=pilot.gold(*drawn(pilot, share, seed + 1)))
 
 
-def realised(judge: JudgeKind, share: float, spread: Spread) -> tuple[int, float]:
+def realised(judge: JudgeKind, share: float, spread: PilotVariance) -> tuple[int, float]:
     """The queries planned, and the share of studies of that size in which the default verdict sees the difference."""
     queries = plan_power(DIFFERENCE, spread, shares=[share]).shares["queries"][0]
     seen = 0

@@ -15,9 +15,9 @@ from collections import defaultdict
 import numpy as np
 
 from karat.estimate import Scorer
-from karat.estimate.gold import Gold
+from karat.estimate.gold_sample import Gold
 from karat.estimate.pool import Pool
-from karat.estimate.powered import powered
+from karat.estimate.ppi import powered
 from karat.measures import as_measures
 from karat.plan.gold import GoldPlan, plan_gold
 from karat.records import Judgments

@@ -22,7 +22,7 @@ import numpy as np
 from karat.estimate.estimate import Estimate
 from karat.estimate.inversion import independent, inversion
 from karat.estimate.pool import Pool
-from karat.estimate.powered import powered
+from karat.estimate.ppi import powered
 from karat.simulate import TwoSystems, two_systems
 from karat.stats import mean_intervals
 from karat.stats.draw import draw, inclusion_probabilities

@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 
 from karat.cli import karat as commands
 from karat.cli import main
-from karat.formats import files
+from karat.formats import open_files
 
 
 def run(*words: object) -> Result:
@@ -53,7 +53,7 @@ def typed(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
 
 
 def _exit_code() -> int:
-    files._stream.cache_clear()  # a process has read nothing from its standard input yet
+    open_files._stream.cache_clear()  # a process has read nothing from its standard input yet
     try:
         main()
     except SystemExit as done:

@@ -25,6 +25,7 @@ FUNCTIONS = [
     "corrected_score",
     "label_in_context",
     "parse_measure",
+    "pilot_variance",
     "plan_context",
     "plan_gold",
     "plan_gold_queries",
@@ -43,7 +44,6 @@ FUNCTIONS = [
     "register_measure",
     "report",
     "score",
-    "spread_of",
     "udm",
     "write",
 ]
@@ -57,13 +57,13 @@ CLASSES = [
     "Measure",
     "Observed",
     "Panel",
+    "PilotVariance",
     "Preferences",
     "Queries",
     "Report",
     "Runs",
     "Scale",
     "Scores",
-    "Spread",
     "Study",
 ]
 TYPES = ["LabelsLike", "PathLike", "RunsLike"]

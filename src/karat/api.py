@@ -67,8 +67,8 @@ from karat.plan.context import plan_context as plan_context
 from karat.plan.gold import plan_gold as plan_gold
 from karat.plan.gold import plan_gold_queries as plan_gold_queries
 from karat.plan.power import plan_power as plan_power
-from karat.plan.spread import Spread as Spread
-from karat.plan.spread import spread_of as spread_of
+from karat.plan.variance import PilotVariance as PilotVariance
+from karat.plan.variance import pilot_variance as pilot_variance
 from karat.published.accuracy import Accuracy as Accuracy
 from karat.published.corrected import corrected_score as corrected_score
 from karat.published.corrected_pair import corrected_difference as corrected_difference

@@ -12,8 +12,8 @@ from click.testing import CliRunner, Result
 import karat as kt
 from karat.cli import karat
 from karat.records import Result as Told
-from karat.records.figures import in_words
-from karat.simulate.context import context_study
+from karat.records.number_format import in_words
+from karat.simulate.context_study import context_study
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ from click.testing import CliRunner
 from sqlalchemy import Engine, event, text
 
 from karat.cli import karat, main
-from karat.formats.study import read_study
+from karat.formats.study_folder import read_study
 from karat.store import Store, database
 
 Said = Callable[..., tuple[int, str]]

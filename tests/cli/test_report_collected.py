@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 
 from karat.cli import karat
 from karat.errors import BadInput
-from karat.formats.study import read_study
+from karat.formats.study_folder import read_study
 from karat.store import Answer, Store, answer, next_task
 from karat.store.people import add_judge
 

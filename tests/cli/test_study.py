@@ -15,7 +15,7 @@ from karat.cli import karat
 from karat.cli.study import open_study, opened_study
 from karat.errors import BadInput
 from karat.formats import read_judgments
-from karat.formats.study import read_study
+from karat.formats.study_folder import read_study
 from karat.store import Answer, Store, answer, next_task
 from karat.store.database import Database
 from karat.store.exported import exportable

@@ -60,7 +60,7 @@ def test_odd_texts_in_forms_links_and_addresses_are_no_fault(served_anywhere: An
     task = judge.get("/api/task/next").json()["task"]["id"]
     for path in (f"/join/{odd}", f"/enter?PROLIFIC_PID={odd}", f"/document/{task}?doc={odd}", f"/message?about={odd}"):
         assert judge.get(path).status_code < 500, path
-    desk = served_anywhere.app.state.desk
-    cookie = {"Cookie": "; ".join(f"{cookie_name(desk, role)}={odd}" for role in (JUDGE, LEAD))}
+    running = served_anywhere.app.state.running
+    cookie = {"Cookie": "; ".join(f"{cookie_name(running, role)}={odd}" for role in (JUDGE, LEAD))}
     assert client.get("/welcome", headers=cookie).status_code < 500
     assert client.get("/api/progress", headers={"Authorization": f"Bearer {odd}"}).status_code == 401

@@ -181,7 +181,7 @@ def test_signing_out_ends_the_session(served: Any) -> None:
     browser = served.client()
     assert browser.post("/signin", data={"name": "lead", "password": "x"}).headers["location"] == "/signin?wrong=1"
     assert browser.post("/signin", data={"name": "lead", "password": PASSWORD}).headers["location"] == "/lead"
-    token = browser.cookies[people.cookie_name(served.app.state.desk, people.LEAD)]
+    token = browser.cookies[people.cookie_name(served.app.state.running, people.LEAD)]
     assert served.client(token).get("/api/progress").status_code == 200
     assert browser.post("/signout", data={"csrf": "x"}).status_code == 403
     assert browser.post("/signout", data={"csrf": people.csrf_token(token)}).status_code == 303

@@ -16,10 +16,10 @@ import httpx
 import polars as pl
 
 from karat.formats.example import write_example
-from karat.formats.study import read_study
+from karat.formats.study_folder import read_study
 from karat.store import Store
-from karat.store.collected import events_frame, judgments
 from karat.store.people import add_judge
+from karat.store.read_tables import events_frame, judgments
 
 JUDGES, TASKS = 12, 60
 

@@ -126,7 +126,7 @@ def test_a_kind_that_grades_keeps_to_the_rules_of_documents(served_anywhere: Any
     store = replace(served_anywhere.store, rules=Rules(labels=2, apart=1, hours_apart=24))
     monkeypatch.setitem(KINDS, "stars", replace(JUDGE, name="stars"))
     monkeypatch.setitem(ON_PAGE, "stars", ON_PAGE["judge"])
-    served_anywhere.app.state.desk = replace(served_anywhere.app.state.desk, store=store)
+    served_anywhere.app.state.running = replace(served_anywhere.app.state.running, store=store)
     rows = [{"kind": "stars", "query": "r", "doc": "b"}, {"kind": "stars", "query": "r", "doc": "c", "context": "a"}]
     add_tasks(store, pl.DataFrame(rows, infer_schema_length=None))
     for label in (0, 2, 1):

@@ -35,8 +35,8 @@ def test_a_house_with_many_addresses_is_one_place(served: Any) -> None:
 
 
 def test_many_places_together_are_slowed_down_for_one_name(served: Any) -> None:
-    desk = served.app.state.desk
-    object.__setattr__(desk, "wrong_names", Limiter(tries=8))
+    running = served.app.state.running
+    object.__setattr__(running, "wrong_names", Limiter(tries=8))
     assert [try_from(served, f"192.0.2.{n}") for n in range(10)] == [401] * 8 + [429] * 2
     assert try_from(served, "192.0.2.99", "guess", "other") == 401
 

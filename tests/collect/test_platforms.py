@@ -15,7 +15,7 @@ from fastapi.testclient import TestClient
 from karat.collect.app import create_app
 from karat.collect.people import set_password
 from karat.errors import BadInput
-from karat.formats.study import read_study
+from karat.formats.study_folder import read_study
 from karat.records import Platform, Scale, StudyDesign
 from karat.store import Store, add_tasks
 

@@ -15,7 +15,7 @@ from karat.judges import agreement, judge_table
 from karat.labels import Panel
 from karat.records import Judgments, Scale
 from karat.records.design import Rules, StudyDesign
-from karat.store import Answer, Store, add_tasks, answer, cant_tell, collected, next_task, undo
+from karat.store import Answer, Store, add_tasks, answer, cant_tell, next_task, read_tables, undo
 from karat.store.people import add_judge
 
 
@@ -179,7 +179,7 @@ def test_the_dashboard_and_the_exported_file_have_the_same_figures(tmp_path):
     shown = agreement_now(panel_now(store))["rows"][0]
     known = {row["name"]: row for row in roster(store)["rows"]}
     path = tmp_path / "labels.csv"
-    collected.judgments(store).drop("gold").write_csv(path)
+    read_tables.judgments(store).drop("gold").write_csv(path)
     store.close()
     exported = read_judgments(str(path))
     told = agreement(exported, draws=500).frame.filter(pl.col("labels") == "first two").row(0, named=True)

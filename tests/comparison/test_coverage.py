@@ -10,7 +10,7 @@ import pytest
 from karat.estimate.estimate import Estimate
 from karat.estimate.inversion import independent, inversion
 from karat.estimate.pool import Pool
-from karat.estimate.powered import powered
+from karat.estimate.ppi import powered
 from karat.measures import P
 from karat.simulate import TwoSystems, two_systems
 from karat.simulate.two_systems import JudgeKind
@@ -84,7 +84,7 @@ def test_for_these_queries_only_the_interval_holds_their_own_difference() -> Non
 
 def test_files_and_arrays_give_the_same_pool() -> None:
     from karat.estimate import Scorer
-    from karat.estimate.gold import Gold
+    from karat.estimate.gold_sample import Gold
     from karat.records.runs import together
 
     study = two_systems(30, difference=0.05, seed=4)

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import karat as kt
-from karat.estimate.powered import powered
+from karat.estimate.ppi import powered
 from karat.plan.gold import plan_gold, plan_gold_queries
 from karat.simulate import TwoSystems, two_systems
 from pools import pool_of_study

@@ -64,9 +64,9 @@ def test_the_prediction_powered_score_by_hand() -> None:
     }
     gold = gold_of([("q1", "b", 0, 0.5), ("q2", "a", 1, 0.5)])
     from karat.estimate import Scorer
-    from karat.estimate.gold import Gold
+    from karat.estimate.gold_sample import Gold
     from karat.estimate.pool import Pool
-    from karat.estimate.powered import powered
+    from karat.estimate.ppi import powered
 
     scorer = Scorer(kt.Judgments.of(labels), ["P@2"], draws=0)
     lists = kt.Runs.of(runs)

@@ -11,10 +11,10 @@ import pytest
 
 import karat as kt
 from karat.context import context_sources, label_in_context
-from karat.context.pairs import Graded
+from karat.context.page_pairs import Graded
 from karat.errors import BadInput
 from karat.records import Documents, Judgments, Runs
-from karat.simulate.context import context_study
+from karat.simulate.context_study import context_study
 
 
 def judged(*rows: tuple[str, str, float | None, str | None]) -> Judgments:

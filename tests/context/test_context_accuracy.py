@@ -8,11 +8,11 @@ import pytest
 
 import karat as kt
 from karat.context import compare_predictors, context_accuracy, label_in_context
-from karat.context.features import features
-from karat.context.pairs import Graded
+from karat.context.page_pairs import Graded
+from karat.context.pair_features import features
 from karat.context.predictors import PREDICTORS, fit
 from karat.records import Documents, Judgments, Runs
-from karat.simulate.context import ContextStudy, context_study
+from karat.simulate.context_study import ContextStudy, context_study
 from karat.stats.regression import clustered_ols
 
 

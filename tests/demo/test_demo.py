@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from karat.cli import karat
 from karat.demo import corpus, demo_study, study, write_demo
-from karat.demo.people import CROWD, FAVOURED, LLM, OTHER, favoured
+from karat.demo.simulated_people import CROWD, FAVOURED, LLM, OTHER, favoured
 from karat.errors import BadInput, Undefined
 from karat.formats import read_clicks, read_documents, read_judgments, read_preferences, read_queries, read_runs
 from karat.judges.judge_table import judge_table

@@ -9,7 +9,7 @@ import pytest
 import karat as kt
 from crowds import slips, table_of
 from karat.judges import agreement, agreement_tests
-from karat.judges.figures import FIGURES
+from karat.judges.agreement_figures import FIGURES
 from karat.judges.left_out import left_out
 from karat.judges.sums import By, all_sums
 from karat.labels import Panel

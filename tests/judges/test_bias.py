@@ -8,7 +8,7 @@ import pytest
 
 from karat.errors import BadInput, Undefined
 from karat.judges.bias import find_bias
-from karat.judges.gold import against_gold
+from karat.judges.gold_errors import against_gold
 from karat.records import Judgments
 from simulated import about, studies
 

@@ -22,7 +22,7 @@ from karat.judges import (
 )
 from karat.judges.dimensions.settings import one_setting
 from karat.simulate import ContextStudy, context_study
-from karat.stats.agreement import cross_table
+from karat.stats.kappas import cross_table
 from karat.stats.ranks import spearman
 from simulated import about, studies
 

@@ -14,7 +14,7 @@ from karat.judges.distribution import distribution, distribution_tests
 from karat.judges.slices import sliced
 from karat.records import Judgments
 from karat.stats.many import benjamini_hochberg, holm
-from karat.stats.ordinal import ordinal_test
+from karat.stats.rank_sum import ordinal_test
 from simulated import about, studies
 
 

@@ -76,7 +76,7 @@ NOT_HERE = {
     "judges.consistency": "is about a judge's repeats",
     "judges.described": "puts a fit in words",
     "judges.register_error_model": "registers a model of one's own",
-    "judges.settle": "fits a model to answers",
+    "judges.fit_em": "fits a model to answers",
     "judges.tally": "counts answers",
     "judges.resampled_p": "draws at random; disagreement has the same votes",
     "judges.aspect_coverage": "is about aspects",
@@ -117,7 +117,7 @@ NOT_HERE = {
     "plan.plan_gold_queries": "draws queries",
     "plan.plan_power": "takes a spread",
     "plan.select_pairs": "scores as score does",
-    "plan.spread_of": "takes what compare takes, and is compare's variance",
+    "plan.pilot_variance": "takes what compare takes, and is compare's variance",
 }
 
 

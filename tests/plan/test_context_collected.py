@@ -8,7 +8,7 @@ import pytest
 import karat as kt
 from karat.plan.context import plan_context
 from karat.records import Judgments, Runs
-from karat.simulate.context import ContextStudy, context_study
+from karat.simulate.context_study import ContextStudy, context_study
 
 PAIR = ["query", "doc", "context"]
 CCG = "CCG(context=0.5)@5"

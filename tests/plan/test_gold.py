@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import karat as kt
-from karat.estimate.powered import powered
+from karat.estimate.ppi import powered
 from karat.plan.gold import plan_gold, plan_gold_queries
 from karat.simulate import two_systems
 from karat.stats.draw import draw, inclusion_probabilities

@@ -11,15 +11,15 @@ from scipy.stats import ttest_1samp
 
 from karat.errors import BadInput, Undefined
 from karat.estimate.pool import Pool
-from karat.estimate.powered import powered
+from karat.estimate.ppi import powered
 from karat.plan.power import plan_power
-from karat.plan.spread import Spread, _sd, spread_of
+from karat.plan.variance import PilotVariance, _sd, pilot_variance
 from karat.simulate.two_systems import TwoSystems, two_systems
 from simulated import about, studies
 
 
 def test_the_plan_in_words_and_numbers() -> None:
-    plan = plan_power(0.02, Spread(0.2, measure="P@10"))
+    plan = plan_power(0.02, PilotVariance(0.2, measure="P@10"))
     assert plan.finding == "To see a difference of 0.02 in P@10 with power 80 % you need 787 queries."
     assert plan.queries == 787
     assert plan.shares.height == 0
@@ -30,7 +30,7 @@ def test_the_plan_in_words_and_numbers() -> None:
 
 
 def test_fewer_gold_labels_take_more_queries_as_the_formula_has_it() -> None:
-    plan = plan_power(0.02, Spread(0.2, 0.005, 8.0), shares=[0.1, 1.0])
+    plan = plan_power(0.02, PilotVariance(0.2, 0.005, 8.0), shares=[0.1, 1.0])
     # Normal: 7.848880 (0.04 + 0.005 * 9) / 0.0004 = 1,668, and the t test needs two more.
     assert plan.shares["queries"].to_list() == [1670, 787]
     assert plan.shares["gold_labels"].to_list() == [1670 * 8 // 10, 787 * 8]
@@ -38,24 +38,26 @@ def test_fewer_gold_labels_take_more_queries_as_the_formula_has_it() -> None:
 
 
 def test_the_cheapest_share_is_found_and_marked() -> None:
-    plan = plan_power(0.02, Spread(0.2, 0.005, 8.0), cost_query=5, cost_gold=1)
+    plan = plan_power(0.02, PilotVariance(0.2, 0.005, 8.0), cost_query=5, cost_gold=1)
     row = plan.shares.filter("cheapest").row(0, named=True)
     # sqrt(R cost_query / ((sd^2 - R) pool cost_gold)) = sqrt(0.025 / 0.28) = 0.2988.
     assert row["gold_share"] == 0.3
     assert row["cost"] == row["queries"] * 5 + row["gold_labels"]
-    around = plan_power(0.02, Spread(0.2, 0.005, 8.0), cost_query=5, cost_gold=1, shares=np.linspace(0.05, 1, 96))
+    around = plan_power(
+        0.02, PilotVariance(0.2, 0.005, 8.0), cost_query=5, cost_gold=1, shares=np.linspace(0.05, 1, 96)
+    )
     assert around.shares["cost"].min() == pytest.approx(row["cost"], rel=0.002)
     assert "1,016 queries with gold for 30 % of what matters (2,439 labels)" in plan.finding
 
 
 @pytest.mark.parametrize(("cost_query", "cost_gold", "share"), [(0.0, 1.0, 0.01), (1.0, 0.0, 1.0), (1e6, 1.0, 1.0)])
 def test_the_cheapest_share_at_the_ends(cost_query: float, cost_gold: float, share: float) -> None:
-    plan = plan_power(0.02, Spread(0.2, 0.005, 8.0), cost_query=cost_query, cost_gold=cost_gold)
+    plan = plan_power(0.02, PilotVariance(0.2, 0.005, 8.0), cost_query=cost_query, cost_gold=cost_gold)
     assert plan.shares.filter("cheapest")["gold_share"].to_list() == [share]
 
 
 def test_a_plan_goes_into_json() -> None:
-    document = plan_power(0.02, Spread(0.2, 0.005)).to_dict()
+    document = plan_power(0.02, PilotVariance(0.2, 0.005)).to_dict()
     assert document["queries"] == 787
     assert document["shares"][0].keys() == {"gold_share", "queries", "gold_labels", "cost", "cheapest"}
     assert document["shares"][0]["gold_labels"] is None
@@ -70,10 +72,10 @@ def test_a_plan_goes_into_json() -> None:
         (lambda: plan_power(0.1, 0.2, power=0.01), "the power"),
         (lambda: plan_power(0.1, 0.2, shares=[0.5]), "give a pilot with --gold, or --gold-variance"),
         (lambda: plan_power(0.1, 0.2, cost_gold=1), "give a pilot with --gold"),
-        (lambda: plan_power(0.1, Spread(0.2, 0.01), cost_gold=1), "give --pool"),
-        (lambda: plan_power(0.1, Spread(0.2, 0.01), shares=[0.0]), "above 0, at most 1"),
-        (lambda: plan_power(0.1, Spread(0.2, -0.01)), "the variances: expected numbers from 0"),
-        (lambda: plan_power(0.1, Spread(0.2, 0.01, 0.0)), "a number above 0, found 0"),
+        (lambda: plan_power(0.1, PilotVariance(0.2, 0.01), cost_gold=1), "give --pool"),
+        (lambda: plan_power(0.1, PilotVariance(0.2, 0.01), shares=[0.0]), "above 0, at most 1"),
+        (lambda: plan_power(0.1, PilotVariance(0.2, -0.01)), "the variances: expected numbers from 0"),
+        (lambda: plan_power(0.1, PilotVariance(0.2, 0.01, 0.0)), "a number above 0, found 0"),
         (lambda: plan_power(0.1, 0.2, cost_query=-1), "the cost of a query"),
     ],
 )
@@ -107,11 +109,11 @@ def draw_what_matters(study: TwoSystems, share: float, seed: int) -> tuple[np.nd
 
 
 @cache
-def known_spread(judge: str) -> Spread:
+def known_spread(judge: str) -> PilotVariance:
     """What a pilot of 20,000 queries tells."""
     pilot = two_systems(20_000, difference=0.05, judge=judge, seed=99)  # type: ignore[arg-type]
     drawn, probability = draw_what_matters(pilot, 0.5, seed=98)
-    return spread_of(pilot.judgments(), pilot.runs(), "P@10", gold=pilot.gold(drawn, probability))
+    return pilot_variance(pilot.judgments(), pilot.runs(), "P@10", gold=pilot.gold(drawn, probability))
 
 
 @pytest.mark.parametrize("judge", ["fair", "by document"])
@@ -139,20 +141,22 @@ def test_a_large_pilot_sets_the_spread_right_and_a_small_one_leaves_it(judge: st
     variance = np.bincount(truth.query, weights=(shown[:, 1] - shown[:, 0]) * truth.truth).var()
     large = two_systems(20_000, difference=0.05, judge=judge, seed=5)  # type: ignore[arg-type]
     gold = large.gold(*draw_what_matters(large, 0.5, seed=6))
-    plain = spread_of(large.judgments(), large.runs(), "P@10").sd ** 2
+    plain = pilot_variance(large.judgments(), large.runs(), "P@10").sd ** 2
     assert plain / variance > 1.05
-    assert spread_of(large.judgments(), large.runs(), "P@10", gold=gold).sd ** 2 == pytest.approx(variance, rel=0.04)
+    assert pilot_variance(large.judgments(), large.runs(), "P@10", gold=gold).sd ** 2 == pytest.approx(
+        variance, rel=0.04
+    )
     small = two_systems(60, difference=0.05, judge=judge, seed=7)  # type: ignore[arg-type]
     gold = small.gold(*draw_what_matters(small, 0.2, seed=8))
-    kept = spread_of(small.judgments(), small.runs(), "P@10", gold=gold)
-    assert kept.sd == spread_of(small.judgments(), small.runs(), "P@10").sd
+    kept = pilot_variance(small.judgments(), small.runs(), "P@10", gold=gold)
+    assert kept.sd == pilot_variance(small.judgments(), small.runs(), "P@10").sd
     assert "the pilot is too small to mend it" in " ".join(kept.notes)
 
 
 def test_the_plain_test_has_the_power_that_was_planned() -> None:
     """Labels that are right, P@10 of two systems: planned from 3,000 queries, done 4,000 times."""
     pilot = two_systems(3000, difference=0.05, right=(1.0, 1.0), seed=97)
-    plan = plan_power(0.05, spread_of(pilot.judgments(), pilot.runs(), "P@10"))
+    plan = plan_power(0.05, pilot_variance(pilot.judgments(), pilot.runs(), "P@10"))
     many = two_systems(plan.queries * 4000, difference=0.05, right=(1.0, 1.0), seed=96)
     shown = (many.rank > 0) / many.depth
     each = np.bincount(many.query, weights=(shown[:, 1] - shown[:, 0]) * many.truth)
@@ -165,7 +169,7 @@ def test_the_spread_by_hand() -> None:
     labels = [{"query": f"q{i}", "doc": d, "label": int(d == "b" and i < 5)} for i in range(10) for d in "ab"]
     runs = [{"system": d, "query": f"q{i}", "doc": d, "score": 1.0} for d in "ab" for i in range(10)]
     gold = [{"query": f"q{i}", "doc": "b", "label": int(i < 4), "probability": 0.5} for i in range(6)]
-    spread = spread_of(labels, runs, "P@1", gold=gold)
+    spread = pilot_variance(labels, runs, "P@1", gold=gold)
     assert spread.sd == pytest.approx(np.sqrt(10 * 0.25 / 9))
     assert spread.pool == 2
     # By gold 4 of b's labels 1 are right and one is not: weight 4/5; errors 4 of 0.2 and one of 0.8, each for two.
@@ -194,16 +198,18 @@ def test_what_the_data_cannot_tell_is_said() -> None:
     one = {f"q{i}": {"a": 2.0, "b": 1.0} for i in range(12)}
     other = {f"q{i}": {"a": 1.0, "b": 2.0} for i in range(12)}
     with pytest.raises(Undefined, match="differ by the same on every query"):
-        spread_of(labels, {"x": one, "y": other}, "P@1")
+        pilot_variance(labels, {"x": one, "y": other}, "P@1")
     mixed = {f"q{i}": (one if i % 3 else other)[f"q{i}"] for i in range(12)}
     gold = {"q0": {"a": 1}}
     with pytest.raises(Undefined, match="nDCG@2 is no sum over documents"):
-        spread_of(labels, {"x": one, "y": mixed}, "nDCG@2", gold=gold)
+        pilot_variance(labels, {"x": one, "y": mixed}, "nDCG@2", gold=gold)
     with pytest.raises(Undefined, match="1 gold label on the documents that tell the systems apart"):
-        spread_of(labels, {"x": one, "y": mixed}, "P@1", gold=gold)
+        pilot_variance(labels, {"x": one, "y": mixed}, "P@1", gold=gold)
     with pytest.raises(BadInput, match="two systems"):
-        spread_of(labels, {"x": one, "y": mixed, "z": other}, "P@1")
-    few = spread_of(labels, {"x": {q: one[q] for q in ("q0", "q1")}, "y": {q: mixed[q] for q in ("q0", "q1")}}, "P@1")
+        pilot_variance(labels, {"x": one, "y": mixed, "z": other}, "P@1")
+    few = pilot_variance(
+        labels, {"x": {q: one[q] for q in ("q0", "q1")}, "y": {q: mixed[q] for q in ("q0", "q1")}}, "P@1"
+    )
     assert np.isnan([few.low, few.high]).all()
     assert "known from 2 queries only" in " ".join(few.notes)
     assert "interval" not in plan_power(0.1, few).finding

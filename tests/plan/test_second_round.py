@@ -10,7 +10,7 @@ import pytest
 
 import karat as kt
 from karat.estimate.pool import Pool
-from karat.estimate.powered import powered
+from karat.estimate.ppi import powered
 from karat.plan.gold import GoldPlan, plan_gold
 from karat.plan.second_round import chances, guessed_chances, joint_probabilities
 from karat.simulate import TwoSystems, two_systems

@@ -20,7 +20,7 @@ from karat.published.corrected import bootstrap, corrected_score
 from karat.published.corrected_pair import CorrectedPair, corrected_difference
 from karat.published.needed import needed
 from karat.published.observed import Observed
-from karat.simulate.bronze import bronze_pairs
+from karat.simulate.noisy_judges import bronze_pairs
 from karat.stats.correction import lang_reiczigel
 
 A, B = Observed(0.6260, 10278, sd=0.414), Observed(0.6385, 20604, sd=0.402)

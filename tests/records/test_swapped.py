@@ -11,7 +11,7 @@ import pytest
 
 import karat as kt
 from karat import context, plan, validity
-from karat.plan import comparisons, pairs, spread
+from karat.plan import comparisons, pairs, variance
 from karat.plan.gold import plan_gold, plan_gold_queries
 
 QRELS = {f"q{i}": {f"d{j}": j % 3 for j in range(6)} for i in range(4)}
@@ -29,7 +29,7 @@ FUNCTIONS: list[Callable[[Any, Any], object]] = [
     lambda labels, runs: context.context_sources(labels, runs),
     lambda labels, runs: plan_gold(labels, runs, "P@1", 3),
     lambda labels, runs: plan_gold_queries(labels, runs, "P@1", 3),
-    lambda labels, runs: spread.spread_of(labels, runs, "P@1"),
+    lambda labels, runs: variance.pilot_variance(labels, runs, "P@1"),
     lambda labels, runs: pairs.select_pairs(labels, runs),
     lambda labels, runs: comparisons.comparison_tasks(PAIR, labels, runs),
     lambda labels, runs: validity.measure_correlation(labels, runs, ["P@1", "P@2"]),

@@ -38,7 +38,7 @@ RESULTS: dict[str, ResultBase] = {
     "error model": judges.dawid_skene(ROWS),
     "disagreement": judges.disagreement(ROWS, draws=100),
     "gold plan": kt.plan_gold(ROWS, RUNS, "P@1", 5),
-    "power plan": kt.plan_power(0.1, kt.spread_of(ROWS, RUNS, "P@1")),
+    "power plan": kt.plan_power(0.1, kt.pilot_variance(ROWS, RUNS, "P@1")),
     "corrected score": kt.corrected_score(kt.Observed(0.4, 50), kt.Accuracy(40, 50, 90, 100)),
     "correlation of measures": measure_correlation(STUDY.judgments, STUDY.runs, ["nDCG@10", "RR", "P@5"]),
     "a result": Result(pl.DataFrame({"name": [MARKUP], "kappa": [0.4]}), f"{MARKUP} agrees.", (MARKUP,)),

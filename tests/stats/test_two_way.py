@@ -9,7 +9,7 @@ from scipy.special import stdtrit
 from scipy.stats import ttest_ind
 
 from karat.stats.regression import clustered_ols
-from karat.stats.two_way import Spread, combined, spread_of_difference, spread_of_means
+from karat.stats.two_way import Variance, combined, variance_of_difference, variance_of_means
 
 
 def crossed(
@@ -29,7 +29,7 @@ def test_by_hand_a_mean_of_two_judges_who_label_two_queries() -> None:
     V_judge = (4 + 4) / 16 * 2 = 1; by both (4 + 0 + 1 + 9) / 16 * 4/3 = 7/6. Judges would take 1/6 away: they may not.
     """
     values, query, judge = np.array([[1.0], [3], [2], [6]]), np.array([0, 1, 0, 1]), np.array([0, 0, 1, 1])
-    mean, spread = spread_of_means(values, np.ones(4), query, judge)
+    mean, spread = variance_of_means(values, np.ones(4), query, judge)
     assert mean[0] == 3
     assert spread.variance[0] == pytest.approx(2.25)
     assert spread.df[0] == pytest.approx(1)
@@ -50,7 +50,7 @@ def test_the_parts_are_those_of_statsmodels_where_clusters_are_many() -> None:
 
 def test_a_mean_is_the_regression_on_nothing() -> None:
     y, query, judge = crossed(np.random.default_rng(2), 8, 0.4, 0.3)
-    _, spread = spread_of_means(y[:, None], np.ones(len(y)), query, judge)
+    _, spread = variance_of_means(y[:, None], np.ones(len(y)), query, judge)
     fit = clustered_ols(y, np.zeros((len(y), 0)), query, judge=judge)
     assert np.sqrt(spread.variance[0]) == pytest.approx(fit.errors[0])
     assert spread.df[0] == pytest.approx(fit.df[0])
@@ -58,8 +58,8 @@ def test_a_mean_is_the_regression_on_nothing() -> None:
 
 def test_people_who_gave_one_label_each_add_nothing_to_queries() -> None:
     y, query, _ = crossed(np.random.default_rng(3), 8, 0.4, 0.3)
-    alone = spread_of_means(y[:, None], np.ones(len(y)), query, None)[1]
-    each = spread_of_means(y[:, None], np.ones(len(y)), query, np.arange(len(y)))[1]
+    alone = variance_of_means(y[:, None], np.ones(len(y)), query, None)[1]
+    each = variance_of_means(y[:, None], np.ones(len(y)), query, np.arange(len(y)))[1]
     assert each.variance[0] == pytest.approx(alone.variance[0])
 
 
@@ -68,7 +68,7 @@ def test_queries_of_one_judge_each_leave_the_judges_alone() -> None:
     rng = np.random.default_rng(4)
     judge = np.repeat(np.arange(6), 20)
     y = rng.normal(size=6)[judge] + rng.normal(size=120)
-    mean, spread = spread_of_means(y[:, None], np.ones(120), np.arange(120) // 4, judge)
+    mean, spread = variance_of_means(y[:, None], np.ones(120), np.arange(120) // 4, judge)
     means = y.reshape(6, 20).mean(axis=1)
     assert mean[0] == pytest.approx(means.mean())
     assert spread.variance[0] == pytest.approx(means.var(ddof=1) / 6, rel=0.02)
@@ -78,7 +78,7 @@ def test_queries_of_one_judge_each_leave_the_judges_alone() -> None:
 def test_a_difference_of_independent_rows_is_the_two_sample_t_test() -> None:
     rng = np.random.default_rng(5)
     y, first, rows = rng.normal(size=30), np.arange(30) < 15, np.arange(30)
-    gap, spread = spread_of_difference(y, first, np.ones(30), rows, rows)
+    gap, spread = variance_of_difference(y, first, np.ones(30), rows, rows)
     theirs = ttest_ind(y[first], y[~first])
     assert gap / np.sqrt(spread.variance[0]) == pytest.approx(theirs.statistic)
     assert spread.df[0] == pytest.approx(28)
@@ -87,18 +87,18 @@ def test_a_difference_of_independent_rows_is_the_two_sample_t_test() -> None:
 def test_one_judge_on_a_side_tells_nothing_and_rows_of_nobody_are_no_judge() -> None:
     y, query, judge = crossed(np.random.default_rng(6), 6, 0.4, 0.3)
     first = judge == 0
-    assert np.isnan(spread_of_difference(y, first, np.ones(len(y)), query, judge)[1].variance[0])
+    assert np.isnan(variance_of_difference(y, first, np.ones(len(y)), query, judge)[1].variance[0])
     # Gold on one side: degrees of freedom are those of the other side's six judges, not of as many as gold has labels.
     is_gold = np.arange(len(y)) % 2 == 0
-    spread = spread_of_difference(y, is_gold, np.ones(len(y)), query, np.where(is_gold, -1, judge))[1]
+    spread = variance_of_difference(y, is_gold, np.ones(len(y)), query, np.where(is_gold, -1, judge))[1]
     assert spread.df[0] < 12
 
 
 def test_degrees_of_freedom_are_those_of_the_part_that_matters() -> None:
     one, few = np.array([1.0]), np.array([4.0])
     many = np.array([59.0])
-    only_queries = combined(Spread(one, many), Spread(0.01 * one, few), 0.01 * one)
-    only_judges = combined(Spread(0.01 * one, many), Spread(one, few), 0.01 * one)
+    only_queries = combined(Variance(one, many), Variance(0.01 * one, few), 0.01 * one)
+    only_judges = combined(Variance(0.01 * one, many), Variance(one, few), 0.01 * one)
     assert only_queries.df[0] == pytest.approx(59, rel=0.01)
     assert only_judges.df[0] == pytest.approx(4, rel=0.01)
 
@@ -113,7 +113,7 @@ def test_intervals_hold_the_mean_where_judges_vary_and_where_queries_do(
     held, careful, studies = 0, 0, 400
     for _ in range(studies):
         y, where, who = crossed(rng, judges, judge, query)
-        mean, spread = spread_of_means(y[:, None], np.ones(len(y)), where, who)
+        mean, spread = variance_of_means(y[:, None], np.ones(len(y)), where, who)
         error = np.sqrt(spread.variance[0])
         held += abs(mean[0]) <= stdtrit(spread.df[0], 0.975) * error
         careful += abs(mean[0]) <= stdtrit(judges - 1, 0.975) * error

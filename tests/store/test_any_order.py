@@ -27,8 +27,8 @@ from karat.store import (
     reject_judge,
     undo,
 )
-from karat.store.collected import judgments
 from karat.store.people import add_judge, set_state
+from karat.store.read_tables import judgments
 from karat.store.tables import answers, events, reservations, tasks
 
 JUDGES = st.integers(0, 3)

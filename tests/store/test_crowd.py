@@ -11,8 +11,8 @@ from sqlalchemy import select
 
 from karat.records import Rules, Scale, StudyDesign
 from karat.store import Answer, Conflict, Store, add_tasks, answer, next_task
-from karat.store.collected import judgments
 from karat.store.people import add_judge
+from karat.store.read_tables import judgments
 from karat.store.tables import tasks
 
 JUDGES, TASKS = 50, 500

@@ -14,8 +14,8 @@ from sqlalchemy.exc import DBAPIError
 
 from karat.records import Scale, StudyDesign
 from karat.store import Store, add_tasks
-from karat.store.collected import tasks_frame
 from karat.store.people import add_judge, end_session, session_of, start_session
+from karat.store.read_tables import tasks_frame
 from karat.store.tables import events, judges, metadata, sessions
 
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from karat.records import Judgments, Scale, StudyDesign
 from karat.records.design import Rules
 from karat.store import Store, add_tasks
-from karat.store.collected import tasks_frame
 from karat.store.imported import import_records
+from karat.store.read_tables import tasks_frame
 
 LABELS = st.lists(
     st.tuples(st.sampled_from("xy"), st.sampled_from("abcdef"), st.sampled_from([None, 0.0, 1.0, 2.0, 3.0])),

@@ -11,11 +11,11 @@ import pytest
 
 from karat.records import Rules, Scale, StudyDesign
 from karat.store import Answer, Closed, Conflict, Store, add_tasks, answer, cant_tell, next_task, reject_judge
-from karat.store.collected import answers_frame, events_frame, judgments
 from karat.store.exported import exported
 from karat.store.kinds import CODE, PAIR
 from karat.store.people import add_judge, judge_by_id
 from karat.store.progress import progress
+from karat.store.read_tables import answers_frame, events_frame, judgments
 from karat.validity import trusted
 
 Open = Callable[..., Store]

@@ -28,10 +28,10 @@ from karat.store import (
     recent,
     undo,
 )
-from karat.store.collected import answers_frame, events_frame, judgments
 from karat.store.kinds import PAIR
 from karat.store.people import add_judge, judge_by_id, set_state
 from karat.store.progress import judge_progress
+from karat.store.read_tables import answers_frame, events_frame, judgments
 from karat.store.tables import tasks
 
 OPEN: list[Store] = []

@@ -14,7 +14,7 @@ from sklearn.metrics import cohen_kappa_score
 from karat.errors import BadInput, Undefined
 from karat.records import Judgments
 from karat.simulate import preference_study
-from karat.stats.agreement import cohen_kappa
+from karat.stats.kappas import cohen_kappa
 from karat.validity.curves import Sides, _rows, preference_curves
 from karat.validity.sign_tables import jaccard_of_signs, sign_tables
 

@@ -9,7 +9,7 @@ from sklearn.metrics import cohen_kappa_score
 
 from karat.errors import BadInput, Undefined
 from karat.records import Preferences
-from karat.stats.agreement import krippendorff_alpha, pair_sums
+from karat.stats.kappas import krippendorff_alpha, pair_sums
 from karat.validity.coders import coder_agreement, set_distance
 from karat.validity.reason_classes import NAMES
 from karat.validity.reason_model import learn_reasons

@@ -20,7 +20,7 @@ from karat.comparison.verdict import Method
 from karat.errors import BadInput
 from karat.measures import profile_named
 from karat.records import Result
-from karat.records.figures import figure
+from karat.records.number_format import figure
 
 EXAMPLES = """\b
 Examples:

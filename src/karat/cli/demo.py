@@ -13,8 +13,8 @@ import click
 from karat.cli import options
 from karat.cli.tables import console, say
 from karat.demo import DemoStudy, demo_study, write_demo
-from karat.demo.people import LLM
-from karat.demo.study import MEASURE
+from karat.demo.demo_study import MEASURE
+from karat.demo.simulated_people import LLM
 
 EXAMPLES = """\b
 Examples:

@@ -12,8 +12,8 @@ from karat.cli import options
 from karat.cli.inputs import Reading
 from karat.errors import BadInput
 from karat.formats import read_preferences
-from karat.formats.files import File
 from karat.formats.kinds import kind_of
+from karat.formats.open_files import File
 from karat.formats.tasks import read_tasks
 from karat.records import Judgments, Records
 from karat.records.base import count

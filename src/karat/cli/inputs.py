@@ -10,10 +10,10 @@ import click
 
 from karat.errors import BadInput
 from karat.formats import read_judgments
-from karat.formats.several import groups_together
+from karat.formats.merge import groups_together
 from karat.records import Judgments, Queries, Scale
 from karat.study import Study
-from karat.study.files import files_of
+from karat.study.folder_files import files_of
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 
 from karat.errors import BadInput
-from karat.formats.files import write_bytes
+from karat.formats.open_files import write_bytes
 
 
 def keep_inputs(option: str, out: str | None, inputs: Iterable[str | None]) -> None:

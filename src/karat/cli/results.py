@@ -13,7 +13,7 @@ from karat.cli.progress import progress
 from karat.cli.tables import console, say, side_by_side
 from karat.errors import KaratError
 from karat.records import Result
-from karat.records.figures import WHOLE, Written, in_words, written
+from karat.records.number_format import WHOLE, Written, in_words, written
 
 #: What the parts of an analysis look at.
 Given = TypeVar("Given")

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from karat.cli.progress import progress
 from karat.errors import BadInput
 from karat.formats import read_runs
-from karat.formats.files import File
-from karat.formats.several import told_apart
+from karat.formats.merge import unique_system_names
+from karat.formats.open_files import File
 from karat.records import Runs
 
 
@@ -19,4 +19,4 @@ def read_several(paths: Sequence[str], *, ranks: bool = True) -> list[Runs]:
     for path in paths:  # a name mistyped at the end should not cost the work on the others
         File(path).check()
     read = [read_runs(path, ranks=ranks) for path in progress(list(paths), "Reading")]
-    return told_apart(read, paths)
+    return unique_system_names(read, paths)

@@ -18,7 +18,7 @@ from karat.cli.tables import print_scores
 from karat.errors import BadInput
 from karat.estimate import Scorer, Scores
 from karat.formats import read_runs, read_subtopics, read_user_weights
-from karat.formats.files import File
+from karat.formats.open_files import File
 from karat.measures import as_measures, profile_named
 
 #: What is shown when no measure is asked for: what each tool is known for.

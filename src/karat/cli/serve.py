@@ -31,10 +31,10 @@ def serve(folder: str, database: str | None, host: str, port: int, lead: str, ne
     from contextlib import ExitStack
     from pathlib import Path
 
-    from karat.cli.alone import alone
+    from karat.cli.serve_lock import alone
     from karat.cli.study import opened_study
     from karat.errors import MissingExtra
-    from karat.formats.study import read_study
+    from karat.formats.study_folder import read_study
 
     try:
         import uvicorn

@@ -15,7 +15,7 @@ from karat.cli.tables import console, say, side_by_side
 from karat.errors import BadInput
 from karat.formats.write_folder import runs_by_system, write_folder
 from karat.records import Records
-from karat.records.figures import figure
+from karat.records.number_format import figure
 from karat.simulate import bronze_scores, context_study, judging_study, preference_study
 from karat.simulate import two_systems as simulated
 from karat.simulate.two_systems import JudgeKind

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from karat.collect.material import Material
-    from karat.formats.study import StudyFolder
+    from karat.formats.study_folder import StudyFolder
     from karat.formats.tasks import TaskTable
     from karat.store import Store
     from karat.store.probabilities import Chances
@@ -39,12 +39,12 @@ def opened_study(path: str, database: str | None, *, load: bool = False, made: b
     With `made` False the database has to be there already, and the study in it.
     """
     if not made:
-        from karat.formats.study import read_study
-        from karat.study.collected import check_there
+        from karat.formats.study_folder import read_study
+        from karat.study.from_database import check_there
 
         check_there(read_study(path).path, database)
     opened = open_study(path, database, load=load, made=made)
-    from karat.store.trouble import in_plain_words
+    from karat.store.database_errors import in_plain_words
 
     try:
         with in_plain_words():
@@ -56,13 +56,13 @@ def opened_study(path: str, database: str | None, *, load: bool = False, made: b
 def open_study(path: str, database: str | None, *, load: bool = False, made: bool = True) -> Opened:
     """The study in a folder, its store in the folder or elsewhere; with `load`, the folder's tasks in it."""
     from karat.errors import MissingExtra
-    from karat.formats.study import read_study
+    from karat.formats.study_folder import read_study
     from karat.records.base import count
 
     try:
         from karat.store import Store, add_tasks
+        from karat.store.database_errors import in_plain_words
         from karat.store.task_rows import task_rows
-        from karat.store.trouble import in_plain_words
     except ImportError:
         raise MissingExtra.named("collect", "the database of a study") from None
 

@@ -15,7 +15,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from karat.estimate import Scores
-from karat.records.figures import decimals, figure
+from karat.records.number_format import decimals, figure
 
 #: Tables fit a terminal of this width; a wider one is used where there is one.
 WIDTH = 100

@@ -13,7 +13,7 @@ from karat.cli.inputs import Reading
 from karat.cli.results import print_result, tell
 from karat.errors import BadInput
 from karat.formats import FORMATS, read_documents, read_queries, read_runs
-from karat.formats.files import File
+from karat.formats.open_files import File
 from karat.judges import add_features
 from karat.records import Judgments
 

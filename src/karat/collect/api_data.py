@@ -14,9 +14,9 @@ from karat.collect.api_lead import ERRORS
 from karat.errors import BadInput
 from karat.formats.write import content
 from karat.store import add_tasks
-from karat.store.collected import answers_frame
 from karat.store.exported import exportable, exported
 from karat.store.kinds import CODE, PAIR
+from karat.store.read_tables import answers_frame
 
 TYPES = {
     "csv": "text/csv; charset=utf-8",
@@ -68,8 +68,8 @@ def get_export(
     kind: Annotated[Literal["csv", "tsv", "jsonl", "parquet"], Path(description="the format")],
 ) -> Response:
     """What stands now (the log: everything), as a file; cells that a spreadsheet would run are guarded."""
-    desk = people.lead_at(request)
-    data = content(exported(desk.store, what, desk.study.scale), kind, what)
+    running = people.lead_at(request)
+    data = content(exported(running.store, what, running.study.scale), kind, what)
     named = {"Content-Disposition": f'attachment; filename="{what}.{kind}"'}
     return Response(data, media_type=TYPES[kind], headers=named)
 
@@ -84,9 +84,9 @@ def post_tasks(request: Request, body: TaskRows) -> dict[str, Any]:
     later `round` of gold labels is sent whole, with the rounds before it: `out_of_the_sample` says how many documents
     it leaves out, and `drawn_beside` how many came to a draw that was there, which is right if they are a part of it.
     """
-    desk = people.lead_at(request)
+    running = people.lead_at(request)
     rows, numbers, merged = _once(body.tasks)
-    added = add_tasks(desk.store, pl.DataFrame(rows, infer_schema_length=None))
+    added = add_tasks(running.store, pl.DataFrame(rows, infer_schema_length=None))
     said = {
         "known": added.known,
         "probability_set": added.probabilities,
@@ -101,13 +101,13 @@ def post_tasks(request: Request, body: TaskRows) -> dict[str, Any]:
 @router.post("/codes")
 def post_codes(request: Request, body: Coding | None = None) -> dict[str, Any]:
     """Ask for the classes of every reason that was given for a preference so far."""
-    desk = people.lead_at(request)
+    running = people.lead_at(request)
     body = body or Coding(labels=1)
-    found = answers_frame(desk.store, PAIR).filter(~pl.col("trap")).drop_nulls("reason")
+    found = answers_frame(running.store, PAIR).filter(~pl.col("trap")).drop_nulls("reason")
     found = found.unique(["query", "reason"], maintain_order=True)
-    group = body.group or desk.study.groups[0]
+    group = body.group or running.study.groups[0]
     frame = found.select("query", "subtopic", "reason", kind=pl.lit(CODE.name), group=pl.lit(group), labels=body.labels)
-    return {"new": add_tasks(desk.store, frame).new if frame.height else 0}
+    return {"new": add_tasks(running.store, frame).new if frame.height else 0}
 
 
 def _once(tasks: list[TaskRow]) -> tuple[list[dict[str, Any]], list[int], list[dict[str, int]]]:

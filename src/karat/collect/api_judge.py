@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query, Request
 
 from karat.collect import answers, documents, kinds, people, replies
-from karat.collect.desk import Desk
+from karat.collect.app_state import AppState
 from karat.collect.shown import Reply
 from karat.store import answering
 from karat.store.answering import Outcome
@@ -42,114 +42,114 @@ def said(model: type[Reply]) -> dict[str, Any]:
 @router.get("/me", **said(replies.Me))
 def me(request: Request) -> dict[str, Any]:
     """Who I am, what the study asks, how far I am, and, when done, the completion code."""
-    desk, judge = people.judge_at(request)
-    done = judge_progress(desk.store, judge)
-    session = people.session_token(desk, request, people.JUDGE)
+    running, judge = people.judge_at(request)
+    done = judge_progress(running.store, judge)
+    session = people.session_token(running, request, people.JUDGE)
     return {
         "name": judge["name"],
         "group": judge["grp"],
         "state": judge["state"],
         "why": judge["why"],
         "progress": done,
-        "study": desk.study.to_dict(),
+        "study": running.study.to_dict(),
         "csrf": people.csrf_token(session) if session else None,
-        "completion": _completion(desk, judge, done),
+        "completion": _completion(running, judge, done),
     }
 
 
 @router.get("/task/next", **said(replies.NextTask))
 def get_next(request: Request, besides: Besides = "") -> dict[str, Any]:
     """My next task, kept for me for a while; the one I hold already, if any."""
-    desk, judge = people.judge_at(request)
-    turn = next_task(desk.store, judge["id"], besides=[int(n) for n in besides.split(",") if n])
+    running, judge = people.judge_at(request)
+    turn = next_task(running.store, judge["id"], besides=[int(n) for n in besides.split(",") if n])
     said: dict[str, Any] = {"state": turn.state, "task": None, "wait_until": None, "completion": None}
     if turn.task is not None:
-        said["task"] = kinds.shown(desk.material, turn.task)
+        said["task"] = kinds.shown(running.material, turn.task)
     elif turn.wait_until is not None:
         said["wait_until"] = datetime.fromtimestamp(turn.wait_until, UTC).isoformat(timespec="seconds")
     elif turn.state in ("done", "limit") and not besides:
-        said["completion"] = people.completion(desk, judge)
+        said["completion"] = people.completion(running, judge)
     return said
 
 
 @router.get("/task/{task_id}", **said(replies.TaskShown))
 def get_task(request: Request, task_id: TaskId) -> dict[str, Any]:
     """A task that I was given."""
-    desk, judge = people.judge_at(request)
-    return kinds.shown(desk.material, held_task(desk.store, judge["id"], task_id))
+    running, judge = people.judge_at(request)
+    return kinds.shown(running.material, held_task(running.store, judge["id"], task_id))
 
 
 @router.get("/task/{task_id}/text", **said(replies.PageText))
 def get_text(request: Request, task_id: TaskId, doc: DocName = None) -> dict[str, Any]:
     """The text of a page: of the task's document, or of another one that the task shows; the context is read then."""
-    desk, judge = people.judge_at(request)
-    task = held_task(desk.store, judge["id"], task_id)
-    name = documents.shown_in(desk, task, doc)
+    running, judge = people.judge_at(request)
+    task = held_task(running.store, judge["id"], task_id)
+    name = documents.shown_in(running, task, doc)
     if name == task["context"]:
-        answering.opened(desk.store, judge["id"], task_id, "context")
-    row = desk.material.row(name)
-    front = desk.material.front(name)
+        answering.opened(running.store, judge["id"], task_id, "context")
+    row = running.material.row(name)
+    front = running.material.front(name)
     return {part: front[part] for part in ("doc", "title", "url")} | {"text": documents.plain_text(row)}
 
 
 @router.get("/task/{task_id}/others", **said(replies.Others))
 def get_others(request: Request, task_id: TaskId) -> dict[str, Any]:
     """Other results of the task's query, to look things up."""
-    desk, judge = people.judge_at(request)
-    task = held_task(desk.store, judge["id"], task_id)
-    return {"documents": desk.material.others(task["query"], task["doc"])}
+    running, judge = people.judge_at(request)
+    task = held_task(running.store, judge["id"], task_id)
+    return {"documents": running.material.others(task["query"], task["doc"])}
 
 
 @router.post("/task/{task_id}/answer", **said(replies.OutcomeSaid))
 def post_answer(request: Request, task_id: TaskId, body: answers.AnswerBody) -> dict[str, Any]:
     """Answer a task; it is stored when this returns."""
-    desk, judge = people.judge_at(request)
-    said = kinds.checked(desk.study, held_task(desk.store, judge["id"], task_id), body)
-    return _outcome(answering.answer(desk.store, judge["id"], task_id, said))
+    running, judge = people.judge_at(request)
+    said = kinds.checked(running.study, held_task(running.store, judge["id"], task_id), body)
+    return _outcome(answering.answer(running.store, judge["id"], task_id, said))
 
 
 @router.post("/task/{task_id}/undo", **said(replies.OutcomeSaid))
 def post_undo(request: Request, task_id: TaskId, body: answers.KeyBody | None = None) -> dict[str, Any]:
     """Take back my answer to a task, one of the last ten; the task is mine again."""
-    desk, judge = people.judge_at(request)
-    return _outcome(answering.undo(desk.store, judge["id"], task_id, key=body.key if body else None))
+    running, judge = people.judge_at(request)
+    return _outcome(answering.undo(running.store, judge["id"], task_id, key=body.key if body else None))
 
 
 @router.post("/task/{task_id}/skip", **said(replies.OutcomeSaid))
 def post_skip(request: Request, task_id: TaskId, body: answers.PutOffBody | None = None) -> dict[str, Any]:
     """Put a task off: it comes back when there is nothing else."""
-    desk, judge = people.judge_at(request)
-    return _outcome(answering.later(desk.store, judge["id"], task_id, _put_off(body)))
+    running, judge = people.judge_at(request)
+    return _outcome(answering.later(running.store, judge["id"], task_id, _put_off(body)))
 
 
 @router.post("/task/{task_id}/cant-tell", **said(replies.OutcomeSaid))
 def post_cant_tell(request: Request, task_id: TaskId, body: answers.PutOffBody | None = None) -> dict[str, Any]:
     """Say that I cannot tell, and why; somebody else is asked."""
-    desk, judge = people.judge_at(request)
-    return _outcome(answering.cant_tell(desk.store, judge["id"], task_id, _put_off(body)))
+    running, judge = people.judge_at(request)
+    return _outcome(answering.cant_tell(running.store, judge["id"], task_id, _put_off(body)))
 
 
 @router.post("/task/{task_id}/opened", **said(replies.OutcomeSaid))
 def post_opened(request: Request, task_id: TaskId, body: answers.OpenedBody) -> dict[str, Any]:
     """Note that I opened the page, the context (which must be read first), or the look-up panel."""
-    desk, judge = people.judge_at(request)
-    return _outcome(answering.opened(desk.store, judge["id"], task_id, body.what))
+    running, judge = people.judge_at(request)
+    return _outcome(answering.opened(running.store, judge["id"], task_id, body.what))
 
 
 @router.get("/answers")
 def get_recent(request: Request) -> dict[str, Any]:
     """My last ten answers that stand, newest first."""
-    desk, judge = people.judge_at(request)
-    rows = answering.recent(desk.store, judge["id"])
-    return {"answers": [_recent(desk, row) for row in rows]}
+    running, judge = people.judge_at(request)
+    rows = answering.recent(running.store, judge["id"])
+    return {"answers": [_recent(running, row) for row in rows]}
 
 
-def _recent(desk: Desk, row: dict[str, Any]) -> dict[str, Any]:
+def _recent(running: AppState, row: dict[str, Any]) -> dict[str, Any]:
     said = {name: row[name] for name in ("task_id", "kind", "label", "choice", "strength", "reason", "comment")}
     return said | {
-        "query": desk.material.query(row["task_query"], row["task_subtopic"]),
-        "title": _title(desk, row["task_doc"]),
-        "context": _title(desk, row["task_context"]),
+        "query": running.material.query(row["task_query"], row["task_subtopic"]),
+        "title": _title(running, row["task_doc"]),
+        "context": _title(running, row["task_context"]),
         "aspects": row["more"].get("aspects", {}),
         "chips": row["more"].get("chips", []),
         "classes": row["more"].get("classes", []),
@@ -157,8 +157,8 @@ def _recent(desk: Desk, row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _title(desk: Desk, doc: str | None) -> str:
-    return "" if doc is None else desk.material.front(doc)["title"] or doc
+def _title(running: AppState, doc: str | None) -> str:
+    return "" if doc is None else running.material.front(doc)["title"] or doc
 
 
 def _put_off(body: answers.PutOffBody | None) -> Answer:
@@ -169,6 +169,6 @@ def _outcome(done: Outcome) -> dict[str, Any]:
     return {"event": done.event_id, "feedback": done.feedback, "rejected": done.rejected}
 
 
-def _completion(desk: Desk, judge: dict[str, Any], done: dict[str, Any]) -> dict[str, Any] | None:
-    enough = people.enough_for(desk, judge)
-    return people.completion(desk, judge) if enough and done["answered"] >= enough else None
+def _completion(running: AppState, judge: dict[str, Any], done: dict[str, Any]) -> dict[str, Any] | None:
+    enough = people.enough_for(running, judge)
+    return people.completion(running, judge) if enough and done["answered"] >= enough else None

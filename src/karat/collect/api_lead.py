@@ -8,8 +8,8 @@ from fastapi import APIRouter, Path, Request, Response
 
 from karat.collect import people
 from karat.collect.answers import Body, Name, Text
+from karat.collect.app_state import running_study
 from karat.collect.description import OPEN
-from karat.collect.desk import desk_of
 from karat.collect.overview import overview
 from karat.store import NotYours, reject_judge
 from karat.store import people as stored
@@ -46,31 +46,31 @@ class Why(Body):
 @router.post("/sign-in", responses={429: {"description": "too many wrong tries"}}, openapi_extra=OPEN)
 def sign_in(request: Request, response: Response, body: SignIn) -> dict[str, Any]:
     """Sign in as a lead; programs send the token as Authorization: Bearer."""
-    desk = desk_of(request)
-    token = people.sign_in(desk, request, body.name, body.password)
-    people.set_cookie(desk, response, people.LEAD, token)
+    running = running_study(request)
+    token = people.sign_in(running, request, body.name, body.password)
+    people.set_cookie(running, response, people.LEAD, token)
     return {"token": token, "csrf": people.csrf_token(token)}
 
 
 @router.get("/progress")
 def get_progress(request: Request) -> dict[str, Any]:
     """Tasks and labels by group and kind, the course so far, and when it should be done, with an interval."""
-    desk = people.lead_at(request)
-    return overview(desk.store)
+    running = people.lead_at(request)
+    return overview(running.store)
 
 
 @router.post("/invites")
 def post_invite(request: Request, body: Invite) -> dict[str, Any]:
     """Invite a judge: a personal link, shown this once."""
-    desk = people.lead_at(request)
-    return _shown_once(request, *stored.add_judge(desk.store, group=body.group, name=body.name))
+    running = people.lead_at(request)
+    return _shown_once(request, *stored.add_judge(running.store, group=body.group, name=body.name))
 
 
 @router.post("/judges/{judge_id}/link")
 def post_link(request: Request, judge_id: JudgeId) -> dict[str, Any]:
     """Give a judge a new personal link, shown this once; the old one and the sessions it opened end."""
-    desk = people.lead_at(request)
-    return _shown_once(request, *stored.new_token(desk.store, judge_id))
+    running = people.lead_at(request)
+    return _shown_once(request, *stored.new_token(running.store, judge_id))
 
 
 @router.post("/judges/{judge_id}/pause")
@@ -88,8 +88,8 @@ def post_release(request: Request, judge_id: JudgeId) -> dict[str, Any]:
 @router.post("/judges/{judge_id}/reject")
 def post_reject(request: Request, judge_id: JudgeId, body: Why | None = None) -> dict[str, Any]:
     """Reject all that a judge said; the slots are open again."""
-    desk = people.lead_at(request)
-    reject_judge(desk.store, judge_id, (body.why if body else "") or "rejected by the lead")
+    running = people.lead_at(request)
+    reject_judge(running.store, judge_id, (body.why if body else "") or "rejected by the lead")
     return {"judge": judge_id, "state": "rejected"}
 
 
@@ -99,8 +99,8 @@ def _shown_once(request: Request, judge: dict[str, Any], token: str) -> dict[str
 
 
 def _state(request: Request, judge_id: int, state: str, why: str) -> dict[str, Any]:
-    desk = people.lead_at(request)
-    if stored.judge_by_id(desk.store, judge_id) is None:
+    running = people.lead_at(request)
+    if stored.judge_by_id(running.store, judge_id) is None:
         raise NotYours("there is no such judge")
-    stored.set_state(desk.store, judge_id, state, why)
+    stored.set_state(running.store, judge_id, state, why)
     return {"judge": judge_id, "state": state}

@@ -14,16 +14,16 @@ from fastapi.responses import JSONResponse, RedirectResponse, Response
 from fastapi.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from karat.collect import api_data, api_judge, api_lead, documents, doors
+from karat.collect import api_data, api_judge, api_lead, auth_routes, documents
+from karat.collect.app_state import VERSION, AppState
 from karat.collect.description import describe
-from karat.collect.desk import VERSION, Desk
 from karat.collect.material import Material
 from karat.collect.people import Forbidden, NotSignedIn, TooMany
 from karat.collect.rendering import render
 from karat.errors import BadInput, KaratError, Undefined
 from karat.records.design import StudyDesign
 from karat.store import Closed, Conflict, NotYours, Store
-from karat.store.trouble import UNREACHABLE, in_words
+from karat.store.database_errors import UNREACHABLE, in_words
 
 #: The code of the answer for each kind of error.
 CODES: dict[type[KaratError], int] = {
@@ -53,7 +53,7 @@ def create_app(study: StudyDesign, store: Store, material: Material | None = Non
         redoc_url=None,
         lifespan=_few_threads,
     )
-    app.state.desk = Desk(study, store, material or Material(), secure)
+    app.state.running = AppState(study, store, material or Material(), secure)
     for kind in CODES:
         app.add_exception_handler(kind, _said)
     for failure in UNREACHABLE:
@@ -62,7 +62,7 @@ def create_app(study: StudyDesign, store: Store, material: Material | None = Non
     app.include_router(api_lead.router)
     app.include_router(api_data.router)
     app.include_router(documents.router)
-    app.include_router(doors.router)
+    app.include_router(auth_routes.router)
     _add_pages(app)
     describe(app)
     app.add_middleware(Guard, study=study, secure=secure)
@@ -72,8 +72,8 @@ def create_app(study: StudyDesign, store: Store, material: Material | None = Non
 @asynccontextmanager
 async def _few_threads(app: FastAPI) -> AsyncIterator[None]:
     """Requests are worked on by a few threads: more of them only wait for each other, and the queue gets unfair."""
-    desk: Desk = app.state.desk
-    current_default_thread_limiter().total_tokens = THREADS[desk.store.database.dialect]
+    running: AppState = app.state.running
+    current_default_thread_limiter().total_tokens = THREADS[running.store.database.dialect]
     yield
 
 
@@ -104,7 +104,7 @@ async def _unreachable(request: Request, error: Exception) -> Response:
         return JSONResponse({"detail": detail}, 503, {"Retry-After": "5"})
     text = "The study cannot be reached now. What you said is kept; load this page again in a while."
     return render(
-        request.app.state.desk, "message.html", heading="One moment", text=text, link="", link_text="", code=503
+        request.app.state.running, "message.html", heading="One moment", text=text, link="", link_text="", code=503
     )
 
 

@@ -11,14 +11,14 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from karat.collect import people
-from karat.collect.desk import Desk, desk_of
+from karat.collect.app_state import AppState, running_study
 from karat.collect.quality import agreement_now, disagreements_now, distribution_now, panel_now, split_finding
 from karat.collect.rendering import keyed_levels, render
 from karat.collect.roster import roster
-from karat.store.collected import drawn_any
 from karat.store.kinds import KINDS
 from karat.store.people import all_judges
 from karat.store.progress import last_event
+from karat.store.read_tables import drawn_any
 
 router = APIRouter(tags=["lead"])
 
@@ -49,61 +49,61 @@ def sign_in_page(request: Request, wrong: str = "", wait: str = "") -> Response:
     said = "Name or password is wrong." if wrong else ""
     if wait.isdigit():
         said = f"Too many wrong tries. Wait {int(wait[:6])} seconds."
-    return render(desk_of(request), "signin.html", wrong=said)
+    return render(running_study(request), "signin.html", wrong=said)
 
 
 @router.get("/lead", include_in_schema=False)
 def dashboard(request: Request) -> Response:
     """The dashboard; its script asks for the figures every few seconds."""
-    desk = people.lead_at(request)
+    running = people.lead_at(request)
     setup: dict[str, Any] = {
-        "scale": keyed_levels(desk.study.scale),
-        "groups": list(desk.study.groups),
-        "title": desk.study.title,
+        "scale": keyed_levels(running.study.scale),
+        "groups": list(running.study.groups),
+        "title": running.study.title,
     }
     setup["kinds"] = {kind.name: kind.title for kind in KINDS.values()}
     exports = {f"{kind.table.name}.csv": f"{kind.table.title} (CSV)" for kind in KINDS.values()}
-    exports |= {"gold.csv": "Gold labels of a plan (CSV)"} if drawn_any(desk.store) else {}
+    exports |= {"gold.csv": "Gold labels of a plan (CSV)"} if drawn_any(running.store) else {}
     exports |= {"people.csv": "Judges and completion codes (CSV)", "log.jsonl": "The whole log (JSON lines)"}
-    session = people.session_token(desk, request, people.LEAD)
-    return render(desk, "lead.html", session=session, setup=setup, exports=exports)
+    session = people.session_token(running, request, people.LEAD)
+    return render(running, "lead.html", session=session, setup=setup, exports=exports)
 
 
 @router.get("/api/agreement")
 def get_agreement(request: Request) -> dict[str, Any]:
     """Agreement so far on first labels, with intervals; grades given; documents on which judges differ."""
-    desk = people.lead_at(request)
-    return _figures(request, desk, "agreement", lambda: _quality(desk))
+    running = people.lead_at(request)
+    return _figures(request, running, "agreement", lambda: _quality(running))
 
 
 @router.get("/api/judges")
 def get_judges(request: Request) -> dict[str, Any]:
     """Everybody, with platform id and completion code, pace, agreement, gold and traps, leniency and drift."""
-    desk = people.lead_at(request)
-    found = _figures(request, desk, "judges", lambda: roster(desk.store))
+    running = people.lead_at(request)
+    found = _figures(request, running, "judges", lambda: roster(running.store))
     # A code is given out without an event in the log, so it is not among the figures that are kept.
     known = {
-        judge["id"]: {name: judge[name] for name in ("external", "completion")} for judge in all_judges(desk.store)
+        judge["id"]: {name: judge[name] for name in ("external", "completion")} for judge in all_judges(running.store)
     }
     return found | {"rows": [row | known[row["id"]] for row in found["rows"]]}
 
 
-def _quality(desk: Desk) -> dict[str, Any]:
-    panel = panel_now(desk.store)
+def _quality(running: AppState) -> dict[str, Any]:
+    panel = panel_now(running.store)
     found = agreement_now(panel)
     differ = disagreements_now(panel)
     for row in differ:
-        row["query_text"] = desk.material.query(row["query"])["text"]
-        row["title"] = desk.material.front(row["doc"])["title"]
+        row["query_text"] = running.material.query(row["query"])["text"]
+        row["title"] = running.material.front(row["doc"])["title"]
         context = row.get("context")
-        row["context_title"] = desk.material.front(context)["title"] or context if context else ""
-    more = {"distribution": distribution_now(panel, desk.study.scale), "disagreements": differ}
+        row["context_title"] = running.material.front(context)["title"] or context if context else ""
+    more = {"distribution": distribution_now(panel, running.study.scale), "disagreements": differ}
     return found | more | {"split": split_finding(panel)}
 
 
-def _figures(request: Request, desk: Desk, name: str, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+def _figures(request: Request, running: AppState, name: str, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     state = request.app.state
     if not hasattr(state, "figures"):
         state.figures = Figures()
     kept: Figures = state.figures
-    return kept.get(name, last_event(desk.store), make)
+    return kept.get(name, last_event(running.store), make)

@@ -7,7 +7,7 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
-from karat.collect.desk import Desk
+from karat.collect.app_state import AppState
 from karat.collect.people import JUDGE, LEAD, UNSAFE, cookie_name
 
 #: For a route that asks for nobody: `openapi_extra=OPEN`.
@@ -20,7 +20,7 @@ def describe(app: FastAPI) -> None:
     def description() -> dict[str, Any]:
         if app.openapi_schema is None:
             schema = get_openapi(title=app.title, version=app.version, description=app.description, routes=app.routes)
-            schema.setdefault("components", {})["securitySchemes"] = _schemes(app.state.desk)
+            schema.setdefault("components", {})["securitySchemes"] = _schemes(app.state.running)
             for methods in schema["paths"].values():
                 for method, operation in methods.items():
                     role = "judge" if "judge" in operation["tags"] else "lead"
@@ -31,7 +31,7 @@ def describe(app: FastAPI) -> None:
     app.openapi = description  # type: ignore[method-assign]
 
 
-def _schemes(desk: Desk) -> dict[str, Any]:
+def _schemes(running: AppState) -> dict[str, Any]:
     bearers = {
         "judge_token": "A judge's personal token: what stands after /join/ in the personal link.",
         "lead_token": "A lead's token, from POST /api/sign-in.",
@@ -43,7 +43,7 @@ def _schemes(desk: Desk) -> dict[str, Any]:
             name: {
                 "type": "apiKey",
                 "in": "cookie",
-                "name": cookie_name(desk, role),
+                "name": cookie_name(running, role),
                 "description": f"A session, which {way} begins; changes need X-CSRF-Token besides.",
             }
             for name, (role, way) in cookies.items()

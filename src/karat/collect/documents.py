@@ -11,7 +11,7 @@ from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import HTMLResponse
 
 from karat.collect import people
-from karat.collect.desk import Desk
+from karat.collect.app_state import AppState
 from karat.store import NotYours
 from karat.store.queue import held_task
 
@@ -52,15 +52,15 @@ def document(
     ] = None,
 ) -> HTMLResponse:
     """A page as people see it, in a frame that may do nothing; as plain text: GET /api/task/{task_id}/text."""
-    desk, judge = people.judge_at(request)
-    name = shown_in(desk, held_task(desk.store, judge["id"], task_id), doc)
-    return page(desk.material.row(name))
+    running, judge = people.judge_at(request)
+    name = shown_in(running, held_task(running.store, judge["id"], task_id), doc)
+    return page(running.material.row(name))
 
 
-def shown_in(desk: Desk, task: dict[str, Any], doc: str | None) -> str:
+def shown_in(running: AppState, task: dict[str, Any], doc: str | None) -> str:
     """A document that a task shows, the one to judge unless another is named."""
     name = doc or task["doc"]
-    if name is None or name not in _visible(desk, task):
+    if name is None or name not in _visible(running, task):
         raise NotYours("there is no such document in this task")
     return str(name)
 
@@ -127,9 +127,9 @@ def disarmed(html: str) -> str:
     return REACHING.sub("<off-", html)
 
 
-def _visible(desk: Desk, task: dict[str, Any]) -> set[str]:
+def _visible(running: AppState, task: dict[str, Any]) -> set[str]:
     """The documents that the task shows, and those of its look-up panel."""
     docs = {task["doc"], task["context"]}
-    docs |= {result["doc"] for shown in desk.material.lists(task) for result in shown}
-    docs |= {result["doc"] for result in desk.material.others(task["query"], most=200)}
+    docs |= {result["doc"] for shown in running.material.lists(task) for result in shown}
+    docs |= {result["doc"] for result in running.material.others(task["query"], most=200)}
     return {doc for doc in docs if doc is not None}

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 
 from karat.collect import people
-from karat.collect.desk import Desk, desk_of
+from karat.collect.app_state import AppState, running_study
 from karat.collect.kinds import ON_PAGE
 from karat.collect.people import JUDGE, LEAD, NotSignedIn
 from karat.collect.rendering import keyed_levels, paragraphs, render
@@ -28,14 +28,14 @@ MESSAGES = {
 @router.get("/")
 def front(request: Request) -> Response:
     """The way in: back to work, or from a platform by its parameters."""
-    desk = desk_of(request)
+    running = running_study(request)
     if request.query_params:
         return RedirectResponse(f"/enter?{request.url.query}", 303)
     try:
-        people.judge_of(desk, request)
+        people.judge_of(running, request)
     except NotSignedIn:
-        lead = people.session_token(desk, request, LEAD)
-        known = lead is not None and stored.session_of(desk.store, lead) is not None
+        lead = people.session_token(running, request, LEAD)
+        known = lead is not None and stored.session_of(running.store, lead) is not None
         return RedirectResponse("/lead" if known else "/welcome", 303)
     return RedirectResponse("/judge", 303)
 
@@ -44,68 +44,68 @@ def front(request: Request) -> Response:
 def message(request: Request, about: str = "") -> Response:
     """Why there is no way in."""
     heading, text = MESSAGES.get(about, MESSAGES["link"])
-    return _message(desk_of(request), heading, text, code=404 if about == "link" else 403)
+    return _message(running_study(request), heading, text, code=404 if about == "link" else 403)
 
 
 @router.get("/preview")
 def preview(request: Request) -> Response:
     """What somebody sees who has not yet accepted the task on a platform."""
-    return _welcome(desk_of(request), None, preview=True)
+    return _welcome(running_study(request), None, preview=True)
 
 
 @router.get("/welcome")
 def welcome(request: Request) -> Response:
     """What is asked, the grades, and the guidelines."""
-    desk = desk_of(request)
+    running = running_study(request)
     try:
-        judge = people.judge_of(desk, request)
+        judge = people.judge_of(running, request)
     except NotSignedIn:
         text = "Judges come here by their personal link, which the lead of the study sends."
-        return _message(desk, "Welcome", text, link="/signin", link_text="Sign in as lead")
-    return _welcome(desk, judge)
+        return _message(running, "Welcome", text, link="/signin", link_text="Sign in as lead")
+    return _welcome(running, judge)
 
 
 @router.get("/judge")
 def judging(request: Request) -> Response:
     """The judging page; its script asks for the tasks."""
-    desk, judge = people.judge_at(request)
-    levels = keyed_levels(desk.study.scale)
-    setup = desk.study.to_dict() | {
+    running, judge = people.judge_at(request)
+    levels = keyed_levels(running.study.scale)
+    setup = running.study.to_dict() | {
         "scale": levels,
-        "owner": f"{desk.study.id}-{judge['id']}",
-        "enough": people.enough_for(desk, judge),
+        "owner": f"{running.study.id}-{judge['id']}",
+        "enough": people.enough_for(running, judge),
         "kinds": [*ON_PAGE],
     }
-    guidelines = paragraphs(desk.study.guidelines)
+    guidelines = paragraphs(running.study.guidelines)
     return render(
-        desk,
+        running,
         "judge.html",
-        session=people.session_token(desk, request, JUDGE),
+        session=people.session_token(running, request, JUDGE),
         setup=setup,
         guidelines=guidelines,
         levels=levels,
-        aspects=desk.study.aspects,
+        aspects=running.study.aspects,
     )
 
 
 @router.get("/done")
 def done(request: Request) -> Response:
     """The end: thanks, and the completion code for those who came from a platform, once they have done enough."""
-    desk, judge = people.judge_at(request)
-    progress = judge_progress(desk.store, judge)
-    said, enough = progress["answered"], people.enough_for(desk, judge)
+    running, judge = people.judge_at(request)
+    progress = judge_progress(running.store, judge)
+    said, enough = progress["answered"], people.enough_for(running, judge)
     early = bool(enough) and said >= enough and judge["state"] == "active"
     more = progress["open"] > 0 and (progress["limit"] is None or said < progress["limit"])
     waits = False
     if not early:
         try:
-            turn = next_task(desk.store, judge["id"])
+            turn = next_task(running.store, judge["id"])
         except Closed as why:
-            return _message(desk, "Your work here has ended", f"{str(why).capitalize()}.")
+            return _message(running, "Your work here has ended", f"{str(why).capitalize()}.")
         if turn.state == "task":
             return RedirectResponse("/judge", 303)
         waits = turn.state == "wait"
-    code = people.completion(desk, judge) if early or (not waits and people.takes_code(desk, judge)) else None
+    code = people.completion(running, judge) if early or (not waits and people.takes_code(running, judge)) else None
     many = "one answer" if said == 1 else f"{said:,} answers"
     text = f"You gave {many}; all of them are kept."
     if early and more:
@@ -117,9 +117,9 @@ def done(request: Request) -> Response:
     else:
         heading, again = "Thank you, that was all", "Look for more tasks"
     return render(
-        desk,
+        running,
         "done.html",
-        session=people.session_token(desk, request, JUDGE),
+        session=people.session_token(running, request, JUDGE),
         heading=heading,
         text=text,
         completion=code["code"] if code else None,
@@ -130,8 +130,8 @@ def done(request: Request) -> Response:
     )
 
 
-def _welcome(desk: Desk, judge: dict[str, Any] | None, *, preview: bool = False) -> Response:
-    said = judge_progress(desk.store, judge) if judge else {"answered": 0, "practice": 0, "practised": 0}
+def _welcome(running: AppState, judge: dict[str, Any] | None, *, preview: bool = False) -> Response:
+    said = judge_progress(running.store, judge) if judge else {"answered": 0, "practice": 0, "practised": 0}
     practice = said["practice"] - said["practised"]
     if said["answered"]:
         heading, button = "Welcome back", "Go on"
@@ -141,17 +141,19 @@ def _welcome(desk: Desk, judge: dict[str, Any] | None, *, preview: bool = False)
     if practice and not said["answered"]:
         intro = f"First comes a practice round of {practice}, with an explanation after each answer."
     return render(
-        desk,
+        running,
         "welcome.html",
         heading=heading,
         intro=intro,
         button=button,
         preview=preview,
-        guidelines=paragraphs(desk.study.guidelines),
-        levels=keyed_levels(desk.study.scale),
-        aspects=desk.study.aspects,
+        guidelines=paragraphs(running.study.guidelines),
+        levels=keyed_levels(running.study.scale),
+        aspects=running.study.aspects,
     )
 
 
-def _message(desk: Desk, heading: str, text: str, *, link: str = "", link_text: str = "", code: int = 200) -> Response:
-    return render(desk, "message.html", heading=heading, text=text, link=link, link_text=link_text, code=code)
+def _message(
+    running: AppState, heading: str, text: str, *, link: str = "", link_text: str = "", code: int = 200
+) -> Response:
+    return render(running, "message.html", heading=heading, text=text, link=link, link_text=link_text, code=code)

@@ -9,7 +9,7 @@ import secrets
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from karat.collect.desk import Desk, desk_of
+from karat.collect.app_state import AppState, running_study
 from karat.collect.limits import place_of
 from karat.errors import KaratError
 from karat.store import people
@@ -41,46 +41,48 @@ class TooMany(KaratError):
         self.seconds = seconds
 
 
-def judge_of(desk: Desk, request: Request) -> dict[str, Any]:
+def judge_of(running: AppState, request: Request) -> dict[str, Any]:
     """The judge who asks, by session or by personal token (Authorization: Bearer ...)."""
     token = _bearer(request)
     if token is not None:
-        judge = people.judge_by_token(desk.store, token)
+        judge = people.judge_by_token(running.store, token)
         if judge is None:
             raise NotSignedIn("this token is not known")
         return judge
-    session = _session(desk, request, JUDGE)
+    session = _session(running, request, JUDGE)
     judge = (
-        None if session is None or session["judge_id"] is None else people.judge_by_id(desk.store, session["judge_id"])
+        None
+        if session is None or session["judge_id"] is None
+        else people.judge_by_id(running.store, session["judge_id"])
     )
     if judge is None:
         raise NotSignedIn("open your personal link again")
     return judge
 
 
-def lead_of(desk: Desk, request: Request) -> int:
+def lead_of(running: AppState, request: Request) -> int:
     """The lead who asks (the number in the database), by session; programs send the session's token as Bearer."""
     token = _bearer(request)
-    session = people.session_of(desk.store, token) if token is not None else _session(desk, request, LEAD)
+    session = people.session_of(running.store, token) if token is not None else _session(running, request, LEAD)
     if session is None or session["lead_id"] is None:
         raise NotSignedIn("sign in as a lead")
     return int(session["lead_id"])
 
 
-def judge_at(request: Request) -> tuple[Desk, dict[str, Any]]:
-    """The desk that serves this request, and the judge who asks."""
-    desk = desk_of(request)
-    return desk, judge_of(desk, request)
+def judge_at(request: Request) -> tuple[AppState, dict[str, Any]]:
+    """The running that serves this request, and the judge who asks."""
+    running = running_study(request)
+    return running, judge_of(running, request)
 
 
-def lead_at(request: Request) -> Desk:
-    """The desk that serves this request, which a lead asks."""
-    desk = desk_of(request)
-    lead_of(desk, request)
-    return desk
+def lead_at(request: Request) -> AppState:
+    """The running that serves this request, which a lead asks."""
+    running = running_study(request)
+    lead_of(running, request)
+    return running
 
 
-def sign_in(desk: Desk, request: Request, name: str, password: str) -> str:
+def sign_in(running: AppState, request: Request, name: str, password: str) -> str:
     """A session for a lead who knows the password; wrong tries are limited, strictly by place, loosely by name.
 
     Whoever guesses at one place keeps out others at that place only.
@@ -89,10 +91,10 @@ def sign_in(desk: Desk, request: Request, name: str, password: str) -> str:
     from argon2.exceptions import VerificationError
 
     place = place_of(request.client.host if request.client else "")
-    wait = max(desk.wrong_places.wait(place), desk.wrong_names.wait(name))
+    wait = max(running.wrong_places.wait(place), running.wrong_names.wait(name))
     if wait > 0:
         raise TooMany(wait)
-    lead = people.lead_named(desk.store, name)
+    lead = people.lead_named(running.store, name)
     hasher = PasswordHasher()
     try:
         # A made-up name takes as long as a wrong password.
@@ -101,10 +103,10 @@ def sign_in(desk: Desk, request: Request, name: str, password: str) -> str:
     except VerificationError:
         known = False
     if lead is None or not known:
-        desk.wrong_places.failed(place)
-        desk.wrong_names.failed(name)
+        running.wrong_places.failed(place)
+        running.wrong_names.failed(name)
         raise NotSignedIn("name or password is wrong")
-    return people.start_session(desk.store, lead_id=lead["id"])
+    return people.start_session(running.store, lead_id=lead["id"])
 
 
 def set_password(desk_store: Any, name: str, password: str | None = None) -> str:
@@ -116,17 +118,17 @@ def set_password(desk_store: Any, name: str, password: str | None = None) -> str
     return password
 
 
-def join(desk: Desk, token: str) -> str | None:
+def join(running: AppState, token: str) -> str | None:
     """A session for the judge whose personal link this is; none if it is nobody's."""
-    judge = people.judge_by_token(desk.store, token)
-    return None if judge is None else people.start_session(desk.store, judge_id=judge["id"])
+    judge = people.judge_by_token(running.store, token)
+    return None if judge is None else people.start_session(running.store, judge_id=judge["id"])
 
 
-def enter(desk: Desk, parameters: dict[str, str]) -> tuple[str, str | None]:
+def enter(running: AppState, parameters: dict[str, str]) -> tuple[str, str | None]:
     """Somebody from Prolific or MTurk: `session` with its token, `preview`, or `closed` for anything else."""
-    platform = desk.study.platform
+    platform = running.study.platform
     known = {name: value[:200] for name, value in parameters.items() if "\0" not in value}
-    group = platform.group or desk.study.groups[0]
+    group = platform.group or running.study.groups[0]
     kept: tuple[str, ...]
     if platform.prolific and known.get("PROLIFIC_PID"):
         if platform.prolific_studies and known.get("STUDY_ID") not in platform.prolific_studies:
@@ -141,28 +143,28 @@ def enter(desk: Desk, parameters: dict[str, str]) -> tuple[str, str | None]:
     else:
         return "closed", None
     details = {name: known[name] for name in kept if name in known}
-    judge, _ = people.add_judge(desk.store, group=group, source=source, external=external, details=details)
+    judge, _ = people.add_judge(running.store, group=group, source=source, external=external, details=details)
     if judge["details"] is None or details:
-        people.keep_details(desk.store, judge["id"], details)
-    return "session", people.start_session(desk.store, judge_id=judge["id"])
+        people.keep_details(running.store, judge["id"], details)
+    return "session", people.start_session(running.store, judge_id=judge["id"])
 
 
-def takes_code(desk: Desk, judge: dict[str, Any]) -> bool:
+def takes_code(running: AppState, judge: dict[str, Any]) -> bool:
     """Whether a judge takes a completion code back: from a platform, or wherever the study has a code."""
-    return judge["source"] in ("prolific", "mturk") or bool(desk.study.platform.completion_code)
+    return judge["source"] in ("prolific", "mturk") or bool(running.study.platform.completion_code)
 
 
-def enough_for(desk: Desk, judge: dict[str, Any]) -> int:
+def enough_for(running: AppState, judge: dict[str, Any]) -> int:
     """After how many answers a judge is given the completion code though there are tasks left; 0: never."""
-    return desk.study.platform.tasks if takes_code(desk, judge) else 0
+    return running.study.platform.tasks if takes_code(running, judge) else 0
 
 
-def completion(desk: Desk, judge: dict[str, Any]) -> dict[str, Any]:
+def completion(running: AppState, judge: dict[str, Any]) -> dict[str, Any]:
     """What a judge takes back to the platform: a code, and where to hand it in."""
     import json
 
     details = json.loads(judge["details"] or "{}")
-    code = _kept_code(desk, judge)
+    code = _kept_code(running, judge)
     back = None
     if judge["source"] == "prolific":
         back = f"https://app.prolific.com/submissions/complete?cc={code}" if re.fullmatch(r"[\w-]+", code) else None
@@ -176,44 +178,44 @@ def csrf_token(token: str) -> str:
     return hashlib.sha256(f"csrf {token}".encode()).hexdigest()
 
 
-def cookie_name(desk: Desk, role: str) -> str:
+def cookie_name(running: AppState, role: str) -> str:
     """The name of the cookie with which a role comes to this study."""
-    return f"{role}_{desk.mark}"
+    return f"{role}_{running.mark}"
 
 
-def session_token(desk: Desk, request: Request, role: str) -> str | None:
+def session_token(running: AppState, request: Request, role: str) -> str | None:
     """The token of the session that the browser has in this role."""
-    return request.cookies.get(cookie_name(desk, role))
+    return request.cookies.get(cookie_name(running, role))
 
 
-def check_csrf(desk: Desk, request: Request, role: str, given: str | None) -> None:
+def check_csrf(running: AppState, request: Request, role: str, given: str | None) -> None:
     """Refuse a change that does not come from the session's own pages."""
-    token = session_token(desk, request, role)
+    token = session_token(running, request, role)
     if not token or not given or not hmac.compare_digest(csrf_token(token).encode(), given.encode()):
         raise Forbidden("this page is out of date; load it again")
 
 
-def set_cookie(desk: Desk, response: Response, role: str, token: str) -> None:
+def set_cookie(running: AppState, response: Response, role: str, token: str) -> None:
     """Hand a session to the browser; scripts cannot read it."""
-    framed = desk.study.platform.mturk and desk.secure  # MTurk shows the study inside its own page
+    framed = running.study.platform.mturk and running.secure  # MTurk shows the study inside its own page
     response.set_cookie(
-        cookie_name(desk, role),
+        cookie_name(running, role),
         token,
         max_age=int(people.SESSION),
         httponly=True,
-        secure=desk.secure,
+        secure=running.secure,
         samesite="none" if framed and role == JUDGE else "lax",
         path="/",
     )
 
 
-def _session(desk: Desk, request: Request, role: str) -> dict[str, Any] | None:
-    token = session_token(desk, request, role)
+def _session(running: AppState, request: Request, role: str) -> dict[str, Any] | None:
+    token = session_token(running, request, role)
     if not token:
         return None
-    session = people.session_of(desk.store, token)
+    session = people.session_of(running.store, token)
     if session is not None and request.method in UNSAFE and not getattr(request.state, "csrf_checked", False):
-        check_csrf(desk, request, role, request.headers.get("x-csrf-token"))
+        check_csrf(running, request, role, request.headers.get("x-csrf-token"))
     return session
 
 
@@ -222,13 +224,13 @@ def _bearer(request: Request) -> str | None:
     return token.strip() if kind.lower() == "bearer" and token.strip() else None
 
 
-def _kept_code(desk: Desk, judge: dict[str, Any]) -> str:
+def _kept_code(running: AppState, judge: dict[str, Any]) -> str:
     """The study's code, or the judge's own, made once; kept with the judge, so that the lead sees who was given it."""
-    common = desk.study.platform.completion_code
+    common = running.study.platform.completion_code
     if judge["completion"] and judge["completion"] == (common or judge["completion"]):
         return str(judge["completion"])
     code = common or secrets.token_hex(5).upper()
-    return people.keep_completion(desk.store, judge["id"], code, again=bool(common))
+    return people.keep_completion(running.store, judge["id"], code, again=bool(common))
 
 
 @cache

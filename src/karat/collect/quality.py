@@ -14,9 +14,9 @@ from karat.labels.selection import OVERALL
 from karat.records import Judgments, Scale
 from karat.records.base import count
 from karat.records.result import rows_of
-from karat.stats.agreement import label_counts
+from karat.stats.kappas import label_counts
 from karat.store import Store
-from karat.store.collected import judgments, known_grades
+from karat.store.read_tables import judgments, known_grades
 
 #: A document in another context, or for another subtopic, is judged by itself.
 APART = ("context", "subtopic")

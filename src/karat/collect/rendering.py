@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from fastapi.responses import HTMLResponse
 
-from karat.collect.desk import VERSION, Desk
+from karat.collect.app_state import VERSION, AppState
 from karat.collect.people import csrf_token
 from karat.records.scale import Scale
 
@@ -28,10 +28,10 @@ def _environment() -> Environment:
     )
 
 
-def render(desk: Desk, name: str, *, session: str | None = None, code: int = 200, **values: Any) -> HTMLResponse:
+def render(running: AppState, name: str, *, session: str | None = None, code: int = 200, **values: Any) -> HTMLResponse:
     """A page of a study from a template; `session` is the token of the session whose changes it may send."""
     csrf = csrf_token(session) if session else ""
-    text = _environment().get_template(name).render(study=desk.study, csrf=csrf, version=VERSION, **values)
+    text = _environment().get_template(name).render(study=running.study, csrf=csrf, version=VERSION, **values)
     return HTMLResponse(text, code)
 
 

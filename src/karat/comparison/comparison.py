@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import polars as pl
 
-from karat.records.figures import decimals
+from karat.records.number_format import decimals
 from karat.records.result import ResultBase, rows_of
 
 Verdict = Literal["better", "worse", "no difference shown", "cannot say"]

@@ -8,9 +8,9 @@ import numpy as np
 import polars as pl
 
 from karat.comparison.comparison import Verdict, reason_for
-from karat.comparison.look import Look
+from karat.comparison.many_systems import EQUAL, every_pair, family_p, ranks
 from karat.comparison.matrix import Matrix
-from karat.comparison.pairs import EQUAL, every_pair, family_p, ranks
+from karat.comparison.peeking import Look
 from karat.errors import Undefined
 from karat.estimate.estimate import Estimate
 

@@ -6,10 +6,10 @@ import numpy as np
 import polars as pl
 
 from karat.comparison.fairness import fairness
-from karat.comparison.look import Look
+from karat.comparison.peeking import Look
 from karat.errors import Undefined
 from karat.estimate.estimate import Difference, Estimate
-from karat.estimate.gold import Gold
+from karat.estimate.gold_sample import Gold
 from karat.estimate.with_gold import WithGold
 from karat.stats.sequences import FIRST
 

@@ -9,14 +9,14 @@ import polars as pl
 from karat.comparison.comparison import Comparison
 from karat.comparison.decision import decide
 from karat.comparison.fairness import judge_by_kind
-from karat.comparison.look import Look
+from karat.comparison.many_systems import inversion_bootstrap, plain_tests
 from karat.comparison.matrix import Matrix
 from karat.comparison.methods import method_rows, notes_on
-from karat.comparison.pairs import inversion_bootstrap, plain_tests
+from karat.comparison.peeking import Look
 from karat.errors import BadInput, NotConverged, Undefined
 from karat.estimate import Scorer
 from karat.estimate.estimate import Estimate
-from karat.estimate.gold import Gold
+from karat.estimate.gold_sample import Gold
 from karat.estimate.with_gold import WithGold, with_gold
 from karat.judges.error_model import MODELS, ErrorModel
 from karat.labels import GOLD, split_gold

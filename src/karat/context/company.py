@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from karat.context.features import features
-from karat.context.pairs import PAIR, Graded
+from karat.context.page_pairs import PAIR, Graded
+from karat.context.pair_features import features
 from karat.errors import BadInput, Undefined
 from karat.records import Documents, Judgments, LabelsLike
 

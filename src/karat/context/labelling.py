@@ -7,8 +7,8 @@ from typing import Any, Literal
 import numpy as np
 import polars as pl
 
-from karat.context.features import features
-from karat.context.pairs import PAIR, Graded, adjacent
+from karat.context.page_pairs import PAIR, Graded, adjacent
+from karat.context.pair_features import features
 from karat.context.predictors import fit, predictor_named
 from karat.errors import BadInput
 from karat.records import Documents, Judgments, LabelsLike, Result, RunsLike

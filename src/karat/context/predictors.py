@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from karat.context.features import Features
+from karat.context.pair_features import Features
 from karat.errors import BadInput
 from karat.stats.proportional_odds import proportional_odds
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from karat.demo.people import CROWD, FAVOUR, FAVOURED, OTHER
-from karat.demo.study import MEASURE, DemoStudy
+from karat.demo.demo_study import MEASURE, DemoStudy
+from karat.demo.simulated_people import CROWD, FAVOUR, FAVOURED, OTHER
 from karat.formats.write_folder import runs_by_system, write_folder
 
 #: By this line a folder is known as the demo's, so that it may be written again.

@@ -1,6 +1,6 @@
 """The score, with its error."""
 
-from karat.estimate.plain import Scorer, score
 from karat.estimate.scores import Scores
+from karat.estimate.scoring import Scorer, score
 
 __all__ = ["Scorer", "Scores", "score"]

@@ -14,9 +14,9 @@ import numpy.typing as npt
 import polars as pl
 
 from karat.errors import BadInput
-from karat.estimate.gold import Gold
+from karat.estimate.gold_sample import Gold
 from karat.measures import Linear, Profile, Topics
-from karat.measures.order import order
+from karat.measures.rank_order import order
 from karat.records import Runs
 from karat.stats import totals
 

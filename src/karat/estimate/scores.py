@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from karat.errors import BadInput
-from karat.records.figures import decimals
+from karat.records.number_format import decimals
 from karat.records.result import ResultBase
 
 #: Means that differ by less are the same.

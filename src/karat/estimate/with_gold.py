@@ -11,11 +11,11 @@ import polars as pl
 
 from karat.errors import Undefined
 from karat.estimate.estimate import Estimate
-from karat.estimate.gold import Gold
+from karat.estimate.gold_sample import Gold
 from karat.estimate.inversion import independent, inversion
-from karat.estimate.plain import Scorer
 from karat.estimate.pool import Pool, shown
-from karat.estimate.powered import powered
+from karat.estimate.ppi import powered
+from karat.estimate.scoring import Scorer
 from karat.estimate.whole_queries import whole_queries
 from karat.judges.error_model import ErrorModel
 from karat.measures import Linear, Topics, is_linear

@@ -13,7 +13,7 @@ from pathlib import Path
 import polars as pl
 
 from karat.errors import BadInput
-from karat.formats.files import File, not_utf8
+from karat.formats.open_files import File, not_utf8
 from karat.records import Source
 from karat.records.base import count
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import polars as pl
 
 from karat.errors import BadInput
-from karat.formats.blame import blame_csv
-from karat.formats.files import File
 from karat.formats.format import Format, Rows, add_format
+from karat.formats.open_files import File
+from karat.formats.parse_errors import blame_csv
 from karat.records import Source
 from karat.records.schema import Schema
 

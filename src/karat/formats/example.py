@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from karat.errors import BadInput
-from karat.formats.study import new_id
+from karat.formats.study_folder import new_id
 
 STUDY = """\
 # A study for karat serve. Lines with # are remarks; what is commented out shows the default.

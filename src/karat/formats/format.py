@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from karat.errors import BadInput
-from karat.formats.files import File
+from karat.formats.open_files import File
 from karat.records import Records, Source
 from karat.records.base import frame_of
 from karat.records.schema import Schema

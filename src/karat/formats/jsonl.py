@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import polars as pl
 
-from karat.formats.blame import blame_json
 from karat.formats.csv import refuse_empty, whole_labels
-from karat.formats.files import File
 from karat.formats.format import Format, Rows, add_format
+from karat.formats.open_files import File
+from karat.formats.parse_errors import blame_json
 from karat.records import Source
 
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from karat.errors import BadInput
 from karat.formats import read
-from karat.formats.files import File
 from karat.formats.format import format_named, format_of
+from karat.formats.open_files import File
 from karat.records import ClickLog, Clicks, Documents, Judgments, Preferences, Queries, Records, Runs
 from karat.records.schema import Schema
 

@@ -7,8 +7,8 @@ import io
 import polars as pl
 
 from karat.errors import BadInput
-from karat.formats.files import File
 from karat.formats.format import Format, Rows, add_format
+from karat.formats.open_files import File
 from karat.records import Source
 
 

@@ -11,9 +11,9 @@ from typing import Any
 import polars as pl
 
 from karat.errors import BadInput
-from karat.formats.files import File
 from karat.formats.format import Format, Narrow, add_format
 from karat.formats.jsonl import is_json, read_jsonl
+from karat.formats.open_files import File
 from karat.records import Judgments, Scale, Source
 from karat.records.base import count
 

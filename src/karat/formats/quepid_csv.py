@@ -8,8 +8,8 @@ from __future__ import annotations
 import polars as pl
 
 from karat.formats.csv import names_of, read_csv, write_csv
-from karat.formats.files import File
 from karat.formats.format import Format, Narrow, add_format
+from karat.formats.open_files import File
 from karat.records import Judgments, Scale
 from karat.records.base import count
 

@@ -9,8 +9,8 @@ import polars as pl
 
 from karat.errors import BadInput
 from karat.formats.csv import read_csv
-from karat.formats.files import File
 from karat.formats.format import Format, Rows, format_named, format_of
+from karat.formats.open_files import File
 from karat.records import (
     ClickLog,
     Clicks,

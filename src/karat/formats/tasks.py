@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import polars as pl
 
 from karat.errors import BadInput
-from karat.formats.files import File
 from karat.formats.format import FORMATS, format_ending
+from karat.formats.open_files import File
 from karat.records import Source
 
 ALIASES = {"query_id": "query", "qid": "query", "doc_id": "doc", "docid": "doc", "docno": "doc"}

@@ -7,8 +7,8 @@ import polars as pl
 from karat.errors import BadInput
 from karat.formats.columns import read_columns
 from karat.formats.csv import read_csv
-from karat.formats.files import File
 from karat.formats.format import Format, Narrow, add_format
+from karat.formats.open_files import File
 from karat.records import Judgments, Runs, Scale
 
 QRELS = ["query", "subtopic", "doc", "label"]

@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from karat.errors import BadInput
-from karat.formats.files import File, write_bytes
 from karat.formats.format import Narrow, format_ending, format_named
+from karat.formats.open_files import File, write_bytes
 from karat.labels import select
 from karat.records import Judgments, Queries, Records
 from karat.records.base import count, repeats

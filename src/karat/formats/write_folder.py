@@ -9,7 +9,7 @@ import polars as pl
 
 from karat.errors import BadInput
 from karat.formats.csv import write_csv
-from karat.formats.files import write_bytes
+from karat.formats.open_files import write_bytes
 from karat.formats.write import write
 from karat.records import Records, Runs
 

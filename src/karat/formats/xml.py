@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from karat.errors import BadInput
-from karat.formats.files import File
 from karat.formats.format import Format, Narrow, add_format
+from karat.formats.open_files import File
 from karat.records import Queries
 
 if TYPE_CHECKING:

@@ -20,10 +20,10 @@ from karat.judges.dimensions import (
 )
 from karat.judges.disagreement import Disagreement, disagreement
 from karat.judges.distribution import distribution, distribution_tests
-from karat.judges.em import Answers, Errors, Fit, settle, tally
+from karat.judges.em import Answers, Errors, Fit, fit_em, tally
 from karat.judges.error_model import MODELS, ErrorModel, described, majority_posterior, one_coin, register_error_model
 from karat.judges.features import FEATURES, add_features
-from karat.judges.gold import against_gold, error_distribution, gold_regression
+from karat.judges.gold_errors import against_gold, error_distribution, gold_regression
 from karat.judges.judge_table import judge_table
 from karat.judges.most_clicked import most_clicked
 from karat.judges.ordinal import ordinal
@@ -55,6 +55,7 @@ __all__ = [
     "distribution_tests",
     "error_distribution",
     "find_bias",
+    "fit_em",
     "for_judge",
     "gold_regression",
     "grade_change",
@@ -71,6 +72,5 @@ __all__ = [
     "register_error_model",
     "resampled_p",
     "setting_agreement",
-    "settle",
     "tally",
 ]

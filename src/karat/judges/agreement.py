@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from karat.errors import BadInput
-from karat.judges.figures import FIGURES
+from karat.judges.agreement_figures import FIGURES
 from karat.judges.intervals import with_figures
 from karat.judges.left_out import Judges
 from karat.judges.sums import By, all_sums, overall_name

@@ -11,7 +11,7 @@ import polars as pl
 
 from karat.errors import BadInput, Undefined
 from karat.judges.agreement import population, told_by
-from karat.judges.figures import FIGURES
+from karat.judges.agreement_figures import FIGURES
 from karat.judges.left_out import Judges, LeftOut, left_out
 from karat.judges.sums import By, all_sums, overall_name
 from karat.labels import GOLD, Panel
@@ -78,8 +78,8 @@ def agreement_tests(
     frame = frame.with_columns(p_holm=_holm(frame))
     used = rows.filter(pl.col("row").is_in([row["row"] for pair in compared for row in pair]))
     notes = (*panel.notes, population(used, judges))
-    told_apart = [] if by is None else [by, f"{by}_against"]
-    shown = ("group", "agreement", *told_apart, "labels", "figure", "first", "second", "difference", "p_holm")
+    unique_system_names = [] if by is None else [by, f"{by}_against"]
+    shown = ("group", "agreement", *unique_system_names, "labels", "figure", "first", "second", "difference", "p_holm")
     finding = _finding(frame, by, told)
     return Result(_shown(frame, by, told), finding, tuple(note for note in notes if note), columns=shown)
 

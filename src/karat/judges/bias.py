@@ -21,7 +21,7 @@ from karat.records.base import count
 from karat.stats import totals
 from karat.stats.differences import Differences, clustered_differences
 from karat.stats.many import benjamini_hochberg
-from karat.stats.two_way import Spread
+from karat.stats.two_way import Variance
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -192,7 +192,7 @@ def _differences(
     by_judge = []
     for seen, judge, pair in crossed:
         judged, both = (clustered_differences(*sums(seen, cluster)) for cluster in (judge, pair))
-        by_judge.append((Spread(judged.error**2, judged.df), both.error**2))
+        by_judge.append((Variance(judged.error**2, judged.df), both.error**2))
     code, _ = _code(side, features, width)
     # 30 pairs without a single error are no proof that there are none in such a slice: the usual noise counts.
     compared = clustered_differences(*sums(side, side.query), side.noise, by_judge, level=level)

@@ -11,7 +11,7 @@ import polars as pl
 
 from karat.errors import BadInput, Undefined
 from karat.judges.disagreement import FEW_LABELS, Disagreement
-from karat.judges.votes import used, votes, with_names
+from karat.judges.level_counts import used, votes, with_names
 from karat.labels import Panel
 from karat.labels.panel import numbered
 from karat.records import Result

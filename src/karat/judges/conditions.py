@@ -11,7 +11,7 @@ import polars as pl
 
 from karat.errors import BadInput, Undefined
 from karat.judges.disagreement import FEW_LABELS, Floats, Ints, intervals, ratio
-from karat.judges.votes import Votes, levels_of, merged, need_labels, used, votes
+from karat.judges.level_counts import Votes, levels_of, merged, need_labels, used, votes
 from karat.labels import Panel
 from karat.labels.panel import numbered
 from karat.labels.selection import ASKED

@@ -10,13 +10,13 @@ import polars as pl
 
 from karat.errors import Undefined
 from karat.judges.disagreement import ratio
-from karat.judges.votes import level_of, levels_of, merged, used, with_names
+from karat.judges.level_counts import level_of, levels_of, merged, used, with_names
 from karat.labels import Panel
 from karat.labels.panel import numbered
 from karat.records import LabelsLike, Result
 from karat.records.base import count
 from karat.stats import totals
-from karat.stats.agreement import label_counts
+from karat.stats.kappas import label_counts
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]

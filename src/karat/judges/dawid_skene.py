@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from karat.judges.em import FLOOR, Answers, Errors, check, settle, tally
+from karat.judges.em import FLOOR, Answers, Errors, check, fit_em, tally
 from karat.judges.error_model import ErrorModel, able_to_learn, described, register_error_model
 from karat.labels.panel import Floats
 
@@ -58,7 +58,7 @@ def dawid_skene(
         counts /= counts.sum(axis=1, keepdims=True)
         return Errors(posterior.mean(axis=1), counts)
 
-    fit = settle(answers, learn, max_iterations=max_iterations, tolerance=tolerance, accelerate=accelerate)
+    fit = fit_em(answers, learn, max_iterations=max_iterations, tolerance=tolerance, accelerate=accelerate)
     if not smoothing:
         # Nothing is known of what a judge says about a grade that they never met.
         unmet = tally(answers, fit.posterior).sum(axis=1, keepdims=True) < FLOOR

@@ -20,7 +20,7 @@ import polars as pl
 
 from karat.errors import BadInput, Undefined
 from karat.judges.chances import beta_binomial_tail, binomial_tail, fit_beta_binomial, hypergeometric_tail
-from karat.judges.votes import Votes, levels_of, merged, need_labels, used, votes
+from karat.judges.level_counts import Votes, levels_of, merged, need_labels, used, votes
 from karat.labels import Panel
 from karat.records import LabelsLike, Result
 from karat.records.base import count

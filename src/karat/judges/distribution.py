@@ -29,9 +29,9 @@ from karat.records import LabelsLike, Result
 from karat.records.base import count
 from karat.stats import FEWEST
 from karat.stats.many import benjamini_hochberg, holm
-from karat.stats.ordinal import ordinal_test
+from karat.stats.rank_sum import ordinal_test
 from karat.stats.regression import clustered_ols
-from karat.stats.two_way import Spread, spread_of_difference
+from karat.stats.two_way import Variance, variance_of_difference
 
 Floats = npt.NDArray[np.float64]
 
@@ -214,7 +214,9 @@ def _compared(
     }
 
 
-def _difference(one: pl.DataFrame, other: pl.DataFrame, paired: bool, sampled: Collection[str]) -> tuple[float, Spread]:
+def _difference(
+    one: pl.DataFrame, other: pl.DataFrame, paired: bool, sampled: Collection[str]
+) -> tuple[float, Variance]:
     """The difference of the mean labels of pairs, which count alike however many labels they have."""
     own = pl.mean("_label").over("_item")
     sides = [f.with_columns(weight=1.0 / pl.len().over("_item"), mean=own, judge=_whose(sampled)) for f in (one, other)]
@@ -228,8 +230,8 @@ def _difference(one: pl.DataFrame, other: pl.DataFrame, paired: bool, sampled: C
     )
     if (judge < 0).all():
         fit = clustered_ols(label, first[:, None], query, weight=weight)
-        return float(fit.coefficients[1]), Spread(fit.errors[1:] ** 2, fit.df[1:])
-    return spread_of_difference(
+        return float(fit.coefficients[1]), Variance(fit.errors[1:] ** 2, fit.df[1:])
+    return variance_of_difference(
         label, first, weight, query, judge, label - rows["theirs"].to_numpy() if paired else None
     )
 

@@ -178,7 +178,7 @@ class Fit:
 Learn = Callable[[Floats], Errors]
 
 
-def settle(
+def fit_em(
     answers: Answers, learn: Learn, *, max_iterations: int = 1000, tolerance: float = 1e-6, accelerate: bool = True
 ) -> Fit:
     """Guess grades and errors in turn until no probability of a grade moves by more than `tolerance`.

@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from karat.errors import Undefined
-from karat.judges.em import FLOOR, Answers, Errors, Fit, check, settle, tally
+from karat.judges.em import FLOOR, Answers, Errors, Fit, check, fit_em, tally
 from karat.labels.panel import Floats
 from karat.records import Judgments, Scale
 from karat.records.base import count
@@ -109,7 +109,7 @@ def register_error_model(name: str) -> Callable[[Model], Model]:
     True
     >>> MODELS.forget("all-alike")
 
-    `Answers` lays labels out for fitting, `settle` fits, and `described` puts the fit in words: see docs/extend.md.
+    `Answers` lays labels out for fitting, `fit_em` fits, and `described` puts the fit in words: see docs/extend.md.
     """
 
     def registered(model: Model) -> Model:
@@ -175,7 +175,7 @@ def one_coin(
         confusion = right * accuracy + (1 - right) * (1 - accuracy) / (answers.levels - 1)
         return Errors(posterior.mean(axis=1), confusion)
 
-    fit = settle(answers, learn, max_iterations=max_iterations, tolerance=tolerance, accelerate=accelerate)
+    fit = fit_em(answers, learn, max_iterations=max_iterations, tolerance=tolerance, accelerate=accelerate)
     return described("One coin per judge", answers, fit)
 
 

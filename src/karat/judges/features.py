@@ -13,7 +13,7 @@ from types import MappingProxyType
 import polars as pl
 
 from karat.errors import BadInput
-from karat.judges.facts import facts_of, whole, with_documents
+from karat.judges.known_columns import facts_of, whole, with_documents
 from karat.records import Documents, Judgments, Queries, Runs
 from karat.records.addresses import HOST, SCHEME, SITE
 from karat.records.base import count

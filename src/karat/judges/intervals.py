@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from karat.judges.figures import FIGURES, SHARES, resampled_figures
+from karat.judges.agreement_figures import FIGURES, SHARES, resampled_figures
 from karat.judges.left_out import Judges, LeftOut, left_out
 from karat.judges.sums import Sums
 from karat.labels import Panel
 from karat.labels.panel import Floats
 from karat.stats import FEWEST, Resampling
-from karat.stats.agreement import fleiss_test
+from karat.stats.kappas import fleiss_test
 
 
 def with_figures(

@@ -20,7 +20,7 @@ from karat.labels.panel import Flags, Floats, Ints
 from karat.records import LabelsLike, Result
 from karat.records.base import count
 from karat.stats import FEWEST, check_level, totals
-from karat.stats.agreement import label_counts
+from karat.stats.kappas import label_counts
 from karat.stats.many import benjamini_hochberg
 
 #: How many judges a sentence names.

@@ -13,7 +13,7 @@ from typing import Literal
 
 import numpy as np
 
-from karat.judges.figures import figures_of
+from karat.judges.agreement_figures import figures_of
 from karat.judges.sums import EVERYBODY, Labels, Sums
 from karat.labels import GOLD, Panel
 from karat.labels.panel import Flags, Floats, Ints

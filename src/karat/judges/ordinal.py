@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from karat.errors import BadInput
-from karat.judges.em import Answers, Errors, check, settle, tally
+from karat.judges.em import Answers, Errors, check, fit_em, tally
 from karat.judges.error_model import ErrorModel, able_to_learn, described, register_error_model
 from karat.labels.panel import Floats
 
@@ -64,7 +64,7 @@ def ordinal(
         each, confusion = curves.fit(counts + smoothing * prior[:, None, None] * typical, each)
         return Errors(prior, confusion)
 
-    fit = settle(answers, learn, max_iterations=max_iterations, tolerance=tolerance, accelerate=accelerate)
+    fit = fit_em(answers, learn, max_iterations=max_iterations, tolerance=tolerance, accelerate=accelerate)
     return described("The ordinal model", answers, fit)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from karat.labels import Panel
 from karat.labels.panel import Floats
 from karat.stats import totals
-from karat.stats.agreement import label_counts
+from karat.stats.kappas import label_counts
 
 
 @dataclass(frozen=True, eq=False)

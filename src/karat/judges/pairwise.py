@@ -10,7 +10,7 @@ from karat.labels import Panel
 from karat.records import LabelsLike, Result
 from karat.records.base import count
 from karat.stats import totals
-from karat.stats.agreement import cohen_kappa, krippendorff_alpha, raw_agreement
+from karat.stats.kappas import cohen_kappa, krippendorff_alpha, raw_agreement
 
 #: How many meetings of two judges on a document to hold at once.
 AT_ONCE = 5_000_000

@@ -16,7 +16,7 @@ from karat.labels import ALL, Panel
 from karat.records.base import count
 from karat.records.scale import refuse_many_grades
 from karat.stats import FEWEST, check_level
-from karat.stats.two_way import spread_of_means
+from karat.stats.two_way import variance_of_means
 
 Floats = npt.NDArray[np.float64]
 
@@ -173,7 +173,7 @@ def cell_means(
         rows = parts[group, value]
         values, weight = rows.select(columns).to_numpy(), rows["_weight"].to_numpy()
         by_judge = rows["_judge"].to_numpy() if group in sampled else None
-        mean[at], spread = spread_of_means(values, weight, rows["_query"].to_numpy(), by_judge)
+        mean[at], spread = variance_of_means(values, weight, rows["_query"].to_numpy(), by_judge)
         if queries < FEWEST or (by_judge is not None and judges < 2):
             continue
         alike = values.min(axis=0) == values.max(axis=0)

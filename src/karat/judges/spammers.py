@@ -16,7 +16,7 @@ from karat.judges.others import Others, reliability
 from karat.labels import Panel
 from karat.labels.panel import Flags, Floats, Ints
 from karat.stats import totals
-from karat.stats.agreement import label_counts
+from karat.stats.kappas import label_counts
 from karat.stats.many import benjamini_hochberg
 
 #: Below this share of what the typical judge does, a judge counts as not looking.

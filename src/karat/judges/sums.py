@@ -16,7 +16,7 @@ from karat.errors import BadInput
 from karat.labels import ALL, GOLD, Panel
 from karat.labels.consensus import reduced
 from karat.labels.panel import Floats, Ints
-from karat.stats.agreement import cross_table, label_counts, pair_sums
+from karat.stats.kappas import cross_table, label_counts, pair_sums
 
 #: The stratum of a judge who is drawn from all groups together.
 EVERYBODY = -1

@@ -15,7 +15,7 @@ import polars as pl
 
 from karat.records.design import Rules
 from karat.records.times import moments
-from karat.stats.agreement import label_counts, pair_sums
+from karat.stats.kappas import label_counts, pair_sums
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]

@@ -25,7 +25,7 @@ from karat.records.base import count
 from karat.records.design import Rules
 from karat.records.scale import refuse_many_grades
 from karat.records.times import moments
-from karat.stats.agreement import label_counts
+from karat.stats.kappas import label_counts
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]

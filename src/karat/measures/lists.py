@@ -14,8 +14,8 @@ import numpy.typing as npt
 import polars as pl
 
 from karat.errors import BadInput
-from karat.measures.order import Ordered, order
 from karat.measures.profile import PROFILES, Profile
+from karat.measures.rank_order import Ordered, order
 from karat.measures.topics import Topics, pair_keys
 from karat.measures.unmatched import cause_of, only_numbers_meet, shown
 from karat.records import Runs

@@ -4,17 +4,17 @@ from karat.plan.comparisons import comparison_tasks
 from karat.plan.gold import GoldPlan, plan_gold, plan_gold_queries
 from karat.plan.pairs import PairSelection, select_pairs
 from karat.plan.power import PowerPlan, plan_power
-from karat.plan.spread import Spread, spread_of
+from karat.plan.variance import PilotVariance, pilot_variance
 
 __all__ = [
     "GoldPlan",
     "PairSelection",
+    "PilotVariance",
     "PowerPlan",
-    "Spread",
     "comparison_tasks",
+    "pilot_variance",
     "plan_gold",
     "plan_gold_queries",
     "plan_power",
     "select_pairs",
-    "spread_of",
 ]

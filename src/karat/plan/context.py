@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 import polars as pl
 
-from karat.context.pairs import PAIR
+from karat.context.page_pairs import PAIR
 from karat.errors import BadInput
 from karat.records import Result, RunsLike
 from karat.records.base import count

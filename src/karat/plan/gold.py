@@ -10,9 +10,9 @@ import polars as pl
 
 from karat.errors import BadInput, Undefined
 from karat.estimate import Scorer
-from karat.estimate.gold import Gold
+from karat.estimate.gold_sample import Gold
 from karat.estimate.pool import Pool, shown
-from karat.estimate.powered import out_of_reach
+from karat.estimate.ppi import out_of_reach
 from karat.measures import Measure, Profile, as_measures, is_linear, profile_named
 from karat.plan.gold_plan import GoldPlan as GoldPlan
 from karat.plan.second_round import as_many_uniform, chances, guessed_chances, joint_probabilities

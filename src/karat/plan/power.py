@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from karat.errors import BadInput
-from karat.plan.spread import Spread
+from karat.plan.variance import PilotVariance
 from karat.records.base import count
 from karat.records.result import ResultBase, rows_of
 from karat.stats.power import paired_power, queries_needed, sampled_sd, smallest_difference
@@ -30,7 +30,7 @@ class PowerPlan(ResultBase):
     """
 
     difference: float
-    spread: Spread
+    spread: PilotVariance
     power: float
     alpha: float
     queries: int
@@ -62,7 +62,7 @@ class PowerPlan(ResultBase):
 
 def plan_power(
     difference: float,
-    spread: Spread | float,
+    spread: PilotVariance | float,
     *,
     power: float = 0.8,
     alpha: float = 0.05,
@@ -76,13 +76,13 @@ def plan_power(
     To see a difference of 0.02 with power 80 % you need 787 queries.
     - paired t test at 0.05; a query's difference has a standard deviation of 0.2
 
-    `spread` is the standard deviation of a query's difference, or a `Spread` that also knows what a missing gold label
-    costs. Then every share of gold labels has its number of queries: few gold labels on many queries may be cheaper
-    than many on few, and with both costs the cheapest share is found. `cost_query` is all that a query costs but
-    its gold labels. The difference is one of true scores; judges' errors, if nobody sets them right with gold labels,
-    make it smaller. Not for choosing a difference after the result is known: power is a matter of before.
+    `spread` is the standard deviation of a query's difference, or a `PilotVariance` that also knows what a missing
+    gold label costs. Then every share of gold labels has its number of queries: few gold labels on many queries may be
+    cheaper than many on few, and with both costs the cheapest share is found. `cost_query` is all that a query costs
+    but its gold labels. The difference is one of true scores; judges' errors, if nobody sets them right with gold
+    labels, make it smaller. Not for choosing a difference after the result is known: power is a matter of before.
     """
-    spread = Spread(float(spread)) if isinstance(spread, int | float) else spread
+    spread = PilotVariance(float(spread)) if isinstance(spread, int | float) else spread
     difference, shares = abs(difference), tuple(float(share) for share in shares)
     _check(spread, shares, cost_query, cost_gold)
     needed = queries_needed(difference, spread.sd, power=power, alpha=alpha)
@@ -100,7 +100,7 @@ def plan_power(
     )
 
 
-def _check(spread: Spread, shares: Sequence[float], cost_query: float | None, cost_gold: float | None) -> None:
+def _check(spread: PilotVariance, shares: Sequence[float], cost_query: float | None, cost_gold: float | None) -> None:
     for name, cost in (("the cost of a query", cost_query), ("the cost of a gold label", cost_gold)):
         if cost is not None and not 0 <= cost < math.inf:
             raise BadInput.at(name, expected="a number from 0", found=f"{cost:g}")
@@ -128,7 +128,7 @@ def _check(spread: Spread, shares: Sequence[float], cost_query: float | None, co
 
 def _shares(
     difference: float,
-    spread: Spread,
+    spread: PilotVariance,
     power: float,
     alpha: float,
     shares: Sequence[float],
@@ -166,7 +166,7 @@ def _shares(
     return pl.DataFrame(rows, schema=schema)
 
 
-def _best_share(spread: Spread, cost_query: float, cost_gold: float) -> float:
+def _best_share(spread: PilotVariance, cost_query: float, cost_gold: float) -> float:
     """The share at which (sd^2 + R (1/share - 1)) (cost of a query and its gold labels) is smallest, to two digits."""
     added, per_query = spread.gold_variance or 0.0, cost_gold * (spread.pool or 0.0)
     rest = spread.sd**2 - added
@@ -194,7 +194,9 @@ def _curve(
     return pl.DataFrame(columns)
 
 
-def _finding(difference: float, spread: Spread, needed: int, by_share: pl.DataFrame, power: float, alpha: float) -> str:
+def _finding(
+    difference: float, spread: PilotVariance, needed: int, by_share: pl.DataFrame, power: float, alpha: float
+) -> str:
     of = f" in {spread.measure}" if spread.measure else ""
     said = f"To see a difference of {difference:g}{of} with power {100 * power:g} % you need "
     if not by_share.height:
@@ -222,7 +224,7 @@ def _with_gold(row: dict[str, Any]) -> str:
     return f"{count(row['queries'], 'query', 'queries')} with gold for {share} of what matters{labels}"
 
 
-def _notes(difference: float, spread: Spread, power: float, alpha: float) -> list[str]:
+def _notes(difference: float, spread: PilotVariance, power: float, alpha: float) -> list[str]:
     of = "" if spread.queries is None else f", known from {count(spread.queries, 'query', 'queries')} by the labels"
     sd = f"{spread.sd:g}" if spread.queries is None else f"{spread.sd:.3g}"
     notes = [f"paired t test at {alpha:g}; a query's difference has a standard deviation of {sd}{of}"]

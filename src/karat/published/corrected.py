@@ -12,10 +12,10 @@ import polars as pl
 
 from karat.published.accuracy import Accuracy
 from karat.published.observed import Observed
-from karat.records.figures import decimals
+from karat.records.number_format import decimals
 from karat.records.result import ResultBase, rows_of
 from karat.stats import Resampling
-from karat.stats.correction import corrected, corrected_parts, lang_reiczigel, reach
+from karat.stats.correction import corrected, corrected_parts, half_width, lang_reiczigel
 
 Floats = npt.NDArray[np.float64]
 
@@ -135,7 +135,7 @@ def corrected_score(
         accuracy.n_nonrelevant,
         level,
     )
-    half = float(reach(error, level))
+    half = float(half_width(error, level))
     low, high, notes = _possible(value, float(ends[0]), float(ends[1]))
     notes += accuracy.notes
     drawn, few = bootstrap(observed, accuracy, draws, seed)

@@ -14,10 +14,10 @@ from karat.errors import BadInput, Undefined
 from karat.published.accuracy import Accuracy
 from karat.published.corrected import FEWEST_DRAWS, Corrected, bootstrap, corrected_score, drawn_accuracies
 from karat.published.observed import ROUNDING, Observed
-from karat.records.figures import decimals
+from karat.records.number_format import decimals
 from karat.records.result import ResultBase, rows_of
 from karat.stats import Resampling
-from karat.stats.correction import corrected, corrected_parts, reach, shared_parts, together, two_sided
+from karat.stats.correction import corrected, corrected_parts, half_width, shared_parts, together, two_sided
 
 WHY_INDEPENDENT_DIFFERS = (
     "independent is the paper's test: it adds the errors of both corrected scores as if each system had its own gold "
@@ -213,7 +213,7 @@ def _row(
     method: str, a: float, b: float, parts: Sequence[float], freedoms: Sequence[float], level: float
 ) -> dict[str, Any]:
     error, df = (float(figure) for figure in together(parts, freedoms))
-    half = float(reach(error, level, df))
+    half = float(half_width(error, level, df))
     return {
         "method": method,
         "a": a,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from karat.records.figures import in_words, written
+from karat.records.number_format import in_words, written
 from karat.records.scale import Scale
 
 #: What a notebook shows of a table whose columns of interest nobody has named; `to_frame()` has all of it.

@@ -150,7 +150,7 @@ def ranked(runs: Runs, depth: int | None = None) -> pl.DataFrame:
     [('b', 1), ('c', 2), ('a', 3)]
 
     Best score first, and of equal scores the larger doc id, as trec_eval does. Scoring has a faster way to the same
-    order (`karat.measures.order`).
+    order (`karat.measures.rank_order`).
     """
     frame = runs.frame.sort("system", "query", "score", "doc", descending=[False, False, True, True])
     frame = frame.select("system", "query", "doc", rank=pl.int_range(1, pl.len() + 1).over("system", "query"))

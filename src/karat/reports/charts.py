@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from karat.records import Scale
-from karat.records.figures import in_words
+from karat.records.number_format import in_words
 from karat.records.result import rows_of
 from karat.reports.colours import ACCENT, GROUPS, LETTERS, ON_GOLD, PAPER, QUIET, RULE, TRUTH
 

@@ -10,7 +10,7 @@ import polars as pl
 from karat.comparison import Comparison
 from karat.errors import Undefined
 from karat.estimate import Scores
-from karat.records.figures import decimals
+from karat.records.number_format import decimals
 
 #: What LaTeX would not print as it stands.
 SPECIAL = {

@@ -9,7 +9,7 @@ import polars as pl
 from karat.comparison import Comparison
 from karat.errors import KaratError, Undefined
 from karat.measures import as_measures, is_linear
-from karat.plan import plan_gold, plan_gold_queries, plan_power, spread_of
+from karat.plan import pilot_variance, plan_gold, plan_gold_queries, plan_power
 from karat.records import Runs
 from karat.reports import charts
 from karat.reports.figure import Figure
@@ -39,7 +39,7 @@ def next_section(
         )
     )
     try:
-        plan = plan_power(difference, spread_of(labels, pair, found.measure, gold=study.gold))
+        plan = plan_power(difference, pilot_variance(labels, pair, found.measure, gold=study.gold))
         said.append(plan.finding)
         curve = plan.curve.with_columns(series=pl.lit(f"{b} against {a}"))
         have = found.by_query.height

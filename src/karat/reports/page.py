@@ -13,7 +13,7 @@ from typing import Any
 
 import polars as pl
 
-from karat.records.figures import cell, column_decimals
+from karat.records.number_format import cell, column_decimals
 from karat.reports.colours import DARK, config
 from karat.reports.figure import Figure, vega_lite
 from karat.reports.section import Section, Table

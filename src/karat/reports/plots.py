@@ -9,7 +9,7 @@ import polars as pl
 from karat.errors import Undefined
 from karat.estimate import Scores
 from karat.plan.power import PowerPlan
-from karat.records.figures import GRADES, WHOLE, in_words
+from karat.records.number_format import GRADES, WHOLE, in_words
 from karat.records.result import ResultBase
 from karat.reports import charts
 from karat.reports.figure import Figure

@@ -15,16 +15,16 @@ from karat.records import PathLike
 from karat.records.base import count
 from karat.reports.context import context_section
 from karat.reports.figure import Figure
+from karat.reports.grade_weights import worth_section
+from karat.reports.headline_pair import in_a_few_words
 from karat.reports.judging import judges_section
 from karat.reports.latex import latex_tables
 from karat.reports.next_steps import next_section
 from karat.reports.page import page
 from karat.reports.scores import scores_section
 from karat.reports.section import Section, left_out
-from karat.reports.told import in_a_few_words
 from karat.reports.users import users_section
 from karat.reports.verdict import comparison, verdict_section
-from karat.reports.worth import worth_section
 from karat.study import Study
 
 #: What is scored beside the measure that decides.

@@ -8,7 +8,7 @@ import polars as pl
 
 from karat.comparison import Comparison
 from karat.estimate import Scores
-from karat.records.figures import decimals
+from karat.records.number_format import decimals
 from karat.reports import charts
 from karat.reports.figure import Figure
 from karat.reports.section import Section, Table

@@ -9,8 +9,8 @@ from karat.comparison import compare as compared
 from karat.errors import KaratError, Undefined
 from karat.estimate import score
 from karat.records import Judgments, Runs
+from karat.reports.headline_pair import Told
 from karat.reports.section import Section, Table
-from karat.reports.told import Told
 from karat.reports.verdict_figures import by_group, by_query, methods_figure
 from karat.study import Study
 

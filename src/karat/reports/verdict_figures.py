@@ -15,7 +15,7 @@ from karat.errors import KaratError, Undefined
 from karat.records import Runs
 from karat.reports import charts
 from karat.reports.figure import Figure
-from karat.reports.told import Told, in_a_few_words
+from karat.reports.headline_pair import Told, in_a_few_words
 from karat.study import Study, Truth
 
 #: The methods in the order in which they are drawn, and their names there; inversion-independent, which assumes what

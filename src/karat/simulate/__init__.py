@@ -1,12 +1,12 @@
 """What if the truth were known? Judges, clicks, preferences and whole studies with planted effects."""
 
-from karat.simulate.bronze import bronze_pairs, bronze_scores
 from karat.simulate.clicks import click_log, position_clicks
-from karat.simulate.context import ContextStudy, context_study
+from karat.simulate.context_study import ContextStudy, context_study
 from karat.simulate.judges import fatigue, judge_labels, label_chances
+from karat.simulate.judging_study import JudgingStudy, judging_study
+from karat.simulate.noisy_judges import bronze_pairs, bronze_scores
 from karat.simulate.preference_study import PreferenceStudy, preference_study
 from karat.simulate.preferences import side_by_side
-from karat.simulate.study import JudgingStudy, judging_study
 from karat.simulate.two_systems import TwoSystems, two_systems
 
 __all__ = [

@@ -112,10 +112,10 @@ def two_sided(value: Number, error: Number, df: Number = np.inf) -> Number:
     return float(p) if p.ndim == 0 else p
 
 
-def reach(error: Number, level: float, df: Number = np.inf) -> Number:
+def half_width(error: Number, level: float, df: Number = np.inf) -> Number:
     """How far an interval reaches to each side, by Student's t, or by the normal distribution without `df`.
 
-    >>> round(float(reach(1.0, 0.95)), 2), round(float(reach(1.0, 0.95, 9)), 2)
+    >>> round(float(half_width(1.0, 0.95)), 2), round(float(half_width(1.0, 0.95, 9)), 2)
     (1.96, 2.26)
     """
     from scipy.special import ndtri, stdtrit
@@ -147,7 +147,7 @@ def lang_reiczigel(
     Reference: Lang and Reiczigel, Confidence limits for prevalence of disease adjusted for estimated sensitivity and
     specificity (Preventive Veterinary Medicine 2014).
     """
-    z2 = float(reach(1.0, level)) ** 2
+    z2 = float(half_width(1.0, level)) ** 2
     share = (n * score + z2 / 2) / (n + z2)
     right = (n_relevant * relevant + 1) / (n_relevant + 2)
     right_not = (n_nonrelevant * nonrelevant + 1) / (n_nonrelevant + 2)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from karat.stats.two_way import Spread, combined
+from karat.stats.two_way import Variance, combined
 
 Floats = npt.NDArray[np.float64]
 
@@ -36,7 +36,7 @@ def clustered_differences(
     n_all: npt.NDArray[np.int64] | Floats,
     s_all: Floats,
     noise: tuple[float, float] | None = None,
-    judges: Sequence[tuple[Spread, Floats]] = (),
+    judges: Sequence[tuple[Variance, Floats]] = (),
     *,
     level: float = 0.95,
 ) -> Differences:
@@ -85,11 +85,11 @@ def clustered_differences(
         df = (var_in + var_out) ** 2 / (var_in**2 / df_in + var_out**2 / df_out)
         df = np.where(np.isfinite(df), df, np.minimum(df_in, df_out))
     clusters = (n_all.sum(axis=1) > 0).sum()
-    looks = [Spread(((score_in - score_out) ** 2).sum(axis=0), np.minimum(df, clusters - 1.0))]
+    looks = [Variance(((score_in - score_out) ** 2).sum(axis=0), np.minimum(df, clusters - 1.0))]
     if noise is not None:
         pull = (n_in * (1 - share) - n_out * share).sum(axis=2) / size
         usual = noise[0] / size + noise[1] * (pull**2).sum(axis=0)
-        looks.append(Spread(usual, np.full(len(size), clusters - 1.0)))
+        looks.append(Variance(usual, np.full(len(size), clusters - 1.0)))
     for judge, both in judges:
         looks = [combined(look, judge, both) for look in looks]
     p, reach = np.zeros(len(size)), np.zeros(len(size))

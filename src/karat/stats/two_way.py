@@ -27,17 +27,17 @@ NOTHING_LEFT = 1e-9
 MANY = 2000
 
 
-class Spread(NamedTuple):
+class Variance(NamedTuple):
     """The variance of each figure, and the degrees of freedom that its t has."""
 
     variance: Floats
     df: Floats
 
 
-def combined(query: Spread, judge: Spread, both: Floats) -> Spread:
+def combined(query: Variance, judge: Variance, both: Floats) -> Variance:
     """The variance that allows for queries and for judges, from those that allow for one and for the two crossed.
 
-    >>> spread = combined(Spread(np.array([4.0]), np.array([50.0])), Spread(np.array([3.0]), np.array([9.0])),
+    >>> spread = combined(Variance(np.array([4.0]), np.array([50.0])), Variance(np.array([3.0]), np.array([9.0])),
     ...                   np.array([1.0]))
     >>> spread.variance.tolist(), spread.df.round(1).tolist()
     ([6.0], [27.3])
@@ -51,12 +51,12 @@ def combined(query: Spread, judge: Spread, both: Floats) -> Spread:
     with np.errstate(divide="ignore", invalid="ignore"):
         df = variance**2 / (query.variance**2 / query.df + judge.variance**2 / judge.df)
     least = np.minimum(query.df, judge.df)
-    return Spread(variance, np.where(np.isfinite(df), np.maximum(df, least), least))
+    return Variance(variance, np.where(np.isfinite(df), np.maximum(df, least), least))
 
 
 def two_way(
     basis: Floats, residual: Floats, back: Floats, query: Ints, judge: Ints, judged: Floats | None = None
-) -> Spread:
+) -> Variance:
     """The spread of each coefficient of a regression, by query and judge.
 
     `basis` has orthonormal columns that span the design, `back` turns coefficients of the basis into those of the
@@ -75,7 +75,7 @@ def two_way(
     return combined(clustered(basis, residual, back, query), clustered(some, left, back, judge), both)
 
 
-def clustered(basis: Floats, residual: Floats, back: Floats, cluster: Ints) -> Spread:
+def clustered(basis: Floats, residual: Floats, back: Floats, cluster: Ints) -> Variance:
     """The spread of each coefficient by clusters of one kind, for few and unequal ones (CR2).
 
     >>> basis, residual = np.full((4, 1), 0.5), np.array([1.0, 1.0, -2.0, 0.0])
@@ -107,13 +107,13 @@ def clustered(basis: Floats, residual: Floats, back: Floats, cluster: Ints) -> S
     crossed = np.einsum("gcj,gck->cjk", spread, spread)
     square = (size**2).sum(axis=0) - 2 * (size * (spread**2).sum(axis=2)).sum(axis=0) + (crossed**2).sum(axis=(1, 2))
     with np.errstate(divide="ignore", invalid="ignore"):
-        return Spread(variance, mean**2 / square)
+        return Variance(variance, mean**2 / square)
 
 
-def spread_of_means(values: Floats, weight: Floats, query: Ints, judge: Ints | None) -> tuple[Floats, Spread]:
+def variance_of_means(values: Floats, weight: Floats, query: Ints, judge: Ints | None) -> tuple[Floats, Variance]:
     """The weighted mean of each column with its spread by query, and by judge where judges are a sample, too.
 
-    >>> mean, spread = spread_of_means(np.array([[1.0], [1], [-2], [0]]), np.ones(4), np.arange(4), None)
+    >>> mean, spread = variance_of_means(np.array([[1.0], [1], [-2], [0]]), np.ones(4), np.arange(4), None)
     >>> mean.tolist(), spread.variance.tolist(), spread.df.round(6).tolist()
     ([0.0], [0.5], [3.0])
 
@@ -123,7 +123,7 @@ def spread_of_means(values: Floats, weight: Floats, query: Ints, judge: Ints | N
     mean = weight @ values / whole
     scores = (values - mean) * (weight / whole)[:, None]
 
-    def by(cluster: Ints) -> Spread:
+    def by(cluster: Ints) -> Variance:
         number = np.unique(cluster, return_inverse=True)[1]
         sums = np.column_stack([totals(number, column, int(number.max()) + 1) for column in scores.T])
         share = np.bincount(number, weight) / whole
@@ -132,7 +132,7 @@ def spread_of_means(values: Floats, weight: Floats, query: Ints, judge: Ints | N
             size, crossed = share * blown, share**2 * blown
             square = (size**2).sum() - 2 * (size * crossed).sum() + crossed.sum() ** 2
             df = (size - crossed).sum() ** 2 / square
-        return Spread((sums**2 * blown[:, None]).sum(axis=0), np.full(values.shape[1], df))
+        return Variance((sums**2 * blown[:, None]).sum(axis=0), np.full(values.shape[1], df))
 
     if judge is None:
         return mean, by(query)
@@ -140,13 +140,13 @@ def spread_of_means(values: Floats, weight: Floats, query: Ints, judge: Ints | N
     return mean, combined(by(query), by(judge), pairs.variance)
 
 
-def spread_of_difference(
+def variance_of_difference(
     values: Floats, first: Flags, weight: Floats, query: Ints, judge: Ints, judged: Floats | None = None
-) -> tuple[float, Spread]:
+) -> tuple[float, Variance]:
     """The mean of the first rows less that of the others, weighted, with its spread by query and judge.
 
     >>> values, six = np.array([1.0, 2, 3, 0, 1, 2]), np.arange(6)
-    >>> gap, spread = spread_of_difference(values, six < 3, np.ones(6), six, six)
+    >>> gap, spread = variance_of_difference(values, six < 3, np.ones(6), six, six)
     >>> gap, spread.variance.round(6).tolist(), spread.df.round(6).tolist()  # two samples of three: 1 / 3 + 1 / 3
     (1.0, [0.666667], [4.0])
 
@@ -169,5 +169,5 @@ def spread_of_difference(
         np.average(values[first], weights=weight[first]) - np.average(values[~first], weights=weight[~first])
     )
     if any(np.ptp(queries[side]) == 0 or judges[side].max() == judges[side].min() >= 0 for side in sides):
-        return difference, Spread(np.array([np.nan]), np.array([np.nan]))
+        return difference, Variance(np.array([np.nan]), np.array([np.nan]))
     return difference, two_way(basis, left[0], back, queries, judges, left[1])

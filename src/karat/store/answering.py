@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, bindparam, func, select, update
 
 from karat.store.kinds import KINDS
-from karat.store.log import Answer, lock_task, log, settle
+from karat.store.log import Answer, lock_task, log, recount
 from karat.store.progress import PRACTISED
 from karat.store.queue import lock_judge, own_bundle
 from karat.store.rejecting import reject
@@ -65,7 +65,7 @@ def answer(store: Store, judge_id: int, task_id: int, said: Answer) -> Outcome:
         if task["practice"]:
             number = log(connection, store, "practice", judge_id=judge_id, task_id=task_id, answer=said)
             _set(connection, store, mine["id"], "answered")
-            settle(connection, task_id)
+            recount(connection, task_id)
             feedback = _feedback(connection, store, judge_id, task, {"label": said.label, "choice": said.choice})
             if feedback["passed"] is False:
                 why = "the practice round did not go well enough; the lead decides whether you go on"
@@ -77,13 +77,13 @@ def answer(store: Store, judge_id: int, task_id: int, said: Answer) -> Outcome:
             log(connection, store, "late", judge_id=judge_id, task_id=task_id, answer=said, left=left, right=right)
             if mine["state"] == "held":
                 _set(connection, store, mine["id"], "expired")
-                settle(connection, task_id)
+                recount(connection, task_id)
             return _Refused("others have finished this task meanwhile; your answer is kept but not counted")
         number = log(
             connection, store, "answer", judge_id=judge_id, task_id=task_id, answer=said, left=left, right=right
         )
         _set(connection, store, mine["id"], "answered")
-        settle(connection, task_id)
+        recount(connection, task_id)
         failed = task["trap"] and said.choice != _expected(task, mine["turned"])
         if failed:
             log(connection, store, "trap_failed", judge_id=judge_id, task_id=task_id, target_id=number)
@@ -127,7 +127,7 @@ def undo(store: Store, judge_id: int, task_id: int, *, key: str | None = None) -
             raise Conflict("others have finished this task meanwhile")
         number = log(connection, store, "undo", judge_id=judge_id, task_id=task_id, target_id=target, key=key)
         _set(connection, store, mine["id"], "held", until=store.clock() + 60 * store.rules.reserve_minutes)
-        settle(connection, task_id)
+        recount(connection, task_id)
         return Outcome(number)
 
     return store.database.write(work)
@@ -178,7 +178,7 @@ def _give_back(store: Store, judge_id: int, task_id: int, kind: str, said: Answe
             raise Conflict("choose one of the answers, none relevant among them")
         number = log(connection, store, kind, judge_id=judge_id, task_id=task_id, answer=said)
         _set(connection, store, mine["id"], kind)
-        settle(connection, task_id)
+        recount(connection, task_id)
         return Outcome(number)
 
     return store.database.write(work)

@@ -17,7 +17,7 @@ from sqlalchemy.exc import ArgumentError, DataError, DBAPIError, IntegrityError,
 from sqlalchemy.pool import StaticPool
 
 from karat.errors import BadInput
-from karat.store.trouble import ADDRESS, first_line, in_words
+from karat.store.database_errors import ADDRESS, first_line, in_words
 
 T = TypeVar("T")
 

@@ -13,7 +13,7 @@ from karat.labels import GOLD
 from karat.labels.selection import OVERALL
 from karat.records import Judgments, Records, Scale, Schema
 from karat.records.base import count
-from karat.store import collected
+from karat.store import read_tables
 from karat.store.kinds import JUDGE, KINDS
 from karat.store.kinds.kind import typed
 from karat.store.people import all_judges
@@ -54,10 +54,10 @@ def exported(store: Store, what: str, scale: Scale | None = None, group: str | N
     kind = next((kind for kind in KINDS.values() if kind.table.name == what), None)
     if kind is None:
         raise BadInput.at("the export", expected=" or ".join(exportable()), found=f'"{what}"')
-    frame = collected.answers_frame(store, kind)
+    frame = read_tables.answers_frame(store, kind)
     if kind.sides:
         # Their answers are taken back: without this nobody would know that somebody failed a trap.
-        frame = frame.with_columns(rejected=pl.lit(collected.rejected(store, kind) or None, pl.Int64))
+        frame = frame.with_columns(rejected=pl.lit(read_tables.rejected(store, kind) or None, pl.Int64))
     if kind.table.records is None:
         return Table(frame)
     return kind.table.records(_filled(frame.drop("task"), kind.table.records))
@@ -80,7 +80,7 @@ def drawn_labels(store: Store, scale: Scale | None = None, group: str | None = N
 
 def with_gold(store: Store, scale: Scale | None = None) -> Judgments:
     """All judgments, those of the group gold as `drawn_labels` has them where a plan drew some."""
-    said, gold = collected.judgments(store), drawn_labels(store, scale, GOLD)
+    said, gold = read_tables.judgments(store), drawn_labels(store, scale, GOLD)
     if not len(gold):
         return _judgments(said, scale)
     others = said.filter(pl.col("group") != GOLD)
@@ -89,8 +89,8 @@ def with_gold(store: Store, scale: Scale | None = None) -> Judgments:
 
 def _said_and_waiting(store: Store, group: str | None) -> tuple[pl.DataFrame, pl.DataFrame]:
     """What judges said, and the drawn documents of which they said nothing yet."""
-    waiting = _of(group, collected.waiting(store))  # first: what is said meanwhile is not lost between the two
-    said = _of(group, collected.judgments(store))
+    waiting = _of(group, read_tables.waiting(store))  # first: what is said meanwhile is not lost between the two
+    said = _of(group, read_tables.judgments(store))
     asked = ["query", "doc", "context", "subtopic", "group"]
     return said, waiting.join(said, on=asked, how="anti", nulls_equal=True, maintain_order="left")
 
@@ -126,7 +126,7 @@ def people_frame(store: Store) -> pl.DataFrame:
             "completion_code": person["completion"],
             "state": person["state"],
             "why": person["why"],
-            "joined": collected.iso(person["made"]),
+            "joined": read_tables.iso(person["made"]),
             "answers": said[person["id"]],
         }
         for person in all_judges(store)
@@ -150,4 +150,4 @@ def _filled(frame: pl.DataFrame, records: type[Records]) -> pl.DataFrame:
     return frame.select(name for name in frame.columns if name in always or frame[name].null_count() < frame.height)
 
 
-_BESIDE = {"tasks": collected.tasks_frame, "people": people_frame, "log": collected.events_frame}
+_BESIDE = {"tasks": read_tables.tasks_frame, "people": people_frame, "log": read_tables.events_frame}

@@ -16,7 +16,7 @@ from karat.records import Records
 from karat.records.times import moments
 from karat.store.kinds import KINDS, TaskKind
 from karat.store.kinds.kind import SEEN, Elsewhere
-from karat.store.log import labels_wanted, settle
+from karat.store.log import labels_wanted, recount
 from karat.store.people import add_judge
 from karat.store.probabilities import Asked, Chances, Draw, keep_chances
 from karat.store.store import Store
@@ -123,7 +123,7 @@ def import_records(store: Store, records: Records, *, name: str = "imported") ->
             if task.free < 0:
                 more = update(tasks).where(tasks.c.id == task_id)
                 connection.execute(more.values(base=tasks.c.base - task.free))
-            settle(connection, task_id)
+            recount(connection, task_id)
         chances = keep_chances(connection, store, _drawn(rows))
         set_now = len(chances.set - missing)
         return Imported(len(said), known, surplus, changed, twice, traps, set_now, chances)

@@ -80,7 +80,7 @@ def log(
     return added(connection, _INSERT, row)
 
 
-def settle(connection: Connection, task_id: int) -> None:
+def recount(connection: Connection, task_id: int) -> None:
     """Bring a task's counts in line with the log and the reservations; the caller holds the task's row."""
     names = {"task": task_id}
     task = connection.execute(_RULES, names).one()

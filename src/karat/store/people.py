@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, delete, func, insert, select, update
 
 from karat.errors import BadInput
-from karat.store.log import lock_task, log, settle
+from karat.store.log import lock_task, log, recount
 from karat.store.store import LOTS, NotYours, Store, added, as_dict
 from karat.store.tables import bundles, judges, leads, reservations, sessions
 
@@ -153,7 +153,7 @@ def free_held(connection: Connection, store: Store, judge_id: int) -> None:
         connection.execute(
             update(reservations).where(reservations.c.id == row.id).values(state="released", changed=store.clock())
         )
-        settle(connection, row.task_id)
+        recount(connection, row.task_id)
     owned = update(bundles).where(bundles.c.owner_id == judge_id, bundles.c.study_id == store.study_id)
     connection.execute(owned.values(owner_id=None, until=None))
 

@@ -13,7 +13,7 @@ from karat.store import candidates as ask
 from karat.store.candidates import candidates
 from karat.store.database import LostRace
 from karat.store.kinds import KINDS
-from karat.store.log import settle
+from karat.store.log import recount
 from karat.store.store import Closed, NotYours, Store
 from karat.store.tables import bundles, reservations, tasks
 
@@ -102,7 +102,7 @@ def expire(connection: Connection, store: Store) -> None:
         if connection.execute(ask.TASK_IF_FREE, {"task": row.task_id}).first() is None:
             continue  # somebody is answering it this moment
         if connection.execute(_EXPIRE, {"number": row.id, "now": now}).rowcount:
-            settle(connection, row.task_id)
+            recount(connection, row.task_id)
 
 
 def own_bundle(connection: Connection, store: Store, judge_id: int, bundle_id: int) -> None:

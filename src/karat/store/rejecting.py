@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import Connection, select, update
 
-from karat.store.log import lock_task, log, settle
+from karat.store.log import lock_task, log, recount
 from karat.store.people import free_held
 from karat.store.store import NotYours, Store
 from karat.store.tables import answers, judges, reservations, tasks
@@ -41,7 +41,7 @@ def reject(connection: Connection, store: Store, judge: dict[str, Any], why: str
             reservations.c.judge_id == judge["id"], reservations.c.task_id == row.task_id
         )
         connection.execute(change.values(state="rejected", changed=store.clock()))
-        settle(connection, row.task_id)
+        recount(connection, row.task_id)
     connection.execute(update(judges).where(judges.c.id == judge["id"]).values(state="rejected", why=why))
     log(connection, store, "rejected", judge_id=judge["id"], more={"why": why})
     free_held(connection, store, judge["id"])

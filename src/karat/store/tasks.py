@@ -12,7 +12,7 @@ from sqlalchemy import Connection, insert, select, text, update
 
 from karat.records import Source
 from karat.store.kinds import KINDS
-from karat.store.log import settle
+from karat.store.log import recount
 from karat.store.probabilities import Chances, Draw, keep_chances
 from karat.store.store import LOTS, Store
 from karat.store.tables import ENDLESS, bundles, tasks
@@ -142,7 +142,7 @@ def _plan(connection: Connection, task_id: int, row: dict[str, Any], bundle_id: 
     gone = (*NOT_STORED, "filled", "held", "open", "wanted", "study_id", "grp", "item", "occurrence")
     values = {name: value for name, value in row.items() if name not in gone and value is not None}
     connection.execute(update(tasks).where(tasks.c.id == task_id).values(**values, bundle_id=bundle_id))
-    settle(connection, task_id)
+    recount(connection, task_id)
 
 
 def _of_group(store: Store, row: dict[str, Any], group: str, place: int, lot: int) -> list[dict[str, Any]]:

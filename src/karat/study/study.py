@@ -19,15 +19,15 @@ from karat.formats import (
     read_runs,
     read_subtopics,
 )
-from karat.formats.files import File
-from karat.formats.several import groups_together, told_apart
-from karat.formats.study import StudyFolder, read_study
+from karat.formats.merge import groups_together, unique_system_names
+from karat.formats.open_files import File
+from karat.formats.study_folder import StudyFolder, read_study
 from karat.labels import GOLD, select, split_gold
 from karat.records import ClickLog, Clicks, Documents, Judgments, PathLike, Preferences, Queries, Runs, Scale
 from karat.records.base import count
 from karat.records.design import StudyDesign
-from karat.study.collected import Collected, collected
-from karat.study.files import DESIGN, TRUTH, files_of, not_read, only_file
+from karat.study.folder_files import DESIGN, TRUTH, files_of, not_read, only_file
+from karat.study.from_database import Collected, collected
 from karat.study.truth import Truth
 
 #: What a study may hold beside its labels and gold labels.
@@ -101,7 +101,7 @@ class Study:
             for what, path in named.items()
         }
         run_files = (_paths(runs) or files_of(place, "runs")) if "runs" in only else []
-        lists = told_apart([read_runs(path) for path in run_files], run_files)
+        lists = unique_system_names([read_runs(path) for path in run_files], run_files)
         liked = (
             None if paths["preferences"] is None else read_preferences(paths["preferences"], time_format=time_format)
         )

@@ -1,6 +1,5 @@
 """Do measures agree with users, and what do labels do to the rankers trained on them?"""
 
-from karat.validity.agreement import Agreement, agreement, agreement_of
 from karat.validity.bradley_terry import SystemRanking, rank_systems
 from karat.validity.click_rates import against_click_rates, click_labels
 from karat.validity.coders import coder_agreement
@@ -16,6 +15,7 @@ from karat.validity.reasons import reason_table, reasons_by_rules
 from karat.validity.robustness import robustness
 from karat.validity.side_judges import preference_judges
 from karat.validity.training import Training, train
+from karat.validity.user_agreement import Agreement, agreement, agreement_of
 from karat.validity.votes import preferred, trusted, votes
 
 __all__ = [

@@ -11,8 +11,8 @@ import polars as pl
 from karat.errors import BadInput, Undefined
 from karat.records import Result
 from karat.records.base import count
-from karat.stats.agreement import cohen_kappa, cross_table, fleiss_kappa, pair_sums
 from karat.stats.bootstrap import FEWEST, Resampling
+from karat.stats.kappas import cohen_kappa, cross_table, fleiss_kappa, pair_sums
 from karat.validity.reason_classes import NAMES
 from karat.validity.reasons import Flags, codes_of
 

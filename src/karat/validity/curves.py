@@ -15,8 +15,8 @@ from karat.errors import BadInput
 from karat.measures import as_measures
 from karat.records import FrameLike, Judgments, LabelsLike, Preferences, Result, RunsLike
 from karat.records.base import count
-from karat.stats.agreement import cohen_kappa, raw_agreement
 from karat.stats.bootstrap import FEWEST, Resampling, resampled
+from karat.stats.kappas import cohen_kappa, raw_agreement
 from karat.validity.asked import asked_by, shown_depth
 from karat.validity.sign_tables import jaccard_of_signs, sign_tables
 from karat.validity.variants import differences, takes, varied

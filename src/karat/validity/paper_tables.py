@@ -10,9 +10,9 @@ import polars as pl
 from karat.errors import BadInput, Undefined
 from karat.records import FrameLike, Judgments, LabelsLike, Preferences, Queries, Result, RunsLike
 from karat.records.runs import joined
-from karat.validity.agreement import Agreement, agreement_of
 from karat.validity.compared import Compared, compare
 from karat.validity.measure_correlation import measure_correlation
+from karat.validity.user_agreement import Agreement, agreement_of
 from karat.validity.votes import preferred
 
 #: What the paper compares: cluster recall is subtopic recall, IA-PC is P_IA.

@@ -12,13 +12,13 @@ import polars as pl
 from karat.errors import Undefined
 from karat.judges.chances import binomial_tail
 from karat.judges.disagreement import ratio
-from karat.judges.votes import level_of, levels_of, merged, used, votes, with_names
+from karat.judges.level_counts import level_of, levels_of, merged, used, votes, with_names
 from karat.labels import Panel
 from karat.measures import Gains
 from karat.records import LabelsLike, Result
 from karat.records.base import count
 from karat.records.scale import nothing_below
-from karat.stats.agreement import label_counts
+from karat.stats.kappas import label_counts
 from karat.validity.tied import tied_gap, tied_ndcg
 
 Floats = npt.NDArray[np.float64]

@@ -18,7 +18,7 @@ from karat.cli.runs import read_several
 from karat.errors import BadInput
 from karat.judges.dimensions.change import check_by
 from karat.records import Documents, Judgments, Result, Runs, Scale
-from karat.records.figures import in_words
+from karat.records.number_format import in_words
 from karat.records.runs import together
 
 #: What of a wide table is printed; --json has the rest.

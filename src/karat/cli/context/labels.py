@@ -14,7 +14,7 @@ from karat.cli.plan.context import task_file
 from karat.cli.results import Tables, tell
 from karat.context import compare_predictors, context_accuracy, context_sources, label_in_context
 from karat.errors import BadInput, Undefined
-from karat.formats.files import write_bytes
+from karat.formats.open_files import write_bytes
 from karat.records import Judgments, Result
 from karat.records.base import count
 

@@ -12,8 +12,8 @@ from karat.cli.outputs import keep_inputs
 from karat.cli.results import print_result
 from karat.cli.runs import read_several
 from karat.errors import BadInput
-from karat.formats.files import File, write_bytes
 from karat.formats.format import format_ending
+from karat.formats.open_files import File, write_bytes
 from karat.plan.context import context_schemes, plan_context
 from karat.records.runs import together
 

@@ -15,7 +15,7 @@ from karat.cli.runs import read_several
 from karat.cli.tables import console, say
 from karat.errors import BadInput, KaratError
 from karat.formats import read_judgments, write
-from karat.formats.files import File
+from karat.formats.open_files import File
 from karat.measures import profile_named
 from karat.plan.gold import plan_gold, plan_gold_queries
 from karat.records import Judgments, Result

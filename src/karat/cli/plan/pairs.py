@@ -15,7 +15,7 @@ from karat.cli.runs import read_several
 from karat.errors import BadInput
 from karat.formats import FORMATS, read_queries
 from karat.formats.csv import read_csv
-from karat.formats.files import File, write_bytes
+from karat.formats.open_files import File, write_bytes
 from karat.plan import comparison_tasks, select_pairs
 from karat.records.result import rows_of
 

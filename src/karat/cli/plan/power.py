@@ -14,7 +14,7 @@ from karat.cli.results import print_result
 from karat.cli.runs import read_several
 from karat.cli.tables import console, say
 from karat.errors import BadInput
-from karat.plan import PowerPlan, Spread, plan_power, spread_of
+from karat.plan import PilotVariance, PowerPlan, pilot_variance, plan_power
 from karat.records import Result
 
 EXAMPLES = """\b
@@ -71,7 +71,7 @@ def power(
         if pool is not None:
             spread = replace(spread, pool=pool)
     else:
-        spread = Spread(sd_difference or 0.0, gold_variance, pool, measure or "")
+        spread = PilotVariance(sd_difference or 0.0, gold_variance, pool, measure or "")
     found = plan_power(
         difference,
         spread,
@@ -107,9 +107,9 @@ def _check(files: tuple[str, ...], sd: float | None, gold: str | None, gold_vari
         raise BadInput("standard input (-) can be read once only")
 
 
-def _read(files: tuple[str, ...], measure: str, gold: str | None, reading: Reading) -> Spread:
+def _read(files: tuple[str, ...], measure: str, gold: str | None, reading: Reading) -> PilotVariance:
 
-    return spread_of(
+    return pilot_variance(
         reading.judgments(files[0]),
         read_several(files[1:], ranks=False),
         measure,

@@ -11,7 +11,7 @@ from karat.cli.outputs import keep_inputs
 from karat.cli.results import tell
 from karat.cli.runs import read_several
 from karat.cli.validate import users as of_users
-from karat.formats.files import write_bytes
+from karat.formats.open_files import write_bytes
 from karat.reports import heat_map
 from karat.validity import matrix, measure_correlation
 

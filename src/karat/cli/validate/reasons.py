@@ -13,7 +13,7 @@ from karat.cli.results import tell
 from karat.cli.validate import users as of_users
 from karat.formats import read_comments
 from karat.formats.csv import write_csv
-from karat.formats.files import write_bytes
+from karat.formats.open_files import write_bytes
 from karat.records import Result
 from karat.validity import ReasonModel, learn_reasons, reason_table, reasons_by_rules
 from karat.validity.reason_classes import NAMES

@@ -12,7 +12,7 @@ from karat.judges.dimensions.sheets import Sheets
 from karat.labels.selection import ITEM, OVERALL
 from karat.records import LabelsLike, Result
 from karat.records.base import count
-from karat.stats.agreement import cohen_kappa, cross_table
+from karat.stats.kappas import cohen_kappa, cross_table
 
 Floats = npt.NDArray[np.float64]
 

@@ -14,7 +14,7 @@ from karat.judges.dimensions.sheets import Sheets
 from karat.labels.selection import OVERALL
 from karat.records import LabelsLike, Result
 from karat.records.base import count
-from karat.stats.agreement import cross_table
+from karat.stats.kappas import cross_table
 from karat.stats.ranks import spearman
 
 Floats = npt.NDArray[np.float64]

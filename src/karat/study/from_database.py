@@ -11,10 +11,10 @@ from karat.errors import BadInput, MissingExtra
 from karat.labels import GOLD
 from karat.records import Judgments, Records
 from karat.records.base import count
-from karat.study.files import files_of
+from karat.study.folder_files import files_of
 
 if TYPE_CHECKING:
-    from karat.formats.study import StudyFolder
+    from karat.formats.study_folder import StudyFolder
     from karat.store import Store
 
 #: What a database may hold, and what one of it is called.
@@ -40,7 +40,7 @@ def collected(folder: StudyFolder, database: str | None, named: Collection[str] 
     try:
         check_there(folder.path, database)
         from karat.store import Store
-        from karat.store.trouble import in_plain_words
+        from karat.store.database_errors import in_plain_words
 
         with in_plain_words():
             store = Store.open(database or str(folder.path / "karat.db"), folder.study, made=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from karat.comparison.look import Look
+from karat.comparison.peeking import Look
 from karat.errors import Undefined
 from karat.estimate.estimate import Difference, Estimate
 from karat.stats.sequences import best_r, reaches

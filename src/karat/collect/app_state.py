@@ -1,4 +1,4 @@
-"""The desk: a running study with its store and its material, which every route is given."""
+"""The state of the app: a running study with its store and its material, which every route is given."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ VERSION = version("karat")
 
 
 @dataclass(frozen=True)
-class Desk:
+class AppState:
     """A study in work; `secure` when it is reached through https only."""
 
     study: StudyDesign
@@ -43,7 +43,7 @@ class Desk:
         return hashlib.sha256(repr(parts).encode()).hexdigest()[:10]
 
 
-def desk_of(request: Request) -> Desk:
-    """The desk that serves this request."""
-    desk: Desk = request.app.state.desk
-    return desk
+def running_study(request: Request) -> AppState:
+    """The running that serves this request."""
+    running: AppState = request.app.state.running
+    return running

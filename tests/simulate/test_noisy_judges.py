@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from karat.errors import BadInput
-from karat.simulate.bronze import PAPER_PRECISION, BronzeScores, bronze_pairs, bronze_scores
+from karat.simulate.noisy_judges import PAPER_PRECISION, BronzeScores, bronze_pairs, bronze_scores
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ import pytest
 import karat as kt
 from karat.errors import Undefined
 from karat.records import Scale
-from karat.reports.worth import worth_section
+from karat.reports.grade_weights import worth_section
 from karat.study import Study
 
 SCALE = Scale.parse("Non, Rel, HRel, Key")

@@ -10,7 +10,7 @@ import polars as pl
 
 from karat.records import Clicks, Judgments, Preferences, Runs, Scale
 from karat.simulate import label_chances, position_clicks, side_by_side
-from karat.simulate.panel import Group, Tasks, answers, everything, first_two, third, written
+from karat.simulate.assignment import Group, Tasks, answers, everything, first_two, third, written
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]

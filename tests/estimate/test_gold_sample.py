@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from karat.estimate.gold import Gold
+from karat.estimate.gold_sample import Gold
 from karat.records import Judgments
 
 

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from karat.estimate.pool import Pool
-from karat.estimate.powered import powered
+from karat.estimate.ppi import powered
 
 Y = [0, 1, 1, 0, 1, 0, 0, 1, 1, 0]
 F = [0.1, 0.8, 0.6, 0.3, 0.9, 0.2, 0.4, 0.7, 0.5, 0.1]

@@ -12,7 +12,7 @@ import polars as pl
 from karat.comparison import Comparison, compare
 from karat.demo.corpus import python_documents
 from karat.demo.engines import Engines
-from karat.demo.people import FAVOURED, LLM, OTHER, SCALE, clicked, judged, preferred
+from karat.demo.simulated_people import FAVOURED, LLM, OTHER, SCALE, clicked, judged, preferred
 from karat.errors import Undefined
 from karat.estimate import score
 from karat.plan.gold import plan_gold

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from karat.comparison.look import Look
+from karat.comparison.many_systems import every_pair, family_p
 from karat.comparison.matrix import Matrix
-from karat.comparison.pairs import every_pair, family_p
+from karat.comparison.peeking import Look
 from karat.estimate.estimate import Estimate
 from karat.stats.many import holm
 from karat.stats.permutation import max_t

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from karat.comparison.matrix import Matrix
 from karat.errors import BadInput, Undefined
 from karat.estimate import Scorer
-from karat.estimate.gold import Gold
+from karat.estimate.gold_sample import Gold
 from karat.estimate.pool import Pool
 from karat.measures import Profile, as_measures, is_linear, profile_named
 from karat.records import Judgments, LabelsLike, RunsLike
@@ -30,7 +30,7 @@ SURE, CLEARLY = 0.1, 3.0
 
 
 @dataclass(frozen=True)
-class Spread:
+class PilotVariance:
     """What a plan rests on: how far the differences of two systems vary over queries, and what gold labels mend.
 
     `sd` is the standard deviation of a query's difference, `low` and `high` its interval where it was estimated (from
@@ -49,20 +49,20 @@ class Spread:
     notes: tuple[str, ...] = ()
 
 
-def spread_of(
+def pilot_variance(
     labels: LabelsLike,
     runs: RunsLike,
     measure: object,
     *,
     gold: LabelsLike | None = None,
     profile: str | Profile = "trec_eval",
-) -> Spread:
+) -> PilotVariance:
     """The spread of the differences of two systems, by the labels there are and a pilot of gold labels.
 
     >>> labels = {f"q{i}": {"good": 1, "bad": 0} for i in range(12)}
     >>> a = {f"q{i}": {"good": 1.0, "bad": 2.0} if i % 4 else {"good": 2.0, "bad": 1.0} for i in range(12)}
     >>> b = {f"q{i}": {"good": 2.0, "bad": 1.0} for i in range(12)}
-    >>> round(spread_of(labels, {"a": a, "b": b}, "P@1").sd, 3)
+    >>> round(pilot_variance(labels, {"a": a, "b": b}, "P@1").sd, 3)
     0.452
 
     The standard deviation is by the labels as they are. A judge who errs makes it too large, or too small; the pilot's
@@ -102,7 +102,7 @@ def spread_of(
             f"{measures[0]} is no sum over documents, so a sample of gold labels does not tell how many are needed; "
             "plan with P, DCG or RBP, or without gold labels"
         )
-    return Spread(sd, gold_variance, pool, str(measures[0]), queries, low, high, tuple(notes))
+    return PilotVariance(sd, gold_variance, pool, str(measures[0]), queries, low, high, tuple(notes))
 
 
 def gold_variance_of(pool: Pool) -> float:

@@ -10,7 +10,7 @@ from karat.judges import Disagreement, consistency, disagreement, resampled_p
 from karat.labels import Panel
 from karat.records import Judgments
 from karat.records.base import count
-from karat.records.figures import in_words
+from karat.records.number_format import in_words
 from karat.reports import charts
 from karat.reports.figure import Figure
 from karat.reports.section import Section, Table, headline

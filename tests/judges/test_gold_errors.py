@@ -8,7 +8,7 @@ import pytest
 import statsmodels.api as sm
 
 from karat.errors import BadInput, Undefined
-from karat.judges.gold import against_gold, error_distribution, gold_regression
+from karat.judges.gold_errors import against_gold, error_distribution, gold_regression
 from karat.records import Judgments
 from simulated import about, studies
 

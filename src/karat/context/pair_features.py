@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from karat.context.pairs import MOST_GRADES, PAIR, Graded
+from karat.context.page_pairs import MOST_GRADES, PAIR, Graded
 from karat.records import Documents, Runs
 from karat.records.addresses import SITE
 from karat.records.base import count

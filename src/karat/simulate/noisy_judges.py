@@ -16,7 +16,7 @@ from karat.stats.correction import (
     CLEAR,
     corrected,
     corrected_parts,
-    reach,
+    half_width,
     share_variance,
     shared_parts,
     together,
@@ -45,7 +45,7 @@ class BronzeScores:
     def covered(self, score: str = "corrected", error: str | None = None) -> float:
         """In which share of the studies the interval around this score holds the truth."""
         known = self.frame.filter(pl.col(score).is_not_nan())
-        half = reach(known[error or f"{score}_error"].to_numpy(), self.level)
+        half = half_width(known[error or f"{score}_error"].to_numpy(), self.level)
         return float((np.abs(known[score].to_numpy() - self.truth) <= half).mean()) if known.height else math.nan
 
     def summary(self) -> Result:
@@ -184,7 +184,7 @@ def bronze_pairs(
 def _tested(
     test: str, value: Floats, error: float | Floats, df: float | Floats, truth: float, level: float
 ) -> dict[str, str | float]:
-    p, half = np.asarray(two_sided(value, error, df)), reach(error, level, df)
+    p, half = np.asarray(two_sided(value, error, df)), half_width(error, level, df)
     known = ~np.isnan(value)
     return {
         "test": test,

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from karat.stats import Resampling
-from karat.stats.agreement import (
+from karat.stats.kappas import (
     cohen_kappa,
     fleiss_kappa,
     jaccard,

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import polars as pl
 
-from karat.formats.files import File
+from karat.formats.open_files import File
 from karat.labels.selection import ITEM
 from karat.records import Judgments, Runs
 from karat.records.base import repeats
@@ -35,7 +35,7 @@ def groups_together(read: Sequence[Judgments], files: Sequence[str]) -> Judgment
     return replace(read[0], frame=pl.concat(frames, how="diagonal_relaxed"), notes=notes)
 
 
-def told_apart(read: Sequence[Runs], paths: Sequence[str]) -> list[Runs]:
+def unique_system_names(read: Sequence[Runs], paths: Sequence[str]) -> list[Runs]:
     """The runs of these files; a system's name that several files use is replaced by the file's name."""
     used = Counter(name for runs in read for name in runs.systems)
     stems = Counter(File(path).stem for path in paths)

@@ -9,7 +9,7 @@ import math
 from typing import Any
 
 from karat.errors import BadInput
-from karat.formats.files import File, not_utf8
+from karat.formats.open_files import File, not_utf8
 
 #: What the values of JSON are called.
 KINDS: dict[type, str] = {list: "a list", str: "a text", int: "a number", float: "a number", bool: "true or false"}

@@ -1,4 +1,4 @@
-"""The doors: personal links, the platforms' entry, signing in and out; each leads to a page."""
+"""Ways in and out: personal links, the platforms' entry, signing in and out; each leads to a page."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from fastapi import APIRouter, Depends, Path, Request
 from fastapi.responses import RedirectResponse
 
 from karat.collect import people
-from karat.collect.desk import desk_of
+from karat.collect.app_state import running_study
 from karat.store import people as stored
 
 router = APIRouter(include_in_schema=False)
@@ -28,48 +28,48 @@ Form = Annotated[dict[str, str], Depends(form_of)]
 @router.get("/join/{token}", name="join")
 def join(request: Request, token: Annotated[str, Path(max_length=200)]) -> RedirectResponse:
     """A judge's personal link."""
-    desk = desk_of(request)
-    session = people.join(desk, token)
+    running = running_study(request)
+    session = people.join(running, token)
     if session is None:
         return RedirectResponse("/message?about=link", 303)
     response = RedirectResponse("/welcome", 303)
-    people.set_cookie(desk, response, people.JUDGE, session)
+    people.set_cookie(running, response, people.JUDGE, session)
     return response
 
 
 @router.get("/enter")
 def enter(request: Request) -> RedirectResponse:
     """Where Prolific and MTurk send people, with their parameters."""
-    desk = desk_of(request)
-    state, session = people.enter(desk, dict(request.query_params))
+    running = running_study(request)
+    state, session = people.enter(running, dict(request.query_params))
     if session is None:
         return RedirectResponse("/preview" if state == "preview" else "/message?about=closed", 303)
     response = RedirectResponse("/welcome", 303)
-    people.set_cookie(desk, response, people.JUDGE, session)
+    people.set_cookie(running, response, people.JUDGE, session)
     return response
 
 
 @router.post("/signin")
 def sign_in(request: Request, form: Form) -> RedirectResponse:
     """A lead's name and password from the page."""
-    desk = desk_of(request)
+    running = running_study(request)
     try:
-        token = people.sign_in(desk, request, form.get("name", ""), form.get("password", ""))
+        token = people.sign_in(running, request, form.get("name", ""), form.get("password", ""))
     except people.NotSignedIn:
         return RedirectResponse("/signin?wrong=1", 303)
     except people.TooMany as error:
         return RedirectResponse(f"/signin?wait={int(error.seconds) + 1}", 303)
     response = RedirectResponse("/lead", 303)
-    people.set_cookie(desk, response, people.LEAD, token)
+    people.set_cookie(running, response, people.LEAD, token)
     return response
 
 
 @router.post("/signout")
 def sign_out(request: Request, form: Form) -> RedirectResponse:
     """End the lead's session, here and in the database."""
-    desk = desk_of(request)
-    people.check_csrf(desk, request, people.LEAD, form.get("csrf"))
-    stored.end_session(desk.store, people.session_token(desk, request, people.LEAD) or "")
+    running = running_study(request)
+    people.check_csrf(running, request, people.LEAD, form.get("csrf"))
+    stored.end_session(running.store, people.session_token(running, request, people.LEAD) or "")
     response = RedirectResponse("/signin", 303)
-    response.delete_cookie(people.cookie_name(desk, people.LEAD), path="/")
+    response.delete_cookie(people.cookie_name(running, people.LEAD), path="/")
     return response

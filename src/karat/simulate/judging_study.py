@@ -12,9 +12,9 @@ import polars as pl
 from karat.errors import BadInput
 from karat.records import ClickLog, Clicks, Documents, Judgments, Queries, Runs, Scale
 from karat.records.base import count
+from karat.simulate.assignment import Group, Tasks, answers, everything, first_two, third, written
 from karat.simulate.clicks import click_log, position_clicks
 from karat.simulate.judges import steps_for
-from karat.simulate.panel import Group, Tasks, answers, everything, first_two, third, written
 from karat.simulate.web import make_pages, make_queries
 
 Floats = npt.NDArray[np.float64]

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from karat.stats.totals import totals
-from karat.stats.two_way import spread_of_difference
+from karat.stats.two_way import variance_of_difference
 
 Floats = npt.NDArray[np.float64]
 
@@ -75,7 +75,7 @@ def ordinal_test(
             for both in ((of_x, of_y), judged, (x_cluster, y_cluster), judges)
         )
         is_first = np.arange(n_x + n_y) < n_x
-        _, spread = spread_of_difference(values, is_first, np.ones(n_x + n_y), cluster, judge, by_judge)
+        _, spread = variance_of_difference(values, is_first, np.ones(n_x + n_y), cluster, judge, by_judge)
         variance, df = float(spread.variance[0]), float(spread.df[0])
     else:
         variance, df = _clustered(of_x, of_y, np.asarray(x_cluster), np.asarray(y_cluster))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from karat.comparison import Comparison
-from karat.comparison.pairs import family_p
+from karat.comparison.many_systems import family_p
 
 
 def in_a_few_words(found: Comparison) -> str:

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from karat.comparison.look import Look
 from karat.comparison.matrix import Matrix
+from karat.comparison.peeking import Look
 from karat.estimate.estimate import Estimate
 from karat.estimate.inversion import inversion, resampled_scores
 from karat.estimate.pool import Pool

@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from karat.context.features import Features, features
 from karat.context.labelling import unable_to_learn
-from karat.context.pairs import PAIR, Graded
+from karat.context.page_pairs import PAIR, Graded
+from karat.context.pair_features import Features, features
 from karat.context.predictors import PREDICTORS, out_of_fold, parts, predictor_named
 from karat.errors import BadInput, Undefined
 from karat.records import Documents, LabelsLike, Result, Runs, RunsLike
@@ -43,7 +43,7 @@ def context_accuracy(
 ) -> Result:
     """How often a predictor tells the grade that a judge gave in context, over all and for each grade.
 
-    >>> from karat.simulate.context import context_study
+    >>> from karat.simulate.context_study import context_study
     >>> found = context_accuracy(context_study(seed=1, queries=30).judgments, draws=0)
     >>> found.frame["split"].unique(maintain_order=True).to_list()
     ['whole queries', 'random 90/10']
@@ -92,7 +92,7 @@ def compare_predictors(
 ) -> Result:
     """Which predictor of labels in context is best, on the same held-out queries, with a paired test.
 
-    >>> from karat.simulate.context import context_study
+    >>> from karat.simulate.context_study import context_study
     >>> study = context_study(seed=1, queries=60)
     >>> found = compare_predictors(study.judgments, runs=study.runs, documents=study.documents, draws=0)
     >>> found.frame["predictor"].to_list()
