@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal, cast
 
 import polars as pl
@@ -16,6 +17,7 @@ from karat.comparison.peeking import Look
 from karat.errors import BadInput, NotConverged, Undefined
 from karat.estimate import Scorer
 from karat.estimate.estimate import Estimate
+from karat.estimate.evidence import further_columns
 from karat.estimate.gold_sample import Gold
 from karat.estimate.with_gold import WithGold, with_gold
 from karat.judges.error_model import MODELS, ErrorModel
@@ -39,6 +41,7 @@ def compare(
     gold: LabelsLike | None = None,
     method: Method = "auto",
     queries: Literal["sample", "fixed"] = "sample",
+    calibrate: bool | Sequence[str] = True,
     consensus: str = "median",
     profile: str | Profile = "trec_eval",
     complete: bool = False,
@@ -55,17 +58,18 @@ def compare(
     >>> compare(labels, {"a": a, "b": b}, "P@1").verdict
     'better'
 
-    The measure is nDCG@10 unless named, P@10 with gold labels. Without gold labels the labels are taken as they are
+    The measure is nDCG@10 unless named. Without gold labels the labels are taken as they are
     (`plain`). With gold labels drawn with known probabilities
     (a column `probability`; without it, a uniform draw is assumed and said) the default is prediction-powered (`ppi`),
-    which is right however the judge errs; `inversion` is right only if errors depend on nothing but the true grade,
+    which is right however the judge errs, with the judge's labels calibrated on the gold labels (`calibrate=False`: as
+    they are; names of further columns of numbers, such as a model's expected grade, help to predict them); `inversion` is right only if errors depend on nothing but the true grade,
     and is sharper then. `queries="fixed"` is about these queries only instead of all that users ask. `consensus`
     makes one label of several judges': their median, majority or mean, or the posterior of an error model (one-coin,
     dawid-skene, ordinal).
     `peek` is the number of queries planned when results are looked at again and again while queries arrive: the
     interval then holds at all looks together.
     """
-    measures = as_measures(measure if measure is not None else "nDCG@10" if gold is None else "P@10")
+    measures = as_measures(measure if measure is not None else "nDCG@10")
     if len(measures) != 1:
         raise BadInput.at("the comparison", expected="one measure", found=str(len(measures)))
     _check(method, queries, draws, seed)
@@ -91,7 +95,18 @@ def compare(
         estimates["plain"] = Estimate.of_values("plain", matrix.systems, matrix.values)
     if golden is not None and estimates:
         asked, fixed = list(matrix.queries), queries == "fixed"
-        found = with_gold(together(lists), scorer, golden, asked, matrix.values, fixed=fixed, model=model)
+        columns = None if isinstance(calibrate, bool) else further_columns(judged, calibrate)
+        found = with_gold(
+            together(lists),
+            scorer,
+            golden,
+            asked,
+            matrix.values,
+            fixed=fixed,
+            model=model,
+            calibrated=calibrate is not False,
+            columns=columns,
+        )
         estimates |= found.estimates
     chosen = _chosen(method, golden is not None, queries)
     decision = decide(estimates.get(chosen), found.refused.get(chosen, ""), str(measures[0]), matrix, look, draws, seed)

@@ -11,7 +11,6 @@ Thompson (JASA 1952) and Sarndal's difference estimator.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -21,6 +20,7 @@ from karat.errors import Undefined
 from karat.estimate.estimate import Estimate
 from karat.estimate.pool import Pool
 from karat.records.base import count
+from karat.stats import totals
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
@@ -31,48 +31,81 @@ FEWEST_GOLD = 2
 FEW = 10
 
 
-def powered(pool: Pool, *, fixed: bool = False, tuned: bool = True) -> Estimate:
+def powered(pool: Pool, *, fixed: bool = False, tuned: bool = True, labels: Pool | None = None) -> Estimate:
     """The scores of all systems of the pool, right for any judge if the gold's probabilities are.
 
     With `fixed` the verdict is about these very queries: only the drawing of the gold documents is left to chance.
     Otherwise queries are a sample of those that users ask. `tuned` weighs the judge by how well it predicts gold; a
     judge that is no help then costs nothing. Where no gold label contradicts the judge, the interval allows for one
-    that might have: a judge is not perfect for having been right on thirty documents.
+    that might have: a judge is not perfect for having been right on thirty documents. `labels` is the pool with the
+    judge's own labels where `pool` has calibrated ones, which need no tuning.
     """
-    _refuse(pool, int((pool.drawn & pool.matters).sum()))
-    n_gold, has_scores, weight = int(pool.drawn.sum()), _reaches_all(pool), 1.0
+    labels = pool if labels is None else labels
+    check_gold(pool)
+    weight = 1.0
+    if tuned and fixed:
+        weight = _tuned_on_documents(pool)
+    elif tuned:
+        truth, judge = pool.inverse * pool.truth, pool.predicted * (1.0 - pool.inverse)
+        weight = _tuned_on_queries(pool.by_query(truth), pool.by_query(judge))
+    change = (pool.truth - weight * pool.predicted)[pool.drawn, None] * pool.weight[pool.drawn]
+    unseen = never_wrong(labels)
+    # Where no label was wrong, one might have been, by as much as gains differ.
+    gains = np.concatenate([labels.predicted, labels.gold[labels.drawn], [0.0]])
+    widest = float(np.ptp(gains)) * pool.weight[pool.drawn] if unseen else None
+    notes = notes_on_gold(pool, weight, fixed, unseen)
+    known = _known(pool) if fixed else None
+    # What counts alike for all systems, and has no gold labels, keeps the judge's word as it is.
+    believed = np.where(pool.matters | reaches_all(pool), weight, 1.0) * pool.predicted
+    return designed(pool, pool.by_query(believed), change, widest, fixed=fixed, notes=notes, known=known)
+
+
+def designed(
+    pool: Pool,
+    expected: Floats,
+    change: Floats,
+    widest: Floats | None = None,
+    *,
+    fixed: bool,
+    notes: list[str],
+    known: Bools | None = None,
+) -> Estimate:
+    """The estimate from what is expected of each query and what each gold document changes about it.
+
+    `expected` has a row per query, `change` one per gold document of the pool, both a column per system. `widest` is
+    the most that a gold document could have changed, where no gold label contradicts the judge.
+    """
+    has_scores = reaches_all(pool)
+    matters, inverse, query = pool.matters[pool.drawn], pool.inverse[pool.drawn], pool.query[pool.drawn]
     if not has_scores:
-        # What counts alike for all systems cancels between them: the judge's word stands for it in their scores.
-        pool = pool.trusting(~pool.matters)
-    truth, judge, unseen = pool.inverse * pool.truth, pool.predicted * (1.0 - pool.inverse), _unseen_errors(pool)
+        # What counts alike for all systems cancels between them: the prediction stands for it in their scores.
+        change = np.where(matters[:, None], change, 0.0)
+    n, n_gold = len(pool.queries), int(pool.drawn.sum())
+    chance = np.maximum(inverse**2 - inverse, 0.0) / n**2
+    unseen = np.zeros((len(pool.systems), len(pool.systems)))
+    if widest is not None:
+        rate = 1.0 / (int(matters.sum()) + 2)  # the rule of succession
+        unseen = widest.T @ ((rate * matters * chance)[:, None] * widest)
+    columns = [totals(query, inverse * change[:, s], n) for s in range(len(pool.systems))]
+    values = expected + np.column_stack(columns)
     if fixed:
-        if tuned:
-            weight = _tuned_on_documents(pool)
-        error = np.where(pool.drawn, pool.truth - weight * pool.predicted, 0.0)
-        chance = error**2 * np.maximum(pool.inverse**2 - pool.inverse, 0.0) / len(pool.queries) ** 2
+        covariance = change.T @ (chance[:, None] * change) + unseen
+        degrees = _degrees_by_document(pool, change, chance)
         return Estimate(
             "ppi",
             pool.systems,
-            pool.by_query(truth + weight * judge).mean(axis=0),
-            pool.weight.T @ (chance[:, None] * pool.weight) + unseen,
-            _degrees_by_document(pool, chance),
-            len(pool.queries),
+            values.mean(axis=0),
+            covariance,
+            degrees,
+            n,
             n_gold,
             None,
-            tuple(_notes(pool, weight, fixed, has_scores)),
-            _known(pool),
+            tuple(notes),
+            known,
             has_scores,
         )
-    true_part, judged_part = pool.by_query(truth), pool.by_query(judge)
-    if tuned:
-        weight = _tuned_on_queries(true_part, judged_part)
     estimate = Estimate.of_values(
-        "ppi",
-        pool.systems,
-        true_part + weight * judged_part,
-        df=_degrees_by_query(pool),
-        n_gold=n_gold,
-        notes=tuple(_notes(pool, weight, fixed, has_scores)),
+        "ppi", pool.systems, values, df=_degrees_by_query(pool), n_gold=n_gold, notes=tuple(notes)
     )
     estimate = replace(estimate, has_scores=has_scores)
     if not unseen.any():
@@ -81,8 +114,9 @@ def powered(pool: Pool, *, fixed: bool = False, tuned: bool = True) -> Estimate:
     return replace(estimate, covariance=estimate.covariance + unseen, values=None)
 
 
-def _refuse(pool: Pool, used: int) -> None:
-    """Say so where the gold labels cannot answer."""
+def check_gold(pool: Pool) -> None:
+    """`Undefined` where the gold labels cannot answer."""
+    used = int((pool.drawn & pool.matters).sum())
     if len(pool.queries) < 2:
         raise Undefined("there is only one query: how far queries differ cannot be told")
     if not pool.drawn.any():
@@ -97,7 +131,7 @@ def _refuse(pool: Pool, used: int) -> None:
     strange = out_of_reach(pool)
     if strange:
         raise Undefined(strange)
-    if pool.assumed_uniform and not _reaches_all(pool):
+    if pool.assumed_uniform and not reaches_all(pool):
         raise Undefined(
             "the gold labels do not say with which probability they were drawn, and they were plainly not drawn "
             "uniformly: hardly any is on a document that counts alike for all systems; give the column probability"
@@ -129,22 +163,18 @@ def _spread(pool: Pool, mine: Bools) -> float:
     return float(np.sqrt(int(mine.sum()) * each))
 
 
-def _reaches_all(pool: Pool) -> bool:
+def reaches_all(pool: Pool) -> bool:
     """Whether the gold sample speaks for the documents that count alike for all systems, too."""
     alike = ~pool.matters & (pool.weight != 0).any(axis=1)
     there, stands_for = int(alike.sum()), float(pool.inverse[alike].sum())
     return abs(stands_for - there) <= max(5 * _spread(pool, alike), 1.0) and (stands_for > 0 or not there)
 
 
-def _unseen_errors(pool: Pool) -> Floats:
-    """What one contradiction among the gold labels would add to the covariance, where there is none; else nothing."""
+def never_wrong(pool: Pool) -> bool:
+    """Whether no gold label contradicts the judge, though not all documents that count have one."""
     drawn = pool.drawn & pool.matters
-    if (np.abs(pool.truth[drawn] - pool.predicted[drawn]) > 1e-12).any() or not (pool.inverse[drawn] > 1).any():
-        return np.zeros((len(pool.systems), len(pool.systems)))
-    gains = np.concatenate([pool.predicted, pool.gold[pool.drawn], [0.0]])
-    rate = float(np.ptp(gains)) ** 2 / (int(drawn.sum()) + 2)  # the rule of succession
-    chance = np.where(drawn, rate * (pool.inverse**2 - pool.inverse), 0.0) / len(pool.queries) ** 2
-    return np.asarray(pool.weight.T @ (chance[:, None] * pool.weight), dtype=np.float64)
+    wrong = np.abs(pool.truth[drawn] - pool.predicted[drawn]) > 1e-12
+    return not wrong.any() and bool((pool.inverse[drawn] > 1).any())
 
 
 def _known(pool: Pool) -> Bools:
@@ -181,35 +211,31 @@ def _contrasts(columns: Floats) -> Floats:
 
 def _degrees_by_query(pool: Pool) -> Floats:
     """Degrees of freedom for each pair: no more than there are queries whose gold label counts."""
-    weight, query = pool.weight[pool.drawn], pool.query[pool.drawn]
+    weight, query, size = pool.weight[pool.drawn], pool.query[pool.drawn], len(pool.systems)
+    degrees = np.empty((size, size))
+    for a in range(size):
+        for b in range(size):
+            counts = weight[:, a] != (weight[:, b] if a != b else 0.0)
+            degrees[a, b] = len(np.unique(query[counts])) - 1.0
+    return degrees
 
-    def degrees(apart: Floats) -> float:
-        return len(np.unique(query[apart != 0])) - 1.0
 
-    return _for_pairs(weight, degrees)
-
-
-def _degrees_by_document(pool: Pool, chance: Floats) -> Floats:
+def _degrees_by_document(pool: Pool, change: Floats, chance: Floats) -> Floats:
     """Degrees of freedom for each pair when few documents make up most of the variance (Satterthwaite's)."""
-
-    def degrees(apart: Floats) -> float:
-        parts = apart**2 * chance
-        counting = int(((apart != 0) & pool.drawn).sum())
-        squares = float((parts**2).sum())
-        return min(counting - 1.0, float(parts.sum()) ** 2 / squares if squares > 0 else np.inf)
-
-    return _for_pairs(pool.weight, degrees)
-
-
-def _for_pairs(weight: Floats, degrees: Callable[[Floats], float]) -> Floats:
-    size = weight.shape[1]
-    return np.array(
-        [[degrees(weight[:, a] - (weight[:, b] if a != b else 0.0)) for b in range(size)] for a in range(size)]
-    )
+    size, weight = len(pool.systems), pool.weight[pool.drawn]
+    degrees = np.empty((size, size))
+    for a in range(size):
+        for b in range(size):
+            parts = (change[:, a] - (change[:, b] if a != b else 0.0)) ** 2 * chance
+            counting = int(((weight[:, a] - (weight[:, b] if a != b else 0.0)) != 0).sum())
+            squares = float((parts**2).sum())
+            degrees[a, b] = min(counting - 1.0, float(parts.sum()) ** 2 / squares if squares > 0 else np.inf)
+    return degrees
 
 
-def _notes(pool: Pool, weight: float, fixed: bool, has_scores: bool) -> list[str]:
-    notes = []
+def notes_on_gold(pool: Pool, weight: float, fixed: bool, unseen: bool) -> list[str]:
+    """What a reader of the estimate should know about the gold labels."""
+    notes, has_scores = [], reaches_all(pool)
     used = pool.drawn & pool.matters
     if not has_scores:
         notes.append(
@@ -222,7 +248,7 @@ def _notes(pool: Pool, weight: float, fixed: bool, has_scores: bool) -> list[str
             f"{count(idle, 'gold label')} of {int(pool.drawn.sum()):,} are on documents that count alike for all "
             "systems: they say nothing about the difference"
         )
-    if _unseen_errors(pool).any():
+    if unseen:
         n = int(used.sum())
         notes.append(
             f"none of the {n:,} gold labels that count contradicts the judge, which does not make it perfect: an error "

@@ -155,6 +155,11 @@ class nDCG(Contextual):
         super().__post_init__()
         _check_discount(self.discount)
 
+    @property
+    def numerator(self) -> DCG:
+        """What the ideal divides: discounted gain, a sum over documents."""
+        return DCG(gains=self.gains, discount=self.discount, cutoff=self.cutoff)
+
     def score(self, lists: Lists) -> Floats:
         """Sum of discounted gains, by the ideal sum."""
         lists = self.view(lists)

@@ -1,0 +1,174 @@
+"""Measures that are no sums, corrected from gold labels of single documents: model first, design second.
+
+The calibrated model draws the grades of all documents, and each draw gives every list a score; their mean is what the
+model expects. Each gold document then adds what its gold label changes about that expectation, as often as the
+document stands for others. For a measure that is a sum this is the prediction-powered score; for others it is right to
+the first order.
+
+Reference: one-step (Hajek projection) correction of a plug-in estimate, van der Vaart, Asymptotic Statistics (1998),
+chapter 25, with the sampling design of Horvitz and Thompson (JASA 1952).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from karat.estimate.estimate import Estimate
+from karat.estimate.evidence import Evidence
+from karat.estimate.pool import Pool
+from karat.estimate.ppi import check_gold, designed, never_wrong, notes_on_gold
+from karat.estimate.scoring import Scorer
+from karat.measures import DCG, ERR, RR, Lists, Measure, Topics, match, nDCG
+from karat.records import Judgments, Runs
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+#: Draws of the grades: what chance they leave is small beside what the gold sample leaves.
+DRAWS = 64
+#: So many rows of lists are scored at once.
+AT_ONCE = 2_000_000
+
+
+def stand_in(measure: Measure) -> DCG | None:
+    """The sum over documents that says which of them count for this measure; none where gold documents cannot do.
+
+    Reciprocal ranks and expected reciprocal ranks weigh a document by its rank, too, and less the better those above.
+    Average precision divides by all relevant documents, of which the lists show a small part: gold labels of single
+    documents do not tell how many there are.
+    """
+    if isinstance(measure, nDCG) and not measure.context and not measure.judged_only:
+        return measure.numerator
+    if isinstance(measure, ERR) and not measure.context:
+        return DCG(gains="exp", discount="zipf", cutoff=measure.cutoff)
+    if isinstance(measure, RR) and not measure.judged_only:
+        return DCG(gains={0: 0, measure.rel: 1}, discount="zipf", cutoff=measure.cutoff)
+    return None
+
+
+def one_step(
+    runs: Runs, scorer: Scorer, pool: Pool, evidence: Evidence, *, fixed: bool = False, seed: int = 0
+) -> Estimate:
+    """The scores of all systems by a measure that is no sum, from gold labels of single documents.
+
+    `pool` has the documents that the systems show, with the judge's labels and weights of `stand_in`.
+    """
+    check_gold(pool)
+    mine = evidence.rows(pool.docs)[pool.drawn]
+    # Gold labels of documents that no list shows count for themselves alone.
+    apart = np.setdiff1d(np.flatnonzero(~np.isnan(evidence.grade)), mine)
+    drawn = Drawn.of(runs, scorer, evidence, apart, seed)
+    base = drawn.scores().mean(axis=1)
+    change = drawn.changes(base, mine, evidence.places(mine))
+    unseen, widest = never_wrong(pool), None
+    if unseen:
+        ends = (np.full(len(mine), end) for end in (0, len(drawn.grades) - 1))
+        lowest, highest = (drawn.changes(base, mine, end) for end in ends)
+        widest = highest - lowest
+    notes = notes_on_gold(pool, 1.0, fixed, unseen)
+    return designed(pool, drawn.by_query(base, pool.queries), change, widest, fixed=fixed, notes=notes)
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """Scores of all lists under grades that are drawn: a row for each list, a column for each draw."""
+
+    lists: Lists
+    measure: Measure
+    grades: Floats
+    draws: Ints  # documents x draws: places of grades; documents numbered as in the lists' topics
+
+    @classmethod
+    def of(cls, runs: Runs, scorer: Scorer, evidence: Evidence, known: Ints, seed: int = 0) -> Drawn:
+        """The lists of these runs, with grades drawn for all documents of the evidence but those `known` by gold."""
+        calibration = evidence.calibration
+        lists = match(runs, _topics(evidence, scorer.topics), scorer.profile, scorer.complete)
+        draws = calibration.draws(DRAWS, np.random.default_rng(seed))
+        draws[known] = evidence.places(known)[:, None]
+        return cls(lists, scorer.measures[0], calibration.grades, draws)
+
+    def scores(self, fixed: Ints | None = None, places: Ints | None = None) -> Floats:
+        """The scores, with the grades of some documents set."""
+        number = self.draws.shape[1]
+        step = max(1, AT_ONCE // max(len(self.lists.rank), 1))
+        found = np.empty((len(self.lists), number))
+        for first in range(0, number, step):
+            drawn = self.draws[:, first : first + step]
+            if fixed is not None and places is not None:
+                drawn = drawn.copy()
+                drawn[fixed] = places[:, None]
+            found[:, first : first + step] = self._scored(self.grades[drawn])
+        return found
+
+    def _scored(self, labels: Floats) -> Floats:
+        """One column for each column of labels: the lists and their topics laid out once for each."""
+        lists, topics, copies = self.lists, self.lists.topics, labels.shape[1]
+        of_copy = np.arange(copies)[:, None]
+        label = labels.T.ravel()
+        many = replace(
+            topics,
+            queries=pl.DataFrame({"topic": np.arange(len(topics) * copies)}),
+            topic=(topics.topic + len(topics) * of_copy).ravel(),
+            label=label,
+            _memo={},
+        )
+        doc = (lists.doc + len(topics.label) * of_copy).ravel()
+        copied = replace(
+            lists,
+            topic=(lists.topic + len(topics) * of_copy).ravel(),
+            size=np.tile(lists.size, copies),
+            row_list=(lists.row_list + len(lists) * of_copy).ravel(),
+            rank=np.tile(lists.rank, copies),
+            doc=doc,
+            label=label[doc],
+            topics=many,
+            _cuts={},
+        )
+        return self.measure.score(copied).reshape(copies, len(lists)).T
+
+    @cached_property
+    def system(self) -> Ints:
+        """The number of each list's system."""
+        names = self.lists.keys["system"].unique(maintain_order=True)
+        return self.lists.keys["system"].replace_strict(names, np.arange(len(names))).to_numpy().astype(np.int64)
+
+    def by_query(self, scores: Floats, queries: Sequence[str]) -> Floats:
+        """A list's score each, as a row for each of these queries and a column for each system; 0 for no list."""
+        place = {name: number for number, name in enumerate(queries)}
+        found = np.zeros((len(queries), int(self.system.max()) + 1))
+        found[[place[name] for name in self.lists.keys["query"]], self.system] = scores
+        return found
+
+    def changes(self, base: Floats, documents: Ints, places: Ints) -> Floats:
+        """What knowing one document's grade changes about the expected score (`base`) of each system.
+
+        A row for each of the documents, the place of whose grade is given, and a column for each system.
+        """
+        topic, systems = self.lists.topics.topic[documents], int(self.system.max()) + 1
+        list_of = np.full((len(self.lists.topics), systems), -1)
+        list_of[self.lists.topic, self.system] = np.arange(len(self.lists))
+        found = np.zeros((len(documents), systems))
+        # One document of each query at a time, all queries at once: queries do not touch each other.
+        order = np.argsort(topic, kind="stable")
+        turn = np.empty(len(documents), np.int64)
+        turn[order] = np.arange(len(documents)) - np.searchsorted(topic[order], topic[order])
+        for number in range(int(turn.max(initial=-1)) + 1):
+            mine = np.flatnonzero(turn == number)
+            moved = self.scores(documents[mine], places[mine]).mean(axis=1) - base
+            rows = list_of[topic[mine]]
+            found[mine] = np.where(rows >= 0, moved[rows], 0.0)
+        return found
+
+
+def _topics(evidence: Evidence, topics: Topics) -> Topics:
+    """The documents of the evidence as topics, numbered as its rows; grades are drawn for them later."""
+    label = np.where(np.isnan(evidence.label), 0.0, evidence.label)
+    laid = Topics.of(Judgments(evidence.docs.with_columns(label=pl.Series(label))), None, topics._user_weights)
+    highest = [topics.top or 0.0, float(np.nanmax(evidence.grade))]
+    return replace(laid, top=max(highest))
