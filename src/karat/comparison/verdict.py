@@ -58,14 +58,14 @@ def compare(
     >>> compare(labels, {"a": a, "b": b}, "P@1").verdict
     'better'
 
-    The measure is nDCG@10 unless named. Without gold labels the labels are taken as they are
-    (`plain`). With gold labels drawn with known probabilities
-    (a column `probability`; without it, a uniform draw is assumed and said) the default is prediction-powered (`ppi`),
-    which is right however the judge errs, with the judge's labels calibrated on the gold labels (`calibrate=False`: as
-    they are; names of further columns of numbers, such as a model's expected grade, help to predict them); `inversion` is right only if errors depend on nothing but the true grade,
-    and is sharper then. `queries="fixed"` is about these queries only instead of all that users ask. `consensus`
-    makes one label of several judges': their median, majority or mean, or the posterior of an error model (one-coin,
-    dawid-skene, ordinal).
+    The measure is nDCG@10 unless named. Without gold labels the labels are taken as they are (`plain`). With gold
+    labels drawn with known probabilities (a column `probability`; without it, a uniform draw is assumed and said) the
+    default is prediction-powered (`ppi`), which is right however the judge errs; `inversion` is right only if errors depend on
+    nothing but the true grade, and is sharper then. For `ppi` the gold labels also teach what each label of the judge
+    is worth: `calibrate=False` takes the labels as they are, and names of further columns of numbers, such as a model's
+    expected grade, help to predict. `queries="fixed"` is about these queries only instead of all that users ask.
+    `consensus` makes one label of several judges': their median, majority or mean, or the posterior of an error model
+    (one-coin, dawid-skene, ordinal).
     `peek` is the number of queries planned when results are looked at again and again while queries arrive: the
     interval then holds at all looks together.
     """

@@ -24,7 +24,7 @@ from karat.estimate.evidence import Evidence
 from karat.estimate.pool import Pool
 from karat.estimate.ppi import check_gold, designed, never_wrong, notes_on_gold
 from karat.estimate.scoring import Scorer
-from karat.measures import DCG, ERR, RR, Lists, Measure, Topics, match, nDCG
+from karat.measures import Lists, Measure, Topics, match
 from karat.records import Judgments, Runs
 
 Floats = npt.NDArray[np.float64]
@@ -36,28 +36,12 @@ DRAWS = 64
 AT_ONCE = 2_000_000
 
 
-def stand_in(measure: Measure) -> DCG | None:
-    """The sum over documents that says which of them count for this measure; none where gold documents cannot do.
-
-    Reciprocal ranks and expected reciprocal ranks weigh a document by its rank, too, and less the better those above.
-    Average precision divides by all relevant documents, of which the lists show a small part: gold labels of single
-    documents do not tell how many there are.
-    """
-    if isinstance(measure, nDCG) and not measure.context and not measure.judged_only:
-        return measure.numerator
-    if isinstance(measure, ERR) and not measure.context:
-        return DCG(gains="exp", discount="zipf", cutoff=measure.cutoff)
-    if isinstance(measure, RR) and not measure.judged_only:
-        return DCG(gains={0: 0, measure.rel: 1}, discount="zipf", cutoff=measure.cutoff)
-    return None
-
-
 def one_step(
     runs: Runs, scorer: Scorer, pool: Pool, evidence: Evidence, *, fixed: bool = False, seed: int = 0
 ) -> Estimate:
     """The scores of all systems by a measure that is no sum, from gold labels of single documents.
 
-    `pool` has the documents that the systems show, with the judge's labels and weights of `stand_in`.
+    `pool` has the documents that the systems show, with the judge's labels, as `pool_for` makes it.
     """
     check_gold(pool)
     mine = evidence.rows(pool.docs)[pool.drawn]

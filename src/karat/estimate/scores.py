@@ -33,6 +33,8 @@ class Scores(ResultBase):
     draws: int
     seed: int
     notes: tuple[str, ...] = ()
+    #: Scores corrected with gold labels, and the reason where one cannot be: columns as in `means`, n_gold, reason.
+    corrected: pl.DataFrame | None = None
 
     @classmethod
     def joined(cls, parts: Sequence[Scores]) -> Scores:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import replace
 
 import numpy as np
@@ -15,10 +16,9 @@ from karat.estimate.user_weights import weights_of_users
 from karat.labels import consensus as one_each
 from karat.labels import split_gold
 from karat.labels.consensus import How
-from karat.measures import ERR, Profile, Topics, as_measures, match, profile_named
+from karat.measures import ERR, Measure, Profile, Topics, as_measures, match, profile_named
 from karat.measures.topics import UserWeights
-from karat.records import Judgments, LabelsLike, Queries, Runs, RunsLike
-from karat.records.runs import several
+from karat.records import Judgments, Queries, Runs
 from karat.stats import FEWEST, Resampling, mean_intervals
 
 Floats = npt.NDArray[np.float64]
@@ -74,6 +74,12 @@ class Scorer:
         self.labels = replace(self.labels, notes=tuple(dict.fromkeys((*self.labels.notes, *notes))))
         self.topics = Topics.of(self.labels, weights, user_weights)
         self._made = made_labels(labels)
+
+    def by(self, measure: Measure) -> Scorer:
+        """The same scorer for one of its measures."""
+        one = copy(self)
+        one.measures = [measure]
+        return one
 
     def score(self, runs: Runs) -> Scores:
         """The scores of every system in these runs."""
@@ -150,45 +156,3 @@ class Scorer:
             nothing = np.full(values.shape[1], np.nan)
             return nothing, nothing
         return mean_intervals(values, level=self.level, draws=self.draws, seed=self.seed)
-
-
-def score(
-    labels: LabelsLike,
-    runs: RunsLike,
-    measures: object = ("nDCG@10", "AP", "RR", "P@10"),
-    *,
-    profile: str | Profile = "trec_eval",
-    complete: bool = False,
-    level: float = 0.95,
-    draws: int = 1000,
-    seed: int = 0,
-    weights: Queries | None = None,
-    user_weights: UserWeights | None = None,
-) -> Scores:
-    """How good the rankings of these runs are, by these measures, with intervals over queries.
-
-    >>> import karat as kt
-    >>> labels = {"q1": {"d1": 2, "d2": 0}, "q2": {"d3": 1}}
-    >>> run = {"q1": {"d2": 0.9, "d1": 0.8}, "q2": {"d3": 0.7}}
-    >>> kt.score(labels, run, [kt.nDCG @ 10, "P@1"], draws=0)
-    run has nDCG@10 0.8155 over 2 queries.
-      run: nDCG@10 0.8155, P@1 0.5000
-
-    Labels and runs may be records that karat read, frames, or dictionaries as pytrec_eval takes them. `profile`
-    reproduces another tool where tools differ; `complete` counts a judged query that a system misses as an empty
-    list (trec_eval's -c); otherwise means are over the queries that labels and run share. Intervals are bootstrap
-    intervals over `draws` resamples of the queries; `weights` gives the subtopics' weights. Measures with udm gains
-    take them from how the judges of these labels disagree, or from `user_weights`.
-    """
-    scorer = Scorer(
-        Judgments.of(labels),
-        measures,
-        profile=profile,
-        complete=complete,
-        level=level,
-        draws=draws,
-        seed=seed,
-        weights=weights,
-        user_weights=user_weights,
-    )
-    return Scores.joined([scorer.score(run) for run in several(runs)])

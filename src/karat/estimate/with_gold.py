@@ -13,10 +13,11 @@ from karat.errors import Undefined
 from karat.estimate.calibration import FEWEST
 from karat.estimate.estimate import Estimate
 from karat.estimate.evidence import Evidence
+from karat.estimate.gold_pool import pool_for
 from karat.estimate.gold_queries import by_whole_queries, documents_were_drawn
 from karat.estimate.gold_sample import Gold
 from karat.estimate.inversion import independent, inversion
-from karat.estimate.one_step import one_step, stand_in
+from karat.estimate.one_step import one_step
 from karat.estimate.pool import Pool
 from karat.estimate.ppi import powered
 from karat.estimate.scoring import Scorer
@@ -49,11 +50,13 @@ def with_gold(
     model: ErrorModel | None = None,
     calibrated: bool = True,
     columns: pl.DataFrame | None = None,
+    evidence: Evidence | None = None,
 ) -> WithGold:
     """Corrected scores of these queries; `judged` are the scores by the labels as they are, a row per query.
 
     Where `calibrated`, the gold labels also teach what a label of this judge is worth, with further `columns` of the
-    documents if there are any. With an error `model` of several judges, its expected grade is one of them.
+    documents if there are any. With an error `model` of several judges, its expected grade is one
+    of them. `evidence` is what was laid out for another measure of the same runs.
     """
     measure = scorer.measures[0]
     if measure.diverse:
@@ -61,17 +64,15 @@ def with_gold(
         return WithGold(refused=dict.fromkeys(["ppi", "inversion", "inversion-independent"], none))
     if model is not None:
         columns = _expected_grade(model, columns)
-    evidence = Evidence.of(runs, queries, scorer.topics, scorer.profile, gold, columns)
+    evidence = evidence or Evidence.of(runs, queries, scorer.topics, scorer.profile, gold, columns)
     notes = []
     if calibrated and not evidence.enough:
         calibrated = False
         notes.append(
             f"fewer than {FEWEST} gold labels: too few to learn how the judge errs, so its labels stand as they are"
         )
-    sums = measure if is_linear(measure) else stand_in(measure)
-    if is_linear(measure) or (sums is not None and documents_were_drawn(runs, scorer, gold, queries)):
-        assert sums is not None
-        pool = Pool.of(runs, queries, sums, scorer.topics, scorer.profile, gold)
+    pool = pool_for(runs, queries, scorer, gold)
+    if pool is not None and (is_linear(measure) or documents_were_drawn(runs, scorer, gold, queries)):
         if is_linear(measure):
             methods = _of_sums(pool, measure, scorer, evidence if calibrated else None, model, fixed)
         else:

@@ -10,10 +10,12 @@ import polars as pl
 
 from karat.errors import BadInput, Undefined
 from karat.estimate import Scorer
+from karat.estimate.evidence import Evidence
+from karat.estimate.gold_pool import pool_for, stand_in
 from karat.estimate.gold_sample import Gold
 from karat.estimate.pool import Pool, shown
 from karat.estimate.ppi import out_of_reach
-from karat.measures import Measure, Profile, as_measures, is_linear, profile_named
+from karat.measures import ERR, RR, Measure, Profile, as_measures, is_linear, profile_named
 from karat.plan.gold_plan import GoldPlan as GoldPlan
 from karat.plan.second_round import as_many_uniform, chances, guessed_chances, joint_probabilities
 from karat.records import Judgments, LabelsLike, Runs, RunsLike
@@ -28,6 +30,8 @@ Bools = npt.NDArray[np.bool_]
 FLOOR = 0.2
 #: The share of the gold labels that is drawn from all documents alike, for later comparisons with other systems.
 UNIFORM = 0.0
+#: A document at the same rank of all lists counts this share of its weight for measures of users who stop.
+SAME_RANK = 0.3
 #: What a pilot says of one label is tempered by so many labels of the average kind.
 FEW = 5
 
@@ -35,7 +39,7 @@ FEW = 5
 def plan_gold(
     labels: LabelsLike,
     runs: RunsLike,
-    measure: object = "P@10",
+    measure: object = "nDCG@10",
     n: int = 300,
     *,
     pilot: Any = None,
@@ -55,10 +59,11 @@ def plan_gold(
     (6, ['y', 'z'])
 
     The probability of a document is in proportion to how differently the systems weigh it times how far its label may
-    be off: as the `pilot`, earlier gold labels, has it for its label; alike for all without one. It is capped at 1, and
+    be off: as calibrated on the `pilot`, earlier gold labels; alike for all without one. It is capped at 1, and
     not below `floor` times the average wherever the systems differ. The share `uniform` goes to all documents alike, so
-    that the labels can serve other comparisons. Measures that are no sums need `plan_gold_queries`. With `complete`,
-    queries that a run misses count as empty lists.
+    that the labels can serve other comparisons. One system alone is for its own score: what it shows counts by its rank.
+    Measures such as AP, which gold labels of single documents cannot correct, need `plan_gold_queries`. With
+    `complete`, queries that a run misses count as empty lists.
 
     With a pilot, `n` new documents are drawn among those without a gold label, and `to_frame` has the labels of both
     rounds with probabilities that go for both together: use it alone.
@@ -66,26 +71,29 @@ def plan_gold(
     Reference: Neyman's allocation (JRSS 1934) for the difference of two systems.
     """
     one = _one(measure)
-    if not is_linear(one):
-        raise BadInput.at(
-            "the measure",
-            expected="one that is a sum over documents: P, CG, DCG, RBP",
-            found=str(one),
-            remedy="others need whole queries (--whole-queries)",
-        )
     _check_number(n)
     for name, share in (("uniform", uniform), ("floor", floor)):
         if not 0 <= share <= 1:
             raise BadInput.at(name, expected="a share from 0 to 1", found=str(share))
     lists, scorer, queries = _study(labels, runs, one, profile, complete)
     known = None if pilot is None else Gold.of(Judgments.of(pilot))
-    pool = Pool.of(lists, queries, one, scorer.topics, scorer.profile, known)
+    pool = pool_for(lists, queries, scorer, known)
+    if pool is None:
+        raise BadInput.at(
+            "the measure",
+            expected="one that gold labels of single documents can correct: nDCG, P, DCG, RBP, RR, ERR",
+            found=str(one),
+            remedy="others need whole queries (--whole-queries)",
+        )
     apart = pool.weight - pool.weight.mean(axis=1, keepdims=True) if len(pool.systems) > 1 else pool.weight
     size = np.sqrt((apart**2).sum(axis=1))
     size[size < 1e-12] = 0.0
+    if isinstance(one, ERR | RR):
+        # What stands at the same rank counts otherwise where better documents stand above it in one of the lists.
+        size = np.maximum(size, SAME_RANK * pool.weight.max(axis=1))
     if not size.any():
         raise Undefined("the systems show the same documents with the same weights: no gold label can tell them apart")
-    error, notes = _error_size(pool)
+    error, notes = _error_size(pool, lists, queries, scorer, known)
     worth, open_ = size * error, ~pool.drawn
     counting = open_ & (size > 0)
     if not counting.any():
@@ -196,10 +204,17 @@ def _study(
     return lists, scorer, queries
 
 
-def _error_size(pool: Pool) -> tuple[Floats, list[str]]:
-    """How far a label's gain may be off, for each document: by the pilot's documents with the same label."""
-    if not pool.drawn.any():
+def _error_size(
+    pool: Pool, runs: Runs, queries: list[str], scorer: Scorer, known: Gold | None
+) -> tuple[Floats, list[str]]:
+    """How far a document's gain may be off: as the judge calibrated on the pilot has it, or labels like its own."""
+    if known is None or not pool.drawn.any():
         return np.ones(len(pool.gold)), ["no pilot: every label is taken to be as likely wrong as any other"]
+    evidence = Evidence.of(runs, queries, scorer.topics, scorer.profile, known)
+    if evidence.enough:
+        return _calibrated_size(pool, evidence, scorer), [
+            f"how far each label may be off is learned from {count(int(pool.drawn.sum()), 'gold label')} of the pilot"
+        ]
     squares = (pool.predicted - pool.truth) ** 2 * pool.inverse
     overall = float(squares[pool.drawn].sum() / pool.inverse.sum())
     if overall == 0:
@@ -211,6 +226,18 @@ def _error_size(pool: Pool) -> tuple[Floats, list[str]]:
         size[mine] = np.sqrt((squares[mine].sum() + few * overall) / (pool.inverse[mine].sum() + few))
     pilot = count(int(pool.drawn.sum()), "gold label")
     return size, [f"how far each label may be off is taken from {pilot} of the pilot"]
+
+
+def _calibrated_size(pool: Pool, evidence: Evidence, scorer: Scorer) -> Floats:
+    """The standard deviation of each document's gain, given what is known of it; not below a tenth of the average."""
+    measure, calibration = scorer.measures[0], evidence.calibration
+    sums = measure if is_linear(measure) else stand_in(measure)
+    assert sums is not None
+    gains = sums.worth(calibration.grades, scorer.topics, scorer.profile)
+    variance = calibration.expected(gains**2) - calibration.expected(gains) ** 2
+    sd = np.sqrt(np.maximum(variance, 0.0))
+    rows = evidence.rows(pool.docs)
+    return np.asarray(np.maximum(np.where(rows >= 0, sd[rows], sd.mean()), 0.1 * sd.mean() + 1e-9))
 
 
 def _fits(pool: Pool, notes: list[str]) -> bool:

@@ -11,9 +11,10 @@ import numpy.typing as npt
 from karat.comparison.matrix import Matrix
 from karat.errors import BadInput, Undefined
 from karat.estimate import Scorer
+from karat.estimate.gold_pool import pool_for
 from karat.estimate.gold_sample import Gold
 from karat.estimate.pool import Pool
-from karat.measures import Profile, as_measures, is_linear, profile_named
+from karat.measures import Profile, as_measures, profile_named
 from karat.records import Judgments, LabelsLike, RunsLike
 from karat.records.base import count
 from karat.records.runs import several, together
@@ -82,10 +83,9 @@ def pilot_variance(
     if queries < FEW:
         notes.append(f"the spread is known from {count(queries, 'query', 'queries')} only: the plan is a guess")
     gold_variance = pool = None
-    if is_linear(measures[0]):
-        golden = None if gold is None else Gold.of(Judgments.of(gold))
-        asked = list(matrix.queries)
-        docs = Pool.of(together(lists), asked, measures[0], scorer.topics, scorer.profile, golden)
+    golden = None if gold is None else Gold.of(Judgments.of(gold))
+    docs = pool_for(together(lists), list(matrix.queries), scorer.by(measures[0]), golden)
+    if docs is not None:
         pool = float(docs.matters.sum()) / queries
         if golden is not None:
             gold_variance = gold_variance_of(docs)
@@ -99,8 +99,8 @@ def pilot_variance(
                 notes.append(f"the judge's errors are known from {count(used, 'gold label')} only: the plan is a guess")
     elif gold is not None:
         raise Undefined(
-            f"{measures[0]} is no sum over documents, so a sample of gold labels does not tell how many are needed; "
-            "plan with P, DCG or RBP, or without gold labels"
+            f"{measures[0]} cannot be corrected from gold labels of single documents, so they do not tell how many are "
+            "needed; plan with nDCG, P, DCG, RBP, RR or ERR, or without gold labels"
         )
     return PilotVariance(sd, gold_variance, pool, str(measures[0]), queries, low, high, tuple(notes))
 
