@@ -110,11 +110,11 @@ def test_a_second_round_that_is_half_done_counts_for_all_of_it_and_one_not_begun
     study = two_systems(60, judge="lenient", seed=1)
     first = answered(plan_gold(study.judgments(), study.runs(), "P@10", 100), study)
     plan = plan_gold(study.judgments(), study.runs(), "P@10", 80, pilot=first, seed=2)
-    half = kt.estimate.gold.Gold.of(answered(plan, study, 40))
+    half = kt.estimate.gold_sample.Gold.of(answered(plan, study, 40))
     assert (1 / half.frame["probability"]).sum() == pytest.approx(480, rel=0.12)
     assert any("40 drawn documents of 80 without a gold label" in note for note in half.notes)
     with pytest.raises(kt.BadInput, match="a round without any"):
-        kt.estimate.gold.Gold.of(answered(plan, study, 0))
+        kt.estimate.gold_sample.Gold.of(answered(plan, study, 0))
 
 
 def test_a_third_round_goes_on_from_the_file_of_two() -> None:
@@ -123,7 +123,7 @@ def test_a_third_round_goes_on_from_the_file_of_two() -> None:
     for turn in (1, 2):
         labels = plan_gold(study.judgments(), study.runs(), "P@10", 60, pilot=answered(labels, study), seed=turn)
     assert sorted(labels.to_frame()["round"].unique()) == [1, 2, 3]
-    full = kt.estimate.gold.Gold.of(answered(labels, study)).frame
+    full = kt.estimate.gold_sample.Gold.of(answered(labels, study)).frame
     assert full.height == 180
     assert (1 / full["probability"]).sum() == pytest.approx(480, rel=0.1)
 
@@ -178,13 +178,13 @@ def test_a_document_with_two_chances_is_refused() -> None:
     rows = [{"query": "q", "doc": "d", "label": 1.0, "probability": p} for p in (0.2, 0.5)]
     # Without names they are two people's, and still one document drawn twice.
     with pytest.raises(kt.BadInput, match=r"document d of query q: expected one probability, found 0\.2"):
-        kt.estimate.gold.Gold.of(kt.Judgments.of(rows))
+        kt.estimate.gold_sample.Gold.of(kt.Judgments.of(rows))
     named = kt.Judgments.of([row | {"judge": "ann"} for row in rows])
     with pytest.raises(kt.BadInput, match="karat plan gold --gold"):
-        kt.estimate.gold.Gold.of(named)
+        kt.estimate.gold_sample.Gold.of(named)
     rows = [
         {"query": "q", "doc": "d", "label": label, "probability": p, "judge": "a"}
         for label, p in ((1, 0.2), (None, 0.5))
     ]
     with pytest.raises(kt.BadInput, match="one probability"):
-        kt.estimate.gold.Gold.of(kt.Judgments.of(rows))
+        kt.estimate.gold_sample.Gold.of(kt.Judgments.of(rows))
