@@ -157,9 +157,11 @@ def test_measures_that_are_no_sums_are_corrected_from_whole_queries(measure: str
     assert any("no sum over documents" in note for note in found.notes)
 
 
-def test_gold_for_single_documents_cannot_correct_ndcg() -> None:
+def test_gold_for_single_documents_corrects_ndcg_but_not_average_precision() -> None:
     made = two_systems(50, seed=3)
-    found = kt.compare(made.judgments(), made.runs(), "nDCG@10", gold=made.gold(made.draw_gold(200, 1), 200 / 700))
+    gold = made.gold(made.draw_gold(200, 1), 200 / 700)
+    assert kt.compare(made.judgments(), made.runs(), "nDCG@10", gold=gold).method == "ppi"
+    found = kt.compare(made.judgments(), made.runs(), "AP", gold=gold)
     assert found.verdict == "cannot say"
     assert "whole queries" in found.reason
 

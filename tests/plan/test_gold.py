@@ -100,7 +100,7 @@ def test_lists_that_do_not_differ_need_no_gold() -> None:
 def test_measures_that_are_no_sums_get_whole_queries() -> None:
     labels, runs = swapped()
     with pytest.raises(kt.BadInput, match="whole queries"):
-        plan_gold(labels, runs, "nDCG@10", 30)
+        plan_gold(labels, runs, "AP", 30)
     plan = plan_gold_queries(labels, runs, "nDCG@10", 105)
     assert plan.frame["query"].n_unique() == 10
     assert plan.frame["probability"].unique().to_list() == [0.25]

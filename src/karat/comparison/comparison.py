@@ -11,7 +11,7 @@ import polars as pl
 from karat.records.number_format import decimals
 from karat.records.result import ResultBase, rows_of
 
-Verdict = Literal["better", "worse", "no difference shown", "cannot say"]
+Verdict = Literal["better", "worse", "equivalent", "not worse", "no difference shown", "cannot say"]
 
 #: What the methods are called in a sentence.
 IN_WORDS = {
@@ -27,7 +27,8 @@ class Comparison(ResultBase):
     """Which system is better by one measure, and how sure that is.
 
     - `verdict` is about B, the second of two systems, against A, the first: better, worse, no difference shown, or
-      cannot say; with more systems it is better where one of them, `winner`, is shown better than every other;
+      cannot say, and with a margin also equivalent or not worse, where the interval shows it; with more systems it is
+      better where one of them, `winner`, is shown better than every other;
     - `methods`: a row per method and pair with A, with `difference` = b - a, its interval, p, and what it rests on;
     - `pairs`: every pair by the chosen method, with p values that allow for many pairs (Holm, Benjamini-Hochberg, and
       max-T), wins, ties and losses by query, and the effect size;
@@ -47,6 +48,8 @@ class Comparison(ResultBase):
     by_query: pl.DataFrame
     judge: pl.DataFrame | None = None
     tests: pl.DataFrame | None = None
+    #: Each query's values by the method that decides, whose means are the scores; none where queries are not a sample.
+    values: pl.DataFrame | None = None
     level: float = 0.95
     population: Literal["sample", "fixed"] = "sample"
     seed: int = 0
@@ -68,6 +71,8 @@ class Comparison(ResultBase):
         if len(self.systems) > 2:
             return f"{self.winner} is better than all others by {self.measure}:"
         a, b = self.systems
+        if self.verdict == "equivalent":
+            return f"{b} and {a} are equivalent by {self.measure}:"
         return f"{b} is {self.verdict} than {a} by {self.measure}:"
 
     def to_frame(self) -> pl.DataFrame:

@@ -26,9 +26,16 @@ class Decision(NamedTuple):
 
 
 def decide(
-    estimate: Estimate | None, refused: str, measure: str, matrix: Matrix, look: Look, draws: int, seed: int
+    estimate: Estimate | None,
+    refused: str,
+    measure: str,
+    matrix: Matrix,
+    look: Look,
+    draws: int,
+    seed: int,
+    margin: float | None = None,
 ) -> Decision:
-    """The verdict by one method's estimate."""
+    """The verdict by one method's estimate; a difference within the `margin`, if there is one, does not matter."""
     nothing = pl.DataFrame()
     if estimate is None:
         return Decision("cannot say", refused, None, nothing, nothing)
@@ -49,7 +56,9 @@ def decide(
         row = {**pairs.row(0, named=True), "method": estimate.method} | _base(estimate)
         reason = reason_for(row, measure, look.level)
         if not (p[0] <= look.alpha or known) or abs(row["difference"]) < EQUAL:
-            return Decision("no difference shown", reason, None, pairs, places)
+            verdict = _within(row["low"], row["high"], margin)
+            said = "" if verdict == "no difference shown" else f", within the margin of {margin:g}"
+            return Decision(verdict, reason + said, None, pairs, places)
         return Decision("better" if leader == 1 else "worse", reason, name, pairs, places)
     second = places["system"][1]
     ahead = estimate.scores[leader] - max(estimate.scores[other] for other in others) > EQUAL
@@ -64,8 +73,15 @@ def decide(
         if among >= 0.001
         else f" (among {pairs.height} pairs p < 0.001)"
     )
-    verdict: Verdict = "better" if clear else "no difference shown"
-    return Decision(verdict, reason, name if clear else None, pairs, places)
+    told: Verdict = "better" if clear else "no difference shown"
+    return Decision(told, reason, name if clear else None, pairs, places)
+
+
+def _within(low: float, high: float, margin: float | None) -> Verdict:
+    """Whether a difference that is not shown is shown to be small, by the ends of its interval."""
+    if margin is None or not low > -margin:
+        return "no difference shown"
+    return "equivalent" if high < margin else "not worse"
 
 
 def _is_pair(one: str, other: str) -> pl.Expr:

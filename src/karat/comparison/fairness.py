@@ -14,31 +14,45 @@ Bools = npt.NDArray[np.bool_]
 
 
 def fairness(estimates: dict[str, Estimate], alpha: float) -> list[str]:
-    """What the gap between inversion and the prediction-powered score says: the first trusts the judge to be fair.
+    """Whether the labels' errors favour a system: the labels as they are against the prediction-powered score.
 
-    Both are right for a judge whose errors depend on the true grade alone. Where they differ by more than chance, the
-    errors depend on something in which the systems differ, and only the latter still holds.
+    The latter is right for any judge. Where the labels differ from it by more than chance, their errors do not cancel
+    between the systems, by so much as is said. Inversion takes errors to depend on the true grade alone: where it
+    differs, too, it is not to be trusted.
     """
-    if "inversion" not in estimates or "ppi" not in estimates:
+    plain, right = estimates.get("plain"), estimates.get("ppi")
+    if plain is None or right is None or plain.values is None or right.values is None:
         return []
-    one, other = estimates["inversion"], estimates["ppi"]
-    if one.values is None or other.values is None:
+    gap, worst, p = _widest_gap(plain, right)
+    if np.isnan(p):
         return []
-    gap = Estimate.of_values("gap", one.systems, one.values - other.values, df=other.df)
+    a, b = worst
+    found = gap.difference(a, b, 1 - alpha)
+    if p >= alpha:
+        return [f"no sign that the labels' errors favour a system (p = {p:.2f})"]
+    favoured = right.systems[b] if found.difference > 0 else right.systems[a]
+    said = "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
+    notes = [
+        f"the labels' errors favour {favoured}, by {abs(found.difference):.3f} ({said}): taken as they are, the labels "
+        "mislead about the difference"
+    ]
+    inverted = estimates.get("inversion")
+    if inverted is not None and inverted.values is not None and _widest_gap(inverted, right)[2] < alpha:
+        notes.append("inversion takes the judge's errors to depend on the true grade alone, which they do not here")
+    return notes
+
+
+def _widest_gap(one: Estimate, right: Estimate) -> tuple[Estimate, tuple[int, int], float]:
+    """The differences between two methods, the pair of systems where they are clearest, and its p among all pairs."""
+    assert one.values is not None
+    assert right.values is not None
+    gap = Estimate.of_values("gap", one.systems, one.values - right.values, df=right.df)
     pairs = [(a, b) for a in range(len(one.systems)) for b in range(a + 1, len(one.systems))]
     p = holm([gap.difference(a, b).p for a, b in pairs])
     if np.isnan(p).all():
-        return []
-    worst = int(np.nanargmin(p))
-    a, b = pairs[worst]
-    if p[worst] >= alpha:
-        return [f"no sign that the judge favours a system (p = {p[worst]:.2f}): inversion and ppi agree within chance"]
-    favoured = other.systems[b] if gap.difference(a, b).difference > 0 else other.systems[a]
-    said = "p < 0.001" if p[worst] < 0.001 else f"p = {p[worst]:.3f}"
-    return [
-        f"the judge is not fair to both: its errors favour {favoured} ({said}); inversion, which takes them to depend "
-        "on the true grade alone, is not to be trusted here, and ppi is"
-    ]
+        return gap, (0, 0), np.nan
+    place = int(np.nanargmin(p))
+    return gap, pairs[place], float(p[place])
 
 
 def judge_by_kind(pool: Pool, level: float) -> pl.DataFrame | None:

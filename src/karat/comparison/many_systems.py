@@ -122,7 +122,7 @@ def ranks(estimate: Estimate, pairs: pl.DataFrame, level: float) -> pl.DataFrame
     frame = pl.DataFrame(
         {
             "system": estimate.systems,
-            "score": estimate.scores,
+            "score": estimate.scores if estimate.has_scores else np.full(size, np.nan),
             "low": [low for low, _ in ends],
             "high": [high for _, high in ends],
             "rank": (-estimate.scores).argsort(kind="stable").argsort(kind="stable") + 1,

@@ -39,13 +39,15 @@ def method_rows(estimates: dict[str, Estimate], look: Look, population: str) -> 
             # On these very queries the labels as they are leave nothing to chance, and nothing is said of it.
             silent = population == "fixed" and estimate.method == "plain"
             found = _at(estimate, b, look, silent)
+            # Gold labels that only tell systems apart leave each one's own score unknown.
+            own = estimate.scores if estimate.has_scores else np.full(len(estimate.systems), np.nan)
             rows.append(
                 (
                     estimate.method,
                     estimate.systems[0],
                     estimate.systems[b],
-                    float(estimate.scores[0]),
-                    float(estimate.scores[b]),
+                    float(own[0]),
+                    float(own[b]),
                     found.difference,
                     found.low,
                     found.high,
@@ -65,9 +67,11 @@ def _at(estimate: Estimate, b: int, look: Look, silent: bool) -> Difference:
     return found._replace(low=np.nan, high=np.nan, p=np.nan) if silent else found
 
 
-def notes_on(estimates: dict[str, Estimate], chosen: str, found: WithGold, gold: Gold | None, look: Look) -> list[str]:
+def notes_on(
+    estimates: dict[str, Estimate], chosen: str, found: WithGold, gold: Gold | None, look: Look, population: str
+) -> list[str]:
     """What bears on the verdict first, then what it rests on, then why other methods are silent."""
-    notes = [*_against_plain(estimates, chosen, look), *fairness(estimates, look.alpha)]
+    notes = [*_against_plain(estimates, chosen, look, population), *fairness(estimates, look.alpha)]
     if chosen in estimates:
         notes += estimates[chosen].notes
     if gold is not None:
@@ -84,19 +88,21 @@ def notes_on(estimates: dict[str, Estimate], chosen: str, found: WithGold, gold:
     return notes
 
 
-def _against_plain(estimates: dict[str, Estimate], chosen: str, look: Look) -> list[str]:
+def _against_plain(estimates: dict[str, Estimate], chosen: str, look: Look, population: str) -> list[str]:
     """Where the labels taken as they are would have said something else."""
     plain, corrected = estimates.get("plain"), estimates.get(chosen)
     if plain is None or corrected is None or chosen == "plain" or len(plain.systems) != 2 or look.peeking:
         return []
+    if population == "fixed":
+        return []  # the labels' p is about other queries, and this verdict about these
     naive, right = look.at(plain, 0, 1), look.at(corrected, 0, 1)
     shown, holds = naive.p <= look.alpha, right.p <= look.alpha
     a, b = plain.systems
     if shown and not holds:
-        winner = b if naive.difference > 0 else a
-        return [
-            f"taken as they are, the labels call {winner} better (p = {naive.p:.2g}); gold labels do not bear it out"
-        ]
+        called = f"taken as they are, the labels call {b if naive.difference > 0 else a} better (p = {naive.p:.2g}); "
+        if right.low <= naive.difference <= right.high:
+            return [f"{called}the gold labels do not contradict it, but are too few to show it"]
+        return [f"{called}gold labels do not bear it out"]
     if holds and not shown:
         return [f"taken as they are, the labels show no difference (p = {naive.p:.2f})"]
     if shown and holds and naive.difference * right.difference < 0:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Literal, cast
 
@@ -46,6 +47,7 @@ def compare(
     profile: str | Profile = "trec_eval",
     complete: bool = False,
     level: float = 0.95,
+    margin: float | None = None,
     peek: int | None = None,
     draws: int = 10_000,
     seed: int = 0,
@@ -60,19 +62,21 @@ def compare(
 
     The measure is nDCG@10 unless named. Without gold labels the labels are taken as they are (`plain`). With gold
     labels drawn with known probabilities (a column `probability`; without it, a uniform draw is assumed and said) the
-    default is prediction-powered (`ppi`), which is right however the judge errs; `inversion` is right only if errors depend on
-    nothing but the true grade, and is sharper then. For `ppi` the gold labels also teach what each label of the judge
-    is worth: `calibrate=False` takes the labels as they are, and names of further columns of numbers, such as a model's
-    expected grade, help to predict. `queries="fixed"` is about these queries only instead of all that users ask.
-    `consensus` makes one label of several judges': their median, majority or mean, or the posterior of an error model
-    (one-coin, dawid-skene, ordinal).
+    default is prediction-powered (`ppi`), which is right however the judge errs; `inversion` is right only if errors
+    depend on nothing but the true grade, and is sharper then. For `ppi` the gold labels also teach what each label of
+    the judge is worth: `calibrate=False` takes the labels as they are, and names of further columns of numbers, such as
+    a model's expected grade, help to predict. `queries="fixed"` is about these queries only instead of all that users
+    ask. `consensus` makes one label of several judges': their median, majority or mean, or the posterior of an error
+    model (one-coin, dawid-skene, ordinal).
+    `margin` is a difference that does not matter: where none is shown, the verdict may then be that the systems are
+    equivalent, or that the second is not worse, by the ends of the interval (two systems only).
     `peek` is the number of queries planned when results are looked at again and again while queries arrive: the
     interval then holds at all looks together.
     """
     measures = as_measures(measure if measure is not None else "nDCG@10")
     if len(measures) != 1:
         raise BadInput.at("the comparison", expected="one measure", found=str(len(measures)))
-    _check(method, queries, draws, seed)
+    _check(method, queries, draws, seed, margin)
     look = Look(level, peek)
     lists = several(runs)
     judged, golden, notes = _apart(Judgments.of(labels), None if gold is None else Judgments.of(gold))
@@ -109,9 +113,10 @@ def compare(
         )
         estimates |= found.estimates
     chosen = _chosen(method, golden is not None, queries)
-    decision = decide(estimates.get(chosen), found.refused.get(chosen, ""), str(measures[0]), matrix, look, draws, seed)
+    name, why = str(measures[0]), found.refused.get(chosen, "")
+    decision = decide(estimates.get(chosen), why, name, matrix, look, draws, seed, margin)
     return Comparison(
-        measure=str(measures[0]),
+        measure=name,
         systems=matrix.systems,
         methods=method_rows(estimates, look, queries),
         verdict=decision.verdict,
@@ -125,14 +130,23 @@ def compare(
         ),
         judge=None if found.pool is None else judge_by_kind(found.pool, level),
         tests=_tests(matrix, estimates, found, chosen, look, draws, seed),
+        values=_by_query(estimates.get(chosen), matrix),
         level=level,
         population=queries,
         seed=seed,
-        notes=tuple(dict.fromkeys([*notes_on(estimates, chosen, found, golden, look), *notes, *matrix.notes])),
+        notes=tuple(dict.fromkeys([*notes_on(estimates, chosen, found, golden, look, queries), *notes, *matrix.notes])),
     )
 
 
-def _check(method: str, queries: str, draws: int, seed: int) -> None:
+def _by_query(estimate: Estimate | None, matrix: Matrix) -> pl.DataFrame | None:
+    if estimate is None or estimate.values is None:
+        return None
+    return pl.DataFrame({"query": matrix.queries} | dict(zip(matrix.systems, estimate.values.T, strict=True)))
+
+
+def _check(method: str, queries: str, draws: int, seed: int, margin: float | None) -> None:
+    if margin is not None and not (margin > 0 and math.isfinite(margin)):
+        raise BadInput.at("the margin", expected="a difference above 0", found=str(margin))
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
         raise BadInput.at("the seed", expected="a whole number from 0", found=str(seed))
     if isinstance(draws, bool) or not isinstance(draws, int) or draws < 100:

@@ -61,8 +61,8 @@ def plan_gold(
     The probability of a document is in proportion to how differently the systems weigh it times how far its label may
     be off: as calibrated on the `pilot`, earlier gold labels; alike for all without one. It is capped at 1, and
     not below `floor` times the average wherever the systems differ. The share `uniform` goes to all documents alike, so
-    that the labels can serve other comparisons. One system alone is for its own score: what it shows counts by its rank.
-    Measures such as AP, which gold labels of single documents cannot correct, need `plan_gold_queries`. With
+    that the labels can serve other comparisons. One system alone is for its own score: what it shows counts by its
+    rank. Measures such as AP, which gold labels of single documents cannot correct, need `plan_gold_queries`. With
     `complete`, queries that a run misses count as empty lists.
 
     With a pilot, `n` new documents are drawn among those without a gold label, and `to_frame` has the labels of both

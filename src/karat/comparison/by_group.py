@@ -1,0 +1,143 @@
+"""Where is a system better? The verdict for each group of queries, with p values that allow for many looks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from karat.comparison.comparison import Comparison
+from karat.errors import BadInput
+from karat.estimate.estimate import Estimate
+from karat.records import Queries
+from karat.records.base import count
+from karat.records.result import ResultBase
+from karat.stats.many import holm
+
+#: A mean of fewer queries has no interval worth the name.
+FEWEST = 5
+#: What a query may be called by its text alone: the rules that `groups_of` knows beside columns.
+QUESTION = re.compile(r"^(who|what|when|where|why|which|how|is|are|can|do|does)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GroupComparison(ResultBase):
+    """Two systems on each group of queries: difference b - a with its interval, p, and p among all groups (Holm)."""
+
+    frame: pl.DataFrame
+    column: str
+    found: Comparison
+    notes: tuple[str, ...] = ()
+
+    columns = ("group", "queries", "a", "b", "difference", "low", "high", "p", "holm", "verdict")
+
+    @property
+    def finding(self) -> str:
+        """Where one system is shown better, in a sentence."""
+        a, b = self.found.systems
+        told = []
+        for verdict, word in (("better", f"{b} is better than {a}"), ("worse", f"{a} is better than {b}")):
+            names = self.frame.filter(pl.col("verdict") == verdict)["group"].to_list()
+            if names:
+                told.append(f"{word} by {self.found.measure} on {self.column} {', '.join(names)}")
+        if told:
+            return "; ".join(told) + "."
+        return (
+            f"No group of queries by {self.column} shows a difference between {a} and {b} by {self.found.measure}, "
+            f"allowing for {count(self.frame.height, 'group')}."
+        )
+
+    def to_frame(self) -> pl.DataFrame:
+        """A row for each group, the largest first."""
+        return self.frame
+
+    def to_dict(self) -> dict[str, Any]:
+        """The comparison of groups as one document."""
+        return {"finding": self.finding, "by": self.column, "rows": self.frame.to_dicts(), "notes": list(self.notes)}
+
+
+def by_group(found: Comparison, groups: pl.DataFrame, column: str = "group") -> GroupComparison:
+    """The verdict on each group of queries, from a comparison of two systems; `groups` has the columns query and group.
+
+    Each query's values by the method that decides are averaged over the group's queries: corrected with gold labels
+    where the comparison is.
+    """
+    if len(found.systems) != 2:
+        raise BadInput.at("groups of queries", expected="two systems", found=f"{len(found.systems)}")
+    if found.values is None:
+        raise BadInput.at(
+            "groups of queries",
+            expected="a verdict from each query's values",
+            found=found.reason if found.verdict == "cannot say" else "a verdict about these queries only",
+            remedy="take queries for a sample",
+        )
+    known = found.values.join(groups, on="query", how="left", maintain_order="left")
+    notes = []
+    missing = known["group"].null_count()
+    if missing:
+        notes.append(f"{count(missing, 'query', 'queries')} without a {column} left aside")
+    rows = []
+    for (name,), part in known.drop_nulls("group").group_by(["group"], maintain_order=True):
+        values = part.select(found.systems).to_numpy()
+        if len(values) < FEWEST:
+            rows.append((str(name), len(values), *values.mean(axis=0), np.nan, np.nan, np.nan, np.nan))
+            continue
+        one = Estimate.of_values(found.method, found.systems, values).difference(0, 1, found.level)
+        rows.append((str(name), len(values), *values.mean(axis=0), one.difference, one.low, one.high, one.p))
+    names = ["group", "queries", "a", "b", "difference", "low", "high", "p"]
+    frame = pl.DataFrame(rows, schema=names, orient="row")
+    adjusted = holm(frame["p"].to_numpy())
+    better = (pl.col("holm") <= 1 - found.level) & (pl.col("difference") != 0)
+    frame = frame.with_columns(holm=pl.Series(adjusted)).with_columns(
+        verdict=pl.when(pl.col("p").is_nan())
+        .then(pl.lit("too few queries"))
+        .when(better & (pl.col("difference") > 0))
+        .then(pl.lit("better"))
+        .when(better)
+        .then(pl.lit("worse"))
+        .otherwise(pl.lit("no difference shown"))
+    )
+    return GroupComparison(frame.sort("queries", "group", descending=[True, False]), column, found, tuple(notes))
+
+
+def groups_of(queries: Queries, column: str) -> pl.DataFrame:
+    """The group of each query: by a column of the queries' table, or by a rule about their text.
+
+    >>> queries = Queries.of({"query": ["1", "2"], "text": ["how tall is it", "karat"]})
+    >>> groups_of(queries, "length")["group"].to_list(), groups_of(queries, "question")["group"].to_list()
+    (['4 words', '1 word'], ['how', 'no question word'])
+    """
+    frame = queries.frame
+    if column in frame.columns and column != "query":
+        return frame.select("query", group=pl.col(column).cast(pl.String))
+    if column not in RULES:
+        known = [name for name in frame.columns if name not in ("query", "text")]
+        raise BadInput.at(
+            f'groups of queries by "{column}"',
+            expected=f"a column of the queries ({', '.join(known) or 'there is none'}) or {' or '.join(RULES)}",
+            found="neither",
+        )
+    if "text" not in frame.columns:
+        raise BadInput.at(f"groups of queries by {column}", expected="the queries' text", found="a table without it")
+    rule = RULES[column]
+    return pl.DataFrame(
+        {"query": frame["query"], "group": [None if text is None else rule(text) for text in frame["text"]]},
+        schema={"query": pl.String, "group": pl.String},
+    )
+
+
+def _length(text: str) -> str:
+    words = len(text.split())
+    return "6 words or more" if words > 5 else count(words, "word")
+
+
+def _question(text: str) -> str:
+    found = QUESTION.match(text.strip())
+    return found.group(1).lower() if found else "no question word"
+
+
+RULES: dict[str, Callable[[str], str]] = {"length": _length, "question": _question}
