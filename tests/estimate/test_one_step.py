@@ -1,0 +1,142 @@
+"""nDCG, RR and ERR from gold labels of single documents."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import karat as kt
+from karat.estimate import Scorer
+from karat.estimate.evidence import Evidence
+from karat.estimate.gold_sample import Gold
+from karat.estimate.one_step import Drawn
+from karat.measures import parse_measure
+from karat.plan import plan_gold
+from karat.records.runs import together
+from karat.simulate.graded_pair import GradedPair, graded_pair
+from karat.stats.draw import draw, inclusion_probabilities
+from simulated import about, studies
+
+
+def gold_for_ndcg(study: GradedPair, n: int, seed: int) -> kt.Judgments:
+    """Documents that tell the systems apart by DCG@10, the more the likelier."""
+    weight = np.where(study.rank <= 10, 1 / np.log2(study.rank + 1.0), 0.0)
+    size = np.abs(weight[:, 1] - weight[:, 0])
+    counts = size > 0
+    chance = inclusion_probabilities(size, n, floor=np.where(counts, 0.2 * n / counts.sum(), 0.0))
+    return study.gold(draw(chance, seed=seed), np.where(chance > 0, chance, 1.0))
+
+
+def difference(found: kt.Comparison) -> dict[str, Any]:
+    return found.methods.filter(pl.col("method") == "ppi").row(0, named=True)
+
+
+def truth(study: GradedPair, measure: str) -> float:
+    found = kt.compare(study.judgments(study.truth), study.runs(), measure)
+    return float(found.methods["difference"][0])
+
+
+def test_scores_under_drawn_grades_are_the_measures_own() -> None:
+    """With every grade known, each draw is the truth, and so is every score."""
+    study = graded_pair(12, seed=1)
+    gold = Gold.of(study.gold(np.ones(len(study.truth), bool), np.ones(len(study.truth))))
+    for name in ("nDCG@10", "RR@10", "ERR@10", "AP"):
+        scorer = Scorer(study.judgments(), [name], draws=0)
+        queries = scorer.topics.queries["query"].to_list()
+        runs = together(study.runs())
+        evidence = Evidence.of(runs, queries, scorer.topics, scorer.profile, gold)
+        drawn = Drawn.of(runs, scorer, evidence, np.arange(len(study.truth)))
+        right = Scorer(study.judgments(study.truth), [name], draws=0).score(runs).queries
+        scores = drawn.by_query(drawn.scores().mean(axis=1), queries)
+        wide = right.pivot("system", index="query", values=str(parse_measure(name))).sort("query")
+        assert scores == pytest.approx(wide.select("A", "B").to_numpy(), abs=1e-9)
+
+
+@pytest.mark.parametrize("measure", ["nDCG@10", "nDCG(gains='exp')@10", "RR@10", "ERR@10"])
+def test_gold_for_everything_shown_gives_nearly_the_true_difference(measure: str) -> None:
+    study = graded_pair(40, shift=1.0, judge="lenient", seed=3)
+    shown = (study.rank <= 10).any(axis=1)
+    gold = study.gold(shown & (np.random.default_rng(1).random(len(shown)) < 0.9), np.full(len(shown), 0.9))
+    found = difference(kt.compare(study.judgments(), study.runs(), measure, gold=gold, queries="fixed"))
+    assert found["difference"] == pytest.approx(truth(study, measure), abs=0.03)
+
+
+@pytest.mark.evidence
+@pytest.mark.parametrize("judge", ["lenient", "by document", "by query"])
+def test_intervals_of_ndcg_hold_the_truth_with_judges_who_favour_documents_and_queries(judge: Any) -> None:
+    held = []
+    for seed in studies(25, 1000):
+        study = graded_pair(50, shift=0.5, judge=judge, seed=seed)
+        gold = gold_for_ndcg(study, 150, seed + 10_000)
+        found = difference(kt.compare(study.judgments(), study.runs(), gold=gold, queries="fixed", draws=100))
+        held.append(found["low"] <= truth(study, "nDCG@10") <= found["high"])
+    assert np.mean(held) == about(0.95, len(held), off=0.015)
+
+
+def test_labels_that_favour_a_system_are_told_of() -> None:
+    study = graded_pair(100, judge="lenient", seed=5)
+    found = kt.compare(study.judgments(), study.runs(), gold=gold_for_ndcg(study, 600, 1))
+    assert any("the labels' errors favour B" in note for note in found.notes)
+    assert found.verdict == "no difference shown"
+
+
+def test_a_plan_for_ndcg_leads_to_a_verdict_by_ndcg() -> None:
+    study = graded_pair(60, shift=1.5, judge="by query", seed=2)
+    plan = plan_gold(study.judgments(), study.runs(), n=150, seed=1)
+    assert plan.measure == "nDCG@10"
+    known = study.gold(np.ones(len(study.truth), bool), np.ones(len(study.truth))).frame.select(
+        "query", "doc", y="label"
+    )
+    filled = plan.frame.join(known, on=["query", "doc"]).with_columns(label=pl.col("y")).drop("y")
+    found = kt.compare(study.judgments(), study.runs(), gold=filled)
+    assert found.verdict == "better"
+    row = difference(found)
+    assert row["low"] <= truth(study, "nDCG@10") <= row["high"]
+
+
+def test_too_few_gold_labels_are_refused_with_the_remedy() -> None:
+    study = graded_pair(40, seed=2)
+    found = kt.compare(study.judgments(), study.runs(), gold=gold_for_ndcg(study, 12, 1))
+    assert found.verdict == "cannot say"
+    assert "20 or more" in found.reason
+
+
+def test_one_system_has_a_corrected_score_beside_the_naive_one() -> None:
+    study = graded_pair(80, judge="lenient", seed=4)
+    shown = study.rank[:, 1] <= 10
+    drawn = shown & (np.random.default_rng(2).random(len(shown)) < 0.5)
+    gold = study.gold(drawn, np.full(len(shown), 0.5))
+    names = ["nDCG@10", "P@10", "RR@10", "AP"]
+    scores = kt.score(study.judgments(), study.runs()[1], names, gold=gold)
+    right = kt.score(study.judgments(study.truth), study.runs()[1], names, draws=0).means
+    assert scores.corrected is not None
+    for row, true in zip(scores.corrected.iter_rows(named=True), right.iter_rows(named=True), strict=True):
+        if row["measure"] == "AP":
+            assert np.isnan(row["value"])
+            assert "whole queries" in row["reason"]
+        else:
+            assert row["low"] < true["value"] < row["high"]
+
+
+def test_gold_drawn_to_tell_systems_apart_gives_no_score_of_their_own() -> None:
+    study = graded_pair(80, seed=4)
+    scores = kt.score(study.judgments(), study.runs(), ["nDCG@10"], gold=gold_for_ndcg(study, 200, 1))
+    assert scores.corrected is not None
+    assert scores.corrected["value"].is_nan().all()
+    assert "tell systems apart" in scores.corrected["reason"][0]
+
+
+def test_a_further_column_sharpens_the_verdict_and_a_missing_one_is_named() -> None:
+    study = graded_pair(100, judge="useless", seed=6)
+    helpful = study.judgments().frame.with_columns(
+        expected=pl.Series(study.truth + np.random.default_rng(1).normal(0, 0.3, len(study.truth)))
+    )
+    gold = gold_for_ndcg(study, 200, 1)
+    alone = difference(kt.compare(helpful, study.runs(), gold=gold, queries="fixed"))
+    more = difference(kt.compare(helpful, study.runs(), gold=gold, queries="fixed", calibrate=["expected"]))
+    assert more["high"] - more["low"] < 0.6 * (alone["high"] - alone["low"])
+    with pytest.raises(kt.BadInput, match='column "nosuch"'):
+        kt.compare(helpful, study.runs(), gold=gold, calibrate=["nosuch"])
