@@ -83,13 +83,11 @@ def calibrate(grade: Floats, x: Floats, query: Ints, *, seed: int = 0, folds: in
     spread = x.std(axis=0)
     x = (x - x.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
     fold = rng.permutation(len(gold)) % folds
-    start: Floats | None = None
     parts, probability = [], np.empty((len(x), len(grades)))
     for number in range(-1, folds):
         kept = fold != number
         mine = gold[kept]
-        fit = random_intercept(code[kept], x[mine], query[mine], grades, start=start)
-        start = fit.parameters if start is None else start
+        fit = random_intercept(code[kept], x[mine], query[mine], grades)
         rows = np.flatnonzero(np.isnan(grade)) if number < 0 else gold[~kept]
         intercepts = fit.intercepts(code[kept], x[mine], query[mine], queries)
         probability[rows] = fit.probabilities(x[rows], query[rows], intercepts)

@@ -1,0 +1,173 @@
+"""The judge's confusion: how often each true grade gets each label, from a gold sample, whatever it was drawn by."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from karat.errors import BadInput, Undefined
+from karat.estimate.gold_sample import Gold
+from karat.labels import consensus, split_gold
+from karat.records import Judgments, LabelsLike, RunsLike
+from karat.records.base import count
+from karat.records.result import ResultBase, rows_of
+from karat.records.runs import joined, ranked
+from karat.stats import check_level
+
+Floats = npt.NDArray[np.float64]
+
+#: Ranks for which the distribution of true grades is shown.
+DEPTH = 10
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Confusion(ResultBase):
+    """How often documents of each gold grade get each label.
+
+    - `frame`: a row per gold grade and label, with the `share` of the grade's documents, its interval, and `n`, the
+      gold labels it rests on (each counts as often as it stands for others);
+    - `accuracy`: how often judges are right on relevant documents (mR of nR) and on the others (mN of nN), the counts
+      that `karat correct` takes; as many as would tell as much if they had been drawn uniformly;
+    - `by_rank`: the distribution of true grades at each rank of the runs, solved from the labels' (S2, equation 17).
+    """
+
+    frame: pl.DataFrame
+    accuracy: pl.DataFrame
+    by_rank: pl.DataFrame
+    n_gold: int
+    level: float = 0.95
+    notes: tuple[str, ...] = ()
+
+    columns = ("gold", "label", "share", "low", "high", "n")
+
+    @property
+    def finding(self) -> str:
+        """How often the judge is right, in a sentence."""
+        right = self.frame.filter(pl.col("gold") == pl.col("label"))
+        told = ", ".join(f"{row['share'] * 100:.0f} % of grade {row['gold']:g}" for row in right.iter_rows(named=True))
+        return f"The labels are right on {told} ({count(self.n_gold, 'gold label')})."
+
+    def to_frame(self) -> pl.DataFrame:
+        """A row per gold grade and label."""
+        return self.frame
+
+    def to_dict(self) -> dict[str, Any]:
+        """The confusion as one document."""
+        return {
+            "finding": self.finding,
+            "rows": rows_of(self.frame),
+            "accuracy": rows_of(self.accuracy),
+            "by_rank": rows_of(self.by_rank),
+            "notes": list(self.notes),
+        }
+
+    def matrix(self) -> pl.DataFrame:
+        """The shares as a square: gold grades down, labels across."""
+        return self.frame.pivot("label", index="gold", values="share")
+
+
+def confusion(
+    labels: LabelsLike,
+    gold: LabelsLike | None = None,
+    runs: RunsLike | None = None,
+    *,
+    rel: float = 1.0,
+    depth: int = DEPTH,
+    level: float = 0.95,
+) -> Confusion:
+    """How often each true grade gets each label, from the documents that gold labels, too.
+
+    >>> labels = {"q1": {"a": 1, "b": 0, "c": 1}, "q2": {"a": 1, "b": 1}}
+    >>> gold = {"q1": {"a": 1, "b": 0, "c": 0}, "q2": {"a": 1, "b": 0}}
+    >>> confusion(labels, gold).matrix().rows()
+    [(0.0, 0.3333333333333333, 0.6666666666666666), (1.0, 0.0, 1.0)]
+
+    Gold labels count by the probability with which they were drawn. Intervals are Wilson's, for as many labels as tell
+    as much when documents of one query may be misjudged alike. `rel` is the grade from which a document is relevant.
+    Reference: Goldberg et al., Drawing Sound Conclusions from Noisy Judgments (WWW 2017), sections 3 and 5.
+    """
+    check_level(level)
+    judged, inside = split_gold(Judgments.of(labels), None if gold is None else Judgments.of(gold), given_stands=True)
+    if inside is None:
+        raise BadInput.at("the confusion", expected="gold labels", found="none", remedy="give them with --gold")
+    known, one_each = Gold.of(inside), consensus(judged)
+    pair = ["query", "doc"]
+    both = one_each.frame.select(*pair, "label").join(
+        known.frame.select(*pair, gold="label", weight=1 / pl.col("probability").fill_null(1.0)), on=pair
+    )
+    if not both.height:
+        raise Undefined("no document has both a label and a gold label")
+    notes = [*one_each.notes, *known.notes]
+    grades = np.union1d(both["gold"].to_numpy(), one_each.frame["label"].drop_nulls().to_numpy())
+    rows = [
+        (float(g), float(b), *_share(both.filter(pl.col("gold") == g), pl.col("label") == b, level))
+        for g in np.unique(both["gold"])
+        for b in grades
+    ]
+    frame = pl.DataFrame(rows, schema=["gold", "label", "share", "low", "high", "n", "effective"], orient="row")
+    relevant = pl.col("gold") >= rel
+    sides = (("relevant", relevant, pl.col("label") >= rel), ("not relevant", ~relevant, pl.col("label") < rel))
+    right = [(name, *_share(both.filter(which), agrees, level)) for name, which, agrees in sides]
+    accuracy = pl.DataFrame(right, schema=["documents", "right", "low", "high", "n", "effective"], orient="row")
+    agreed, of = ((pl.col("right") * pl.col("effective")).round(), pl.col("effective").round())
+    accuracy = accuracy.with_columns(counts=pl.format("{}/{}", agreed.cast(pl.Int64), of.cast(pl.Int64)))
+    by_rank = pl.DataFrame()
+    if runs is not None:
+        by_rank = _by_rank(one_each.frame, joined(runs), frame, grades, depth, notes)
+    return Confusion(frame, accuracy, by_rank, both.height, level, tuple(notes))
+
+
+def _share(rows: pl.DataFrame, which: pl.Expr, level: float) -> tuple[float, float, float, int, float]:
+    """A weighted share with Wilson's interval, the labels behind it, and as how many independent ones they count."""
+    from scipy.special import ndtri
+
+    if not rows.height:
+        return np.nan, np.nan, np.nan, 0, 0.0
+    hit = rows.select(which.cast(pl.Float64)).to_series().to_numpy()
+    weight, query = rows["weight"].to_numpy(), rows["query"].rank("dense").to_numpy() - 1
+    share, whole = float((weight * hit).sum() / weight.sum()), float(weight.sum())
+    effective = whole**2 / float((weight**2).sum())
+    clusters = int(query.max()) + 1
+    spread = share * (1 - share)
+    if clusters > 1 and spread > 0:
+        off = np.bincount(query.astype(np.int64), weight * (hit - share)) / whole
+        variance = float((off**2).sum()) * clusters / (clusters - 1)
+        effective = min(effective, spread / variance)
+    z2 = float(ndtri((1 + level) / 2)) ** 2
+    middle = (share + z2 / (2 * effective)) / (1 + z2 / effective)
+    half = np.sqrt(z2 * (spread / effective + z2 / (4 * effective**2))) / (1 + z2 / effective)
+    return share, max(middle - half, 0.0), min(middle + half, 1.0), rows.height, effective
+
+
+def _by_rank(
+    labels: pl.DataFrame, runs: Any, frame: pl.DataFrame, grades: Floats, depth: int, notes: list[str]
+) -> pl.DataFrame:
+    """The share of each true grade at each rank: the labels' distribution times the inverse of the confusion."""
+    square = frame.pivot("label", index="gold", values="share").sort("gold")
+    given = square["gold"].to_numpy()
+    matrix = square.drop("gold").to_numpy()
+    if len(given) < len(grades):
+        notes.append("no distribution of true grades by rank: some label is no gold grade, so the matrix is not square")
+        return pl.DataFrame()
+    condition = float(np.linalg.cond(matrix))
+    if not condition < 100:
+        notes.append(
+            f"no distribution of true grades by rank: the labels hardly tell grades apart (condition {condition:.3g})"
+        )
+        return pl.DataFrame()
+    seen = ranked(runs, depth).join(labels.select("query", "doc", "label"), on=["query", "doc"]).drop_nulls("label")
+    rows = []
+    for (system, rank), part in seen.group_by(["system", "rank"], maintain_order=True):
+        shares = np.array([(part["label"] == grade).mean() for grade in grades])
+        found = np.linalg.solve(matrix.T, shares)
+        rows += [(system, rank, float(g), float(b), float(t)) for g, b, t in zip(grades, shares, found, strict=True)]
+    names = ["system", "rank", "grade", "by_labels", "corrected"]
+    by_rank = pl.DataFrame(rows, schema=names, orient="row").sort("system", "rank", "grade")
+    outside = by_rank.filter((pl.col("corrected") < 0) | (pl.col("corrected") > 1)).height
+    if outside:
+        notes.append(f"{count(outside, 'corrected share')} below 0 or above 1: too few gold labels for single ranks")
+    return by_rank
