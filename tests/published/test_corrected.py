@@ -20,7 +20,7 @@ from karat.published.corrected import bootstrap, corrected_score
 from karat.published.corrected_pair import CorrectedPair, corrected_difference
 from karat.published.needed import needed
 from karat.published.observed import Observed
-from karat.simulate.noisy_judges import bronze_pairs
+from noisy_pairs import bronze_pairs
 from karat.stats.correction import lang_reiczigel
 
 A, B = Observed(0.6260, 10278, sd=0.414), Observed(0.6385, 20604, sd=0.402)
@@ -220,7 +220,7 @@ def test_planned_power_is_realised(n_right: int, n_not: int, difference: float, 
             queries=(plan[test], plan[test]),
             studies=10_000,
             seed=3,
-        ).frame
+        )
         assert dict(found.select("test", "rejected").iter_rows())[test] == pytest.approx(0.8, abs=0.03)
 
 
@@ -240,7 +240,7 @@ def test_planned_power_of_two_gold_samples_is_realised_and_few_labels_are_never_
         own_gold=True,
         studies=10_000,
         seed=3,
-    ).frame
+    )
     assert found["rejected"][1] == pytest.approx(0.8, abs=0.03)
     few = needed(0.02, A, JUDGES)
     assert few.frame["queries"][1] is None

@@ -4,7 +4,7 @@ from karat.simulate.clicks import click_log, position_clicks
 from karat.simulate.context_study import ContextStudy, context_study
 from karat.simulate.judges import fatigue, judge_labels, label_chances
 from karat.simulate.judging_study import JudgingStudy, judging_study
-from karat.simulate.noisy_judges import bronze_pairs, bronze_scores
+from karat.simulate.noisy_judges import bronze_scores
 from karat.simulate.preference_study import PreferenceStudy, preference_study
 from karat.simulate.preferences import side_by_side
 from karat.simulate.two_systems import TwoSystems, two_systems
@@ -14,7 +14,6 @@ __all__ = [
     "JudgingStudy",
     "PreferenceStudy",
     "TwoSystems",
-    "bronze_pairs",
     "bronze_scores",
     "click_log",
     "context_study",
