@@ -14,7 +14,7 @@ from karat.simulate.noisy_judges import bronze_scores
 from karat.stats.correction import corrected, corrected_parts, half_width, lang_reiczigel
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))
-from noisy_pairs import bronze_pairs  # noqa: E402
+from noisy_pairs import bronze_pairs
 
 SEED = 1
 

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from karat.judges import agreement, agreement_tests
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))
-from varied_judges import varied_judges  # noqa: E402
+from varied_judges import varied_judges
 
 FIGURES = ("alpha_ordinal", "fleiss")
 #: Seeds from here on are for the truth.

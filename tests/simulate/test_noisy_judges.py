@@ -72,9 +72,7 @@ def test_at_the_papers_sizes_its_test_sees_no_difference_of_a_tenth_and_the_shar
 def test_the_shared_test_raises_no_more_false_alarms_than_it_says(
     queries: tuple[int, int], gold: tuple[int, int]
 ) -> None:
-    same = bronze_pairs(
-        0.6, 0.0, queries=queries, n_relevant=gold[0], n_nonrelevant=gold[1], studies=20_000, seed=2
-    )
+    same = bronze_pairs(0.6, 0.0, queries=queries, n_relevant=gold[0], n_nonrelevant=gold[1], studies=20_000, seed=2)
     found = {row["test"]: row for row in same.iter_rows(named=True)}
     assert found["naive"]["rejected"] == pytest.approx(0.05, abs=0.005)
     assert 0.038 <= found["shared"]["rejected"] <= 0.055

@@ -13,7 +13,7 @@ from types import ModuleType
 
 import polars as pl
 
-from karat.simulate.web import word_list
+from karat.simulate.parts import word_list
 
 #: Packages of the standard library that are read as a whole; of the rest, the modules that are one file.
 PACKAGES = word_list(

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from karat.simulate.web import word_list
+from karat.simulate.parts import word_list
 
 Floats = npt.NDArray[np.float64]
 

@@ -1,8 +1,8 @@
 """What if the truth were known? Judges, clicks, preferences and whole studies with planted effects."""
 
-from karat.simulate.clicks import click_log, position_clicks
+from karat.simulate.clicks import position_clicks
 from karat.simulate.context_study import ContextStudy, context_study
-from karat.simulate.judges import fatigue, judge_labels, label_chances
+from karat.simulate.judges import draw, fatigue, label_chances
 from karat.simulate.judging_study import JudgingStudy, judging_study
 from karat.simulate.noisy_judges import bronze_scores
 from karat.simulate.preference_study import PreferenceStudy, preference_study
@@ -15,10 +15,9 @@ __all__ = [
     "PreferenceStudy",
     "TwoSystems",
     "bronze_scores",
-    "click_log",
     "context_study",
+    "draw",
     "fatigue",
-    "judge_labels",
     "judging_study",
     "label_chances",
     "position_clicks",

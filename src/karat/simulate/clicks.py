@@ -9,8 +9,7 @@ import numpy.typing as npt
 import polars as pl
 
 from karat.errors import BadInput
-from karat.records import ClickLog, Clicks
-from karat.records.clicks import SATISFIED_AFTER
+from karat.records import Clicks
 
 Floats = npt.NDArray[np.float64]
 
@@ -27,7 +26,6 @@ def position_clicks(
     impressions: int = 1000,
     attractiveness: Sequence[float] = ATTRACTIVENESS,
     satisfaction: Sequence[float] = SATISFACTION,
-    impatience: float = IMPATIENCE,
     seed: int | np.random.Generator = 0,
 ) -> Clicks:
     """Click counts of lists shown many times: P(click) = P(look at the rank) x P(click | grade).
@@ -42,7 +40,7 @@ def position_clicks(
     Reference: Craswell et al., An Experimental Comparison of Click Position-Bias Models (WSDM 2008).
     """
     rng = np.random.default_rng(seed)
-    click, stay = _chances(shown, attractiveness, satisfaction, impatience)
+    click, stay = _chances(shown, attractiveness, satisfaction)
     times = shown["impressions"].to_numpy() if "impressions" in shown.columns else np.full(shown.height, impressions)
     clicks = rng.binomial(times, click)
     return Clicks.of(
@@ -54,48 +52,11 @@ def position_clicks(
     )
 
 
-def click_log(
-    shown: pl.DataFrame,
-    *,
-    sessions: int = 100,
-    attractiveness: Sequence[float] = ATTRACTIVENESS,
-    satisfaction: Sequence[float] = SATISFACTION,
-    impatience: float = IMPATIENCE,
-    seed: int | np.random.Generator = 0,
-) -> ClickLog:
-    """The same users as a log: a row for every result in every session, with the time spent after a click.
-
-    >>> shown = pl.DataFrame({"query": ["q", "q"], "doc": ["a", "b"], "rank": [1, 2], "grade": [0, 4]})
-    >>> len(click_log(shown, sessions=50))
-    100
-
-    Each query is asked in `sessions` sessions. Times are such that the share of 30 s and more is the satisfaction
-    of the grade.
-    """
-    from scipy.special import ndtri
-
-    rng = np.random.default_rng(seed)
-    click, stay = _chances(shown, attractiveness, satisfaction, impatience)
-    row = np.tile(np.arange(shown.height), sessions)
-    clicked = rng.random(len(row)) < click[row]
-    dwell = SATISFIED_AFTER * np.exp(rng.standard_normal(len(row)) + ndtri(stay)[row])
-    session = pl.Series(np.repeat(np.arange(1, sessions + 1), shown.height)).cast(pl.String)
-    log = shown.select("query", "doc", pl.col("rank").cast(pl.Int64))[row]
-    return ClickLog.check(
-        log.with_columns(
-            clicked=pl.Series(clicked),
-            dwell=pl.Series(np.where(clicked, dwell, np.nan)).fill_nan(None),
-            session=pl.col("query") + "-" + session,
-        )
-    )
-
-
 def _chances(
-    shown: pl.DataFrame, attractiveness: Sequence[float], satisfaction: Sequence[float], impatience: float
+    shown: pl.DataFrame, attractiveness: Sequence[float], satisfaction: Sequence[float]
 ) -> tuple[Floats, Floats]:
     """The chances of a click, and of a long stay after one."""
-    missing = [name for name in ("query", "doc", "rank", "grade") if name not in shown.columns]
-    if missing:
+    if not {"query", "doc", "rank", "grade"} <= {*shown.columns}:
         raise BadInput.at(
             "the lists shown", expected="the columns query, doc, rank, grade", found=", ".join(shown.columns)
         )
@@ -109,4 +70,4 @@ def _chances(
         )
     if shown.height and rank.min() < 1:
         raise BadInput.at("the lists shown", expected="ranks from 1", found=f"{rank.min():g}")
-    return rank**-impatience * np.asarray(attractiveness)[grade], np.asarray(satisfaction)[grade]
+    return rank**-IMPATIENCE * np.asarray(attractiveness)[grade], np.asarray(satisfaction)[grade]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy.typing as npt
 import polars as pl
 
 from karat.labels import selection
+from karat.simulate.judges import steps_until
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -82,12 +82,8 @@ def steps_to(opinion: Floats, change: float) -> float:
     """
     if not len(opinion) or not change:
         return 0.0
-    before, sign, low, high = mean_label(opinion).mean(), np.sign(change), 0.0, float(LEVELS)
-    for _ in range(40):
-        middle = (low + high) / 2
-        reached = sign * (mean_label(opinion + sign * middle).mean() - before)
-        low, high = (middle, high) if reached < abs(change) else (low, middle)
-    return float(sign * high)
+    before = mean_label(opinion).mean()
+    return steps_until(change, LEVELS, lambda steps: mean_label(opinion + steps).mean() - before)
 
 
 def no_answer(
@@ -137,49 +133,16 @@ def judged(queries: int, docs: int, scheme: str, rng: np.random.Generator) -> tu
     return alone, after
 
 
-@dataclass(frozen=True, eq=False)
-class Sheets:
-    """The sheets that judges fill in, one for each judge and query, and how answers on them are written down."""
-
-    query: pl.Series
-    doc: pl.Series
-    docs: int
-    judge: pl.Series
-    #: The query of each sheet, by number.
-    of: Ints
-
-    @classmethod
-    def make(cls, query: pl.Series, docs: int, of: Ints, judge: Ints) -> Sheets:
-        """Sheets with the names of documents and judges."""
-        width = len(str(docs))
-        number = pl.Series(np.tile(np.arange(1, docs + 1), len(query))).cast(pl.String).str.zfill(width)
-        doc = query[np.repeat(np.arange(len(query)), docs)] + "-d" + number
-        digits = len(str(int(judge.max()) + 1))
-        return cls(query, doc, docs, "judge-" + pl.Series(judge + 1).cast(pl.String).str.zfill(digits), of)
-
-    def written(
-        self, sheet: Ints, doc: Ints, context: Ints | None, labels: Ints, silent: Bools, day: int
-    ) -> pl.DataFrame:
-        """Answers as rows: query, doc, label, judge, aspect, context, time; a page's aspects one below the other."""
-        aspects = labels.shape[1]
-        row = np.repeat(np.arange(len(sheet)), aspects)
-        at = self.of[sheet] * self.docs
-        before = pl.Series([None] * len(sheet), dtype=pl.String) if context is None else self.doc[at + context]
-        grades = pl.Series(np.where(silent, np.nan, labels).ravel()).fill_nan(None)
-        return (
-            pl.DataFrame(
-                {
-                    "query": self.query[self.of[sheet]][row],
-                    "doc": self.doc[at + doc][row],
-                    "label": grades,
-                    "judge": self.judge[sheet][row],
-                    "aspect": pl.Series(ASPECTS)[np.tile(np.arange(aspects), len(sheet))],
-                    "context": before[row],
-                    "minutes": pl.Series(2 * np.arange(len(sheet)))[row],
-                }
-            )
-            .with_columns(
-                time=(pl.lit(START) + pl.duration(minutes="minutes", days=day)).dt.strftime("%FT%T"),
-            )
-            .drop("minutes")
-        )
+def written(seen: pl.DataFrame, labels: Ints, silent: Bools, day: int) -> pl.DataFrame:
+    """Answers to pages with columns query, doc, judge, context, as rows: a page's aspects one below the other."""
+    row = np.repeat(np.arange(seen.height), len(ASPECTS))
+    passed = pl.duration(minutes=pl.lit(pl.Series(2 * row)), days=day)
+    return seen[row].select(
+        "query",
+        "doc",
+        pl.Series("label", np.where(silent, np.nan, labels).ravel()).fill_nan(None),
+        "judge",
+        pl.Series("aspect", ASPECTS * seen.height),
+        "context",
+        time=(pl.lit(START) + passed).dt.strftime("%FT%T"),
+    )

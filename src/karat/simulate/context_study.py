@@ -15,7 +15,6 @@ from karat.records import Documents, Judgments, Queries, Runs, Scale
 from karat.simulate.context_judging import (
     ASPECTS,
     OVERALL,
-    Sheets,
     given_labels,
     judged,
     mean_label,
@@ -23,8 +22,10 @@ from karat.simulate.context_judging import (
     opinions,
     steps_to,
     true_worth,
+    written,
 )
 from karat.simulate.context_pages import KIND, make_documents, make_kinds
+from karat.simulate.parts import check_shares, check_sizes, documents_of, numbered, runs_by
 from karat.simulate.web import make_queries
 
 Floats = npt.NDArray[np.float64]
@@ -121,8 +122,13 @@ def context_study(
 
     Reference: Golbus et al., Contextual and Dimensional Relevance Judgments (WWW 2014).
     """
-    _check(queries, docs, judges, scheme, {"copies": copies, "spam": spam, "twice": twice})
-    answered = _coverage(coverage)
+    check_sizes({"queries": (queries, 1), "docs": (docs, 2), "judges": (judges, 1)})
+    check_shares({"copies": copies, "spam": spam, "twice": twice})
+    if scheme not in ("paper", "adjacent", "pairs"):
+        raise BadInput.at("the scheme", expected="paper, adjacent or pairs", found=f'"{scheme}"')
+    answered = {**COVERAGE, **(coverage or {})}
+    if set(answered) != set(ASPECTS) or not all(0 <= share <= 1 for both in answered.values() for share in both):
+        raise BadInput.at("the coverage", expected=f"two shares for some of {', '.join(ASPECTS)}", found=f"{coverage}")
     rng = np.random.default_rng(seed)
     asked = make_queries(queries, rng)
     kind, source, worth, is_spam, score = _ranked(queries, docs, copies, spam, rng)
@@ -131,7 +137,8 @@ def context_study(
     again = np.flatnonzero(rng.random(queries) < twice) if judges > 1 else np.zeros(0, np.int64)
     second = (first[again] + rng.integers(1, max(judges, 2), size=len(again))) % judges
     of = np.concatenate([np.arange(queries), again])
-    sheets = Sheets.make(asked["query"], docs, of, np.concatenate([first, second]))
+    doc = documents_of(asked["query"], docs)
+    judge = numbered("judge-", judges)[np.concatenate([first, second])]
     opinion = opinions(worth[of], topicality, authority, rng)
 
     # What a page is worth after each other page: sheets x pages x pages read before.
@@ -154,22 +161,25 @@ def context_study(
     change = expected - mean_label(opinion[:, :, OVERALL])[:, :, None]
     truth |= {f"change {name}": _mean(change[counted & (relation[of] == n)]) for n, name in enumerate(RELATION)}
 
-    u, d = np.nonzero(alone_asked[of])
-    silent, chance = no_answer(opinion[u, d], is_spam[of[u], d], answered, 0, rng)
-    parts = [sheets.written(u, d, None, given_labels(opinion, rng)[u, d], silent, 0)]
-    truth |= _covered("alone", chance[~is_spam[of[u], d]])
-    u, d, c = np.nonzero(after_asked[of])
-    silent, chance = no_answer(opinion[u, d], is_spam[of[u], d], answered, 1, rng)
-    parts.append(sheets.written(u, d, c, labels[u, d, c], silent, 14))
-    truth |= _covered("context", chance[~is_spam[of[u], d]])
+    parts = []
+    for setting, asked_for in enumerate((alone_asked[of], after_asked[of])):
+        u, d, *after = np.nonzero(asked_for)
+        q = of[u]
+        silent, chance = no_answer(opinion[u, d], is_spam[q, d], answered, setting, rng)
+        given = labels[u, d, after[0]] if after else given_labels(opinion, rng)[u, d]
+        read_before = doc[q * docs + after[0]] if after else pl.repeat(None, len(u), dtype=pl.String, eager=True)
+        seen = {"query": asked["query"][q], "doc": doc[q * docs + d], "judge": judge[u], "context": read_before}
+        parts.append(written(pl.DataFrame(seen), given, silent, 14 * setting))
+        where, silence = ("alone", "context")[setting], chance[~is_spam[q, d]]
+        truth |= {f"covered {where} {name}": 1 - _mean(silence[:, place]) for place, name in enumerate(ASPECTS)}
 
     q, d, c = np.nonzero(np.tile(~np.eye(docs, dtype=bool), (queries, 1, 1)))
     none = pl.Series(is_spam[q, d])
     pairs = pl.DataFrame(
         {
             "query": asked["query"][q],
-            "doc": sheets.doc[q * docs + d],
-            "context": sheets.doc[q * docs + c],
+            "doc": doc[q * docs + d],
+            "context": doc[q * docs + c],
             "relation": pl.Series(RELATION)[relation[q, d, c]],
             "label": pl.Series(labels[q, d, c, OVERALL].astype(np.float64)).set(none, None),
             "expected": pl.Series(expected[q, d, c]).set(none, None),
@@ -180,9 +190,9 @@ def context_study(
     pages = pl.DataFrame(
         {
             "query": asked["query"][np.repeat(np.arange(queries), docs)],
-            "doc": sheets.doc,
+            "doc": doc,
             "kind": pl.Series(KIND)[kind.ravel()],
-            "source": sheets.doc[(number + source).ravel()],
+            "source": doc[(number + source).ravel()],
             "spam": is_spam.ravel(),
             "rank": np.tile(np.arange(1, docs + 1), queries),
         }
@@ -191,29 +201,11 @@ def context_study(
         judgments=Judgments.check(pl.concat(parts), scale=Scale.parse(SCALE)),
         runs=_runs(pages, score, worth, rng),
         queries=Queries.of(asked),
-        documents=Documents.of(make_documents(asked, sheets.doc, kind, source, rng)),
+        documents=Documents.of(make_documents(asked, doc, kind, source, rng)),
         pages=pages,
         pairs=pairs,
         truth=truth,
     )
-
-
-def _check(queries: int, docs: int, judges: int, scheme: str, shares: Mapping[str, float]) -> None:
-    for name, number, least in (("queries", queries, 1), ("docs", docs, 2), ("judges", judges, 1)):
-        if number < least:
-            raise BadInput.at("the study", expected=f"{least} {name} or more", found=str(number))
-    for name, share in shares.items():
-        if not 0 <= share <= 1:
-            raise BadInput.at("the study", expected=f"{name} as a share from 0 to 1", found=str(share))
-    if scheme not in ("paper", "adjacent", "pairs"):
-        raise BadInput.at("the scheme", expected="paper, adjacent or pairs", found=f'"{scheme}"')
-
-
-def _coverage(given: Mapping[str, tuple[float, float]] | None) -> dict[str, tuple[float, float]]:
-    whole = {**COVERAGE, **(given or {})}
-    if set(whole) != set(ASPECTS) or not all(0 <= share <= 1 for shares in whole.values() for share in shares):
-        raise BadInput.at("the coverage", expected=f"two shares for some of {', '.join(ASPECTS)}", found=f"{given}")
-    return whole
 
 
 def _ranked(
@@ -237,10 +229,6 @@ def _relations(kind: Ints, source: Ints) -> Ints:
     return np.where(copy, 0, np.where(deepens, 1, 2))
 
 
-def _covered(setting: str, silent: Floats) -> dict[str, float]:
-    return {f"covered {setting} {name}": 1 - _mean(silent[:, place]) for place, name in enumerate(ASPECTS)}
-
-
 def _mean(values: Floats) -> float:
     return float(values.mean()) if len(values) else np.nan
 
@@ -251,9 +239,4 @@ def _runs(pages: pl.DataFrame, score: Floats, worth: Floats, rng: np.random.Gene
     ranked = pages.select("query", "doc", "source", production=pl.Series(score.ravel()), better=better)
     copies = pl.col("better").rank("ordinal", descending=True).over("query", "source") > 1
     ranked = ranked.with_columns(diverse=pl.col("better") - 10 * copies.cast(pl.Float64))
-    return Runs.of(
-        pl.concat(
-            ranked.select(pl.lit(name).alias("system"), "query", "doc", score=name)
-            for name in ("production", "better", "diverse")
-        )
-    )
+    return runs_by(ranked, **{name: pl.col(name) for name in ("production", "better", "diverse")})

@@ -136,5 +136,5 @@ def drawn_accuracies(
     return right, right_not, spread, spread_not
 
 
-def _mean(values: npt.NDArray[np.generic]) -> float:
+def _mean(values: Floats | npt.NDArray[np.bool_]) -> float:
     return float(np.mean(values)) if len(values) else math.nan

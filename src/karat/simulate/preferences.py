@@ -13,6 +13,7 @@ from karat.errors import BadInput
 from karat.labels import consensus, one_subtopic_each
 from karat.measures import Measure, Topics, as_measures, match, profile_named
 from karat.records import Judgments, Preferences, Runs
+from karat.simulate.parts import numbered
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -68,8 +69,7 @@ def side_by_side(
     blind = rng.permutation(size) < round(careless * size)
     left, right = worth[item, 0, taste[judge]], worth[item, 1, taste[judge]]
     true = worth[:, 0, :] - worth[:, 1, :]
-    scale = float(np.sqrt(np.mean(true**2))) if true.size else 0.0
-    unit = scale or 1.0
+    unit = float(np.sqrt(np.mean(true**2))) or 1.0
     seen = (left - right) / unit + noise * rng.normal(size=len(item))
     answer = np.where(np.abs(seen) <= equal, 1, np.where(seen > 0, 0, 2))
     answer = np.where((left == 0) & (right == 0), 3, answer)
@@ -78,9 +78,8 @@ def side_by_side(
     rows = shown[item].with_columns(
         choice=pl.Series(answer),
         strength=pl.Series(strength),
-        judge=_names(judge, size),
+        judge=numbered("judge-", size)[judge],
         trap=pl.lit(False),
-        expected=pl.lit(None, dtype=pl.String),
     )
     frame = _turned(pl.concat([rows, _traps(rows, judge, blind, block, rng)]), rng)
     return Preferences.check(frame)
@@ -103,9 +102,8 @@ def _refuse(
 
 def _shown(labels: Judgments, runs: Runs, pairs: pl.DataFrame | None) -> pl.DataFrame:
     """The comparisons: query, subtopic, left, right."""
-    needs = labels.frame.select("query", *(["subtopic"] if labels.has("subtopic") else [])).unique(maintain_order=True)
-    if "subtopic" not in needs.columns:
-        needs = needs.with_columns(subtopic=pl.lit(None, dtype=pl.String))
+    subtopic = pl.col("subtopic") if labels.has("subtopic") else pl.lit(None, dtype=pl.String)
+    needs = labels.frame.select("query", subtopic=subtopic).unique(maintain_order=True)
     if pairs is None:
         both = pl.DataFrame(list(combinations(runs.systems, 2)), schema=["left", "right"], orient="row")
         pairs = needs.select("query").unique(maintain_order=True).join(both, how="cross")
@@ -151,11 +149,6 @@ def _tasks(items: int, judges: int, size: int, rng: np.random.Generator) -> tupl
     return item[by_item], judge[by_item]
 
 
-def _names(judge: Ints, size: int) -> pl.Series:
-    width = len(str(size))
-    return pl.Series([f"judge-{number:0{width}}" for number in range(1, size + 1)])[judge]
-
-
 def _traps(
     rows: pl.DataFrame, judge: Ints, blind: npt.NDArray[np.bool_], block: int, rng: np.random.Generator
 ) -> pl.DataFrame:
@@ -171,21 +164,16 @@ def _traps(
         choice=pl.Series(answer),
         strength=pl.Series(np.where(answer == 0, 2.0, 0.0)),
         trap=pl.lit(True),
-        expected=pl.lit("left"),
     )
 
 
 def _turned(rows: pl.DataFrame, rng: np.random.Generator) -> pl.DataFrame:
     """The rows with the sides of every comparison drawn by lot, and answers in words."""
     turn = pl.Series(rng.random(rows.height) < 0.5)
-    words = pl.Series(["left", "equal", "right", "none"])
-    other = pl.Series(["right", "equal", "left", "none"])
-    number = rows["choice"].to_numpy()
+    words = np.array([["left", "equal", "right", "none"], ["right", "equal", "left", "none"]])
     return rows.with_columns(
         left=rows["right"].zip_with(turn, rows["left"]),
         right=rows["left"].zip_with(turn, rows["right"]),
-        choice=other[number].zip_with(turn, words[number]),
-        expected=pl.when(pl.col("expected").is_null())
-        .then(None)
-        .otherwise(pl.Series(["right"]).new_from_index(0, rows.height).zip_with(turn, rows["expected"])),
+        choice=pl.Series(words[turn.cast(pl.Int8), rows["choice"]]),
+        expected=pl.when("trap").then(pl.when(turn).then(pl.lit("right")).otherwise(pl.lit("left"))),
     )
