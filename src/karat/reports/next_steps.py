@@ -10,10 +10,10 @@ from karat.comparison import Comparison
 from karat.errors import KaratError, Undefined
 from karat.measures import as_measures, is_linear
 from karat.plan import pilot_variance, plan_gold, plan_gold_queries, plan_power
-from karat.records import Runs
 from karat.reports import charts
 from karat.reports.figure import Figure
 from karat.reports.section import Section, Table
+from karat.reports.verdict import each_system
 from karat.study import Study
 
 #: The documents of a plan that the page shows; karat plan gold writes them all.
@@ -26,10 +26,11 @@ def next_section(
     """Power for a difference worth seeing, and the gold labels that say most about the first two systems."""
     if found is None:
         raise Undefined("there is no comparison to plan for")
-    labels, pair = study.of_group(group), _first_two(found, study)
+    labels, runs = study.of_group(group), {run.systems[0]: run for runs in study.runs for run in each_system(runs)}
     said, figures, tables, notes = list[str](), list[Figure](), list[Table](), list[str]()
     commands = list[str]()
     a, b = found.systems[:2]
+    pair = [runs[a], runs[b]]
     files = {name: shlex.quote(path) for name, path in study.files.items()}
     given = " ".join(
         (
@@ -90,13 +91,4 @@ def next_section(
         notes.append(f"no plan of gold labels: {error}")
     if not said:
         raise Undefined("; ".join(notes))
-    return Section("next", "What to do next", tuple(said), tuple(figures), tuple(tables), tuple(notes), tuple(commands))
-
-
-def _first_two(found: Comparison, study: Study) -> list[Runs]:
-    """The runs of the first two systems of the comparison, each apart, in its order."""
-    picked = []
-    for name in found.systems[:2]:
-        holder = next(runs for runs in study.runs if name in runs.systems)
-        picked.append(Runs(holder.frame.filter(pl.col("system") == name), holder.notes))
-    return picked
+    return Section(tuple(said), tuple(figures), tuple(tables), tuple(notes), tuple(commands))
