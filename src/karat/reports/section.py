@@ -59,7 +59,8 @@ def section_of(parts: Mapping[str, Callable[[], Section]]) -> Section:
             said += part.said
     tables = tuple(table for part in found for table in part.tables)
     notes = dict.fromkeys(note for part in found for note in part.notes)
-    return Section(tuple(said), tuple(figures), tables, (*notes, *missing))
+    commands = tuple(command for part in found for command in part.commands)
+    return Section(tuple(said), tuple(figures), tables, (*notes, *missing), commands)
 
 
 def headline(finding: str) -> str:

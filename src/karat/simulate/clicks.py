@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from karat.errors import BadInput
 from karat.records import Clicks
-
-Floats = npt.NDArray[np.float64]
 
 #: The chance that a result of grade 0, 1, 2, ... is clicked once it is looked at, and that the click satisfies.
 ATTRACTIVENESS = (0.08, 0.15, 0.25, 0.38, 0.55)
@@ -39,23 +36,6 @@ def position_clicks(
     at ranks independently of what stands above; they share no judge's habits, which is what makes clicks gold.
     Reference: Craswell et al., An Experimental Comparison of Click Position-Bias Models (WSDM 2008).
     """
-    rng = np.random.default_rng(seed)
-    click, stay = _chances(shown, attractiveness, satisfaction)
-    times = shown["impressions"].to_numpy() if "impressions" in shown.columns else np.full(shown.height, impressions)
-    clicks = rng.binomial(times, click)
-    return Clicks.of(
-        shown.select("query", "doc").with_columns(
-            impressions=pl.Series(times, dtype=pl.Int64),
-            clicks=pl.Series(clicks, dtype=pl.Int64),
-            satisfied=pl.Series(rng.binomial(clicks, stay), dtype=pl.Int64),
-        )
-    )
-
-
-def _chances(
-    shown: pl.DataFrame, attractiveness: Sequence[float], satisfaction: Sequence[float]
-) -> tuple[Floats, Floats]:
-    """The chances of a click, and of a long stay after one."""
     if not {"query", "doc", "rank", "grade"} <= {*shown.columns}:
         raise BadInput.at(
             "the lists shown", expected="the columns query, doc, rank, grade", found=", ".join(shown.columns)
@@ -70,4 +50,13 @@ def _chances(
         )
     if shown.height and rank.min() < 1:
         raise BadInput.at("the lists shown", expected="ranks from 1", found=f"{rank.min():g}")
-    return rank**-IMPATIENCE * np.asarray(attractiveness)[grade], np.asarray(satisfaction)[grade]
+    rng = np.random.default_rng(seed)
+    times = shown["impressions"].to_numpy() if "impressions" in shown.columns else np.full(shown.height, impressions)
+    clicks = rng.binomial(times, rank**-IMPATIENCE * np.asarray(attractiveness)[grade])
+    return Clicks.of(
+        shown.select("query", "doc").with_columns(
+            impressions=pl.Series(times, dtype=pl.Int64),
+            clicks=pl.Series(clicks, dtype=pl.Int64),
+            satisfied=pl.Series(rng.binomial(clicks, np.asarray(satisfaction)[grade]), dtype=pl.Int64),
+        )
+    )

@@ -19,6 +19,8 @@ Bools = npt.NDArray[np.bool_]
 ASPECTS = (selection.OVERALL, "topicality", "novelty", "freshness", "authority", "quality")
 OVERALL, TOPICALITY, NOVELTY, FRESHNESS, AUTHORITY, QUALITY = range(6)
 LEVELS = 5
+#: What overall is made of.
+OF_TOPICALITY, OF_AUTHORITY = 0.6, 0.4
 #: How much judges differ in opinion, and one judge from one day to the next, in grades. Some of the latter is common to
 #: overall, topicality and novelty, and some to freshness, authority and quality, as a judge's mood is.
 OPINION, MOOD, SLIP = 0.35, 0.15, 0.15
@@ -42,13 +44,13 @@ def true_worth(source: Ints, rng: np.random.Generator) -> Floats:
     return np.stack([np.zeros(shape), topicality, novelty, freshness, authority, quality], axis=-1)
 
 
-def opinions(worth: Floats, topicality: float, authority: float, rng: np.random.Generator) -> Floats:
+def opinions(worth: Floats, rng: np.random.Generator) -> Floats:
     """How judges see the pages: each aspect with an error of their own, and overall made of two of them."""
     seen = worth + rng.normal(0, OPINION, worth.shape)
     seen[..., OVERALL] = (
         2
-        + topicality * (seen[..., TOPICALITY] - 2)
-        + authority * (seen[..., AUTHORITY] - 2)
+        + OF_TOPICALITY * (seen[..., TOPICALITY] - 2)
+        + OF_AUTHORITY * (seen[..., AUTHORITY] - 2)
         + rng.normal(0, 0.1, worth.shape[:-1])
     )
     return seen

@@ -14,6 +14,8 @@ from karat.errors import BadInput
 from karat.records import Documents, Judgments, Queries, Runs, Scale
 from karat.simulate.context_judging import (
     ASPECTS,
+    OF_AUTHORITY,
+    OF_TOPICALITY,
     OVERALL,
     given_labels,
     judged,
@@ -42,6 +44,8 @@ COVERAGE = {
     "authority": (0.685, 0.550),
     "quality": (0.887, 0.909),
 }
+#: The share of pages that are near copies of another one.
+COPIES = 0.3
 #: What a page is to the one read before.
 RELATION = ("near copy", "detail", "other")
 #: How far each aspect goes along when overall changes in context.
@@ -91,9 +95,6 @@ def context_study(
     redundancy: float = 1.0,
     detail: float = 0.5,
     contrast: float = 0.1,
-    topicality: float = 0.6,
-    authority: float = 0.4,
-    copies: float = 0.3,
     spam: float = 0.03,
     judges: int = 12,
     twice: float = 0.2,
@@ -111,8 +112,8 @@ def context_study(
     Planted: read after a near copy of itself, a page loses `redundancy` grades of overall on the mean label of the
     judged pairs, which is exact in expectation although the scale ends at 0 (`truth` says what the scale allowed); a
     detail page gains `detail` after an overview; a page loses `contrast` for each grade by which the one before is
-    better than good, and gains it likewise. Topicality goes along, and novelty even further. Overall is `topicality`
-    times topicality plus `authority` times authority, as the judge sees them; quality and freshness follow authority,
+    better than good, and gains it likewise. Topicality goes along, and novelty even further. Overall is 0.6
+    of topicality plus 0.4 of authority, as the judge sees them; quality and freshness follow authority,
     novelty follows topicality. Judges answer N/A as often as `coverage` says for an aspect alone and in context, on
     authority more often where there is little of it; a share of `spam` has no overall grade. One judge does all of a
     query, first alone, in context two weeks later; a second judge repeats a share `twice` of the queries.
@@ -123,7 +124,7 @@ def context_study(
     Reference: Golbus et al., Contextual and Dimensional Relevance Judgments (WWW 2014).
     """
     check_sizes({"queries": (queries, 1), "docs": (docs, 2), "judges": (judges, 1)})
-    check_shares({"copies": copies, "spam": spam, "twice": twice})
+    check_shares({"spam": spam, "twice": twice})
     if scheme not in ("paper", "adjacent", "pairs"):
         raise BadInput.at("the scheme", expected="paper, adjacent or pairs", found=f'"{scheme}"')
     answered = {**COVERAGE, **(coverage or {})}
@@ -131,7 +132,7 @@ def context_study(
         raise BadInput.at("the coverage", expected=f"two shares for some of {', '.join(ASPECTS)}", found=f"{coverage}")
     rng = np.random.default_rng(seed)
     asked = make_queries(queries, rng)
-    kind, source, worth, is_spam, score = _ranked(queries, docs, copies, spam, rng)
+    kind, source, worth, is_spam, score = _ranked(queries, docs, spam, rng)
 
     first = rng.integers(judges, size=queries)
     again = np.flatnonzero(rng.random(queries) < twice) if judges > 1 else np.zeros(0, np.int64)
@@ -139,7 +140,7 @@ def context_study(
     of = np.concatenate([np.arange(queries), again])
     doc = documents_of(asked["query"], docs)
     judge = numbered("judge-", judges)[np.concatenate([first, second])]
-    opinion = opinions(worth[of], topicality, authority, rng)
+    opinion = opinions(worth[of], rng)
 
     # What a page is worth after each other page: sheets x pages x pages read before.
     alone_asked, after_asked = judged(queries, docs, scheme, rng)
@@ -156,7 +157,7 @@ def context_study(
     in_context = opinion[:, :, None, :] + shift[..., None] * FOLLOWS
     labels, expected = given_labels(in_context, rng), mean_label(in_context[..., OVERALL])
 
-    truth = {"topicality": topicality, "authority": authority}
+    truth = {"topicality": OF_TOPICALITY, "authority": OF_AUTHORITY}
     truth |= {name: _mean((expected - mean_label(plain))[these]) for name, (these, _) in planted.items()}
     change = expected - mean_label(opinion[:, :, OVERALL])[:, :, None]
     truth |= {f"change {name}": _mean(change[counted & (relation[of] == n)]) for n, name in enumerate(RELATION)}
@@ -208,11 +209,9 @@ def context_study(
     )
 
 
-def _ranked(
-    queries: int, docs: int, copies: float, spam: float, rng: np.random.Generator
-) -> tuple[Ints, Ints, Floats, Bools, Floats]:
+def _ranked(queries: int, docs: int, spam: float, rng: np.random.Generator) -> tuple[Ints, Ints, Floats, Bools, Floats]:
     """Kind, source, worth and spam of the pages and the score that ranks them, each query's first page first."""
-    kind, source = make_kinds(queries, docs, copies, rng)
+    kind, source = make_kinds(queries, docs, COPIES, rng)
     worth = true_worth(source, rng)
     is_spam = rng.random(kind.shape) < spam
     score = worth[..., 1:].mean(axis=-1) - 2.0 * is_spam + rng.normal(0, 0.8, kind.shape)

@@ -18,7 +18,7 @@ from karat.simulate.parts import numbered
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
-#: How many answers a judge gives where the size of the population is not set.
+#: How many answers a judge gives.
 EACH = 20
 #: A comparison that everybody understands is still answered wrongly now and then.
 SLIP = 0.02
@@ -31,7 +31,6 @@ def side_by_side(
     *,
     pairs: pl.DataFrame | None = None,
     judges: int = 8,
-    population: int | None = None,
     noise: float = 1.0,
     equal: float = 0.2,
     clear: float = 1.0,
@@ -54,16 +53,23 @@ def side_by_side(
 
     Each of `judges` judges sees a pair's difference in utility with a normal error of `noise`, says "equal" below
     `equal`, and has a strength of 2 from `clear` on and of 1 otherwise (0 where none is preferred); the three are in
-    standard deviations of the true differences. Where both lists are worth nothing the answer is "none". The judges
-    are drawn from a `population`, of which the share `careless` answers at random. In every `block` of comparisons one
+    standard deviations of the true differences. Where both lists are worth nothing the answer is "none". A share
+    `careless` of the judges answers at random. In every `block` of comparisons one
     is a trap (a list of the query against one of another query), with its right answer in `expected`; 0 sets none.
     """
     rng = np.random.default_rng(seed)
-    _refuse(judges, population, noise, equal, clear, careless, block)
+    if judges < 1:
+        raise BadInput.at("the judges", expected="at least one", found=str(judges))
+    if min(noise, equal, clear) < 0 or not 0 <= careless <= 1 or block < 0 or block == 1:
+        raise BadInput.at(
+            "the simulated judges",
+            expected="noise, equal and clear of 0 or more, careless from 0 to 1, blocks of 0 or of 2 and more",
+            found=f"{noise:g}, {equal:g}, {clear:g}, {careless:g}, {block}",
+        )
     wanted = None if utility is None else as_measures(utility)
     shown = _shown(labels, runs, pairs)
     worth = _worth(labels, runs, shown, wanted, rng)
-    size = max(judges, -(-shown.height * judges // EACH)) if population is None else population
+    size = max(judges, -(-shown.height * judges // EACH))
     item, judge = _tasks(shown.height, judges, size, rng)
     taste = rng.integers(worth.shape[2], size=size)
     blind = rng.permutation(size) < round(careless * size)
@@ -83,21 +89,6 @@ def side_by_side(
     )
     frame = _turned(pl.concat([rows, _traps(rows, judge, blind, block, rng)]), rng)
     return Preferences.check(frame)
-
-
-def _refuse(
-    judges: int, population: int | None, noise: float, equal: float, clear: float, careless: float, block: int
-) -> None:
-    if judges < 1 or (population is not None and population < judges):
-        raise BadInput.at(
-            "the judges", expected="at least one, from a population of as many or more", found=f"{judges}, {population}"
-        )
-    if min(noise, equal, clear) < 0 or not 0 <= careless <= 1 or block < 0 or block == 1:
-        raise BadInput.at(
-            "the simulated judges",
-            expected="noise, equal and clear of 0 or more, careless from 0 to 1, blocks of 0 or of 2 and more",
-            found=f"{noise:g}, {equal:g}, {clear:g}, {careless:g}, {block}",
-        )
 
 
 def _shown(labels: Judgments, runs: Runs, pairs: pl.DataFrame | None) -> pl.DataFrame:
