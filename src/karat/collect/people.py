@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from karat.collect.app_state import AppState, running_study
 from karat.collect.limits import place_of
 from karat.errors import KaratError
-from karat.store import people
+from karat.store import Store, people
 
 if TYPE_CHECKING:
     from fastapi import Request, Response
@@ -109,12 +109,12 @@ def sign_in(running: AppState, request: Request, name: str, password: str) -> st
     return people.start_session(running.store, lead_id=lead["id"])
 
 
-def set_password(desk_store: Any, name: str, password: str | None = None) -> str:
+def set_password(store: Store, name: str, password: str | None = None) -> str:
     """Make a lead, or give a new password (a random one unless told); returns it."""
     from argon2 import PasswordHasher
 
     password = password or secrets.token_urlsafe(12)
-    people.add_lead(desk_store, name, PasswordHasher().hash(password))
+    people.add_lead(store, name, PasswordHasher().hash(password))
     return password
 
 

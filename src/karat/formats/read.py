@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 import polars as pl
 
@@ -16,6 +15,7 @@ from karat.records import (
     Clicks,
     Documents,
     Judgments,
+    PathLike,
     Preferences,
     Queries,
     Ratings,
@@ -46,11 +46,9 @@ COMMENTS = Schema(
     ),
 )
 
-AnyPath = str | Path
-
 
 def read_judgments(
-    path: AnyPath,
+    path: PathLike,
     *,
     scale: Scale | str | None = None,
     drop_bad_labels: bool = False,
@@ -72,7 +70,7 @@ def read_judgments(
     return Judgments.check(frame, scale=scale, source=source, drop_bad_labels=drop_bad_labels, time_format=time_format)
 
 
-def read_runs(path: AnyPath, *, ranks: bool = True, format: str | None = None) -> Runs:  # noqa: A002
+def read_runs(path: PathLike, *, ranks: bool = True, format: str | None = None) -> Runs:  # noqa: A002
     """Runs from a file: TREC's six columns, CSV, TSV, JSON lines or Parquet; `-` is standard input."""
     file = File(str(path))
     found = _format(format, file, Runs.schema)
@@ -84,7 +82,7 @@ def read_runs(path: AnyPath, *, ranks: bool = True, format: str | None = None) -
 
 
 def read_preferences(
-    path: AnyPath,
+    path: PathLike,
     *,
     time_format: str | None = None,
     format: str | None = None,  # noqa: A002
@@ -95,7 +93,7 @@ def read_preferences(
     return Preferences.check(frame, source=source, time_format=time_format)
 
 
-def read_clicks(path: AnyPath, *, format: str | None = None) -> Clicks | ClickLog:  # noqa: A002
+def read_clicks(path: PathLike, *, format: str | None = None) -> Clicks | ClickLog:  # noqa: A002
     """Click counts, or a log with a column `clicked`, from CSV, TSV, JSON lines or Parquet."""
     file = File(str(path))
     frame, source = _rows(format, file, Clicks.schema)
@@ -104,7 +102,7 @@ def read_clicks(path: AnyPath, *, format: str | None = None) -> Clicks | ClickLo
     return Clicks.check(frame, source=source)
 
 
-def read_queries(path: AnyPath, *, format: str | None = None) -> Queries:  # noqa: A002
+def read_queries(path: PathLike, *, format: str | None = None) -> Queries:  # noqa: A002
     """Queries from the Web Track's XML (with subtopics), CSV, TSV, JSON lines or Parquet."""
     file = File(str(path))
     found = _format(format, file, Queries.schema)
@@ -115,7 +113,7 @@ def read_queries(path: AnyPath, *, format: str | None = None) -> Queries:  # noq
     return Queries.check(frame, source=source)
 
 
-def read_subtopics(path: AnyPath, *, format: str | None = None) -> Queries:  # noqa: A002
+def read_subtopics(path: PathLike, *, format: str | None = None) -> Queries:  # noqa: A002
     """Subtopics with weights: the Web Track's XML, or a table of query, subtopic, weight."""
     file = File(str(path))
     found = _format(format, file, SUBTOPICS)
@@ -127,7 +125,7 @@ def read_subtopics(path: AnyPath, *, format: str | None = None) -> Queries:  # n
     return Queries.check(renamed.select("query").unique(maintain_order=True), renamed, source=Source(file.name))
 
 
-def read_user_weights(path: AnyPath) -> Callable[[int, int], dict[float, float]]:
+def read_user_weights(path: PathLike) -> Callable[[int, int], dict[float, float]]:
     """The worth of each level for M of N users, from a table of at_least, of, level, weight."""
     file = File(str(path))
     frame, source = read_csv(file)
@@ -143,28 +141,28 @@ def read_user_weights(path: AnyPath) -> Callable[[int, int], dict[float, float]]
     return worth
 
 
-def read_documents(path: AnyPath, *, format: str | None = None) -> Documents:  # noqa: A002
+def read_documents(path: PathLike, *, format: str | None = None) -> Documents:  # noqa: A002
     """Documents from CSV, TSV, JSON lines or Parquet."""
     file = File(str(path))
     frame, source = _rows(format, file, Documents.schema)
     return Documents.check(frame, source=source)
 
 
-def read_session_lists(path: AnyPath, *, format: str | None = None) -> SessionLists:  # noqa: A002
+def read_session_lists(path: PathLike, *, format: str | None = None) -> SessionLists:  # noqa: A002
     """The lists that users saw in a session, one row per result, from CSV, TSV, JSON lines or Parquet."""
     file = File(str(path))
     frame, source = _rows(format, file, SessionLists.schema)
     return SessionLists.check(frame, source=source)
 
 
-def read_ratings(path: AnyPath, *, format: str | None = None) -> Ratings:  # noqa: A002
+def read_ratings(path: PathLike, *, format: str | None = None) -> Ratings:  # noqa: A002
     """Users' ratings of whole sessions, one row each, from CSV, TSV, JSON lines or Parquet."""
     file = File(str(path))
     frame, source = _rows(format, file, Ratings.schema)
     return Ratings.check(frame, source=source)
 
 
-def read_comments(path: AnyPath, *, format: str | None = None) -> pl.DataFrame:  # noqa: A002
+def read_comments(path: PathLike, *, format: str | None = None) -> pl.DataFrame:  # noqa: A002
     """Comments with `reason` (or `comment`) and whatever else is known of them, as a table."""
     file = File(str(path))
     frame, _ = _rows(format, file, COMMENTS)

@@ -81,7 +81,7 @@ def import_records(store: Store, records: Records, *, name: str = "imported") ->
     Tasks that the study does not have are made, with room for as many labels as ever come in until a plan asks for
     them. Where a plan does, labels fill free slots, a third opinion's as well where the first ones differ, and what is
     beyond them is counted and left out. First is what was said first where every row has its time, or else what
-    stands first. Rows without judge are by the judge `name`.
+    stands first. Rows without judge are by the judge `name`; several to one question are refused then.
     """
     rows, twice, traps = _answer_rows(store, records, name)
     if all(row["at"] is not None for row in rows):
@@ -155,6 +155,15 @@ def _answer_rows(store: Store, records: Records, name: str) -> tuple[list[dict[s
     made = []
     for rows in said.values():
         counts, answer, again = elsewhere.gather([row["raw"] for row in rows])
+        if again and not counts.get("judge"):
+            # They may be of different people, and a study has to know who said what.
+            raise BadInput.at(
+                elsewhere.about.format(**counts),
+                expected="one answer where no judge is named",
+                found=str(again + 1),
+                remedy="say in a column judge who said what"
+                + (", or make one label of them first with karat convert --consensus" if kind.grades else ""),
+            )
         made.append(next(row for row in rows if row["raw"] is counts) | answer)
         twice += again
     return made, twice, traps
