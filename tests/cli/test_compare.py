@@ -66,7 +66,9 @@ def test_systems_are_named_as_they_are_given(tmp_path: Path, others: list[str]) 
     queries = [f"q{number}" for number in range(8)]
     (tmp_path / "qrels").write_text("".join(f"{query} 0 d {1 + (query < 'q4')}\n" for query in queries))
     for place, system in enumerate(["my_old", *others]):
-        rows = "".join(f"{query} Q0 {'de'[(number + place) % 2]} 1 1 {system}\n" for number, query in enumerate(queries))
+        rows = "".join(
+            f"{query} Q0 {'de'[(number + place) % 2]} 1 1 {system}\n" for number, query in enumerate(queries)
+        )
         (tmp_path / f"{system}.run").write_text(rows)
     files = [str(tmp_path / f"{system}.run") for system in ("my_old", *others)]
     said = karat("compare", str(tmp_path / "qrels"), *files, "-m", "P@1").stdout

@@ -41,7 +41,7 @@ studies = Table(
 
 def _of_study(name: str, *parts: SchemaItem) -> Table:
     """A table whose rows have numbers and belong to a study."""
-    study = Column("study_id", ForeignKey("studies.id"), nullable=False)
+    study: Column[int] = Column("study_id", ForeignKey("studies.id"), nullable=False)
     return Table(name, metadata, Column("id", Integer, primary_key=True), study, *parts)
 
 
