@@ -10,7 +10,7 @@ from sklearn.metrics import cohen_kappa_score
 from karat.errors import BadInput, Undefined
 from karat.records import Preferences
 from karat.stats.kappas import krippendorff_alpha, pair_sums
-from karat.validity.coders import coder_agreement, set_distance
+from karat.validity.coding_agreement import coder_agreement, set_distance
 from karat.validity.reason_classes import NAMES
 from karat.validity.reason_model import learn_reasons
 from karat.validity.reasons import codes_of, comments_of, reason_table, reasons_by_rules

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, ClassVar, Self, TypeVar, dataclass_transform
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, dataclass_transform
 
 import numpy as np
-import numpy.typing as npt
 
 from karat.errors import BadInput
 from karat.registry import Registry
+from karat.stats.arrays import Floats
 
 if TYPE_CHECKING:
     from karat.measures.lists import Lists
 
-Floats = npt.NDArray[np.float64]
 
 #: No list is longer; a larger cutoff is a slip.
 DEEPEST = 1_000_000
@@ -84,8 +83,11 @@ class Measure(metaclass=MeasureType):
             )
 
     def __matmul__(self, cutoff: int) -> Self:
-        given = {name: getattr(self, name) for name in self._given if name != "cutoff"}
-        return type(self)(**given, cutoff=cutoff)
+        return self.varied(cutoff=cutoff)
+
+    def varied(self, **other: Any) -> Self:
+        """The same measure with other parameters."""
+        return type(self)(**{name: getattr(self, name) for name in self._given} | other)
 
     @property
     def depth(self) -> int:
@@ -98,6 +100,10 @@ class Measure(metaclass=MeasureType):
     @abstractmethod
     def score(self, lists: Lists) -> Floats:
         """The value of each list; NaN where the measure is undefined."""
+
+    def view(self, lists: Lists) -> Lists:
+        """The part of the lists that the measure looks at."""
+        return lists.cut(self.depth if self.needs_cutoff else self.cutoff)
 
     def _check(self, name: str, low: float, high: float) -> None:
         """Refuse a parameter outside its range."""
@@ -147,9 +153,7 @@ class Listed(Measure):
 
     def view(self, lists: Lists) -> Lists:
         """The part of the lists that the measure looks at."""
-        if self.judged_only:
-            lists = lists.condensed
-        return lists if self.cutoff is None else lists.cut(self.cutoff)
+        return super().view(lists.condensed if self.judged_only else lists)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -7,13 +7,14 @@ from itertools import pairwise
 import numpy as np
 
 from karat.errors import BadInput
-from karat.measures.base import Floats, Measure, Ranked, measure
+from karat.measures.base import Measure, Ranked, measure
 from karat.measures.gains import STEEPEST, Gains
 from karat.measures.graded import GainsLike
 from karat.measures.linear import Linear
-from karat.measures.lists import Ints, Lists
+from karat.measures.lists import Lists
 from karat.measures.profile import Profile
 from karat.measures.topics import Topics
+from karat.stats.arrays import Floats, Ints
 
 
 @measure
@@ -41,7 +42,7 @@ class ERR(Measure):
         """Sum over ranks of 1/rank times the chance to be content there and not before."""
         top = self.max_rel if self.max_rel is not None else lists.profile.max_rel
         top = lists.topics.top if top is None else top
-        lists = lists if self.cutoff is None else lists.cut(self.cutoff)
+        lists = self.view(lists)
         grade = lists.utility(self.context)
         if top is not None and (grade > top).any():
             raise BadInput.at(
@@ -108,7 +109,7 @@ class RBP_residual(Measure):
 
     def score(self, lists: Lists) -> Floats:
         """1 less the weight of all judged ranks."""
-        lists = lists if self.cutoff is None else lists.cut(self.cutoff)
+        lists = self.view(lists)
         return 1.0 - (1 - self.p) * lists.total((lists.label >= 0) * self.p ** (lists.rank - 1))
 
 

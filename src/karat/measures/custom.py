@@ -10,15 +10,14 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from karat.errors import BadInput
-from karat.measures.base import MEASURES, Floats, Measure
+from karat.measures.base import MEASURES, Measure
 from karat.measures.lists import Lists
+from karat.stats.arrays import Bools, Floats
 
 #: A function of what stands at the ranks of a list: see `register_measure`.
 ListFunction = Callable[..., float]
-Bools = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,13 +72,12 @@ class Custom(Measure):
 
     def score(self, lists: Lists) -> Floats:
         """What the function says of each list."""
-        size = lists.size if self.cutoff is None else np.minimum(lists.size, self.cutoff)
-        lists = lists if self.cutoff is None else lists.cut(self.cutoff)
+        lists = self.view(lists)
         given = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "cutoff"}
         function = type(self).__dict__["function"].__func__
         values = np.empty(len(lists))
         for number in range(len(lists)):
-            shown = Shown(lists, number, int(size[number]))
+            shown = Shown(lists, number, int(lists.size[number]))
             value = function(*(getattr(shown, name) for name in self.takes), **given)
             try:
                 values[number] = value

@@ -7,11 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from karat.errors import BadInput
-
-Floats = npt.NDArray[np.float64]
+from karat.stats.arrays import Floats
 
 #: 2^grade of a higher grade is no number any more.
 STEEPEST = 1000

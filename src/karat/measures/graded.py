@@ -10,12 +10,13 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from karat.errors import BadInput
-from karat.measures.base import Floats, Listed, Measure, measure, share
+from karat.measures.base import Listed, Measure, measure, share
 from karat.measures.gains import Gains
 from karat.measures.linear import Linear
-from karat.measures.lists import Ints, Lists
+from karat.measures.lists import Lists
 from karat.measures.profile import Profile
 from karat.measures.topics import Topics
+from karat.stats.arrays import Floats, Ints
 
 #: How a user may write gains: a name, a value per grade, or the values of grades 0, 1, 2, ...; none: the profile's.
 GainsLike = str | Mapping[float, float] | Sequence[float] | Gains | None
@@ -90,6 +91,20 @@ class Contextual(Gained):
             raise BadInput(f"{type(self).__name__} takes context or judged_only: a list with gaps has no context")
 
 
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Discounted(Contextual):
+    """A measure in which a document counts the less, the further down it stands."""
+
+    discount: DiscountLike = "log2"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        named = isinstance(self.discount, str) and self.discount in DISCOUNTS
+        if not named and not (type(self.discount) in (int, float) and 0 <= self.discount <= STEEPEST_DISCOUNT):
+            expected = f"{' or '.join(DISCOUNTS)}, or a power of the rank from 0 to {STEEPEST_DISCOUNT}"
+            raise BadInput.at("the discount", expected=expected, found=repr(self.discount))
+
+
 @measure
 class CG(Contextual, Linear):
     """The sum of the gains of the first k documents, whatever their order.
@@ -113,7 +128,7 @@ class CG(Contextual, Linear):
 
 
 @measure
-class DCG(CG):
+class DCG(Discounted, CG):
     """The sum of gains, each divided by log2(rank + 1), the rank (`discount='zipf'`) or a power of it (`discount=0.5`).
 
     >>> str(DCG(gains='exp', discount='zipf') @ 10)
@@ -123,19 +138,13 @@ class DCG(CG):
     Reference: Jarvelin and Kekalainen (TOIS 2002); `gains='exp'`: Burges et al. (ICML 2005).
     """
 
-    discount: DiscountLike = "log2"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _check_discount(self.discount)
-
     def weight(self, rank: Ints) -> Floats:
         """The discount at each rank."""
         return discount_named(self.discount)(rank)
 
 
 @measure
-class nDCG(Contextual):
+class nDCG(Discounted):
     """Discounted gain of a ranking, as a share of the best ranking's.
 
     >>> str(nDCG @ 10)
@@ -148,12 +157,6 @@ class nDCG(Contextual):
     most that it is known to be worth, alone or after any other: no ranking is above 1, and often none can reach it.
     Reference: Jarvelin and Kekalainen (TOIS 2002); trec_eval's `ndcg` and `ndcg_cut_k`.
     """
-
-    discount: DiscountLike = "log2"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _check_discount(self.discount)
 
     def score(self, lists: Lists) -> Floats:
         """Sum of discounted gains, by the ideal sum."""
@@ -204,10 +207,8 @@ class GAP(Gained):
         for grade, more in zip(grades, step, strict=True):
             hits = lists.where(lists.label >= grade)
             found += more * hits.total(hits.seen(np.ones(len(hits.rank), bool)) / hits.rank)
-            count = (
-                hits.total(np.ones(len(hits.rank))) if self.within == "list" else topics.relevant(grade)[lists.topic]
-            )
-            best += more * count
+            every = topics.relevant(grade)[lists.topic]
+            best += more * (hits.total(hits.label >= grade) if self.within == "list" else every)
         return share(found, best)
 
 
@@ -236,9 +237,8 @@ class CCG(Measure):
 
     def score(self, lists: Lists) -> Floats:
         """Sum of utilities, each with the weight of its rank."""
-        weights = self.weights()
-        lists = lists.cut(self.depth)
-        return lists.total(np.maximum(lists.utility(self.context), 0.0) * weights[lists.rank - 1])
+        lists = self.view(lists)
+        return lists.total(np.maximum(lists.utility(self.context), 0.0) * self.weights()[lists.rank - 1])
 
 
 @measure
@@ -255,16 +255,3 @@ class CCG_single(CCG):
         """(k - i + 1) / log2(i + 1)."""
         rank = np.arange(1, self.depth + 1)
         return (self.depth - rank + 1) * log2(rank)
-
-
-def _check_discount(discount: object) -> None:
-    if isinstance(discount, str):
-        known = discount in DISCOUNTS
-    else:
-        known = (
-            isinstance(discount, int | float) and not isinstance(discount, bool) and 0 <= discount <= STEEPEST_DISCOUNT
-        )
-    if not known:
-        names = " or ".join(DISCOUNTS)
-        expected = f"{names}, or a power of the rank from 0 to {STEEPEST_DISCOUNT}"
-        raise BadInput.at("the discount", expected=expected, found=repr(discount))

@@ -10,11 +10,12 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeGuard
 
-from karat.measures.base import Floats, Listed, Measure
+from karat.measures.base import Listed, Measure
 from karat.measures.profile import Profile
+from karat.stats.arrays import Floats, Ints
 
 if TYPE_CHECKING:
-    from karat.measures.lists import Ints, Lists
+    from karat.measures.lists import Lists
     from karat.measures.topics import Topics
 
 

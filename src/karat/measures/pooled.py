@@ -6,8 +6,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from karat.measures.base import Floats, Measure, measure, share
+from karat.measures.base import Measure, measure, share
 from karat.measures.lists import Lists
+from karat.stats.arrays import Floats
 
 #: trec_eval's smoothing of infAP, which keeps 0/0 at a half.
 EPSILON = 0.00001

@@ -19,9 +19,7 @@ from karat.records.blocks import Blocks
 from karat.records.runs import SPREAD
 from karat.records.scale import nothing_below
 from karat.stats import totals
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
+from karat.stats.arrays import Bools, Floats, Ints
 
 #: The worth of each grade when at least M of N users should call it top.
 UserWeights = Callable[[int, int], Mapping[float, float]]
@@ -203,7 +201,7 @@ class Topics:
         """The number of each topic's first document."""
         return np.searchsorted(self.topic, np.arange(len(self)))
 
-    def _count(self, which: npt.NDArray[np.bool_]) -> Floats:
+    def _count(self, which: Bools) -> Floats:
         return np.bincount(self.topic[which], minlength=len(self)).astype(np.float64)
 
 

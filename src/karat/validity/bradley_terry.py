@@ -6,21 +6,19 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from karat.errors import NotConverged, Undefined
 from karat.records import FrameLike, Preferences, Result
 from karat.records.base import count
 from karat.records.result import rows_of
+from karat.stats.arrays import Floats
 from karat.stats.bootstrap import FEWEST, Resampling, resampled
 from karat.stats.davidson import chances, fit_davidson
 from karat.stats.many import holm
 from karat.stats.totals import totals
-from karat.validity.side_answers import Answers, answers_of, refuse_apart, unbeaten
+from karat.validity.side_by_side_answers import Answers, answers_of, refuse_apart, unbeaten
 from karat.validity.votes import counted, trusted
-
-Floats = npt.NDArray[np.float64]
 
 #: What is believed of a judge before any answer: as reliable as the others, give or take this much.
 SPREAD = 0.5

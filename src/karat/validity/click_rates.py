@@ -19,8 +19,8 @@ from karat.records.clicks import SATISFIED_AFTER
 from karat.records.runs import ranked, several
 from karat.stats.bootstrap import Resampling
 from karat.stats.rank_correlation import rank_correlations
-from karat.validity.curves import CONTEXTS
-from karat.validity.variants import takes, varied
+from karat.validity.agreement_curves import CONTEXTS
+from karat.validity.measure_variants import takes, varied
 
 #: What users did on a query, as a number: names and what they mean.
 RATES = {

@@ -7,15 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from karat.errors import BadInput, MissingExtra
 from karat.measures.gains import Gains
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
+from karat.stats.arrays import Bools, Floats, Ints
 
 #: As many documents as lightgbm takes for one query.
 MOST_DOCUMENTS = 10_000

@@ -15,8 +15,7 @@ from karat.records import Judgments, LabelsLike, Queries, Result, RunsLike
 from karat.records.base import count
 from karat.records.runs import joined
 from karat.stats.ap_correlation import tau_ap, tau_ap_b
-
-Floats = npt.NDArray[np.float64]
+from karat.stats.arrays import Floats
 
 #: With fewer systems a rank correlation says next to nothing.
 FEWEST_SYSTEMS = 3

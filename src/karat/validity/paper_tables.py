@@ -10,8 +10,8 @@ import polars as pl
 from karat.errors import BadInput, Undefined
 from karat.records import FrameLike, Judgments, LabelsLike, Preferences, Queries, Result, RunsLike
 from karat.records.runs import joined
-from karat.validity.compared import Compared, compare
 from karat.validity.measure_correlation import measure_correlation
+from karat.validity.pair_scores import PairScores, score_pairs
 from karat.validity.user_agreement import Agreement, agreement_of
 from karat.validity.votes import preferred
 
@@ -54,17 +54,17 @@ def agreement_tables(
     by = "subtopic" if labels.has("subtopic") and preferences.has("subtopic") else "query"
     found: dict[str, Result] = {}
 
-    def table(compared: Compared, split: Sequence[str] = (), ties: str = "out") -> Agreement:
+    def table(compared: PairScores, split: Sequence[str] = (), ties: str = "out") -> Agreement:
         return agreement_of(compared, split=split, ties=ties, queries=queries, level=level, draws=draws, seed=seed)
 
     if labels.has("subtopic"):
-        whole = compare(preferred(preferences, how=how, at_least=at_least), labels, runs, diversity)
+        whole = score_pairs(preferred(preferences, how=how, at_least=at_least), labels, runs, diversity)
         found["Table 1"] = table(only(whole, [diversity[0]]), ["difference"])
         found["Table 2"] = table(whole)
         if len(diversity) > 1:
             with suppress(Undefined):  # two systems have no ranking to speak of
                 found["Table 3"] = measure_correlation(labels, runs, diversity, seed=seed)
-    single = compare(preferred(preferences, by=by, how=how, at_least=at_least), labels, runs, conventional)
+    single = score_pairs(preferred(preferences, by=by, how=how, at_least=at_least), labels, runs, conventional)
     first = only(single, [conventional[0]])
     found["Table 4"] = table(single)
     found["Table 5"] = table(first, ["difference"])
@@ -78,13 +78,13 @@ def agreement_tables(
     return found
 
 
-def only(compared: Compared, measures: Sequence[str]) -> Compared:
+def only(compared: PairScores, measures: Sequence[str]) -> PairScores:
     """The same pairs with some of the measures."""
     from karat.measures import as_measures
 
     names = [str(measure) for measure in as_measures(list(measures))]
     places = [compared.column(name) for name in names]
-    return Compared(
+    return PairScores(
         compared.pairs, tuple(names), compared.score_a[:, places], compared.score_b[:, places], compared.notes
     )
 

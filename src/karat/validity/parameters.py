@@ -5,15 +5,13 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
+from karat.stats.arrays import Floats
 from karat.stats.bootstrap import Resampling, resampled
-from karat.validity.choices import Choices
-from karat.validity.nested import Families
-from karat.validity.variants import Variants
-
-Floats = npt.NDArray[np.float64]
+from karat.validity.measure_variants import Variants
+from karat.validity.nested_cross_validation import Families
+from karat.validity.vote_likelihood import VoteLikelihood
 
 #: Draws to hold at once while the parameters are fitted anew.
 AT_ONCE = 200
@@ -21,7 +19,7 @@ AT_ONCE = 200
 
 def likeliest_values(
     variants: Variants,
-    choices: Choices,
+    choices: VoteLikelihood,
     families: Families,
     full: tuple[str, ...],
     level: float,

@@ -7,17 +7,15 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from karat.errors import BadInput, Undefined
 from karat.estimate import Scorer
 from karat.records import Judgments, LabelsLike, Ratings, Result, Runs, SessionLists
 from karat.records.base import count
+from karat.stats.arrays import Floats
 from karat.stats.bootstrap import Resampling
 from karat.stats.rank_correlation import rank_correlations
-
-Floats = npt.NDArray[np.float64]
 
 #: How fast later lists of a session count less in `discounted`: one by 1 + the logarithm of the step to this base.
 SESSION_BASE = 4.0

@@ -13,13 +13,11 @@ from karat.errors import BadInput, Undefined
 from karat.records import Result
 from karat.records.base import count
 from karat.records.result import rows_of
+from karat.stats.arrays import Bools, Floats, Ints
 from karat.stats.bootstrap import mean_intervals
 from karat.stats.totals import totals
 from karat.validity.reason_classes import NAMES, UNCLASSIFIABLE
-from karat.validity.reasons import Flags, codes_of, comments_of, reasons_by_rules
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
+from karat.validity.reasons import codes_of, comments_of, reasons_by_rules
 
 #: A class with fewer coded comments than this is left to the rules.
 FEWEST_CODED = 5
@@ -109,7 +107,7 @@ def learn_reasons(
     )
 
 
-def _learn(frame: pl.DataFrame, flags: Flags, seed: int) -> tuple[Any, dict[str, Any]]:
+def _learn(frame: pl.DataFrame, flags: Bools, seed: int) -> tuple[Any, dict[str, Any]]:
     """The vocabulary, and a classifier for every class with enough comments on either side."""
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.linear_model import LogisticRegression
@@ -133,7 +131,7 @@ def _features(words: Any, frame: pl.DataFrame) -> Any:
     return hstack([words.transform(frame["reason"].to_list()), csr_matrix(rules)]).tocsr()
 
 
-def _suggest(words: Any, models: dict[str, Any], frame: pl.DataFrame) -> tuple[Flags, Floats]:
+def _suggest(words: Any, models: dict[str, Any], frame: pl.DataFrame) -> tuple[Bools, Floats]:
     """Which classes to suggest, and how probable each is; the rules' answer where nothing was learned."""
     chance = reasons_by_rules(frame).select(NAMES).to_numpy().astype(np.float64)
     features = _features(words, frame)
@@ -147,7 +145,7 @@ def _suggest(words: Any, models: dict[str, Any], frame: pl.DataFrame) -> tuple[F
     return flags, chance
 
 
-def _classes(flags: Flags, rules: Flags, learned: Flags) -> pl.DataFrame:
+def _classes(flags: Bools, rules: Bools, learned: Bools) -> pl.DataFrame:
     columns: dict[str, Any] = {"class": list(NAMES), "coded": flags.sum(axis=0).astype(np.int64)}
     for name, said in (("rules", rules), ("model", learned)):
         both = (flags & said).sum(axis=0)
@@ -158,7 +156,7 @@ def _classes(flags: Flags, rules: Flags, learned: Flags) -> pl.DataFrame:
 
 
 def _overall(
-    flags: Flags, rules: Flags, learned: Flags, group: Ints, number: int, level: float, draws: int, seed: int
+    flags: Bools, rules: Bools, learned: Bools, group: Ints, number: int, level: float, draws: int, seed: int
 ) -> pl.DataFrame:
     """Mean overlap of the two sets of classes of a comment, exact matches and F1, with intervals over comments."""
     rows: dict[str, Any] = {}

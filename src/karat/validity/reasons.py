@@ -7,16 +7,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from karat.errors import BadInput, Undefined
 from karat.records import Preferences, Result
 from karat.records.base import count, frame_of
+from karat.stats.arrays import Bools
 from karat.validity.reason_classes import NAMES, REASONS, UNCLASSIFIABLE
 from karat.validity.votes import counted, trusted
-
-Flags = npt.NDArray[np.bool_]
 
 #: What stands between the classes of one comment in a table.
 SEPARATORS = r"[;|,]"
@@ -75,7 +73,7 @@ def reasons_by_rules(comments: Any) -> pl.DataFrame:
     return frame.select("reason").with_columns(found[name].alias(name) for name in NAMES)
 
 
-def codes_of(coded: Any, column: str = "codes") -> tuple[pl.DataFrame, Flags]:
+def codes_of(coded: Any, column: str = "codes") -> tuple[pl.DataFrame, Bools]:
     """Hand-coded comments, and which classes each has: from a column with names such as `position; number`.
 
     >>> codes_of([{"reason": "higher up", "codes": "Position; number"}])[1].sum()
@@ -102,7 +100,7 @@ def codes_of(coded: Any, column: str = "codes") -> tuple[pl.DataFrame, Flags]:
     return known, flags.astype(bool)
 
 
-def reason_table(comments: Any, flags: Flags | None = None) -> Result:
+def reason_table(comments: Any, flags: Bools | None = None) -> Result:
     """How many comments give each reason, most frequent first, with examples (the paper's Table 10).
 
     >>> reason_table(["more relevant results", "dead links"]).frame.filter(pl.col("n") > 0).select("class", "n").rows()

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from karat.errors import Undefined
@@ -18,11 +17,10 @@ from karat.measures import Gains
 from karat.records import LabelsLike, Result
 from karat.records.base import count
 from karat.records.scale import nothing_below
+from karat.stats.arrays import Floats, Ints
 from karat.stats.kappas import label_counts
-from karat.validity.tied import tied_gap, tied_ndcg
+from karat.validity.tie_expectation import tied_gap, tied_ndcg
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 #: What a measure makes of tables of two judges' levels and of what a level is worth.
 Score = Callable[[Floats, Floats], Floats]
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
+from karat.stats.arrays import Floats, Ints
 
 
 def sign_tables(apart: Floats, sign: Ints, shares: Sequence[float], times: Floats) -> tuple[Floats, Floats]:

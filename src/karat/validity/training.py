@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from karat.errors import BadInput
@@ -23,12 +22,10 @@ from karat.measures.gains import Gains
 from karat.records import Judgments, LabelsLike, Result, Runs
 from karat.records.base import count
 from karat.stats import mean_intervals
+from karat.stats.arrays import Bools, Floats, Ints
 from karat.validity.lambdarank import Pool, library, out_of_fold
 from karat.validity.training_data import DOCUMENT, feature_table, taught
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
 #: A ranker: whose labels it learnt from, and which set of features it has.
 Ranker = tuple[str, str]
 

@@ -8,7 +8,6 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from karat.errors import BadInput
@@ -16,18 +15,17 @@ from karat.measures import Profile, as_measures
 from karat.records import FrameLike, Judgments, LabelsLike, Preferences, Queries, Result, RunsLike
 from karat.records.base import count
 from karat.records.result import rows_of
+from karat.stats.arrays import Bools
 from karat.stats.bootstrap import FEWEST, Resampling
 from karat.stats.many import holm
 from karat.stats.signs import flip_p
 from karat.stats.totals import totals
-from karat.validity.asked import asked_by, shown_depth
-from karat.validity.between import between_measures, between_parts, ratio_interval
-from karat.validity.compared import Compared, compare
-from karat.validity.counts import check_ties, figures, percent
-from karat.validity.splits import split_pairs
+from karat.validity.agreement_counts import check_ties, figures, percent
+from karat.validity.agreement_tests import between_measures, between_parts, ratio_interval
+from karat.validity.pair_scores import PairScores, score_pairs
+from karat.validity.pair_splits import split_pairs
+from karat.validity.question_unit import asked_by, shown_depth
 from karat.validity.votes import preferred
-
-Bools = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -106,12 +104,12 @@ def agreement(
     by, notes = asked_by(told, judged, as_measures(measures), by)
     wanted = preferred(told, by=by, how=how, at_least=at_least)
     wanted = replace(wanted, notes=(*wanted.notes, *notes))
-    compared = compare(wanted, judged, runs, measures, profile=profile, depth=shown_depth(told, depth))
+    compared = score_pairs(wanted, judged, runs, measures, profile=profile, depth=shown_depth(told, depth))
     return agreement_of(compared, split=split, ties=ties, queries=queries, level=level, draws=draws, seed=seed)
 
 
 def agreement_of(
-    compared: Compared,
+    compared: PairScores,
     *,
     split: Sequence[str] = (),
     ties: str = "out",
@@ -120,7 +118,7 @@ def agreement_of(
     draws: int = 1000,
     seed: int = 0,
 ) -> Agreement:
-    """The same from pairs whose scores are known, see `compare`."""
+    """The same from pairs whose scores are known, see `score_pairs`."""
     if isinstance(split, str):
         raise BadInput.at("the split", expected="a list of splits", found=f'"{split}"', remedy=f'write ["{split}"]')
     check_ties(ties)
@@ -202,7 +200,7 @@ def _adjusted(table: pl.DataFrame) -> pl.DataFrame:
 
 
 def _row(
-    compared: Compared, place: int, which: Bools, ties: str, level: float, draws: int, seed: int
+    compared: PairScores, place: int, which: Bools, ties: str, level: float, draws: int, seed: int
 ) -> dict[str, object]:
     """Counts, shares and tests of one measure on some of the pairs."""
     difference = compared.difference[:, place]
@@ -223,7 +221,7 @@ def _row(
     return found
 
 
-def _sentence(table: pl.DataFrame, between: pl.DataFrame, compared: Compared, level: float) -> str:
+def _sentence(table: pl.DataFrame, between: pl.DataFrame, compared: PairScores, level: float) -> str:
     whole = table.filter(pl.col("split") == "all").with_columns(pl.col("credit", "agree_share").fill_nan(None))
     # A measure that has no pair left has the credit of a coin, and says nothing.
     order = [pl.col("agree_share").is_null(), pl.col("credit").is_null(), -pl.col("credit")]

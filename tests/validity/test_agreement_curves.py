@@ -15,7 +15,7 @@ from karat.errors import BadInput, Undefined
 from karat.records import Judgments
 from karat.simulate import preference_study
 from karat.stats.kappas import cohen_kappa
-from karat.validity.curves import Sides, _rows, preference_curves
+from karat.validity.agreement_curves import Sides, _rows, preference_curves
 from karat.validity.sign_tables import jaccard_of_signs, sign_tables
 
 rows = st.lists(st.tuples(st.integers(-3, 3), st.sampled_from([-1, 0, 1]), st.integers(0, 2)), min_size=4, max_size=12)

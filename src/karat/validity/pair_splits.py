@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from karat.errors import BadInput
 from karat.records import Queries
-from karat.validity.compared import ROUNDING, Compared
-
-Bools = npt.NDArray[np.bool_]
+from karat.stats.arrays import Bools
+from karat.validity.pair_scores import ROUNDING, PairScores
 
 #: The splits that a measure's own scores make.
 OWN = ("difference", "zero")
 
 
-def split_pairs(compared: Compared, split: str, measure: int, queries: Queries | None = None) -> dict[str, Bools]:
+def split_pairs(compared: PairScores, split: str, measure: int, queries: Queries | None = None) -> dict[str, Bools]:
     """Which pairs belong to which part of a split, by the part's name.
 
     >>> pairs = pl.DataFrame({"query": ["q1", "q2"], "a": ["x", "x"], "b": ["y", "y"], "sign": [1, 1]})
-    >>> both = Compared(pairs, ("P@10",), np.array([[0.5], [0.3]]), np.array([[0.0], [0.2]]))
+    >>> both = PairScores(pairs, ("P@10",), np.array([[0.5], [0.3]]), np.array([[0.0], [0.2]]))
     >>> {name: which.tolist() for name, which in split_pairs(both, "zero", 0).items()}
     {'one scores 0': [True, False], 'both score above 0': [False, True]}
 
@@ -41,7 +39,7 @@ def split_pairs(compared: Compared, split: str, measure: int, queries: Queries |
     return {f"{split} {value}": (values == value).to_numpy() for value in values.drop_nulls().unique().sort()}
 
 
-def _column(compared: Compared, name: str, queries: Queries | None) -> pl.Series:
+def _column(compared: PairScores, name: str, queries: Queries | None) -> pl.Series:
     """A column of the pairs, of their subtopics or of their queries, one value for each pair."""
     pairs = compared.pairs
     if name in pairs.columns and name not in ("query", "a", "b", "sign", "value"):

@@ -5,20 +5,17 @@ from __future__ import annotations
 from itertools import combinations
 
 import numpy as np
-import numpy.typing as npt
 
+from karat.stats.arrays import Bools, Floats, Ints
 from karat.stats.bootstrap import FEWEST, Resampling
 from karat.stats.differences import clustered_differences
 from karat.stats.signs import binomial_p, flip_p, share_interval, welch_p
 from karat.stats.totals import totals
-from karat.validity.compared import Compared
-
-Floats = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
+from karat.validity.pair_scores import PairScores
 
 
 def ratio_interval(
-    query: npt.NDArray[np.int64],
+    query: Ints,
     part: Floats | Bools,
     base: Bools,
     level: float,
@@ -53,7 +50,7 @@ def _alike(value: float, number: int, level: float, signed: bool) -> tuple[float
 
 
 def between_parts(
-    compared: Compared, place: int, one: str, two: str, parts: dict[str, Bools], ties: str
+    compared: PairScores, place: int, one: str, two: str, parts: dict[str, Bools], ties: str
 ) -> dict[str, object]:
     """The share of agreement in one part of a split against that in another."""
     difference = compared.difference[:, place]
@@ -81,7 +78,7 @@ def between_parts(
     }
 
 
-def between_measures(compared: Compared, level: float, draws: int, seed: int) -> list[dict[str, object]]:
+def between_measures(compared: PairScores, level: float, draws: int, seed: int) -> list[dict[str, object]]:
     """Every two measures on the same pairs: those in which users prefer a side and both measures are defined.
 
     Where one of the two ties in all of them there is nothing to compare: the figures are NaN.

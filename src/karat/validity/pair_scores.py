@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from karat.errors import BadInput, Undefined
@@ -16,17 +15,15 @@ from karat.measures import Judged, Profile, as_measures
 from karat.records import Judgments, LabelsLike, Queries, Result, Runs, RunsLike
 from karat.records.base import count
 from karat.records.runs import joined
-from karat.validity.asked import SHOWN, too_deep
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
+from karat.stats.arrays import Floats, Ints
+from karat.validity.question_unit import SHOWN, too_deep
 
 #: Scores that differ by less than this do so by rounding only.
 ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class Compared:
+class PairScores:
     """Pairs that users compared, with every measure's score of both sides; rows are pairs, columns measures."""
 
     pairs: pl.DataFrame  # query, (subtopic,) a, b, value, sign
@@ -59,7 +56,7 @@ class Compared:
         return self.measures.index(measure)
 
 
-def compare(
+def score_pairs(
     preferred: Result | pl.DataFrame,
     labels: LabelsLike,
     runs: RunsLike,
@@ -68,12 +65,12 @@ def compare(
     profile: str | Profile = "trec_eval",
     weights: Queries | None = None,
     depth: int = SHOWN,
-) -> Compared:
+) -> PairScores:
     """The scores of the two systems of every pair in `preferred` (columns query, a, b, sign and maybe subtopic).
 
     >>> pairs = pl.DataFrame({"query": ["q"], "a": ["x"], "b": ["y"], "sign": [1]})
     >>> runs = Runs.of({"x": {"q": {"d1": 2.0, "d2": 1.0}}, "y": {"q": {"d2": 2.0, "d1": 1.0}}})
-    >>> compare(pairs, Judgments.of({"q": {"d1": 1, "d2": 0}}), runs, "RR").difference.tolist()
+    >>> score_pairs(pairs, Judgments.of({"q": {"d1": 1, "d2": 0}}), runs, "RR").difference.tolist()
     [[0.5]]
 
     With a column `subtopic`, each subtopic is a query of its own, with its own labels. A system that returned nothing
@@ -126,7 +123,7 @@ def compare(
         notes.append(
             f"{100 * (1 - judged):.0f} % of the documents in the top {depth} have no judgment and count as not relevant"
         )
-    return Compared(known.drop("item"), tuple(names), sides[0], sides[1], tuple(notes))
+    return PairScores(known.drop("item"), tuple(names), sides[0], sides[1], tuple(notes))
 
 
 def _judged(frame: pl.DataFrame, labels: Judgments, runs: Runs, depth: int) -> float:

@@ -12,11 +12,9 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
-import numpy.typing as npt
 
 from karat.measures.graded import DiscountLike, discount_named
-
-Floats = npt.NDArray[np.float64]
+from karat.stats.arrays import Floats
 
 
 def tied_gap(tables: Floats, worth: Floats) -> Floats:

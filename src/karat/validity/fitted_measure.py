@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from karat.errors import BadInput, Undefined
@@ -16,15 +15,14 @@ from karat.measures import Measure, as_measures
 from karat.records import FrameLike, Judgments, LabelsLike, Preferences, Result, RunsLike
 from karat.records.base import count
 from karat.records.result import rows_of
+from karat.stats.arrays import Floats
 from karat.stats.bootstrap import Resampling, mean_intervals
-from karat.validity.asked import asked_by, shown_depth
-from karat.validity.choices import Choices
-from karat.validity.nested import chosen, families_of, flip, held_out, likeliest
+from karat.validity.measure_variants import Variants, differences
+from karat.validity.nested_cross_validation import chosen, families_of, flip, held_out, likeliest
 from karat.validity.parameters import likeliest_values
-from karat.validity.variants import Variants, differences
+from karat.validity.question_unit import asked_by, shown_depth
+from karat.validity.vote_likelihood import VoteLikelihood
 from karat.validity.votes import preferred
-
-Floats = npt.NDArray[np.float64]
 
 #: Fewer queries than this cannot be parted twice.
 FEWEST_QUERIES = 20
@@ -123,7 +121,7 @@ def fit_measure(
         )
     if sum(side.sum() for side in votes) == 0:
         raise Undefined("no user prefers a side: there is nothing to fit to")
-    choices = Choices.of(apart, votes[0], votes[1], neither, query)
+    choices = VoteLikelihood.of(apart, votes[0], votes[1], neither, query)
     families = families_of(variants)
     gained, agreed = held_out(choices, families, folds, repeats, seed)
     everything = np.ones((1, len(choices.votes)))
@@ -163,7 +161,7 @@ def fit_measure(
 
 
 def _held_table(
-    choices: Choices, gained: Floats, agreed: Floats, p: dict[str, float], level: float, draws: int, seed: int
+    choices: VoteLikelihood, gained: Floats, agreed: Floats, p: dict[str, float], level: float, draws: int, seed: int
 ) -> pl.DataFrame:
     votes = choices.votes.sum()
     shares = agreed / choices.votes.mean()
@@ -190,7 +188,7 @@ def _held_table(
     )
 
 
-def _tried(variants: Variants, choices: Choices) -> pl.DataFrame:
+def _tried(variants: Variants, choices: VoteLikelihood) -> pl.DataFrame:
     likelihood = choices.best(np.ones((1, len(choices.votes))))[0][0]
     columns: dict[str, Any] = {"measure": [str(made) for made in variants.measures]}
     for axis, (name, values) in enumerate(variants.grids.items()):

@@ -8,17 +8,15 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from karat.errors import BadInput, Undefined
 from karat.measures import Measure
 from karat.records import Judgments, RunsLike
 from karat.records.base import count
-from karat.validity.asked import SHOWN
-from karat.validity.compared import compare
-
-Floats = npt.NDArray[np.float64]
+from karat.stats.arrays import Bools, Floats, Ints
+from karat.validity.pair_scores import score_pairs
+from karat.validity.question_unit import SHOWN
 
 #: The values that are tried for a parameter when none are given.
 GRIDS: dict[str, tuple[float, ...]] = {
@@ -77,7 +75,7 @@ class Variants:
     grids: dict[str, tuple[float, ...]]
     measures: tuple[Measure, ...]
     #: Variants x parameters: the place of each value in its grid, from 1; 0 for the default's own.
-    place: npt.NDArray[np.int64]
+    place: Ints
 
     @classmethod
     def of(cls, default: Measure, vary: Sequence[str] | Mapping[str, Sequence[float]], labels: Judgments) -> Variants:
@@ -106,14 +104,14 @@ class Variants:
         measures = tuple(varied(default, _given(grids, row, grades)) if row.any() else default for row in place)
         return cls(default, grids, measures, place)
 
-    def within(self, family: Sequence[str]) -> npt.NDArray[np.bool_]:
+    def within(self, family: Sequence[str]) -> Bools:
         """Which variants have the default's value in every parameter but those of the family, and none in those."""
         free = np.array([name in family for name in self.grids])
-        allowed: npt.NDArray[np.bool_] = ((self.place > 0) == free).all(axis=1)
+        allowed: Bools = ((self.place > 0) == free).all(axis=1)
         return allowed
 
 
-def _given(grids: dict[str, tuple[float, ...]], row: npt.NDArray[np.int64], grades: list[float]) -> dict[str, Any]:
+def _given(grids: dict[str, tuple[float, ...]], row: Ints, grades: list[float]) -> dict[str, Any]:
     """The parameters of one combination; those at the default's place are left as they are."""
     given: dict[str, Any] = {}
     for (name, values), place in zip(grids.items(), row, strict=True):
@@ -139,7 +137,7 @@ def differences(
 
     Pairs that a measure is undefined for are left out and noted.
     """
-    compared = compare(pairs, labels, runs, list(measures), depth=depth)
+    compared = score_pairs(pairs, labels, runs, list(measures), depth=depth)
     known = ~np.isnan(compared.difference).any(axis=1)
     notes = list(compared.notes)
     if not known.all():

@@ -5,25 +5,22 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from karat.errors import BadInput, Undefined
 from karat.records import Result
 from karat.records.base import count
+from karat.stats.arrays import Bools, Floats, Ints
 from karat.stats.bootstrap import FEWEST, Resampling
 from karat.stats.kappas import cohen_kappa, cross_table, fleiss_kappa, pair_sums
 from karat.validity.reason_classes import NAMES
-from karat.validity.reasons import Flags, codes_of
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
+from karat.validity.reasons import codes_of
 
 #: What tells one comment from another where there is no column `item`.
 KEYS = ("query", "subtopic", "left", "right", "judge", "reason")
 
 
-def set_distance(one: Flags, other: Flags, kind: Literal["jaccard", "masi"] = "masi") -> Floats:
+def set_distance(one: Bools, other: Bools, kind: Literal["jaccard", "masi"] = "masi") -> Floats:
     """How far sets of classes (rows of true and false) lie apart, 0 for equal ones, 1 for those with nothing in common.
 
     >>> a, b = np.array([[True, True, False]]), np.array([[True, False, False], [False, True, True]])
@@ -98,7 +95,7 @@ def coder_agreement(
     return Result(table, finding, tuple(notes))
 
 
-def _by_item(coded: Any, codes: str) -> tuple[pl.DataFrame, Flags, list[str]]:
+def _by_item(coded: Any, codes: str) -> tuple[pl.DataFrame, Bools, list[str]]:
     """The codes of comments with two coders or more: frame with item and coder as numbers, and flags."""
     from karat.records.base import frame_of
 
@@ -130,7 +127,7 @@ def _by_item(coded: Any, codes: str) -> tuple[pl.DataFrame, Flags, list[str]]:
     return several.with_columns(item=pl.col("item").rank("dense").cast(pl.Int64) - 1), kept, notes
 
 
-def _kappa(item: Ints, coder: Ints, said: npt.NDArray[np.bool_], number: int, coders: int, weights: Floats) -> Floats:
+def _kappa(item: Ints, coder: Ints, said: Bools, number: int, coders: int, weights: Floats) -> Floats:
     level = said.astype(np.int64)
     if coders == 2:
         answers = np.full((number, 2), -1)
@@ -142,7 +139,7 @@ def _kappa(item: Ints, coder: Ints, said: npt.NDArray[np.bool_], number: int, co
     return fleiss_kappa((weights @ sums.reshape(number, 4)).reshape(-1, 2, 2))
 
 
-def _alpha(item: Ints, flags: Flags, number: int, weights: Floats, distance: Literal["jaccard", "masi"]) -> Floats:
+def _alpha(item: Ints, flags: Bools, number: int, weights: Floats, distance: Literal["jaccard", "masi"]) -> Floats:
     """Krippendorff's alpha with a distance of sets: one less disagreement within comments by that among all codes."""
     sets, which = np.unique(flags, axis=0, return_inverse=True)
     apart = set_distance(sets, sets, distance)

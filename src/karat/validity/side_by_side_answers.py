@@ -5,14 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from karat.errors import Undefined
 from karat.records import Preferences
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
+from karat.stats.arrays import Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)

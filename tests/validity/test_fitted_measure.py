@@ -14,11 +14,11 @@ from karat.errors import BadInput, Undefined
 from karat.measures import parse_measure
 from karat.records import Judgments
 from karat.simulate import preference_study
-from karat.validity.choices import Choices
-from karat.validity.fit import fit_measure
-from karat.validity.nested import flip
+from karat.validity.fitted_measure import fit_measure
+from karat.validity.measure_variants import Variants, steep_gains, varied
+from karat.validity.nested_cross_validation import flip
 from karat.validity.parameters import between
-from karat.validity.variants import Variants, steep_gains, varied
+from karat.validity.vote_likelihood import VoteLikelihood
 from simulated import studies
 
 
@@ -27,7 +27,7 @@ def test_the_likelihood_of_votes_is_that_of_a_logistic_or_normal_choice() -> Non
     lead, query = rng.normal(size=(40, 2)), np.arange(40) // 2
     for_a, for_b, equal = (rng.integers(0, 4, 40).astype(float) for _ in range(3))
     for_a += lead[:, 0] > 0
-    choices = Choices.of(lead, for_a, for_b, equal, query)
+    choices = VoteLikelihood.of(lead, for_a, for_b, equal, query)
     times = rng.integers(0, 3, (3, 20)).astype(float)
     best, _ = choices.best(times)
     for draw in range(3):

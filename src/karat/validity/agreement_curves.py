@@ -8,22 +8,19 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from karat.errors import BadInput
 from karat.measures import as_measures
 from karat.records import FrameLike, Judgments, LabelsLike, Preferences, Result, RunsLike
 from karat.records.base import count
+from karat.stats.arrays import Floats, Ints
 from karat.stats.bootstrap import FEWEST, Resampling, resampled
 from karat.stats.kappas import cohen_kappa, raw_agreement
-from karat.validity.asked import asked_by, shown_depth
+from karat.validity.measure_variants import differences, takes, varied
+from karat.validity.question_unit import asked_by, shown_depth
 from karat.validity.sign_tables import jaccard_of_signs, sign_tables
-from karat.validity.variants import differences, takes, varied
 from karat.validity.votes import preferred
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 #: The share of pairs on which a measure should report a tie: as few as users' weak preferences, as many as their strong
 #: ones, and what serves both at once. None: as many as these users do.
