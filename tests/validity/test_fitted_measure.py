@@ -14,10 +14,9 @@ from karat.errors import BadInput, Undefined
 from karat.measures import parse_measure
 from karat.records import Judgments
 from karat.simulate import preference_study
-from karat.validity.fitted_measure import fit_measure
-from karat.validity.measure_variants import Variants, steep_gains, varied
+from karat.validity.fitted_measure import between, fit_measure
+from karat.validity.measure_variants import Variants, steep_gains
 from karat.validity.nested_cross_validation import flip
-from karat.validity.parameters import between
 from karat.validity.vote_likelihood import VoteLikelihood
 from simulated import studies
 
@@ -76,7 +75,7 @@ def test_variants_are_all_combinations_and_print_as_they_are_parsed() -> None:
     assert made.within(("discount", "gains")).sum() == 4
     assert steep_gains(2, [1, 3]) == pytest.approx({1: 1 / 7, 3: 1})
     assert steep_gains(1, [1, 3]) == pytest.approx({1: 1 / 3, 3: 1})
-    assert varied(parse_measure("RBP(rel=2)@5"), {"p": 0.3}) == parse_measure("RBP(rel=2,p=0.3)@5")
+    assert parse_measure("RBP(rel=2)@5").varied(p=0.3) == parse_measure("RBP(rel=2,p=0.3)@5")
 
 
 @pytest.mark.parametrize(

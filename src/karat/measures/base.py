@@ -86,7 +86,12 @@ class Measure(metaclass=MeasureType):
         return self.varied(cutoff=cutoff)
 
     def varied(self, **other: Any) -> Self:
-        """The same measure with other parameters."""
+        """The same measure with other parameters.
+
+        >>> from karat.measures import CCG
+        >>> (CCG(context=0.5) @ 5).varied(context=0.25)
+        CCG(context=0.25)@5
+        """
         return type(self)(**{name: getattr(self, name) for name in self._given} | other)
 
     @property

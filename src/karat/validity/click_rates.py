@@ -20,14 +20,8 @@ from karat.records.runs import ranked, several
 from karat.stats.bootstrap import Resampling
 from karat.stats.rank_correlation import rank_correlations
 from karat.validity.agreement_curves import CONTEXTS
-from karat.validity.measure_variants import takes, varied
-
-#: What users did on a query, as a number: names and what they mean.
-RATES = {
-    "click rate": "mean over the documents of the list of clicks / impressions",
-    "satisfied rate": "mean over the documents of the list of satisfied clicks / impressions",
-    "click nDCG": "nDCG with labels from clicks: 2 a satisfied click, 1 a click, 0 none",
-}
+from karat.validity.measure_variants import NO_CONTEXT, in_contexts
+from karat.validity.ratings import strongest
 
 
 def click_labels(clicks: Any, *, satisfied_after: float = SATISFIED_AFTER) -> Judgments:
@@ -80,21 +74,16 @@ def against_click_rates(
     if cutoff < 1:
         raise BadInput.at("the cutoff", expected="1 or more", found=str(cutoff))
     lists = several(runs)
-    made = [
-        (str(measure), a, varied(measure, {"context": a}))
-        if takes(measure, "context") and judged.has("context")
-        else (str(measure), math.nan, measure)
-        for measure in wanted
-        for a in (contexts if takes(measure, "context") and judged.has("context") else [math.nan])
-    ]
+    made = [(str(one), a, variant) for one in wanted for a, variant in in_contexts(one, contexts, judged)]
     every = list(dict.fromkeys(variant for _, _, variant in made))
     scores = score_runs(judged, lists, every, draws=0).queries
     use, notes = _use(lists, counts, cutoff)
     if not judged.has("context"):
-        notes.append("no label is given the document above: a context weight would change nothing")
+        notes.append(NO_CONTEXT)
+    about = pl.DataFrame([row[:2] for row in made], schema=["measure", "context"], orient="row")
     parts = []
     for (system,), mine in scores.group_by("system", maintain_order=True):
-        for name in [name for name in RATES if name in use.columns]:
+        for name in use.columns[2:]:
             both = mine.join(use.select("system", "query", name), on=["system", "query"]).drop_nulls(name).sort("query")
             if both.height < 3:
                 notes.append(f"{system}: {count(both.height, 'query', 'queries')} with {name}: too few to correlate")
@@ -102,12 +91,8 @@ def against_click_rates(
             values = np.column_stack([both[str(variant)].to_numpy() for _, _, variant in made]).astype(np.float64)
             used = both[name].to_numpy().astype(np.float64)
             found = rank_correlations(values, used, level=level, draws=draws, seed=seed)
-            parts.append(
-                pl.DataFrame({"measure": [m for m, _, _ in made], "context": [a for _, a, _ in made]})
-                .with_columns(pl.lit(str(system)).alias("system"), pl.lit(name).alias("use"))
-                .select("system", "use", "measure", "context")
-                .with_columns(pl.Series(key, column) for key, column in found.columns().items())
-            )
+            rows = about.select(pl.lit(str(system)).alias("system"), pl.lit(name).alias("use"), pl.all())
+            parts.append(rows.with_columns(pl.Series(key, column) for key, column in found.columns().items()))
     if not parts:
         raise Undefined("fewer than three queries have labels, a list and clicks: no correlation can be told")
     frame = pl.concat(parts)
@@ -137,9 +122,9 @@ def _use(lists: Sequence[Runs], counts: Clicks, cutoff: int) -> tuple[pl.DataFra
     if len(some):
         labels = Judgments(labels.frame.filter(pl.col("query").is_in(some.implode())))
         scorer = Scorer(labels, [nDCG @ cutoff], draws=0)
-        found = pl.concat([scorer.score(run).queries for run in lists if _meets(run, some)] or [use.clear()])
-        if found.width == 3:
-            found = found.rename({str(nDCG @ cutoff): "click nDCG"})
+        meets = [run for run in lists if run.frame["query"].is_in(some.implode()).any()]
+        if meets:
+            found = pl.concat([scorer.score(run).queries for run in meets]).rename({str(nDCG @ cutoff): "click nDCG"})
             use = use.join(found, on=["system", "query"], how="left", maintain_order="left")
     without = counts.frame["query"].n_unique() - len(some)
     if without:
@@ -150,28 +135,19 @@ def _use(lists: Sequence[Runs], counts: Clicks, cutoff: int) -> tuple[pl.DataFra
     return use, notes
 
 
-def _meets(run: Runs, queries: pl.Series) -> bool:
-    return bool(run.frame["query"].is_in(queries.implode()).any())
-
-
 def _finding(frame: pl.DataFrame, level: float) -> str:
     known = frame.filter(pl.col("spearman").is_not_nan())
     if not known.height:
         return "Neither measures nor clicks vary over the queries: a correlation cannot be told."
-    told = known.filter(pl.col("p_adjusted") < 1 - level)
-    among = told if told.height else known
-    best = among.sort(pl.col("spearman").abs(), descending=True, maintain_order=True).row(0, named=True)
+    shown, best, said = strongest(known, level)
     weight = "" if math.isnan(best["context"]) else f" with context weight {best['context']:g}"
-    said = f"Spearman {best['spearman']:.2f}"
-    if not math.isnan(best["spearman_low"]):
-        said += f" ({level * 100:g} % interval {best['spearman_low']:.2f} to {best['spearman_high']:.2f})"
     about = f"{best['measure']}{weight} and {best['use']} of {best['system']}"
     if known["p_adjusted"].is_nan().all():
         return f"{about} are nearest to each other: {said} over {count(best['n'], 'query', 'queries')}, not tested."
-    if not told.height:
+    if not shown:
         return f"No measure goes along with clicks beyond chance; the nearest are {about}: {said}."
     together = "go together" if best["spearman"] > 0 else "go against each other"
     return (
-        f"{told.height:,} of {known.height:,} pairs of a measure and a click rate are shown to vary together; {about} "
+        f"{shown:,} of {known.height:,} pairs of a measure and a click rate are shown to vary together; {about} "
         f"{together} most: {said} over {count(best['n'], 'query', 'queries')}."
     )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from itertools import product
 from typing import Any
@@ -28,29 +29,19 @@ GRIDS: dict[str, tuple[float, ...]] = {
 }
 #: More combinations than this take long and are rarely meant.
 MOST = 5000
-
-
-def varied(measure: Measure, given: Mapping[str, Any]) -> Measure:
-    """The same measure with other parameters.
-
-    >>> from karat.measures import parse_measure
-    >>> varied(parse_measure("CCG(context=0.5)@5"), {"context": 0.25})
-    CCG(context=0.25)@5
-    """
-    known = [field.name for field in fields(measure) if field.name != "cutoff"]
-    strange = [name for name in given if name not in known]
-    if strange:
-        raise BadInput.at(
-            str(measure), expected=f"a parameter of it ({', '.join(known) or 'it has none'})", found=f'"{strange[0]}"'
-        )
-    kept = {name: getattr(measure, name) for name in known if name in measure._given}
-    made = type(measure)(**(kept | dict(given)))
-    return made if measure.cutoff is None else made @ measure.cutoff
+NO_CONTEXT = "no label is given the document above: a context weight would change nothing"
 
 
 def takes(measure: Measure, name: str) -> bool:
     """Whether the measure has this parameter."""
-    return any(field.name == name for field in fields(measure))
+    return name != "cutoff" and any(field.name == name for field in fields(measure))
+
+
+def in_contexts(measure: Measure, weights: Iterable[float], labels: Judgments) -> list[tuple[float, Measure]]:
+    """The measure with each of these context weights; as it is (NaN) where it takes none, or no label has a context."""
+    if not takes(measure, "context") or not labels.has("context"):
+        return [(math.nan, measure)]
+    return [(weight, measure.varied(context=weight)) for weight in weights]
 
 
 def steep_gains(base: float, grades: Sequence[float]) -> dict[float, float]:
@@ -86,7 +77,8 @@ class Variants:
             raise BadInput.at("what to vary", expected="a parameter, such as p or discount", found="none")
         for name, values in grids.items():
             if not takes(default, name):
-                varied(default, {name: 0})
+                known = ", ".join(field.name for field in fields(default) if field.name != "cutoff") or "it has none"
+                raise BadInput.at(str(default), expected=f"a parameter of it ({known})", found=f'"{name}"')
             if len(values) < 2 or list(values) != sorted({*values}):
                 raise BadInput.at(
                     f"the values of {name}",
@@ -101,8 +93,13 @@ class Variants:
         if "gains" in grids and not grades:
             raise Undefined("no label is above 0: gains cannot be fitted")
         place = np.array(list(product(*(range(len(values) + 1) for values in grids.values()))), np.int64)
-        measures = tuple(varied(default, _given(grids, row, grades)) if row.any() else default for row in place)
+        measures = tuple(default.varied(**_given(grids, row, grades)) for row in place)
         return cls(default, grids, measures, place)
+
+    def columns(self) -> dict[str, list[float | None]]:
+        """The value of each parameter in each variant, None where it is the default's own."""
+        grids = zip(self.grids.items(), self.place.T, strict=True)
+        return {name: [(None, *values)[step] for step in steps] for (name, values), steps in grids}
 
     def within(self, family: Sequence[str]) -> Bools:
         """Which variants have the default's value in every parameter but those of the family, and none in those."""
@@ -113,14 +110,11 @@ class Variants:
 
 def _given(grids: dict[str, tuple[float, ...]], row: Ints, grades: list[float]) -> dict[str, Any]:
     """The parameters of one combination; those at the default's place are left as they are."""
-    given: dict[str, Any] = {}
-    for (name, values), place in zip(grids.items(), row, strict=True):
-        if place == 0:
-            continue
-        value: Any = values[place - 1]
-        given[name] = (
-            {grade: round(gain, 6) for grade, gain in steep_gains(value, grades).items()} if name == "gains" else value
-        )
+    given: dict[str, Any] = {
+        name: values[place - 1] for (name, values), place in zip(grids.items(), row, strict=True) if place
+    }
+    if "gains" in given:
+        given["gains"] = {grade: round(gain, 6) for grade, gain in steep_gains(given["gains"], grades).items()}
     return given
 
 

@@ -13,6 +13,7 @@ from karat.errors import BadInput, Undefined
 from karat.estimate import Scorer
 from karat.records import Judgments, LabelsLike, Ratings, Result, Runs, SessionLists
 from karat.records.base import count
+from karat.records.number_format import interval_said
 from karat.stats.arrays import Floats
 from karat.stats.bootstrap import Resampling
 from karat.stats.rank_correlation import rank_correlations
@@ -58,10 +59,10 @@ def against_ratings(
 
     Each list is scored with the labels of its session (or of its `query`, where the lists have that column), the
     scores of a session are put together (`aggregates`: mean, last, max, first, min, sum, or discounted, which divides
-    the n-th list's score by 1 + log4 n), and Spearman's rho and Kendall's tau_b are taken over the sessions. Intervals
-    are bootstrap intervals over sessions, or over the values of a column of the ratings (`by="user"`: searches of one
-    user are alike). `p_adjusted` allows for the number of rows. The row `number of lists` is no measure: it shows what
-    the length of a search alone tells. Not for comparing systems: users differ, and each rates a search of their own.
+    the n-th list's score by 1 + log4 n), and Spearman's rho and Kendall's tau_b are taken over the sessions. The
+    bootstrap draws sessions, or the values of a column of the ratings (`by="user"`: searches of one user are alike).
+    `p_adjusted` allows for the number of rows. The row `number of lists` shows what the length of a search alone tells.
+    Not for comparing systems: users differ, and each rates a search of their own.
 
     Reference: Jiang and Allan, Correlation Between System and User Metrics in a Session (CHIIR 2016).
     """
@@ -105,13 +106,12 @@ def against_ratings(
 
 def _put_together(scored: pl.DataFrame, names: list[str], aggregates: Sequence[str]) -> pl.DataFrame:
     """A figure for each session, measure and way to put lists together: session, measure, lists, value."""
+    ways = list(dict.fromkeys(aggregates))
     lists = scored.unpivot(names, index=["session", "step"], variable_name="measure", value_name="score")
     lists = lists.with_columns(pl.col("score").fill_nan(None))
-    figures = lists.group_by("session", "measure", maintain_order=True).agg(
-        AGGREGATES[how].alias(how) for how in dict.fromkeys(aggregates)
-    )
-    long = figures.unpivot(list(dict.fromkeys(aggregates)), index=["session", "measure"], variable_name="lists")
-    order = pl.DataFrame({"measure": names}).join(pl.DataFrame({"lists": list(dict.fromkeys(aggregates))}), how="cross")
+    figures = lists.group_by("session", "measure", maintain_order=True).agg(AGGREGATES[how].alias(how) for how in ways)
+    long = figures.unpivot(ways, index=["session", "measure"], variable_name="lists")
+    order = pl.DataFrame({"measure": names}).join(pl.DataFrame({"lists": ways}), how="cross")
     long = order.join(long, on=["measure", "lists"], maintain_order="left")
     number = scored.group_by("session", maintain_order=True).agg(
         measure=pl.lit(NUMBER), lists=pl.lit("-"), value=pl.len().cast(pl.Float64)
@@ -154,6 +154,15 @@ def _scored(lists: SessionLists, labels: Judgments, measures: object) -> tuple[p
     return scored, list(scores.measures), notes
 
 
+def strongest(known: pl.DataFrame, level: float) -> tuple[int, dict[str, Any], str]:
+    """How many correlations are shown, the largest of them (of all, if none is), and that one in words."""
+    told = known.filter(pl.col("p_adjusted") < 1 - level)
+    among = told if told.height else known
+    best = among.sort(pl.col("spearman").abs(), descending=True, maintain_order=True).row(0, named=True)
+    said = f"Spearman {best['spearman']:.2f}{interval_said(best['spearman_low'], best['spearman_high'], level)}"
+    return told.height, best, said
+
+
 def _finding(frame: pl.DataFrame, rating: str, stars: Floats, level: float) -> str:
     known = frame.filter(pl.col("spearman").is_not_nan() & (pl.col("measure") != NUMBER))
     if not np.ptp(stars):
@@ -161,22 +170,17 @@ def _finding(frame: pl.DataFrame, rating: str, stars: Floats, level: float) -> s
         return f"{same}: whether a measure goes along with it cannot be told."
     if not known.height:
         return f"No measure varies over the sessions: whether one goes along with {rating} cannot be told."
-    told = known.filter(pl.col("p_adjusted") < 1 - level)
-    among = told if told.height else known
-    best = among.sort(pl.col("spearman").abs(), descending=True, maintain_order=True).row(0, named=True)
-    said = f"Spearman {best['spearman']:.2f}"
-    if not np.isnan(best["spearman_low"]):
-        said += f" ({level * 100:g} % interval {best['spearman_low']:.2f} to {best['spearman_high']:.2f})"
+    shown, best, said = strongest(known, level)
     which = f"{best['measure']}, {best['lists']} of a session's lists,"
     if known["p_adjusted"].is_nan().all():
         return f"{which} is nearest to {rating}: {said} over {count(best['n'], 'session')}, not tested."
-    if not told.height:
+    if not shown:
         return (
             f"No measure goes along with {rating} beyond chance over {count(best['n'], 'session')}; the nearest is "
             f"{which} with {said}."
         )
     way = "goes along with" if best["spearman"] > 0 else "goes against"
     return (
-        f"{told.height:,} of {known.height:,} ways to score a session are shown to vary with {rating}; {which} {way} "
+        f"{shown:,} of {known.height:,} ways to score a session are shown to vary with {rating}; {which} {way} "
         f"it most: {said} over {count(best['n'], 'session')}."
     )
