@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -73,37 +74,35 @@ def _whole(column: object) -> list[int]:
     return [int(number) for number in numbers]
 
 
-def figures(agree: int, equal: int, disagree: int, tied: int, ties: str, level: float) -> dict[str, object]:
+def figures(agree: int, equal: int, disagree: int, tied: int, ties: str, level: float) -> dict[str, Any]:
     """One column of a table of agreement: counts, shares, the interval of the first, and tests against chance."""
     n = agree + equal + disagree + (tied if ties == "in" else 0)
     low, high = share_interval(agree, n, level)
-    share = {
-        name: number / n if n else np.nan for name, number in (("equal", equal), ("disagree", disagree), ("ties", tied))
-    }
+    base = n or np.nan
     return {
         "agree": agree,
         "equal": equal,
         "disagree": disagree,
         "ties": tied,
         "n": n,
-        "agree_share": agree / n if n else np.nan,
+        "agree_share": agree / base,
         "low": low,
         "high": high,
-        "equal_share": share["equal"],
-        "disagree_share": share["disagree"],
-        "ties_share": share["ties"] if ties == "in" else np.nan,
+        "equal_share": equal / base,
+        "disagree_share": disagree / base,
+        "ties_share": tied / base if ties == "in" else np.nan,
         "p": binomial_p(agree, disagree),
         "t_p": welch_p(agree, n, disagree, n),
     }
 
 
-def percent(share: object) -> str:
+def percent(share: float) -> str:
     """A share as people write it.
 
     >>> percent(0.6410)
     '64 %'
     """
-    return f"{100 * float(str(share)):.0f} %"
+    return f"{100 * share:.0f} %"
 
 
 def check_ties(ties: str) -> None:
@@ -112,20 +111,15 @@ def check_ties(ties: str) -> None:
         raise BadInput.at("the ties", expected=" or ".join(TIES), found=f'"{ties}"')
 
 
-def _between(rows: list[dict[str, object]]) -> Result:
+def _between(rows: list[dict[str, Any]]) -> Result:
+    names = ("measure", "agree_share", "agree", "n")
     tests = []
-    for one, two in combinations(rows, 2):
-        tests.append(
-            {
-                "first": one["measure"],
-                "second": two["measure"],
-                "first_share": one["agree_share"],
-                "second_share": two["agree_share"],
-                "p": welch_p(*(int(str(row[key])) for row in (one, two) for key in ("agree", "n"))),
-            }
-        )
+    for (one, share, wins, n), (two, other, other_wins, other_n) in combinations(
+        ([row[name] for name in names] for row in rows), 2
+    ):
+        tests.append((one, two, share, other, welch_p(wins, n, other_wins, other_n)))
     schema = {"first": pl.String, "second": pl.String, "first_share": pl.Float64, "second_share": pl.Float64}
-    table = pl.DataFrame(tests, schema={**schema, "p": pl.Float64})
+    table = pl.DataFrame(tests, schema={**schema, "p": pl.Float64}, orient="row")
     table = table.with_columns(p_adjusted=pl.Series(holm(table["p"].to_numpy()), dtype=pl.Float64))
     if not table.height:
         return Result(table, "One column only: nothing to compare.")

@@ -12,7 +12,7 @@ from karat.errors import BadInput, Undefined
 from karat.estimate import Scorer
 from karat.labels import one_subtopic_each
 from karat.measures import Judged, Profile, as_measures
-from karat.records import Judgments, LabelsLike, Queries, Result, Runs, RunsLike
+from karat.records import Judgments, LabelsLike, Result, Runs, RunsLike
 from karat.records.base import count
 from karat.records.runs import joined
 from karat.stats.arrays import Floats, Ints
@@ -36,6 +36,11 @@ class PairScores:
         return self.pairs.height
 
     @cached_property
+    def queries(self) -> int:
+        """How many queries the pairs are of."""
+        return int(self.query.max()) + 1
+
+    @cached_property
     def difference(self) -> Floats:
         """What each measure gives a above b; NaN where it is undefined, 0 where it is a tie but for rounding."""
         gap = self.score_a - self.score_b
@@ -51,9 +56,10 @@ class PairScores:
         """The number of each pair's query, in the order of the queries' ids."""
         return np.unique(self.pairs["query"].to_numpy(), return_inverse=True)[1].astype(np.int64)
 
-    def column(self, measure: str) -> int:
-        """The place of a measure."""
-        return self.measures.index(measure)
+    @property
+    def first(self) -> PairScores:
+        """The same pairs with the first measure alone."""
+        return PairScores(self.pairs, self.measures[:1], self.score_a[:, :1], self.score_b[:, :1], self.notes)
 
 
 def score_pairs(
@@ -63,7 +69,6 @@ def score_pairs(
     measures: object,
     *,
     profile: str | Profile = "trec_eval",
-    weights: Queries | None = None,
     depth: int = SHOWN,
 ) -> PairScores:
     """The scores of the two systems of every pair in `preferred` (columns query, a, b, sign and maybe subtopic).
@@ -106,7 +111,7 @@ def score_pairs(
     if known.height < frame.height:
         missing = count(frame.height - known.height, "pair")
         notes.append(f"{missing} of {frame.height:,} without labels for the {by[-1]}: left out")
-    scored = Scorer(labels, wanted, profile=profile, complete=True, draws=0, weights=weights)
+    scored = Scorer(labels, wanted, profile=profile, complete=True, draws=0)
     table = scored.score(lists).queries
     notes += [note for note in scored.labels.notes if note not in notes]
     names = [str(measure) for measure in wanted]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
@@ -14,7 +14,6 @@ from karat.errors import BadInput
 from karat.measures import Profile, as_measures
 from karat.records import FrameLike, Judgments, LabelsLike, Preferences, Queries, Result, RunsLike
 from karat.records.base import count
-from karat.records.result import rows_of
 from karat.stats.arrays import Bools
 from karat.stats.bootstrap import FEWEST, Resampling
 from karat.stats.many import holm
@@ -32,18 +31,12 @@ from karat.validity.votes import preferred
 class Agreement(Result):
     """A table of agreement, with the tests between measures and between the parts of a split."""
 
+    beside: ClassVar[tuple[str, ...]] = ("between_measures", "between_splits")
     columns: tuple[str, ...] = field(
         default=("measure", "split", "agree", "disagree", "n", "agree_share", "p", "p_adjusted"), kw_only=True
     )
     between_measures: pl.DataFrame = field(default_factory=pl.DataFrame)
     between_splits: pl.DataFrame = field(default_factory=pl.DataFrame)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The result as one document: `finding`, `rows`, `between_measures`, `between_splits`, `notes`."""
-        found = super().to_dict()
-        notes = found.pop("notes")
-        tests = {name: rows_of(getattr(self, name)) for name in ("between_measures", "between_splits")}
-        return found | tests | {"notes": notes}
 
 
 def agreement(
@@ -122,66 +115,44 @@ def agreement_of(
     if isinstance(split, str):
         raise BadInput.at("the split", expected="a list of splits", found=f'"{split}"', remedy=f'write ["{split}"]')
     check_ties(ties)
-    Resampling(level, draws, seed)
+    resampling = Resampling(level, draws, seed)
     notes = list(compared.notes)
-    undefined = np.isnan(compared.difference)
+    undefined = np.isnan(compared.difference).sum(axis=0)
     rows, tests = [], []
-    everything = np.ones(len(compared), bool)
     for place, measure in enumerate(compared.measures):
-        if undefined[:, place].any():
-            left = count(int(undefined[:, place].sum()), "pair")
+        if undefined[place]:
+            left = count(int(undefined[place]), "pair")
             notes.append(f"{measure} is undefined in {left}: left out of its counts")
-        if not (np.nan_to_num(compared.difference[:, place]) != 0).any():
+        if not np.nan_to_num(compared.difference[:, place]).any():
             notes.append(f"{measure} tells no two systems of a pair apart: whether it agrees with users cannot be told")
-        rows.append({"measure": measure, "split": "all", **_row(compared, place, everything, ties, level, draws, seed)})
+        which = {"all": np.ones(len(compared), bool)}
         for name in split:
             parts = split_pairs(compared, name, place, queries)
-            for part, which in parts.items():
-                figures_of = _row(compared, place, which, ties, level, draws, seed)
-                rows.append({"measure": measure, "split": part, **figures_of})
+            which |= parts
             tests += [
                 {"measure": measure, "split": name, **between_parts(compared, place, one, two, parts, ties)}
                 for one, two in combinations(parts, 2)
             ]
-    table = pl.DataFrame(rows, schema=_ROW)
-    table = _adjusted(table)
-    number = int(compared.query.max()) + 1
-    if number < FEWEST and draws:
+        for name, pairs in which.items():
+            rows.append({"measure": measure, "split": name, **_row(compared, place, pairs, ties, resampling)})
+    table = _adjusted(rows, _ROW)
+    if compared.queries < FEWEST and draws:
         notes.append(f"no intervals: fewer than {FEWEST} queries are too few to tell")
-    pairs_each = len(compared) / number
+    pairs_each = len(compared) / compared.queries
     if pairs_each > 1.5:
         notes.append(f"{pairs_each:.1f} pairs a query: p allows for that")
-    between = _adjusted(pl.DataFrame(between_measures(compared, level, draws, seed), schema=_MEASURES))
-    between = between.with_columns(
-        better=pl.when(pl.col("p_adjusted") < 1 - level)
-        .then(pl.when(pl.col("difference") > 0).then(pl.col("first")).otherwise(pl.col("second")))
-        .otherwise(None)
-    )
-    return Agreement(
-        table,
-        _sentence(table, between, compared, level),
-        tuple(notes),
-        between,
-        _adjusted(pl.DataFrame(tests, schema=_SPLITS)),
-    )
+    ahead = pl.when(pl.col("difference") > 0).then("first").otherwise("second")
+    between = _adjusted(between_measures(compared, resampling), _MEASURES)
+    between = between.with_columns(better=pl.when(pl.col("p_adjusted") < 1 - level).then(ahead))
+    finding = _sentence(table, between, compared, level)
+    return Agreement(table, finding, tuple(notes), between, _adjusted(tests, _SPLITS))
 
 
-_FLOATS = (
-    "credit",
-    "agree_share",
-    "low",
-    "high",
-    "equal_share",
-    "disagree_share",
-    "ties_share",
-    "p",
-    "binomial_p",
-    "t_p",
-)
+_SHARES = ("credit", "agree_share", "low", "high", "equal_share", "disagree_share", "ties_share")
 _ROW = {
     **dict.fromkeys(("measure", "split"), pl.String),
     **dict.fromkeys(("agree", "equal", "disagree", "ties", "n"), pl.Int64),
-    **dict.fromkeys(_FLOATS, pl.Float64),
+    **dict.fromkeys((*_SHARES, "p", "binomial_p", "t_p"), pl.Float64),
 }
 _MEASURES = {
     **dict.fromkeys(("first", "second"), pl.String),
@@ -194,14 +165,13 @@ _SPLITS = {
 }
 
 
-def _adjusted(table: pl.DataFrame) -> pl.DataFrame:
-    """The table with p values that allow for how many tests stand in it."""
+def _adjusted(rows: list[dict[str, Any]], schema: dict[str, type[pl.DataType]]) -> pl.DataFrame:
+    """The table of these rows, with p values that allow for how many tests stand in it."""
+    table = pl.DataFrame(rows, schema=schema)
     return table.with_columns(p_adjusted=pl.Series(holm(table["p"].to_numpy()), dtype=pl.Float64))
 
 
-def _row(
-    compared: PairScores, place: int, which: Bools, ties: str, level: float, draws: int, seed: int
-) -> dict[str, object]:
+def _row(compared: PairScores, place: int, which: Bools, ties: str, resampling: Resampling) -> dict[str, Any]:
     """Counts, shares and tests of one measure on some of the pairs."""
     difference = compared.difference[:, place]
     known = which & ~np.isnan(difference)
@@ -210,14 +180,13 @@ def _row(
     agree, disagree = known & (way > 0), known & (way < 0)
     base = known if ties == "in" else known & ~tied
     equal = known & ~tied & (compared.users == 0)
-    found = figures(int(agree.sum()), int(equal.sum()), int(disagree.sum()), int(tied.sum()), ties, level)
-    found["binomial_p"] = found.pop("p")
-    number = int(compared.query.max()) + 1
-    sums = totals(compared.query, agree.astype(np.float64) - disagree, number)
-    found["p"] = flip_p(sums)
+    counts = (int(some.sum()) for some in (agree, equal, disagree, tied))
+    found = figures(*counts, ties, resampling.level)
+    found["binomial_p"] = found["p"]
+    found["p"] = flip_p(totals(compared.query, agree.astype(np.float64) - disagree, compared.queries))
     asked = known & (compared.users != 0)
     found["credit"] = float((1 + way[asked]).mean() / 2) if asked.any() else np.nan
-    found["low"], found["high"] = ratio_interval(compared.query, agree, base, level, draws, seed)
+    found["low"], found["high"] = ratio_interval(compared.query, agree, base, resampling)
     return found
 
 
@@ -240,11 +209,8 @@ def _sentence(table: pl.DataFrame, between: pl.DataFrame, compared: PairScores, 
         text += ", which may be chance"
     elif best["disagree"] > best["agree"]:
         text += f" and disagrees in {percent(best['disagree_share'])}: it goes against users by more than chance"
-    against = whole.filter(
-        (pl.col("p_adjusted") < 1 - level)
-        & (pl.col("disagree") > pl.col("agree"))
-        & (pl.col("measure") != best["measure"])
-    )["measure"].to_list()
+    against = whole.filter(pl.col("p_adjusted") < 1 - level, pl.col("disagree") > pl.col("agree"))["measure"].to_list()
+    against = [measure for measure in against if measure != best["measure"]]
     if against:
         text += f"; {', '.join(against)} {'goes' if len(against) == 1 else 'go'} against users"
     if not between.height:
@@ -252,9 +218,6 @@ def _sentence(table: pl.DataFrame, between: pl.DataFrame, compared: PairScores, 
     better = between.filter(pl.col("better").is_not_null())
     if not better.height:
         return text + f"; none of {whole.height} measures is shown to agree better than another."
-    pairs = [
-        (row["first"], row["second"]) if row["better"] == row["first"] else (row["second"], row["first"])
-        for row in better.iter_rows(named=True)
-    ]
-    shown = ", ".join(f"{one} than {two}" for one, two in pairs[:3])
-    return text + f"; shown to agree better: {shown}{' and others' if len(pairs) > 3 else ''}."
+    worse = pl.when(pl.col("better") == pl.col("first")).then("second").otherwise("first")
+    shown = ", ".join(better.head(3).select(pl.format("{} than {}", "better", worse)).to_series())
+    return text + f"; shown to agree better: {shown}{' and others' if better.height > 3 else ''}."
