@@ -35,15 +35,13 @@ class Pool:
     def of(cls, documents: pl.DataFrame, folds: int, seed: int) -> Pool:
         """The pool of these documents, sorted by query, in so many parts; columns beside query and doc are features."""
         if folds < 3:
-            raise BadInput.at(
-                "folds", expected="3 folds or more: to learn from, to stop by, to test on", found=str(folds)
-            )
+            expected = "3 folds or more: to learn from, to stop by, to test on"
+            raise BadInput.at("folds", expected=expected, found=str(folds))
         query = documents.select(pl.col("query").rle_id()).to_series().to_numpy().astype(np.int64)
         size = np.bincount(query)
         if len(size) < folds:
-            raise BadInput.at(
-                "the judgments", expected=f"at least as many queries as folds ({folds})", found=f"{len(size)}"
-            )
+            expected = f"at least as many queries as folds ({folds})"
+            raise BadInput.at("the judgments", expected=expected, found=f"{len(size)}")
         if size.max() > MOST_DOCUMENTS:
             raise BadInput.at(
                 f"query {documents['query'][int(np.searchsorted(query, size.argmax()))]}",
@@ -87,11 +85,8 @@ def rotation(folds: int) -> list[tuple[list[int], int, int]]:
     >>> rotation(3)
     [([2], 1, 0), ([0], 2, 1), ([1], 0, 2)]
     """
-    turns = []
-    for test in range(folds):
-        stop = (test + 1) % folds
-        turns.append(([part for part in range(folds) if part not in (test, stop)], stop, test))
-    return turns
+    turns = ((test, (test + 1) % folds) for test in range(folds))
+    return [([part for part in range(folds) if part not in turn], turn[1], turn[0]) for turn in turns]
 
 
 def out_of_fold(pool: Pool, label: Floats, columns: Sequence[str], gains: Gains, cutoff: int, seed: int) -> Floats:
@@ -119,11 +114,8 @@ def out_of_fold(pool: Pool, label: Floats, columns: Sequence[str], gains: Gains,
 
 def _tells(query: Ints, gain: Floats) -> bool:
     """Whether some query has documents of different worth: otherwise no order is better than another."""
-    if not len(query):
-        return False
-    first = np.concatenate([[True], query[1:] != query[:-1]])
-    begin = np.flatnonzero(first)
-    return bool((np.maximum.reduceat(gain, begin) > np.minimum.reduceat(gain, begin)).any())
+    # The rows of a query stand together: it is enough to look at neighbours.
+    return bool(((np.diff(gain) != 0) & (np.diff(query) == 0)).any())
 
 
 def _fit(
@@ -150,24 +142,21 @@ def _fit(
         "num_threads": 1,
         "verbosity": -1,
     }
-    learn = _dataset(lightgbm, pool, features, grade, rows, None, settings)
+
+    def dataset(which: Bools, like: Any = None) -> Any:
+        sizes = np.bincount(pool.query[which])
+        given = {"label": grade[which], "group": sizes[sizes > 0], "reference": like, "params": settings}
+        return lightgbm.Dataset(features[which], **given, free_raw_data=True)
+
+    learn = dataset(rows)
     if not _tells(pool.query[held], worth[grade[held]]):
         # Nothing to stop by: a short training on all there is.
         return lightgbm.train(settings, learn, num_boost_round=PATIENCE)
-    stop = _dataset(lightgbm, pool, features, grade, held, learn, settings)
+    stop = dataset(held, learn)
     return lightgbm.train(
         settings,
         learn,
         num_boost_round=ROUNDS,
         valid_sets=[stop],
         callbacks=[lightgbm.early_stopping(PATIENCE, verbose=False)],
-    )
-
-
-def _dataset(
-    lightgbm: Any, pool: Pool, features: Floats, grade: Ints, rows: Bools, like: Any, settings: dict[str, Any]
-) -> Any:
-    sizes = np.bincount(pool.query[rows], minlength=len(pool.part))
-    return lightgbm.Dataset(
-        features[rows], label=grade[rows], group=sizes[sizes > 0], reference=like, params=settings, free_raw_data=True
     )

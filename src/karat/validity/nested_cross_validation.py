@@ -43,11 +43,7 @@ def fit_and_test(choices: VoteLikelihood, allowed: list[Bools], train: Bools, te
 
 
 def chosen(
-    choices: VoteLikelihood,
-    families: Families,
-    queries: Ints,
-    folds: int,
-    rng: np.random.Generator,
+    choices: VoteLikelihood, families: Families, queries: Ints, folds: int, rng: np.random.Generator
 ) -> tuple[str, ...]:
     """What to vary, if anything, by cross-validation among these queries."""
     parts = _parts(len(queries), folds, rng)

@@ -44,11 +44,8 @@ def _column(compared: PairScores, name: str, queries: Queries | None) -> pl.Seri
     pairs = compared.pairs
     if name in pairs.columns and name not in ("query", "a", "b", "sign", "value"):
         return pairs[name].cast(pl.String)
-    sources = []
-    if queries is not None and "subtopic" in pairs.columns:
-        sources.append((queries.subtopics, ["query", "subtopic"]))
-    if queries is not None:
-        sources.append((queries.frame, ["query"]))
+    sources = [] if queries is None else [(queries.subtopics, ["query", "subtopic"]), (queries.frame, ["query"])]
+    sources = [(source, key) for source, key in sources if {*key} <= {*pairs.columns}]
     for source, key in sources:
         if name in source.columns and source[name].null_count() < source.height:
             found = pairs.select(key).join(source.select(*key, name), on=key, how="left", maintain_order="left")[name]

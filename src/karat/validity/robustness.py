@@ -23,11 +23,11 @@ from karat.validity.tie_expectation import tied_gap, tied_ndcg
 
 #: What a measure makes of tables of two judges' levels and of what a level is worth.
 Score = Callable[[Floats, Floats], Floats]
+#: One of so many users should find a document good: the weights that are looked at.
+USERS = (2, 3, 4)
 
 
-def robustness(
-    labels: LabelsLike, top: float | None = None, *, of: Sequence[int] = (2, 3, 4), all_labels: bool = False
-) -> Result:
+def robustness(labels: LabelsLike, top: float | None = None, *, all_labels: bool = False) -> Result:
     """Scores of one judge's perfect ranking by another judge's labels, mean and sd over queries.
 
     >>> rows = [{"query": q, "doc": d, "judge": j, "label": label} for q in "12" for j, given in
@@ -53,13 +53,13 @@ def robustness(
     queries, top_alone = panel.n_queries, np.arange(len(levels)) == len(levels) - 1
     wanted = np.tile(top_alone.astype(np.float64), (queries, 1))
     exp = np.tile(Gains.of("exp").apply(np.array(levels)), (queries, 1))
-    users = {n: _weights(panel, levels, n) for n in of}
+    users = {f"(gains=udm(1/{n}))": _weights(panel, levels, n) for n in USERS}
     measures: dict[str, tuple[Score, Floats]] = {
         f"AP(rel={levels[-1]:g})": (tied_gap, wanted),
-        **{f"GAP(gains=udm(1/{n}))": (tied_gap, users[n]) for n in of},
+        **{f"GAP{gains}": (tied_gap, worth) for gains, worth in users.items()},
         "nDCG(gains='exp',discount='zipf')": (partial(tied_ndcg, discount="zipf"), exp),
         "nDCG(gains='exp')": (tied_ndcg, exp),
-        **{f"nDCG(gains=udm(1/{n}))": (tied_ndcg, users[n]) for n in of},
+        **{f"nDCG{gains}": (tied_ndcg, worth) for gains, worth in users.items()},
     }
     rows = [(name, *_summary(_scores(score, tables, worth, query), query)) for name, (score, worth) in measures.items()]
     table = pl.DataFrame(rows, schema=["measure", "mean", "sd", "n", "n_queries"], orient="row")

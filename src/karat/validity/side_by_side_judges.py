@@ -50,9 +50,9 @@ def preference_judges(preferences: Preferences | FrameLike, *, level: float = 0.
     notes = [*told.notes]
     if named.height < frame.height:
         notes.append(f"{count(frame.height - named.height, 'answer')} without a judge's name left aside")
-    table = _sides(told.frame, level).join(_majority(told.frame), on="judge", how="left", maintain_order="left")
-    table = table.join(_pace(named), on="judge", how="left", maintain_order="left")
-    table = table.join(_traps(named), on="judge", how="left", maintain_order="left")
+    table = _sides(told.frame, level)
+    for part in (_majority(told.frame), _pace(named), _traps(named)):
+        table = table.join(part, on="judge", how="left", maintain_order="left")
     by_lot = _drawn_by_lot(told.frame)
     if not by_lot:
         notes.append("sides were not drawn by lot, a system stands mostly on one of them: shares of left say nothing")
@@ -72,20 +72,18 @@ def _sides(frame: pl.DataFrame, level: float) -> pl.DataFrame:
     """How often each judge answered, and the share of left among answers for a side."""
     sided = pl.col("choice").is_in(["left", "right"]).sum()
     table = frame.group_by("judge").agg(
-        n=pl.len().cast(pl.Int64), _left=(pl.col("choice") == "left").sum(), sided=sided.cast(pl.Int64)
+        n=pl.len().cast(pl.Int64), sided=sided.cast(pl.Int64), left=(pl.col("choice") == "left").sum()
     )
     table = table.sort("judge")
-    counts = table.select("_left", "sided").rows()
+    counts = table.select("left", "sided").rows()
     ends = np.array([share_interval(left, n, level) for left, n in counts])
     p = [binomial_p(left, n - left) for left, n in counts]
-    return table.select(
-        "judge",
-        "n",
-        "sided",
-        left=pl.when(pl.col("sided") > 0).then(pl.col("_left") / pl.col("sided")).otherwise(float("nan")),
-        left_low=pl.Series(ends[:, 0]),
-        left_high=pl.Series(ends[:, 1]),
-        left_p=pl.Series(holm(np.array(p))),
+    # 0 / 0 is NaN: no share where no answer was for a side.
+    return table.with_columns(
+        pl.col("left") / pl.col("sided"),
+        left_low=ends[:, 0],
+        left_high=ends[:, 1],
+        left_p=holm(np.array(p)),
     )
 
 

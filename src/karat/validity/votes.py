@@ -118,17 +118,10 @@ def preferred(
     key = ["query", "subtopic", "a", "b"] if by == "subtopic" else ["query", "a", "b"]
     counts = [pl.col(name).sum() for name in ("for_a", "for_b", "equal", "none", "n")]
     frame = frame.group_by(key, maintain_order=True).agg(*counts, pl.col("value").mean(), subtopics=pl.len())
+    sign = pl.when(pl.col("value").abs() > ROUNDING).then(pl.col("value").sign()).otherwise(0)
     if how == "mode":
-        no_preference = pl.col("equal") + pl.col("none")
-        sign = (
-            pl.when((pl.col("for_a") > pl.col("for_b")) & (pl.col("for_a") > no_preference))
-            .then(1)
-            .when((pl.col("for_b") > pl.col("for_a")) & (pl.col("for_b") > no_preference))
-            .then(-1)
-            .otherwise(0)
-        )
-    else:
-        sign = pl.when(pl.col("value").abs() <= ROUNDING).then(0).otherwise(pl.col("value").sign())
+        often = pl.max_horizontal("for_a", "for_b") > pl.col("equal") + pl.col("none")
+        sign = pl.when(often).then((pl.col("for_a") - pl.col("for_b")).sign()).otherwise(0)
     frame = frame.with_columns(sign.cast(pl.Int64).alias("sign"))
     decided = int((frame["sign"] != 0).sum())
     finding = (
@@ -161,8 +154,11 @@ def counted(kept: Preferences, at_least: float | None = None) -> Preferences:
     if "subtopic" not in frame.columns:
         frame = frame.with_columns(subtopic=pl.lit(None, dtype=pl.String))
     frame = frame.with_columns(a=pl.min_horizontal("left", "right"), b=pl.max_horizontal("left", "right"))
-    frame, again = _one_vote_each(frame)
+    # The first by time; the nameless are taken for different people.
+    once = first_of_each(in_order(frame), ["query", "subtopic", "a", "b"])
+    again = frame.height - once.height
     if again:
+        frame = once
         notes.append(f"{count(again, 'answer')} of a judge who had answered the same question before: the first counts")
     if not frame.height:
         raise Undefined("no answer is left to count: every judge failed a trap, or there are traps only")
@@ -178,32 +174,22 @@ def for_side(system: str) -> pl.Expr:
 
 def _votes(kept: Preferences, at_least: float | None) -> Result:
     told = counted(kept, at_least)
-    frame, notes = told.frame, told.notes
-    frame = frame.with_columns(for_a=for_side("a"), for_b=for_side("b"))
     key = ["query", "subtopic", "a", "b"]
-    table = (
-        frame.group_by(key, maintain_order=True)
-        .agg(
-            pl.col("for_a").sum().cast(pl.Int64),
-            pl.col("for_b").sum().cast(pl.Int64),
-            equal=(pl.col("choice") == "equal").sum().cast(pl.Int64),
-            none=(pl.col("choice") == "none").sum().cast(pl.Int64),
-            n=pl.len().cast(pl.Int64),
-        )
-        .with_columns(value=(pl.col("for_a") - pl.col("for_b")) / pl.col("n"))
-        .sort(key)
-    )
-    questions, answers = table.height, frame.height
-    said = {name: int(table[name].sum()) for name in ("for_a", "for_b", "equal", "none")}
+    every = {
+        "for_a": for_side("a"),
+        "for_b": for_side("b"),
+        "equal": pl.col("choice") == "equal",
+        "none": pl.col("choice") == "none",
+        "n": pl.lit(True),
+    }
+    table = told.frame.select(*key, **every).group_by(key, maintain_order=True)
+    table = table.agg(pl.col(*every).sum().cast(pl.Int64)).sort(key)
+    table = table.with_columns(value=(pl.col("for_a") - pl.col("for_b")) / pl.col("n"))
+    questions, answers = table.height, len(told)
+    said = {name: int(table[name].sum()) for name in every}
     finding = (
         f"{count(answers, 'answer')} to {count(questions, 'question')} ({answers / questions:.1f} each): "
         f"{said['for_a'] + said['for_b']:,} prefer a side, {said['equal']:,} find both equal, "
         f"{said['none']:,} find none relevant."
     )
-    return Result(table, finding, notes)
-
-
-def _one_vote_each(frame: pl.DataFrame) -> tuple[pl.DataFrame, int]:
-    """The first answer of each judge to a question, by time; the nameless are taken for different people."""
-    once = first_of_each(in_order(frame), ["query", "subtopic", "a", "b"])
-    return (frame, 0) if once.height == frame.height else (once, frame.height - once.height)
+    return Result(table, finding, told.notes)
