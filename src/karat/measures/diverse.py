@@ -110,8 +110,7 @@ class Novel(Diverse):
     def best(self, lists: Lists) -> Floats:
         """The same for the best list that a greedy choice finds."""
         gains = ideal_gains(lists.topics, self.alpha, self.rel, self.cutoff)
-        found: Floats = (gains @ self.discount(np.arange(1, gains.shape[1] + 1)))[lists.topic]
-        return found
+        return (gains @ self.discount(np.arange(1, gains.shape[1] + 1)))[lists.topic]
 
 
 @measure

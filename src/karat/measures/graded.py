@@ -30,8 +30,7 @@ def log2(rank: Ints) -> Floats:
 
 def zipf(rank: Ints) -> Floats:
     """One by the rank."""
-    weight: Floats = 1.0 / rank
-    return weight
+    return 1.0 / rank
 
 
 DISCOUNTS: dict[str, Callable[[Ints], Floats]] = {"log2": log2, "zipf": zipf}
@@ -52,8 +51,7 @@ def discount_named(discount: DiscountLike) -> Callable[[Ints], Floats]:
         return DISCOUNTS[discount]
 
     def power(rank: Ints) -> Floats:
-        weight: Floats = rank.astype(np.float64) ** -discount
-        return weight
+        return rank.astype(np.float64) ** -discount
 
     return power
 
@@ -99,10 +97,11 @@ class Discounted(Contextual):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        named = isinstance(self.discount, str) and self.discount in DISCOUNTS
-        if not named and not (type(self.discount) in (int, float) and 0 <= self.discount <= STEEPEST_DISCOUNT):
+        power = self.discount
+        number = isinstance(power, int | float) and not isinstance(power, bool) and 0 <= power <= STEEPEST_DISCOUNT
+        if not number and not (isinstance(power, str) and power in DISCOUNTS):
             expected = f"{' or '.join(DISCOUNTS)}, or a power of the rank from 0 to {STEEPEST_DISCOUNT}"
-            raise BadInput.at("the discount", expected=expected, found=repr(self.discount))
+            raise BadInput.at("the discount", expected=expected, found=repr(power))
 
 
 @measure

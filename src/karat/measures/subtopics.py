@@ -94,11 +94,10 @@ def ideal_gains(topics: Topics, alpha: float, rel: float, depth: int | None) -> 
     topic = topics.topic[docs]
     longest = int(np.bincount(topic, minlength=1).max()) if len(docs) else 0
     depth = longest if depth is None else min(depth, longest)
-    gains: Floats = topics.memo(
+    return topics.memo(
         ("greedy", alpha, rel, depth),
         lambda: _greedy(len(topics), topic, doc, pairs.subtopic[positive], importance(topics, rel), alpha, depth),
     )
-    return gains
 
 
 def _greedy(n_topics: int, topic: Ints, doc: Ints, subtopic: Ints, worth: Floats, alpha: float, depth: int) -> Floats:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,8 @@ from karat.stats.arrays import Bools, Floats, Ints
 
 #: The worth of each grade when at least M of N users should call it top.
 UserWeights = Callable[[int, int], Mapping[float, float]]
+
+Made = TypeVar("Made")
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,8 +105,7 @@ class Topics:
         estimate = self._user_weights
         if gains.name != "udm" or estimate is None:
             return gains
-        table: Gains = self.memo(gains, lambda: Gains.of(self._worth(gains, estimate)))
-        return table
+        return self.memo(gains, lambda: Gains.of(self._worth(gains, estimate)))
 
     def _worth(self, gains: Gains, estimate: UserWeights) -> dict[float, float]:
         """The worth of each grade; those above the highest that has a weight are worth as much as that."""
@@ -148,21 +149,20 @@ class Topics:
     def __len__(self) -> int:
         return self.queries.height
 
-    def memo(self, key: Any, make: Callable[[], Any]) -> Any:
+    def memo(self, key: Any, make: Callable[[], Made]) -> Made:
         """What `make` gives, made once per key: many runs are scored against the same topics."""
         if key not in self._memo:
             self._memo[key] = make()
-        return self._memo[key]
+        made: Made = self._memo[key]
+        return made
 
     def relevant(self, rel: float) -> Floats:
         """How many documents of each topic are at or above a grade."""
-        found: Floats = self.memo(("relevant", rel), lambda: self._count(self.label >= rel))
-        return found
+        return self.memo(("relevant", rel), lambda: self._count(self.label >= rel))
 
     def nonrelevant(self, rel: float) -> Floats:
         """How many documents of each topic were judged and are below a grade."""
-        found: Floats = self.memo(("nonrelevant", rel), lambda: self._count((self.label >= 0) & (self.label < rel)))
-        return found
+        return self.memo(("nonrelevant", rel), lambda: self._count((self.label >= 0) & (self.label < rel)))
 
     def ideal(
         self, gains: Gains, discount: Callable[[Ints], Floats], cutoff: int | None, context: float = 0.0
@@ -172,8 +172,7 @@ class Topics:
         With `context`, every document counts as the most that it is known to be worth, alone or after another.
         """
         key = ("ideal", gains, discount, cutoff, context)
-        found: Floats = self.memo(key, lambda: self._ideal(self._most(gains, context), discount, cutoff))
-        return found
+        return self.memo(key, lambda: self._ideal(self._most(gains, context), discount, cutoff))
 
     def _most(self, gains: Gains, context: float) -> Floats:
         """The highest gain of each document, over everything that it is known to be worth."""

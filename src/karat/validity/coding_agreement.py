@@ -39,8 +39,7 @@ def masi_distance(one: Bools, other: Bools) -> Floats:
     share = np.where(either > 0, both / np.maximum(either, 1), 1.0)
     holds = (both == sizes[0]) | (both == sizes[1])
     equal = holds & (sizes[0] == sizes[1])
-    found: Floats = 1 - share * np.where(equal, 1.0, np.where(holds, 2 / 3, 1 / 3))
-    return found
+    return 1 - share * np.where(equal, 1.0, np.where(holds, 2 / 3, 1 / 3))
 
 
 def coder_agreement(coded: Any, *, level: float = 0.95, draws: int = 1000, seed: int = 0) -> Result:
@@ -134,8 +133,7 @@ def _alpha(item: Ints, flags: Bools, number: int, weights: Floats) -> Floats:
     total, used = weights @ labels, weights @ counts
     by_chance = np.einsum("ds,ds->d", used @ apart, used)
     known = by_chance > 1e-12
-    found: Floats = np.where(known, 1 - (total - 1) * (weights @ within) / np.where(known, by_chance, 1.0), np.nan)
-    return found
+    return np.where(known, 1 - (total - 1) * (weights @ within) / np.where(known, by_chance, 1.0), np.nan)
 
 
 def _told(values: Floats, number: int, resampling: Resampling) -> tuple[float, float, float]:

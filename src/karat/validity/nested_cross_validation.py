@@ -29,8 +29,7 @@ def likeliest(likelihood: Floats, allowed: Bools) -> Ints:
 
 def _parts(number: int, folds: int, rng: np.random.Generator) -> Ints:
     """A part for each query, the parts as equal as can be."""
-    parts: Ints = rng.permutation(number) % folds
-    return parts
+    return rng.permutation(number) % folds
 
 
 def fit_and_test(choices: VoteLikelihood, allowed: list[Bools], train: Bools, test: Bools) -> tuple[Floats, Floats]:

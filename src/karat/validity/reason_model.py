@@ -164,8 +164,7 @@ def _overall(flags: Bools, told: dict[str, Bools], group: Ints, number: int, res
 
 
 def _ratio(part: npt.NDArray[Any], whole: npt.NDArray[Any]) -> Floats:
-    found: Floats = np.where(whole > 0, part / np.maximum(whole, 1), np.nan)
-    return found
+    return np.where(whole > 0, part / np.maximum(whole, 1), np.nan)
 
 
 def _finding(row: dict[str, Any], level: float) -> str:

@@ -74,8 +74,7 @@ def reasons_by_rules(comments: Any) -> pl.DataFrame:
 
 def rule_flags(comments: Any) -> Bools:
     """What the rules say as comments x classes."""
-    flags: Bools = reasons_by_rules(comments).select(NAMES).to_numpy()
-    return flags
+    return reasons_by_rules(comments).select(NAMES).to_numpy()
 
 
 def _any_of(words: Sequence[str], texts: pl.Series) -> pl.Series:

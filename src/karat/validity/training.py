@@ -199,8 +199,7 @@ def _sign_flip(values: Floats, draws: int, seed: int) -> Floats:
     for start in range(0, draws, at_once):
         signs = rng.integers(0, 2, size=(min(at_once, draws - start), len(values))) * 2.0 - 1.0
         further += (np.abs(signs @ values) >= observed).sum(axis=0)
-    p: Floats = (further + 1) / (draws + 1)
-    return p
+    return (further + 1) / (draws + 1)
 
 
 def _finding(frame: pl.DataFrame, measure: str, baseline: str) -> str:

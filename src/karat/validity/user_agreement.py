@@ -21,8 +21,7 @@ from karat.stats.signs import flip_p
 from karat.stats.totals import totals
 from karat.validity.agreement_counts import check_ties, figures, percent
 from karat.validity.agreement_tests import between_measures, between_parts, ratio_interval
-from karat.validity.pair_scores import PairScores, score_pairs
-from karat.validity.pair_splits import split_pairs
+from karat.validity.pair_scores import PairScores, score_pairs, split_pairs
 from karat.validity.question_unit import asked_by, shown_depth
 from karat.validity.votes import preferred
 
@@ -180,8 +179,7 @@ def _row(compared: PairScores, place: int, which: Bools, ties: str, resampling: 
     agree, disagree = known & (way > 0), known & (way < 0)
     base = known if ties == "in" else known & ~tied
     equal = known & ~tied & (compared.users == 0)
-    counts = (int(some.sum()) for some in (agree, equal, disagree, tied))
-    found = figures(*counts, ties, resampling.level)
+    found = figures(int(agree.sum()), int(equal.sum()), int(disagree.sum()), int(tied.sum()), ties, resampling.level)
     found["binomial_p"] = found["p"]
     found["p"] = flip_p(totals(compared.query, agree.astype(np.float64) - disagree, compared.queries))
     asked = known & (compared.users != 0)

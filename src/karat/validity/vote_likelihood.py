@@ -16,8 +16,7 @@ SURENESS = np.geomspace(0.03, 30, 31)
 
 def logistic(x: Floats) -> Floats:
     """The log of the chance to prefer what leads by x when users err by a logistic amount (Bradley and Terry)."""
-    chance: Floats = -np.logaddexp(0, -x)
-    return chance
+    return -np.logaddexp(0, -x)
 
 
 def normal(x: Floats) -> Floats:

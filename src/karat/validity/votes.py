@@ -182,8 +182,8 @@ def _votes(kept: Preferences, at_least: float | None) -> Result:
         "none": pl.col("choice") == "none",
         "n": pl.lit(True),
     }
-    table = told.frame.select(*key, **every).group_by(key, maintain_order=True)
-    table = table.agg(pl.col(*every).sum().cast(pl.Int64)).sort(key)
+    asked = told.frame.select(*key, **every).group_by(key, maintain_order=True)
+    table = asked.agg(pl.col(*every).sum().cast(pl.Int64)).sort(key)
     table = table.with_columns(value=(pl.col("for_a") - pl.col("for_b")) / pl.col("n"))
     questions, answers = table.height, len(told)
     said = {name: int(table[name].sum()) for name in every}
