@@ -56,13 +56,12 @@ def preference_curves(
     """Jaccard and Cohen's kappa of measures with weak and strong preferences, along tie shares and context weights.
 
     A measure says 1, -1 or 0 (a tie) of two systems for a query: a tie where its difference is at most t, with
-    which the share of ties comes nearest to the wanted one: pairs with the same difference tie together, so `ties`, the
-    share attained, is not always the one `asked` for. Users say the same by the most frequent answer (`how="mode"`, or
-    "votes"), weak (any preference) and strong (a preference below the strength `strong_from` is a tie; by default
-    the second least strength that was given, so that the slightest are ties). Rows of the curve `ties` go along
-    `tie_shares`, with the context weight `context`; those of the curve `context` go along `contexts` under each of the
-    `conditions`, shares of ties by name. A measure that takes no context weight has one row there, and so have
-    all when no label was given in context. `by` and `depth` are those of `agreement`.
+    which the share of ties comes nearest to the one `asked` for (`ties`: pairs with the same difference tie together).
+    Users say the same by the most frequent answer (`how="mode"`, or "votes"), weak (any preference) and strong (of the
+    strength `strong_from` at least; by default the slightest are ties). Rows of the curve `ties` go along `tie_shares`,
+    with the context weight `context`; those of the curve `context` go along `contexts` under each of the `conditions`,
+    shares of ties by name. A measure that takes no context weight has one row there, and so have all when no label was
+    given in context. `by` and `depth` are those of `agreement`.
 
     `jaccard` is that of two sets of statements "this pair: this sign", agreeing / (2 n - agreeing), ties included;
     `kappa` allows for what two such sides agree on by chance. A large jaccard with a kappa near 0 means ties on
@@ -204,14 +203,11 @@ def _check(
         raise BadInput.at("tie_shares and conditions", expected="a share of ties in one of them", found="none")
     if not contexts:
         raise BadInput.at("contexts", expected="at least one weight", found="none")
-    for name, values in (
-        ("contexts", [*contexts, context]),
-        ("tie_shares", tie_shares),
-        ("conditions", [share for share in conditions.values() if share is not None]),
-    ):
-        wrong = [value for value in values if not 0 <= value <= 1]
-        if wrong:
-            raise BadInput.at(name, expected="shares from 0 to 1", found=f"{wrong[0]:g}")
+    shares = [share for share in conditions.values() if share is not None]
+    given = {"contexts": [*contexts, context], "tie_shares": tie_shares, "conditions": shares}
+    for name, value in ((name, value) for name, values in given.items() for value in values):
+        if not 0 <= value <= 1:
+            raise BadInput.at(name, expected="shares from 0 to 1", found=f"{value:g}")
 
 
 def _finding(frame: pl.DataFrame, level: float) -> str:

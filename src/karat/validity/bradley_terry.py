@@ -55,11 +55,9 @@ def rank_systems(
 
     A system of `strength` s is preferred to one of strength t with a chance proportional to exp(s) against exp(t), ties
     taking their part (Davidson); the mean strength is 0. `preferred` is the chance to be preferred to another system
-    drawn at random, ties counting half. "Equal" and "none relevant" are ties, and so are preferences of a strength
-    below `at_least`; traps, and those who failed one, are left out, and of a judge's answers to one question the last
-    counts. The bootstrap draws whole queries, because a system's answers for one query hang together; `best_rank` and
-    `worst_rank` are the places that it may have. `behind_p` is a test against the best system, adjusted for all
-    pairs of systems (Holm).
+    drawn at random, ties counting half. Which answers count, and what `at_least` does, is as in `votes`; "none
+    relevant" is a tie. The bootstrap draws whole queries; `best_rank` and `worst_rank` are the places that a system may
+    have. `behind_p` is a test against the best system, adjusted for all pairs of systems (Holm).
 
     With `reliability`, strengths count more for some judges than for others: 1 is the average judge, 0 is one who
     guesses, below 0 one who answers against the others. Answers of those who guess then count less. The strengths are

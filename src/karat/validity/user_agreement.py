@@ -66,27 +66,21 @@ def agreement(
 
     Pairs that a measure ties are left out of its base (`ties` "out"), or are a row of it ("in"); `credit` is 1 for
     agreeing, 1/2 for a tie, 0 for disagreeing, over the pairs in which users prefer a side. `split` asks for
-    parts: "difference", "zero", or a column of the queries such as "kind". `p` is against chance: agreeing and
-    disagreeing pairs, whole queries flipped at random, because the pairs of one query hang together; `binomial_p` and
-    `t_p` take pairs for independent, as the paper does. `p_adjusted` allows for all rows, measures by parts
-    (Holm).
-    Intervals are bootstrap intervals over queries.
+    parts: "difference", "zero", or a column of the queries such as "kind". `p` is against chance, whole queries
+    flipped at random, because the pairs of one query hang together; `binomial_p` and `t_p` take pairs for independent,
+    as the paper does. `p_adjusted` allows for all rows (Holm). Intervals are bootstrap intervals over queries.
 
-    `between_measures` compares the credit of measures on the same pairs: in `first_better` pairs the first has more (it
-    agrees where the other ties or disagrees, or ties where the other disagrees), in `second_better` the second;
-    `sign_p` is the exact sign test of these two, `p` tests the credit by whole queries, adjusted by Holm, which alone
-    makes one `better`.
-    `between_splits` compares the parts of a split by the paper's t-test (`welch_p`) and with errors clustered by query
-    (`p`).
+    `between_measures` compares the credit of measures on the same pairs: in `first_better` pairs the first has more, in
+    `second_better` the second; `sign_p` is the exact sign test of these two, `p` tests the credit by whole queries,
+    adjusted by Holm, which alone makes one `better`. A measure that ties in every pair is compared with no other.
+    `between_splits` compares parts by the paper's t-test (`welch_p`) and with errors clustered by query (`p`).
 
     `by` says what a pair is of: by default a subtopic, with its own labels, where users were asked about subtopics and
     labels are of them, else a query (so, too, for measures of diversity, which look at all subtopics). Users saw
-    `depth` results of a list (by default those of the lists that came with the answers, or ten): what looks further
-    down is named in the notes. A measure that ties in every pair is compared with no other: what it would say is not
-    known.
+    `depth` results of a list (by default those of the lists that came with the answers, or ten): measures that look
+    further down are named in the notes.
 
-    Agreement of 50 % is chance only where users never find both equal. Few pairs make weak tests: that no
-    measure is called better does not make them equal.
+    Few pairs make weak tests: that no measure is called better does not make them equal.
 
     Reference: Sanderson et al., Do User Preferences and Evaluation Measures Line Up? (SIGIR 2010).
     """
