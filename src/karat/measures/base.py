@@ -76,11 +76,8 @@ class Measure(metaclass=MeasureType):
         if self.never_cut:
             raise BadInput(f"{type(self).__name__} looks at the whole list and takes no cutoff")
         if not isinstance(self.cutoff, int) or isinstance(self.cutoff, bool) or not 1 <= self.cutoff <= DEEPEST:
-            raise BadInput.at(
-                f"the cutoff of {type(self).__name__}",
-                expected=f"a whole number from 1 to {DEEPEST:,}",
-                found=str(self.cutoff),
-            )
+            expected = f"a whole number from 1 to {DEEPEST:,}"
+            raise BadInput.at(f"the cutoff of {type(self).__name__}", expected=expected, found=str(self.cutoff))
 
     def __matmul__(self, cutoff: int) -> Self:
         return self.varied(cutoff=cutoff)
@@ -114,11 +111,8 @@ class Measure(metaclass=MeasureType):
         """Refuse a parameter outside its range."""
         value = getattr(self, name)
         if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
-            raise BadInput.at(
-                f"{name} of {type(self).__name__}",
-                expected=f"a number from {low:g} to {high:g}",
-                found=str(value),
-            )
+            expected = f"a number from {low:g} to {high:g}"
+            raise BadInput.at(f"{name} of {type(self).__name__}", expected=expected, found=str(value))
 
     def __str__(self) -> str:
         shown = [

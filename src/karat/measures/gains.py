@@ -72,11 +72,8 @@ class Gains:
         named = levels[place] == grades
         strange = ~named & (grades > 0)
         if strange.any():
-            raise BadInput.at(
-                "gains",
-                expected=f"a gain for the grade {grades[strange][0]:g}",
-                found=f"gains for {self} alone",
-            )
+            expected = f"a gain for the grade {grades[strange][0]:g}"
+            raise BadInput.at("gains", expected=expected, found=f"gains for {self} alone")
         return np.where(named, gains[place], 0.0)
 
     def __str__(self) -> str:

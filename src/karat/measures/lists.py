@@ -98,9 +98,7 @@ class Lists:
     @cached_property
     def has_relevant(self) -> Bools:
         """Whether the list's topic has a document above grade 0."""
-        positive = np.zeros(len(self.topics), bool)
-        positive[self.topics.topic[self.topics.label > 0]] = True
-        return positive[self.topic]
+        return np.isin(self.topic, self.topics.topic[self.topics.label > 0])
 
 
 def match(runs: Runs, topics: Topics, profile: Profile, complete: bool = False) -> Lists:

@@ -74,11 +74,8 @@ def parse_measure(text: str) -> Measure:
             # ir_measures' way to say it: log2 is the plain gain, exp-log2 the exponential one.
             name, value = "gains", "exp" if value == "exp-log2" else "identity"
         if name not in known:
-            raise BadInput.at(
-                f'the measure "{text}"',
-                expected=f"a parameter of {cls.__name__} ({', '.join(known) or 'it has none'})",
-                found=f'"{name}"',
-            )
+            expected = f"a parameter of {cls.__name__} ({', '.join(known) or 'it has none'})"
+            raise BadInput.at(f'the measure "{text}"', expected=expected, found=f'"{name}"')
         if name in given:
             raise BadInput.at(f'the measure "{text}"', expected=f"{name} once", found="it again")
         given[name] = value
@@ -92,14 +89,11 @@ def parse_measure(text: str) -> Measure:
 
 def as_measures(measures: object) -> list[Measure]:
     """Measures from one or many names or values, each once, in the order given."""
-    several: Iterable[object]
     if isinstance(measures, str | Measure | MeasureType):
-        several = [measures]
-    elif isinstance(measures, Iterable):
-        several = measures
-    else:
+        measures = [measures]
+    if not isinstance(measures, Iterable):
         raise BadInput.at("the measures", expected="names such as nDCG@10", found=repr(measures))
-    return list(dict.fromkeys(_as_measure(measure) for measure in several))
+    return list(dict.fromkeys(_as_measure(measure) for measure in measures))
 
 
 def _as_measure(measure: object) -> Measure:
@@ -111,9 +105,8 @@ def _as_measure(measure: object) -> Measure:
         return measure
     if isinstance(measure, str) or type(measure).__module__.startswith("ir_measures"):
         return parse_measure(str(measure))
-    raise BadInput.at(
-        "the measures", expected="names such as nDCG@10", found=f"{measure!r}, a {type(measure).__name__}"
-    )
+    found = f"{measure!r}, a {type(measure).__name__}"
+    raise BadInput.at("the measures", expected="names such as nDCG@10", found=found)
 
 
 def _named(name: str) -> type[Measure]:

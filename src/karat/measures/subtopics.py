@@ -9,7 +9,7 @@ import numpy as np
 from karat.measures.lists import Lists
 from karat.measures.topics import Topics
 from karat.stats import totals
-from karat.stats.arrays import Floats, Ints
+from karat.stats.arrays import Bools, Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,10 +79,9 @@ def importance(topics: Topics, rel: float) -> Floats:
     return np.divide(weight * number, of_topic, out=np.zeros_like(weight), where=of_topic > 0)
 
 
-def _is_open(topics: Topics, rel: float) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    found = np.zeros(len(topics.pairs.topic), bool)
-    found[topics.pairs.subtopic[topics.pairs.label >= rel]] = True
-    return found
+def _is_open(topics: Topics, rel: float) -> Bools:
+    covered = topics.pairs.subtopic[topics.pairs.label >= rel]
+    return np.bincount(covered, minlength=len(topics.pairs.topic)) > 0
 
 
 def ideal_gains(topics: Topics, alpha: float, rel: float, depth: int | None) -> Floats:

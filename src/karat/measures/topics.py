@@ -222,12 +222,9 @@ def _weights(subtopics: pl.DataFrame, queries: Queries | None) -> Floats:
     joined = subtopics.join(given, on=["query", "subtopic"], how="left", maintain_order="left")
     missing = joined.filter(pl.col("weight").is_null())
     if missing.height:
-        row = missing.row(0, named=True)
-        raise BadInput.at(
-            "the subtopics' weights",
-            expected=f"a weight for subtopic {row['subtopic']} of query {row['query']}",
-            found=f"none ({count(missing.height, 'subtopic')} without)",
-        )
+        expected = f"a weight for subtopic {missing['subtopic'][0]} of query {missing['query'][0]}"
+        found = f"none ({count(missing.height, 'subtopic')} without)"
+        raise BadInput.at("the subtopics' weights", expected=expected, found=found)
     if (joined["weight"] == 0).all():
         raise BadInput.at("the subtopics' weights", expected="some above 0", found="all 0")
     return joined["weight"].cast(pl.Float64).to_numpy().astype(np.float64)

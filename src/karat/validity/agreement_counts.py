@@ -31,30 +31,25 @@ def agreement_from_counts(
 
     Each column has the number of pairs in which users agree, find both equal, disagree, and maybe those tied on the
     measure, which are left out of the base (`ties` "out") or are a row of it ("in"). `p` is the binomial test of agree
-    against disagree; `t_p` the same by a t-test of two samples with unequal variances as the paper has it, which
-    takes agreeing and disagreeing for two independent samples though they share their pairs: it finds too much. The
-    second result compares every two columns by that t-test on zeros and ones, where it is in place, adjusted by Holm.
-    Pairs are taken for independent; where several are of one query, use `agreement` on the preferences.
+    against disagree; `t_p` is the paper's t-test of the two, which finds too much: they share their pairs. The second
+    result compares every two columns by that t-test, where it is in place, adjusted by Holm. Pairs are taken for
+    independent; where several are of one query, use `agreement` on the preferences.
 
     Reference: Sanderson et al. (SIGIR 2010), Tables 1 to 9.
     """
     check_ties(ties)
     check_level(level)
-    if not isinstance(counts, Mapping):
-        raise BadInput.at(
-            "the counts", expected="names with counts, {name: (agree, equal, disagree)}", found=str(counts)
-        )
+    if not isinstance(counts, Mapping) or not counts:
+        expected = "names with counts, {name: (agree, equal, disagree)}"
+        raise BadInput.at("the counts", expected=expected, found=str(counts) if counts else "none")
     rows = []
     for name, column in counts.items():
         numbers = _whole(column)
         if len(numbers) not in (3, 4) or min(numbers) < 0:
-            raise BadInput.at(
-                f"the counts of {name}", expected="agree, equal, disagree and maybe ties, 0 or more", found=str(column)
-            )
+            expected = "agree, equal, disagree and maybe ties, 0 or more"
+            raise BadInput.at(f"the counts of {name}", expected=expected, found=str(column))
         agree, equal, disagree, tied = (*numbers, 0)[:4]
         rows.append({"measure": name, **figures(agree, equal, disagree, tied, ties, level)})
-    if not rows:
-        raise BadInput.at("the counts", expected="at least one column", found="none")
     table = pl.DataFrame(rows)
     first = rows[0]
     finding = (
@@ -112,12 +107,10 @@ def check_ties(ties: str) -> None:
 
 
 def _between(rows: list[dict[str, Any]]) -> Result:
-    names = ("measure", "agree_share", "agree", "n")
     tests = []
-    for (one, share, wins, n), (two, other, other_wins, other_n) in combinations(
-        ([row[name] for name in names] for row in rows), 2
-    ):
-        tests.append((one, two, share, other, welch_p(wins, n, other_wins, other_n)))
+    for one, two in combinations(rows, 2):
+        p = welch_p(one["agree"], one["n"], two["agree"], two["n"])
+        tests.append((one["measure"], two["measure"], one["agree_share"], two["agree_share"], p))
     schema = {"first": pl.String, "second": pl.String, "first_share": pl.Float64, "second_share": pl.Float64}
     table = pl.DataFrame(tests, schema={**schema, "p": pl.Float64}, orient="row")
     table = table.with_columns(p_adjusted=pl.Series(holm(table["p"].to_numpy()), dtype=pl.Float64))

@@ -63,8 +63,7 @@ def against_click_rates(
     from click nDCG, which is undefined there. Intervals: bootstrap over queries; `p_adjusted` allows for all rows of
     a system and a figure of use.
 
-    Rates tell how easy queries are as much as how good a list is: a measure that goes along with them says which
-    queries are served well, not which of two systems users would choose.
+    Rates tell how easy queries are as much as how good a list is, not which of two systems users would choose.
 
     Reference: Golbus, Zitouni, Kim, Hassan and Diaz (WWW 2014), section 5.2.1, Figs. 4 and 5.
     """

@@ -60,14 +60,12 @@ def coder_agreement(coded: Any, *, level: float = 0.95, draws: int = 1000, seed:
     item = frame["item"].to_numpy().astype(np.int64)
     coder = frame["coder"].rank("dense").to_numpy().astype(np.int64) - 1
     number, coders = int(item.max()) + 1, int(coder.max()) + 1
-    times = [np.ones((1, number))]
-    if draws and number >= FEWEST:
-        times += [part.astype(np.float64) for part in resampling.times(number)]
-    weights = np.concatenate(times)
+    drawn = resampling.times(number) if number >= FEWEST else ()
+    weights = np.concatenate([np.ones((1, number)), *drawn])
     rows = []
-    for place, name in enumerate(NAMES):
-        values = _kappa(item, coder, flags[:, place], number, coders, weights)
-        rows.append((name, "kappa", *_told(values, number, resampling), int(flags[:, place].sum())))
+    for name, said in zip(NAMES, flags.T, strict=True):
+        values = _kappa(item, coder, said, number, coders, weights)
+        rows.append((name, "kappa", *_told(values, number, resampling), int(said.sum())))
     values = _alpha(item, flags, number, weights)
     rows.append(("all classes", "alpha (masi)", *_told(values, number, resampling), frame.height))
     table = pl.DataFrame(rows, schema=["class", "figure", "agreement", "low", "high", "codes"], orient="row")

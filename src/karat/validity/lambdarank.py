@@ -43,11 +43,9 @@ class Pool:
             expected = f"at least as many queries as folds ({folds})"
             raise BadInput.at("the judgments", expected=expected, found=f"{len(size)}")
         if size.max() > MOST_DOCUMENTS:
-            raise BadInput.at(
-                f"query {documents['query'][int(np.searchsorted(query, size.argmax()))]}",
-                expected=f"at most {MOST_DOCUMENTS:,} labelled documents",
-                found=f"{size.max():,}",
-            )
+            longest = documents["query"][int(np.searchsorted(query, size.argmax()))]
+            expected = f"at most {MOST_DOCUMENTS:,} labelled documents"
+            raise BadInput.at(f"query {longest}", expected=expected, found=f"{size.max():,}")
         columns = [name for name in documents.columns if name not in ("query", "doc")]
         features = documents.select(columns).to_numpy().astype(np.float64)
         return cls(query, features, tuple(columns), parts_of(len(size), folds, seed), folds)

@@ -80,15 +80,11 @@ class Variants:
                 known = ", ".join(field.name for field in fields(default) if field.name != "cutoff") or "it has none"
                 raise BadInput.at(str(default), expected=f"a parameter of it ({known})", found=f'"{name}"')
             if len(values) < 2 or list(values) != sorted({*values}):
-                raise BadInput.at(
-                    f"the values of {name}",
-                    expected="two or more to try, rising",
-                    found=", ".join(f"{v:g}" for v in values) or "none",
-                )
+                found = ", ".join(f"{v:g}" for v in values) or "none"
+                raise BadInput.at(f"the values of {name}", expected="two or more to try, rising", found=found)
         if np.prod([len(values) + 1 for values in grids.values()]) > MOST:
-            raise BadInput.at(
-                "what to vary", expected=f"at most {MOST:,} combinations", found="more", remedy="try fewer values"
-            )
+            expected = f"at most {MOST:,} combinations"
+            raise BadInput.at("what to vary", expected=expected, found="more", remedy="try fewer values")
         grades = sorted({float(g) for g in labels.frame["label"].drop_nulls().unique() if g > 0})
         if "gains" in grids and not grades:
             raise Undefined("no label is above 0: gains cannot be fitted")

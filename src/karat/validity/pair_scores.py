@@ -91,9 +91,11 @@ def score_pairs(
     if not wanted:
         raise BadInput.at("the measures", expected="at least one, such as nDCG@10", found="none")
     _refuse_unknown(frame, lists)
-    lists = Runs(lists.frame.join(frame.select("query").unique(), on="query", how="semi"), lists.notes)
-    notes += too_deep(wanted, lists.frame, depth)
-    lists = Runs(_first(lists.frame, depth), lists.notes)
+    seen = lists.frame.join(frame, on="query", how="semi")
+    notes += too_deep(wanted, seen, depth)
+    # The results that users saw, in the order in which lists are scored.
+    place = pl.struct("score", "doc").rank("ordinal", descending=True).over("system", "query")
+    lists = Runs(seen.filter(place <= depth), lists.notes)
     judged, listed = _judged(frame, labels, lists, depth), lists.frame.select("system", "query").unique()
     by = ["query", "subtopic"] if "subtopic" in frame.columns else ["query"]
     if "subtopic" in by:
@@ -118,10 +120,9 @@ def score_pairs(
     notes += [note for note in scored.labels.notes if note not in notes]
     names = [str(measure) for measure in wanted]
     sides = [
-        known.select("item", system=side)
-        .join(table, left_on=["item", "system"], right_on=["query", "system"], how="left", maintain_order="left")
-        .select(names)
-        .fill_null(0.0)
+        known.select(query="item", system=side)
+        .join(table, on=["query", "system"], how="left", maintain_order="left")
+        .select(pl.col(names).fill_null(0.0))
         .to_numpy()
         for side in ("a", "b")
     ]
@@ -135,8 +136,8 @@ def score_pairs(
 
 def _judged(frame: pl.DataFrame, labels: Judgments, runs: Runs, depth: int) -> float:
     """The share of the documents in the top of the compared lists that somebody judged, for whatever subtopic."""
-    known = labels.frame.select("query").unique()
-    shown = pl.concat([frame.select("query", system=side) for side in ("a", "b")]).join(known, on="query", how="semi")
+    shown = pl.concat([frame.select("query", system=side) for side in ("a", "b")])
+    shown = shown.join(labels.frame, on="query", how="semi")
     if not shown.height or not len(runs):
         return 1.0
     table = Scorer(labels, [Judged @ depth], complete=True, draws=0).score(runs).queries
@@ -159,22 +160,14 @@ def _without_list(pairs: pl.DataFrame, listed: pl.DataFrame) -> list[str]:
 
 
 def _refuse_unknown(frame: pl.DataFrame, runs: Runs) -> None:
-    named = pl.concat([frame["a"], frame["b"]]).unique().sort().to_list()
-    known = set(runs.systems)
-    missing = [name for name in named if name not in known]
+    missing = sorted({*frame["a"], *frame["b"]} - {*runs.systems})
     if missing:
         raise BadInput.at(
             "the runs",
             expected=f"the systems that users compared, such as {missing[0]}",
-            found=", ".join(runs.systems[:5]) + (", ..." if len(known) > 5 else ""),
+            found=", ".join(runs.systems[:5]) + (", ..." if len(runs.systems) > 5 else ""),
             remedy="give the runs of all systems, under the names that the preferences use",
         )
-
-
-def _first(lists: pl.DataFrame, depth: int) -> pl.DataFrame:
-    """The results that users saw: the first so many of each list, in the order in which lists are scored."""
-    place = pl.struct("score", "doc").rank("ordinal", descending=True).over("system", "query")
-    return lists.filter(place <= depth)
 
 
 def split_pairs(compared: PairScores, split: str, measure: int, queries: Queries | None = None) -> dict[str, Bools]:

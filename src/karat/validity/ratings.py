@@ -123,15 +123,13 @@ def _put_together(scored: pl.DataFrame, names: list[str], aggregates: Sequence[s
 def _scored(lists: SessionLists, labels: Judgments, measures: object) -> tuple[pl.DataFrame, list[str], list[str]]:
     """The score of every list, session by session; a list without results scores what an empty list does."""
     frame = lists.frame if "query" in lists.frame.columns else lists.frame.with_columns(query="session")
-    several = frame.group_by("session", "step").agg(pl.col("query").n_unique()).filter(pl.col("query") > 1)
-    if several.height:
-        session, step, _ = several.sort("session", "step").row(0)
-        raise BadInput.at(
-            "the session lists", expected="one query for a list", found=f"several in list {step} of {session}"
-        )
     # Every list is a query of its own with the labels of the session's query: any number of lists may share them.
     number = frame.select("session", "step", "query").unique(maintain_order=True).with_row_index("number")
     number = number.with_columns(pl.col("number").cast(pl.String))
+    several = number.filter(pl.struct("session", "step").is_duplicated()).sort("session", "step")
+    for session, step in several.select("session", "step").head(1).iter_rows():
+        found = f"several in list {step} of {session}"
+        raise BadInput.at("the session lists", expected="one query for a list", found=found)
     known = number.join(labels.frame, on="query", maintain_order="left")
     if not known.height:
         raise BadInput.at(
@@ -142,12 +140,9 @@ def _scored(lists: SessionLists, labels: Judgments, measures: object) -> tuple[p
         )
     mine = replace(labels, frame=known.drop("query", "session", "step").rename({"number": "query"}))
     shown = frame.drop_nulls("doc").join(number, on=["session", "step"], maintain_order="left")
-    run = Runs.check(
-        shown.select(
-            system=pl.lit("lists"), query="number", doc="doc", rank="rank", score=-pl.col("rank").cast(pl.Float64)
-        )
-    )
-    scores = Scorer(mine, measures, complete=True, draws=0).score(run)
+    score = -pl.col("rank").cast(pl.Float64)
+    run = shown.select(system=pl.lit("lists"), query="number", doc="doc", rank="rank", score=score)
+    scores = Scorer(mine, measures, complete=True, draws=0).score(Runs.check(run))
     unlabelled = number.height - known["number"].n_unique()
     notes = [f"{count(unlabelled, 'list')} without labels left out"] if unlabelled else []
     scored = number.join(scores.queries, left_on="number", right_on="query")

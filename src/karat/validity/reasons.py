@@ -101,8 +101,7 @@ def codes_of(coded: Any) -> tuple[pl.DataFrame, Bools]:
     tidy = codes.list.eval(pl.element().cast(pl.String).str.strip_chars().str.to_lowercase())
     tidy = tidy.list.eval(pl.element().filter(pl.element().str.len_chars() > 0))
     known = frame.with_columns(tidy.alias("codes")).filter(pl.col("codes").list.len() > 0)
-    names = known["codes"].explode().unique().drop_nulls()
-    strange = [name for name in names.sort() if name not in NAMES]
+    strange = sorted({*known["codes"].explode().drop_nulls()} - {*NAMES})
     if strange:
         raise BadInput.at("the codes", expected=f"classes such as {', '.join(NAMES[:3])}", found=f'"{strange[0]}"')
     if not known.height:
@@ -159,10 +158,9 @@ def _of_a_preference(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
     if frame.height and {"query", "left", "right", "choice"} <= {*frame.columns}:
         kept = counted(trusted(frame))
         frame, notes = kept.frame, list(kept.notes)
-    frame = frame.filter(WORDS)
-    if "choice" not in frame.columns:
-        return frame, notes
-    sided = frame.filter(pl.col("choice").cast(pl.String).str.to_lowercase().is_in(["left", "right"]))
+    frame = sided = frame.filter(WORDS)
+    if "choice" in frame.columns:
+        sided = frame.filter(pl.col("choice").cast(pl.String).str.to_lowercase().is_in(["left", "right"]))
     if sided.height < frame.height:
         left = count(frame.height - sided.height, "comment")
         notes.append(f"{left} of answers that prefer no list left out, as in the paper")

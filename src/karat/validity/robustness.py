@@ -87,9 +87,8 @@ def _tables(panel: Panel, levels: Sequence[float]) -> tuple[Ints, Floats]:
 
     The query of each table, and how many documents the one gave the level (rows, best first) and the other that one.
     """
-    frame = pl.DataFrame(
-        {"query": panel.query, "item": panel.item, "judge": panel.judge, "level": level_of(panel, levels)}
-    ).unique(["item", "judge"], keep="first", maintain_order=True)
+    columns = {"query": panel.query, "item": panel.item, "judge": panel.judge, "level": level_of(panel, levels)}
+    frame = pl.DataFrame(columns).unique(["item", "judge"], keep="first", maintain_order=True)
     both = frame.join(frame, on=["query", "item"], suffix="_other").filter(pl.col("judge") != pl.col("judge_other"))
     two = ["query", "judge", "judge_other"]
     both = both.filter(pl.len().over(two) >= 2).sort(two)

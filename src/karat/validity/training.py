@@ -172,10 +172,9 @@ def _differences(values: Floats, scorer: Scorer) -> dict[str, Floats]:
     """The mean of each column with its interval, and two tests that it is 0; NaN where a column is not defined."""
     from scipy.stats import ttest_1samp
 
-    queries, columns = values.shape
-    found = {name: np.full(columns, np.nan) for name in COMPARED if name != "significant"}
-    known = np.flatnonzero(~np.isnan(values).any(axis=0)) if queries else np.zeros(0, np.int64)
-    if not len(known):
+    found = {name: np.full(values.shape[1], np.nan) for name in COMPARED if name != "significant"}
+    known = np.flatnonzero(~np.isnan(values).any(axis=0))
+    if not values[:, known].size:
         return found
     values = values[:, known]
     found["difference"][known] = values.mean(axis=0)
@@ -183,7 +182,7 @@ def _differences(values: Floats, scorer: Scorer) -> dict[str, Floats]:
         ends = mean_intervals(values, level=scorer.level, draws=scorer.draws, seed=scorer.seed)
         found["difference_low"][known], found["difference_high"][known] = ends
         found["p_permutation"][known] = _sign_flip(values, scorer.draws, scorer.seed)
-    varies = values.min(axis=0) < values.max(axis=0)
+    varies = np.ptp(values, axis=0) > 0
     found["p"][known[varies]] = ttest_1samp(values[:, varies], 0.0).pvalue if varies.any() else np.nan
     # Rankings that are identical everywhere give no reason to doubt that they are equal.
     found["p"][known[~values.any(axis=0)]] = 1.0

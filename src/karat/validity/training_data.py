@@ -40,18 +40,15 @@ def feature_table(
     missing = [name for name in DOCUMENT if name not in frame.columns]
     columns = [name for name in frame.columns if name not in DOCUMENT]
     if missing or not columns:
-        raise BadInput.at(
-            "the features", expected="the columns query, doc and at least one feature", found=", ".join(frame.columns)
-        )
+        expected = "the columns query, doc and at least one feature"
+        raise BadInput.at("the features", expected=expected, found=", ".join(frame.columns))
     sets = _sets(feature_sets, columns)
     used = list(dict.fromkeys(name for wanted in sets.values() for name in wanted))
     frame = frame.select(pl.col(DOCUMENT).cast(pl.String), *(_number(frame[name]) for name in used))
     again = frame.select(DOCUMENT).is_duplicated()
     if again.any():
-        first = frame.filter(again).row(0, named=True)
-        raise BadInput.at(
-            "the features", expected="each document of a query once", found=f"{first['doc']} of {first['query']} again"
-        )
+        query, doc = frame.filter(again).row(0)[:2]
+        raise BadInput.at("the features", expected="each document of a query once", found=f"{doc} of {query} again")
     return frame, sets
 
 
@@ -61,9 +58,8 @@ def _number(values: pl.Series) -> pl.Series:
         return values.cast(pl.Float64)
     kinds = values.drop_nulls().unique().sort().to_list()
     if values.dtype != pl.String or len(kinds) > 2:
-        raise BadInput.at(
-            f"the feature {values.name}", expected="numbers, or two values", found=f"{len(kinds)} different ones"
-        )
+        found = f"{len(kinds)} different ones"
+        raise BadInput.at(f"the feature {values.name}", expected="numbers, or two values", found=found)
     having = next((kind for kind in kinds if f"n{kind}" in kinds), kinds[-1] if kinds else "")
     return (values == having).cast(pl.Float64)
 
@@ -77,11 +73,8 @@ def _sets(feature_sets: Mapping[str, Sequence[str]] | None, columns: list[str]) 
     for name, wanted in chosen.items():
         strange = [column for column in wanted if column not in columns]
         if strange or not wanted:
-            raise BadInput.at(
-                f"the feature set {name}",
-                expected=f"a column of the features ({', '.join(columns)})",
-                found=strange[0] if strange else "none",
-            )
+            expected, found = f"a column of the features ({', '.join(columns)})", strange[0] if strange else "none"
+            raise BadInput.at(f"the feature set {name}", expected=expected, found=found)
     if not chosen:
         raise BadInput.at("the feature sets", expected="at least one", found="none")
     return chosen

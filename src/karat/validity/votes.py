@@ -41,12 +41,9 @@ def trusted(preferences: Preferences | FrameLike) -> Preferences:
     trap = pl.col("trap").fill_null(False)
     traps = frame.filter(trap)
     if "expected" not in frame.columns or traps["expected"].null_count():
-        raise BadInput.at(
-            "the preferences",
-            expected="the right answer to every trap in the column expected",
-            found=f"{count(traps.height, 'trap')}, some without",
-            remedy="say left or right, whichever list belongs to the query",
-        )
+        expected, found = "the right answer to every trap in the column expected", count(traps.height, "trap")
+        remedy = "say left or right, whichever list belongs to the query"
+        raise BadInput.at("the preferences", expected=expected, found=f"{found}, some without", remedy=remedy)
     if not preferences.has("judge"):
         raise BadInput.at("the preferences", expected="a column judge, to tell who failed a trap", found="none")
     # Traps that nobody signed say nothing about anybody.
@@ -107,9 +104,8 @@ def preferred(
     Reference: Sanderson et al. (SIGIR 2010), section 3.6; the mode as in section 5.2 of the paper on context.
     """
     if by not in BY or how not in HOW:
-        raise BadInput.at(
-            "preferred", expected=f"by {' or '.join(BY)}, how {' or '.join(HOW)}", found=f'"{by}", "{how}"'
-        )
+        expected = f"by {' or '.join(BY)}, how {' or '.join(HOW)}"
+        raise BadInput.at("preferred", expected=expected, found=f'"{by}", "{how}"')
     preferences = Preferences.of(preferences)
     if by == "subtopic":
         preferences.need("subtopic", "preferences by subtopic")
@@ -143,10 +139,8 @@ def counted(kept: Preferences, at_least: float | None = None) -> Preferences:
             raise BadInput.at("at_least", expected="a strength of 0 or more", found=str(at_least))
         preferring = frame.filter(pl.col("choice").is_in(["left", "right"]))
         if "strength" not in frame.columns or preferring["strength"].null_count():
-            raise BadInput.at(
-                "the preferences", expected="a strength with every preference", found="none with some",
-                remedy="leave out at_least: every preference then counts",
-            )  # fmt: skip
+            expected, remedy = "a strength with every preference", "leave out at_least: every preference then counts"
+            raise BadInput.at("the preferences", expected=expected, found="none with some", remedy=remedy)
         weak = pl.col("choice").is_in(["left", "right"]) & (pl.col("strength") < at_least)
         slight = int(frame.select(weak.sum()).item())
         frame = frame.with_columns(choice=pl.when(weak).then(pl.lit("equal")).otherwise("choice"))
