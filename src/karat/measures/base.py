@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, dataclass_transform
 
 import numpy as np
@@ -18,6 +18,11 @@ if TYPE_CHECKING:
 
 #: No list is longer; a larger cutoff is a slip.
 DEEPEST = 1_000_000
+
+
+def ranged(default: Any, low: float, high: float) -> Any:
+    """A parameter with the range that it must lie in, ends included."""
+    return field(default=default, metadata={"range": (low, high)})
 
 
 class MeasureType(ABCMeta):
@@ -65,12 +70,17 @@ class Measure(metaclass=MeasureType):
         return self
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            value = getattr(self, field.name)
+        for parameter in fields(self):
+            value = getattr(self, parameter.name)
             if isinstance(value, np.generic):  # NumPy's numbers print in a way that does not read back
-                object.__setattr__(self, field.name, value.item())
-        if "rel" in self.__dict__:
-            self._check("rel", -1e9, 1e9)
+                value = value.item()
+                object.__setattr__(self, parameter.name, value)
+            if "range" not in parameter.metadata or (value is None and parameter.default is None):
+                continue
+            low, high = parameter.metadata["range"]
+            if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
+                expected = f"a number from {low:g} to {high:g}"
+                raise BadInput.at(f"{parameter.name} of {type(self).__name__}", expected=expected, found=str(value))
         if self.cutoff is None:
             return
         if self.never_cut:
@@ -107,19 +117,9 @@ class Measure(metaclass=MeasureType):
         """The part of the lists that the measure looks at."""
         return lists.cut(self.depth if self.needs_cutoff else self.cutoff)
 
-    def _check(self, name: str, low: float, high: float) -> None:
-        """Refuse a parameter outside its range."""
-        value = getattr(self, name)
-        if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
-            expected = f"a number from {low:g} to {high:g}"
-            raise BadInput.at(f"{name} of {type(self).__name__}", expected=expected, found=str(value))
-
     def __str__(self) -> str:
-        shown = [
-            f"{field.name}={getattr(self, field.name)!r}"
-            for field in fields(self)
-            if field.name != "cutoff" and field.name in self._given
-        ]
+        names = [parameter.name for parameter in fields(self) if parameter.name in self._given - {"cutoff"}]
+        shown = [f"{name}={getattr(self, name)!r}" for name in names]
         text = type(self).__name__ + (f"({','.join(shown)})" if shown else "")
         return text if self.cutoff is None else f"{text}@{self.cutoff}"
 
@@ -159,7 +159,7 @@ class Listed(Measure):
 class Ranked(Listed):
     """A measure of relevant or not: documents at or above `rel` are relevant."""
 
-    rel: float = 1
+    rel: float = ranged(1, -1e9, 1e9)
 
 
 def share(part: Floats, whole: Floats, undefined: float = 0.0) -> Floats:

@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 
 from karat.errors import BadInput
-from karat.measures.base import Measure, Ranked, measure
+from karat.measures.base import Measure, Ranked, measure, ranged
 from karat.measures.gains import STEEPEST, Gains
 from karat.measures.graded import GainsLike
 from karat.measures.linear import Linear
@@ -29,14 +29,8 @@ class ERR(Measure):
     Reference: Chapelle, Metzler, Zhang and Grinspan (CIKM 2009).
     """
 
-    max_rel: float | None = None
-    context: float = 0.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._check("context", 0, 1)
-        if self.max_rel is not None:
-            self._check("max_rel", 0, 1000)
+    max_rel: float | None = ranged(None, 0, 1000)
+    context: float = ranged(0.0, 0, 1)
 
     def score(self, lists: Lists) -> Floats:
         """Sum over ranks of 1/rank times the chance to be content there and not before."""
@@ -67,7 +61,7 @@ class RBP(Ranked, Linear):
     Reference: Moffat and Zobel (TOIS 2008).
     """
 
-    p: float = 0.8
+    p: float = ranged(0.8, 0, 1)
     gains: GainsLike = None
 
     def __post_init__(self) -> None:
@@ -101,7 +95,7 @@ class RBP_residual(Measure):
     Reference: Moffat and Zobel (TOIS 2008).
     """
 
-    p: float = 0.8
+    p: float = ranged(0.8, 0, 1)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -114,7 +108,6 @@ class RBP_residual(Measure):
 
 
 def _check_persistence(measure: RBP | RBP_residual) -> None:
-    measure._check("p", 0, 1)
     if measure.p == 1:
         raise BadInput.at(f"p of {type(measure).__name__}", expected="a number below 1", found="1")
 

@@ -12,7 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from karat.measures.base import Measure, measure, share
+from karat.measures.base import Measure, measure, ranged, share
 from karat.measures.graded import log2, zipf
 from karat.measures.lists import Lists
 from karat.measures.subtopics import Coverage, coverage, ideal_gains, open_subtopics
@@ -23,7 +23,7 @@ from karat.stats.arrays import Floats, Ints
 class Diverse(Measure):
     """A measure over subtopics."""
 
-    rel: float = 1
+    rel: float = ranged(1, -1e9, 1e9)
     diverse: ClassVar[bool] = True
 
     def covered(self, lists: Lists) -> Coverage:
@@ -92,11 +92,7 @@ class AP_IA(Diverse):
 class Novel(Diverse):
     """A measure in which each further document on a subtopic is worth 1 - alpha of the one before."""
 
-    alpha: float = 0.5
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._check("alpha", 0, 1)
+    alpha: float = ranged(0.5, 0, 1)
 
     def discount(self, rank: Ints) -> Floats:
         """How much each rank counts."""
@@ -192,12 +188,8 @@ class NRBP(Novel):
     Reference: Clarke, Kolla and Vechtomova (ICTIR 2009); ndeval's `NRBP`.
     """
 
-    beta: float = 0.5
+    beta: float = ranged(0.5, 0, 1)
     never_cut: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._check("beta", 0, 1)
 
     def discount(self, rank: Ints) -> Floats:
         """beta^(rank - 1)."""

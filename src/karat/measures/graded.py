@@ -10,7 +10,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from karat.errors import BadInput
-from karat.measures.base import Listed, Measure, measure, share
+from karat.measures.base import Listed, Measure, measure, ranged, share
 from karat.measures.gains import Gains
 from karat.measures.linear import Linear
 from karat.measures.lists import Lists
@@ -80,11 +80,10 @@ class Gained(Listed):
 class Contextual(Gained):
     """A measure for which a document is worth (1 - context) g(d) + context g(d | the one above it)."""
 
-    context: float = 0.0
+    context: float = ranged(0.0, 0, 1)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._check("context", 0, 1)
         if self.context and self.judged_only:
             raise BadInput(f"{type(self).__name__} takes context or judged_only: a list with gaps has no context")
 
@@ -118,12 +117,6 @@ class CG(Contextual, Linear):
     def weight(self, rank: Ints) -> Floats:
         """1 at every rank."""
         return np.ones(len(rank))
-
-    def score(self, lists: Lists) -> Floats:
-        """Sum of gains, each with the weight of its rank."""
-        lists = self.view(lists)
-        gain = self.worth(lists.utility(self.context), lists.topics, lists.profile)
-        return lists.total(gain * self.weight(lists.rank))
 
 
 @measure
@@ -222,12 +215,8 @@ class CCG(Measure):
     (u(1) + ... + u(i)) / log2(i + 1). A document without a conditional label keeps its own.
     """
 
-    context: float = 0.5
+    context: float = ranged(0.5, 0, 1)
     needs_cutoff: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._check("context", 0, 1)
 
     def weights(self) -> Floats:
         """The weight of the document at each rank: it is counted at its own rank and at all below."""

@@ -19,7 +19,7 @@ from karat.records.number_format import interval_said
 from karat.stats.arrays import Floats, Ints
 from karat.stats.bootstrap import FEWEST, Resampling
 from karat.stats.kappas import cohen_kappa, raw_agreement
-from karat.validity.measure_variants import NO_CONTEXT, differences, in_contexts
+from karat.validity.measure_variants import CONTEXTS, NO_CONTEXT, differences, in_contexts
 from karat.validity.question_unit import asked_by, shown_depth
 from karat.validity.sign_tables import jaccard_of_signs, sign_tables
 from karat.validity.votes import preferred
@@ -27,7 +27,6 @@ from karat.validity.votes import preferred
 #: The share of pairs on which a measure should report a tie: as few as users' weak preferences, as many as their strong
 #: ones, and what serves both at once. None: as many as these users do.
 CONDITIONS: dict[str, float | None] = {"weak": 0.09, "strong": 0.77, "both": 0.25}
-CONTEXTS = tuple(round(0.1 * step, 1) for step in range(11))
 TIE_SHARES = tuple(round(0.05 * step, 2) for step in range(20))
 #: Draws x pairs to hold at once.
 AT_ONCE = 500_000
@@ -41,7 +40,6 @@ def preference_curves(
     runs: RunsLike,
     measures: object = ("CG@5", "DCG@5", "ERR@5", "CCG@5"),
     *,
-    contexts: Sequence[float] = CONTEXTS,
     tie_shares: Sequence[float] = TIE_SHARES,
     conditions: Mapping[str, float | None] = CONDITIONS,
     context: float = 0.5,
@@ -59,9 +57,9 @@ def preference_curves(
     which the share of ties comes nearest to the one `asked` for (`ties`: pairs with the same difference tie together).
     Users say the same by the most frequent answer (`how="mode"`, or "votes"), weak (any preference) and strong (of the
     strength `strong_from` at least; by default the slightest are ties). Rows of the curve `ties` go along `tie_shares`,
-    with the context weight `context`; those of the curve `context` go along `contexts` under each of the `conditions`,
-    shares of ties by name. A measure that takes no context weight has one row there, and so have all when no label was
-    given in context. `by` and `depth` are those of `agreement`.
+    with the context weight `context`; those of the curve `context` go along weights from 0 to 1 under each of the
+    `conditions`, shares of ties by name. A measure that takes no context weight has one row there, and so have all when
+    no label was given in context. `by` and `depth` are those of `agreement`.
 
     `jaccard` is that of two sets of statements "this pair: this sign", agreeing / (2 n - agreeing), ties included;
     `kappa` allows for what two such sides agree on by chance. A large jaccard with a kappa near 0 means ties on
@@ -73,7 +71,7 @@ def preference_curves(
     resampling = Resampling(level, draws, seed)
     if strong_from is not None and not 0 <= strong_from < math.inf:
         raise BadInput.at("strong_from", expected="a strength of 0 or more", found=str(strong_from))
-    _check(contexts, tie_shares, conditions, context)
+    _check(tie_shares, conditions, context)
     wanted = as_measures(measures)
     by, notes = asked_by(told, judged, wanted, by)
     signs, said = _both_preferences(told, by, how, strong_from)
@@ -81,7 +79,7 @@ def preference_curves(
     variants = [
         (str(measure), a, made)
         for measure in wanted
-        for a, made in in_contexts(measure, dict.fromkeys([*contexts, context]), judged)
+        for a, made in in_contexts(measure, dict.fromkeys([*CONTEXTS, context]), judged)
     ]
     every = list(dict.fromkeys(made for _, _, made in variants))
     pairs, apart, lost = differences(signs, judged, runs, every, shown_depth(told, depth))
@@ -96,7 +94,7 @@ def preference_curves(
         asked: list[tuple[dict[str, Any], float]] = []
         if a == context or math.isnan(a):
             asked += [({"curve": "ties", "condition": "-", **row}, share) for share in tie_shares]
-        if a in contexts or math.isnan(a):
+        if a in CONTEXTS or math.isnan(a):
             asked += [({"curve": "context", "condition": under, **row}, share) for under, share in shares.items()]
         rows += _rows(asked, apart[:, every.index(made)], sides, resampling)
     frame = pl.DataFrame(rows, infer_schema_length=None).sort(
@@ -196,15 +194,11 @@ def _both_preferences(
     return pairs.join(joined, on=key, nulls_equal=True, maintain_order="left"), notes
 
 
-def _check(
-    contexts: Sequence[float], tie_shares: Sequence[float], conditions: Mapping[str, float | None], context: float
-) -> None:
+def _check(tie_shares: Sequence[float], conditions: Mapping[str, float | None], context: float) -> None:
     if not tie_shares and not conditions:
         raise BadInput.at("tie_shares and conditions", expected="a share of ties in one of them", found="none")
-    if not contexts:
-        raise BadInput.at("contexts", expected="at least one weight", found="none")
     shares = [share for share in conditions.values() if share is not None]
-    given = {"contexts": [*contexts, context], "tie_shares": tie_shares, "conditions": shares}
+    given = {"context": [context], "tie_shares": tie_shares, "conditions": shares}
     for name, value in ((name, value) for name, values in given.items() for value in values):
         if not 0 <= value <= 1:
             raise BadInput.at(name, expected="shares from 0 to 1", found=f"{value:g}")

@@ -15,16 +15,14 @@ from karat.estimate import score as score_runs
 from karat.measures import as_measures, nDCG
 from karat.records import Clicks, Judgments, LabelsLike, Result, Runs, RunsLike
 from karat.records.base import count
-from karat.records.clicks import SATISFIED_AFTER
 from karat.records.runs import ranked, several
 from karat.stats.bootstrap import Resampling
 from karat.stats.rank_correlation import rank_correlations
-from karat.validity.agreement_curves import CONTEXTS
-from karat.validity.measure_variants import NO_CONTEXT, in_contexts
+from karat.validity.measure_variants import CONTEXTS, NO_CONTEXT, in_contexts
 from karat.validity.ratings import strongest
 
 
-def click_labels(clicks: Any, *, satisfied_after: float = SATISFIED_AFTER) -> Judgments:
+def click_labels(clicks: Any) -> Judgments:
     """Labels from clicks: 2 for a document with a satisfied click (a stay of 30 s), 1 with a click, 0 with none.
 
     >>> log = pl.DataFrame({"query": ["q"] * 3, "doc": ["a", "b", "c"],
@@ -32,9 +30,10 @@ def click_labels(clicks: Any, *, satisfied_after: float = SATISFIED_AFTER) -> Ju
     >>> click_labels(log).frame["label"].to_list()
     [2.0, 1.0, 0.0]
 
-    Clicks without stays make no label of 2. Reference: Golbus et al. (WWW 2014), section 5.2.1.
+    Clicks without stays make no label of 2; `Clicks.of(log, satisfied_after=60)` asks for longer ones.
+    Reference: Golbus et al. (WWW 2014), section 5.2.1.
     """
-    counts = Clicks.of(clicks, satisfied_after=satisfied_after)
+    counts = Clicks.of(clicks)
     satisfied = pl.col("satisfied").fill_null(0) if counts.has("satisfied") else pl.lit(0)
     label = pl.when(satisfied > 0).then(2.0).when(pl.col("clicks") > 0).then(1.0).otherwise(0.0)
     return Judgments(counts.frame.select("query", "doc", label=label))
@@ -47,8 +46,6 @@ def against_click_rates(
     measures: object = ("CG@5", "DCG@5", "ERR@5", "CCG@5"),
     *,
     cutoff: int = 5,
-    contexts: Sequence[float] = CONTEXTS,
-    satisfied_after: float = SATISFIED_AFTER,
     level: float = 0.95,
     draws: int = 1000,
     seed: int = 0,
@@ -57,8 +54,8 @@ def against_click_rates(
 
     For each system and query three figures of use: the mean click rate and mean satisfied click rate of the documents
     down to `cutoff` (clicks by impressions, wherever they were shown), and nDCG of the list with labels from clicks
-    (`click_labels`). Each is correlated over queries with each measure, with each of `contexts` as context weight where
-    it takes one. Clicks may be a log (`satisfied_after` seconds make a click satisfied) or counts. Documents that
+    (`click_labels`). Each is correlated over queries with each measure, with context weights from 0 to 1 where it takes
+    one. Clicks may be a log or counts; `Clicks.of` says when a click is satisfied. Documents that
     were never shown are left out of the rates, queries without any from the correlation, and queries without a click
     from click nDCG, which is undefined there. Intervals: bootstrap over queries; `p_adjusted` allows for all rows of
     a system and a figure of use.
@@ -69,11 +66,11 @@ def against_click_rates(
     """
     Resampling(level, draws, seed)
     judged, wanted = Judgments.of(labels), as_measures(measures)
-    counts = Clicks.of(clicks, satisfied_after=satisfied_after)
+    counts = Clicks.of(clicks)
     if cutoff < 1:
         raise BadInput.at("the cutoff", expected="1 or more", found=str(cutoff))
     lists = several(runs)
-    made = [(str(one), a, variant) for one in wanted for a, variant in in_contexts(one, contexts, judged)]
+    made = [(str(one), a, variant) for one in wanted for a, variant in in_contexts(one, CONTEXTS, judged)]
     every = list(dict.fromkeys(variant for _, _, variant in made))
     scores = score_runs(judged, lists, every, draws=0).queries
     use, notes = _use(lists, counts, cutoff)

@@ -78,15 +78,14 @@ def fit_measure(
     Terry, or Thurstone, whichever is likelier); the share of agreeing votes alone would jump from value to value.
     Intervals: bootstrap over queries.
 
-    Whether the fit is any better than `measure` as given is told on queries it was not fitted to: the queries are
-    parted into `folds`, and for each part the others decide, by the same game played among them, which parameters to
-    vary if any, and fit those. The gain on the queries left out is tested by flipping its sign query by query (one
-    sided); where p is not below 1 - `level` the answer is "no better than the default", which stays. `test` says which
-    gain decides: in the likelihood of the votes, or in how many of them agree, which needs several times the queries.
-    Both are in `held_out`, and the finding says so when the two do not go together.
-    Preferences of a strength below `at_least` count as equal; `by` and `depth` are those of `agreement`.
+    Whether the fit is any better than `measure` as given is told on queries it was not fitted to, by nested
+    cross-validation: of `folds` parts each is left out in turn, and the others decide which parameters to vary, if any,
+    and fit those. The gain on the queries left out is tested by flipping its sign query by query (one sided); where p
+    is not below 1 - `level` the default stays. `test` says which gain decides: in the likelihood of the votes, or in
+    how many of them agree, which needs several times the queries. Both are in `held_out`. Preferences of a strength
+    below `at_least` count as equal; `by` and `depth` are those of `agreement`.
 
-    Use it with hundreds of pairs; with less than some twenty queries it refuses.
+    Use it with hundreds of pairs; with less than twenty queries it refuses.
     """
     told, judged = Preferences.of(preferences), Judgments.of(labels)
     resampling = Resampling(level, draws, seed)

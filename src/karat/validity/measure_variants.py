@@ -29,6 +29,8 @@ GRIDS: dict[str, tuple[float, ...]] = {
 }
 #: More combinations than this take long and are rarely meant.
 MOST = 5000
+#: The context weights along which figures are shown.
+CONTEXTS = tuple(round(0.1 * step, 1) for step in range(11))
 NO_CONTEXT = "no label is given the document above: a context weight would change nothing"
 
 

@@ -28,11 +28,10 @@ def preference_judges(preferences: Preferences | FrameLike, *, level: float = 0.
     [('bob', 12, 1.0, 0.5, 'always left'), ('ann', 12, 0.5, 0.5, None)]
 
     `left` is the share of left among answers for a side, with Wilson's interval: where sides were drawn by lot, a judge
-    who looks has about one half. `seconds` is the median time of an answer, `fast` the share of answers in less than 2
-    seconds. `agreement` is the share of answers for a side that go with the majority of the others who saw the same
-    two lists (`compared` of them): one half is chance. `flag` says what is suspicious: a side taken so often that a
-    fair coin would hardly do so for any of these judges (binomial, Holm), most answers in no time, a trap failed.
-    Where one system stands mostly on one side, no lot drew the sides, and nobody is flagged for theirs.
+    who looks has about one half. `seconds` is the median time of an answer, `fast` the share in less than 2 seconds.
+    `agreement` is the share of answers for a side that go with the majority of the others who saw the same two lists
+    (`compared` of them): one half is chance. `flag` says what is suspicious: a side taken too often for a fair coin
+    (binomial, Holm; only where sides were drawn by lot), most answers in no time, a trap failed.
 
     Traps are in `traps` and `traps_failed` only; of answers to the same question the first counts.
     """
