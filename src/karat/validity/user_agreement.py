@@ -80,7 +80,8 @@ def agreement(
     `depth` results of a list (by default those of the lists that came with the answers, or ten): measures that look
     further down are named in the notes.
 
-    Few pairs make weak tests: that no measure is called better does not make them equal.
+    Agreement of 50 % is chance only where users never find both equal. Few pairs make weak tests: that no measure is
+    called better does not make them equal.
 
     Reference: Sanderson et al., Do User Preferences and Evaluation Measures Line Up? (SIGIR 2010).
     """
