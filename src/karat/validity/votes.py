@@ -83,7 +83,26 @@ def votes(preferences: Preferences | FrameLike, *, at_least: float | None = None
     name. With `at_least`, a preference of less strength counts as equal (a strong preference; without, a weak one).
     A judge who answered the same question twice has one vote, the first.
     """
-    return _votes(trusted(preferences), at_least)
+    told = counted(trusted(preferences), at_least)
+    key = ["query", "subtopic", "a", "b"]
+    every = {
+        "for_a": for_side("a"),
+        "for_b": for_side("b"),
+        "equal": pl.col("choice") == "equal",
+        "none": pl.col("choice") == "none",
+        "n": pl.lit(True),
+    }
+    asked = told.frame.select(*key, **every).group_by(key, maintain_order=True)
+    table = asked.agg(pl.col(*every).sum().cast(pl.Int64)).sort(key)
+    table = table.with_columns(value=(pl.col("for_a") - pl.col("for_b")) / pl.col("n"))
+    questions, answers = table.height, len(told)
+    said = {name: int(table[name].sum()) for name in every}
+    finding = (
+        f"{count(answers, 'answer')} to {count(questions, 'question')} ({answers / questions:.1f} each): "
+        f"{said['for_a'] + said['for_b']:,} prefer a side, {said['equal']:,} find both equal, "
+        f"{said['none']:,} find none relevant."
+    )
+    return Result(table, finding, told.notes)
 
 
 def preferred(
@@ -109,11 +128,10 @@ def preferred(
     preferences = Preferences.of(preferences)
     if by == "subtopic":
         preferences.need("subtopic", "preferences by subtopic")
-    cast = _votes(trusted(preferences), at_least)
-    frame, notes = cast.frame, list(cast.notes)
+    cast = votes(preferences, at_least=at_least)
     key = ["query", "subtopic", "a", "b"] if by == "subtopic" else ["query", "a", "b"]
     counts = [pl.col(name).sum() for name in ("for_a", "for_b", "equal", "none", "n")]
-    frame = frame.group_by(key, maintain_order=True).agg(*counts, pl.col("value").mean(), subtopics=pl.len())
+    frame = cast.frame.group_by(key, maintain_order=True).agg(*counts, pl.col("value").mean(), subtopics=pl.len())
     sign = pl.when(pl.col("value").abs() > ROUNDING).then(pl.col("value").sign()).otherwise(0)
     if how == "mode":
         often = pl.max_horizontal("for_a", "for_b") > pl.col("equal") + pl.col("none")
@@ -125,7 +143,7 @@ def preferred(
         f"({100 * decided / frame.height:.0f} %) and find both equal in {frame.height - decided:,}; "
         f"{int(frame['n'].sum()) / frame.height:.1f} answers a pair."
     )
-    return Result(frame, finding, tuple(notes))
+    return Result(frame, finding, cast.notes)
 
 
 def counted(kept: Preferences, at_least: float | None = None) -> Preferences:
@@ -164,26 +182,3 @@ def for_side(system: str) -> pl.Expr:
     return ((pl.col("choice") == "left") & (pl.col("left") == pl.col(system))) | (
         (pl.col("choice") == "right") & (pl.col("right") == pl.col(system))
     )
-
-
-def _votes(kept: Preferences, at_least: float | None) -> Result:
-    told = counted(kept, at_least)
-    key = ["query", "subtopic", "a", "b"]
-    every = {
-        "for_a": for_side("a"),
-        "for_b": for_side("b"),
-        "equal": pl.col("choice") == "equal",
-        "none": pl.col("choice") == "none",
-        "n": pl.lit(True),
-    }
-    asked = told.frame.select(*key, **every).group_by(key, maintain_order=True)
-    table = asked.agg(pl.col(*every).sum().cast(pl.Int64)).sort(key)
-    table = table.with_columns(value=(pl.col("for_a") - pl.col("for_b")) / pl.col("n"))
-    questions, answers = table.height, len(told)
-    said = {name: int(table[name].sum()) for name in every}
-    finding = (
-        f"{count(answers, 'answer')} to {count(questions, 'question')} ({answers / questions:.1f} each): "
-        f"{said['for_a'] + said['for_b']:,} prefer a side, {said['equal']:,} find both equal, "
-        f"{said['none']:,} find none relevant."
-    )
-    return Result(table, finding, told.notes)
