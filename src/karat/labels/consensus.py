@@ -15,7 +15,7 @@ import polars as pl
 from karat.errors import BadInput
 from karat.labels.gold import GOLD, split_gold
 from karat.labels.order import first_of_each, in_order
-from karat.labels.selection import select
+from karat.labels.selection import refuse_unknown, select
 from karat.records import Judgments, LabelsLike
 from karat.records.base import count, repeats
 
@@ -99,6 +99,7 @@ def consensus(
     """
     judgments = Judgments.of(labels)
     judged, trusted = split_gold(judgments)
+    refuse_unknown(apart, judgments)
     selected = select(judged, apart, strict=True)
     frame, key, notes = selected.frame, selected.key, list(selected.notes)
     if trusted is not None:

@@ -86,6 +86,9 @@ class Study:
         `database` named, is used where there are no files of it. Of what stands beside the labels, `only` these
         kinds are read.
         """
+        unknown = [kind for kind in only if kind not in BESIDE]
+        if unknown:
+            raise BadInput.at("only", expected=f"some of {', '.join(BESIDE)}", found=", ".join(unknown))
         place = None if folder is None else Path(folder)
         if place is not None and not place.is_dir():
             raise BadInput.at(str(folder), expected="the folder of a study", found="no folder of that name")
