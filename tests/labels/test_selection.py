@@ -44,7 +44,7 @@ def test_where_no_label_is_of_the_usual_kind_each_value_is_taken_by_itself(colum
 
 
 def test_what_is_told_apart_is_a_column_that_says_what_was_asked() -> None:
-    with pytest.raises(BadInput, match="column nosuch, found query, .*asked stands in aspect, surface, context, sub"):
+    with pytest.raises(BadInput, match=r"column nosuch, found query, .*asked stands in aspect, surface, context, sub"):
         Panel.of([PLAIN], apart=("nosuch",))
     with pytest.raises(BadInput, match="expected a column nosuch"):
         consensus([PLAIN], apart=("nosuch",))

@@ -77,7 +77,7 @@ def test_of_two_columns_for_one_thing_the_very_name_counts_and_is_said() -> None
 
 def test_two_other_names_for_one_column_are_refused() -> None:
     frame = pl.DataFrame({"query": ["q"], "doc": ["d"], "rating": [1], "grade": [3]})
-    with pytest.raises(kt.BadInput, match="one column as label, .* found rating and grade; call the one that counts"):
+    with pytest.raises(kt.BadInput, match=r"one column as label, .* found rating and grade; call the one that counts"):
         kt.Judgments.of(frame)
 
 

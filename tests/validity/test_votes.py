@@ -156,7 +156,7 @@ def test_what_cannot_be_asked_for_is_named() -> None:
         preferred(answers, by="judge")
     with pytest.raises(BadInput, match="the column subtopic"):
         preferred(answers, by="subtopic")
-    with pytest.raises(BadInput, match='row 1: expected a number from 0 as strength, found "-1.0"'):
+    with pytest.raises(BadInput, match=r'row 1: expected a number from 0 as strength, found "-1.0"'):
         Preferences.of([{"query": "q", "left": "a", "right": "b", "choice": "left", "strength": -1.0}])
 
 

@@ -110,6 +110,18 @@ def frame_of(data: Any, name: str) -> pl.DataFrame:
         raise BadInput.at(name, expected="a frame, rows or columns", found=f"{type(data).__name__} ({error})") from None
 
 
+def from_nested(data: Any, value: str) -> Any:
+    """`{query: {doc: number}}`, as pytrec_eval takes it, as columns; anything else as it is.
+
+    >>> from_nested({"q": {"d": 1, "e": 0}}, "label")
+    {'query': ['q', 'q'], 'doc': ['d', 'e'], 'label': [1, 0]}
+    """
+    if not (isinstance(data, Mapping) and all(isinstance(docs, Mapping) for docs in data.values())):
+        return data
+    rows = [(query, doc, number) for query, docs in data.items() for doc, number in docs.items()]
+    return {name: [row[place] for row in rows] for place, name in enumerate(("query", "doc", value))}
+
+
 def repeats(frame: pl.DataFrame, key: Sequence[str]) -> pl.Series:
     """Which rows have the key of an earlier row.
 

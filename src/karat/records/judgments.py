@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import polars as pl
 
 from karat.errors import BadInput
-from karat.records.base import ORDER, Records, count, frame_of, is_table, repeats
+from karat.records.base import ORDER, Records, count, frame_of, from_nested, is_table, repeats
 from karat.records.design import Rules
 from karat.records.scale import Scale
 from karat.records.schema import OF_ANSWERS, Column, Schema
@@ -22,6 +22,9 @@ NO_ANSWER = ("", "n/a", "na", "null", "none", "can't tell", "cant tell", "-")
 #: What of a document a judge may have seen.
 SURFACES = ("page", "snippet")
 
+#: What other tools call the ids of queries and documents.
+QUERIES = ("query_id", "query-id", "qid", "topic", "topic_id", "topicid")
+DOCUMENTS = ("doc_id", "docid", "docno", "document", "pid", "passage_id", "corpus-id", "corpus_id")
 #: Columns that runs have and judgments do not.
 OF_RUNS = ("rank", "system", "run", "run_id", "runid", "tag")
 
@@ -44,20 +47,8 @@ class Judgments(Records):
     schema: ClassVar[Schema] = Schema(
         "judgments",
         (
-            Column(
-                "query",
-                pl.String,
-                "the query's id",
-                True,
-                ("query_id", "query-id", "qid", "topic", "topic_id", "topicid"),
-            ),
-            Column(
-                "doc",
-                pl.String,
-                "the document's id",
-                True,
-                ("doc_id", "docid", "docno", "document", "pid", "passage_id", "corpus-id", "corpus_id"),
-            ),
+            Column("query", pl.String, "the query's id", True, QUERIES),
+            Column("doc", pl.String, "the document's id", True, DOCUMENTS),
             Column(
                 "label",
                 pl.Float64,
@@ -86,13 +77,7 @@ class Judgments(Records):
         if isinstance(data, Mapping) and any(is_table(given) for given in data.values()):
             expected = "a table or {query: {doc: label}}"
             raise BadInput.at("the judgments", expected=expected, found="runs by the names of systems", remedy=ORDER)
-        if isinstance(data, Mapping) and all(isinstance(docs, Mapping) for docs in data.values()):
-            data = {
-                "query": [query for query, docs in data.items() for _ in docs],
-                "doc": [doc for docs in data.values() for doc in docs],
-                "label": [label for docs in data.values() for label in docs.values()],
-            }
-        return cls.check(frame_of(data, "the judgments"), scale=scale)
+        return cls.check(frame_of(from_nested(data, "label"), "the judgments"), scale=scale)
 
     @classmethod
     def check(

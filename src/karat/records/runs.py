@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from karat.errors import BadInput
-from karat.records.base import ORDER, Records, count, frame_of, is_table, repeats
+from karat.records.base import ORDER, Records, count, frame_of, from_nested, is_table, repeats
 from karat.records.blocks import Blocks
 from karat.records.judgments import Judgments
 from karat.records.schema import Column, Schema
@@ -57,13 +57,7 @@ class Runs(Records):
             return data
         if isinstance(data, Mapping) and any(is_table(run) for run in data.values()):
             return together([_called(str(name), cls.of(run, system=str(name))) for name, run in data.items()])
-        if isinstance(data, Mapping) and all(isinstance(docs, Mapping) for docs in data.values()):
-            data = {
-                "query": [query for query, docs in data.items() for _ in docs],
-                "doc": [doc for docs in data.values() for doc in docs],
-                "score": [score for docs in data.values() for score in docs.values()],
-            }
-        return cls.check(frame_of(data, "the run"), system=system)
+        return cls.check(frame_of(from_nested(data, "score"), "the run"), system=system)
 
     @classmethod
     def check(cls, frame: pl.DataFrame, *, system: str = "run", source: Source | None = None) -> Runs:
