@@ -96,7 +96,7 @@ def test_a_stay_that_nobody_measured_is_no_satisfied_click() -> None:
 
 
 def test_a_stay_below_nothing_is_refused() -> None:
-    with pytest.raises(BadInput, match="a dwell of 0 seconds or more, found -3"):
+    with pytest.raises(BadInput, match=r'expected a number from 0 as dwell, found "-3.0"'):
         ClickLog.check(log_of([40.0, -3.0]))
     with pytest.raises(BadInput, match="0 seconds or more"):
         click_labels(Clicks.of(log_of([40.0]), satisfied_after=float("nan")))
