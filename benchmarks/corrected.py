@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import sys
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import polars as pl
 
-from karat.simulate.noisy_judges import BronzeScores, bronze_pairs, bronze_scores
-from karat.stats.correction import corrected, corrected_parts, lang_reiczigel, reach
+from karat.simulate.noisy_judges import bronze_scores
+from karat.stats.correction import corrected, corrected_parts, half_width, lang_reiczigel
+
+sys.path.append(str(Path(__file__).parents[1] / "tests"))
+from noisy_pairs import bronze_pairs
 
 SEED = 1
 
@@ -30,8 +36,8 @@ def algorithm_2(studies: int) -> None:
         print(
             f"| {row['score']} | {row['mean']:.3f} | {row['sd']:.4f} | {row['mean_error']:.4f} | {row['covered']:.3f} |"
         )
-    ten = found.frame.with_columns(ten=pl.col("naive_error") * (found.queries / 10) ** 0.5)
-    held = BronzeScores(ten, found.truth, found.queries, found.level, found.seed).covered("naive", "ten")
+    ten = found.frame.with_columns(naive_error=pl.col("naive_error") * (found.queries / 10) ** 0.5)
+    held = replace(found, frame=ten).covered("naive")
     print(f"| naive, divided by the root of 10 | | | | {held:.3f} |\n")
 
 
@@ -50,7 +56,7 @@ def intervals(studies: int) -> None:
         score = rng.binomial(n, truth * right + (1 - truth) * (1 - other), studies) / n
         r, q = rng.binomial(n_right, right, studies) / n_right, rng.binomial(n_other, other, studies) / n_other
         parts = corrected_parts(score, score * (1 - score) / n, r, q, r * (1 - r) / n_right, q * (1 - q) / n_other)
-        half = reach(np.sqrt(np.asarray(sum(parts))), 0.95)
+        half = half_width(np.sqrt(np.asarray(sum(parts))), 0.95)
         normal = np.mean(np.abs(np.asarray(corrected(score, r, q)) - truth) <= half)
         low, high = lang_reiczigel(score, n, r, n_right, q, n_other)
         better = np.mean((np.asarray(low) <= truth) & (truth <= np.asarray(high)))
@@ -72,7 +78,7 @@ def tests(studies: int) -> None:
                 n_nonrelevant=gold[1],
                 studies=studies,
                 seed=SEED,
-            ).frame
+            )
             rejected = " | ".join(f"{share:.3f}" for share in frame["rejected"])
             sizes = f"{queries[0]:,} and {queries[1]:,} | {gold[0]} and {gold[1]}"
             print(f"| {difference:g} | {sizes} | {rejected} | {frame['covered'][2]:.3f} |")

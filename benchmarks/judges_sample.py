@@ -3,7 +3,7 @@
     python benchmarks/judges_sample.py [--studies 1000] [--judges 5 10 20]
 
 Studies of 40 queries with 5 documents each, 3 labels a document, by judges who differ by person, by query and by
-document (`karat.simulate.varied_judges`); the truth is the mean of some huge studies of the same population. Intervals
+document (tests/varied_judges.py); the truth is the mean of some huge studies of the same population. Intervals
 should hold in .93 to .97 of studies; groups from one population, and kinds of documents that differ in nothing, should
 be told apart in .03 to .07 of them. `fixed` are intervals over queries alone, for comparison.
 """
@@ -11,12 +11,16 @@ be told apart in .03 to .07 of them. `fixed` are intervals over queries alone, f
 from __future__ import annotations
 
 import argparse
+import sys
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
 from karat.judges import agreement, agreement_tests
-from karat.simulate.varied import varied_judges
+
+sys.path.append(str(Path(__file__).parents[1] / "tests"))
+from varied_judges import varied_judges
 
 FIGURES = ("alpha_ordinal", "fleiss")
 #: Seeds from here on are for the truth.

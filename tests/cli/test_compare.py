@@ -61,6 +61,21 @@ def test_the_methods_are_explained_where_there_are_several(study: dict[str, str]
     assert "Methods" not in karat(*arguments(study)).stdout
 
 
+@pytest.mark.parametrize("others", [["p_new"], ["p_new", "score"]])
+def test_systems_are_named_as_they_are_given(tmp_path: Path, others: list[str]) -> None:
+    queries = [f"q{number}" for number in range(8)]
+    (tmp_path / "qrels").write_text("".join(f"{query} 0 d {1 + (query < 'q4')}\n" for query in queries))
+    for place, system in enumerate(["my_old", *others]):
+        rows = "".join(
+            f"{query} Q0 {'de'[(number + place) % 2]} 1 1 {system}\n" for number, query in enumerate(queries)
+        )
+        (tmp_path / f"{system}.run").write_text(rows)
+    files = [str(tmp_path / f"{system}.run") for system in ("my_old", *others)]
+    said = karat("compare", str(tmp_path / "qrels"), *files, "-m", "P@1").stdout
+    assert "my_old" in next(line for line in said.splitlines() if line.startswith("method"))
+    assert "my old" not in said
+
+
 def test_without_gold_the_labels_are_taken_as_they_are(study: dict[str, str]) -> None:
     done = karat(*arguments(study))
     assert done.stdout.startswith("B is better than A by P@10:")

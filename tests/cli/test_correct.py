@@ -39,7 +39,7 @@ def test_two_scores_are_compared_and_the_papers_p_explained() -> None:
 
 def test_json_has_the_promised_shape() -> None:
     document = json.loads(correct(*A, *B, *GOLD, "--json").stdout)
-    assert {"systems", "methods", "verdict", "method", "reason", "notes"} <= document.keys()
+    assert {"systems", "methods", "verdict", "method", "notes"} <= document.keys()
     assert [row["method"] for row in document["methods"]] == ["naive", "independent", "shared"]
     for row in document["methods"]:
         assert {"method", "a", "b", "difference", "low", "high", "p", "standard_error"} <= row.keys()

@@ -216,6 +216,37 @@ def test_a_judge_twice_in_one_file_is_said_and_the_last_stands(study: Path, tmp_
     assert found == [(0.0, "2024-05-02")]
 
 
+def test_labels_without_a_judges_name_are_one_judges_and_this_is_said(study: Path, tmp_path: Path) -> None:
+    said = run("import", study, written(tmp_path / "crowd.csv", "query,doc,label\n9,a,2\n9,b,1\n")).output
+    assert "note: 2 labels without a judge's name taken for those of one judge, crowd." in said
+    assert out(study).select("doc", "label", "judge").rows() == [("a", 2.0, "crowd"), ("b", 1.0, "crowd")]
+
+
+@pytest.mark.parametrize(
+    ("rows", "error"),
+    [
+        (
+            "query,doc,label\n9,b,1\n9,a,2\n9,a,0\n",
+            "the label of document a of query 9: expected one answer where no judge is named, found 2; "
+            "say in a column judge who said what, or make one label of them first with karat convert --consensus",
+        ),
+        (
+            "query,left,right,choice\n9,x,y,left\n9,y,x,left\n",
+            "the preference of query 9: expected one answer where no judge is named, found 2; "
+            "say in a column judge who said what",
+        ),
+    ],
+)
+def test_several_answers_to_a_question_need_to_say_who_gave_them(
+    study: Path, tmp_path: Path, rows: str, error: str
+) -> None:
+    with pytest.raises(BadInput) as refused:
+        run("import", study, written(tmp_path / "crowd.csv", rows))
+    assert str(refused.value) == error
+    run("import", study, written(tmp_path / "ana.csv", "query,doc,label,judge\n9,a,2,ana\n"))
+    assert out(study)["judge"].to_list() == ["ana"], "nothing came in of the refused file"
+
+
 def test_answers_to_traps_and_changed_preferences_are_counted(study: Path, tmp_path: Path) -> None:
     rows = "query,left,right,choice,judge,trap\n1,x,y,left,ana,false\n2,x,y,left,ana,false\n3,x,bad,left,ana,true\n"
     said = run("import", study, written(tmp_path / "one.csv", rows)).output

@@ -96,6 +96,12 @@ def test_a_slip_in_the_study_file_is_said(tmp_path: Path, wrong: str, said: str)
         ("practice.csv", "query,doc,gold\n1,starter,2\n1,hoof-care,7\n", "practice.csv line 3: expected a grade of"),
         ("practice.csv", "query,doc\n1,starter\n", "practice.csv line 2: expected the right grade in the column gold"),
         ("practice.csv", "query,left,right,expected\n1,plain,better,up\n", "practice.csv line 2: expected left, equal"),
+        (
+            "tasks.csv",
+            "query,page\n1,starter\n",
+            "tasks.csv: expected tasks with query and doc, or query and left and right, or query and reason, "
+            "found query, page",
+        ),
         ("tasks.csv", "query,doc,gold\n1,starter,9\n", "tasks.csv line 2: expected a grade of the scale .* found 9"),
         ("tasks.csv", "query,doc,probability\n1,a,1\n1,b,1.5\n", "tasks.csv line 3: expected a probability above 0"),
         ("tasks.csv", "query,doc\n1,a\n1,a\n\n1,\n", "tasks.csv line 5: expected doc for a task of kind judge"),

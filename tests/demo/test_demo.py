@@ -10,7 +10,8 @@ import pytest
 from click.testing import CliRunner
 
 from karat.cli import karat
-from karat.demo import corpus, demo_study, study, write_demo
+from karat.demo import corpus, demo_study, write_demo
+from karat.demo.demo_study import _graded_only, _searched, _table
 from karat.demo.simulated_people import CROWD, FAVOURED, LLM, OTHER, favoured
 from karat.errors import BadInput, Undefined
 from karat.formats import read_clicks, read_documents, read_judgments, read_preferences, read_queries, read_runs
@@ -44,12 +45,12 @@ def test_a_file_has_the_name_that_all_versions_know(file: str, module: str | Non
 
 
 def test_every_question_has_grades_and_subtopics_and_every_grade_a_question() -> None:
-    graded, asked = study._table("grades.csv"), study._table("queries.csv")
+    graded, asked = _table("grades.csv"), _table("queries.csv")
     assert asked.height >= 30
-    assert {*graded["query"]} == {*asked["query"]} == {*study._table("subtopics.csv")["query"]}
+    assert {*graded["query"]} == {*asked["query"]} == {*_table("subtopics.csv")["query"]}
     assert {*graded["grade"]} == {"0", "1", "2"}
     assert not graded.select("query", "doc").is_duplicated().any()
-    subtopics = {*study._table("subtopics.csv").select("query", "subtopic").iter_rows()}
+    subtopics = {*_table("subtopics.csv").select("query", "subtopic").iter_rows()}
     named = [(q, s) for q, said in graded.select("query", "subtopics").iter_rows() for s in said or ""]
     assert {*named} <= subtopics
     relevant = graded.filter(pl.col("grade") != "0")
@@ -126,14 +127,14 @@ def test_a_folder_with_other_things_is_left_alone(tmp_path: Path) -> None:
 
 
 def test_documents_that_another_python_tells_differently_are_left_out_and_counted() -> None:
-    found = study._searched()[1]
-    graded = study._table("grades.csv")
+    found = _searched()[1]
+    graded = _table("grades.csv")
     some = graded.filter(pl.int_range(pl.len()) % 10 != 0)
-    runs, notes = study._graded_only(found, some)
+    runs, notes = _graded_only(found, some)
     assert runs.height < found.height
     assert f"{found.height - runs.height:,} of {found.height:,} results left out" in notes[0]
     with pytest.raises(Undefined, match="standard library"):
-        study._graded_only(found, graded.head(50))
+        _graded_only(found, graded.head(50))
 
 
 def test_the_command_prints_the_verdict_and_what_to_type_next(tmp_path: Path) -> None:

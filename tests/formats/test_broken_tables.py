@@ -55,6 +55,7 @@ def test_numbers_that_json_does_not_have_are_told_with_line_and_name(
         (ROW + '{"query": "a\tb"}\n', "line 2: expected a JSON object, found a tab or another control character"),
         (ROW + "5\n", "line 2: expected a JSON object, found a number"),
         (ROW + "null\n", "line 2: expected a JSON object, found null"),
+        (ROW + "NaN\n", "line 2: expected a number, found NaN, which JSON does not have"),
         (ROW + '"q"\n', "line 2: expected a JSON object, found a text"),
         (ROW + "oops\n", 'line 2: expected a JSON object, found "oops"'),
         ("[" + ROW.strip() + ",\n" + ROW.strip() + "]\n", "line 1: expected a JSON object, found a list"),

@@ -49,7 +49,7 @@ def test_an_error_counts_the_lines_of_quoted_texts(tmp_path: Path) -> None:
         ("query,document,colour\nq,d,1\n", "found query, document, colour (no label)"),
         ("query,doc,label\nq,d,1,9\n", "crowd.csv line 2: expected 3 cells (query, doc, label), found 4"),
         ("query,doc,label\nq,,1\n", "crowd.csv line 2: expected a text as doc, found nothing"),
-        ("query,doc,label,seconds\nq,d,1,fast\n", 'line 2: expected a number as seconds, found "fast"'),
+        ("query,doc,label,seconds\nq,d,1,fast\n", 'line 2: expected a number from 0 as seconds, found "fast"'),
         ("query,doc,label\n", None),
     ],
 )
@@ -150,7 +150,7 @@ def test_preferences_clicks_queries_and_documents_are_read(tmp_path: Path) -> No
         (
             kt.read_preferences,
             "query,left,right,choice\nq,a,b,maybe\n",
-            "expected a choice of left, equal, right",
+            "expected left, equal, right or none as choice",
         ),
         (
             kt.read_preferences,
@@ -163,8 +163,8 @@ def test_preferences_clicks_queries_and_documents_are_read(tmp_path: Path) -> No
             "query,doc,clicks\nq,a,1\nq,a,1\n",
             "line 3: expected one row of counts for a result",
         ),
-        (kt.read_queries, "query,text\n1,a\n1,b\n", "line 3: expected each query once, found 1 again"),
-        (kt.read_documents, "doc,title\n1,a\n1,b\n", "line 3: expected each document once, found 1 again"),
+        (kt.read_queries, "query,text\n1,a\n1,b\n", "line 3: expected each query once, found query 1 again"),
+        (kt.read_documents, "doc,title\n1,a\n1,b\n", "line 3: expected each document once, found doc 1 again"),
         (kt.read_runs, "query,doc\nq,a\n", "expected a column score or rank"),
     ],
 )

@@ -13,8 +13,8 @@ from karat.judges.agreement_figures import FIGURES
 from karat.judges.left_out import left_out
 from karat.judges.sums import By, all_sums
 from karat.labels import Panel
-from karat.simulate.varied import varied_judges
 from simulated import about, studies
+from varied_judges import varied_judges
 
 NAMES = ("alpha_ordinal", "fleiss")
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from karat.errors import BadInput, Undefined
 from karat.judges.clicks import against_clicks
+from karat.judges.features import add_features
 from karat.judges.most_clicked import most_clicked
 from karat.records import ClickLog, Clicks, Judgments, Result, Scale
 from karat.simulate import JudgingStudy, judging_study
@@ -342,7 +343,9 @@ def test_table_3_is_one_call() -> None:
 
     def turned(wikipedia: float, group: str) -> float:
         made = study(wikipedia)
-        result = against_clicks(made.with_features(), made.clicks, by="wikipedia")
+        result = against_clicks(
+            add_features(made.judgments, ["wikipedia"], documents=made.documents), made.clicks, by="wikipedia"
+        )
         assert result.frame["value"].unique(maintain_order=True).to_list() == ["WP1", "WP2", "nWP"]
         one, none = (row(result, group, value)["incorrect"] for value in ("WP1", "nWP"))
         return one - none  # type: ignore[operator, no-any-return]
@@ -358,7 +361,8 @@ def test_table_4_is_one_call() -> None:
     """The crowd puts a much clicked Wikipedia page above the rest too often; professionals shun the top."""
     # One document for each query, and one in five from Wikipedia: it takes many queries to see it surely.
     large = judging_study(seed=3, queries=1500)
-    result = most_clicked(large.with_features(), large.clicks, by="wikipedia", draws=100)
+    judged = add_features(large.judgments, ["wikipedia"], documents=large.documents)
+    result = most_clicked(judged, large.clicks, by="wikipedia", draws=100)
     lost = {}
     for group in ("crowd", "professional"):
         rated, true = ([row(result, g, value)["p_r"] for value in ("WP", "nWP")] for g in (group, "gold"))

@@ -20,7 +20,7 @@ from karat.judges import (
     predict_overall,
     setting_agreement,
 )
-from karat.judges.dimensions.settings import one_setting
+from karat.judges.dimensions.settings import Cells, one_setting
 from karat.simulate import ContextStudy, context_study
 from karat.stats.kappas import cross_table
 from karat.stats.ranks import spearman
@@ -186,6 +186,7 @@ def test_intervals_of_rank_correlations_hold_the_truth() -> None:
     for _ in seeds:
         one, two = grades(40)
         tables = cross_table(np.repeat(np.arange(40), 6), one, two, 40, 5)[:, None]
-        _, low, high = one_setting(tables, spearman, level=0.95, draws=300, seed=1)
+        cells = Cells(np.arange(40))
+        _, low, high, _ = one_setting(tables, spearman, cells, "rho", level=0.95, draws=300, seed=1)
         held.append(bool(low[0] <= truth <= high[0]))
     assert np.mean(held) == about(0.95, len(seeds), off=0.015)

@@ -33,7 +33,7 @@ def rows(documents: dict[str, dict[str, int]], **more: object) -> list[dict[str,
 AGREE = {"a": {"x": 2, "y": 2}, "b": {"x": 1, "y": 1}, "c": {"x": 0, "y": 0}}
 
 
-@pytest.mark.parametrize("column", ["aspect", "surface", "context", "subtopic"])
+@pytest.mark.parametrize("column", ["aspect", "context", "subtopic"])
 def test_one_judge_asked_three_things_is_not_three_users(column: str) -> None:
     asked = [
         row for n, value in enumerate("uvw") for row in rows({"a": {"x": n}, "b": {"x": 2 - n}}, **{column: value})

@@ -3,7 +3,7 @@
 import pytest
 
 from karat.errors import BadInput
-from karat.labels import select
+from karat.labels import Panel, consensus, select
 from karat.labels.selection import subtopics_of
 from karat.records import Judgments
 
@@ -36,10 +36,18 @@ def test_a_column_that_is_told_apart_makes_items_of_its_own(column: str) -> None
 
 @pytest.mark.parametrize("column", OTHERS)
 def test_where_no_label_is_of_the_usual_kind_each_value_is_taken_by_itself(column: str) -> None:
-    found = select(Judgments.of([PLAIN | {column: OTHERS[column][0]}, PLAIN | {column: "other"}]))
+    other = "Snippet " if column == "surface" else "other"
+    found = select(Judgments.of([PLAIN | {column: OTHERS[column][0]}, PLAIN | {column: other}]))
     assert len(found.frame) == 2
     assert found.key[-1] == column
     assert "is taken by itself" in found.notes[0]
+
+
+def test_what_is_told_apart_is_a_column_that_says_what_was_asked() -> None:
+    with pytest.raises(BadInput, match=r"column nosuch, found query, .*asked stands in aspect, surface, context, sub"):
+        Panel.of([PLAIN], apart=("nosuch",))
+    with pytest.raises(BadInput, match="expected a column nosuch"):
+        consensus([PLAIN], apart=("nosuch",))
 
 
 def test_scoring_refuses_labels_of_snippets_alone() -> None:

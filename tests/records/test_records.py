@@ -43,6 +43,44 @@ def test_infinite_labels_are_bad_labels() -> None:
         kt.Judgments.of({"q": {"d": float("inf")}})
 
 
+def test_a_surface_is_a_page_or_a_snippet() -> None:
+    rows = [{"query": "q", "doc": "d", "label": 1, "surface": said} for said in ("Page ", "SNIPPET", "", None)]
+    assert kt.Judgments.of(rows).frame["surface"].to_list() == ["page", "snippet", None, None]
+    with pytest.raises(kt.BadInput, match='row 2: expected page or snippet as surface, found "screenshot"'):
+        kt.Judgments.of([rows[0], rows[1] | {"surface": "screenshot"}])
+
+
+@pytest.mark.parametrize("name", ["seconds", "away"])
+@pytest.mark.parametrize("wrong", [-1.0, float("inf"), "inf", "-0.5"])
+def test_no_judge_takes_forever_or_less_than_nothing(name: str, wrong: float | str) -> None:
+    label = {"query": "q", "doc": "d", "label": 1}
+    choice = {"query": "q", "left": "a", "right": "b", "choice": "left"}
+    for records, row in ((kt.Judgments, label), (kt.Preferences, choice)):
+        with pytest.raises(kt.BadInput, match=f'row 2: expected a number from 0 as {name}, found "{wrong}"'):
+            records.of(pl.DataFrame([row | {name: type(wrong)(3)}, row | {name: wrong}]))
+        assert records.of([row | {name: 0.0}, row | {name: float("nan")}]).frame[name].to_list() == [0.0, None]
+
+
+def test_of_two_columns_for_one_thing_the_very_name_counts_and_is_said() -> None:
+    frame = pl.DataFrame({"query": ["q"], "qid": ["7"], "doc": ["d"], "label": [1], "grade": [3]})
+    labels = kt.Judgments.of(frame)
+    assert labels.frame.select("query", "label").row(0) == ("q", 1.0)
+    assert labels.notes == (
+        "the judgments: query counts as the query's id, and not qid",
+        "the judgments: label counts as the grade given; none when the judge could not tell, and not grade",
+    )
+    same = kt.Judgments.of(frame.with_columns(qid="query", grade="label"))
+    assert not same.notes, "a copy changes nothing"
+    logged = pl.DataFrame({"query": ["q"], "docid": ["d"], "url": ["https://d"], "clicked": [True]})
+    assert kt.Clicks.of(logged).frame["doc"].to_list() == ["d"], "an address beside an id is no id"
+
+
+def test_two_other_names_for_one_column_are_refused() -> None:
+    frame = pl.DataFrame({"query": ["q"], "doc": ["d"], "rating": [1], "grade": [3]})
+    with pytest.raises(kt.BadInput, match=r"one column as label, .* found rating and grade; call the one that counts"):
+        kt.Judgments.of(frame)
+
+
 def test_a_judge_may_say_the_same_twice() -> None:
     rows = [{"query": "q", "doc": "d", "label": n, "judge": "ann"} for n in (1, 2)]
     assert len(kt.Judgments.of(rows)) == 2

@@ -77,7 +77,7 @@ def test_tables_set_intervals_beside_figures_and_words_apart():
     frame = pl.DataFrame(
         {"system": ["a", "b"], "score": [0.51, float("nan")], "low": [0.41, None], "high": [0.61, None]}
     )
-    html = page("T", "v", "", "", "", (Section("s", "S", ("found",), (), (Table("Scores", frame),)),))
+    html = page("T", "v", "", "", "", (Section(("found",), (), (Table("Scores", frame),), name="s", title="S"),))
     assert '<td class="word">a</td><td>0.51 <span class="interval">[0.41, 0.61]</span></td>' in html
     assert '<td class="word">b</td><td>-</td>' in html
 

@@ -13,9 +13,8 @@ from karat.errors import BadInput
 from karat.records import Judgments
 from karat.simulate import (
     JudgingStudy,
-    click_log,
+    draw,
     fatigue,
-    judge_labels,
     judging_study,
     label_chances,
     position_clicks,
@@ -144,7 +143,7 @@ def test_the_same_seed_makes_the_same_study_and_another_another() -> None:
 
 
 def test_a_study_holds_what_the_analyses_ask_for() -> None:
-    study = judging_study(seed=3, queries=20, llm=True, cant_tell=0.05, log_sessions=5)
+    study = judging_study(seed=3, queries=20, llm=True, cant_tell=0.05)
     assert study.judgments.frame.columns == ["query", "doc", "label", "judge", "group", "time", "seconds"]
     assert study.judgments.frame["group"].unique().sort().to_list() == ["crowd", "gold", "llm", "professional"]
     assert study.judgments.frame["label"].null_count() > 0
@@ -152,9 +151,6 @@ def test_a_study_holds_what_the_analyses_ask_for() -> None:
     assert study.runs.systems == ["bm25", "wikipedia", "production"]
     assert study.queries.frame.columns == ["query", "text", "kind"]
     assert study.documents.frame.columns == ["doc", "title", "snippet", "url", "text"]
-    assert study.click_log is not None
-    assert len(study.click_log) == 5 * len(study.documents)
-    assert study.clicks.frame.equals(study.click_log.counts().frame)
     assert "overrates Wikipedia pages by 0.50 of a grade" in repr(study)
 
 
@@ -176,7 +172,9 @@ def test_features_can_be_read_off_the_pages() -> None:
         queries=study.queries,
         documents=study.documents,
     )
-    assert read.frame.equals(study.with_features().frame)
+    both = read.frame.join(study.pairs, on=["query", "doc"], suffix=" planted")
+    for name, has in (("wikipedia", "WP"), ("query_in_url", "QiU"), ("root_url", "RU")):
+        assert both[name].to_list() == [has if it else f"n{has}" for it in both[f"{name} planted"]]
 
 
 def test_too_small_a_study_is_refused_and_the_smallest_works() -> None:
@@ -188,27 +186,18 @@ def test_too_small_a_study_is_refused_and_the_smallest_works() -> None:
     assert len(tiny.judgments) >= 4
 
 
-def test_a_confusion_matrix_comes_out_as_it_went_in() -> None:
-    matrix = np.array([[0.7, 0.2, 0.1], [0.1, 0.6, 0.3], [0.0, 0.5, 0.5]])
-    truth = np.repeat(np.arange(3), 20_000)
-    labels = judge_labels(truth, levels=3, confusion=matrix, seed=1)
-    seen = np.array([np.bincount(labels[truth == g], minlength=3) / 20_000 for g in range(3)])
-    assert np.abs(seen - matrix).max() < 4 * 0.5 / np.sqrt(20_000)
-    assert labels[truth == 2].min() == 1
-
-
 def test_a_lenient_judge_is_lenient_by_so_much_away_from_the_ends() -> None:
     middle = label_chances([4], levels=9, spread=0.7, leniency=0.4) @ np.arange(9)
     assert middle[0] - 4 == pytest.approx(0.4, abs=1e-3)
-    by_matrix = label_chances([4], levels=9, confusion=np.eye(9), leniency=-1.25) @ np.arange(9)
-    assert by_matrix[0] == pytest.approx(2.75)
+    moved_down = label_chances([4], levels=9, spread=0.01, shift=-1.25) @ np.arange(9)
+    assert moved_down[0] == pytest.approx(2.75)
 
 
 def test_a_tired_judge_errs_more_and_more() -> None:
     place = np.arange(1000)
     assert fatigue(place, 0.05)[[0, 100, 999]].tolist() == pytest.approx([0.0, 0.05, 0.4995])
     truth = np.tile([0, 1, 2, 3, 4], 8000)
-    labels = judge_labels(truth, spread=0.01, careless=fatigue(np.arange(40_000) / 40, 0.1), seed=0)
+    labels = draw(label_chances(truth, spread=0.01, careless=fatigue(np.arange(40_000) / 40, 0.1)), seed=0)
     wrong = (labels != truth).reshape(4, -1).mean(axis=1)
     # Four of five careless answers are wrong; the share of careless ones is 1/8, 3/8, 5/8, 7/8 of 1.
     assert wrong == pytest.approx(0.8 * np.array([1, 3, 5, 7]) / 8, abs=0.02)
@@ -235,10 +224,9 @@ def test_bad_judges_are_refused() -> None:
         {"truth": [-1]},
         {"truth": [0], "spread": 0.0},
         {"truth": [0], "careless": 1.5},
-        {"truth": [0], "confusion": [[1.0]]},
     ):
         with pytest.raises(BadInput):
-            judge_labels(**wrong)  # type: ignore[arg-type]
+            label_chances(**wrong)  # type: ignore[arg-type]
 
 
 def test_users_click_by_rank_and_grade() -> None:
@@ -247,11 +235,6 @@ def test_users_click_by_rank_and_grade() -> None:
     rate = clicks["clicks"] / 1_000_000
     assert rate.to_list() == pytest.approx([0.08, 0.08 / 2**0.8, 0.55, 0.55 / 2**0.8], abs=0.003)
     assert (clicks["satisfied"] / clicks["clicks"]).to_list() == pytest.approx([0.1, 0.1, 0.85, 0.85], abs=0.01)
-    log = click_log(shown, sessions=20_000, seed=1)
-    counted = log.counts().frame
-    assert (counted["clicks"] / 20_000).to_list() == pytest.approx(rate.to_list(), abs=0.015)
-    assert (counted["satisfied"] / counted["clicks"]).to_list() == pytest.approx([0.1, 0.1, 0.85, 0.85], abs=0.04)
-    assert log.frame.filter(~pl.col("clicked"))["dwell"].null_count() == log.frame.height - counted["clicks"].sum()
     with pytest.raises(BadInput, match="grades from 0 to 4"):
         position_clicks(shown.with_columns(grade=pl.lit(5)))
     with pytest.raises(BadInput, match="the columns query, doc, rank, grade"):

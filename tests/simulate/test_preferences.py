@@ -95,7 +95,7 @@ def test_users_may_differ_in_what_a_list_is_worth_to_them() -> None:
     """Half go by the first document, half by the number of relevant ones, where the two point different ways."""
     labels = Judgments.of({"q": {"a": 1, "b": 1, "c": 1, "x": 0, "y": 0, "z": 0}})
     runs = Runs.of({"top": {"q": {"a": 3.0, "x": 2.0, "y": 1.0}}, "many": {"q": {"z": 3.0, "b": 2.0, "c": 1.0}}})
-    said = side_by_side(labels, runs, ["RR", "P@3"], judges=400, population=400, noise=0.0, block=0, seed=1)
+    said = side_by_side(labels, runs, ["RR", "P@3"], judges=400, noise=0.0, block=0, seed=1)
     assert (chosen(said) == "top").mean() == pytest.approx(0.5, abs=0.08)
 
 
@@ -106,7 +106,7 @@ def test_random_preferences_know_nothing_of_the_lists() -> None:
 
 @pytest.mark.parametrize(
     "options",
-    [{"judges": 0}, {"noise": -1.0}, {"careless": 2.0}, {"block": 1}, {"judges": 5, "population": 3}],
+    [{"judges": 0}, {"noise": -1.0}, {"careless": 2.0}, {"block": 1}],
 )
 def test_impossible_studies_are_refused(options: dict[str, float]) -> None:
     with pytest.raises(BadInput):

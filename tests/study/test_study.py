@@ -183,3 +183,8 @@ def test_results_in_python_show_the_names_of_the_scale(folder: Path) -> None:
         assert "Key" in result._repr_html_()
         grades = result.frame["level" if "level" in result.frame.columns else "grade"]
         assert grades.max() == 3.0, "the frame keeps the numbers"
+
+
+def test_kinds_that_no_study_holds_are_refused(folder: Path) -> None:
+    with pytest.raises(kt.BadInput, match="expected some of runs, queries, documents, preferences, clicks, found foo"):
+        kt.Study.load(folder, only=("foo",))

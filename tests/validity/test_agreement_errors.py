@@ -12,7 +12,9 @@ import polars as pl
 import pytest
 
 from karat.simulate import preference_study
-from karat.validity import Compared, agreement, agreement_of
+from karat.validity import agreement
+from karat.validity.pair_scores import PairScores
+from karat.validity.user_agreement import agreement_of
 from simulated import about, studies
 
 MEASURES = ("nDCG@10", "P@10", "RR", "ERR@10")
@@ -23,7 +25,7 @@ def bound(rate: float, studies: int) -> float:
     return 3 * sqrt(rate * (1 - rate) / studies)
 
 
-def pairs(queries: int, each: int, users: np.ndarray, points: np.ndarray) -> Compared:
+def pairs(queries: int, each: int, users: np.ndarray, points: np.ndarray) -> PairScores:
     """So many pairs of each query, what users prefer, and which side each measure points to."""
     frame = pl.DataFrame(
         {
@@ -34,7 +36,7 @@ def pairs(queries: int, each: int, users: np.ndarray, points: np.ndarray) -> Com
         }
     )
     measures = MEASURES[: points.shape[1]]
-    return Compared(frame, measures, np.where(points > 0, 1.0, 0.5), np.where(points < 0, 1.0, 0.5))
+    return PairScores(frame, measures, np.where(points > 0, 1.0, 0.5), np.where(points < 0, 1.0, 0.5))
 
 
 @pytest.mark.evidence
@@ -106,7 +108,7 @@ def test_parts_of_a_split_that_do_not_differ_are_rarely_said_to() -> None:
         points = (np.where(rng.random(len(users)) < chance, 1, -1) * users)[:, None]
         compared = pairs(queries, each, users, points)
         kind = pl.Series(np.repeat(rng.choice(["nav", "inf"], queries), each))
-        labelled = Compared(
+        labelled = PairScores(
             compared.pairs.with_columns(kind=kind), compared.measures, compared.score_a, compared.score_b
         )
         alarms.append(agreement_of(labelled, split=["kind"], draws=0).between_splits["p"][0] < 0.05)

@@ -35,7 +35,7 @@ def test_a_satisfied_click_is_worth_two_any_click_one() -> None:
         pl.DataFrame({"query": ["q"] * 2, "doc": ["a"] * 2, "clicked": [True, True], "dwell": [29.9, 30]})
     )
     assert click_labels(log).frame["label"].to_list() == [2]
-    assert click_labels(log, satisfied_after=60).frame["label"].to_list() == [1]
+    assert click_labels(Clicks.of(log, satisfied_after=60)).frame["label"].to_list() == [1]
 
 
 def test_rates_and_click_ndcg_are_as_by_hand() -> None:
@@ -96,10 +96,10 @@ def test_a_stay_that_nobody_measured_is_no_satisfied_click() -> None:
 
 
 def test_a_stay_below_nothing_is_refused() -> None:
-    with pytest.raises(BadInput, match="a dwell of 0 seconds or more, found -3"):
+    with pytest.raises(BadInput, match=r'expected a number from 0 as dwell, found "-3.0"'):
         ClickLog.check(log_of([40.0, -3.0]))
     with pytest.raises(BadInput, match="0 seconds or more"):
-        click_labels(log_of([40.0]), satisfied_after=float("nan"))
+        click_labels(Clicks.of(log_of([40.0]), satisfied_after=float("nan")))
 
 
 def test_a_log_may_come_as_a_frame_or_rows() -> None:

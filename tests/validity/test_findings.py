@@ -11,10 +11,8 @@ from karat.records import Preferences, Runs
 from karat.simulate import preference_study
 from karat.stats.signs import share_interval
 from karat.validity import (
-    Compared,
     against_ratings,
     agreement,
-    agreement_of,
     agreement_tables,
     fit_measure,
     measure_correlation,
@@ -22,14 +20,16 @@ from karat.validity import (
     rank_systems,
     votes,
 )
+from karat.validity.pair_scores import PairScores
+from karat.validity.user_agreement import agreement_of
 
 
-def pairs(users: list[int], points: list[list[int]]) -> Compared:
+def pairs(users: list[int], points: list[list[int]]) -> PairScores:
     """One pair a query: what users prefer, and which side each measure points to."""
     frame = pl.DataFrame({"query": [f"q{n:03}" for n in range(len(users))], "sign": users})
     frame = frame.with_columns(a=pl.lit("x"), b=pl.lit("y"))
     way = np.array(points, np.float64)
-    return Compared(frame, ("P@10", "RR")[: way.shape[1]], np.where(way > 0, 1.0, 0.5), np.where(way < 0, 1.0, 0.5))
+    return PairScores(frame, ("P@10", "RR")[: way.shape[1]], np.where(way > 0, 1.0, 0.5), np.where(way < 0, 1.0, 0.5))
 
 
 def answers(*choices: str, judge: str | None = None) -> list[dict[str, object]]:

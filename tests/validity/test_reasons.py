@@ -10,7 +10,7 @@ from sklearn.metrics import cohen_kappa_score
 from karat.errors import BadInput, Undefined
 from karat.records import Preferences
 from karat.stats.kappas import krippendorff_alpha, pair_sums
-from karat.validity.coders import coder_agreement, set_distance
+from karat.validity.coding_agreement import coder_agreement, masi_distance
 from karat.validity.reason_classes import NAMES
 from karat.validity.reason_model import learn_reasons
 from karat.validity.reasons import codes_of, comments_of, reason_table, reasons_by_rules
@@ -138,9 +138,8 @@ def test_too_few_comments_teach_nothing_and_rare_classes_are_left_to_rules() -> 
 
 def test_distances_of_sets_are_as_by_hand() -> None:
     sets = np.array([[1, 1, 1, 0], [1, 0, 0, 0], [0, 0, 0, 1]], bool)
-    assert set_distance(sets, sets, "jaccard") == pytest.approx(np.array([[0, 2 / 3, 1], [2 / 3, 0, 1], [1, 1, 0]]))
     masi = 1 - 1 / 3 * 2 / 3
-    assert set_distance(sets, sets, "masi") == pytest.approx(np.array([[0, masi, 1], [masi, 0, 1], [1, 1, 0]]))
+    assert masi_distance(sets, sets) == pytest.approx(np.array([[0, masi, 1], [masi, 0, 1], [1, 1, 0]]))
 
 
 def two_coders(number: int, noise: float, seed: int) -> list[dict[str, object]]:
@@ -177,9 +176,8 @@ def test_the_kappa_of_a_class_is_scikit_learns_and_one_code_each_is_nominal_alph
     ]
     counts = np.eye(4)[one] + np.eye(4)[two]
     expected = krippendorff_alpha(pair_sums(counts, np.zeros(60, int), 1).by_label, np.arange(4.0), "nominal")[0]
-    for distance in ("masi", "jaccard"):
-        alpha = coder_agreement(rows, distance=distance, draws=0).frame.row(-1, named=True)  # type: ignore[arg-type]
-        assert alpha["agreement"] == pytest.approx(expected)
+    alpha = coder_agreement(rows, draws=0).frame.row(-1, named=True)
+    assert alpha["agreement"] == pytest.approx(expected)
 
 
 def test_coders_who_guess_agree_by_chance_and_those_who_do_not_always() -> None:

@@ -13,7 +13,7 @@ from scipy.stats import ttest_rel
 
 from karat.errors import BadInput, MissingExtra
 from karat.labels import Panel
-from karat.records import Judgments, Result, Runs
+from karat.records import Judgments, Result
 from karat.simulate import judging_study
 from karat.validity import train
 from karat.validity.lambdarank import Pool, rotation
@@ -149,22 +149,6 @@ def test_baselines_with_one_feature_do_not_care_who_trained_them() -> None:
     assert found["kind", "kind", "good"]["ndcg"] == pytest.approx(found["harsh", "kind", "good"]["ndcg"], abs=0.03)
 
 
-def test_runs_and_columns_of_the_judgments_serve_as_features() -> None:
-    judgments, features = made(15, 6)
-    runs = Runs.of(
-        pl.concat(
-            [features.select(pl.lit(s).alias("system"), "query", "doc", score=pl.col(s)) for s in ("words", "good")]
-        )
-    )
-    by_runs = train(judgments, runs).frame
-    joined = Judgments.of(judgments.frame.join(features, on=["query", "doc"]))
-    by_columns = train(joined, ["words", "good"]).frame
-    by_frame = train(judgments, features.select("query", "doc", "words", "good")).frame
-    assert by_runs["features"].to_list() == ["words", "good", "words + good"]
-    assert by_runs.equals(by_columns, null_equal=True)
-    assert by_runs.equals(by_frame, null_equal=True)
-
-
 def test_a_yes_or_no_in_words_is_a_feature_too() -> None:
     judgments, features = made(15, 6)
     words = features.select(
@@ -196,11 +180,6 @@ def test_what_cannot_be_trained_is_said() -> None:
         train(judgments, features, folds=2)
     with pytest.raises(BadInput, match="as many queries as folds"):
         train(*made(4, 6))
-    with pytest.raises(BadInput, match="the column group"):
-        train(judgments, features, groups=["nobody"])
-    grouped = Judgments.of(judgments.frame.with_columns(group=pl.lit("crowd")))
-    with pytest.raises(BadInput, match=r"a group of the judgments \(crowd\), found nobody"):
-        train(grouped, features, groups=["nobody"])
     with pytest.raises(BadInput, match="a column of the features"):
         train(judgments, features, feature_sets={"x": ["colour"]})
     with pytest.raises(BadInput, match="each document of a query once"):
@@ -242,10 +221,9 @@ def test_a_group_teaches_the_label_in_the_middle_of_three_different_ones() -> No
     """0, 2 and 3 are 2: the lowest of three would teach that good documents are bad."""
     rows = [{"query": "q", "doc": "d", "label": label, "judge": f"w{label}", "group": "crowd"} for label in (0, 2, 3)]
     panel = Panel.of([*rows, rows[0] | {"doc": "e"}])
-    labels, notes = taught(panel, None, "median")
+    labels, notes = taught(panel)
     assert labels["crowd"].frame.rows() == [("q", "d", 2.0), ("q", "e", 0.0)]
     assert any(note.startswith("crowd: 4 labels of 2 documents: the median counts") for note in notes)
-    assert taught(panel, None, "majority")[0]["crowd"].frame["label"].to_list() == [0.0, 0.0]
 
 
 def test_without_lightgbm_the_remedy_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,8 @@ import karat as kt
 from karat.errors import BadInput, Undefined
 from karat.records import Judgments, Preferences, Queries, Runs
 from karat.simulate import preference_study, side_by_side
-from karat.validity import agreement, agreement_tables, compare, preferred
+from karat.validity import agreement, agreement_tables, preferred
+from karat.validity.pair_scores import score_pairs
 
 #: Query: the labels by doc, the lists of x and y, and what users say (for x, for y).
 CASES = {
@@ -188,7 +189,7 @@ def test_scores_of_pairs_are_those_of_scoring() -> None:
     from karat.estimate import score
 
     made = preference_study(queries=12, seed=2)
-    compared = compare(preferred(made.preferences), made.judgments, made.runs, ["nDCG@10", "AP"], depth=1000)
+    compared = score_pairs(preferred(made.preferences), made.judgments, made.runs, ["nDCG@10", "AP"], depth=1000)
     scores = score(made.judgments, made.runs, ["nDCG@10", "AP"], draws=0).queries
     values = {(s, q): (x, y) for s, q, x, y in scores.select("system", "query", "nDCG@10", "AP").iter_rows()}
     for row, a, b in zip(compared.pairs.iter_rows(named=True), compared.score_a, compared.score_b, strict=True):

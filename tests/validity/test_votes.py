@@ -74,7 +74,7 @@ def test_traps_need_their_right_answer_and_a_judge() -> None:
         trusted(Preferences.of([row | {"judge": "ann"}]))
     with pytest.raises(BadInput, match="a column judge"):
         trusted(Preferences.of([row | {"expected": "left"}]))
-    with pytest.raises(BadInput, match='an answer of left, equal, right or none, found "up"'):
+    with pytest.raises(BadInput, match='left, equal, right or none as expected, found "up"'):
         Preferences.of([row | {"expected": "up"}])
 
 
@@ -156,7 +156,7 @@ def test_what_cannot_be_asked_for_is_named() -> None:
         preferred(answers, by="judge")
     with pytest.raises(BadInput, match="the column subtopic"):
         preferred(answers, by="subtopic")
-    with pytest.raises(BadInput, match="a strength of 0 or more"):
+    with pytest.raises(BadInput, match=r'row 1: expected a number from 0 as strength, found "-1.0"'):
         Preferences.of([{"query": "q", "left": "a", "right": "b", "choice": "left", "strength": -1.0}])
 
 

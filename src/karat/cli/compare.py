@@ -127,12 +127,9 @@ def _print(found: Comparison, by_query: bool) -> None:
     many = len(found.systems) > 2
     say(out, found.finding)
     methods = found.methods.drop("system_a", "system_b") if not many else found.methods.drop("system_a")
-    if not many:
-        methods = methods.rename({"a": found.systems[0], "b": found.systems[1]})
-    else:
-        methods = methods.rename({"system_b": "system", "a": found.systems[0], "b": "score"})
-    blank = Result(methods.rename({"n_queries": "queries", "n_gold": "gold"}), "")
-    print_result(blank)
+    names = {"n_queries": "queries", "n_gold": "gold"} | ({"system_b": "system"} if many else {})
+    heads = {"a": found.systems[0], "b": "score" if many else found.systems[1]}
+    print_result(Result(methods.rename(names), ""), heads=heads)
     if found.pairs.height:
         out.print()
     if many and found.ranks.height:

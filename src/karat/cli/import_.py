@@ -138,7 +138,11 @@ def _add_records(opened: Opened, source: str, records: Records, thing: str) -> t
     notes = [f"note: {note}" for note in records.notes]
     notes += not_in_the_files(records, queries=files.queries, documents=files.documents, runs=files.runs)
     notes += _of_columns(not_kept(records))
-    done = import_records(opened.store, records, name=File(source).stem)
+    name = File(source).stem
+    nameless = records.frame["judge"].null_count() if records.has("judge") else len(records)
+    if nameless:
+        notes.append(f"note: {count(nameless, thing)} without a judge's name taken for those of one judge, {name}.")
+    done = import_records(opened.store, records, name=name)
     notes += notes_of_tasks(done.chances, done.probabilities)
     said = (
         (True, count(done.new, f"new {thing}")),

@@ -85,8 +85,10 @@ def show_all(tables: Iterable[tuple[str, Result]], show: Callable[[str, Result],
         show(title, result)
 
 
-def print_result(result: Result, columns: list[str] | None = None, title: str = "") -> None:
-    """The finding, the figures (some columns of them, if named), and the notes."""
+def print_result(
+    result: Result, columns: list[str] | None = None, title: str = "", heads: Mapping[str, str] | None = None
+) -> None:
+    """The finding, the figures (some columns of them, if named), and the notes; `heads` are shown as they are given."""
     out = console()
     if title:
         out.print(f"[bold]{title}[/bold]")
@@ -94,7 +96,8 @@ def print_result(result: Result, columns: list[str] | None = None, title: str = 
     frame = in_words(result.frame, result.scale)
     if frame.height:
         told = written(frame.head(MOST_ROWS), columns or result.columns)
-        for place, table in enumerate(side_by_side(told.heads, told.rows, out.width, told.lead, _keys(told))):
+        shown = [(heads or {}).get(head, head) for head in told.heads]
+        for place, table in enumerate(side_by_side(shown, told.rows, out.width, told.lead, _keys(told))):
             if place:  # what identifies a row is repeated when the figures need more than one table
                 out.print()
             out.print(table)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Query, Request
+from fastapi import APIRouter, Query, Request
 
 from karat.collect import answers, documents, kinds, people, replies
 from karat.collect.app_state import AppState
+from karat.collect.documents import DocName, TaskId
 from karat.collect.shown import Reply
 from karat.store import answering
 from karat.store.answering import Outcome
@@ -16,8 +17,6 @@ from karat.store.log import Answer
 from karat.store.progress import judge_progress
 from karat.store.queue import held_task, next_task
 
-TaskId = Annotated[int, Path(ge=1, le=2**31 - 1)]
-DocName = Annotated[str | None, Query(max_length=2000, description="the document's id; of two lists it is needed")]
 Besides = Annotated[
     str,
     Query(

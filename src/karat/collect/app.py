@@ -14,12 +14,11 @@ from fastapi.responses import JSONResponse, RedirectResponse, Response
 from fastapi.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from karat.collect import api_data, api_judge, api_lead, auth_routes, documents
+from karat.collect import api_data, api_judge, api_lead, auth_routes, dashboard, documents, pages
 from karat.collect.app_state import VERSION, AppState
 from karat.collect.description import describe
 from karat.collect.material import Material
 from karat.collect.people import Forbidden, NotSignedIn, TooMany
-from karat.collect.rendering import render
 from karat.errors import BadInput, KaratError, Undefined
 from karat.records.design import StudyDesign
 from karat.store import Closed, Conflict, NotYours, Store
@@ -58,12 +57,9 @@ def create_app(study: StudyDesign, store: Store, material: Material | None = Non
         app.add_exception_handler(kind, _said)
     for failure in UNREACHABLE:
         app.add_exception_handler(failure, _unreachable)
-    app.include_router(api_judge.router)
-    app.include_router(api_lead.router)
-    app.include_router(api_data.router)
-    app.include_router(documents.router)
-    app.include_router(auth_routes.router)
-    _add_pages(app)
+    for part in (api_judge, api_lead, api_data, documents, auth_routes, pages, dashboard):
+        app.include_router(part.router)
+    app.mount("/static", StaticFiles(directory=str(files("karat.collect") / "static")), name="static")
     describe(app)
     app.add_middleware(Guard, study=study, secure=secure)
     return app
@@ -75,14 +71,6 @@ async def _few_threads(app: FastAPI) -> AsyncIterator[None]:
     running: AppState = app.state.running
     current_default_thread_limiter().total_tokens = THREADS[running.store.database.dialect]
     yield
-
-
-def _add_pages(app: FastAPI) -> None:
-    from karat.collect import dashboard, pages
-
-    app.include_router(pages.router)
-    app.include_router(dashboard.router)
-    app.mount("/static", StaticFiles(directory=str(files("karat.collect") / "static")), name="static")
 
 
 async def _said(request: Request, error: Exception) -> Response:
@@ -103,9 +91,7 @@ async def _unreachable(request: Request, error: Exception) -> Response:
         detail = "the study's database cannot be reached now; try again in a while"
         return JSONResponse({"detail": detail}, 503, {"Retry-After": "5"})
     text = "The study cannot be reached now. What you said is kept; load this page again in a while."
-    return render(
-        request.app.state.running, "message.html", heading="One moment", text=text, link="", link_text="", code=503
-    )
+    return pages.message_page(request.app.state.running, "One moment", text, code=503)
 
 
 class Guard:
@@ -146,13 +132,10 @@ class Guard:
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 given = {name.lower() for name, _ in message["headers"]}
-                more = dict(self.headers)
                 # Scripts import one another: after an update none of them may be an old one.
-                more[b"cache-control"] = b"no-store" if fresh else b"no-cache"
-                message["headers"] = [
-                    *message["headers"],
-                    *((name, value) for name, value in more.items() if name not in given),
-                ]
+                more = self.headers | {b"cache-control": b"no-store" if fresh else b"no-cache"}
+                added = [(name, value) for name, value in more.items() if name not in given]
+                message["headers"] = [*message["headers"], *added]
             await send(message)
 
         await self.app(scope, receive, send_with_headers)

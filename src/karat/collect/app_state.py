@@ -8,7 +8,7 @@ from functools import cached_property
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from karat.collect.limits import Limiter
+from karat.collect.limits import Figures, Limiter
 from karat.collect.material import Material
 from karat.records.design import StudyDesign
 from karat.store import Store
@@ -30,6 +30,7 @@ class AppState:
     #: Wrong sign-ins, by place and by name. One place alone never reaches the limit of a name.
     wrong_places: Limiter = field(default_factory=lambda: Limiter(tries=5))
     wrong_names: Limiter = field(default_factory=lambda: Limiter(tries=100))
+    figures: Figures = field(default_factory=Figures)
 
     @cached_property
     def mark(self) -> str:

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Depends, Path, Request
 from fastapi.responses import RedirectResponse
 
 from karat.collect import people
-from karat.collect.app_state import running_study
+from karat.collect.app_state import AppState, running_study
 from karat.store import people as stored
 
 router = APIRouter(include_in_schema=False)
@@ -30,11 +30,7 @@ def join(request: Request, token: Annotated[str, Path(max_length=200)]) -> Redir
     """A judge's personal link."""
     running = running_study(request)
     session = people.join(running, token)
-    if session is None:
-        return RedirectResponse("/message?about=link", 303)
-    response = RedirectResponse("/welcome", 303)
-    people.set_cookie(running, response, people.JUDGE, session)
-    return response
+    return _with_session(running, people.JUDGE, session) if session else RedirectResponse("/message?about=link", 303)
 
 
 @router.get("/enter")
@@ -44,9 +40,7 @@ def enter(request: Request) -> RedirectResponse:
     state, session = people.enter(running, dict(request.query_params))
     if session is None:
         return RedirectResponse("/preview" if state == "preview" else "/message?about=closed", 303)
-    response = RedirectResponse("/welcome", 303)
-    people.set_cookie(running, response, people.JUDGE, session)
-    return response
+    return _with_session(running, people.JUDGE, session)
 
 
 @router.post("/signin")
@@ -59,9 +53,7 @@ def sign_in(request: Request, form: Form) -> RedirectResponse:
         return RedirectResponse("/signin?wrong=1", 303)
     except people.TooMany as error:
         return RedirectResponse(f"/signin?wait={int(error.seconds) + 1}", 303)
-    response = RedirectResponse("/lead", 303)
-    people.set_cookie(running, response, people.LEAD, token)
-    return response
+    return _with_session(running, people.LEAD, token)
 
 
 @router.post("/signout")
@@ -72,4 +64,10 @@ def sign_out(request: Request, form: Form) -> RedirectResponse:
     stored.end_session(running.store, people.session_token(running, request, people.LEAD) or "")
     response = RedirectResponse("/signin", 303)
     response.delete_cookie(people.cookie_name(running, people.LEAD), path="/")
+    return response
+
+
+def _with_session(running: AppState, role: str, token: str) -> RedirectResponse:
+    response = RedirectResponse("/lead" if role == people.LEAD else "/welcome", 303)
+    people.set_cookie(running, response, role, token)
     return response

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-import time
-from collections.abc import Callable
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -23,26 +20,6 @@ from karat.store.read_tables import drawn_any
 router = APIRouter(tags=["lead"])
 
 
-class Figures:
-    """Figures kept until something new is in the log; costly ones are not made anew at every look."""
-
-    def __init__(self) -> None:
-        self._kept: dict[str, tuple[int, float, float, Any]] = {}
-        self._lock = threading.Lock()
-
-    def get(self, name: str, stamp: int, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-        """What `make` gives, or gave for the same stamp, or gave not long ago measured by what it costs."""
-        with self._lock:
-            known = self._kept.get(name)
-            if known is not None and (known[0] == stamp or time.monotonic() < known[1]):
-                return dict(known[3])
-            start = time.monotonic()
-            value = make()
-            cost = time.monotonic() - start
-            self._kept[name] = (stamp, time.monotonic() + 10 * cost, cost, value)
-            return dict(value)
-
-
 @router.get("/signin", include_in_schema=False)
 def sign_in_page(request: Request, wrong: str = "", wait: str = "") -> Response:
     """The form in which a lead signs in."""
@@ -56,12 +33,12 @@ def sign_in_page(request: Request, wrong: str = "", wait: str = "") -> Response:
 def dashboard(request: Request) -> Response:
     """The dashboard; its script asks for the figures every few seconds."""
     running = people.lead_at(request)
-    setup: dict[str, Any] = {
+    setup = {
         "scale": keyed_levels(running.study.scale),
         "groups": list(running.study.groups),
         "title": running.study.title,
+        "kinds": {kind.name: kind.title for kind in KINDS.values()},
     }
-    setup["kinds"] = {kind.name: kind.title for kind in KINDS.values()}
     exports = {f"{kind.table.name}.csv": f"{kind.table.title} (CSV)" for kind in KINDS.values()}
     exports |= {"gold.csv": "Gold labels of a plan (CSV)"} if drawn_any(running.store) else {}
     exports |= {"people.csv": "Judges and completion codes (CSV)", "log.jsonl": "The whole log (JSON lines)"}
@@ -73,14 +50,14 @@ def dashboard(request: Request) -> Response:
 def get_agreement(request: Request) -> dict[str, Any]:
     """Agreement so far on first labels, with intervals; grades given; documents on which judges differ."""
     running = people.lead_at(request)
-    return _figures(request, running, "agreement", lambda: _quality(running))
+    return running.figures.get("agreement", last_event(running.store), lambda: _quality(running))
 
 
 @router.get("/api/judges")
 def get_judges(request: Request) -> dict[str, Any]:
     """Everybody, with platform id and completion code, pace, agreement, gold and traps, leniency and drift."""
     running = people.lead_at(request)
-    found = _figures(request, running, "judges", lambda: roster(running.store))
+    found = running.figures.get("judges", last_event(running.store), lambda: roster(running.store))
     # A code is given out without an event in the log, so it is not among the figures that are kept.
     known = {
         judge["id"]: {name: judge[name] for name in ("external", "completion")} for judge in all_judges(running.store)
@@ -99,11 +76,3 @@ def _quality(running: AppState) -> dict[str, Any]:
         row["context_title"] = running.material.front(context)["title"] or context if context else ""
     more = {"distribution": distribution_now(panel, running.study.scale), "disagreements": differ}
     return found | more | {"split": split_finding(panel)}
-
-
-def _figures(request: Request, running: AppState, name: str, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    state = request.app.state
-    if not hasattr(state, "figures"):
-        state.figures = Figures()
-    kept: Figures = state.figures
-    return kept.get(name, last_event(running.store), make)

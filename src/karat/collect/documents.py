@@ -36,6 +36,8 @@ PLAIN = (
 REACHING = re.compile(
     r"<(?=(?:iframe|frame|frameset|object|embed|applet|portal|fencedframe|link|meta|base)(?:[\s/>]|$))", re.IGNORECASE
 )
+TaskId = Annotated[int, Path(ge=1, le=2**31 - 1)]
+DocName = Annotated[str | None, Query(max_length=2000, description="the document's id; of two lists it is needed")]
 router = APIRouter(tags=["judge"])
 
 
@@ -46,10 +48,8 @@ router = APIRouter(tags=["judge"])
 )
 def document(
     request: Request,
-    task_id: Annotated[int, Path(ge=1, le=2**31 - 1)],
-    doc: Annotated[
-        str | None, Query(max_length=2000, description="the document's id; of two lists it is needed")
-    ] = None,
+    task_id: TaskId,
+    doc: DocName = None,
 ) -> HTMLResponse:
     """A page as people see it, in a frame that may do nothing; as plain text: GET /api/task/{task_id}/text."""
     running, judge = people.judge_at(request)

@@ -30,14 +30,11 @@ def overview(store: Store) -> dict[str, Any]:
     finding = (
         f"{done:,} of {wanted:,} answers are there ({share}); {finished:,} of {number:,} tasks have all of theirs."
     )
-    kinds = [
-        {
-            "kind": kind,
-            "answers": sum(row["filled"] for row in rows if row["kind"] == kind),
-            "wanted": sum(row["wanted"] for row in rows if row["kind"] == kind),
-        }
-        for kind in dict.fromkeys(row["kind"] for row in rows)
-    ]
+    kinds: dict[str, dict[str, Any]] = {}
+    for row in rows:
+        counted = kinds.setdefault(row["kind"], {"kind": row["kind"], "answers": 0, "wanted": 0})
+        counted["answers"] += row["filled"]
+        counted["wanted"] += row["wanted"]
     return {
         "finding": finding if number else "There are no tasks yet.",
         "answers": done,
@@ -45,7 +42,7 @@ def overview(store: Store) -> dict[str, Any]:
         "expected": round(done + left, 1),
         "tasks": number,
         "finished": finished,
-        "kinds": kinds,
+        "kinds": list(kinds.values()),
         "rows": rows,
         "now": now,
         "history": _course(times),
@@ -66,13 +63,11 @@ def _when(ahead: Forecast, now: float, left: float) -> str:
         return "All answers are there."
     if ahead.seconds is None:
         return "Too few answers to say when it will be done."
-    day = "%d %B %H:%M UTC"
-    done = datetime.fromtimestamp(now + min(ahead.seconds, 3e9), UTC).strftime(day)
-    early = datetime.fromtimestamp(now + min(ahead.low or 0.0, 3e9), UTC).strftime(day)
-    late = (
-        "no end in sight"
-        if ahead.high is None
-        else datetime.fromtimestamp(now + min(ahead.high, 3e9), UTC).strftime(day)
-    )
+    ends = (ahead.seconds, ahead.low or 0.0, ahead.high)
+    done, early, late = ("no end in sight" if end is None else _day(now + min(end, 3e9)) for end in ends)
     pace = f"At {ahead.per_hour:,.0f} answers an hour" if ahead.per_hour else "At this pace"
     return f"{pace} it is done by {done} (95 % interval {early} to {late}), if the pace goes on."
+
+
+def _day(at: float) -> str:
+    return datetime.fromtimestamp(at, UTC).strftime("%d %B %H:%M UTC")

@@ -44,7 +44,7 @@ def front(request: Request) -> Response:
 def message(request: Request, about: str = "") -> Response:
     """Why there is no way in."""
     heading, text = MESSAGES.get(about, MESSAGES["link"])
-    return _message(running_study(request), heading, text, code=404 if about == "link" else 403)
+    return message_page(running_study(request), heading, text, code=404 if about == "link" else 403)
 
 
 @router.get("/preview")
@@ -61,7 +61,7 @@ def welcome(request: Request) -> Response:
         judge = people.judge_of(running, request)
     except NotSignedIn:
         text = "Judges come here by their personal link, which the lead of the study sends."
-        return _message(running, "Welcome", text, link="/signin", link_text="Sign in as lead")
+        return message_page(running, "Welcome", text, link="/signin", link_text="Sign in as lead")
     return _welcome(running, judge)
 
 
@@ -69,23 +69,14 @@ def welcome(request: Request) -> Response:
 def judging(request: Request) -> Response:
     """The judging page; its script asks for the tasks."""
     running, judge = people.judge_at(request)
-    levels = keyed_levels(running.study.scale)
     setup = running.study.to_dict() | {
-        "scale": levels,
+        "scale": keyed_levels(running.study.scale),
         "owner": f"{running.study.id}-{judge['id']}",
         "enough": people.enough_for(running, judge),
         "kinds": [*ON_PAGE],
     }
-    guidelines = paragraphs(running.study.guidelines)
-    return render(
-        running,
-        "judge.html",
-        session=people.session_token(running, request, JUDGE),
-        setup=setup,
-        guidelines=guidelines,
-        levels=levels,
-        aspects=running.study.aspects,
-    )
+    session = people.session_token(running, request, JUDGE)
+    return render(running, "judge.html", session=session, setup=setup, **_asked(running))
 
 
 @router.get("/done")
@@ -101,11 +92,12 @@ def done(request: Request) -> Response:
         try:
             turn = next_task(running.store, judge["id"])
         except Closed as why:
-            return _message(running, "Your work here has ended", f"{str(why).capitalize()}.")
+            return message_page(running, "Your work here has ended", f"{str(why).capitalize()}.")
         if turn.state == "task":
             return RedirectResponse("/judge", 303)
         waits = turn.state == "wait"
-    code = people.completion(running, judge) if early or (not waits and people.takes_code(running, judge)) else None
+    coded = early or (not waits and people.takes_code(running, judge))
+    code = people.completion(running, judge) if coded else dict.fromkeys(("code", "return_to", "assignment"))
     many = "one answer" if said == 1 else f"{said:,} answers"
     text = f"You gave {many}; all of them are kept."
     if early and more:
@@ -122,9 +114,9 @@ def done(request: Request) -> Response:
         session=people.session_token(running, request, JUDGE),
         heading=heading,
         text=text,
-        completion=code["code"] if code else None,
-        back=code["return_to"] if code else None,
-        assignment=code["assignment"] if code else None,
+        completion=code["code"],
+        back=code["return_to"],
+        assignment=code["assignment"],
         platform={"prolific": "Prolific", "mturk": "Mechanical Turk"}.get(judge["source"], ""),
         again=again,
     )
@@ -133,27 +125,25 @@ def done(request: Request) -> Response:
 def _welcome(running: AppState, judge: dict[str, Any] | None, *, preview: bool = False) -> Response:
     said = judge_progress(running.store, judge) if judge else {"answered": 0, "practice": 0, "practised": 0}
     practice = said["practice"] - said["practised"]
+    heading, button, intro = "Welcome", "Begin", ""
     if said["answered"]:
         heading, button = "Welcome back", "Go on"
-    else:
-        heading, button = "Welcome", "Begin with practice" if practice else "Begin"
-    intro = ""
-    if practice and not said["answered"]:
+    elif practice:
+        button = "Begin with practice"
         intro = f"First comes a practice round of {practice}, with an explanation after each answer."
-    return render(
-        running,
-        "welcome.html",
-        heading=heading,
-        intro=intro,
-        button=button,
-        preview=preview,
-        guidelines=paragraphs(running.study.guidelines),
-        levels=keyed_levels(running.study.scale),
-        aspects=running.study.aspects,
-    )
+    about: dict[str, Any] = {"heading": heading, "intro": intro, "button": button, "preview": preview}
+    return render(running, "welcome.html", **about, **_asked(running))
 
 
-def _message(
+def _asked(running: AppState) -> dict[str, Any]:
+    """What is asked: the guidelines, the grades, and the aspects."""
+    study = running.study
+    levels = keyed_levels(study.scale)
+    return {"guidelines": paragraphs(study.guidelines), "levels": levels, "aspects": study.aspects}
+
+
+def message_page(
     running: AppState, heading: str, text: str, *, link: str = "", link_text: str = "", code: int = 200
 ) -> Response:
+    """A page that says one thing."""
     return render(running, "message.html", heading=heading, text=text, link=link, link_text=link_text, code=code)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import json
 import re
 import secrets
 from functools import cache
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from karat.collect.app_state import AppState, running_study
 from karat.collect.limits import place_of
 from karat.errors import KaratError
-from karat.store import people
+from karat.store import Store, people
 
 if TYPE_CHECKING:
     from fastapi import Request, Response
@@ -49,24 +50,11 @@ def judge_of(running: AppState, request: Request) -> dict[str, Any]:
         if judge is None:
             raise NotSignedIn("this token is not known")
         return judge
-    session = _session(running, request, JUDGE)
-    judge = (
-        None
-        if session is None or session["judge_id"] is None
-        else people.judge_by_id(running.store, session["judge_id"])
-    )
+    session = _session(running, request, JUDGE) or {}
+    judge = people.judge_by_id(running.store, session["judge_id"]) if session.get("judge_id") else None
     if judge is None:
         raise NotSignedIn("open your personal link again")
     return judge
-
-
-def lead_of(running: AppState, request: Request) -> int:
-    """The lead who asks (the number in the database), by session; programs send the session's token as Bearer."""
-    token = _bearer(request)
-    session = people.session_of(running.store, token) if token is not None else _session(running, request, LEAD)
-    if session is None or session["lead_id"] is None:
-        raise NotSignedIn("sign in as a lead")
-    return int(session["lead_id"])
 
 
 def judge_at(request: Request) -> tuple[AppState, dict[str, Any]]:
@@ -76,9 +64,12 @@ def judge_at(request: Request) -> tuple[AppState, dict[str, Any]]:
 
 
 def lead_at(request: Request) -> AppState:
-    """The running that serves this request, which a lead asks."""
+    """The running that serves this request, which a lead asks, by session or with its token as Bearer."""
     running = running_study(request)
-    lead_of(running, request)
+    token = _bearer(request)
+    session = people.session_of(running.store, token) if token is not None else _session(running, request, LEAD)
+    if session is None or session["lead_id"] is None:
+        raise NotSignedIn("sign in as a lead")
     return running
 
 
@@ -95,26 +86,24 @@ def sign_in(running: AppState, request: Request, name: str, password: str) -> st
     if wait > 0:
         raise TooMany(wait)
     lead = people.lead_named(running.store, name)
-    hasher = PasswordHasher()
     try:
         # A made-up name takes as long as a wrong password.
-        hasher.verify(lead["password"] if lead else _nobody(), password)
-        known = lead is not None
+        PasswordHasher().verify(lead["password"] if lead else _nobody(), password)
     except VerificationError:
-        known = False
-    if lead is None or not known:
+        lead = None
+    if lead is None:
         running.wrong_places.failed(place)
         running.wrong_names.failed(name)
         raise NotSignedIn("name or password is wrong")
     return people.start_session(running.store, lead_id=lead["id"])
 
 
-def set_password(desk_store: Any, name: str, password: str | None = None) -> str:
+def set_password(store: Store, name: str, password: str | None = None) -> str:
     """Make a lead, or give a new password (a random one unless told); returns it."""
     from argon2 import PasswordHasher
 
     password = password or secrets.token_urlsafe(12)
-    people.add_lead(desk_store, name, PasswordHasher().hash(password))
+    people.add_lead(store, name, PasswordHasher().hash(password))
     return password
 
 
@@ -161,8 +150,6 @@ def enough_for(running: AppState, judge: dict[str, Any]) -> int:
 
 def completion(running: AppState, judge: dict[str, Any]) -> dict[str, Any]:
     """What a judge takes back to the platform: a code, and where to hand it in."""
-    import json
-
     details = json.loads(judge["details"] or "{}")
     code = _kept_code(running, judge)
     back = None
@@ -214,7 +201,7 @@ def _session(running: AppState, request: Request, role: str) -> dict[str, Any] |
     if not token:
         return None
     session = people.session_of(running.store, token)
-    if session is not None and request.method in UNSAFE and not getattr(request.state, "csrf_checked", False):
+    if session is not None and request.method in UNSAFE:
         check_csrf(running, request, role, request.headers.get("x-csrf-token"))
     return session
 

@@ -18,9 +18,8 @@ UNKNOWN: tuple[str, ...] = (
     "leniency",
     "leniency_low",
     "leniency_high",
-    "drift",
 )
-UNKNOWN += ("drift_p", "cant_tell", "likely_spammer", "one_grade")
+UNKNOWN += ("drift", "drift_p", "cant_tell", "likely_spammer", "one_grade")
 
 
 def roster(store: Store) -> dict[str, Any]:

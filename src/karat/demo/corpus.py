@@ -8,12 +8,13 @@ import inspect
 import re
 import sysconfig
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from types import ModuleType
 
 import polars as pl
 
-from karat.simulate.web import word_list
+from karat.simulate.parts import word_list
 
 #: Packages of the standard library that are read as a whole; of the rest, the modules that are one file.
 PACKAGES = word_list(
@@ -31,24 +32,13 @@ SHARED = ("pathlib", "zipfile")
 HOMES = {"_pydatetime": "datetime", "_pydecimal": "decimal", "_pyio": "io", "_collections_abc": "collections.abc"}
 HOMES |= {"genericpath": "os.path", "posixpath": "os.path"}
 #: Modules written in C, which have no Python text to read.
-COMPILED = (
-    "builtins",
-    "itertools",
-    "math",
-    "time",
-    "os",
-    "sys",
-    "operator",
-    "zlib",
-    "gc",
-    "array",
-    "sqlite3",
-    "datetime",
-)
+COMPILED = word_list("builtins itertools math time os sys operator zlib gc array sqlite3 datetime")
 #: Where the things of these modules say they come from.
 INSIDE = ("builtins", "posix", "nt", "_operator")
 #: Their methods repeat those of bytes word for word.
 TWINS = ("bytearray", "memoryview")
+#: What has a docstring in a file.
+DOCUMENTED = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 #: Shorter texts say nothing.
 LEAST = 40
 
@@ -60,11 +50,7 @@ def python_documents() -> pl.DataFrame:
     every version that has them. Files are parsed, not run.
     """
     found: dict[str, str] = {}
-    for name, text in _topics():
-        found.setdefault(name, text)
-    for name, text in _written():
-        found.setdefault(name, text)
-    for name, text in _compiled():
+    for name, text in chain(_topics(), _written(), _compiled()):
         found.setdefault(name, text)
     kept = {name: text for name, text in found.items() if len(text) >= LEAST}
     frame = pl.DataFrame({"doc": list(kept), "text": list(kept.values())}).sort("doc")
@@ -122,15 +108,13 @@ def _module(path: Path) -> str | None:
 
 
 def _docstrings(node: ast.AST, name: str) -> Iterator[tuple[str, str]]:
-    if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+    if isinstance(node, (ast.Module, *DOCUMENTED)):
         text = ast.get_docstring(node)
         if text:
             yield name, text
     if isinstance(node, ast.Module | ast.ClassDef):
         for part in node.body:
-            if isinstance(part, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and not part.name.startswith(
-                "_"
-            ):
+            if isinstance(part, DOCUMENTED) and not part.name.startswith("_"):
                 yield from _docstrings(part, f"{name}.{part.name}")
 
 

@@ -11,7 +11,7 @@ import polars as pl
 
 from karat.comparison import Comparison, compare
 from karat.demo.corpus import python_documents
-from karat.demo.engines import Engines
+from karat.demo.engines import search
 from karat.demo.simulated_people import FAVOURED, LLM, OTHER, SCALE, clicked, judged, preferred
 from karat.errors import Undefined
 from karat.estimate import score
@@ -121,7 +121,7 @@ def demo_study(seed: int = 0) -> DemoStudy:
 def _searched() -> tuple[pl.DataFrame, pl.DataFrame]:
     """The documents of this Python and what the engines find in them, which no seed changes."""
     documents = python_documents()
-    return documents, Engines(documents).search(_table("queries.csv"))
+    return documents, search(documents, _table("queries.csv"))
 
 
 def _table(name: str) -> pl.DataFrame:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from karat.simulate.web import word_list
+from karat.simulate.parts import word_list
 
 Floats = npt.NDArray[np.float64]
 
@@ -44,33 +43,26 @@ def _stem(word: str) -> str:
     return word
 
 
-@dataclass(frozen=True, eq=False)
-class Engines:
-    """Documents, indexed in four ways."""
+def search(documents: pl.DataFrame, queries: pl.DataFrame) -> pl.DataFrame:
+    """The lists of all engines: system, query, doc, score."""
+    asked = [words(text) for text in queries["text"]]
+    titles = [words(f"{doc} {first}") for doc, first in documents.select("title", "snippet").iter_rows()]
+    full = [words(doc) + words(text) for doc, text in documents.select("doc", "text").iter_rows()]
+    bm25 = _bm25(full, asked)
+    tfidf, meaning = _vectors(full, asked)
+    scores = {"bm25": bm25, "tfidf": tfidf, "title": _bm25(titles, asked), "hybrid": _fused(bm25, meaning)}
+    return pl.concat([_ranked(name, queries["query"], documents["doc"], score) for name, score in scores.items()])
 
-    documents: pl.DataFrame
 
-    def search(self, queries: pl.DataFrame, depth: int = DEPTH) -> pl.DataFrame:
-        """The lists of all engines: system, query, doc, score."""
-        asked = [words(text) for text in queries["text"]]
-        titles = [words(f"{doc} {first}") for doc, first in self.documents.select("title", "snippet").iter_rows()]
-        names = [words(doc) for doc in self.documents["doc"]]
-        texts = [words(text) for text in self.documents["text"]]
-        full = [name + text for name, text in zip(names, texts, strict=True)]
-        bm25 = _bm25(full, asked)
-        tfidf, meaning = _vectors(full, asked)
-        scores = {"bm25": bm25, "tfidf": tfidf, "title": _bm25(titles, asked), "hybrid": _fused(bm25, meaning)}
-        return pl.concat([self._ranked(name, queries["query"], score, depth) for name, score in scores.items()])
-
-    def _ranked(self, system: str, queries: pl.Series, score: Floats, depth: int) -> pl.DataFrame:
-        # Rounded, so that sums in another order on another machine do not turn a tie into a difference.
-        score = score.round(6)
-        query, doc = np.nonzero(score > 0)
-        found = {"query": queries[query], "doc": self.documents["doc"][doc], "score": score[query, doc]}
-        # Ties go as karat breaks them: by doc id, the last first.
-        frame = pl.DataFrame(found).sort("query", "score", "doc", descending=[False, True, True])
-        top = frame.group_by("query", maintain_order=True).head(depth)
-        return top.select(pl.lit(system).alias("system"), "query", "doc", "score")
+def _ranked(system: str, queries: pl.Series, docs: pl.Series, score: Floats) -> pl.DataFrame:
+    # Rounded, so that sums in another order on another machine do not turn a tie into a difference.
+    score = score.round(6)
+    query, doc = np.nonzero(score > 0)
+    found = pl.DataFrame({"query": queries[query], "doc": docs[doc], "score": score[query, doc]})
+    # Ties go as karat breaks them: by doc id, the last first.
+    found = found.sort("query", "score", "doc", descending=[False, True, True])
+    top = found.group_by("query", maintain_order=True).head(DEPTH)
+    return top.select(pl.lit(system).alias("system"), "query", "doc", "score")
 
 
 def _counts(texts: list[list[str]], asked: list[list[str]]) -> tuple[Any, Any]:

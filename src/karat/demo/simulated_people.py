@@ -9,18 +9,16 @@ import numpy.typing as npt
 import polars as pl
 
 from karat.records import Clicks, Judgments, Preferences, Runs, Scale
-from karat.simulate import label_chances, position_clicks, side_by_side
-from karat.simulate.assignment import Group, Tasks, answers, everything, first_two, third, written
+from karat.simulate import position_clicks, side_by_side
+from karat.simulate.assignment import Group, first_two, judged_by_one, judged_by_two_or_three
 
-Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
 SCALE = "0=no help, 1=some help, 2=answers it"
-LEVELS = 3
 #: How they err: the spread of the error in grades, how far they shun the ends, how many answer at random.
-CROWD = Group("crowd", 12, spread=0.55, spammers=1)
-PROFESSIONALS = Group("professional", 4, spread=0.35, squeeze=0.15)
-LLM = Group("llm", 1, spread=0.4)
+CROWD = Group("crowd", 12, spread=0.55, spammers=1, levels=3)
+PROFESSIONALS = Group("professional", 4, spread=0.35, squeeze=0.15, levels=3)
+LLM = Group("llm", 1, spread=0.4, levels=3)
 #: The planted bias: a document that the hybrid shows and BM25 does not gains a grade with this chance.
 FAVOUR, FAVOURED, OTHER = 0.6, "hybrid", "bm25"
 #: The chance that a result of grade 0, 1, 2 is clicked once it is looked at, and that the click satisfies.
@@ -31,13 +29,9 @@ UTILITY = "nDCG@10"
 
 def favoured(pairs: pl.DataFrame, runs: pl.DataFrame) -> Floats:
     """By how many grades the LLM-like judge overrates each pair, on average and where the scale allows it."""
-    shown = {
-        system: pairs.join(runs.filter(pl.col("system") == system), on=["query", "doc"], how="left")[
-            "score"
-        ].is_not_null()
-        for system in (FAVOURED, OTHER)
-    }
-    return FAVOUR * (shown[FAVOURED] & ~shown[OTHER]).to_numpy().astype(np.float64)
+    by = runs.group_by("query", "doc").agg("system")
+    shown = pairs.join(by, on=["query", "doc"], how="left", maintain_order="left")["system"].list
+    return FAVOUR * (shown.contains(FAVOURED) & ~shown.contains(OTHER)).to_numpy().astype(np.float64)
 
 
 def judged(pairs: pl.DataFrame, runs: pl.DataFrame, seed: int) -> dict[str, Judgments]:
@@ -47,31 +41,12 @@ def judged(pairs: pl.DataFrame, runs: pl.DataFrame, seed: int) -> dict[str, Judg
     Every group's name says that it is simulated.
     """
     rng = np.random.default_rng(seed)
-    grade = pairs["grade"].to_numpy().astype(np.int64)
-    none = np.zeros(len(grade))
     found = {}
     for group in (CROWD, PROFESSIONALS):
-        first = first_two(len(grade), group.judges, rng)
-        given = answers(_chances(group, first, grade, none), 0.0, rng)
-        one, two = given.reshape(2, -1)
-        more = third(first, one != two, group.judges, rng)
-        rounds = [(first, given), (more, answers(_chances(group, more, grade, none), 0.0, rng))]
-        found[group.name] = _named(group, written(group, pairs, rounds, rng))
-    once = everything(len(grade))
-    said = answers(_chances(LLM, once, grade, favoured(pairs, runs)), 0.0, rng)
-    found[LLM.name] = _named(LLM, written(LLM, pairs, [(once, said)], rng))
+        first = first_two(pairs.height, group.judges, rng)
+        found[group.name] = _named(group, judged_by_two_or_three(group, pairs, first, 0.0, rng))
+    found[LLM.name] = _named(LLM, judged_by_one(LLM, pairs, favoured(pairs, runs), rng))
     return found
-
-
-def _chances(group: Group, tasks: Tasks, grade: Ints, shift: Floats) -> Floats:
-    return label_chances(
-        grade[tasks.pair],
-        levels=LEVELS,
-        spread=group.spread,
-        squeeze=group.squeeze,
-        shift=shift[tasks.pair],
-        careless=group.careless(tasks),
-    )
 
 
 def _named(group: Group, frame: pl.DataFrame) -> Judgments:

@@ -17,36 +17,20 @@ from karat.formats.open_files import File
 from karat.records import Judgments, Scale, Source
 from karat.records.base import count
 
-
-def is_book(file: File) -> bool:
-    """Whether a JSON file looks like a Quepid book."""
-    return b'"query_doc_pairs"' in file.content
+COLUMNS = ("query", "doc", "label", "judge", "comment")
 
 
 def read_book(file: File, scale: Scale | None = None, drop_bad_labels: bool = False) -> Judgments:
     """Judgments from a book; unrateable pairs are "can't tell", pairs put off or not yet judged are noted."""
     try:
-        book = json.loads(file.content)
-        pairs = book["query_doc_pairs"]
         rows, unjudged = [], 0
-        for pair in pairs:
+        for pair in json.loads(file.content)["query_doc_pairs"]:
             given = [j for j in pair.get("judgements", ()) if not j.get("judge_later")]
             unjudged += not given
             rows += [_row(pair, judgment) for judgment in given]
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise BadInput.at(file.name, expected="a Quepid book (query_doc_pairs)", found=repr(error)) from None
-    frame = pl.DataFrame(
-        rows,
-        schema={
-            "query": pl.String,
-            "doc": pl.String,
-            "label": pl.String,
-            "judge": pl.String,
-            "comment": pl.String,
-        },
-        orient="row",
-        strict=False,
-    )
+    frame = pl.DataFrame(rows, schema=dict.fromkeys(COLUMNS, pl.String), orient="row", strict=False)
     frame = frame.select(name for name in frame.columns if name == "judge" or frame[name].null_count() < frame.height)
     judgments = Judgments.check(frame, scale=scale, source=Source(file.name), drop_bad_labels=drop_bad_labels)
     if not unjudged:
@@ -57,27 +41,17 @@ def read_book(file: File, scale: Scale | None = None, drop_bad_labels: bool = Fa
 
 def write_book(judgments: Judgments, name: str) -> bytes:
     """Judgments as a Quepid book."""
-    frame = judgments.frame
-    for column in ("judge", "comment"):
-        if column not in frame.columns:
-            frame = frame.with_columns(pl.lit(None, dtype=pl.String).alias(column))
     pairs: dict[tuple[str, str], list[dict[str, Any]]] = {}
-    for query, doc, label, judge, comment in frame.select("query", "doc", "label", "judge", "comment").iter_rows():
-        answer: dict[str, Any] = {"rating": label, "unrateable": label is None, "judge_later": False}
-        if judge is not None:
-            answer["user_email"] = judge
-        answer["explanation"] = comment
-        pairs.setdefault((query, doc), []).append(answer)
-    scale = sorted({label for label in frame["label"].to_list() if label is not None})
-    if judgments.scale is not None:
-        scale = list(judgments.scale.grades)
-    book: dict[str, Any] = {
-        "name": name,
-        "show_rank": False,
-        "support_implicit_judgements": True,
-        "scale": scale,
-    }
-    if judgments.scale is not None:
+    for row in judgments.frame.iter_rows(named=True):
+        label, judge = row["label"], row.get("judge")
+        answer = {"rating": label, "unrateable": label is None, "judge_later": False}
+        answer |= {} if judge is None else {"user_email": judge}
+        pairs.setdefault((row["query"], row["doc"]), []).append(answer | {"explanation": row.get("comment")})
+    book: dict[str, Any] = {"name": name, "show_rank": False, "support_implicit_judgements": True}
+    if judgments.scale is None:
+        book["scale"] = judgments.frame["label"].drop_nulls().unique().sort().to_list()
+    else:
+        book["scale"] = list(judgments.scale.grades)
         book["scale_with_labels"] = {f"{level.grade:g}": level.name for level in judgments.scale}
     book["query_doc_pairs"] = [
         {"query_text": query, "doc_id": doc, "position": None, "document_fields": "{}", "judgements": answers}
@@ -86,16 +60,11 @@ def write_book(judgments: Judgments, name: str) -> bytes:
     return (json.dumps(book, indent=2, ensure_ascii=False) + "\n").encode()
 
 
-def _row(pair: dict[str, Any], judgment: dict[str, Any]) -> tuple[str, str, str | None, str | None, str | None]:
+def _row(pair: dict[str, Any], judgment: dict[str, Any]) -> tuple[str | None, ...]:
     rating = None if judgment.get("unrateable") else judgment.get("rating")
     judge = judgment.get("user_email") or judgment.get("user")
-    return (
-        pair["query_text"],
-        str(pair["doc_id"]),
-        None if rating is None else str(rating),
-        judge,
-        judgment.get("explanation"),
-    )
+    label = None if rating is None else str(rating)
+    return pair["query_text"], str(pair["doc_id"]), label, judge, judgment.get("explanation")
 
 
 add_format(
@@ -103,12 +72,8 @@ add_format(
         "quepid",
         read_jsonl,
         endings=(".json",),
-        sniff=lambda file, schema: (file.ending == ".json" or is_json(file)) and is_book(file),
-        records={
-            Judgments: Narrow(
-                read_book, write_book, frozenset({"query", "doc", "label", "judge", "comment"}), several=True
-            )
-        },
+        sniff=lambda file, schema: (file.ending == ".json" or is_json(file)) and b'"query_doc_pairs"' in file.content,
+        records={Judgments: Narrow(read_book, write_book, frozenset(COLUMNS), several=True)},
         holds=lambda file: "judgments",
     ),
     __name__,

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
+from typing import TypeVar
 
 import polars as pl
 
 from karat.errors import BadInput
 from karat.formats.csv import read_csv
-from karat.formats.format import Format, Rows, format_named, format_of
+from karat.formats.format import Rows, format_named, format_of
 from karat.formats.open_files import File
 from karat.records import (
     ClickLog,
     Clicks,
     Documents,
     Judgments,
+    PathLike,
     Preferences,
     Queries,
     Ratings,
+    Records,
     Runs,
     Scale,
     SessionLists,
@@ -26,6 +28,8 @@ from karat.records import (
 )
 from karat.records.queries import SUBTOPICS
 from karat.records.schema import Column, Schema
+
+R = TypeVar("R", bound=Records)
 
 USER_WEIGHTS = Schema(
     "user weights",
@@ -46,11 +50,9 @@ COMMENTS = Schema(
     ),
 )
 
-AnyPath = str | Path
-
 
 def read_judgments(
-    path: AnyPath,
+    path: PathLike,
     *,
     scale: Scale | str | None = None,
     drop_bad_labels: bool = False,
@@ -62,72 +64,55 @@ def read_judgments(
     Labels outside the scale are an error that names the line; `drop_bad_labels` drops them with a note instead. Times
     are ISO 8601 or numbers that grow, unless `time_format` says how they are written (`%m/%d/%Y %H:%M`).
     """
-    file = File(str(path))
     scale = Scale.parse(scale) if isinstance(scale, str) else scale
-    found = _format(format, file, Judgments.schema)
-    if Judgments in found.records:
-        judgments: Judgments = found.records[Judgments].read(file, scale, drop_bad_labels)
-        return judgments
-    frame, source = found.rows(file, Judgments.schema.name)
+    found = _read(path, Judgments, format, scale, drop_bad_labels)
+    if isinstance(found, Judgments):
+        return found
+    frame, source = found
     return Judgments.check(frame, scale=scale, source=source, drop_bad_labels=drop_bad_labels, time_format=time_format)
 
 
-def read_runs(path: AnyPath, *, ranks: bool = True, format: str | None = None) -> Runs:  # noqa: A002
+def read_runs(path: PathLike, *, ranks: bool = True, format: str | None = None) -> Runs:  # noqa: A002
     """Runs from a file: TREC's six columns, CSV, TSV, JSON lines or Parquet; `-` is standard input."""
-    file = File(str(path))
-    found = _format(format, file, Runs.schema)
-    if Runs in found.records:
-        runs: Runs = found.records[Runs].read(file, ranks)
-        return runs
-    frame, source = found.rows(file, Runs.schema.name)
-    return Runs.check(frame, system=file.stem, source=source)
+    found = _read(path, Runs, format, ranks)
+    return found if isinstance(found, Runs) else Runs.check(found[0], system=File(str(path)).stem, source=found[1])
 
 
 def read_preferences(
-    path: AnyPath,
+    path: PathLike,
     *,
     time_format: str | None = None,
     format: str | None = None,  # noqa: A002
 ) -> Preferences:
     """Side-by-side preferences from CSV, TSV, JSON lines or Parquet; times as `read_judgments` takes them."""
-    file = File(str(path))
-    frame, source = _rows(format, file, Preferences.schema)
+    frame, source = _rows(path, Preferences.schema, format)
     return Preferences.check(frame, source=source, time_format=time_format)
 
 
-def read_clicks(path: AnyPath, *, format: str | None = None) -> Clicks | ClickLog:  # noqa: A002
+def read_clicks(path: PathLike, *, format: str | None = None) -> Clicks | ClickLog:  # noqa: A002
     """Click counts, or a log with a column `clicked`, from CSV, TSV, JSON lines or Parquet."""
-    file = File(str(path))
-    frame, source = _rows(format, file, Clicks.schema)
-    if {"clicked", "click"} & {name.strip().lower() for name in frame.columns}:
-        return ClickLog.check(frame, source=source)
-    return Clicks.check(frame, source=source)
+    frame, source = _rows(path, Clicks.schema, format)
+    log = {"clicked", "click"} & {name.strip().lower() for name in frame.columns}
+    return (ClickLog if log else Clicks).check(frame, source=source)
 
 
-def read_queries(path: AnyPath, *, format: str | None = None) -> Queries:  # noqa: A002
+def read_queries(path: PathLike, *, format: str | None = None) -> Queries:  # noqa: A002
     """Queries from the Web Track's XML (with subtopics), CSV, TSV, JSON lines or Parquet."""
-    file = File(str(path))
-    found = _format(format, file, Queries.schema)
-    if Queries in found.records:
-        queries: Queries = found.records[Queries].read(file)
-        return queries
-    frame, source = found.rows(file, Queries.schema.name)
-    return Queries.check(frame, source=source)
+    found = _read(path, Queries, format)
+    return found if isinstance(found, Queries) else Queries.check(found[0], source=found[1])
 
 
-def read_subtopics(path: AnyPath, *, format: str | None = None) -> Queries:  # noqa: A002
+def read_subtopics(path: PathLike, *, format: str | None = None) -> Queries:  # noqa: A002
     """Subtopics with weights: the Web Track's XML, or a table of query, subtopic, weight."""
-    file = File(str(path))
-    found = _format(format, file, SUBTOPICS)
-    if Queries in found.records:
-        queries: Queries = found.records[Queries].read(file)
-        return queries
-    frame, _ = found.rows(file, SUBTOPICS.name)
-    renamed = SUBTOPICS.conform(frame, Source(file.name))
-    return Queries.check(renamed.select("query").unique(maintain_order=True), renamed, source=Source(file.name))
+    found = _read(path, Queries, format, schema=SUBTOPICS)
+    if isinstance(found, Queries):
+        return found
+    source = Source(found[1].name)
+    renamed = SUBTOPICS.conform(found[0], source)
+    return Queries.check(renamed.select("query").unique(maintain_order=True), renamed, source=source)
 
 
-def read_user_weights(path: AnyPath) -> Callable[[int, int], dict[float, float]]:
+def read_user_weights(path: PathLike) -> Callable[[int, int], dict[float, float]]:
     """The worth of each level for M of N users, from a table of at_least, of, level, weight."""
     file = File(str(path))
     frame, source = read_csv(file)
@@ -143,37 +128,40 @@ def read_user_weights(path: AnyPath) -> Callable[[int, int], dict[float, float]]
     return worth
 
 
-def read_documents(path: AnyPath, *, format: str | None = None) -> Documents:  # noqa: A002
+def read_documents(path: PathLike, *, format: str | None = None) -> Documents:  # noqa: A002
     """Documents from CSV, TSV, JSON lines or Parquet."""
-    file = File(str(path))
-    frame, source = _rows(format, file, Documents.schema)
+    frame, source = _rows(path, Documents.schema, format)
     return Documents.check(frame, source=source)
 
 
-def read_session_lists(path: AnyPath, *, format: str | None = None) -> SessionLists:  # noqa: A002
+def read_session_lists(path: PathLike, *, format: str | None = None) -> SessionLists:  # noqa: A002
     """The lists that users saw in a session, one row per result, from CSV, TSV, JSON lines or Parquet."""
-    file = File(str(path))
-    frame, source = _rows(format, file, SessionLists.schema)
+    frame, source = _rows(path, SessionLists.schema, format)
     return SessionLists.check(frame, source=source)
 
 
-def read_ratings(path: AnyPath, *, format: str | None = None) -> Ratings:  # noqa: A002
+def read_ratings(path: PathLike, *, format: str | None = None) -> Ratings:  # noqa: A002
     """Users' ratings of whole sessions, one row each, from CSV, TSV, JSON lines or Parquet."""
-    file = File(str(path))
-    frame, source = _rows(format, file, Ratings.schema)
+    frame, source = _rows(path, Ratings.schema, format)
     return Ratings.check(frame, source=source)
 
 
-def read_comments(path: AnyPath, *, format: str | None = None) -> pl.DataFrame:  # noqa: A002
+def read_comments(path: PathLike, *, format: str | None = None) -> pl.DataFrame:  # noqa: A002
     """Comments with `reason` (or `comment`) and whatever else is known of them, as a table."""
-    file = File(str(path))
-    frame, _ = _rows(format, file, COMMENTS)
+    frame, _ = _rows(path, COMMENTS, format)
     return frame.rename(COMMENTS.rename(frame.columns))
 
 
-def _format(name: str | None, file: File, schema: Schema) -> Format:
-    return format_of(file, schema) if name is None else format_named(name)
+def _read(path: PathLike, kind: type[R], name: str | None, *given: object, schema: Schema | None = None) -> R | Rows:
+    """The records, where the format has a way of its own to read them, or the rows of a table."""
+    file, schema = File(str(path)), schema or kind.schema
+    found = format_of(file, schema) if name is None else format_named(name)
+    if kind not in found.records:
+        return found.rows(file, schema.name)
+    records: R = found.records[kind].read(file, *given)
+    return records
 
 
-def _rows(name: str | None, file: File, schema: Schema) -> Rows:
-    return _format(name, file, schema).rows(file, schema.name)
+def _rows(path: PathLike, schema: Schema, name: str | None) -> Rows:
+    file = File(str(path))
+    return (format_of(file, schema) if name is None else format_named(name)).rows(file, schema.name)

@@ -16,7 +16,7 @@ import polars as pl
 from karat.errors import BadInput
 from karat.formats.read import read_documents, read_queries, read_runs, read_subtopics
 from karat.formats.tasks import TaskTable, read_tasks
-from karat.records import Documents, Queries, Runs, Source
+from karat.records import Documents, PathLike, Queries, Runs, Source
 from karat.records.design import Aspect, Platform, Rules, StudyDesign
 from karat.records.runs import ranked
 from karat.records.scale import Level, Scale
@@ -110,7 +110,7 @@ class StudyFolder:
         return None if path is None else read_tasks(str(path))
 
 
-def read_study(path: str | Path) -> StudyFolder:
+def read_study(path: PathLike) -> StudyFolder:
     """The study in a folder."""
     folder = Path(path)
     file = folder / "study.toml"

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from karat.errors import BadInput
 from karat.formats.format import FORMATS, format_ending
 from karat.formats.open_files import File
 from karat.records import Source
@@ -39,14 +38,8 @@ class TaskTable:
 
 
 def read_tasks(path: str) -> TaskTable:
-    """A table of tasks; names as in judgments and preferences."""
+    """A table of tasks; names as in judgments and preferences. What a task needs is for its kind to say (`store`)."""
     file = File(path)
     frame, source = (format_ending(file.ending) or FORMATS["csv"]).rows(file, "tasks")
-    frame = frame.rename(
-        {old: new for old, new in ALIASES.items() if old in frame.columns and new not in frame.columns}
-    )
-    if "query" not in frame.columns or not {"doc", "left", "reason"} & {*frame.columns}:
-        raise BadInput.at(
-            source.name, expected="tasks with query and doc, or query, left and right", found=", ".join(frame.columns)
-        )
-    return TaskTable(frame, source)
+    names = {old: new for old, new in ALIASES.items() if old in frame.columns and new not in frame.columns}
+    return TaskTable(frame.rename(names), source)

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 from karat.errors import BadInput
 from karat.formats.format import Narrow, format_ending, format_named
 from karat.formats.open_files import File, write_bytes
 from karat.labels import select
-from karat.records import Judgments, Queries, Records
+from karat.records import Judgments, PathLike, Queries, Records
 from karat.records.base import count, repeats
 
 #: Endings that promise something else than TREC's plain lines.
 SPREADSHEETS = (".xlsx", ".xls", ".ods", ".doc", ".docx", ".pdf", ".html", ".zip", ".bz2", ".xz")
 
 
-def write(records: Records, path: str | Path, format: str | None = None) -> list[str]:  # noqa: A002
+def write(records: Records, path: PathLike, format: str | None = None) -> list[str]:  # noqa: A002
     """Write records to a file; returns what the format could not hold, in words.
 
     The format follows the name's ending (.csv, .tsv, .jsonl, .parquet, .json for a Quepid book; anything else

@@ -15,7 +15,7 @@ import polars as pl
 from karat.errors import BadInput
 from karat.labels.gold import GOLD, split_gold
 from karat.labels.order import first_of_each, in_order
-from karat.labels.selection import select
+from karat.labels.selection import refuse_unknown, select
 from karat.records import Judgments, LabelsLike
 from karat.records.base import count, repeats
 
@@ -36,19 +36,18 @@ class Reduced:
     how: How
     ties: Ties
 
-    def note(self, things: str = "document") -> str:
+    def note(self) -> str:
         """What became of the labels in words; nothing where each was alone."""
         several = self.frame.filter(pl.col("n") > 1)
         if not several.height:
             return ""
-        said = (
-            f"{count(int(self.frame['n'].sum()), 'label')} of {count(self.frame.height, things)}: the {self.how} counts"
-        )
+        labels, documents = count(int(self.frame["n"].sum()), "label"), count(self.frame.height, "document")
+        said = f"{labels} of {documents}: the {self.how} counts"
         tied = int(several["tied"].sum())
         if not tied or self.how == "mean":
             return said
         which = "their mean" if self.ties == "mean" else f"the {self.ties} grade"
-        return f"{said}, and {which} where labels split evenly ({count(tied, things)})"
+        return f"{said}, and {which} where labels split evenly ({count(tied, 'document')})"
 
 
 def reduced(frame: pl.DataFrame, key: Collection[str], how: How = "median", ties: Ties = "lower") -> Reduced:
@@ -99,6 +98,7 @@ def consensus(
     """
     judgments = Judgments.of(labels)
     judged, trusted = split_gold(judgments)
+    refuse_unknown(apart, judgments)
     selected = select(judged, apart, strict=True)
     frame, key, notes = selected.frame, selected.key, list(selected.notes)
     if trusted is not None:

@@ -12,7 +12,7 @@ from karat.errors import BadInput, Undefined
 from karat.labels.consensus import given_again, silence
 from karat.labels.gold import GOLD, split_gold
 from karat.labels.order import first_of_each, in_order
-from karat.labels.selection import ASKED, select
+from karat.labels.selection import ASKED, refuse_unknown, select
 from karat.records import Judgments, LabelsLike
 from karat.records.base import count
 
@@ -62,6 +62,7 @@ def gathered(
         if value not in known:
             raise BadInput.at(name, expected=" or ".join(known), found=str(value))
     judgments, trusted = split_gold(labels, gold)
+    refuse_unknown(apart, judgments, trusted)
     mine = select(judgments, apart)
     key, notes = mine.key, [*judgments.notes, *mine.notes]
     group = pl.col("group").fill_null(UNNAMED) if judgments.has("group") else pl.lit(ALL)

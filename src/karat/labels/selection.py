@@ -90,6 +90,19 @@ def select(judgments: Judgments, apart: Collection[str] = (), *, strict: bool = 
     return Selected(frame, tuple(key), tuple(notes))
 
 
+def refuse_unknown(apart: Collection[str], *given: Judgments | None) -> None:
+    """Refuse to tell labels apart by what is no column of theirs, nor one that says what was asked."""
+    there = [*dict.fromkeys(name for labels in given if labels is not None for name in labels.frame.columns)]
+    for name in apart:
+        if name not in (*there, *ITEM):
+            raise BadInput.at(
+                "the labels",
+                expected=f"a column {name}",
+                found=", ".join(there),
+                remedy=f"what was asked stands in {', '.join(ASKED)}",
+            )
+
+
 def subtopics_of(judgments: Judgments) -> pl.DataFrame:
     """The subtopics that labels are of: query, subtopic, in order; none where labels are for whole queries.
 

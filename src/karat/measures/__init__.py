@@ -1,72 +1,46 @@
 """How good is one ranking? One family of measures a file, all queries and systems at once."""
 
-from karat.measures.base import MEASURES, Measure, measure
-from karat.measures.binary import AP, RR, Judged, P, R, Rprec, Success
-from karat.measures.cascade import ERR, RBP, RBP_residual
-from karat.measures.custom import register_measure
-from karat.measures.diverse import (
-    AP_IA,
-    ERR_IA,
-    NRBP,
-    P_IA,
-    StRecall,
-    alpha_DCG,
-    alpha_nDCG,
-    nERR_IA,
-    nNRBP,
-)
-from karat.measures.gains import Gains, udm
-from karat.measures.graded import CCG, CG, DCG, GAP, CCG_single, nDCG
-from karat.measures.linear import Linear, is_linear
-from karat.measures.lists import Lists, match
-from karat.measures.parse import about, as_measures, parse_measure
-from karat.measures.pooled import Bpref, infAP
-from karat.measures.profile import PROFILES, Profile, profile_named
-from karat.measures.topics import Topics
-
-__all__ = [
-    "AP",
-    "AP_IA",
-    "CCG",
-    "CG",
-    "DCG",
-    "ERR",
-    "ERR_IA",
-    "GAP",
-    "MEASURES",
-    "NRBP",
-    "PROFILES",
-    "P_IA",
-    "RBP",
-    "RR",
-    "Bpref",
-    "CCG_single",
-    "Gains",
-    "Judged",
-    "Linear",
-    "Lists",
-    "Measure",
-    "P",
-    "Profile",
-    "R",
-    "RBP_residual",
-    "Rprec",
-    "StRecall",
-    "Success",
-    "Topics",
-    "about",
-    "alpha_DCG",
-    "alpha_nDCG",
-    "as_measures",
-    "infAP",
-    "is_linear",
-    "match",
-    "measure",
-    "nDCG",
-    "nERR_IA",
-    "nNRBP",
-    "parse_measure",
-    "profile_named",
-    "register_measure",
-    "udm",
-]
+from karat.measures.base import MEASURES as MEASURES
+from karat.measures.base import Measure as Measure
+from karat.measures.base import measure as measure
+from karat.measures.binary import AP as AP
+from karat.measures.binary import RR as RR
+from karat.measures.binary import Judged as Judged
+from karat.measures.binary import P as P
+from karat.measures.binary import R as R
+from karat.measures.binary import Rprec as Rprec
+from karat.measures.binary import Success as Success
+from karat.measures.cascade import ERR as ERR
+from karat.measures.cascade import RBP as RBP
+from karat.measures.cascade import RBP_residual as RBP_residual
+from karat.measures.custom import register_measure as register_measure
+from karat.measures.diverse import AP_IA as AP_IA
+from karat.measures.diverse import ERR_IA as ERR_IA
+from karat.measures.diverse import NRBP as NRBP
+from karat.measures.diverse import P_IA as P_IA
+from karat.measures.diverse import StRecall as StRecall
+from karat.measures.diverse import alpha_DCG as alpha_DCG
+from karat.measures.diverse import alpha_nDCG as alpha_nDCG
+from karat.measures.diverse import nERR_IA as nERR_IA
+from karat.measures.diverse import nNRBP as nNRBP
+from karat.measures.gains import Gains as Gains
+from karat.measures.gains import udm as udm
+from karat.measures.graded import CCG as CCG
+from karat.measures.graded import CG as CG
+from karat.measures.graded import DCG as DCG
+from karat.measures.graded import GAP as GAP
+from karat.measures.graded import CCG_single as CCG_single
+from karat.measures.graded import nDCG as nDCG
+from karat.measures.linear import Linear as Linear
+from karat.measures.linear import is_linear as is_linear
+from karat.measures.lists import Lists as Lists
+from karat.measures.lists import match as match
+from karat.measures.parse import about as about
+from karat.measures.parse import as_measures as as_measures
+from karat.measures.parse import parse_measure as parse_measure
+from karat.measures.pooled import Bpref as Bpref
+from karat.measures.pooled import infAP as infAP
+from karat.measures.profile import PROFILES as PROFILES
+from karat.measures.profile import Profile as Profile
+from karat.measures.profile import profile_named as profile_named
+from karat.measures.topics import Topics as Topics

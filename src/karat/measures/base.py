@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, ClassVar, Self, TypeVar, dataclass_transform
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, dataclass_transform
 
 import numpy as np
-import numpy.typing as npt
 
 from karat.errors import BadInput
 from karat.registry import Registry
+from karat.stats.arrays import Floats
 
 if TYPE_CHECKING:
     from karat.measures.lists import Lists
 
-Floats = npt.NDArray[np.float64]
 
 #: No list is longer; a larger cutoff is a slip.
 DEEPEST = 1_000_000
+
+
+def ranged(default: Any, low: float, high: float) -> Any:
+    """A parameter with the range that it must lie in, ends included."""
+    return field(default=default, metadata={"range": (low, high)})
 
 
 class MeasureType(ABCMeta):
@@ -66,26 +70,36 @@ class Measure(metaclass=MeasureType):
         return self
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            value = getattr(self, field.name)
+        for parameter in fields(self):
+            value = getattr(self, parameter.name)
             if isinstance(value, np.generic):  # NumPy's numbers print in a way that does not read back
-                object.__setattr__(self, field.name, value.item())
-        if "rel" in self.__dict__:
-            self._check("rel", -1e9, 1e9)
+                value = value.item()
+                object.__setattr__(self, parameter.name, value)
+            if "range" not in parameter.metadata or (value is None and parameter.default is None):
+                continue
+            low, high = parameter.metadata["range"]
+            if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
+                expected = f"a number from {low:g} to {high:g}"
+                raise BadInput.at(f"{parameter.name} of {type(self).__name__}", expected=expected, found=str(value))
         if self.cutoff is None:
             return
         if self.never_cut:
             raise BadInput(f"{type(self).__name__} looks at the whole list and takes no cutoff")
         if not isinstance(self.cutoff, int) or isinstance(self.cutoff, bool) or not 1 <= self.cutoff <= DEEPEST:
-            raise BadInput.at(
-                f"the cutoff of {type(self).__name__}",
-                expected=f"a whole number from 1 to {DEEPEST:,}",
-                found=str(self.cutoff),
-            )
+            expected = f"a whole number from 1 to {DEEPEST:,}"
+            raise BadInput.at(f"the cutoff of {type(self).__name__}", expected=expected, found=str(self.cutoff))
 
     def __matmul__(self, cutoff: int) -> Self:
-        given = {name: getattr(self, name) for name in self._given if name != "cutoff"}
-        return type(self)(**given, cutoff=cutoff)
+        return self.varied(cutoff=cutoff)
+
+    def varied(self, **other: Any) -> Self:
+        """The same measure with other parameters.
+
+        >>> from karat.measures import CCG
+        >>> (CCG(context=0.5) @ 5).varied(context=0.25)
+        CCG(context=0.25)@5
+        """
+        return type(self)(**{name: getattr(self, name) for name in self._given} | other)
 
     @property
     def depth(self) -> int:
@@ -99,22 +113,13 @@ class Measure(metaclass=MeasureType):
     def score(self, lists: Lists) -> Floats:
         """The value of each list; NaN where the measure is undefined."""
 
-    def _check(self, name: str, low: float, high: float) -> None:
-        """Refuse a parameter outside its range."""
-        value = getattr(self, name)
-        if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
-            raise BadInput.at(
-                f"{name} of {type(self).__name__}",
-                expected=f"a number from {low:g} to {high:g}",
-                found=str(value),
-            )
+    def view(self, lists: Lists) -> Lists:
+        """The part of the lists that the measure looks at."""
+        return lists.cut(self.depth if self.needs_cutoff else self.cutoff)
 
     def __str__(self) -> str:
-        shown = [
-            f"{field.name}={getattr(self, field.name)!r}"
-            for field in fields(self)
-            if field.name != "cutoff" and field.name in self._given
-        ]
+        names = [parameter.name for parameter in fields(self) if parameter.name in self._given - {"cutoff"}]
+        shown = [f"{name}={getattr(self, name)!r}" for name in names]
         text = type(self).__name__ + (f"({','.join(shown)})" if shown else "")
         return text if self.cutoff is None else f"{text}@{self.cutoff}"
 
@@ -147,16 +152,14 @@ class Listed(Measure):
 
     def view(self, lists: Lists) -> Lists:
         """The part of the lists that the measure looks at."""
-        if self.judged_only:
-            lists = lists.condensed
-        return lists if self.cutoff is None else lists.cut(self.cutoff)
+        return super().view(lists.condensed if self.judged_only else lists)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Ranked(Listed):
     """A measure of relevant or not: documents at or above `rel` are relevant."""
 
-    rel: float = 1
+    rel: float = ranged(1, -1e9, 1e9)
 
 
 def share(part: Floats, whole: Floats, undefined: float = 0.0) -> Floats:

@@ -10,11 +10,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from karat.measures.base import Floats, Measure, Ranked, measure, share
+from karat.measures.base import Measure, Ranked, measure, share
 from karat.measures.linear import Linear
-from karat.measures.lists import Ints, Lists
+from karat.measures.lists import Lists
 from karat.measures.profile import Profile
 from karat.measures.topics import Topics
+from karat.stats.arrays import Floats, Ints
 
 
 @measure
@@ -40,9 +41,8 @@ class P(Ranked, Linear):
 
     def score(self, lists: Lists) -> Floats:
         """Relevant documents in the top k, by k: counted, because ten times 0.1 is not quite 1."""
-        k = self.depth
         lists = self.view(lists)
-        return lists.total(lists.label >= self.rel) / k
+        return lists.total(lists.label >= self.rel) / self.depth
 
 
 @measure
@@ -60,7 +60,6 @@ class R(Ranked):
 
     def score(self, lists: Lists) -> Floats:
         """Relevant documents in the top k, by all relevant ones."""
-        _ = self.depth
         lists = self.view(lists)
         return share(lists.total(lists.label >= self.rel), lists.topics.relevant(self.rel)[lists.topic])
 
@@ -79,7 +78,6 @@ class Success(Ranked):
 
     def score(self, lists: Lists) -> Floats:
         """1 with a relevant document in the top k, otherwise 0."""
-        _ = self.depth
         lists = self.view(lists)
         return (lists.total(lists.label >= self.rel) > 0).astype(np.float64)
 
@@ -157,7 +155,5 @@ class Judged(Measure):
 
     def score(self, lists: Lists) -> Floats:
         """Judged documents in the top k, by the documents there; undefined for an empty list."""
-        retrieved = lists.size.astype(np.float64)
-        if self.cutoff is not None:
-            lists, retrieved = lists.cut(self.cutoff), np.minimum(retrieved, self.cutoff)
-        return share(lists.total(lists.label >= 0), retrieved, undefined=np.nan)
+        lists = self.view(lists)
+        return share(lists.total(lists.label >= 0), lists.size.astype(np.float64), undefined=np.nan)

@@ -7,13 +7,14 @@ from itertools import pairwise
 import numpy as np
 
 from karat.errors import BadInput
-from karat.measures.base import Floats, Measure, Ranked, measure
+from karat.measures.base import Measure, Ranked, measure, ranged
 from karat.measures.gains import STEEPEST, Gains
 from karat.measures.graded import GainsLike
 from karat.measures.linear import Linear
-from karat.measures.lists import Ints, Lists
+from karat.measures.lists import Lists
 from karat.measures.profile import Profile
 from karat.measures.topics import Topics
+from karat.stats.arrays import Floats, Ints
 
 
 @measure
@@ -28,20 +29,14 @@ class ERR(Measure):
     Reference: Chapelle, Metzler, Zhang and Grinspan (CIKM 2009).
     """
 
-    max_rel: float | None = None
-    context: float = 0.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._check("context", 0, 1)
-        if self.max_rel is not None:
-            self._check("max_rel", 0, 1000)
+    max_rel: float | None = ranged(None, 0, 1000)
+    context: float = ranged(0.0, 0, 1)
 
     def score(self, lists: Lists) -> Floats:
         """Sum over ranks of 1/rank times the chance to be content there and not before."""
         top = self.max_rel if self.max_rel is not None else lists.profile.max_rel
         top = lists.topics.top if top is None else top
-        lists = lists if self.cutoff is None else lists.cut(self.cutoff)
+        lists = self.view(lists)
         grade = lists.utility(self.context)
         if top is not None and (grade > top).any():
             raise BadInput.at(
@@ -66,7 +61,7 @@ class RBP(Ranked, Linear):
     Reference: Moffat and Zobel (TOIS 2008).
     """
 
-    p: float = 0.8
+    p: float = ranged(0.8, 0, 1)
     gains: GainsLike = None
 
     def __post_init__(self) -> None:
@@ -100,7 +95,7 @@ class RBP_residual(Measure):
     Reference: Moffat and Zobel (TOIS 2008).
     """
 
-    p: float = 0.8
+    p: float = ranged(0.8, 0, 1)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -108,12 +103,11 @@ class RBP_residual(Measure):
 
     def score(self, lists: Lists) -> Floats:
         """1 less the weight of all judged ranks."""
-        lists = lists if self.cutoff is None else lists.cut(self.cutoff)
+        lists = self.view(lists)
         return 1.0 - (1 - self.p) * lists.total((lists.label >= 0) * self.p ** (lists.rank - 1))
 
 
 def _check_persistence(measure: RBP | RBP_residual) -> None:
-    measure._check("p", 0, 1)
     if measure.p == 1:
         raise BadInput.at(f"p of {type(measure).__name__}", expected="a number below 1", found="1")
 

@@ -3,60 +3,47 @@
 from __future__ import annotations
 
 import inspect
-from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, make_dataclass
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from karat.errors import BadInput
-from karat.measures.base import MEASURES, Floats, Measure
+from karat.measures.base import MEASURES, Measure
 from karat.measures.lists import Lists
+from karat.stats.arrays import Bools, Floats
 
 #: A function of what stands at the ranks of a list: see `register_measure`.
 ListFunction = Callable[..., float]
-Bools = npt.NDArray[np.bool_]
 
 
-@dataclass(frozen=True, eq=False)
-class Shown:
-    """One ranked list down to the cutoff, as the names of a function's arguments ask for it."""
-
-    lists: Lists
-    number: int
-    length: int
-
-    @cached_property
-    def _rows(self) -> slice:
-        first, end = np.searchsorted(self.lists.row_list, [self.number, self.number + 1])
-        return slice(int(first), int(end))
-
-    @cached_property
-    def labels(self) -> Floats:
-        """The label at each rank; 0 where nobody judged the document, or the label is below 0."""
-        labels = np.zeros(self.length)
-        labels[self.lists.rank[self._rows] - 1] = np.fmax(self.lists.label[self._rows], 0.0)
-        return labels
-
-    @cached_property
-    def judged(self) -> Bools:
-        """Whether the document at each rank has a label, 0 or more."""
-        judged = np.zeros(self.length, bool)
-        judged[self.lists.rank[self._rows] - 1] = self.lists.label[self._rows] >= 0
-        return judged
-
-    @cached_property
-    def ideal(self) -> Floats:
-        """The labels of all documents judged for the query, best first."""
-        topics, topic = self.lists.topics, self.lists.topic[self.number]
-        first, end = np.searchsorted(topics.topic, [topic, topic + 1])
-        return np.sort(np.fmax(topics.label[first:end], 0.0))[::-1]
+def _labels(lists: Lists, number: int, rows: slice) -> Floats:
+    """The label at each rank; 0 where nobody judged the document, or the label is below 0."""
+    labels = np.zeros(lists.size[number])
+    labels[lists.rank[rows] - 1] = np.fmax(lists.label[rows], 0.0)
+    return labels
 
 
-ARGUMENTS = ("labels", "judged", "ideal")
+def _judged(lists: Lists, number: int, rows: slice) -> Bools:
+    """Whether the document at each rank has a label, 0 or more."""
+    judged = np.zeros(lists.size[number], bool)
+    judged[lists.rank[rows] - 1] = lists.label[rows] >= 0
+    return judged
+
+
+def _ideal(lists: Lists, number: int, rows: slice) -> Floats:
+    """The labels of all documents judged for the query, best first."""
+    labels = lists.topics.label[lists.topics.topic == lists.topic[number]]
+    return np.sort(np.fmax(labels, 0.0))[::-1]
+
+
+#: What a function may ask of one ranked list down to the cutoff, by the names of its arguments.
+ARGUMENTS: dict[str, Callable[[Lists, int, slice], Floats | Bools]] = {
+    "labels": _labels,
+    "judged": _judged,
+    "ideal": _ideal,
+}
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -67,20 +54,15 @@ class Custom(Measure):
     function: ClassVar[ListFunction]
     takes: ClassVar[tuple[str, ...]]
 
-    @abstractmethod
-    def _is_made(self) -> None:
-        """Only `register_measure` makes these."""
-
     def score(self, lists: Lists) -> Floats:
         """What the function says of each list."""
-        size = lists.size if self.cutoff is None else np.minimum(lists.size, self.cutoff)
-        lists = lists if self.cutoff is None else lists.cut(self.cutoff)
+        lists = self.view(lists)
         given = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "cutoff"}
         function = type(self).__dict__["function"].__func__
+        ends = np.searchsorted(lists.row_list, np.arange(len(lists) + 1))
         values = np.empty(len(lists))
-        for number in range(len(lists)):
-            shown = Shown(lists, number, int(size[number]))
-            value = function(*(getattr(shown, name) for name in self.takes), **given)
+        for number, rows in enumerate(map(slice, ends[:-1], ends[1:])):
+            value = function(*(ARGUMENTS[name](lists, number, rows) for name in self.takes), **given)
             try:
                 values[number] = value
             except (TypeError, ValueError):
@@ -117,7 +99,6 @@ def register_measure(name: str, *, cutoff: int | None = None) -> Callable[[ListF
             namespace={
                 "function": staticmethod(function),
                 "takes": takes,
-                "_is_made": lambda self: None,
                 "__doc__": inspect.getdoc(function) or f"{name}, a measure of {function.__module__}.",
                 "__module__": function.__module__,
             },

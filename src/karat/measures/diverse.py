@@ -7,29 +7,28 @@ scores 0.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from karat.measures.base import Floats, Measure, measure, share
+from karat.measures.base import Measure, measure, ranged, share
 from karat.measures.graded import log2, zipf
-from karat.measures.lists import Ints, Lists
-from karat.measures.subtopics import Coverage, coverage, ideal_gains, importance, open_subtopics
-from karat.stats import totals
+from karat.measures.lists import Lists
+from karat.measures.subtopics import Coverage, coverage, ideal_gains, open_subtopics
+from karat.stats.arrays import Floats, Ints
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Diverse(Measure):
     """A measure over subtopics."""
 
-    rel: float = 1
+    rel: float = ranged(1, -1e9, 1e9)
     diverse: ClassVar[bool] = True
 
     def covered(self, lists: Lists) -> Coverage:
         """The subtopics that the documents of the lists cover, down to the cutoff."""
-        return coverage(lists if self.cutoff is None else lists.cut(self.cutoff), self.rel)
+        return coverage(self.view(lists), self.rel)
 
     def wanted(self, lists: Lists) -> Floats:
         """How many subtopics of each list's query have a relevant document."""
@@ -50,11 +49,8 @@ class StRecall(Diverse):
 
     def score(self, lists: Lists) -> Floats:
         """Subtopics covered, by subtopics that can be."""
-        _ = self.depth
         rows = self.covered(lists)
-        first = rows.seen == 0
-        worth = importance(lists.topics, self.rel)[rows.subtopic]
-        return share(totals(rows.row_list[first], worth[first], len(lists)), self.wanted(lists))
+        return share(rows.total(rows.worth * (rows.seen == 0)), self.wanted(lists))
 
 
 @measure
@@ -71,10 +67,8 @@ class P_IA(Diverse):
 
     def score(self, lists: Lists) -> Floats:
         """Pairs of document and subtopic in the top k, by k times the subtopics."""
-        k = self.depth
         rows = self.covered(lists)
-        worth = importance(lists.topics, self.rel)[rows.subtopic]
-        return share(totals(rows.row_list, worth, len(lists)), k * self.wanted(lists))
+        return share(rows.total(rows.worth), self.depth * self.wanted(lists))
 
 
 @measure
@@ -90,41 +84,29 @@ class AP_IA(Diverse):
     def score(self, lists: Lists) -> Floats:
         """Mean over subtopics of the mean precision at their documents."""
         rows = self.covered(lists)
-        worth = importance(lists.topics, self.rel)[rows.subtopic] / rows.relevant
         precision = (rows.seen + 1) / rows.rank
-        return share(totals(rows.row_list, worth * precision, len(lists)), self.wanted(lists))
+        return share(rows.total(rows.worth / rows.relevant * precision), self.wanted(lists))
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Novel(Diverse):
     """A measure in which each further document on a subtopic is worth 1 - alpha of the one before."""
 
-    alpha: float = 0.5
+    alpha: float = ranged(0.5, 0, 1)
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._check("alpha", 0, 1)
+    def discount(self, rank: Ints) -> Floats:
+        """How much each rank counts."""
+        return log2(rank)
 
-    def gained(self, lists: Lists, discount: Callable[[Ints], Floats]) -> Floats:
+    def gained(self, lists: Lists) -> Floats:
         """The discounted gain of each list, repeated subtopics worth less and less."""
         rows = self.covered(lists)
-        worth = importance(lists.topics, self.rel)[rows.subtopic] * (1.0 - self.alpha) ** rows.seen
-        return totals(rows.row_list, worth * discount(rows.rank), len(lists))
+        return rows.total(rows.worth * (1.0 - self.alpha) ** rows.seen * self.discount(rows.rank))
 
-    def best(self, lists: Lists, discount: Callable[[Ints], Floats], depth: int) -> Floats:
+    def best(self, lists: Lists) -> Floats:
         """The same for the best list that a greedy choice finds."""
-        gains = ideal_gains(lists.topics, self.alpha, self.rel, depth)
-        ranks = np.arange(1, gains.shape[1] + 1)
-        found: Floats = (gains @ discount(ranks))[lists.topic]
-        return found
-
-    def bound(self, lists: Lists, discount: Callable[[Ints], Floats], depth: int) -> Floats:
-        """The same for a list whose documents all cover all subtopics: what ndeval divides by."""
-        if depth == 1 and lists.profile.first_rank_not_divided:
-            return np.ones(len(lists))
-        ranks = np.arange(1, depth + 1)
-        ceiling = float((1.0 - self.alpha) ** (ranks - 1.0) @ discount(ranks))
-        return self.wanted(lists) * ceiling
+        gains = ideal_gains(lists.topics, self.alpha, self.rel, self.cutoff)
+        return (gains @ self.discount(np.arange(1, gains.shape[1] + 1)))[lists.topic]
 
 
 @measure
@@ -140,8 +122,12 @@ class alpha_DCG(Novel):
     needs_cutoff: ClassVar[bool] = True
 
     def score(self, lists: Lists) -> Floats:
-        """Discounted novel gain, by its bound."""
-        return share(self.gained(lists, log2), self.bound(lists, log2, self.depth))
+        """Discounted novel gain, by that of documents that all cover all subtopics."""
+        if self.depth == 1 and lists.profile.first_rank_not_divided:
+            return self.gained(lists)
+        ranks = np.arange(1, self.depth + 1)
+        ceiling = float((1.0 - self.alpha) ** (ranks - 1.0) @ self.discount(ranks))
+        return share(self.gained(lists), self.wanted(lists) * ceiling)
 
 
 @measure
@@ -159,11 +145,11 @@ class alpha_nDCG(Novel):
 
     def score(self, lists: Lists) -> Floats:
         """Discounted novel gain, by the greedy ideal."""
-        return share(self.gained(lists, log2), self.best(lists, log2, self.depth))
+        return share(self.gained(lists), self.best(lists))
 
 
 @measure
-class ERR_IA(Novel):
+class ERR_IA(alpha_DCG):
     """Intent-aware expected reciprocal rank, by that of a list whose documents all cover everything.
 
     >>> str(ERR_IA @ 20)
@@ -172,15 +158,13 @@ class ERR_IA(Novel):
     Reference: Chapelle et al. (CIKM 2009); ndeval's `ERR-IA`.
     """
 
-    needs_cutoff: ClassVar[bool] = True
-
-    def score(self, lists: Lists) -> Floats:
-        """Novel gain by rank, by its bound."""
-        return share(self.gained(lists, zipf), self.bound(lists, zipf, self.depth))
+    def discount(self, rank: Ints) -> Floats:
+        """One by the rank."""
+        return zipf(rank)
 
 
 @measure
-class nERR_IA(Novel):
+class nERR_IA(alpha_nDCG):
     """Intent-aware expected reciprocal rank, as a share of the best ranking's.
 
     >>> str(nERR_IA @ 20)
@@ -189,11 +173,9 @@ class nERR_IA(Novel):
     Reference: Clarke et al. (WSDM 2011); ndeval's `nERR-IA`.
     """
 
-    needs_cutoff: ClassVar[bool] = True
-
-    def score(self, lists: Lists) -> Floats:
-        """Novel gain by rank, by the greedy ideal."""
-        return share(self.gained(lists, zipf), self.best(lists, zipf, self.depth))
+    def discount(self, rank: Ints) -> Floats:
+        """One by the rank."""
+        return zipf(rank)
 
 
 @measure
@@ -206,14 +188,10 @@ class NRBP(Novel):
     Reference: Clarke, Kolla and Vechtomova (ICTIR 2009); ndeval's `NRBP`.
     """
 
-    beta: float = 0.5
+    beta: float = ranged(0.5, 0, 1)
     never_cut: ClassVar[bool] = True
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._check("beta", 0, 1)
-
-    def patience(self, rank: Ints) -> Floats:
+    def discount(self, rank: Ints) -> Floats:
         """beta^(rank - 1)."""
         weight: Floats = np.power(self.beta, rank - 1.0)
         return weight
@@ -221,7 +199,7 @@ class NRBP(Novel):
     def score(self, lists: Lists) -> Floats:
         """(1 - (1 - alpha) beta) / subtopics times the novel gain."""
         scale = 1.0 - (1.0 - self.alpha) * self.beta
-        return scale * share(self.gained(lists, self.patience), self.wanted(lists))
+        return scale * share(self.gained(lists), self.wanted(lists))
 
 
 @measure
@@ -236,6 +214,4 @@ class nNRBP(NRBP):
 
     def score(self, lists: Lists) -> Floats:
         """Novel gain by patience, by the greedy ideal's."""
-        best = self.best(lists, self.patience, -1)
-        gained = self.gained(lists, self.patience)
-        return share(gained, best, undefined=np.nan)
+        return share(self.gained(lists), self.best(lists), undefined=np.nan)

@@ -7,11 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from karat.errors import BadInput
-
-Floats = npt.NDArray[np.float64]
+from karat.stats.arrays import Floats
 
 #: 2^grade of a higher grade is no number any more.
 STEEPEST = 1000
@@ -74,11 +72,8 @@ class Gains:
         named = levels[place] == grades
         strange = ~named & (grades > 0)
         if strange.any():
-            raise BadInput.at(
-                "gains",
-                expected=f"a gain for the grade {grades[strange][0]:g}",
-                found=f"gains for {self} alone",
-            )
+            expected = f"a gain for the grade {grades[strange][0]:g}"
+            raise BadInput.at("gains", expected=expected, found=f"gains for {self} alone")
         return np.where(named, gains[place], 0.0)
 
     def __str__(self) -> str:

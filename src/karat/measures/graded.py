@@ -10,12 +10,13 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from karat.errors import BadInput
-from karat.measures.base import Floats, Listed, Measure, measure, share
+from karat.measures.base import Listed, Measure, measure, ranged, share
 from karat.measures.gains import Gains
 from karat.measures.linear import Linear
-from karat.measures.lists import Ints, Lists
+from karat.measures.lists import Lists
 from karat.measures.profile import Profile
 from karat.measures.topics import Topics
+from karat.stats.arrays import Floats, Ints
 
 #: How a user may write gains: a name, a value per grade, or the values of grades 0, 1, 2, ...; none: the profile's.
 GainsLike = str | Mapping[float, float] | Sequence[float] | Gains | None
@@ -29,8 +30,7 @@ def log2(rank: Ints) -> Floats:
 
 def zipf(rank: Ints) -> Floats:
     """One by the rank."""
-    weight: Floats = 1.0 / rank
-    return weight
+    return 1.0 / rank
 
 
 DISCOUNTS: dict[str, Callable[[Ints], Floats]] = {"log2": log2, "zipf": zipf}
@@ -51,8 +51,7 @@ def discount_named(discount: DiscountLike) -> Callable[[Ints], Floats]:
         return DISCOUNTS[discount]
 
     def power(rank: Ints) -> Floats:
-        weight: Floats = rank.astype(np.float64) ** -discount
-        return weight
+        return rank.astype(np.float64) ** -discount
 
     return power
 
@@ -81,13 +80,27 @@ class Gained(Listed):
 class Contextual(Gained):
     """A measure for which a document is worth (1 - context) g(d) + context g(d | the one above it)."""
 
-    context: float = 0.0
+    context: float = ranged(0.0, 0, 1)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._check("context", 0, 1)
         if self.context and self.judged_only:
             raise BadInput(f"{type(self).__name__} takes context or judged_only: a list with gaps has no context")
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Discounted(Contextual):
+    """A measure in which a document counts the less, the further down it stands."""
+
+    discount: DiscountLike = "log2"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        power = self.discount
+        number = isinstance(power, int | float) and not isinstance(power, bool) and 0 <= power <= STEEPEST_DISCOUNT
+        if not number and not (isinstance(power, str) and power in DISCOUNTS):
+            expected = f"{' or '.join(DISCOUNTS)}, or a power of the rank from 0 to {STEEPEST_DISCOUNT}"
+            raise BadInput.at("the discount", expected=expected, found=repr(power))
 
 
 @measure
@@ -105,15 +118,9 @@ class CG(Contextual, Linear):
         """1 at every rank."""
         return np.ones(len(rank))
 
-    def score(self, lists: Lists) -> Floats:
-        """Sum of gains, each with the weight of its rank."""
-        lists = self.view(lists)
-        gain = self.worth(lists.utility(self.context), lists.topics, lists.profile)
-        return lists.total(gain * self.weight(lists.rank))
-
 
 @measure
-class DCG(CG):
+class DCG(Discounted, CG):
     """The sum of gains, each divided by log2(rank + 1), the rank (`discount='zipf'`) or a power of it (`discount=0.5`).
 
     >>> str(DCG(gains='exp', discount='zipf') @ 10)
@@ -123,19 +130,13 @@ class DCG(CG):
     Reference: Jarvelin and Kekalainen (TOIS 2002); `gains='exp'`: Burges et al. (ICML 2005).
     """
 
-    discount: DiscountLike = "log2"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _check_discount(self.discount)
-
     def weight(self, rank: Ints) -> Floats:
         """The discount at each rank."""
         return discount_named(self.discount)(rank)
 
 
 @measure
-class nDCG(Contextual):
+class nDCG(Discounted):
     """Discounted gain of a ranking, as a share of the best ranking's.
 
     >>> str(nDCG @ 10)
@@ -148,12 +149,6 @@ class nDCG(Contextual):
     most that it is known to be worth, alone or after any other: no ranking is above 1, and often none can reach it.
     Reference: Jarvelin and Kekalainen (TOIS 2002); trec_eval's `ndcg` and `ndcg_cut_k`.
     """
-
-    discount: DiscountLike = "log2"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _check_discount(self.discount)
 
     @property
     def numerator(self) -> DCG:
@@ -209,10 +204,8 @@ class GAP(Gained):
         for grade, more in zip(grades, step, strict=True):
             hits = lists.where(lists.label >= grade)
             found += more * hits.total(hits.seen(np.ones(len(hits.rank), bool)) / hits.rank)
-            count = (
-                hits.total(np.ones(len(hits.rank))) if self.within == "list" else topics.relevant(grade)[lists.topic]
-            )
-            best += more * count
+            every = topics.relevant(grade)[lists.topic]
+            best += more * (hits.total(hits.label >= grade) if self.within == "list" else every)
         return share(found, best)
 
 
@@ -227,12 +220,8 @@ class CCG(Measure):
     (u(1) + ... + u(i)) / log2(i + 1). A document without a conditional label keeps its own.
     """
 
-    context: float = 0.5
+    context: float = ranged(0.5, 0, 1)
     needs_cutoff: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._check("context", 0, 1)
 
     def weights(self) -> Floats:
         """The weight of the document at each rank: it is counted at its own rank and at all below."""
@@ -241,9 +230,8 @@ class CCG(Measure):
 
     def score(self, lists: Lists) -> Floats:
         """Sum of utilities, each with the weight of its rank."""
-        weights = self.weights()
-        lists = lists.cut(self.depth)
-        return lists.total(np.maximum(lists.utility(self.context), 0.0) * weights[lists.rank - 1])
+        lists = self.view(lists)
+        return lists.total(np.maximum(lists.utility(self.context), 0.0) * self.weights()[lists.rank - 1])
 
 
 @measure
@@ -260,16 +248,3 @@ class CCG_single(CCG):
         """(k - i + 1) / log2(i + 1)."""
         rank = np.arange(1, self.depth + 1)
         return (self.depth - rank + 1) * log2(rank)
-
-
-def _check_discount(discount: object) -> None:
-    if isinstance(discount, str):
-        known = discount in DISCOUNTS
-    else:
-        known = (
-            isinstance(discount, int | float) and not isinstance(discount, bool) and 0 <= discount <= STEEPEST_DISCOUNT
-        )
-    if not known:
-        names = " or ".join(DISCOUNTS)
-        expected = f"{names}, or a power of the rank from 0 to {STEEPEST_DISCOUNT}"
-        raise BadInput.at("the discount", expected=expected, found=repr(discount))

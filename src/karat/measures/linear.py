@@ -10,11 +10,12 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeGuard
 
-from karat.measures.base import Floats, Listed, Measure
+from karat.measures.base import Listed, Measure
 from karat.measures.profile import Profile
+from karat.stats.arrays import Floats, Ints
 
 if TYPE_CHECKING:
-    from karat.measures.lists import Ints, Lists
+    from karat.measures.lists import Lists
     from karat.measures.topics import Topics
 
 
@@ -33,7 +34,12 @@ class Linear(Listed):
     def score(self, lists: Lists) -> Floats:
         """Sum of weight times worth."""
         lists = self.view(lists)
-        return lists.total(self.worth(lists.label, lists.topics, lists.profile) * self.weight(lists.rank))
+        label = lists.utility(_context(self))
+        return lists.total(self.worth(label, lists.topics, lists.profile) * self.weight(lists.rank))
+
+
+def _context(measure: Measure) -> float:
+    return float(getattr(measure, "context", 0.0))
 
 
 def is_linear(measure: Measure) -> TypeGuard[Linear]:
@@ -46,4 +52,4 @@ def is_linear(measure: Measure) -> TypeGuard[Linear]:
     With `judged_only` the rank of a document depends on which others were judged; with `context` its worth on the one
     above it.
     """
-    return isinstance(measure, Linear) and not measure.judged_only and not getattr(measure, "context", 0.0)
+    return isinstance(measure, Linear) and not measure.judged_only and not _context(measure)

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from karat.errors import BadInput
@@ -20,10 +19,7 @@ from karat.measures.topics import Topics, pair_keys
 from karat.measures.unmatched import cause_of, only_numbers_meet, shown
 from karat.records import Runs
 from karat.stats import totals
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
+from karat.stats.arrays import Bools, Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,10 +60,12 @@ class Lists:
             _cuts={},
         )
 
-    def cut(self, cutoff: int) -> Lists:
+    def cut(self, cutoff: int | None) -> Lists:
         """The lists down to a rank."""
+        if cutoff is None:
+            return self
         if cutoff not in self._cuts:
-            self._cuts[cutoff] = self.where(self.rank <= cutoff)
+            self._cuts[cutoff] = replace(self.where(self.rank <= cutoff), size=np.minimum(self.size, cutoff), _cuts={})
         return self._cuts[cutoff]
 
     def seen(self, which: Bools) -> Ints:
@@ -100,9 +98,7 @@ class Lists:
     @cached_property
     def has_relevant(self) -> Bools:
         """Whether the list's topic has a document above grade 0."""
-        positive = np.zeros(len(self.topics), bool)
-        positive[self.topics.topic[self.topics.label > 0]] = True
-        return positive[self.topic]
+        return np.isin(self.topic, self.topics.topic[self.topics.label > 0])
 
 
 def match(runs: Runs, topics: Topics, profile: Profile, complete: bool = False) -> Lists:

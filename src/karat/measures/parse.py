@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import fields
 from typing import Any
 
@@ -74,11 +74,8 @@ def parse_measure(text: str) -> Measure:
             # ir_measures' way to say it: log2 is the plain gain, exp-log2 the exponential one.
             name, value = "gains", "exp" if value == "exp-log2" else "identity"
         if name not in known:
-            raise BadInput.at(
-                f'the measure "{text}"',
-                expected=f"a parameter of {cls.__name__} ({', '.join(known) or 'it has none'})",
-                found=f'"{name}"',
-            )
+            expected = f"a parameter of {cls.__name__} ({', '.join(known) or 'it has none'})"
+            raise BadInput.at(f'the measure "{text}"', expected=expected, found=f'"{name}"')
         if name in given:
             raise BadInput.at(f'the measure "{text}"', expected=f"{name} once", found="it again")
         given[name] = value
@@ -92,14 +89,11 @@ def parse_measure(text: str) -> Measure:
 
 def as_measures(measures: object) -> list[Measure]:
     """Measures from one or many names or values, each once, in the order given."""
-    several: Iterable[object]
     if isinstance(measures, str | Measure | MeasureType):
-        several = [measures]
-    elif isinstance(measures, Iterable):
-        several = measures
-    else:
+        measures = [measures]
+    if not isinstance(measures, Iterable):
         raise BadInput.at("the measures", expected="names such as nDCG@10", found=repr(measures))
-    return list(dict.fromkeys(_as_measure(measure) for measure in several))
+    return list(dict.fromkeys(_as_measure(measure) for measure in measures))
 
 
 def _as_measure(measure: object) -> Measure:
@@ -111,9 +105,8 @@ def _as_measure(measure: object) -> Measure:
         return measure
     if isinstance(measure, str) or type(measure).__module__.startswith("ir_measures"):
         return parse_measure(str(measure))
-    raise BadInput.at(
-        "the measures", expected="names such as nDCG@10", found=f"{measure!r}, a {type(measure).__name__}"
-    )
+    found = f"{measure!r}, a {type(measure).__name__}"
+    raise BadInput.at("the measures", expected="names such as nDCG@10", found=found)
 
 
 def _named(name: str) -> type[Measure]:
@@ -130,45 +123,37 @@ def _named(name: str) -> type[Measure]:
 
 def _value(node: ast.expr, text: str) -> Any:
     """A parameter's value: a number, a fraction, a word, a list or a mapping."""
-    make: dict[type, Callable[[Any], Any]] = {
-        ast.Constant: lambda n: n.value,
-        ast.Name: lambda n: {"true": True, "false": False}.get(n.id, n.id),
-        ast.List: lambda n: tuple(_value(item, text) for item in n.elts),
-        ast.Tuple: lambda n: tuple(_value(item, text) for item in n.elts),
-    }
-    if type(node) in make:
-        return make[type(node)](node)
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "udm":
-        return _udm(node, text)
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        return -_number(_value(node.operand, text), text)
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
-        below = _number(_value(node.right, text), text)
-        if below == 0:
-            raise _unreadable(text)
-        return _number(_value(node.left, text), text) / below
-    if isinstance(node, ast.Dict) and all(key is not None for key in node.keys):
-        return {
-            _number(_value(k, text), text): _number(_value(v, text), text)
-            for k, v in zip(node.keys, node.values, strict=True)
-            if k is not None
-        }
+    match node:
+        case ast.Constant(value=value):
+            return value
+        case ast.Name(id=name):
+            return {"true": True, "false": False}.get(name, name)
+        case ast.List(elts=items) | ast.Tuple(elts=items):
+            return tuple(_value(item, text) for item in items)
+        case ast.Call(func=ast.Name(id="udm")):
+            return _udm(node, text)
+        case ast.UnaryOp(op=ast.USub(), operand=number):
+            return -_number(number, text)
+        case ast.BinOp(op=ast.Div(), left=above, right=below) if _number(below, text):
+            return _number(above, text) / _number(below, text)
+        case ast.Dict(keys=keys, values=values):
+            return {_number(k, text): _number(v, text) for k, v in zip(keys, values, strict=True)}
     raise _unreadable(text)
 
 
 def _udm(node: ast.Call, text: str) -> Gains:
     """Weights from user disagreement: udm(1/3), the fraction kept as M of N."""
-    fraction = node.args[0] if len(node.args) == 1 else None
-    if not (isinstance(fraction, ast.BinOp) and isinstance(fraction.op, ast.Div)):
-        raise BadInput.at(f'the measure "{text}"', expected="udm(M/N), such as udm(1/3)", found=ast.unparse(node))
     options = {keyword.arg: _value(keyword.value, text) for keyword in node.keywords}
-    ends = [_value(end, text) for end in (fraction.left, fraction.right)]
-    if not all(isinstance(end, int) for end in ends) or options.keys() - {"zero"}:
-        raise BadInput.at(f'the measure "{text}"', expected="udm(M/N) or udm(M/N,zero=True)", found=ast.unparse(node))
-    return udm(ends[0], ends[1], zero=bool(options.get("zero", False)))
+    match node.args:
+        case [ast.BinOp(op=ast.Div(), left=ast.Constant(value=int(some)), right=ast.Constant(value=int(all_users)))]:
+            if not options.keys() - {"zero"}:
+                return udm(some, all_users, zero=bool(options.get("zero", False)))
+    expected = "udm(M/N), such as udm(1/3), or udm(M/N,zero=True)"
+    raise BadInput.at(f'the measure "{text}"', expected=expected, found=ast.unparse(node))
 
 
-def _number(value: Any, text: str) -> float:
+def _number(node: ast.expr | None, text: str) -> float:
+    value = None if node is None else _value(node, text)
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise _unreadable(text)
     return value

@@ -6,8 +6,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from karat.measures.base import Floats, Measure, measure, share
+from karat.measures.base import Measure, measure, ranged, share
 from karat.measures.lists import Lists
+from karat.stats.arrays import Floats
 
 #: trec_eval's smoothing of infAP, which keeps 0/0 at a half.
 EPSILON = 0.00001
@@ -24,7 +25,7 @@ class Bpref(Measure):
     Reference: Buckley and Voorhees (SIGIR 2004); trec_eval's `bpref`.
     """
 
-    rel: float = 1
+    rel: float = ranged(1, -1e9, 1e9)
     never_cut: ClassVar[bool] = True
 
     def score(self, lists: Lists) -> Floats:
@@ -49,7 +50,7 @@ class infAP(Measure):
     Reference: Yilmaz and Aslam (CIKM 2006); trec_eval's `infAP`.
     """
 
-    rel: float = 1
+    rel: float = ranged(1, -1e9, 1e9)
     never_cut: ClassVar[bool] = True
 
     def score(self, lists: Lists) -> Floats:

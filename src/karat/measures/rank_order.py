@@ -15,8 +15,8 @@ import polars as pl
 from karat.errors import BadInput
 from karat.measures.profile import Profile
 from karat.records import Runs
+from karat.stats.arrays import Ints
 
-Ints = npt.NDArray[np.int64]
 Keys = npt.NDArray[np.floating]
 
 

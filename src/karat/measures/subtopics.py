@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from karat.measures.lists import Floats, Ints, Lists
+from karat.measures.lists import Lists
 from karat.measures.topics import Topics
 from karat.stats import totals
+from karat.stats.arrays import Bools, Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,6 +21,12 @@ class Coverage:
     subtopic: Ints
     seen: Ints  # how many documents above in the list cover the subtopic
     relevant: Ints  # how many documents of the query cover the subtopic
+    worth: Floats  # what the subtopic counts
+    lists: int
+
+    def total(self, values: Floats) -> Floats:
+        """The sum of the rows' values, for each list."""
+        return totals(self.row_list, values, self.lists)
 
 
 def coverage(lists: Lists, rel: float) -> Coverage:
@@ -40,6 +47,8 @@ def coverage(lists: Lists, rel: float) -> Coverage:
         subtopic,
         _seen(row_list, subtopic),
         np.bincount(subtopics, minlength=len(pairs.topic))[subtopic],
+        importance(lists.topics, rel)[subtopic],
+        len(lists),
     )
 
 
@@ -70,26 +79,24 @@ def importance(topics: Topics, rel: float) -> Floats:
     return np.divide(weight * number, of_topic, out=np.zeros_like(weight), where=of_topic > 0)
 
 
-def _is_open(topics: Topics, rel: float) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    found = np.zeros(len(topics.pairs.topic), bool)
-    found[topics.pairs.subtopic[topics.pairs.label >= rel]] = True
-    return found
+def _is_open(topics: Topics, rel: float) -> Bools:
+    covered = topics.pairs.subtopic[topics.pairs.label >= rel]
+    return np.bincount(covered, minlength=len(topics.pairs.topic)) > 0
 
 
-def ideal_gains(topics: Topics, alpha: float, rel: float, depth: int) -> Floats:
-    """The gain at each rank of the greedy best list of each topic; depth -1 is the whole list."""
+def ideal_gains(topics: Topics, alpha: float, rel: float, depth: int | None) -> Floats:
+    """The gain at each rank of the greedy best list of each topic, the whole list where no depth is given."""
     pairs = topics.pairs
     positive = pairs.label >= rel
     ids, doc = np.unique(pairs.by_id[pairs.doc[positive]], return_inverse=True)  # in the order of doc ids
     docs = np.argsort(pairs.by_id)[ids]
     topic = topics.topic[docs]
     longest = int(np.bincount(topic, minlength=1).max()) if len(docs) else 0
-    depth = longest if depth < 0 else min(depth, longest)
-    gains: Floats = topics.memo(
+    depth = longest if depth is None else min(depth, longest)
+    return topics.memo(
         ("greedy", alpha, rel, depth),
         lambda: _greedy(len(topics), topic, doc, pairs.subtopic[positive], importance(topics, rel), alpha, depth),
     )
-    return gains
 
 
 def _greedy(n_topics: int, topic: Ints, doc: Ints, subtopic: Ints, worth: Floats, alpha: float, depth: int) -> Floats:

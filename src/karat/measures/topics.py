@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -19,12 +19,12 @@ from karat.records.blocks import Blocks
 from karat.records.runs import SPREAD
 from karat.records.scale import nothing_below
 from karat.stats import totals
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
+from karat.stats.arrays import Bools, Floats, Ints
 
 #: The worth of each grade when at least M of N users should call it top.
 UserWeights = Callable[[int, int], Mapping[float, float]]
+
+Made = TypeVar("Made")
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,8 +105,7 @@ class Topics:
         estimate = self._user_weights
         if gains.name != "udm" or estimate is None:
             return gains
-        table: Gains = self.memo(gains, lambda: Gains.of(self._worth(gains, estimate)))
-        return table
+        return self.memo(gains, lambda: Gains.of(self._worth(gains, estimate)))
 
     def _worth(self, gains: Gains, estimate: UserWeights) -> dict[float, float]:
         """The worth of each grade; those above the highest that has a weight are worth as much as that."""
@@ -150,21 +149,20 @@ class Topics:
     def __len__(self) -> int:
         return self.queries.height
 
-    def memo(self, key: Any, make: Callable[[], Any]) -> Any:
+    def memo(self, key: Any, make: Callable[[], Made]) -> Made:
         """What `make` gives, made once per key: many runs are scored against the same topics."""
         if key not in self._memo:
             self._memo[key] = make()
-        return self._memo[key]
+        made: Made = self._memo[key]
+        return made
 
     def relevant(self, rel: float) -> Floats:
         """How many documents of each topic are at or above a grade."""
-        found: Floats = self.memo(("relevant", rel), lambda: self._count(self.label >= rel))
-        return found
+        return self.memo(("relevant", rel), lambda: self._count(self.label >= rel))
 
     def nonrelevant(self, rel: float) -> Floats:
         """How many documents of each topic were judged and are below a grade."""
-        found: Floats = self.memo(("nonrelevant", rel), lambda: self._count((self.label >= 0) & (self.label < rel)))
-        return found
+        return self.memo(("nonrelevant", rel), lambda: self._count((self.label >= 0) & (self.label < rel)))
 
     def ideal(
         self, gains: Gains, discount: Callable[[Ints], Floats], cutoff: int | None, context: float = 0.0
@@ -174,8 +172,7 @@ class Topics:
         With `context`, every document counts as the most that it is known to be worth, alone or after another.
         """
         key = ("ideal", gains, discount, cutoff, context)
-        found: Floats = self.memo(key, lambda: self._ideal(self._most(gains, context), discount, cutoff))
-        return found
+        return self.memo(key, lambda: self._ideal(self._most(gains, context), discount, cutoff))
 
     def _most(self, gains: Gains, context: float) -> Floats:
         """The highest gain of each document, over everything that it is known to be worth."""
@@ -203,7 +200,7 @@ class Topics:
         """The number of each topic's first document."""
         return np.searchsorted(self.topic, np.arange(len(self)))
 
-    def _count(self, which: npt.NDArray[np.bool_]) -> Floats:
+    def _count(self, which: Bools) -> Floats:
         return np.bincount(self.topic[which], minlength=len(self)).astype(np.float64)
 
 
@@ -225,12 +222,9 @@ def _weights(subtopics: pl.DataFrame, queries: Queries | None) -> Floats:
     joined = subtopics.join(given, on=["query", "subtopic"], how="left", maintain_order="left")
     missing = joined.filter(pl.col("weight").is_null())
     if missing.height:
-        row = missing.row(0, named=True)
-        raise BadInput.at(
-            "the subtopics' weights",
-            expected=f"a weight for subtopic {row['subtopic']} of query {row['query']}",
-            found=f"none ({count(missing.height, 'subtopic')} without)",
-        )
+        expected = f"a weight for subtopic {missing['subtopic'][0]} of query {missing['query'][0]}"
+        found = f"none ({count(missing.height, 'subtopic')} without)"
+        raise BadInput.at("the subtopics' weights", expected=expected, found=found)
     if (joined["weight"] == 0).all():
         raise BadInput.at("the subtopics' weights", expected="some above 0", found="all 0")
     return joined["weight"].cast(pl.Float64).to_numpy().astype(np.float64)

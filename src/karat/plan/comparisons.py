@@ -62,7 +62,7 @@ def comparison_tasks(
         raise Undefined("no pair is left to be shown: ask for smaller differences")
     rng = np.random.default_rng(seed)
     labels, lists = Judgments.of(labels), joined(runs)
-    shown = _top(lists, depth)
+    shown = ranked(lists, depth).group_by("system", "query", maintain_order=True).agg(docs="doc")
     needs, notes = _needs(pairs, labels, queries)
     asked = needs.height
     if not asked:
@@ -78,7 +78,6 @@ def comparison_tasks(
         left_query="query",
         right_query="query",
         trap=pl.lit(False),
-        expected=pl.lit(None, dtype=pl.String),
     )
     rows = rows.rename({"a": "left", "b": "right"})
     if traps:
@@ -104,11 +103,6 @@ def comparison_tasks(
     return Result(rows.select([name for name in [*front, *back] if name in rows.columns]), finding, tuple(notes))
 
 
-def _top(runs: Runs, depth: int) -> pl.DataFrame:
-    """The first documents of each list: system, query, docs."""
-    return ranked(runs, depth).group_by("system", "query", maintain_order=True).agg(docs="doc")
-
-
 def _needs(pairs: pl.DataFrame, labels: Judgments, queries: Queries | None) -> tuple[pl.DataFrame, list[str]]:
     """The questions: each pair for each subtopic of its query that something serves, with texts where they are known.
 
@@ -118,29 +112,22 @@ def _needs(pairs: pl.DataFrame, labels: Judgments, queries: Queries | None) -> t
     if queries is not None and queries.subtopics.height:
         texts = [name for name in ("description",) if name in queries.subtopics.columns]
         named = queries.subtopics.select("query", "subtopic", *texts).filter(pl.col("subtopic") != NO_SUBTOPIC)
-    every, notes = _for_each(pairs, named), list[str]()
-    needs = every
+    # A query without subtopics is asked once, for itself.
+    every = pairs.select("query", "a", "b").join(named, on="query", how="left", maintain_order="left")
+    needs, notes = every, list[str]()
     if labels.has("subtopic"):
         relevant = consensus(labels, apart=["subtopic"])
         served = subtopics_of(replace(relevant, frame=relevant.frame.filter(pl.col("label") > 0)))
-        known = every.join(
-            served.with_columns(_served=True), on=["query", "subtopic"], how="left", maintain_order="left"
-        )
-        needs = known.filter(pl.col("_served") | pl.col("subtopic").is_null()).drop("_served")
-    if needs.height < every.height:
-        left = every.join(needs, on=["query", "subtopic"], how="anti", nulls_equal=True).select("query", "subtopic")
-        notes.append(
-            f"{count(left.n_unique(), 'subtopic')} without a relevant document in the labels left out "
-            f"({every.height - needs.height:,} of {count(every.height, 'question')})"
-        )
+        left = every.drop_nulls("subtopic").join(served, on=["query", "subtopic"], how="anti")
+        if left.height:
+            needs = every.join(left, on=["query", "subtopic"], how="anti", maintain_order="left")
+            notes.append(
+                f"{count(left.select('query', 'subtopic').n_unique(), 'subtopic')} without a relevant document in the "
+                f"labels left out ({left.height:,} of {count(every.height, 'question')})"
+            )
     if queries is not None and queries.has("text"):
         needs = needs.join(queries.frame.select("query", "text"), on="query", how="left", maintain_order="left")
     return needs, notes
-
-
-def _for_each(pairs: pl.DataFrame, named: pl.DataFrame) -> pl.DataFrame:
-    """Each pair for each subtopic of its query, and once for the query itself where it has none."""
-    return pairs.select("query", "a", "b").join(named, on="query", how="left", maintain_order="left")
 
 
 def _traps(
@@ -171,7 +158,6 @@ def _traps(
         round=rows["round"],
         block=rows["block"],
         trap=pl.lit(True),
-        expected=pl.lit("left"),
     )
 
 
@@ -197,7 +183,6 @@ def _turned(rows: pl.DataFrame, rng: np.random.Generator) -> pl.DataFrame:
     def either(one: str, two: str) -> pl.Expr:
         return pl.when(turn).then(pl.col(two)).otherwise(pl.col(one)).alias(one)
 
-    swapped = [either("left", "right"), either("right", "left")]
-    swapped += [either("left_query", "right_query"), either("right_query", "left_query")]
-    answer = pl.when(pl.col("trap")).then(pl.when(turn).then(pl.lit("right")).otherwise(pl.lit("left")))
-    return rows.with_columns(*swapped, answer.alias("expected"))
+    sides = [("left", "right"), ("right", "left"), ("left_query", "right_query"), ("right_query", "left_query")]
+    answer = pl.when("trap").then(pl.when(turn).then(pl.lit("right")).otherwise(pl.lit("left")))
+    return rows.with_columns(*(either(one, two) for one, two in sides), expected=answer)

@@ -236,22 +236,23 @@ def _dealt(drawn: pl.DataFrame, judges: int, twice: float, rng: np.random.Genera
     again = np.floor(twice * size.height + rng.random()).astype(int) if twice else 0
     second = dealt[rng.permutation(size.height)[:again]].with_columns(judge=(pl.col("judge") + 1) % judges)
     tasks = drawn.join(pl.concat([dealt, second]), on="query").sort("judge", *PAIR, nulls_last=False)
-    session = pl.when(pl.col("context").is_null()).then(1).otherwise(2)
+    alone = pl.col("context").is_null()
     tasks = tasks.with_columns(
-        setting=pl.when(pl.col("context").is_null()).then(pl.lit(ALONE)).otherwise(pl.lit(IN_CONTEXT)),
+        setting=pl.when(alone).then(pl.lit(ALONE)).otherwise(pl.lit(IN_CONTEXT)),
         judge=pl.format("judge {}", pl.col("judge") + 1),
-        session=session.cast(pl.Int64),
+        session=2 - alone.cast(pl.Int64),
         luck=pl.Series(rng.random(tasks.height)),
     )
-    keys = [["judge", "session"], ["judge", "session", "query"], ["judge", "session", "query", "context"]]
-    for n, key in enumerate(keys[1:], 1):
+    key = ["judge", "session"]
+    for name in ("query", "context"):
+        key = [*key, name]
         # One draw for each: the least of its tasks' draws would bring forward what has many tasks.
-        drawn_once = tasks.select(key).unique().sort(key)
-        drawn_once = drawn_once.with_columns(pl.Series(f"luck{n}", rng.random(drawn_once.height)))
-        tasks = tasks.join(drawn_once, on=key, nulls_equal=True, maintain_order="left")
+        once = tasks.select(key).unique().sort(key)
+        once = once.with_columns(pl.Series(f"luck of {name}", rng.random(once.height)))
+        tasks = tasks.join(once, on=key, nulls_equal=True, maintain_order="left")
     slot = pl.col("judge").str.extract(r"(\d+)$").cast(pl.Int64)
-    tasks = tasks.sort(slot, "session", "luck1", "luck2", "luck")
-    tasks = tasks.with_columns(order=pl.int_range(1, pl.len() + 1).over(keys[0]))
+    tasks = tasks.sort(slot, "session", "luck of query", "luck of context", "luck")
+    tasks = tasks.with_columns(order=pl.int_range(1, pl.len() + 1).over("judge", "session"))
     return tasks.select(*PAIR, "setting", "judge", "session", "order", "probability")
 
 

@@ -39,7 +39,6 @@ def select_pairs(
     relevant_gap: int | None = 0,
     least: Mapping[str, float] | None = None,
     most: int | None = None,
-    profile: str = "trec_eval",
     seed: int = 0,
 ) -> PairSelection:
     """The pairs of systems, query by query, that users should compare, and how many pairs each rule left.
@@ -75,7 +74,7 @@ def select_pairs(
     lists = joined(runs)
     if len(lists.systems) < 2:
         raise BadInput.at("the runs", expected="two systems or more to pair", found=", ".join(lists.systems) or "none")
-    scorer = Scorer(labels, [P @ depth, *measures], profile=profile, draws=0)
+    scorer = Scorer(labels, [P @ depth, *measures], draws=0)
     table = scorer.score(lists).queries
     relevant = (pl.col(str(P @ depth)) * depth).round(0).cast(pl.Int64).alias("relevant")
     table = table.select("query", "system", relevant, *(str(measure) for measure in measures))

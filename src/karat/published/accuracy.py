@@ -11,6 +11,8 @@ from karat.stats.correction import CLEAR, share_variance
 
 #: Fewer gold labels than this in a cell say nothing of how far a rate might be off.
 FEWEST_GOLD = 2
+#: What is to be given for each kind of document.
+COUNTS = "how many of how many gold labels the judges agree with, such as 43/59"
 #: With fewer standard errors than this, intervals hold and plans come true only roughly.
 ROUGH = 5.0
 
@@ -37,8 +39,9 @@ class Accuracy:
     n_nonrelevant: int
 
     def __post_init__(self) -> None:
-        _counts("relevant", self.agreed_relevant, self.n_relevant)
-        _counts("nonrelevant", self.agreed_nonrelevant, self.n_nonrelevant)
+        for kind, agreed, n in self.counts:
+            if not (_whole(agreed) and _whole(n) and n >= 1 and 0 <= agreed <= n):
+                raise BadInput.at(kind, expected=COUNTS, found=f"{agreed}/{n}")
 
     @classmethod
     def of(cls, relevant: str | tuple[int, int], nonrelevant: str | tuple[int, int]) -> Self:
@@ -48,6 +51,14 @@ class Accuracy:
         True
         """
         return cls(*_fraction("relevant", relevant), *_fraction("nonrelevant", nonrelevant))
+
+    @property
+    def counts(self) -> tuple[tuple[str, int, int], tuple[str, int, int]]:
+        """The two kinds of documents: on how many of how many gold labels the judges agree."""
+        return (
+            ("relevant", self.agreed_relevant, self.n_relevant),
+            ("nonrelevant", self.agreed_nonrelevant, self.n_nonrelevant),
+        )
 
     @property
     def relevant(self) -> float:
@@ -71,10 +82,8 @@ class Accuracy:
         Where the judges were always right, or never, the share is moved as if one answer of each kind had been added:
         20 right of 20 does not mean that they never err.
         """
-        return (
-            float(share_variance(self.agreed_relevant, self.n_relevant)),
-            float(share_variance(self.agreed_nonrelevant, self.n_nonrelevant)),
-        )
+        relevant, nonrelevant = (float(share_variance(agreed, n)) for _, agreed, n in self.counts)
+        return relevant, nonrelevant
 
     @property
     def d_error(self) -> float:
@@ -83,10 +92,10 @@ class Accuracy:
 
     def checked(self, whose: str = "the judges") -> Self:
         """These accuracies, if scores can be corrected with them; otherwise `Undefined` says why not."""
-        for n, kind in ((self.n_relevant, "relevant"), (self.n_nonrelevant, "not relevant")):
+        for kind, _, n in self.counts:
             if n < FEWEST_GOLD:
                 raise Undefined(
-                    f"{whose}: {n} gold label of documents that are {kind}; how often judges err on them cannot be "
+                    f"{whose}: {n} gold label of {kind} documents; how often judges err on them cannot be "
                     f"told from fewer than {FEWEST_GOLD}"
                 )
         if self.d < -CLEAR * self.d_error:
@@ -111,10 +120,7 @@ class Accuracy:
                 f"the judges are only {self.d / self.d_error:.1f} standard errors better than guessing: intervals are "
                 "rough; more gold labels help most"
             )
-        for agreed, n, kind in (
-            (self.agreed_relevant, self.n_relevant, "relevant"),
-            (self.agreed_nonrelevant, self.n_nonrelevant, "nonrelevant"),
-        ):
+        for kind, agreed, n in self.counts:
             if agreed in (0, n):
                 notes.append(f"{kind} {agreed}/{n}: the error allows for a rate that {n} gold labels could have missed")
         return tuple(notes)
@@ -122,8 +128,7 @@ class Accuracy:
     def to_dict(self) -> dict[str, Any]:
         """The counts, the shares and d with its error."""
         return {
-            "relevant": {"agreed": self.agreed_relevant, "of": self.n_relevant, "share": self.relevant},
-            "nonrelevant": {"agreed": self.agreed_nonrelevant, "of": self.n_nonrelevant, "share": self.nonrelevant},
+            **{kind: {"agreed": agreed, "of": n, "share": agreed / n} for kind, agreed, n in self.counts},
             "d": self.d,
             "d_standard_error": self.d_error,
         }
@@ -140,30 +145,17 @@ def _percent(share: float) -> str:
     return f"{100 * share:.0f} %"
 
 
-def _counts(place: str, agreed: object, n: object) -> None:
-    """Refuse what no count can be."""
-    if not (_whole(agreed) and _whole(n) and n >= 1 and 0 <= agreed <= n):
-        raise BadInput.at(
-            place,
-            expected="how many of how many gold labels the judges agree with, such as 43/59",
-            found=f"{agreed}/{n}",
-        )
-
-
 def _whole(value: object) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _fraction(place: str, value: str | tuple[int, int]) -> tuple[int, int]:
-    if not isinstance(value, str):
-        agreed, n = value
-        return agreed, n
     try:
-        agreed, n = (int(part) for part in value.split("/"))
+        agreed, n = (int(part) for part in value.split("/")) if isinstance(value, str) else value
     except ValueError:
         raise BadInput.at(
             place,
-            expected="how many of how many gold labels the judges agree with, such as 43/59",
+            expected=COUNTS,
             found=f'"{value}"',
             remedy="give counts, not a share: how sure a rate is depends on how many labels it comes from",
         ) from None

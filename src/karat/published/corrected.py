@@ -102,7 +102,7 @@ class Corrected(ResultBase):
 
 
 def corrected_score(
-    observed: Observed, accuracy: Accuracy, *, level: float = 0.95, draws: int = 1000, seed: int = 0, name: str = ""
+    observed: Observed, accuracy: Accuracy, *, level: float = 0.95, draws: int = 1000, seed: int = 0
 ) -> Corrected:
     """What a system's P@k would be if the judges made no errors, from its score and a sample of gold labels.
 
@@ -118,9 +118,8 @@ def corrected_score(
 
     Reference: Goldberg et al., Drawing Sound Conclusions from Noisy Judgments (WWW 2017), equations (5) and (7).
     """
-    Resampling(level, draws, seed, fewest=FEWEST_DRAWS)
-    whose = f"the judges of {name}" if name else "the judges"
-    accuracy.checked(whose)
+    resampling = Resampling(level, draws, seed, fewest=FEWEST_DRAWS)
+    accuracy.checked()
     parts = corrected_parts(
         observed.score, observed.variance, accuracy.relevant, accuracy.nonrelevant, *accuracy.variances
     )
@@ -138,9 +137,9 @@ def corrected_score(
     half = float(half_width(error, level))
     low, high, notes = _possible(value, float(ends[0]), float(ends[1]))
     notes += accuracy.notes
-    drawn, few = bootstrap(observed, accuracy, draws, seed)
-    bootstrap_error = float(drawn.std(ddof=1)) if draws else math.nan
-    middle = np.quantile(drawn, [0.5 - level / 2, 0.5 + level / 2]) if draws else np.array([math.nan, math.nan])
+    drawn = bootstrap(observed, accuracy, draws, seed)
+    bootstrap_error = float(np.nanstd(drawn, ddof=1)) if draws else math.nan
+    few = int(np.isnan(drawn).sum())
     if few:
         notes.append(f"{few:,} of {draws:,} bootstrap draws have judges who guess: left out")
     if draws and abs(bootstrap_error / error - 1) > APART:
@@ -150,47 +149,41 @@ def corrected_score(
         )
     if observed.sd is None:
         notes.append("no standard deviation given: taken as P@1, a share of queries")
-    naive = observed.interval(level)
-    frame = pl.DataFrame(
-        [
-            ("naive", observed.score, math.sqrt(observed.variance) or math.nan, *naive),
-            ("corrected", value, error, low, high),
-            ("closed form", value, error, value - half, value + half),
-            ("bootstrap", value, bootstrap_error, float(middle[0]), float(middle[1])),
-        ][: 4 if draws else 3],
-        schema=["method", "score", "standard_error", "low", "high"],
-        orient="row",
+    rows = [
+        ("naive", observed.score, math.sqrt(observed.variance) or math.nan, *observed.interval(level)),
+        ("corrected", value, error, low, high),
+        ("closed form", value, error, value - half, value + half),
+    ]
+    if draws:
+        rows.append(("bootstrap", value, bootstrap_error, *resampling.ends(drawn, observed.n)))
+    frame = pl.DataFrame(rows, schema=["method", "score", "standard_error", "low", "high"], orient="row")
+    return Corrected(
+        observed, accuracy, value, error, low, high, bootstrap_error, frame, level, draws, seed, tuple(notes)
     )
-    said = tuple(f"{name}: {note}" if name else note for note in notes)
-    return Corrected(observed, accuracy, value, error, low, high, bootstrap_error, frame, level, draws, seed, said)
 
 
-def bootstrap(
-    observed: Observed, accuracy: Accuracy, draws: int, seed: int | np.random.Generator
-) -> tuple[Floats, int]:
-    """Algorithm 1: corrected scores of studies like this one, and how many draws could not be corrected.
+def bootstrap(observed: Observed, accuracy: Accuracy, draws: int, seed: int) -> Floats:
+    """Algorithm 1: corrected scores of studies like this one; NaN where the draw's judges guess.
 
-    >>> drawn, few = bootstrap(Observed(0.6260, 10278, sd=0.414), Accuracy.of("43/59", "67/84"), 100_000, seed=1)
-    >>> bool(0.0903 < drawn.std() < 0.1), few
-    (True, 0)
+    >>> drawn = bootstrap(Observed(0.6260, 10278, sd=0.414), Accuracy.of("43/59", "67/84"), 100_000, seed=1)
+    >>> bool(0.0903 < drawn.std() < 0.1)
+    True
     """
     rng = np.random.default_rng(seed)
     relevant, nonrelevant = drawn_accuracies(accuracy, draws, rng)
     score = observed.drawn(draws, rng)
-    sound = relevant + nonrelevant > 1
-    return np.asarray(corrected(score[sound], relevant[sound], nonrelevant[sound])), int(draws - sound.sum())
+    guess = relevant + nonrelevant <= 1
+    relevant[guess] = np.nan
+    return np.asarray(corrected(score, relevant, nonrelevant))
 
 
-def drawn_accuracies(accuracy: Accuracy, draws: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
-    """Accuracies as other gold samples of the same size would show them."""
+def drawn_accuracies(accuracy: Accuracy, draws: int, rng: np.random.Generator) -> list[Floats]:
+    """The two accuracies as other gold samples of the same size would show them."""
     drawn = []
-    for agreed, n in (
-        (accuracy.agreed_relevant, accuracy.n_relevant),
-        (accuracy.agreed_nonrelevant, accuracy.n_nonrelevant),
-    ):
+    for _, agreed, n in accuracy.counts:
         share = (agreed + 1) / (n + 2) if agreed in (0, n) else agreed / n
         drawn.append(rng.binomial(n, share, draws) / n)
-    return drawn[0], drawn[1]
+    return drawn
 
 
 def _possible(value: float, low: float, high: float) -> tuple[float, float, list[str]]:

@@ -23,6 +23,9 @@ WHY_INDEPENDENT_DIFFERS = (
     "independent is the paper's test: it adds the errors of both corrected scores as if each system had its own gold "
     "sample. Here one sample corrects both, so its error is common to both and cancels in the difference: read shared"
 )
+SAME_QUERIES = (
+    "if both ran the same queries, give the standard deviation of their differences: the test is then sharper"
+)
 OWN = "each system has its own gold sample, so the errors of both corrected scores add up; there is no shared form"
 
 
@@ -39,7 +42,6 @@ class CorrectedPair(ResultBase):
     frame: pl.DataFrame
     verdict: str
     method: str
-    reason: str
     level: float
     draws: int
     seed: int
@@ -51,7 +53,7 @@ class CorrectedPair(ResultBase):
         row = self.frame.row(by_predicate=pl.col("method") == self.method, named=True)
         places = decimals(row["low"], row["high"])
         interval = f"{100 * self.level:g} % interval {row['low']:.{places}f} to {row['high']:.{places}f}"
-        p, size = _p(row["p"]), abs(row["difference"])
+        size, p = abs(row["difference"]), "p < 0.001" if row["p"] < 0.001 else f"p = {row['p']:.3f}"
         if self.verdict == "no difference shown":
             return (
                 "No difference between B and A is shown once the judges' errors are allowed for: "
@@ -74,7 +76,6 @@ class CorrectedPair(ResultBase):
             "methods": rows_of(self.frame),
             "verdict": self.verdict,
             "method": self.method,
-            "reason": self.reason,
             "accuracies": [of.accuracy.to_dict() for of in (self.a, self.b)],
             "level": self.level,
             "draws": self.draws,
@@ -119,42 +120,35 @@ def corrected_difference(
     if sum(part for part, _ in apart) <= 0:
         raise Undefined("all queries scored alike in both systems: there is no spread to judge a difference by")
     results = [
-        corrected_score(observed, rates, level=level, draws=draws, seed=seed, name=name)
-        for observed, rates, name in ((a, accuracy, "A"), (b, second, "B"))
+        corrected_score(observed, rates, level=level, draws=draws, seed=seed)
+        for observed, rates in ((a, accuracy), (b, second))
     ]
     naive = _row("naive", a.score, b.score, [p for p, _ in apart], [df for _, df in apart], level)
     values = [result.value for result in results]
     parts, freedoms = _independent(a, b, accuracy, second, apart if own and sd_difference is not None else None)
     independent = _row("independent", values[0], values[1], parts, freedoms, level)
-    independent["bootstrap_error"] = math.hypot(results[0].bootstrap_error, _other_error(b, second, draws, seed))
+    if draws:
+        # B's gold labels are drawn on their own, as the independent form has it.
+        other = np.nanstd(bootstrap(b, second, draws, seed + 1), ddof=1)
+        independent["bootstrap_error"] = math.hypot(results[0].bootstrap_error, other)
     rows = [naive, independent]
     if not own:
         total, freedom = together([p for p, _ in apart], [df for _, df in apart])
         by = shared_parts(b.score - a.score, float(total) ** 2, accuracy.d, *accuracy.variances)
         gold = [accuracy.n_relevant - 1.0, accuracy.n_nonrelevant - 1.0]
         shared = _row("shared", values[0], values[1], [float(part) for part in by], [float(freedom), *gold], level)
-        shared["bootstrap_error"] = _shared_bootstrap(a, b, accuracy, float(total), draws, seed)
+        if draws:
+            shared["bootstrap_error"] = _shared_bootstrap(a, b, accuracy, float(total), draws, seed)
         rows.append(shared)
     frame = pl.DataFrame(rows, schema_overrides={"bootstrap_error": pl.Float64})
     best = rows[-1]
     verdict = "no difference shown"
     if best["p"] < 1 - level:
         verdict = "better" if best["difference"] > 0 else "worse"
-    notes = list(dict.fromkeys(_common(results)))
-    notes.insert(0, OWN if own else WHY_INDEPENDENT_DIFFERS)
-    notes.append(_queries_note(sd_difference, a.n == b.n))
-    return CorrectedPair(
-        results[0],
-        results[1],
-        frame,
-        verdict,
-        best["method"],
-        _reason(best, naive, verdict, level, own),
-        level,
-        draws,
-        seed,
-        tuple(note for note in notes if note),
-    )
+    notes = [OWN if own else WHY_INDEPENDENT_DIFFERS, *_common(results[0].notes, results[1].notes)]
+    if sd_difference is None and a.n == b.n:
+        notes.append(SAME_QUERIES)
+    return CorrectedPair(results[0], results[1], frame, verdict, best["method"], level, draws, seed, tuple(notes))
 
 
 def _refuse_with_score(observed: Observed, accuracy: Accuracy, whose: str) -> None:
@@ -229,15 +223,8 @@ def _row(
     }
 
 
-def _other_error(b: Observed, accuracy: Accuracy, draws: int, seed: int) -> float:
-    """The bootstrap error of B with gold labels drawn on their own, as the independent form has it."""
-    return float(bootstrap(b, accuracy, draws, seed + 1)[0].std(ddof=1)) if draws else math.nan
-
-
 def _shared_bootstrap(a: Observed, b: Observed, accuracy: Accuracy, error: float, draws: int, seed: int) -> float:
     """The bootstrap error of the difference, both scores corrected with the same drawn accuracies."""
-    if not draws:
-        return math.nan
     rng = np.random.default_rng(seed)
     relevant, nonrelevant = drawn_accuracies(accuracy, draws, rng)
     d = relevant + nonrelevant - 1
@@ -245,28 +232,7 @@ def _shared_bootstrap(a: Observed, b: Observed, accuracy: Accuracy, error: float
     return float((difference[d > 0] / d[d > 0]).std(ddof=1))
 
 
-def _common(results: Sequence[Corrected]) -> list[str]:
+def _common(a: tuple[str, ...], b: tuple[str, ...]) -> list[str]:
     """The notes on both systems, those that are the same for both said once."""
-    bare = [[note.split(": ", 1)[1] for note in result.notes] for result in results]
-    both = [note for note in bare[0] if note in bare[1]]
-    own = [f"{name}: {note}" for name, notes in zip("AB", bare, strict=True) for note in notes if note not in both]
-    return both + own
-
-
-def _queries_note(sd_difference: float | None, same_number: bool) -> str:
-    if sd_difference is not None or not same_number:
-        return ""
-    return "if both ran the same queries, give the standard deviation of their differences: the test is then sharper"
-
-
-def _reason(best: dict[str, Any], naive: dict[str, Any], verdict: str, level: float, own: bool) -> str:
-    accuracies = "its own accuracies for each system" if own else "the same accuracies for both systems"
-    told = "lies beyond" if verdict != "no difference shown" else "lies within"
-    return (
-        f"with {accuracies} the difference of {best['difference']:.3f} {told} what chance gives at {100 * level:g} % "
-        f"({_p(best['p'])}; {_p(naive['p'])} when the labels are taken as they are)"
-    )
-
-
-def _p(value: float) -> str:
-    return "p < 0.001" if value < 0.001 else f"p = {value:.3f}"
+    both = [note for note in a if note in b]
+    return both + [f"{name}: {note}" for name, notes in (("A", a), ("B", b)) for note in notes if note not in both]

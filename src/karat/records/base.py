@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import reduce
 from html import escape
 from os import PathLike
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import polars as pl
 
@@ -30,6 +30,23 @@ class Records:
     notes: tuple[str, ...] = ()
 
     schema: ClassVar[Schema]
+
+    @classmethod
+    def of(cls, data: Any) -> Self:
+        """The records in a frame or rows."""
+        return data if isinstance(data, cls) else cls.check(frame_of(data, f"the {cls.schema.name}"))
+
+    @classmethod
+    def check(cls, frame: pl.DataFrame, *, source: Source | None = None) -> Self:
+        """The records in a frame; `BadInput` names the first row that breaks a rule."""
+        source, notes = source or Source(f"the {cls.schema.name}"), list[str]()
+        frame = cls.schema.conform(frame, source, notes=notes)
+        cls._refuse(frame, source)
+        return cls(frame, tuple(notes))
+
+    @classmethod
+    def _refuse(cls, frame: pl.DataFrame, source: Source) -> None:
+        """Refuse what breaks a rule that the schema cannot say."""
 
     def __len__(self) -> int:
         return self.frame.height
@@ -93,6 +110,18 @@ def frame_of(data: Any, name: str) -> pl.DataFrame:
         raise BadInput.at(name, expected="a frame, rows or columns", found=f"{type(data).__name__} ({error})") from None
 
 
+def from_nested(data: Any, value: str) -> Any:
+    """`{query: {doc: number}}`, as pytrec_eval takes it, as columns; anything else as it is.
+
+    >>> from_nested({"q": {"d": 1, "e": 0}}, "label")
+    {'query': ['q', 'q'], 'doc': ['d', 'e'], 'label': [1, 0]}
+    """
+    if not (isinstance(data, Mapping) and all(isinstance(docs, Mapping) for docs in data.values())):
+        return data
+    rows = [(query, doc, number) for query, docs in data.items() for doc, number in docs.items()]
+    return {name: [row[place] for row in rows] for place, name in enumerate(("query", "doc", value))}
+
+
 def repeats(frame: pl.DataFrame, key: Sequence[str]) -> pl.Series:
     """Which rows have the key of an earlier row.
 
@@ -115,8 +144,3 @@ def count(number: int, thing: str, things: str | None = None) -> str:
     ('1 query', '12,000 labels')
     """
     return f"{number:,} {thing if number == 1 else things or thing + 's'}"
-
-
-def source_or(source: Source | None, name: str) -> Source:
-    """The given source, or one that names data made in memory."""
-    return Source(name) if source is None else source

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import polars as pl
 
 from karat.errors import BadInput
-from karat.records.base import Records, count, frame_of, repeats, source_or
+from karat.records.base import Records, count, frame_of
 from karat.records.schema import Column, Schema
 from karat.records.source import Source
 
@@ -32,10 +32,13 @@ class Clicks(Records):
         (
             _QUERY,
             _DOC,
-            Column("impressions", pl.Int64, "how often the result was shown", aliases=("views", "shown")),
-            Column("clicks", pl.Int64, "how often it was clicked", True),
-            Column("satisfied", pl.Int64, "how many clicks had a dwell of 30 s or more"),
+            Column("impressions", pl.Int64, "how often the result was shown", aliases=("views", "shown"), least=0),
+            Column("clicks", pl.Int64, "how often it was clicked", True, least=0),
+            Column("satisfied", pl.Int64, "how many clicks had a dwell of 30 s or more", least=0),
         ),
+        key=("query", "doc"),
+        once="one row of counts for a result",
+        remedy="add the counts up, or give the log with a row per impression",
     )
 
     @classmethod
@@ -52,31 +55,9 @@ class Clicks(Records):
         return log.counts(satisfied_after)
 
     @classmethod
-    def check(cls, frame: pl.DataFrame, *, source: Source | None = None) -> Clicks:
-        """Click counts from a frame; `BadInput` names the first row that breaks a rule."""
-        source = source_or(source, "the clicks")
-        frame = cls.schema.conform(frame, source)
-        for few, many in (("clicks", "impressions"), ("satisfied", "clicks")):
-            if few not in frame.columns or many not in frame.columns:
-                continue
-            wrong = ((frame[few] > frame[many]) | (frame[few] < 0)).fill_null(False)
-            if wrong.any():
-                row = int(wrong.arg_max() or 0)
-                raise BadInput.at(
-                    source.at(row),
-                    expected=f"at most as many {few} as {many}, and none below 0",
-                    found=f"{frame[few][row]} {few} in {frame[many][row]} {many}",
-                )
-        again = repeats(frame, ["query", "doc"])
-        if again.any():
-            row = int(again.arg_max() or 0)
-            raise BadInput.at(
-                source.at(row),
-                expected="one row of counts for a result",
-                found=f"{frame['doc'][row]} of query {frame['query'][row]} again",
-                remedy="add the counts up, or give the log with a row per impression",
-            )
-        return cls(frame)
+    def _refuse(cls, frame: pl.DataFrame, source: Source) -> None:
+        _refuse_more(frame, "clicks", "impressions", source)
+        _refuse_more(frame, "satisfied", "clicks", source)
 
     def __repr__(self) -> str:
         shown = f" in {count(int(self.frame['impressions'].sum()), 'impression')}" if self.has("impressions") else ""
@@ -97,32 +78,13 @@ class ClickLog(Records):
             _DOC,
             Column("clicked", pl.Boolean, "whether the user clicked the result", True, ("click",)),
             Column(
-                "dwell",
-                pl.Float64,
-                "seconds until the user came back",
-                aliases=("dwell_time", "dwell_seconds"),
+                "dwell", pl.Float64, "seconds until the user came back", False, ("dwell_time", "dwell_seconds"), least=0
             ),
             Column("rank", pl.Int64, "where the result stood", aliases=("position",)),
             Column("session", pl.String, "the user's session", aliases=("session_id",)),
             Column("time", pl.String, "when, as ISO 8601"),
         ),
     )
-
-    @classmethod
-    def check(cls, frame: pl.DataFrame, *, source: Source | None = None) -> ClickLog:
-        """A click log from a frame; `BadInput` names the first row that breaks a rule."""
-        source = source_or(source, "the click log")
-        frame = cls.schema.conform(frame, source)
-        if "dwell" in frame.columns:
-            # A NaN is a stay that nobody measured, and would compare as longer than any other.
-            frame = frame.with_columns(pl.col("dwell").fill_nan(None))
-            wrong = (frame["dwell"] < 0).fill_null(False)
-            if wrong.any():
-                row = int(wrong.arg_max() or 0)
-                raise BadInput.at(
-                    source.at(row), expected="a dwell of 0 seconds or more", found=str(frame["dwell"][row])
-                )
-        return cls(frame)
 
     def counts(self, satisfied_after: float = SATISFIED_AFTER) -> Clicks:
         """The counts per query and document; a satisfied click has a dwell of `satisfied_after` seconds.
@@ -147,4 +109,13 @@ class ClickLog(Records):
         return (
             f"{count(int(self.frame['clicked'].sum()), 'click')} in {count(len(self), 'impression')} for "
             f"{count(self.frame['query'].n_unique(), 'query', 'queries')}"
+        )
+
+
+def _refuse_more(frame: pl.DataFrame, few: str, many: str, source: Source) -> None:
+    if few in frame.columns and many in frame.columns:
+        source.refuse(
+            frame[few] > frame[many],
+            expected=f"at most as many {few} as {many}",
+            found=lambda row: f"{frame[few][row]} {few} in {frame[many][row]} {many}",
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import inf
 from typing import Any
 
 from karat.errors import BadInput
@@ -58,26 +59,20 @@ class Rules:
     most_per_judge: int = 0
 
     def __post_init__(self) -> None:
-        checks = (
-            ("labels", self.labels >= 1, "1 or more"),
-            ("third_when_apart_by", self.apart >= 0, "0 (never) or a number of grades"),
-            ("judges_per_pair", self.judges_per_pair >= 1, "1 or more"),
-            ("reserve_minutes", 0 < self.reserve_minutes <= 10080, "more than 0, at most a week (10080)"),
-            ("hours_apart", 0 <= self.hours_apart < 1e6, "0 or more"),
-            ("block", self.block >= 2, "2 or more"),
-            ("failed_allowed", self.traps_failed >= 0, "0 or more"),
-            ("pass", 0 <= self.practice_pass <= 1, "a share from 0 to 1"),
-            ("most_per_judge", self.most_per_judge >= 0, "0 (no limit) or more"),
-        )
-        for name, right, expected in checks:
-            if not right:
-                field_name = {
-                    "third_when_apart_by": "apart",
-                    "failed_allowed": "traps_failed",
-                    "pass": "practice_pass",
-                }
-                found = getattr(self, field_name.get(name, name))
-                raise BadInput.at(f"the rule {name}", expected=expected, found=str(found))
+        # By the names that study.toml has.
+        for name, value, least, most, expected in (
+            ("labels", self.labels, 1, inf, "1 or more"),
+            ("third_when_apart_by", self.apart, 0, inf, "0 (never) or a number of grades"),
+            ("judges_per_pair", self.judges_per_pair, 1, inf, "1 or more"),
+            ("reserve_minutes", self.reserve_minutes, 1e-9, 10080, "more than 0, at most a week (10080)"),
+            ("hours_apart", self.hours_apart, 0, 1e6, "0 or more"),
+            ("block", self.block, 2, inf, "2 or more"),
+            ("failed_allowed", self.traps_failed, 0, inf, "0 or more"),
+            ("pass", self.practice_pass, 0, 1, "a share from 0 to 1"),
+            ("most_per_judge", self.most_per_judge, 0, inf, "0 (no limit) or more"),
+        ):
+            if not least <= value <= most:
+                raise BadInput.at(f"the rule {name}", expected=expected, found=str(value))
 
 
 @dataclass(frozen=True)

@@ -9,18 +9,22 @@ from typing import Any, ClassVar
 import polars as pl
 
 from karat.errors import BadInput
-from karat.records.base import ORDER, Records, count, frame_of, is_table, repeats, source_or
+from karat.records.base import ORDER, Records, count, frame_of, from_nested, is_table, repeats
 from karat.records.design import Rules
 from karat.records.scale import Scale
-from karat.records.schema import Column, Schema
+from karat.records.schema import OF_ANSWERS, Column, Schema
 from karat.records.source import Source
-from karat.records.times import read_times
 
 #: What a column `source` says of labels that no judge gave: they may lie between the grades of a scale.
 MADE = ("predicted", "backed off", "alone")
 #: What people write for "can't tell".
 NO_ANSWER = ("", "n/a", "na", "null", "none", "can't tell", "cant tell", "-")
+#: What of a document a judge may have seen.
+SURFACES = ("page", "snippet")
 
+#: What other tools call the ids of queries and documents.
+QUERIES = ("query_id", "query-id", "qid", "topic", "topic_id", "topicid")
+DOCUMENTS = ("doc_id", "docid", "docno", "document", "pid", "passage_id", "corpus-id", "corpus_id")
 #: Columns that runs have and judgments do not.
 OF_RUNS = ("rank", "system", "run", "run_id", "runid", "tag")
 
@@ -43,20 +47,8 @@ class Judgments(Records):
     schema: ClassVar[Schema] = Schema(
         "judgments",
         (
-            Column(
-                "query",
-                pl.String,
-                "the query's id",
-                True,
-                ("query_id", "query-id", "qid", "topic", "topic_id", "topicid"),
-            ),
-            Column(
-                "doc",
-                pl.String,
-                "the document's id",
-                True,
-                ("doc_id", "docid", "docno", "document", "pid", "passage_id", "corpus-id", "corpus_id"),
-            ),
+            Column("query", pl.String, "the query's id", True, QUERIES),
+            Column("doc", pl.String, "the document's id", True, DOCUMENTS),
             Column(
                 "label",
                 pl.Float64,
@@ -70,13 +62,10 @@ class Judgments(Records):
             Column("aspect", pl.String, "the aspect of relevance; overall when absent"),
             Column("context", pl.String, "the document read just before; none when judged alone"),
             Column("subtopic", pl.String, "the subtopic of the query that was judged"),
-            Column("surface", pl.String, "what was judged, where a study asks for both: page or snippet"),
+            Column("surface", pl.String, "what was judged, where a study asks for both", among=SURFACES),
             Column("opened", pl.Boolean, "whether the judge opened the page"),
-            Column("time", pl.String, "when: ISO 8601, seconds since 1970 or a place in the sequence"),
-            Column("seconds", pl.Float64, "how long the judge took"),
-            Column("away", pl.Float64, "how many seconds the judge was away meanwhile"),
             Column("comment", pl.String, "what the judge added"),
-            Column("probability", pl.Float64, "the chance with which the pair was drawn for judging"),
+            *OF_ANSWERS,
         ),
     )
 
@@ -88,13 +77,7 @@ class Judgments(Records):
         if isinstance(data, Mapping) and any(is_table(given) for given in data.values()):
             expected = "a table or {query: {doc: label}}"
             raise BadInput.at("the judgments", expected=expected, found="runs by the names of systems", remedy=ORDER)
-        if isinstance(data, Mapping) and all(isinstance(docs, Mapping) for docs in data.values()):
-            data = {
-                "query": [query for query, docs in data.items() for _ in docs],
-                "doc": [doc for docs in data.values() for doc in docs],
-                "label": [label for docs in data.values() for label in docs.values()],
-            }
-        return cls.check(frame_of(data, "the judgments"), scale=scale)
+        return cls.check(frame_of(from_nested(data, "label"), "the judgments"), scale=scale)
 
     @classmethod
     def check(
@@ -113,10 +96,9 @@ class Judgments(Records):
         written that are not ISO 8601. Labels of one document without a judge are different people's, unless the
         format has one label for a document (`one_each`): then a second one is an error if it differs.
         """
-        source = source_or(source, "the judgments")
+        source, notes = source or Source("the judgments"), list[str]()
         spelled = cls.schema.spelled(frame.columns)
-        frame = cls.schema.named(frame, source, _is_run(frame, source))
-        notes: list[str] = []
+        frame = cls.schema.named(frame, source, _is_run(frame, source), notes)
         if "label" in frame.columns:
             labels, bad = _read_labels(frame["label"], scale)
             if scale is not None and bad.any() and "source" in frame.columns:
@@ -135,11 +117,9 @@ class Judgments(Records):
                 )
                 frame, labels, source = frame.filter(~bad), labels.filter(~bad), source.keep(~bad)
             frame = frame.with_columns(labels.alias("label"))
-        if "time" in frame.columns and frame["time"].null_count() < frame.height:
-            frame = frame.with_columns(read_times(frame["time"], source, time_format))
-        frame = cls.schema.conform(frame, source, spelled=spelled)
+        frame = cls.schema.conform(frame, source, spelled=spelled, notes=[], time_format=time_format)
         # Overall, OVERALL and "overall " are one aspect to everybody who writes them.
-        for name in {"aspect", "surface", "context"} & {*frame.columns}:
+        for name in {"aspect", "context"} & {*frame.columns}:
             text = pl.col(name).str.strip_chars()
             text = text if name == "context" else text.str.to_lowercase()
             frame = frame.with_columns(pl.when(text != "").then(text).alias(name))

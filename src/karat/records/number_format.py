@@ -34,6 +34,24 @@ def decimals(low: float, high: float) -> int:
     return min(max(1 - math.floor(math.log10(half)), 2), 6)
 
 
+def interval_said(low: float, high: float, level: float, places: int = 2) -> str:
+    """An interval as it stands behind its figure in a sentence, nothing where there is none.
+
+    >>> interval_said(0.31, 0.45, 0.95), interval_said(math.nan, math.nan, 0.95)
+    (' (95 % interval 0.31 to 0.45)', '')
+    """
+    return "" if math.isnan(low) else f" ({level * 100:g} % interval {low:.{places}f} to {high:.{places}f})"
+
+
+def p_said(p: float) -> str:
+    """A p value as it stands in a sentence.
+
+    >>> p_said(0.0213), p_said(0.0002)
+    ('p = 0.021', 'p < 0.001')
+    """
+    return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
+
+
 def column_decimals(frame: pl.DataFrame, name: str) -> int:
     """The decimals of a column: what its widest interval supports, three where there is none.
 

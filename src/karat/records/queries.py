@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import polars as pl
 
-from karat.errors import BadInput
-from karat.records.base import Records, count, frame_of, repeats, source_or
+from karat.records.base import Records, count, frame_of
 from karat.records.schema import Column, Schema
 from karat.records.source import Source
 
@@ -21,8 +20,10 @@ SUBTOPICS = Schema(
         Column("subtopic", pl.String, "the subtopic's id", True, ("subtopic_id",)),
         Column("description", pl.String, "what the user wants", aliases=("text",)),
         Column("kind", pl.String, "navigational or informational", aliases=("type",)),
-        Column("weight", pl.Float64, "how many of the users mean it, as a share"),
+        Column("weight", pl.Float64, "how many of the users mean it, as a share", least=0),
     ),
+    key=("query", "subtopic"),
+    once="each subtopic once",
 )
 
 
@@ -47,6 +48,8 @@ class Queries(Records):
             Column("kind", pl.String, "ambiguous, faceted, navigational, ...", aliases=("type",)),
         ),
         ordinary=("query", "text"),
+        key=("query",),
+        once="each query once",
     )
 
     @classmethod
@@ -64,28 +67,13 @@ class Queries(Records):
         cls, frame: pl.DataFrame, subtopics: pl.DataFrame | None = None, *, source: Source | None = None
     ) -> Queries:
         """Queries from frames; `BadInput` names the first row that breaks a rule."""
-        source = source_or(source, "the queries")
-        frame = cls.schema.conform(frame, source)
-        again = ~frame["query"].is_first_distinct()
-        if again.any():
-            row = int(again.arg_max() or 0)
-            raise BadInput.at(source.at(row), expected="each query once", found=f"{frame['query'][row]} again")
+        checked = super().check(frame, source=source)
         if subtopics is None:
-            return cls(frame)
-        place = Source(f"the subtopics of {source.name}")
-        subtopics = SUBTOPICS.conform(subtopics, place)
-        again = repeats(subtopics, ["query", "subtopic"])
-        if again.any():
-            twice = subtopics.filter(again).row(0, named=True)
-            raise BadInput.at(
-                place.name, expected="each subtopic once", found=f"{twice['subtopic']} of query {twice['query']} again"
-            )
-        if "weight" in subtopics.columns:
-            wrong = ((subtopics["weight"] < 0) | ~subtopics["weight"].is_finite()).fill_null(False)
-            if wrong.any():
-                row = int(wrong.arg_max() or 0)
-                raise BadInput.at(place.at(row), expected="a weight of 0 or more", found=str(subtopics["weight"][row]))
-        return cls(frame, (), subtopics)
+            return checked
+        place, notes = Source("the subtopics" if source is None else f"the subtopics of {source.name}"), list[str]()
+        return replace(
+            checked, subtopics=SUBTOPICS.conform(subtopics, place, notes=notes), notes=(*checked.notes, *notes)
+        )
 
     def __repr__(self) -> str:
         text = count(len(self), "query", "queries")

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, field
 from html import escape
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import polars as pl
 
@@ -91,9 +91,22 @@ class Result(ResultBase):
     scale: Scale | None = field(default=None, kw_only=True)
     columns: tuple[str, ...] = field(default=(), kw_only=True)
 
+    #: What else of the result stands in the document, by the names of its fields.
+    beside: ClassVar[tuple[str, ...]] = ()
+
     def to_frame(self) -> pl.DataFrame:
         """The figures as a Polars frame; what is undefined is NaN or null."""
         return self.frame
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as one document: `finding`, `rows`, what is `beside` them, `notes`; what is undefined is None."""
+        document = super().to_dict()
+        notes = document.pop("notes")
+        for name in self.beside:
+            part = getattr(self, name)
+            plain = part if isinstance(part, bool | int | float) else str(part)
+            document[name] = rows_of(part) if isinstance(part, pl.DataFrame) else plain
+        return document | {"notes": notes}
 
 
 def rows_of(frame: pl.DataFrame) -> list[dict[str, Any]]:

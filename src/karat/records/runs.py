@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from karat.errors import BadInput
-from karat.records.base import ORDER, Records, count, frame_of, is_table, repeats, source_or
+from karat.records.base import ORDER, Records, count, frame_of, from_nested, is_table, repeats
 from karat.records.blocks import Blocks
 from karat.records.judgments import Judgments
 from karat.records.schema import Column, Schema
@@ -57,21 +57,15 @@ class Runs(Records):
             return data
         if isinstance(data, Mapping) and any(is_table(run) for run in data.values()):
             return together([_called(str(name), cls.of(run, system=str(name))) for name, run in data.items()])
-        if isinstance(data, Mapping) and all(isinstance(docs, Mapping) for docs in data.values()):
-            data = {
-                "query": [query for query, docs in data.items() for _ in docs],
-                "doc": [doc for docs in data.values() for doc in docs],
-                "score": [score for docs in data.values() for score in docs.values()],
-            }
-        return cls.check(frame_of(data, "the run"), system=system)
+        return cls.check(frame_of(from_nested(data, "score"), "the run"), system=system)
 
     @classmethod
     def check(cls, frame: pl.DataFrame, *, system: str = "run", source: Source | None = None) -> Runs:
         """Runs from a frame; `BadInput` names the first row that breaks a rule."""
-        source = source_or(source, "the run")
+        source, notes = source or Source("the run"), list[str]()
         headers, spelled = frame.columns, cls.schema.spelled(frame.columns)
         hint = _are_labels(headers)
-        frame = cls.schema.conform(frame, source, hint)
+        frame = cls.schema.conform(frame, source, hint, notes=notes)
         one_system = "system" not in frame.columns
         if one_system:
             frame = frame.select(pl.lit(system).alias("system"), pl.all())
@@ -84,16 +78,13 @@ class Runs(Records):
                     remedy=hint or "say by which number the documents are ordered",
                 )
             frame = frame.with_columns(score=-pl.col("rank").cast(pl.Float64))
-        wrong = frame["score"].is_null() | frame["score"].is_nan().fill_null(True)
-        if wrong.any():
-            row = int(wrong.arg_max() or 0)
-            raise BadInput.at(
-                source.at(row),
-                expected=f"a number as {spelled['score']}",
-                found="NaN" if frame["score"][row] is not None else "nothing",
-                remedy="a list without scores cannot be ordered; give ranks or scores to all of it",
-            )
-        runs = cls(frame, one_system=one_system)
+        source.refuse(
+            frame["score"].is_null() | frame["score"].is_nan().fill_null(True),
+            expected=f"a number as {spelled['score']}",
+            found=lambda row: "NaN" if frame["score"][row] is not None else "nothing",
+            remedy="a list without scores cannot be ordered; give ranks or scores to all of it",
+        )
+        runs = cls(frame, tuple(notes), one_system=one_system)
         runs._refuse_duplicates(source)
         return runs
 

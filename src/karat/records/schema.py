@@ -6,13 +6,15 @@ their type, names that other tools use for them are understood, and whatever els
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import polars as pl
 
 from karat.errors import BadInput
+from karat.records.base import repeats
 from karat.records.source import Source
+from karat.records.times import read_times
 
 
 @dataclass(frozen=True)
@@ -26,17 +28,36 @@ class Column:
     aliases: tuple[str, ...] = ()
     #: Whether every cell must be filled where the column is there; by default in required columns.
     filled: bool | None = None
+    #: The least number that can stand here, where there is one: then none is infinite either, and NaN is no answer.
+    least: float | None = None
+    #: The words that can stand here, where only some can; capitals and blanks around them do not matter.
+    among: tuple[str, ...] = ()
 
     @property
     def kind(self) -> str:
         """What a value of this column is, in words for an error."""
-        if self.dtype == pl.Float64:
-            return "a number"
-        if self.dtype == pl.Int64:
-            return "a whole number"
-        if self.dtype == pl.Boolean:
-            return "true or false"
-        return "a text"
+        if self.among:
+            return f"{', '.join(self.among[:-1])} or {self.among[-1]}"
+        words = {pl.Float64: "a number", pl.Int64: "a whole number", pl.Boolean: "true or false"}
+        return words.get(self.dtype, "a text") + ("" if self.least is None else f" from {self.least:g}")
+
+    def meant_by(self, headers: Iterable[str]) -> list[str]:
+        """The headers that mean this column: its own name first, then in the order of the other spellings."""
+        spellings = (self.name, *self.aliases)
+        places = {header: header.strip().lower() for header in headers}
+        found = [header for header, said in places.items() if said in spellings]
+        return sorted(found, key=lambda header: (header != self.name, spellings.index(places[header])))
+
+
+#: When a judge answered; read as times are, with the caller's format.
+TIME = Column("time", pl.String, "when: ISO 8601, seconds since 1970 or a place in the sequence")
+#: What is known of every answer of a judge.
+OF_ANSWERS = (
+    TIME,
+    Column("seconds", pl.Float64, "how long the judge took", least=0),
+    Column("away", pl.Float64, "how many seconds the judge was away meanwhile", least=0),
+    Column("probability", pl.Float64, "the chance with which the pair was drawn for judging"),
+)
 
 
 @dataclass(frozen=True)
@@ -47,6 +68,10 @@ class Schema:
     columns: tuple[Column, ...]
     #: The names in the first line of an ordinary file, where the required ones alone would not do.
     ordinary: tuple[str, ...] = ()
+    #: What no two rows may share, how that is said, and what to do where they do.
+    key: tuple[str, ...] = ()
+    once: str = ""
+    remedy: str = ""
 
     @property
     def names(self) -> list[str]:
@@ -58,24 +83,19 @@ class Schema:
         """The names without which there is no record."""
         return [column.name for column in self.columns if column.required]
 
-    def rename(self, headers: Iterable[str]) -> dict[str, str]:
+    def rename(self, headers: Sequence[str]) -> dict[str, str]:
         """Which of these headers mean a known column under another name.
 
         >>> from karat.records import Judgments
         >>> Judgments.schema.rename(["query_id", "Doc", "relevance", "colour"])
         {'query_id': 'query', 'Doc': 'doc', 'relevance': 'label'}
         """
-        headers = list(headers)
-        taken = set(headers)
         renamed: dict[str, str] = {}
+        taken = {*headers}
         for column in self.columns:
-            if column.name in taken:
-                continue
-            spellings = (column.name, *column.aliases)
-            match = next((h for h in headers if h.strip().lower() in spellings and h not in renamed), None)
-            if match is not None:
-                renamed[match] = column.name
-                taken.add(column.name)
+            meant = [header for header in column.meant_by(headers) if header not in renamed]
+            if meant and column.name not in taken:
+                renamed[meant[0]] = column.name
         return renamed
 
     def first_line(self, separator: str = ",") -> str:
@@ -87,7 +107,7 @@ class Schema:
         """
         return separator.join(self.ordinary or self.required)
 
-    def spelled(self, headers: Iterable[str]) -> dict[str, str]:
+    def spelled(self, headers: Sequence[str]) -> dict[str, str]:
         """The known columns as a message names them: with the name that stands in the file where that is another.
 
         >>> from karat.records import Judgments
@@ -97,11 +117,15 @@ class Schema:
         other = {name: header for header, name in self.rename(headers).items() if header.strip().lower() != name}
         return {name: f"{name} (column {other[name]})" if name in other else name for name in self.names}
 
-    def named(self, frame: pl.DataFrame, source: Source, hint: str = "") -> pl.DataFrame:
+    def named(
+        self, frame: pl.DataFrame, source: Source, hint: str = "", notes: list[str] | None = None
+    ) -> pl.DataFrame:
         """The frame with known names; required columns that miss and lists or objects in known ones are refused.
 
-        `hint` ends the error for missing columns.
+        `hint` ends the error for missing columns. Of two columns for one thing that differ, the one with the very name
+        counts, which a note says where there is a list of notes; otherwise they are refused.
         """
+        self._refuse_doubled(frame, source, notes)
         headers = frame.columns
         frame = frame.rename(self.rename(headers))
         missing = [name for name in self.required if name not in frame.columns]
@@ -125,18 +149,51 @@ class Schema:
         return frame
 
     def conform(
-        self, frame: pl.DataFrame, source: Source, hint: str = "", spelled: Mapping[str, str] | None = None
+        self,
+        frame: pl.DataFrame,
+        source: Source,
+        hint: str = "",
+        *,
+        spelled: Mapping[str, str] | None = None,
+        notes: list[str] | None = None,
+        time_format: str | None = None,
     ) -> pl.DataFrame:
         """The frame with known names, types and order; `BadInput` at the first cell that cannot be read.
 
         `spelled` is what messages call the columns of a frame that was renamed already.
         """
         spelled = self.spelled(frame.columns) if spelled is None else spelled
-        frame = self.named(frame, source, hint)
+        frame = self.named(frame, source, hint, notes)
+        if TIME in self.columns and "time" in frame.columns and frame["time"].null_count() < frame.height:
+            frame = frame.with_columns(read_times(frame["time"], source, time_format))
         casts = [self._cast(frame[c.name], c, source, spelled[c.name]) for c in self.columns if c.name in frame.columns]
         frame = frame.with_columns(casts)
+        if self.key:
+            whole = frame.select(pl.all_horizontal(pl.col(self.key).is_not_null())).to_series()
+            source.refuse(
+                whole & repeats(frame, self.key),
+                expected=self.once,
+                found=lambda row: f"{', '.join(f'{name} {frame[name][row]}' for name in self.key)} again",
+                remedy=self.remedy,
+            )
         known = [name for name in self.names if name in frame.columns]
         return frame.select([*known, *(name for name in frame.columns if name not in known)])
+
+    def _refuse_doubled(self, frame: pl.DataFrame, source: Source, notes: list[str] | None) -> None:
+        for column in self.columns:
+            first, *others = column.meant_by(frame.columns) or [""]
+            # An address beside an id is no second id, and a copy of a column is no other answer.
+            others = [other for other in others if other.strip().lower() != "url"]
+            others = [other for other in others if not _same(frame[first], frame[other])]
+            if others and notes is not None and first == column.name:
+                notes.append(f"{source.name}: {first} counts as {column.about}, and not {', '.join(others)}")
+            elif others:
+                raise BadInput.at(
+                    source.name,
+                    expected=f"one column as {column.name}, {column.about}",
+                    found=" and ".join([first, *others]),
+                    remedy=f"call the one that counts {column.name}, or leave the others out",
+                )
 
     @staticmethod
     def _cast(values: pl.Series, column: Column, source: Source, spelled: str) -> pl.Series:
@@ -157,15 +214,26 @@ class Schema:
             empty = values == ""
             if empty.any():
                 values, typed = values.set(empty, None), typed.set(empty, None)
+        if column.among:
+            typed = typed.str.strip_chars().str.to_lowercase()
+            typed = typed.set(~typed.is_in([*column.among, ""]), None)
+            values = values.set(typed == "", None)
+            typed = typed.set(typed == "", None)
+        if column.least is not None:
+            if typed.dtype.is_float():
+                empty = typed.is_nan().fill_null(False)
+                values, typed = values.set(empty, None), typed.set(empty, None)
+            typed = typed.set(((typed < column.least) | typed.is_infinite()).fill_null(False), None)
         filled = column.required if column.filled is None else column.filled
-        lost = typed.is_null() if filled else typed.is_null() & values.is_not_null()
-        if lost.any():
-            row = int(lost.arg_max() or 0)
-            found = values[row]
-            raise BadInput.at(
-                source.at(row),
-                expected=f"{column.kind} as {spelled}",
-                found="nothing" if found is None or found == "" else f'"{found}"',
-                remedy=f"{column.name} is {column.about}",
-            )
+        source.refuse(
+            typed.is_null() if filled else typed.is_null() & values.is_not_null(),
+            expected=f"{column.kind} as {spelled}",
+            found=lambda row: "nothing" if values[row] is None or values[row] == "" else f'"{values[row]}"',
+            remedy=f"{column.name} is {column.about}",
+        )
         return typed
+
+
+def _same(one: pl.Series, other: pl.Series) -> bool:
+    """Whether two columns hold the same, as text."""
+    return bool(one.cast(pl.String, strict=False).eq_missing(other.cast(pl.String, strict=False)).all())

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import polars as pl
 
 from karat.errors import BadInput
-from karat.records.base import Records, count, frame_of, repeats, source_or
+from karat.records.base import Records, count
 from karat.records.schema import Column, Schema
 from karat.records.source import Source
 
@@ -32,37 +32,19 @@ class SessionLists(Records):
             Column("rank", pl.Int64, "the place in the list, 1 the best", True, ("position",), False),
             Column("query", pl.String, "the query's id in the labels; the session's where absent"),
         ),
+        key=("session", "step", "doc"),
+        once="each document once in a list",
     )
 
     @classmethod
-    def of(cls, data: Any) -> SessionLists:
-        """Lists from a frame or rows."""
-        return data if isinstance(data, SessionLists) else cls.check(frame_of(data, "the session lists"))
-
-    @classmethod
-    def check(cls, frame: pl.DataFrame, *, source: Source | None = None) -> SessionLists:
-        """Lists from a frame; `BadInput` names the first row that breaks a rule."""
-        source = source_or(source, "the session lists")
-        frame = cls.schema.conform(frame, source)
-        known = frame["doc"].is_not_null()
-        low = known & (frame["rank"].is_null() | (frame["rank"] < 1))
-        if low.any():
-            row = int(low.arg_max() or 0)
-            raise BadInput.at(
-                source.at(row),
-                expected="a rank from 1 for a result",
-                found="nothing" if frame["rank"][row] is None else str(frame["rank"][row]),
-                remedy="leave doc empty for a list without results",
-            )
-        again = known & repeats(frame, ["session", "step", "doc"])
-        if again.any():
-            row = int(again.arg_max() or 0)
-            raise BadInput.at(
-                source.at(row),
-                expected="each document once in a list",
-                found=f"{frame['doc'][row]} again in list {frame['step'][row]} of session {frame['session'][row]}",
-            )
-        return cls(frame)
+    def _refuse(cls, frame: pl.DataFrame, source: Source) -> None:
+        rank = frame["rank"]
+        source.refuse(
+            frame["doc"].is_not_null() & (rank.is_null() | (rank < 1)),
+            expected="a rank from 1 for a result",
+            found=lambda row: "nothing" if rank[row] is None else str(rank[row]),
+            remedy="leave doc empty for a list without results",
+        )
 
     def __repr__(self) -> str:
         return (
@@ -86,28 +68,10 @@ class Ratings(Records):
             _SESSION,
             Column("user", pl.String, "who searched", aliases=("user_id", "userid", "participant")),
         ),
+        key=("session",),
+        once="one row for each session",
+        remedy="put several ratings of a session in columns",
     )
-
-    @classmethod
-    def of(cls, data: Any) -> Ratings:
-        """Ratings from a frame or rows."""
-        return data if isinstance(data, Ratings) else cls.check(frame_of(data, "the ratings"))
-
-    @classmethod
-    def check(cls, frame: pl.DataFrame, *, source: Source | None = None) -> Ratings:
-        """Ratings from a frame; `BadInput` names the first row that breaks a rule."""
-        source = source_or(source, "the ratings")
-        frame = cls.schema.conform(frame, source)
-        again = repeats(frame, ["session"])
-        if again.any():
-            row = int(again.arg_max() or 0)
-            raise BadInput.at(
-                source.at(row),
-                expected="one row for each session",
-                found=f"session {frame['session'][row]} again",
-                remedy="put several ratings of a session in columns",
-            )
-        return cls(frame)
 
     def rating(self, name: str) -> pl.Series:
         """One column of ratings as numbers, null where the user gave none; names may differ in case."""

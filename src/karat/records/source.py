@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import polars as pl
+
+from karat.errors import BadInput
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,12 @@ class Source:
         if self.first_line is not None:
             return f"{self.name} line {self.first_line + row}"
         return f"{self.name} row {row + 1}"
+
+    def refuse(self, wrong: pl.Series, *, expected: str, found: Callable[[int], str], remedy: str = "") -> None:
+        """Refuse the first row that is wrong, if one is; `found` says what stands there."""
+        if wrong.any():
+            row = int(wrong.arg_max() or 0)
+            raise BadInput.at(self.at(row), expected=expected, found=found(row), remedy=remedy)
 
     def keep(self, mask: pl.Series) -> Source:
         """The source of the rows that a filter leaves."""

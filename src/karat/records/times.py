@@ -79,15 +79,13 @@ def read_times(times: pl.Series, source: Source, time_format: str | None = None)
         sequence = (read_so.abs() < FIRST_SECOND) & texts.str.strip_chars().cast(pl.Float64, strict=False).is_not_null()
         if sequence.any() and not sequence.fill_null(True).all():
             lost = sequence.fill_null(False)  # places in a sequence beside times: no order for both
-    if lost.any():
-        row = int(lost.arg_max() or 0)
-        more = int(lost.sum()) - 1
-        raise BadInput.at(
-            source.at(row),
-            expected="a time as ISO 8601 (2024-05-31T16:20:00Z), seconds since 1970 or a place in the sequence"
-            if time_format is None
-            else f"a time as {time_format}",
-            found=f'"{times[row]}"' + (f" ({count(more, 'more row')} like it)" if more else ""),
-            remedy="say how times are written with --time-format '%m/%d/%Y %H:%M' (time_format= in Python)",
-        )
+    more = int(lost.sum()) - 1
+    source.refuse(
+        lost,
+        expected="a time as ISO 8601 (2024-05-31T16:20:00Z), seconds since 1970 or a place in the sequence"
+        if time_format is None
+        else f"a time as {time_format}",
+        found=lambda row: f'"{times[row]}"' + (f" ({count(more, 'more row')} like it)" if more else ""),
+        remedy="say how times are written with --time-format '%m/%d/%Y %H:%M' (time_format= in Python)",
+    )
     return texts.alias(times.name)

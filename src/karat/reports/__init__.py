@@ -1,7 +1,6 @@
 """Show it: a study on one page, its pictures and tables, with nothing but a browser needed."""
 
 from karat.reports.figure import Figure
-from karat.reports.heat_map import heat_map
 from karat.reports.report import Report, report
 
-__all__ = ["Figure", "Report", "heat_map", "report"]
+__all__ = ["Figure", "Report", "report"]

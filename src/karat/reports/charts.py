@@ -20,27 +20,25 @@ if TYPE_CHECKING:
 
 #: Pixels for a row of dots, and for a chart of bars or lines.
 ROW, TALL = 38, 260
+#: An axis that is nothing but its labels.
+BARE: dict[str, Any] = {"grid": False, "ticks": False, "domain": False, "title": None}
 
 
 def dots(
     frame: pl.DataFrame,
     *,
-    row: str,
     value: str,
-    low: str = "low",
-    high: str = "high",
     x_title: str,
+    row: str = "row",
     colour: str | None = None,
-    look_at: str | None = None,
     line: float | None = None,
-    truth: str | None = None,
     percent: bool = False,
     places: int = 3,
 ) -> dict[str, Any]:
     """An estimate in each row as a dot on its interval, with its number; rows in the order of the frame.
 
-    `colour` is a column of groups; `look_at` a column of yes or no that makes rows gold and the others grey. `line` is
-    where nothing is found (zero, chance); `truth` a column with what was planted in a simulation, drawn as a diamond.
+    `colour` is a column of groups. A column `look_at` makes some rows gold and the others grey; a column `truth`, what
+    was planted in a simulation, is drawn as a diamond. `line` is where nothing is found (zero, chance).
     """
     import altair as alt
 
@@ -58,31 +56,27 @@ def dots(
     )
     # Named in their order: a row without an interval would otherwise come after all that have one.
     y = alt.Y(f"{row}:N", sort=frame[row].to_list(), title=None, axis=two_lines)
-    ink = _ink(frame, colour, look_at)
+    ink: Any = alt.value(ACCENT)
+    if "look_at" in frame.columns:
+        ink = alt.condition("datum['look_at']", alt.value(ACCENT), alt.value(QUIET))
+    elif colour is not None:
+        ink = _groups(colour, frame[colour].unique(maintain_order=True).to_list())
     tips = _tips(frame)
     base = alt.Chart(_data(frame)).encode(y=y, color=ink, tooltip=tips)
-    layers = [
-        *_lines(line),
-        base.mark_rule(strokeWidth=3, opacity=0.55).encode(x=alt.X(f"{low}:Q", title=x_title), x2=f"{high}:Q"),
+    layers = [] if line is None else [_rule(line).encode(x="at:Q")]
+    layers += [
+        base.mark_rule(strokeWidth=3, opacity=0.55).encode(x=alt.X("low:Q", title=x_title), x2="high:Q"),
         base.mark_point(filled=True, size=90, opacity=1).encode(x=x),
         base.mark_text(dy=-12, fontSize=11).encode(x=f"{value}:Q", text=alt.Text(f"{value}:Q", format=number)),
     ]
-    if truth is not None:
-        planted = alt.Chart(_data(frame)).encode(y=y, x=f"{truth}:Q", tooltip=tips)
+    if "truth" in frame.columns:
+        planted = alt.Chart(_data(frame)).encode(y=y, x="truth:Q", tooltip=tips)
         layers.append(planted.mark_point(shape="diamond", color=TRUTH, size=110, strokeWidth=2.2, filled=False))
     return _spec(alt.layer(*layers), ROW * max(frame.height, 1) + 10)
 
 
 def bars(
-    frame: pl.DataFrame,
-    *,
-    x: str,
-    value: str,
-    group: str,
-    x_title: str,
-    y_title: str = "share",
-    zero: bool = False,
-    scale: Scale | None = None,
+    frame: pl.DataFrame, *, x: str, group: str, x_title: str, zero: bool = False, scale: Scale | None = None
 ) -> dict[str, Any]:
     """Shares as bars, those of the groups beside each other, with their intervals where there are any.
 
@@ -94,38 +88,40 @@ def bars(
     order = sorted(frame[x].unique().to_list(), key=lambda v: (isinstance(v, str), v))
     order = in_words(pl.DataFrame({x: order}), scale)[x].to_list()
     frame = in_words(frame, scale)
-    across = alt.X(f"{x}:O", title=x_title, sort=order, axis=_steps(zero))
+    sign: dict[str, Any] = {"labelExpr": "datum.value > 0 ? '+' + datum.value : datum.value"} if zero else {}
+    across = alt.X(f"{x}:O", title=x_title, sort=order, axis=alt.Axis(labelAngle=0, grid=False, **sign))
     base = alt.Chart(_data(frame)).encode(
         x=across, xOffset=alt.XOffset(f"{group}:N", sort=groups), tooltip=_tips(frame)
     )
-    up = alt.Y(f"{value}:Q", title=y_title, axis=alt.Axis(format="%"))
+    up = alt.Y("share:Q", title="share", axis=alt.Axis(format="%"))
     layers = [base.mark_bar(opacity=0.85).encode(y=up, color=_groups(group, groups))]
     if {"low", "high"} <= {*frame.columns}:
-        layers.append(base.mark_rule(color=LETTERS).encode(y=alt.Y("low:Q", title=y_title), y2="high:Q"))
+        layers.append(base.mark_rule(color=LETTERS).encode(y=alt.Y("low:Q", title="share"), y2="high:Q"))
     return _spec(alt.layer(*layers), TALL)
 
 
-def parts(
-    frame: pl.DataFrame, *, row: str, value: str, part: str, colours: Sequence[str], x_title: str
-) -> dict[str, Any]:
-    """The parts of a whole in each row, beside each other, each with its share; parts in the order of the frame."""
+def parts(frame: pl.DataFrame, *, row: str, colours: Sequence[str], x_title: str) -> dict[str, Any]:
+    """The share of each part in each row, beside each other; parts in the order of the frame."""
     import altair as alt
 
-    names = frame[part].unique(maintain_order=True).to_list()
-    placed = frame.with_columns(order=pl.col(part).replace_strict({n: i for i, n in enumerate(names)}))
+    names = frame["part"].unique(maintain_order=True).to_list()
+    placed = frame.with_columns(order=pl.col("part").replace_strict({n: i for i, n in enumerate(names)}))
     base = alt.Chart(_data(placed)).encode(
-        y=alt.Y(f"{row}:N", sort=None, title=None, axis=alt.Axis(grid=False, ticks=False, domain=False)),
+        y=alt.Y(f"{row}:N", sort=None, axis=alt.Axis(**BARE)),
         order="order:Q",
         tooltip=_tips(frame),
     )
-    across = alt.X(f"{value}:Q", stack="zero", title=x_title, axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, 1]))
-    shown = alt.Color(f"{part}:N", sort=names, scale=alt.Scale(domain=names, range=list(colours)), title=None)
-    middle = alt.X(f"{value}:Q", stack="zero", bandPosition=0.5)
+    across = alt.X("share:Q", stack="zero", title=x_title, axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, 1]))
+    shown = alt.Color("part:N", sort=names, scale=alt.Scale(domain=names, range=list(colours)), title=None)
     layers = [
         base.mark_bar(height=22).encode(x=across, color=shown),
-        base.transform_filter(f"datum[{value!r}] > 0.06")
+        base.transform_filter("datum['share'] > 0.06")
         .mark_text(fontSize=11, color=ON_GOLD)
-        .encode(x=middle, detail=f"{part}:N", text=alt.Text(f"{value}:Q", format=".0%")),
+        .encode(
+            x=alt.X("share:Q", stack="zero", bandPosition=0.5),
+            detail="part:N",
+            text=alt.Text("share:Q", format=".0%"),
+        ),
     ]
     return _spec(alt.layer(*layers), ROW * max(frame[row].n_unique(), 1) + 10)
 
@@ -158,13 +154,7 @@ def lines(
     )
     up = alt.Y(f"{value}:Q", title=y_title, scale=alt.Scale(zero=False), axis=_axis(percent))
     base = alt.Chart(_data(frame)).encode(x=across, color=_groups(series, names), tooltip=_tips(frame))
-    layers: list[Any] = []
-    if line is not None:
-        layers.append(
-            alt.Chart(alt.InlineData(values=[{"at": line}]))
-            .mark_rule(color=RULE)
-            .encode(y=alt.Y("at:Q", title=y_title))
-        )
+    layers = [] if line is None else [_rule(line).encode(y=alt.Y("at:Q", title=y_title))]
     if {"low", "high"} <= {*frame.columns}:
         layers.append(base.mark_area(opacity=0.16).encode(y=alt.Y("low:Q", title=y_title), y2="high:Q"))
     layers.append(base.mark_line(strokeWidth=2.2).encode(y=up))
@@ -174,52 +164,39 @@ def lines(
     return _spec(alt.layer(*layers), TALL)
 
 
-def differences(frame: pl.DataFrame, *, name: str, value: str, y_title: str) -> dict[str, Any]:
-    """A bar for each query from the greatest loss to the greatest win; wins are gold."""
+def differences(frame: pl.DataFrame, *, y_title: str) -> dict[str, Any]:
+    """A bar for the difference of each query from the greatest loss to the greatest win; wins are gold."""
     import altair as alt
 
     base = alt.Chart(_data(frame)).encode(tooltip=_tips(frame))
     bar = base.mark_bar().encode(
-        x=alt.X(f"{name}:N", sort=None, axis=alt.Axis(labels=False, ticks=False, grid=False), title="queries, ordered"),
-        y=alt.Y(f"{value}:Q", title=y_title),
-        color=alt.condition(f"datum[{value!r}] > 0", alt.value(ACCENT), alt.value(QUIET)),
+        x=alt.X("query:N", sort=None, axis=alt.Axis(labels=False, ticks=False, grid=False), title="queries, ordered"),
+        y=alt.Y("difference:Q", title=y_title),
+        color=alt.condition("datum['difference'] > 0", alt.value(ACCENT), alt.value(QUIET)),
     )
-    zero = alt.Chart(alt.InlineData(values=[{"at": 0}])).mark_rule(color=RULE).encode(y="at:Q")
-    return _spec(alt.layer(bar, zero), 220)
+    return _spec(alt.layer(bar, _rule(0).encode(y="at:Q")), 220)
 
 
-def square(frame: pl.DataFrame, *, row: str, column: str, value: str) -> dict[str, Any]:
-    """A table of correlations as squares from pale to gold, each with its figure."""
+def square(frame: pl.DataFrame) -> dict[str, Any]:
+    """Kendall's tau_b of every two, `first` and `second`, as squares from pale to gold, each with its figure."""
     import altair as alt
 
-    names = list(dict.fromkeys([*frame[row].to_list(), *frame[column].to_list()]))
-    bare = alt.Axis(grid=False, ticks=False, domain=False, title=None)
-    base = alt.Chart(_data(frame)).encode(
-        x=alt.X(
-            f"{column}:N", sort=names, axis=alt.Axis(grid=False, ticks=False, domain=False, title=None, labelAngle=0)
-        ),
-        y=alt.Y(f"{row}:N", sort=names, axis=bare),
+    names = pl.concat([frame["first"], frame["second"]]).unique(maintain_order=True).to_list()
+    turned = frame.with_columns(first="second", second="first")
+    base = alt.Chart(_data(pl.concat([frame, turned]).drop_nans("tau_b"))).encode(
+        x=alt.X("second:N", sort=names, axis=alt.Axis(**BARE, labelAngle=0)),
+        y=alt.Y("first:N", sort=names, axis=alt.Axis(**BARE)),
         tooltip=_tips(frame),
     )
     scale = alt.Scale(domain=[0, 1], range=[PAPER, ACCENT], clamp=True)
     layers = [
-        base.mark_rect().encode(color=alt.Color(f"{value}:Q", scale=scale, legend=None)),
+        base.mark_rect().encode(color=alt.Color("tau_b:Q", scale=scale, legend=None)),
         base.mark_text(fontSize=12).encode(
-            text=alt.Text(f"{value}:Q", format=".2f"),
-            color=alt.condition(f"datum[{value!r}] > 0.6", alt.value(ON_GOLD), alt.value(LETTERS)),
+            text=alt.Text("tau_b:Q", format=".2f"),
+            color=alt.condition("datum['tau_b'] > 0.6", alt.value(ON_GOLD), alt.value(LETTERS)),
         ),
     ]
-    return _spec(alt.layer(*layers), 44 * max(frame[row].n_unique(), 1) + 10)
-
-
-def _ink(frame: pl.DataFrame, colour: str | None, look_at: str | None) -> Any:
-    import altair as alt
-
-    if look_at is not None:
-        return alt.condition(f"datum[{look_at!r}]", alt.value(ACCENT), alt.value(QUIET))
-    if colour is not None:
-        return _groups(colour, frame[colour].unique(maintain_order=True).to_list())
-    return alt.value(ACCENT)
+    return _spec(alt.layer(*layers), 44 * max(len(names), 1) + 10)
 
 
 def _groups(column: str, names: Sequence[Any]) -> alt.Color:
@@ -236,21 +213,10 @@ def _groups(column: str, names: Sequence[Any]) -> alt.Color:
     )
 
 
-def _lines(line: float | None) -> list[Any]:
+def _rule(at: float) -> Any:
     import altair as alt
 
-    if line is None:
-        return []
-    return [alt.Chart(alt.InlineData(values=[{"at": line}])).mark_rule(color=RULE).encode(x="at:Q")]
-
-
-def _steps(zero: bool) -> alt.Axis:
-    """Grades, or errors with their sign."""
-    import altair as alt
-
-    if zero:
-        return alt.Axis(labelAngle=0, grid=False, labelExpr="datum.value > 0 ? '+' + datum.value : datum.value")
-    return alt.Axis(labelAngle=0, grid=False)
+    return alt.Chart(alt.InlineData(values=[{"at": at}])).mark_rule(color=RULE)
 
 
 def _axis(percent: bool) -> alt.Axis:

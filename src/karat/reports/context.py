@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import polars as pl
 
 from karat.errors import Undefined
@@ -11,10 +9,8 @@ from karat.judges import aspect_distribution, grade_change, mean_change, overall
 from karat.records import Judgments, Result
 from karat.reports import charts
 from karat.reports.figure import Figure
-from karat.reports.section import Section, headline, joined_notes, opened, tried
+from karat.reports.section import Section, headline, section_of
 from karat.study import Study
-
-Part = tuple[str, list[Figure], tuple[str, ...]]
 
 
 def context_section(study: Study, draws: int, seed: int) -> Section:
@@ -22,27 +18,18 @@ def context_section(study: Study, draws: int, seed: int) -> Section:
     if study.labels is None or not study.in_context:
         raise Undefined("no document was judged in context or by aspect")
     labels = study.labels
-    parts: list[tuple[str, Callable[[], Part]]] = [
-        ("change in context", lambda: _mean_change(labels)),
-        ("size of the change", lambda: _change(labels, draws, seed)),
-        ("grades by aspect", lambda: _distribution(labels, draws, seed)),
-        ("aspects and overall", lambda: _correlation(labels, draws, seed)),
-        ("agreement alone and in context", lambda: _agreement(labels, draws, seed)),
-    ]
-    found, missing = tried(parts)
-    if not found:
-        raise Undefined("; ".join(missing))
-    return Section(
-        "context",
-        "What is a document worth after another?",
-        (found[0][0],),
-        tuple(figure for said, figures, _ in [("", *found[0][1:]), *found[1:]] for figure in opened(said, figures)),
-        (),
-        (*joined_notes(*(notes for _, _, notes in found)), *missing),
+    return section_of(
+        {
+            "change in context": lambda: _mean_change(labels),
+            "size of the change": lambda: _change(labels, draws, seed),
+            "grades by aspect": lambda: _distribution(labels, draws, seed),
+            "aspects and overall": lambda: _correlation(labels, draws, seed),
+            "agreement alone and in context": lambda: _agreement(labels, draws, seed),
+        }
     )
 
 
-def _mean_change(labels: Judgments) -> Part:
+def _mean_change(labels: Judgments) -> Section:
     result = mean_change(labels)
     rows = result.frame.filter(pl.col("change").is_not_nan()).with_columns(look_at=pl.col("p_holm") < 0.05)
     figure = Figure(
@@ -50,26 +37,26 @@ def _mean_change(labels: Judgments) -> Part:
         headline(result.finding),
         "Mean change of the grade from alone to in context with 95 % intervals; gold: not chance, allowing for the "
         "number of aspects.",
-        charts.dots(rows, row="aspect", value="change", x_title="grades", look_at="look_at", line=0.0, places=2),
+        charts.dots(rows, row="aspect", value="change", x_title="grades", line=0.0, places=2),
         rows.drop("look_at"),
     )
-    return result.finding, [figure], result.notes
+    return Section((result.finding,), (figure,), notes=result.notes)
 
 
-def _change(labels: Judgments, draws: int, seed: int) -> Part:
+def _change(labels: Judgments, draws: int, seed: int) -> Section:
     result = grade_change(labels, draws=draws, seed=seed)
     rows = result.frame.rename({"share_low": "low", "share_high": "high"})
     figure = Figure(
         "size-of-change",
         headline(result.finding),
         "Share of documents whose grade changes by so many grades in context (Golbus et al. 2014, Fig. 3).",
-        charts.bars(rows, x="size", value="share", group="aspect", x_title="change in grades, either way"),
+        charts.bars(rows, x="size", group="aspect", x_title="change in grades, either way"),
         rows,
     )
-    return result.finding, [figure], result.notes
+    return Section((result.finding,), (figure,), notes=result.notes)
 
 
-def _distribution(labels: Judgments, draws: int, seed: int) -> Part:
+def _distribution(labels: Judgments, draws: int, seed: int) -> Section:
     result = aspect_distribution(labels, draws=draws, seed=seed)
     frame = result.frame.filter(pl.col("documents") == result.frame["documents"][0])
     figures = []
@@ -84,44 +71,41 @@ def _distribution(labels: Judgments, draws: int, seed: int) -> Part:
                     f"aspects-{setting}",
                     f"Grades by aspect, {said}",
                     f"{result.finding} (Golbus et al. 2014, Fig. 2)",
-                    charts.bars(rows, x="grade", value="share", group="aspect", x_title="grade", scale=labels.scale),
+                    charts.bars(rows, x="grade", group="aspect", x_title="grade", scale=labels.scale),
                     rows,
                 )
             )
-    return result.finding, figures, result.notes
+    return Section((result.finding,), tuple(figures), notes=result.notes)
 
 
-def _correlation(labels: Judgments, draws: int, seed: int) -> Part:
+def _correlation(labels: Judgments, draws: int, seed: int) -> Section:
     result = overall_correlation(labels, draws=draws, seed=seed)
-    return _two_settings(
-        "aspects-and-overall", result.frame, "aspect", "Spearman's rho with overall", result, "Table 2"
-    )
+    return _two_settings("aspects-and-overall", result.frame, "Spearman's rho with overall", result, "Table 2")
 
 
-def _agreement(labels: Judgments, draws: int, seed: int) -> Part:
+def _agreement(labels: Judgments, draws: int, seed: int) -> Section:
     result = setting_agreement(labels, draws=draws, seed=seed)
     frame = result.frame.filter(pl.col("figure") == "kappa")
-    return _two_settings("agreement-in-context", frame, "aspect", "Cohen's kappa", result, "section 4.1")
+    return _two_settings("agreement-in-context", frame, "Cohen's kappa", result, "section 4.1")
 
 
-def _two_settings(name: str, frame: pl.DataFrame, row: str, x_title: str, result: Result, paper: str) -> Part:
-    """A figure alone and in context, row by row."""
+def _two_settings(name: str, frame: pl.DataFrame, x_title: str, result: Result, paper: str) -> Section:
+    """A figure of each aspect alone and in context."""
     parts = []
     for setting, said in (("alone", "alone"), ("context", "in context")):
         if setting in frame.columns:
             ends = {"low": f"{setting}_low", "high": f"{setting}_high"}
             have = {new: pl.col(old) if old in frame.columns else pl.lit(None, pl.Float64) for new, old in ends.items()}
-            parts.append(frame.select(row, setting=pl.lit(said), value=setting, **have))
+            parts.append(frame.select("aspect", setting=pl.lit(said), value=setting, **have))
     rows = pl.concat(parts).filter(pl.col("value").is_not_nan())
-    order = {value: place for place, value in enumerate(frame[row].to_list())}
-    rows = rows.sort(pl.col(row).replace_strict(order), "setting").with_columns(
-        label=pl.format("{}, {}", row, "setting")
-    )
+    order = {value: place for place, value in enumerate(frame["aspect"].to_list())}
+    rows = rows.sort(pl.col("aspect").replace_strict(order), "setting")
+    drawn = rows.with_columns(row=pl.format("{}, {}", "aspect", "setting"))
     figure = Figure(
         name,
         headline(result.finding),
         f"{x_title}, alone and in context, with 95 % intervals over queries (Golbus et al. 2014, {paper}).",
-        charts.dots(rows, row="label", value="value", colour="setting", x_title=x_title, places=2),
-        rows.drop("label"),
+        charts.dots(drawn, value="value", colour="setting", x_title=x_title, places=2),
+        rows,
     )
-    return result.finding, [figure], result.notes
+    return Section((result.finding,), (figure,), notes=result.notes)

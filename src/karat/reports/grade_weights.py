@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import numpy as np
 import polars as pl
 
-from karat.errors import KaratError, Undefined
+from karat.errors import KaratError
 from karat.judges import Disagreement, consistency, disagreement, resampled_p
 from karat.labels import Panel
 from karat.records import Judgments
@@ -36,14 +38,7 @@ def worth_section(study: Study, group: str | None, draws: int, seed: int) -> Sec
             headline(model.finding),
             f"Probability that another judge says {panel.said(model.top)} after one said this, with 95 % intervals "
             "over queries.",
-            charts.dots(
-                rows,
-                row="row",
-                value="value",
-                x_title=f"p({panel.said(model.top)} | said)",
-                look_at="look_at",
-                places=2,
-            ),
+            charts.dots(rows, value="value", x_title=f"p({panel.said(model.top)} | said)", places=2),
             rows.drop("row", "look_at"),
         )
     ]
@@ -52,11 +47,9 @@ def worth_section(study: Study, group: str | None, draws: int, seed: int) -> Sec
     notes += table.notes
     if most >= 3:
         figures.append(_model_figure(model))
-    for part in (_resampled, _consistency):
-        try:
-            figures.append(part(labels, most, seed))
-        except KaratError as error:
-            notes.append(f"not drawn: {error}")
+        figures.append(_resampled(labels, most, seed))
+    with suppress(KaratError):  # where no judge judged a document twice
+        figures.append(_consistency(labels, seed))
     said = (
         model.finding,
         "Measures can use these weights as gains: nDCG(gains=udm(1/3))@10 counts what 1 of 3 users would call top.",
@@ -64,7 +57,7 @@ def worth_section(study: Study, group: str | None, draws: int, seed: int) -> Sec
     tables = (
         Table("Weights of the levels: P(at least M of N users say top)", in_words(table.frame, labels.scale), True),
     )
-    return Section("worth", "What is a grade worth to users who disagree?", said, tuple(figures), tables, tuple(notes))
+    return Section(said, tuple(figures), tables, tuple(notes))
 
 
 def _several_labels(study: Study, group: str | None) -> tuple[Judgments, list[str]]:
@@ -84,13 +77,14 @@ def _model_figure(model: Disagreement) -> Figure:
     frame = fixed.table(pairs).frame.filter(pl.col("level") < model.top)
     panel, documents = model.votes.panel, count(len(fixed.votes.counts), "document")
     frame = frame.with_columns(said=_said(frame["level"], panel)).sort(-pl.col("level"), "of")
+    frame = frame.select("of", "said", "binomial", "beta_binomial", "experimental", "n")
     return Figure(
         "weights-for-one-of-n",
         f"The binomial model is off by up to {off[0]:.3f}, beta-binomial by {off[1]:.3f}",
         f"P(at least 1 of N users says {panel.said(model.top)}) for the {documents} with at least {most} labels: lines "
         "as the binomial model predicts, dots as counted (Demeester et al. 2014, Fig. 5).",
         charts.lines(
-            frame.select("of", "said", "binomial", "beta_binomial", "experimental", "n"),
+            frame,
             x="of",
             value="binomial",
             series="said",
@@ -99,13 +93,11 @@ def _model_figure(model: Disagreement) -> Figure:
             y_title="probability",
             whole=True,
         ),
-        frame.select("of", "said", "binomial", "beta_binomial", "experimental", "n"),
+        frame,
     )
 
 
 def _resampled(labels: Judgments, most: int, seed: int) -> Figure:
-    if most < 3:
-        raise Undefined("no document has three labels: p from one and from more others cannot be compared")
     result = resampled_p(labels, min_labels=min(most, 6), seed=seed)
     frame = result.frame.with_columns(
         said=_said(result.frame["level"], Panel.of(labels)),
@@ -130,7 +122,7 @@ def _resampled(labels: Judgments, most: int, seed: int) -> Figure:
     )
 
 
-def _consistency(labels: Judgments, most: int, seed: int) -> Figure:
+def _consistency(labels: Judgments, seed: int) -> Figure:
     result = consistency(labels, seed=seed)
     frame = result.frame.select("kind", "level", "p", "sd").filter(pl.col("p").is_not_nan())
     rows = frame.with_columns(
@@ -143,7 +135,7 @@ def _consistency(labels: Judgments, most: int, seed: int) -> Figure:
         result.finding.rstrip("."),
         "Probability of the top label from the same judge (self) and from another (cross), and one standard "
         "deviation of draws (Demeester et al. 2014, Figs. 2 and 3).",
-        charts.dots(rows, row="row", value="p", colour="kind", x_title="probability", places=2),
+        charts.dots(rows, value="p", colour="kind", x_title="probability", places=2),
         rows.drop("row"),
     )
 

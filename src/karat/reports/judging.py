@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import polars as pl
 
 from karat.errors import KaratError, Undefined
@@ -19,46 +17,37 @@ from karat.judges import (
     judge_table,
 )
 from karat.labels import ALL, Panel
-from karat.records import Judgments
+from karat.records import ClickLog, Clicks, Judgments
 from karat.records.runs import joined
 from karat.reports import charts
 from karat.reports.colours import ACCENT, GROUPS, QUIET
 from karat.reports.figure import Figure
-from karat.reports.section import Section, Table, headline, joined_notes, opened, tried
+from karat.reports.section import Section, Table, headline, section_of
 from karat.study import Study
-
-Part = tuple[str, list[Figure], list[Table], tuple[str, ...]]
 
 #: More judges or slices than these do not fit a chart that is read in a minute; the table has them all.
 MOST_JUDGES, MOST_SLICES = 20, 12
 
 
 def judges_section(study: Study, draws: int, seed: int) -> Section:
-    """All that the data tells about the judges; what it does not allow is said in a note."""
+    """All that the data tells about the judges."""
     labels = study.of_group(None)
     if not len(labels):
         raise Undefined("there are no judgments")
-    panel = Panel.of(labels, study.gold)
-    parts: list[tuple[str, Callable[[], Part]]] = [
-        ("agreement", lambda: _agreement(labels, study.gold, draws, seed)),
-        ("label distribution", lambda: _distribution(panel)),
-        ("error against gold", lambda: _errors(panel)),
-        ("bias", lambda: _bias(study, labels)),
-        ("judge by judge", lambda: _each_judge(labels, study.gold)),
-        ("labels against clicks", lambda: _clicks(panel, study, draws, seed)),
-    ]
-    found, missing = tried(parts)
-    if not found:
-        raise Undefined("; ".join(missing))
-    rest = [("", *found[0][1:]), *found[1:]]
-    return Section(
-        "judges",
-        "Can the judges be trusted?",
-        (found[0][0], *(said for said, figures, _, _ in found[1:] if said and not figures)),
-        tuple(figure for said, figures, _, _ in rest for figure in opened(said, figures)),
-        tuple(table for _, _, tables, _ in found for table in tables),
-        (*joined_notes(*(notes for *_, notes in found)), *missing),
-    )
+    panel, gold, clicks = Panel.of(labels, study.gold), study.gold, study.clicks
+    parts = {
+        "agreement": lambda: _agreement(labels, gold, draws, seed),
+        "label distribution": lambda: _distribution(panel),
+    }
+    if panel.has_gold:
+        parts["error against gold"] = lambda: _errors(panel)
+    if panel.has_gold or len(study.groups) > 1:
+        parts["bias"] = lambda: _bias(study, labels)
+    if labels.has("judge"):
+        parts["judge by judge"] = lambda: _each_judge(labels, gold)
+    if clicks is not None:
+        parts["labels against clicks"] = lambda: _clicks(panel, clicks, draws, seed)
+    return section_of(parts)
 
 
 def _named(frame: pl.DataFrame) -> pl.DataFrame:
@@ -66,7 +55,7 @@ def _named(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(pl.col("group").replace(ALL, "judges"))
 
 
-def _agreement(labels: Judgments, gold: Judgments | None, draws: int, seed: int) -> Part:
+def _agreement(labels: Judgments, gold: Judgments | None, draws: int, seed: int) -> Section:
     result = agreement(labels, gold, draws=draws, seed=seed)
     frame = result.frame
     first = frame["labels"] == "first two"
@@ -94,7 +83,7 @@ def _agreement(labels: Judgments, gold: Judgments | None, draws: int, seed: int)
         f"Judges agree most {_most(rows)}",
         "Krippendorff's ordinal alpha (1: always alike, 0: as chance would) with 95 % intervals over queries; gold "
         "dots: within a group, grey: between groups, each reduced to its median.",
-        charts.dots(rows, row="row", value="alpha", x_title="ordinal alpha", look_at="look_at", line=0.0, places=2),
+        charts.dots(rows, value="alpha", x_title="ordinal alpha", line=0.0, places=2),
         rows.drop("look_at"),
     )
     table = [name for name in ("group", "against", "labels", "n_pairs", "n_queries") if name in frame.columns]
@@ -102,7 +91,7 @@ def _agreement(labels: Judgments, gold: Judgments | None, draws: int, seed: int)
         n for key in ("raw", "cohen", "fleiss", "alpha_ordinal", "jaccard") for n in (key, f"{key}_low", f"{key}_high")
     ]
     wide = frame.select([*table, *(name for name in figures if name in frame.columns)])
-    return result.finding, [figure], [Table("Agreement in other figures", wide, True)], result.notes
+    return Section((result.finding,), (figure,), (Table("Agreement in other figures", wide, True),), result.notes)
 
 
 def _most(rows: pl.DataFrame) -> str:
@@ -112,7 +101,7 @@ def _most(rows: pl.DataFrame) -> str:
     return "between " + str(rows.sort("alpha")["row"][-1]).replace(", and ", " and ")
 
 
-def _distribution(panel: Panel) -> Part:
+def _distribution(panel: Panel) -> Section:
     result = distribution(panel)
     frame = (
         _named(result.frame).filter(pl.col("feature") == "all").select("group", "grade", "share", "low", "high", "n")
@@ -132,15 +121,13 @@ def _distribution(panel: Panel) -> Part:
         "label-distribution",
         title,
         how,
-        charts.bars(frame, x="grade", value="share", group="group", x_title="grade", scale=panel.scale),
+        charts.bars(frame, x="grade", group="group", x_title="grade", scale=panel.scale),
         frame,
     )
-    return result.finding, [figure], [], result.notes
+    return Section((result.finding,), (figure,), notes=result.notes)
 
 
-def _errors(panel: Panel) -> Part:
-    if not panel.has_gold:
-        raise Undefined("there are no gold labels")
+def _errors(panel: Panel) -> Section:
     result = against_gold(panel)
     frame = _named(result.frame).filter(pl.col("feature") == "all")
     rows = frame.select("group", "error", "low", "high", "under", "correct", "over", "n", "n_queries").sort("error")
@@ -162,23 +149,23 @@ def _errors(panel: Panel) -> Part:
         "error-distribution",
         spread.finding.split(";")[0].rstrip("."),
         "Share of labels that are off by so many grades, below 0 too low (Kazai et al. 2012, Fig. 3).",
-        charts.bars(shares, x="error", value="share", group="group", x_title="label less gold label", zero=True),
+        charts.bars(shares, x="error", group="group", x_title="label less gold label", zero=True),
         shares,
     )
     shown = frame.select(
         "group", "error", "low", "high", "under", "under_low", "under_high", "correct", "correct_low", "correct_high",
         "over", "over_low", "over_high", "n",
     )  # fmt: skip
-    return result.finding, [one, two], [Table("Under, correct and over", shown, True)], result.notes
+    return Section((result.finding,), (one, two), (Table("Under, correct and over", shown, True),), result.notes)
 
 
-def _bias(study: Study, labels: Judgments) -> Part:
+def _bias(study: Study, labels: Judgments) -> Section:
     runs = joined(list(study.runs)) if study.runs else None
     with_features = add_features(labels, queries=study.queries, documents=study.documents, runs=runs)
     gold = study.gold
     result = find_bias(with_features, gold=gold, everything=True)
     if not result.frame.height:
-        return result.finding, [], [], result.notes
+        return Section((result.finding,), notes=result.notes)
     frame = _named(result.frame).with_columns(size=pl.col("effect").abs())
     # Grades and shares do not go on one axis: the chart has the biases, the table what was found of both.
     shown = (
@@ -205,21 +192,17 @@ def _bias(study: Study, labels: Judgments) -> Part:
         headline(result.finding),
         f"How much more a group errs on a slice than on the rest, against {against}; gold dots: found with a false "
         "discovery rate of 5 %. The largest slices of one feature are drawn.",
-        charts.dots(
-            rows, row="row", value="effect", x_title="grades above the rest", look_at="look_at", line=0.0, places=2
-        ),
+        charts.dots(rows, value="effect", x_title="grades above the rest", line=0.0, places=2),
         rows.drop("row"),
     )
     table = frame.filter(pl.col("found")).select(
         "group", "against", "kind", "slice", "effect", "low", "high", "inside", "outside", "n_pairs", "p_bh"
     )
-    tables = [Table("Biases and noise found", table)] if table.height else []
-    return result.finding, [figure] if rows.height else [], tables, result.notes
+    tables = (Table("Biases and noise found", table),) if table.height else ()
+    return Section((result.finding,), (figure,) if rows.height else (), tables, result.notes)
 
 
-def _each_judge(labels: Judgments, gold: Judgments | None) -> Part:
-    if not labels.has("judge"):
-        raise Undefined("the labels do not say who gave them")
+def _each_judge(labels: Judgments, gold: Judgments | None) -> Section:
     try:
         model = dawid_skene(labels, gold=gold)
     except KaratError:
@@ -241,42 +224,26 @@ def _each_judge(labels: Judgments, gold: Judgments | None) -> Part:
     rows = rows.sort(~pl.col("look_at"), "value").head(MOST_JUDGES)
     if rows["judge"].n_unique() < rows.height:  # two groups may have a judge of the same name
         rows = rows.with_columns(judge=pl.col("group") + ", " + pl.col("judge"))
-    if not rows.height:
-        return result.finding, [], [Table("Judge by judge", _judge_columns(frame), True)], result.notes
     of = "gold" if figure_of == "accuracy" else "the other judges"
     figure = Figure(
         "judges",
         result.finding.rstrip("."),
         f"How often a judge's label is that of {of}, with 95 % intervals; gold: likely spammers. "
         f"{f'The {MOST_JUDGES} lowest of {frame.height} judges.' if frame.height > MOST_JUDGES else ''}".strip(),
-        charts.dots(
-            rows, row="judge", value="value", x_title=f"share of labels as {of}", look_at="look_at", percent=True
-        ),
+        charts.dots(rows, row="judge", value="value", x_title=f"share of labels as {of}", percent=True),
         rows.rename({"value": figure_of, "look_at": "likely_spammer"}),
     )
-    return result.finding, [figure], [Table("Judge by judge", _judge_columns(frame), True)], result.notes
-
-
-def _judge_columns(frame: pl.DataFrame) -> pl.DataFrame:
     wanted = ["group", "judge", "n", "agreement", "agreement_low", "agreement_high", "accuracy", "accuracy_low"]
     wanted += ["accuracy_high", "leniency", "leniency_low", "leniency_high", "seconds", "likely_spammer"]
-    return frame.select([name for name in wanted if name in frame.columns])
+    table = Table("Judge by judge", frame.select([name for name in wanted if name in frame.columns]), True)
+    return Section((result.finding,), (figure,) if rows.height else (), (table,), result.notes)
 
 
-def _clicks(panel: Panel, study: Study, draws: int, seed: int) -> Part:
-    if study.clicks is None:
-        raise Undefined("there are no clicks")
-    result = against_clicks(panel, study.clicks, draws=draws, seed=seed)
+def _clicks(panel: Panel, clicks: Clicks | ClickLog, draws: int, seed: int) -> Section:
+    result = against_clicks(panel, clicks, draws=draws, seed=seed)
     frame = _named(result.frame)
     rows = pl.concat(
-        frame.select(
-            "group",
-            part=pl.lit(part),
-            share=part,
-            low=f"{part}_low",
-            high=f"{part}_high",
-            pairs="n_pairs",
-        )
+        frame.select("group", part=pl.lit(part), share=part, low=f"{part}_low", high=f"{part}_high", pairs="n_pairs")
         for part in ("correct", "insensitive", "incorrect")
     ).filter(pl.col("share").is_not_nan())
     # Gold is of other, fewer documents: it comes last and is not ranked, unless there is nothing else.
@@ -289,9 +256,7 @@ def _clicks(panel: Panel, study: Study, draws: int, seed: int) -> Part:
         f"Labels of {best['group']} agree with clicks most often: in {100 * best['correct']:.0f} % of pairs",
         "Pairs of documents of which one is clicked more: the labels agree, are equal, or contradict "
         "(Kazai et al. 2012, Fig. 2). Intervals in the numbers.",
-        charts.parts(
-            rows, row="group", value="share", part="part", colours=(ACCENT, QUIET, GROUPS[0]), x_title="share of pairs"
-        ),
+        charts.parts(rows, row="group", colours=(ACCENT, QUIET, GROUPS[0]), x_title="share of pairs"),
         rows,
     )
-    return result.finding, [figure], [], result.notes
+    return Section((result.finding,), (figure,), notes=result.notes)

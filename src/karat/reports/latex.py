@@ -8,6 +8,7 @@ import re
 import polars as pl
 
 from karat.comparison import Comparison
+from karat.comparison.comparison import IN_WORDS
 from karat.errors import Undefined
 from karat.estimate import Scores
 from karat.records.number_format import decimals
@@ -33,6 +34,7 @@ PATTERN = re.compile("|".join(re.escape(sign) for sign in SPECIAL))
 #: More pairs than these do not fit a page.
 MOST_PAIRS = 40
 #: Marks of significance, allowing for the number of pairs.
+LEGEND = "* p < 0.05, ** p < 0.01, *** p < 0.001"
 MARKS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))
 
 
@@ -101,8 +103,8 @@ def scores_table(scores: Scores, comparison: Comparison | None = None) -> str:
     queries = f"{n[0]:,}" if len(n) == 1 else f"{n[0]:,} to {n[-1]:,}"
     caption = f"Mean scores over {queries} queries with {scores.level * 100:g} % intervals, {caption}; highest in bold."
     if marks and comparison is not None:
-        caption += f" {_legend()} against {_best(comparison)}, the best by {decides}"
-        caption += f" ({_method(comparison)}, Holm-adjusted)."
+        caption += f" {LEGEND} against {_best(comparison)}, the best by {decides}"
+        caption += f" ({IN_WORDS[comparison.method]}, Holm-adjusted)."
     return _table("scores", caption, "l" + "r" * len(columns), ["System", *columns], lines)
 
 
@@ -144,7 +146,7 @@ def pairs_table(comparison: Comparison) -> str:
     n = comparison.by_query.height
     caption = (
         f"Differences in {comparison.measure} over {n:,} queries with {comparison.level * 100:g} % intervals, "
-        f"{_method(comparison)}. {_legend()} after Holm's adjustment for all pairs; wins, ties and losses by the "
+        f"{IN_WORDS[comparison.method]}. {LEGEND} after Holm's adjustment for all pairs; wins, ties and losses by the "
         f"labels as they are.{only}"
     )
     heads = ["System", "against", "difference", "$p$", "$p$ (Holm)", "wins/ties/losses"]
@@ -171,16 +173,6 @@ def _best(comparison: Comparison) -> str:
 def _with_best(comparison: Comparison) -> pl.DataFrame:
     best = _best(comparison)
     return comparison.pairs.filter((pl.col("a") == best) | (pl.col("b") == best))
-
-
-def _method(comparison: Comparison) -> str:
-    from karat.comparison.comparison import IN_WORDS
-
-    return IN_WORDS[comparison.method]
-
-
-def _legend() -> str:
-    return "* p < 0.05, ** p < 0.01, *** p < 0.001"
 
 
 def _p(value: float) -> str:

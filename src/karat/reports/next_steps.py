@@ -7,13 +7,13 @@ import shlex
 import polars as pl
 
 from karat.comparison import Comparison
-from karat.errors import KaratError, Undefined
+from karat.errors import Undefined
 from karat.measures import as_measures, is_linear
 from karat.plan import pilot_variance, plan_gold, plan_gold_queries, plan_power
-from karat.records import Runs
 from karat.reports import charts
 from karat.reports.figure import Figure
-from karat.reports.section import Section, Table
+from karat.reports.section import Section, Table, section_of
+from karat.reports.verdict import each_system
 from karat.study import Study
 
 #: The documents of a plan that the page shows; karat plan gold writes them all.
@@ -26,77 +26,57 @@ def next_section(
     """Power for a difference worth seeing, and the gold labels that say most about the first two systems."""
     if found is None:
         raise Undefined("there is no comparison to plan for")
-    labels, pair = study.of_group(group), _first_two(found, study)
-    said, figures, tables, notes = list[str](), list[Figure](), list[Table](), list[str]()
-    commands = list[str]()
+    labels, runs = study.of_group(group), {run.systems[0]: run for runs in study.runs for run in each_system(runs)}
     a, b = found.systems[:2]
+    pair = [runs[a], runs[b]]
     files = {name: shlex.quote(path) for name, path in study.files.items()}
     given = " ".join(
         (
             files.get("labels" if group is None else f"labels of {group}", "LABELS"),
             files.get(f"run of {a}", "RUN_A"),
             files.get(f"run of {b}", "RUN_B"),
+            "-m",
+            shlex.quote(found.measure),
         )
     )
-    try:
+
+    def power() -> Section:
         plan = plan_power(difference, pilot_variance(labels, pair, found.measure, gold=study.gold))
-        said.append(plan.finding)
         curve = plan.curve.with_columns(series=pl.lit(f"{b} against {a}"))
-        have = found.by_query.height
-        figures.append(
-            Figure(
-                "power",
-                f"{plan.queries:,} queries show a difference of {difference:g}; this study has {have:,}",
-                f"Power of a paired t test at 0.05 to see {difference:g} in {found.measure} between {a} and {b}, by "
-                "the spread seen here, with every label right. Line: 80 %.",
-                charts.lines(
-                    curve,
-                    x="queries",
-                    value="power",
-                    series="series",
-                    x_title="queries",
-                    y_title="power",
-                    line=0.8,
-                    whole=True,
-                    percent=True,
-                ),
-                curve.drop("series"),
-            )
+        figure = Figure(
+            "power",
+            f"{plan.queries:,} queries show a difference of {difference:g}; this study has {found.by_query.height:,}",
+            f"Power of a paired t test at 0.05 to see {difference:g} in {found.measure} between {a} and {b}, by "
+            "the spread seen here, with every label right. Line: 80 %.",
+            charts.lines(
+                curve,
+                x="queries",
+                value="power",
+                series="series",
+                x_title="queries",
+                y_title="power",
+                line=0.8,
+                whole=True,
+                percent=True,
+            ),
+            curve.drop("series"),
         )
-        if plan.shares.height:
-            tables.append(Table("Gold labels and queries that see it", plan.shares))
-        notes += plan.notes
-        commands.append(f"karat plan power {given} -m {shlex.quote(found.measure)} --difference {difference:g}")
-    except KaratError as error:
-        notes.append(f"no plan of power: {error}")
-    try:
+        tables = (Table("Gold labels and queries that see it", plan.shares),) if plan.shares.height else ()
+        command = f"karat plan power {given} --difference {difference:g}"
+        return Section((plan.finding,), (figure,), tables, plan.notes, (command,))
+
+    def gold_labels() -> Section:
         sums = is_linear(as_measures(found.measure)[0])
         if sums:
             drawn = plan_gold(labels, pair, found.measure, n, pilot=study.gold, seed=seed)
         else:
             drawn = plan_gold_queries(labels, pair, found.measure, n, seed=seed)
-        said.append(f"Next gold labels: {drawn.finding}")
         top = drawn.frame.drop("label").sort("probability", descending=True).head(SHOWN)
-        tables.append(
-            Table(f"{top.height} of the {drawn.frame.height:,} documents to label next, likeliest first", top, True)
-        )
-        notes += drawn.notes
-        whole = "" if sums else " --whole-queries"
-        wanted = min(n, drawn.frame.height) if sums else n
+        caption = f"{top.height} of the {drawn.frame.height:,} documents to label next, likeliest first"
+        whole = f"-n {min(n, drawn.frame.height)}" if sums else f"-n {n} --whole-queries"
         gold = f" --gold {files.get('gold', 'GOLD')}" if sums and study.gold is not None else ""
-        what = f"-m {shlex.quote(found.measure)} -n {wanted}{whole}{gold}"
-        commands.append(f"karat plan gold {given} {what} --out more-gold.csv")
-    except KaratError as error:
-        notes.append(f"no plan of gold labels: {error}")
-    if not said:
-        raise Undefined("; ".join(notes))
-    return Section("next", "What to do next", tuple(said), tuple(figures), tuple(tables), tuple(notes), tuple(commands))
+        command = f"karat plan gold {given} {whole}{gold} --out more-gold.csv"
+        said = (f"Next gold labels: {drawn.finding}",)
+        return Section(said, (), (Table(caption, top, True),), drawn.notes, (command,))
 
-
-def _first_two(found: Comparison, study: Study) -> list[Runs]:
-    """The runs of the first two systems of the comparison, each apart, in its order."""
-    picked = []
-    for name in found.systems[:2]:
-        holder = next(runs for runs in study.runs if name in runs.systems)
-        picked.append(Runs(holder.frame.filter(pl.col("system") == name), holder.notes))
-    return picked
+    return section_of({"plan of power": power, "plan of gold labels": gold_labels})

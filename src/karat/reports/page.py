@@ -95,11 +95,8 @@ def _text(text: str) -> str:
 def _section(section: Section) -> str:
     said = "".join(f"<p>{_text(text)}</p>" for text in section.said)
     notes = "".join(f"<li>{_text(note)}</li>" for note in section.notes)
-    notes = (
-        f'<details class="notes"><summary>What to know about these figures</summary><ul>{notes}</ul></details>'
-        if notes
-        else ""
-    )
+    if notes:
+        notes = f'<details class="notes"><summary>What to know about these figures</summary><ul>{notes}</ul></details>'
     commands = "".join(f"<li><code>{escape(command)}</code></li>" for command in section.commands)
     commands = f"<p>To type:</p><ul>{commands}</ul>" if commands else ""
     return (

@@ -29,10 +29,13 @@ def plot(result: ResultBase) -> Any:
     """
     import altair
 
+    return altair.Chart.from_dict(figure_of(result).picture())
+
+
+def figure_of(result: ResultBase) -> Figure:
+    """The chart of a result, as a picture that can be written."""
     spec, data = _drawn(result)
-    subtitle = result.notes[0] if result.notes else ""
-    figure = Figure("plot", headline(result.finding), subtitle, spec, data)
-    return altair.Chart.from_dict(figure.picture())
+    return Figure("plot", headline(result.finding), result.notes[0] if result.notes else "", spec, data)
 
 
 def _drawn(result: ResultBase) -> tuple[dict[str, Any], pl.DataFrame]:
@@ -43,9 +46,9 @@ def _drawn(result: ResultBase) -> tuple[dict[str, Any], pl.DataFrame]:
         return charts.lines(curve, **drawn, whole=True), curve  # type: ignore[arg-type]
     frame = result.to_frame()
     if {"first", "second", "tau_b"} <= {*frame.columns}:
-        return charts.square(frame, row="first", column="second", value="tau_b"), frame
+        return charts.square(frame), frame
     name, rows = _dots(result)
-    return charts.dots(rows, row="row", value="value", x_title=name.replace("_", " ")), rows
+    return charts.dots(rows, value="value", x_title=name.replace("_", " ")), rows
 
 
 def _dots(result: ResultBase) -> tuple[str, pl.DataFrame]:

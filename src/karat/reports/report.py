@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
 
@@ -22,13 +22,23 @@ from karat.reports.latex import latex_tables
 from karat.reports.next_steps import next_section
 from karat.reports.page import page
 from karat.reports.scores import scores_section
-from karat.reports.section import Section, left_out
+from karat.reports.section import Section
 from karat.reports.users import users_section
 from karat.reports.verdict import comparison, verdict_section
 from karat.study import Study
 
 #: What is scored beside the measure that decides.
 BESIDE = ("nDCG@10", "AP", "RR", "P@10")
+#: The sections and their questions.
+QUESTIONS = {
+    "verdict": "Which is better?",
+    "scores": "How good is each system?",
+    "judges": "Can the judges be trusted?",
+    "worth": "What is a grade worth to users who disagree?",
+    "context": "What is a document worth after another?",
+    "users": "Do the measures agree with users?",
+    "next": "What to do next",
+}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -103,31 +113,25 @@ def report(
         found.append(comparison(study, deciding, group, seed))
         return verdict_section(found[0], study, seed)
 
-    parts: dict[str, tuple[str, Callable[[], Section]]] = {
-        "verdict": ("Which is better?", verdict),
-        "scores": ("How good is each system?", scores),
-        "judges": ("Can the judges be trusted?", lambda: judges_section(study, draws, seed)),
-        "worth": (
-            "What is a grade worth to users who disagree?",
-            lambda: worth_section(study, group, draws, seed),
-        ),
-        "context": ("What is a document worth after another?", lambda: context_section(study, draws, seed)),
-        "users": (
-            "Do the measures agree with users?",
-            lambda: users_section(study, group, wanted, draws, seed),
-        ),
-        "next": (
-            "What to do next",
-            lambda: next_section(found[0] if found else None, study, group, difference, gold, seed),
-        ),
+    makers: dict[str, Callable[[], Section]] = {
+        "verdict": verdict,
+        "scores": scores,
+        "judges": lambda: judges_section(study, draws, seed),
+        "worth": lambda: worth_section(study, group, draws, seed),
+        "context": lambda: context_section(study, draws, seed),
+        "users": lambda: users_section(study, group, wanted, draws, seed),
+        "next": lambda: next_section(found[0] if found else None, study, group, difference, gold, seed),
     }
-    sections = []
-    for name in (progress or list)(list(parts)):
-        title, make = parts[name]
+    sections, told = list[Section](), set[str]()
+    for name in (progress or list)(list(QUESTIONS)):
         try:
-            sections.append(make())
+            made = makers[name]()
         except KaratError as error:
-            sections.append(left_out(name, title, error))
+            made = Section((f"Not in this report: {str(error).rstrip('.')}.",))
+        # What several sections would note, on the labels that all use, is noted by the first.
+        notes = tuple(note for note in made.notes if note not in told)
+        told.update(notes)
+        sections.append(replace(made, name=name, title=QUESTIONS[name], notes=notes))
     headline, reason = _headline(found, scored, sections)
     return Report(
         title=study.title,

@@ -37,7 +37,7 @@ def scores_section(scores: Scores, found: Comparison | None) -> Section:
     tables = [Table("All measures, by the labels as they are", _wide(scores))]
     if found is not None and found.ranks.height:
         tables.append(Table("The places that each system may have", found.ranks, True))
-    return Section("scores", "How good is each system?", (said,), (figure,), tuple(tables), scores.notes)
+    return Section((said,), (figure,), tuple(tables), scores.notes)
 
 
 def _corrected(found: Comparison | None, measure: str) -> pl.DataFrame | None:
@@ -88,7 +88,7 @@ def _figure(rows: pl.DataFrame, scores: Scores, corrected: pl.DataFrame | None, 
             how += " The gold labels were drawn to tell the systems apart: their own scores have no intervals then."
     title = f"{scores.systems[0]} by {measure}" if len(scores.systems) == 1 else said.split(":")[0].rstrip(".")
     drawn = rows.with_columns(row=row, look_at=look_at)
-    chart = charts.dots(drawn, row="row", value="value", x_title=measure, look_at="look_at")
+    chart = charts.dots(drawn, value="value", x_title=measure)
     return Figure("scores", title, how, chart, rows)
 
 

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TypeVar
 
 import polars as pl
 
-from karat.errors import KaratError
+from karat.errors import KaratError, Undefined
 from karat.reports.figure import Figure
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,10 +24,8 @@ class Table:
 
 @dataclass(frozen=True, eq=False)
 class Section:
-    """One question of the report and its answer."""
+    """One question of the report, or a part of it, and its answer."""
 
-    name: str
-    title: str
     #: Paragraphs, the finding first.
     said: tuple[str, ...]
     figures: tuple[Figure, ...] = ()
@@ -38,31 +33,34 @@ class Section:
     notes: tuple[str, ...] = ()
     #: Commands that a reader may type next.
     commands: tuple[str, ...] = ()
+    #: Where it stands on the page, and its question.
+    name: str = ""
+    title: str = ""
 
 
-def left_out(name: str, title: str, reason: object) -> Section:
-    """A section that the data does not allow: it says so in one line.
+def section_of(parts: Mapping[str, Callable[[], Section]]) -> Section:
+    """The parts that the data allows as one section; why others, by name, are missing is a note.
 
-    >>> left_out("clicks", "Clicks", "there are no clicks").said
-    ('Not in this report: there are no clicks.',)
+    What the first part found opens the section; what another found stands above its first figure.
     """
-    return Section(name, title, (f"Not in this report: {str(reason).rstrip('.')}.",))
-
-
-def tried(parts: Sequence[tuple[str, Callable[[], T]]]) -> tuple[list[T], list[str]]:
-    """The parts of a section that the data allows, and why the others, by name, are missing."""
-    found, missing = list[T](), list[str]()
-    for name, part in parts:
+    found, missing = list[Section](), list[str]()
+    for name, make in parts.items():
         try:
-            found.append(part())
+            found.append(make())
         except KaratError as error:
             missing.append(f"no {name}: {error}")
-    return found, missing
-
-
-def opened(said: str, figures: list[Figure]) -> list[Figure]:
-    """The figures of one part of a section, the first of them under what was found."""
-    return [replace(figure, said=said if place == 0 else "") for place, figure in enumerate(figures)]
+    if not found:
+        raise Undefined("; ".join(missing))
+    said, figures = [*found[0].said], [*found[0].figures]
+    for part in found[1:]:
+        if part.figures:
+            figures += [replace(part.figures[0], said=" ".join(part.said)), *part.figures[1:]]
+        else:
+            said += part.said
+    tables = tuple(table for part in found for table in part.tables)
+    notes = dict.fromkeys(note for part in found for note in part.notes)
+    commands = tuple(command for part in found for command in part.commands)
+    return Section(tuple(said), tuple(figures), tables, (*notes, *missing), commands)
 
 
 def headline(finding: str) -> str:
@@ -73,12 +71,3 @@ def headline(finding: str) -> str:
     """
     bare = re.sub(r" \([^()]*\)", "", finding)
     return re.split(r";|\. ", bare)[0].rstrip(".")
-
-
-def joined_notes(*notes: tuple[str, ...]) -> tuple[str, ...]:
-    """The notes of several results, each once.
-
-    >>> joined_notes(("a", "b"), ("b",))
-    ('a', 'b')
-    """
-    return tuple(dict.fromkeys(note for several in notes for note in several))

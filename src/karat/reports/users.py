@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import polars as pl
 
 from karat.errors import Undefined
 from karat.measures import as_measures
-from karat.records import Judgments
+from karat.records import ClickLog, Clicks, Judgments, Preferences
 from karat.reports import charts
 from karat.reports.figure import Figure
-from karat.reports.section import Section, Table, headline, joined_notes, opened, tried
+from karat.reports.section import Section, Table, headline, section_of
 from karat.study import Study
 from karat.validity import (
     against_click_rates,
@@ -20,8 +21,6 @@ from karat.validity import (
     preference_curves,
     rank_systems,
 )
-
-Part = tuple[str, list[Figure], list[Table], tuple[str, ...]]
 
 #: Measures that are set beside users when none is asked for, and those of the paper's curves.
 MEASURES = ("nDCG@10", "RR@10", "P@10", "ERR@10", "AP@10")
@@ -33,28 +32,27 @@ FEWEST_SYSTEMS = 4
 def users_section(study: Study, group: str | None, measures: Sequence[str], draws: int, seed: int) -> Section:
     """What users preferred and clicked beside what the measures say."""
     wanted = [str(measure) for measure in as_measures(list(dict.fromkeys([*measures, *MEASURES])))]
-    parts: list[tuple[str, Callable[[], Part]]] = [
-        ("agreement with preferences", lambda: _agreement(study, _labels(study, group), wanted, draws, seed)),
-        ("ranking by preferences", lambda: _ranking(study, draws, seed)),
-        ("curves of agreement", lambda: _curves(study, _labels(study, group), draws, seed)),
-        ("measures and click rates", lambda: _rates(study, _labels(study, group), draws, seed)),
-        ("correlation of measures", lambda: _alike(study, _labels(study, group), wanted, seed)),
-    ]
-    found, missing = tried(parts)
-    if not found:
-        unknown = study.preferences is None and study.clicks is None
-        raise Undefined("there are no preferences and no clicks" if unknown else "; ".join(missing))
-    said = (found[0][0], *(text for text, figures, _, _ in found[1:] if text and not figures))
-    said, rest = tuple(text for text in said if text), [("", *found[0][1:]), *found[1:]]
-    if study.preferences is None and study.clicks is None:
-        said = ("No preferences and no clicks are given: what users think of the measures is not known.", *said)
-    return Section(
-        "users",
-        "Do the measures agree with users?",
-        said,
-        tuple(figure for said, figures, _, _ in rest for figure in opened(said, figures)),
-        tuple(table for _, _, tables, _ in found for table in tables),
-        (*joined_notes(*(notes for *_, notes in found)), *missing),
+    preferences, clicks, parts = study.preferences, study.clicks, dict[str, Callable[[], Section]]()
+    if preferences is not None:
+        parts = {
+            "agreement with preferences": lambda: _agreement(
+                preferences, _labels(study, group), study, wanted, draws, seed
+            ),
+            "ranking by preferences": lambda: _ranking(preferences, draws, seed),
+            "curves of agreement": lambda: _curves(preferences, _in_context(study, group), study, draws, seed),
+        }
+    if clicks is not None:
+        parts["measures and click rates"] = lambda: _rates(clicks, _in_context(study, group), study, draws, seed)
+    if len(study.systems) >= FEWEST_SYSTEMS:
+        parts["correlation of measures"] = lambda: _alike(study, _labels(study, group), wanted, seed)
+    if parts and (preferences is not None or clicks is not None):
+        return section_of(parts)
+    try:
+        alike = section_of(parts)
+    except Undefined:
+        raise Undefined("there are no preferences and no clicks") from None
+    return replace(
+        alike, said=("No preferences and no clicks are given: what users think of the measures is not known.",)
     )
 
 
@@ -64,10 +62,16 @@ def _labels(study: Study, group: str | None) -> Judgments:
     return study.of_group(group)
 
 
-def _agreement(study: Study, labels: Judgments, measures: list[str], draws: int, seed: int) -> Part:
-    if study.preferences is None:
-        raise Undefined("there are no preferences")
-    result = agreement(study.preferences, labels, list(study.runs), measures, draws=draws, seed=seed)
+def _in_context(study: Study, group: str | None) -> Judgments:
+    """All labels where some were given in context, which the group's consensus would leave aside."""
+    labels = _labels(study, group)
+    return study.labels if study.labels is not None and study.labels.has("context") else labels
+
+
+def _agreement(
+    preferences: Preferences, labels: Judgments, study: Study, measures: list[str], draws: int, seed: int
+) -> Section:
+    result = agreement(preferences, labels, list(study.runs), measures, draws=draws, seed=seed)
     frame = result.frame.filter(pl.col("split") == "all")
     # By credit, half a point for a tie: shares leave ties out, and so flatter a measure that often has none to tell.
     rows = frame.rename({"agree_share": "share"}).sort("credit", descending=True)
@@ -84,40 +88,33 @@ def _agreement(study: Study, labels: Judgments, measures: list[str], draws: int,
         "Share of pairs in which the measure prefers the system that users prefer, with 95 % intervals over queries; "
         "ties left out, best by credit (a tie counts half) first; gold: more than chance, allowing for the number of "
         "measures (Sanderson et al. 2010, Table 4).",
-        charts.dots(
-            rows, row="row", value="share", x_title="share of pairs", look_at="look_at", line=0.5, percent=True
-        ),
+        charts.dots(rows, value="share", x_title="share of pairs", line=0.5, percent=True),
         rows.drop("row", "look_at"),
     )
     columns = ["measure", "agree", "equal", "disagree", "ties", "n", "agree_share", "p", "p_adjusted"]
     tables = [Table("Agreement with users", frame.select([c for c in columns if c in frame.columns]), True)]
     if result.between_measures.height:
         tables.append(Table("Between measures, on the same pairs", result.between_measures, True))
-    return result.finding, [figure], tables, result.notes
+    return Section((result.finding,), (figure,), tuple(tables), result.notes)
 
 
-def _ranking(study: Study, draws: int, seed: int) -> Part:
-    if study.preferences is None:
-        raise Undefined("there are no preferences")
-    result = rank_systems(study.preferences, draws=draws, seed=seed)
+def _ranking(preferences: Preferences, draws: int, seed: int) -> Section:
+    result = rank_systems(preferences, draws=draws, seed=seed)
     rows = result.frame.select("system", "strength", "low", "high", "preferred", "behind_p")
     rows = rows.with_columns(look_at=pl.int_range(pl.len()) == 0)
     figure = Figure(
         "users-rank-systems",
         headline(result.finding).split(":")[0],
         "Strength in Bradley and Terry's model with ties, 95 % intervals over queries; the mean is 0.",
-        charts.dots(rows, row="system", value="strength", x_title="strength", look_at="look_at", line=0.0, places=2),
+        charts.dots(rows, row="system", value="strength", x_title="strength", line=0.0, places=2),
         rows.drop("look_at"),
     )
-    return result.finding, [figure], [], result.notes
+    return Section((result.finding,), (figure,), notes=result.notes)
 
 
-def _curves(study: Study, labels: Judgments, draws: int, seed: int) -> Part:
-    if study.preferences is None:
-        raise Undefined("there are no preferences")
-    judged = study.labels if study.labels is not None and study.labels.has("context") else labels
-    measures = (*CURVES, "CCG@5") if judged.has("context") else CURVES
-    result = preference_curves(study.preferences, judged, list(study.runs), measures, draws=min(draws, 200), seed=seed)
+def _curves(preferences: Preferences, labels: Judgments, study: Study, draws: int, seed: int) -> Section:
+    measures = (*CURVES, "CCG@5") if labels.has("context") else CURVES
+    result = preference_curves(preferences, labels, list(study.runs), measures, draws=min(draws, 200), seed=seed)
     figures = []
     for kind in result.frame["preference"].unique(maintain_order=True).to_list():
         mine = result.frame.filter(pl.col("preference") == kind)
@@ -147,15 +144,12 @@ def _curves(study: Study, labels: Judgments, draws: int, seed: int) -> Part:
                     rows,
                 )
             )
-    return result.finding, figures, [], result.notes
+    return Section((result.finding,), tuple(figures), notes=result.notes)
 
 
-def _rates(study: Study, labels: Judgments, draws: int, seed: int) -> Part:
-    if study.clicks is None:
-        raise Undefined("there are no clicks")
-    judged = study.labels if study.labels is not None and study.labels.has("context") else labels
-    measures = (*CURVES, "CCG@5") if judged.has("context") else CURVES
-    result = against_click_rates(study.clicks, judged, list(study.runs), measures, draws=min(draws, 400), seed=seed)
+def _rates(clicks: Clicks | ClickLog, labels: Judgments, study: Study, draws: int, seed: int) -> Section:
+    measures = (*CURVES, "CCG@5") if labels.has("context") else CURVES
+    result = against_click_rates(clicks, labels, list(study.runs), measures, draws=min(draws, 400), seed=seed)
     frame = result.frame
     use = "satisfied rate" if "satisfied rate" in frame["use"] else frame["use"][0]
     rows = frame.filter((pl.col("use") == use) & pl.col("spearman").is_not_nan())
@@ -173,10 +167,10 @@ def _rates(study: Study, labels: Judgments, draws: int, seed: int) -> Part:
             .sort("spearman", descending=True)
             .head(16)
         )
-        chart = charts.dots(line, row="row", value="spearman", x_title="Spearman's rho", line=0.0, places=2)
+        chart = charts.dots(line, value="spearman", x_title="Spearman's rho", line=0.0, places=2)
         paper = "Fig. 4, without context"
     if not line.height:
-        return result.finding, [], [], result.notes
+        return Section((result.finding,), notes=result.notes)
     best = line.sort("spearman").row(-1, named=True)
     figure = Figure(
         "measures-and-clicks",
@@ -185,26 +179,20 @@ def _rates(study: Study, labels: Judgments, draws: int, seed: int) -> Part:
         chart,
         line.drop("row", "series", strict=False),
     )
-    return result.finding, [figure], [], result.notes
+    return Section((result.finding,), (figure,), notes=result.notes)
 
 
-def _alike(study: Study, labels: Judgments, measures: list[str], seed: int) -> Part:
-    if len(study.systems) < FEWEST_SYSTEMS:
-        raise Undefined(f"{len(study.systems)} systems: a rank correlation needs {FEWEST_SYSTEMS}")
+def _alike(study: Study, labels: Judgments, measures: list[str], seed: int) -> Section:
     result = measure_correlation(labels, list(study.runs), measures, seed=seed)
-    frame = result.frame.select("first", "second", "tau_b", "systems")
-    back = frame.select(pl.col("second").alias("first"), pl.col("first").alias("second"), "tau_b", "systems")
-    rows = pl.concat([frame, back]).drop_nans("tau_b")
+    rows = result.frame.select("first", "second", "tau_b", "systems").drop_nans("tau_b")
     if not rows.height:
         raise Undefined("the systems are tied by every measure")
-    place = {name: number for number, name in enumerate(measures)}
-    rows = rows.sort(pl.col("first").replace_strict(place), pl.col("second").replace_strict(place))
     least = rows.sort("tau_b", maintain_order=True).row(0, named=True)
     figure = Figure(
         "measures-alike",
         f"{least['first']} and {least['second']} order the systems least alike: tau_b {least['tau_b']:.2f}",
         f"Kendall's tau_b of how two measures order {rows['systems'][0]} systems (Sanderson et al. 2010, Table 3).",
-        charts.square(rows, row="first", column="second", value="tau_b"),
+        charts.square(rows),
         rows,
     )
-    return "", [figure], [], result.notes
+    return Section((), (figure,), notes=result.notes)

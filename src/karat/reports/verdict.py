@@ -74,4 +74,4 @@ def verdict_section(found: Comparison, study: Study, seed: int) -> Section:
     if found.tests is not None:
         tables.append(Table("Other tests of the same difference", found.tests, True))
     said = [text for text in said if text] or [found.finding]
-    return Section("verdict", "Which is better?", tuple(said), tuple(figures), tuple(tables), notes)
+    return Section(tuple(said), tuple(figures), tuple(tables), notes)

@@ -131,19 +131,11 @@ def by_query(found: Comparison, told: Told) -> Figure:
         "by-query",
         f"{as_labelled}{b} wins {wins:,}, ties {frame.height - wins - losses:,}, loses {losses:,} queries against {a}",
         f"Difference in {found.measure} of each query by the labels as they are.",
-        charts.differences(frame, name="query", value="difference", y_title=f"difference in {found.measure}"),
+        charts.differences(frame, y_title=f"difference in {found.measure}"),
         frame,
     )
 
 
 def _dots(name: str, title: str, how: str, frame: pl.DataFrame, measure: str, said: str = "") -> Figure:
-    chart = charts.dots(
-        frame,
-        row="row",
-        value="difference",
-        x_title=f"difference in {measure}",
-        look_at="look_at",
-        line=0.0,
-        truth="truth" if "truth" in frame.columns else None,
-    )
+    chart = charts.dots(frame, value="difference", x_title=f"difference in {measure}", line=0.0)
     return Figure(name, title, how, chart, frame.drop("row", "look_at"), said)

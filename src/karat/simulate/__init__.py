@@ -1,10 +1,10 @@
 """What if the truth were known? Judges, clicks, preferences and whole studies with planted effects."""
 
-from karat.simulate.clicks import click_log, position_clicks
+from karat.simulate.clicks import position_clicks
 from karat.simulate.context_study import ContextStudy, context_study
-from karat.simulate.judges import fatigue, judge_labels, label_chances
+from karat.simulate.judges import draw, fatigue, label_chances
 from karat.simulate.judging_study import JudgingStudy, judging_study
-from karat.simulate.noisy_judges import bronze_pairs, bronze_scores
+from karat.simulate.noisy_judges import bronze_scores
 from karat.simulate.preference_study import PreferenceStudy, preference_study
 from karat.simulate.preferences import side_by_side
 from karat.simulate.two_systems import TwoSystems, two_systems
@@ -14,12 +14,10 @@ __all__ = [
     "JudgingStudy",
     "PreferenceStudy",
     "TwoSystems",
-    "bronze_pairs",
     "bronze_scores",
-    "click_log",
     "context_study",
+    "draw",
     "fatigue",
-    "judge_labels",
     "judging_study",
     "label_chances",
     "position_clicks",

@@ -10,6 +10,7 @@ import numpy.typing as npt
 import polars as pl
 
 from karat.simulate.judges import draw, fatigue, label_chances
+from karat.simulate.parts import numbered
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -43,12 +44,12 @@ class Group:
     leniency: float = 0.0
     spammers: int = 0
     fatigued: float = 0.0
+    levels: int = 5
 
     @property
     def names(self) -> pl.Series:
         """The names of the judges, spammers first."""
-        width = len(str(self.judges))
-        return pl.Series([f"{self.name}-{number:0{width}}" for number in range(1, self.judges + 1)])
+        return numbered(f"{self.name}-", self.judges)
 
     def careless(self, tasks: Tasks) -> Floats:
         """The chance that an answer knows nothing of the document."""
@@ -58,10 +59,11 @@ class Group:
         """The chance of each label; `shift` is the group's error on each pair, in grades."""
         return label_chances(
             grade[tasks.pair],
+            levels=self.levels,
             spread=self.spread,
             squeeze=self.squeeze,
             leniency=self.leniency,
-            shift=shift if isinstance(shift, float) else shift[tasks.pair],
+            shift=np.broadcast_to(shift, grade.shape)[tasks.pair],
             careless=self.careless(tasks) if careless else 0.0,
         )
 
@@ -90,10 +92,31 @@ def third(first: Tasks, wanted: Bools, judges: int, rng: np.random.Generator) ->
     return Tasks(np.flatnonzero(wanted), judge, done[judge] + _places(judge, judges, rng))
 
 
-def everything(pairs: int) -> Tasks:
-    """One judge who judges everything once."""
-    number = np.arange(pairs)
-    return Tasks(number, np.zeros(pairs, np.int64), number)
+def judged_by_one(group: Group, pairs: pl.DataFrame, shift: Floats | float, rng: np.random.Generator) -> pl.DataFrame:
+    """The labels of a judge who judges every pair once."""
+    number = np.arange(pairs.height)
+    tasks = Tasks(number, np.zeros_like(number), number)
+    chances = group.chances(tasks, pairs["grade"].to_numpy(), shift)
+    return _written(group, pairs, [(tasks, _answers(chances, 0.0, rng))], rng)
+
+
+def judged_by_two_or_three(
+    group: Group,
+    pairs: pl.DataFrame,
+    first: Tasks,
+    shift: Floats | float,
+    rng: np.random.Generator,
+    *,
+    cant_tell: float = 0.0,
+    stop_rule: bool = True,
+) -> pl.DataFrame:
+    """The labels of the first two judges of each pair, and of a third when they differ (without the rule: always)."""
+    grade = pairs["grade"].to_numpy()
+    given = _answers(group.chances(first, grade, shift), cant_tell, rng)
+    one, two = given.reshape(2, -1)
+    more = third(first, (one != two) | (not stop_rule), group.judges, rng)
+    rounds = [(first, given), (more, _answers(group.chances(more, grade, shift), cant_tell, rng))]
+    return _written(group, pairs, rounds, rng)
 
 
 def _places(judge: Ints, judges: int, rng: np.random.Generator) -> Ints:
@@ -105,13 +128,13 @@ def _places(judge: Ints, judges: int, rng: np.random.Generator) -> Ints:
     return place
 
 
-def answers(chances: Floats, cant_tell: float, rng: np.random.Generator) -> Ints:
+def _answers(chances: Floats, cant_tell: float, rng: np.random.Generator) -> Ints:
     """A label drawn for each task, or none."""
     label = draw(chances, rng)
     return np.where(rng.random(len(label)) < cant_tell, SILENT, label) if cant_tell else label
 
 
-def written(
+def _written(
     group: Group, pairs: pl.DataFrame, rounds: list[tuple[Tasks, Ints]], rng: np.random.Generator
 ) -> pl.DataFrame:
     """The judgments of a group as rows: query, doc, label, judge, group, time, seconds, pair by pair."""

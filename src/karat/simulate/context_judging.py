@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy.typing as npt
 import polars as pl
 
 from karat.labels import selection
+from karat.simulate.judges import steps_until
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -19,6 +19,8 @@ Bools = npt.NDArray[np.bool_]
 ASPECTS = (selection.OVERALL, "topicality", "novelty", "freshness", "authority", "quality")
 OVERALL, TOPICALITY, NOVELTY, FRESHNESS, AUTHORITY, QUALITY = range(6)
 LEVELS = 5
+#: What overall is made of.
+OF_TOPICALITY, OF_AUTHORITY = 0.6, 0.4
 #: How much judges differ in opinion, and one judge from one day to the next, in grades. Some of the latter is common to
 #: overall, topicality and novelty, and some to freshness, authority and quality, as a judge's mood is.
 OPINION, MOOD, SLIP = 0.35, 0.15, 0.15
@@ -42,13 +44,13 @@ def true_worth(source: Ints, rng: np.random.Generator) -> Floats:
     return np.stack([np.zeros(shape), topicality, novelty, freshness, authority, quality], axis=-1)
 
 
-def opinions(worth: Floats, topicality: float, authority: float, rng: np.random.Generator) -> Floats:
+def opinions(worth: Floats, rng: np.random.Generator) -> Floats:
     """How judges see the pages: each aspect with an error of their own, and overall made of two of them."""
     seen = worth + rng.normal(0, OPINION, worth.shape)
     seen[..., OVERALL] = (
         2
-        + topicality * (seen[..., TOPICALITY] - 2)
-        + authority * (seen[..., AUTHORITY] - 2)
+        + OF_TOPICALITY * (seen[..., TOPICALITY] - 2)
+        + OF_AUTHORITY * (seen[..., AUTHORITY] - 2)
         + rng.normal(0, 0.1, worth.shape[:-1])
     )
     return seen
@@ -82,12 +84,8 @@ def steps_to(opinion: Floats, change: float) -> float:
     """
     if not len(opinion) or not change:
         return 0.0
-    before, sign, low, high = mean_label(opinion).mean(), np.sign(change), 0.0, float(LEVELS)
-    for _ in range(40):
-        middle = (low + high) / 2
-        reached = sign * (mean_label(opinion + sign * middle).mean() - before)
-        low, high = (middle, high) if reached < abs(change) else (low, middle)
-    return float(sign * high)
+    before = mean_label(opinion).mean()
+    return steps_until(change, LEVELS, lambda steps: mean_label(opinion + steps).mean() - before)
 
 
 def no_answer(
@@ -137,49 +135,16 @@ def judged(queries: int, docs: int, scheme: str, rng: np.random.Generator) -> tu
     return alone, after
 
 
-@dataclass(frozen=True, eq=False)
-class Sheets:
-    """The sheets that judges fill in, one for each judge and query, and how answers on them are written down."""
-
-    query: pl.Series
-    doc: pl.Series
-    docs: int
-    judge: pl.Series
-    #: The query of each sheet, by number.
-    of: Ints
-
-    @classmethod
-    def make(cls, query: pl.Series, docs: int, of: Ints, judge: Ints) -> Sheets:
-        """Sheets with the names of documents and judges."""
-        width = len(str(docs))
-        number = pl.Series(np.tile(np.arange(1, docs + 1), len(query))).cast(pl.String).str.zfill(width)
-        doc = query[np.repeat(np.arange(len(query)), docs)] + "-d" + number
-        digits = len(str(int(judge.max()) + 1))
-        return cls(query, doc, docs, "judge-" + pl.Series(judge + 1).cast(pl.String).str.zfill(digits), of)
-
-    def written(
-        self, sheet: Ints, doc: Ints, context: Ints | None, labels: Ints, silent: Bools, day: int
-    ) -> pl.DataFrame:
-        """Answers as rows: query, doc, label, judge, aspect, context, time; a page's aspects one below the other."""
-        aspects = labels.shape[1]
-        row = np.repeat(np.arange(len(sheet)), aspects)
-        at = self.of[sheet] * self.docs
-        before = pl.Series([None] * len(sheet), dtype=pl.String) if context is None else self.doc[at + context]
-        grades = pl.Series(np.where(silent, np.nan, labels).ravel()).fill_nan(None)
-        return (
-            pl.DataFrame(
-                {
-                    "query": self.query[self.of[sheet]][row],
-                    "doc": self.doc[at + doc][row],
-                    "label": grades,
-                    "judge": self.judge[sheet][row],
-                    "aspect": pl.Series(ASPECTS)[np.tile(np.arange(aspects), len(sheet))],
-                    "context": before[row],
-                    "minutes": pl.Series(2 * np.arange(len(sheet)))[row],
-                }
-            )
-            .with_columns(
-                time=(pl.lit(START) + pl.duration(minutes="minutes", days=day)).dt.strftime("%FT%T"),
-            )
-            .drop("minutes")
-        )
+def written(seen: pl.DataFrame, labels: Ints, silent: Bools, day: int) -> pl.DataFrame:
+    """Answers to pages with columns query, doc, judge, context, as rows: a page's aspects one below the other."""
+    row = np.repeat(np.arange(seen.height), len(ASPECTS))
+    passed = pl.duration(minutes=pl.lit(pl.Series(2 * row)), days=day)
+    return seen[row].select(
+        "query",
+        "doc",
+        pl.Series("label", np.where(silent, np.nan, labels).ravel()).fill_nan(None),
+        "judge",
+        pl.Series("aspect", ASPECTS * seen.height),
+        "context",
+        time=(pl.lit(START) + passed).dt.strftime("%FT%T"),
+    )

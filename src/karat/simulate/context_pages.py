@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from karat.simulate.web import ENDINGS, FOLDERS, KINDS, SITES, word_list
+from karat.simulate.parts import word_list
+from karat.simulate.web import ENDINGS, FOLDERS, KINDS, SITES
 
 Ints = npt.NDArray[np.int64]
 

@@ -14,8 +14,9 @@ from karat.errors import BadInput
 from karat.records import Documents, Judgments, Queries, Runs, Scale
 from karat.simulate.context_judging import (
     ASPECTS,
+    OF_AUTHORITY,
+    OF_TOPICALITY,
     OVERALL,
-    Sheets,
     given_labels,
     judged,
     mean_label,
@@ -23,8 +24,10 @@ from karat.simulate.context_judging import (
     opinions,
     steps_to,
     true_worth,
+    written,
 )
 from karat.simulate.context_pages import KIND, make_documents, make_kinds
+from karat.simulate.parts import check_shares, check_sizes, documents_of, numbered, runs_by
 from karat.simulate.web import make_queries
 
 Floats = npt.NDArray[np.float64]
@@ -41,6 +44,8 @@ COVERAGE = {
     "authority": (0.685, 0.550),
     "quality": (0.887, 0.909),
 }
+#: The share of pages that are near copies of another one.
+COPIES = 0.3
 #: What a page is to the one read before.
 RELATION = ("near copy", "detail", "other")
 #: How far each aspect goes along when overall changes in context.
@@ -90,9 +95,6 @@ def context_study(
     redundancy: float = 1.0,
     detail: float = 0.5,
     contrast: float = 0.1,
-    topicality: float = 0.6,
-    authority: float = 0.4,
-    copies: float = 0.3,
     spam: float = 0.03,
     judges: int = 12,
     twice: float = 0.2,
@@ -110,8 +112,8 @@ def context_study(
     Planted: read after a near copy of itself, a page loses `redundancy` grades of overall on the mean label of the
     judged pairs, which is exact in expectation although the scale ends at 0 (`truth` says what the scale allowed); a
     detail page gains `detail` after an overview; a page loses `contrast` for each grade by which the one before is
-    better than good, and gains it likewise. Topicality goes along, and novelty even further. Overall is `topicality`
-    times topicality plus `authority` times authority, as the judge sees them; quality and freshness follow authority,
+    better than good, and gains it likewise. Topicality goes along, and novelty even further. Overall is 0.6
+    of topicality plus 0.4 of authority, as the judge sees them; quality and freshness follow authority,
     novelty follows topicality. Judges answer N/A as often as `coverage` says for an aspect alone and in context, on
     authority more often where there is little of it; a share of `spam` has no overall grade. One judge does all of a
     query, first alone, in context two weeks later; a second judge repeats a share `twice` of the queries.
@@ -121,18 +123,24 @@ def context_study(
 
     Reference: Golbus et al., Contextual and Dimensional Relevance Judgments (WWW 2014).
     """
-    _check(queries, docs, judges, scheme, {"copies": copies, "spam": spam, "twice": twice})
-    answered = _coverage(coverage)
+    check_sizes({"queries": (queries, 1), "docs": (docs, 2), "judges": (judges, 1)})
+    check_shares({"spam": spam, "twice": twice})
+    if scheme not in ("paper", "adjacent", "pairs"):
+        raise BadInput.at("the scheme", expected="paper, adjacent or pairs", found=f'"{scheme}"')
+    answered = {**COVERAGE, **(coverage or {})}
+    if set(answered) != set(ASPECTS) or not all(0 <= share <= 1 for both in answered.values() for share in both):
+        raise BadInput.at("the coverage", expected=f"two shares for some of {', '.join(ASPECTS)}", found=f"{coverage}")
     rng = np.random.default_rng(seed)
     asked = make_queries(queries, rng)
-    kind, source, worth, is_spam, score = _ranked(queries, docs, copies, spam, rng)
+    kind, source, worth, is_spam, score = _ranked(queries, docs, spam, rng)
 
     first = rng.integers(judges, size=queries)
     again = np.flatnonzero(rng.random(queries) < twice) if judges > 1 else np.zeros(0, np.int64)
     second = (first[again] + rng.integers(1, max(judges, 2), size=len(again))) % judges
     of = np.concatenate([np.arange(queries), again])
-    sheets = Sheets.make(asked["query"], docs, of, np.concatenate([first, second]))
-    opinion = opinions(worth[of], topicality, authority, rng)
+    doc = documents_of(asked["query"], docs)
+    judge = numbered("judge-", judges)[np.concatenate([first, second])]
+    opinion = opinions(worth[of], rng)
 
     # What a page is worth after each other page: sheets x pages x pages read before.
     alone_asked, after_asked = judged(queries, docs, scheme, rng)
@@ -149,27 +157,30 @@ def context_study(
     in_context = opinion[:, :, None, :] + shift[..., None] * FOLLOWS
     labels, expected = given_labels(in_context, rng), mean_label(in_context[..., OVERALL])
 
-    truth = {"topicality": topicality, "authority": authority}
+    truth = {"topicality": OF_TOPICALITY, "authority": OF_AUTHORITY}
     truth |= {name: _mean((expected - mean_label(plain))[these]) for name, (these, _) in planted.items()}
     change = expected - mean_label(opinion[:, :, OVERALL])[:, :, None]
     truth |= {f"change {name}": _mean(change[counted & (relation[of] == n)]) for n, name in enumerate(RELATION)}
 
-    u, d = np.nonzero(alone_asked[of])
-    silent, chance = no_answer(opinion[u, d], is_spam[of[u], d], answered, 0, rng)
-    parts = [sheets.written(u, d, None, given_labels(opinion, rng)[u, d], silent, 0)]
-    truth |= _covered("alone", chance[~is_spam[of[u], d]])
-    u, d, c = np.nonzero(after_asked[of])
-    silent, chance = no_answer(opinion[u, d], is_spam[of[u], d], answered, 1, rng)
-    parts.append(sheets.written(u, d, c, labels[u, d, c], silent, 14))
-    truth |= _covered("context", chance[~is_spam[of[u], d]])
+    parts = []
+    for setting, asked_for in enumerate((alone_asked[of], after_asked[of])):
+        u, d, *after = np.nonzero(asked_for)
+        q = of[u]
+        silent, chance = no_answer(opinion[u, d], is_spam[q, d], answered, setting, rng)
+        given = labels[u, d, after[0]] if after else given_labels(opinion, rng)[u, d]
+        read_before = doc[q * docs + after[0]] if after else pl.repeat(None, len(u), dtype=pl.String, eager=True)
+        seen = {"query": asked["query"][q], "doc": doc[q * docs + d], "judge": judge[u], "context": read_before}
+        parts.append(written(pl.DataFrame(seen), given, silent, 14 * setting))
+        where, silence = ("alone", "context")[setting], chance[~is_spam[q, d]]
+        truth |= {f"covered {where} {name}": 1 - _mean(silence[:, place]) for place, name in enumerate(ASPECTS)}
 
     q, d, c = np.nonzero(np.tile(~np.eye(docs, dtype=bool), (queries, 1, 1)))
     none = pl.Series(is_spam[q, d])
     pairs = pl.DataFrame(
         {
             "query": asked["query"][q],
-            "doc": sheets.doc[q * docs + d],
-            "context": sheets.doc[q * docs + c],
+            "doc": doc[q * docs + d],
+            "context": doc[q * docs + c],
             "relation": pl.Series(RELATION)[relation[q, d, c]],
             "label": pl.Series(labels[q, d, c, OVERALL].astype(np.float64)).set(none, None),
             "expected": pl.Series(expected[q, d, c]).set(none, None),
@@ -180,9 +191,9 @@ def context_study(
     pages = pl.DataFrame(
         {
             "query": asked["query"][np.repeat(np.arange(queries), docs)],
-            "doc": sheets.doc,
+            "doc": doc,
             "kind": pl.Series(KIND)[kind.ravel()],
-            "source": sheets.doc[(number + source).ravel()],
+            "source": doc[(number + source).ravel()],
             "spam": is_spam.ravel(),
             "rank": np.tile(np.arange(1, docs + 1), queries),
         }
@@ -191,36 +202,16 @@ def context_study(
         judgments=Judgments.check(pl.concat(parts), scale=Scale.parse(SCALE)),
         runs=_runs(pages, score, worth, rng),
         queries=Queries.of(asked),
-        documents=Documents.of(make_documents(asked, sheets.doc, kind, source, rng)),
+        documents=Documents.of(make_documents(asked, doc, kind, source, rng)),
         pages=pages,
         pairs=pairs,
         truth=truth,
     )
 
 
-def _check(queries: int, docs: int, judges: int, scheme: str, shares: Mapping[str, float]) -> None:
-    for name, number, least in (("queries", queries, 1), ("docs", docs, 2), ("judges", judges, 1)):
-        if number < least:
-            raise BadInput.at("the study", expected=f"{least} {name} or more", found=str(number))
-    for name, share in shares.items():
-        if not 0 <= share <= 1:
-            raise BadInput.at("the study", expected=f"{name} as a share from 0 to 1", found=str(share))
-    if scheme not in ("paper", "adjacent", "pairs"):
-        raise BadInput.at("the scheme", expected="paper, adjacent or pairs", found=f'"{scheme}"')
-
-
-def _coverage(given: Mapping[str, tuple[float, float]] | None) -> dict[str, tuple[float, float]]:
-    whole = {**COVERAGE, **(given or {})}
-    if set(whole) != set(ASPECTS) or not all(0 <= share <= 1 for shares in whole.values() for share in shares):
-        raise BadInput.at("the coverage", expected=f"two shares for some of {', '.join(ASPECTS)}", found=f"{given}")
-    return whole
-
-
-def _ranked(
-    queries: int, docs: int, copies: float, spam: float, rng: np.random.Generator
-) -> tuple[Ints, Ints, Floats, Bools, Floats]:
+def _ranked(queries: int, docs: int, spam: float, rng: np.random.Generator) -> tuple[Ints, Ints, Floats, Bools, Floats]:
     """Kind, source, worth and spam of the pages and the score that ranks them, each query's first page first."""
-    kind, source = make_kinds(queries, docs, copies, rng)
+    kind, source = make_kinds(queries, docs, COPIES, rng)
     worth = true_worth(source, rng)
     is_spam = rng.random(kind.shape) < spam
     score = worth[..., 1:].mean(axis=-1) - 2.0 * is_spam + rng.normal(0, 0.8, kind.shape)
@@ -237,10 +228,6 @@ def _relations(kind: Ints, source: Ints) -> Ints:
     return np.where(copy, 0, np.where(deepens, 1, 2))
 
 
-def _covered(setting: str, silent: Floats) -> dict[str, float]:
-    return {f"covered {setting} {name}": 1 - _mean(silent[:, place]) for place, name in enumerate(ASPECTS)}
-
-
 def _mean(values: Floats) -> float:
     return float(values.mean()) if len(values) else np.nan
 
@@ -251,9 +238,4 @@ def _runs(pages: pl.DataFrame, score: Floats, worth: Floats, rng: np.random.Gene
     ranked = pages.select("query", "doc", "source", production=pl.Series(score.ravel()), better=better)
     copies = pl.col("better").rank("ordinal", descending=True).over("query", "source") > 1
     ranked = ranked.with_columns(diverse=pl.col("better") - 10 * copies.cast(pl.Float64))
-    return Runs.of(
-        pl.concat(
-            ranked.select(pl.lit(name).alias("system"), "query", "doc", score=name)
-            for name in ("production", "better", "diverse")
-        )
-    )
+    return runs_by(ranked, **{name: pl.col(name) for name in ("production", "better", "diverse")})

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -13,60 +16,26 @@ Ints = npt.NDArray[np.int64]
 Each = float | Floats
 
 
-def judge_labels(
-    truth: npt.ArrayLike,
-    *,
-    levels: int = 5,
-    confusion: npt.ArrayLike | None = None,
-    spread: Each = 0.7,
-    leniency: Each = 0.0,
-    squeeze: Each = 0.0,
-    shift: Each = 0.0,
-    careless: Each = 0.0,
-    seed: int | np.random.Generator = 0,
-) -> Ints:
-    """The labels that a fallible judge gives to documents whose true grades, 0 to levels - 1, are known.
-
-    >>> judge_labels([0, 1, 2, 3, 4], spread=0.01).tolist()
-    [0, 1, 2, 3, 4]
-    >>> judge_labels([0, 1, 2, 3, 4], spread=0.01, squeeze=0.4).tolist()
-    [1, 1, 2, 3, 3]
-    >>> judge_labels([0, 1], levels=2, confusion=[[1, 0], [1, 0]]).tolist()
-    [0, 0]
-
-    A judge is a `confusion` matrix, P(label | true grade) row by row; or, without one, somebody who sees the true
-    grade with a normal error of `spread` grades, adds their `leniency`, and shrinks the scale to its middle by the
-    share `squeeze`. On top of either come an error of `shift` grades, which may differ from document to document,
-    and a share of `careless` answers that know nothing of the document (1 for a spammer; see `fatigue`).
-    """
-    chances = label_chances(
-        truth,
-        levels=levels,
-        confusion=confusion,
-        spread=spread,
-        leniency=leniency,
-        squeeze=squeeze,
-        shift=shift,
-        careless=careless,
-    )
-    return draw(chances, seed)
-
-
 def label_chances(
     truth: npt.ArrayLike,
     *,
     levels: int = 5,
-    confusion: npt.ArrayLike | None = None,
     spread: Each = 0.7,
     leniency: Each = 0.0,
     squeeze: Each = 0.0,
     shift: Each = 0.0,
     careless: Each = 0.0,
 ) -> Floats:
-    """The chance of each label for each document, from which `judge_labels` draws: expectations can be computed.
+    """The chance of each label that a fallible judge gives to documents whose true grades, 0 to levels - 1, are known.
 
-    >>> label_chances([0], levels=3, confusion=np.eye(3), shift=0.5).tolist()
+    >>> label_chances([0], levels=3, spread=0.01, shift=0.5).tolist()
     [[0.5, 0.5, 0.0]]
+    >>> draw(label_chances([0, 1, 2, 3, 4], spread=0.01, squeeze=0.4)).tolist()
+    [1, 1, 2, 3, 3]
+
+    The judge sees the true grade with a normal error of `spread` grades, adds their `leniency`, and shrinks the scale
+    to its middle by the share `squeeze`. On top come an error of `shift` grades, which may differ from document to
+    document, and a share of `careless` answers that know nothing of the document (1 for a spammer; see `fatigue`).
     """
     grade = np.asarray(truth, dtype=np.int64)
     if levels < 2 or (len(grade) and (grade.min() < 0 or grade.max() >= levels)):
@@ -74,18 +43,7 @@ def label_chances(
         raise BadInput.at(
             "the true grades", expected=f"whole numbers from 0 to {levels - 1}, at least two levels", found=found
         )
-    if confusion is None:
-        chances = _normal(grade, levels, spread, leniency, squeeze)
-    else:
-        matrix = np.asarray(confusion, dtype=np.float64)
-        if matrix.shape != (levels, levels) or (matrix < 0).any() or not np.allclose(matrix.sum(axis=1), 1):
-            raise BadInput.at(
-                "the confusion matrix",
-                expected=f"{levels} rows of {levels} chances that add up to 1",
-                found=f"{matrix.tolist()}",
-            )
-        chances = moved(matrix[grade], leniency)
-    chances = moved(chances, shift)
+    chances = moved(_normal(grade, levels, spread, leniency, squeeze), shift)
     blind = np.broadcast_to(np.asarray(careless, dtype=np.float64), grade.shape)[:, None]
     if len(grade) and (blind.min() < 0 or blind.max() > 1):
         raise BadInput.at("careless", expected="a share from 0 to 1", found=f"{blind.min():g} to {blind.max():g}")
@@ -164,14 +122,21 @@ def steps_for(chances: Floats, change: float, weight: Floats | None = None) -> f
     weight = np.ones(len(chances)) if weight is None else weight
     grades = np.arange(chances.shape[1])
     before = chances @ grades
+    return steps_until(
+        change, chances.shape[1] - 1, lambda steps: np.mean(weight * (moved(chances, steps) @ grades - before))
+    )
 
-    def reached(steps: float) -> float:
-        return float(np.mean(weight * (moved(chances, steps) @ grades - before)))
 
-    sign, low, high = np.sign(change), 0.0, float(chances.shape[1] - 1)
-    if sign * reached(sign * high) <= sign * change:
-        return float(sign * high)
+def steps_until(change: float, longest: float, changed: Callable[[float], float | np.floating[Any]]) -> float:
+    """The shortest move, of `longest` steps at most, that changes something by `change` or more: by halving.
+
+    >>> round(steps_until(-0.5, 4.0, lambda steps: steps / 2), 6)
+    -1.0
+    """
+    sign, low, high = float(np.sign(change)), 0.0, float(longest)
+    if sign * changed(sign * high) <= abs(change):
+        return sign * high
     for _ in range(60):
         middle = (low + high) / 2
-        low, high = (middle, high) if sign * reached(sign * middle) < sign * change else (low, middle)
-    return float(sign * high)
+        low, high = (middle, high) if sign * changed(sign * middle) < abs(change) else (low, middle)
+    return sign * high

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
 from karat.errors import BadInput
-from karat.records import ClickLog, Clicks, Documents, Judgments, Queries, Runs, Scale
+from karat.records import Clicks, Documents, Judgments, Queries, Runs, Scale
 from karat.records.base import count
-from karat.simulate.assignment import Group, Tasks, answers, everything, first_two, third, written
-from karat.simulate.clicks import click_log, position_clicks
+from karat.simulate.assignment import Group, Tasks, first_two, judged_by_one, judged_by_two_or_three
+from karat.simulate.clicks import position_clicks
 from karat.simulate.judges import steps_for
+from karat.simulate.parts import check_shares, check_sizes, documents_of, runs_by
 from karat.simulate.web import make_pages, make_queries
 
 Floats = npt.NDArray[np.float64]
@@ -41,28 +42,10 @@ class JudgingStudy:
     queries: Queries
     documents: Documents
     clicks: Clicks
-    click_log: ClickLog | None
     runs: Runs
     pairs: pl.DataFrame
     truth: Mapping[str, float]
     spammers: tuple[str, ...]
-
-    def with_features(self) -> Judgments:
-        """The judgments with the features that were planted or not: `wikipedia`, `query_in_url`, `root_url`.
-
-        Their values are the ones that `karat.judges.add_features` reads off the URLs: WP or nWP, QiU or nQiU, RU or
-        nRU.
-        """
-        features = self.pairs.select(
-            "query",
-            "doc",
-            *(
-                pl.when(name).then(pl.lit(has)).otherwise(pl.lit(f"n{has}")).alias(name)
-                for name, has in (("wikipedia", "WP"), ("query_in_url", "QiU"), ("root_url", "RU"))
-            ),
-        )
-        joined = self.judgments.frame.join(features, on=["query", "doc"], how="left", maintain_order="left")
-        return replace(self.judgments, frame=joined)
 
     def __repr__(self) -> str:
         return (
@@ -87,7 +70,6 @@ def judging_study(
     cant_tell: float = 0.0,
     crowd: int = 18,
     professionals: int = 10,
-    log_sessions: int = 0,
 ) -> JudgingStudy:
     """A study with planted effects: does an analysis find them, and stay silent where there is nothing?
 
@@ -102,19 +84,14 @@ def judging_study(
     professionals `squeeze` the scale to its middle; `spammers` in the crowd answer at random, and quickly. Each
     group gives two labels for a document and a third when they differ (`stop_rule=False`: always three). `gold` is
     the share of pairs with a gold label; an `llm` labels each pair once, a little too kindly; judges may be
-    `fatigued` (careless answers grow by that share with every 100 judgments) or say that they `cant_tell`. With
-    `log_sessions` clicks come from a log of so many sessions for each query.
+    `fatigued` (careless answers grow by that share with every 100 judgments) or say that they `cant_tell`.
 
     Grades have nothing to do with the features of a page, so an effect of a feature is a habit of the judges. But
     features hang together as they do on the web: a Wikipedia page is never a home page. Scores and ranks do follow the
     grades, so whoever shuns the ends of the scale underrates what stands first.
     """
-    for name, number, least in (("queries", queries, 1), ("docs", docs, 1), ("spammers", spammers, 0)):
-        if number < least:
-            raise BadInput.at("the study", expected=f"{least} {name} or more", found=str(number))
-    for name, share in (("gold", gold), ("cant_tell", cant_tell), ("squeeze", squeeze)):
-        if not 0 <= share <= 1:
-            raise BadInput.at("the study", expected=f"{name} as a share from 0 to 1", found=str(share))
+    check_sizes({"queries": (queries, 1), "docs": (docs, 1), "spammers": (spammers, 0)})
+    check_shares({"gold": gold, "cant_tell": cant_tell, "squeeze": squeeze})
     if min(crowd, professionals) < 3 or spammers > crowd:
         raise BadInput.at(
             "the study",
@@ -127,7 +104,7 @@ def judging_study(
     grade, on_wikipedia = pairs["grade"].to_numpy(), pairs["wikipedia"].to_numpy()
 
     truth: dict[str, float] = {"spammers": float(spammers), "professional_squeeze": squeeze}
-    parts = [_alone(Group("gold", 1, spread=1e-9), pairs, rng)]
+    parts = [judged_by_one(Group("gold", 1, spread=1e-9), pairs, 0.0, rng)]
     for group in (
         Group("professional", professionals, spread=0.3, squeeze=squeeze, fatigued=fatigued),
         Group("crowd", crowd, spread=0.75, spammers=spammers, fatigued=fatigued),
@@ -140,27 +117,24 @@ def judging_study(
             honest = group.chances(first, grade, 0.0, careless=False)[on]
             shift[on_wikipedia] = steps_for(honest, wikipedia, 1 - group.careless(first)[on])
         truth |= _expected(group, first, grade, shift, on_wikipedia)
-        given = answers(group.chances(first, grade, shift), cant_tell, rng)
-        one, two = given.reshape(2, -1)
-        more = third(first, (one != two) | (not stop_rule), group.judges, rng)
-        rounds = [(first, given), (more, answers(group.chances(more, grade, shift), cant_tell, rng))]
-        parts.append(written(group, pairs, rounds, rng))
+        parts.append(judged_by_two_or_three(group, pairs, first, shift, rng, cant_tell=cant_tell, stop_rule=stop_rule))
     if llm:
-        parts.append(_alone(Group("llm", 1, spread=0.6, leniency=0.3), pairs, rng))
+        parts.append(judged_by_one(Group("llm", 1, spread=0.6, leniency=0.3), pairs, 0.0, rng))
     drawn = rng.random(len(grade)) < gold
     parts[0] = parts[0].filter(pl.Series(drawn))
 
     shown = pairs.select("query", "doc", "rank", "grade", impressions=_impressions(queries, docs, rng))
-    log = click_log(shown, sessions=log_sessions, seed=rng) if log_sessions else None
     scale = Scale.parse(f"0..{LEVELS - 1}")
     return JudgingStudy(
         judgments=Judgments.check(pl.concat(parts), scale=scale),
         gold=Judgments.check(parts[0].with_columns(probability=pl.lit(float(gold))), scale=scale),
         queries=Queries.of(asked),
         documents=Documents.of(pages),
-        clicks=position_clicks(shown, seed=rng) if log is None else log.counts(),
-        click_log=log,
-        runs=_runs(pairs),
+        clicks=position_clicks(shown, seed=rng),
+        # By words, by words with a weakness for Wikipedia, and the one whose lists users saw.
+        runs=runs_by(
+            pairs, bm25=pl.col("bm25"), wikipedia=pl.col("bm25") + 4 * pl.col("wikipedia"), production=pl.col("shown")
+        ),
         pairs=pairs,
         truth=truth,
         spammers=tuple(Group("crowd", crowd, spread=1.0).names[:spammers]),
@@ -170,34 +144,27 @@ def judging_study(
 def _pairs(asked: pl.DataFrame, docs: int, rng: np.random.Generator) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Every query with its documents: true grades, features, scores; and the documents themselves."""
     query = np.repeat(np.arange(asked.height), docs)
-    n, width = len(query), len(str(docs))
-    number = pl.Series(np.tile(np.arange(1, docs + 1), asked.height)).cast(pl.String).str.zfill(width)
+    n = len(query)
     grade = rng.choice(LEVELS, size=n, p=GRADES)
     wikipedia = rng.random(n) < 0.2
     root = ~wikipedia & (rng.random(n) < 0.15)
     named = rng.random(n) < 0.4
-    pairs = pl.DataFrame({"query": asked["query"][query], "number": number}).select(
-        "query", doc=pl.col("query") + "-d" + pl.col("number")
-    )
     pages = make_pages(asked["text"][query], grade, wikipedia, root, named, rng)
-    shown = pl.Series(grade + rng.normal(0, 2.5, n))
-    pairs = pairs.with_columns(
-        grade=pl.Series(grade),
-        wikipedia=pl.Series(wikipedia),
-        query_in_url=pl.Series(named),
-        root_url=pl.Series(root),
-        bm25=pl.Series(np.maximum(0.0, 8 + 1.5 * grade + rng.normal(0, 3, n)).round(4)),
-        shown=shown,
+    shown = grade + rng.normal(0, 2.5, n)
+    pairs = pl.DataFrame(
+        {
+            "query": asked["query"][query],
+            "doc": documents_of(asked["query"], docs),
+            "grade": grade,
+            "wikipedia": wikipedia,
+            "query_in_url": named,
+            "root_url": root,
+            "bm25": np.maximum(0.0, 8 + 1.5 * grade + rng.normal(0, 3, n)).round(4),
+            "shown": shown,
+        }
     )
     ranked = pairs.with_columns(rank=pl.col("shown").rank("ordinal", descending=True).over("query").cast(pl.Int64))
     return ranked, pairs.select("doc").hstack(pages)
-
-
-def _alone(group: Group, pairs: pl.DataFrame, rng: np.random.Generator) -> pl.DataFrame:
-    """The labels of a judge who judges every pair once."""
-    tasks = everything(pairs.height)
-    chances = group.chances(tasks, pairs["grade"].to_numpy(), 0.0)
-    return written(group, pairs, [(tasks, answers(chances, 0.0, rng))], rng)
 
 
 def _expected(group: Group, first: Tasks, grade: Ints, shift: Floats, wikipedia: Bools) -> dict[str, float]:
@@ -221,15 +188,3 @@ def _expected(group: Group, first: Tasks, grade: Ints, shift: Floats, wikipedia:
 def _impressions(queries: int, docs: int, rng: np.random.Generator) -> pl.Series:
     """Some queries are asked far more often than others."""
     return pl.Series(np.repeat(rng.lognormal(np.log(20_000), 0.7, queries), docs).astype(np.int64) + 100)
-
-
-def _runs(pairs: pl.DataFrame) -> Runs:
-    """Three rankers: by words, by words with a weakness for Wikipedia, and the one whose lists users saw."""
-    scores = {
-        "bm25": pl.col("bm25"),
-        "wikipedia": pl.col("bm25") + 4 * pl.col("wikipedia"),
-        "production": pl.col("shown"),
-    }
-    return Runs.of(
-        pl.concat([pairs.select(pl.lit(name).alias("system"), "query", "doc", score=s) for name, s in scores.items()])
-    )

@@ -10,7 +10,11 @@ import polars as pl
 
 from karat.measures import Measure
 from karat.records import Judgments, Preferences, Queries, Runs, Scale
+from karat.simulate.parts import documents_of, numbered
 from karat.simulate.preferences import side_by_side
+
+#: How much the grade of a document counts in the worst system's ranking, beside an error of 1.
+QUALITY = 0.8
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +36,6 @@ def preference_study(
     subtopics: int = 1,
     levels: int = 3,
     relevant: float = 0.3,
-    quality: float = 0.8,
     pairs_per_query: int = 3,
     judges: int = 8,
     noise: float = 1.0,
@@ -51,38 +54,34 @@ def preference_study(
     1,600 documents for 10 queries by 4 systems
 
     Each document has a grade from 0 to `levels` - 1, above 0 for a share `relevant` of them, for each of `subtopics`
-    subtopics apart. A system ranks by `quality` times the grade plus a normal error of its own, a little more the
-    higher its number. Users compare `pairs_per_query` pairs of systems per query as `side_by_side` tells. Use it to
+    subtopics apart. A system ranks by the grade plus a normal error of its own, the better the higher its
+    number. Users compare `pairs_per_query` pairs of systems per query as `side_by_side` tells. Use it to
     see whether a method finds the utility that was planted, and stays silent where none was (`utility` None).
     """
     rng = np.random.default_rng(seed)
-    names = [f"q{n:0{len(str(queries))}}" for n in range(1, queries + 1)]
-    grade = np.where(
-        rng.random((queries, subtopics, docs)) < relevant,
-        rng.integers(1, max(levels, 2), size=(queries, subtopics, docs)),
-        0,
-    )
-    query, need, doc = (index.ravel() for index in np.indices(grade.shape))
-    width = len(str(docs))
+    names = numbered("q", queries)
+    every_doc = documents_of(names, docs)
+    shape = (queries, subtopics, docs)
+    grade = np.where(rng.random(shape) < relevant, rng.integers(1, max(levels, 2), size=shape), 0)
+    query, need, doc = (index.ravel() for index in np.indices(shape))
     labels = pl.DataFrame(
         {
-            "query": pl.Series(names)[query],
-            "subtopic": (need + 1).astype(str),
-            "doc": [f"{names[q]}-d{d:0{width}}" for q, d in zip(query, doc + 1, strict=True)],
+            "query": names[query],
+            "subtopic": pl.Series(need + 1).cast(pl.String),
+            "doc": every_doc[query * docs + doc],
             "label": grade.ravel().astype(np.float64),
         }
     )
-    best = grade.max(axis=1)
-    strength = quality * (1 + 0.1 * np.arange(systems))
-    score = strength[:, None, None] * best + rng.normal(size=(systems, queries, docs))
-    system, asked, listed = (index.ravel() for index in np.indices(score.shape))
+    strength = QUALITY * (1 + 0.1 * np.arange(systems))
+    score = strength[:, None, None] * grade.max(axis=1) + rng.normal(size=(systems, queries, docs))
+    number = pl.Series(np.repeat(np.arange(1, systems + 1), queries * docs)).cast(pl.String)
     runs = pl.DataFrame(
         {
-            "system": [f"s{n + 1}" for n in system],
-            "query": pl.Series(names)[asked],
-            "doc": [f"{names[q]}-d{d:0{width}}" for q, d in zip(asked, listed + 1, strict=True)],
+            "system": "s" + number,
+            "query": names[np.tile(np.repeat(np.arange(queries), docs), systems)],
+            "doc": every_doc[np.tile(np.arange(queries * docs), systems)],
             "score": score.ravel(),
-            "team": [f"t{n + 1}" for n in system],
+            "team": "t" + number,
         }
     )
     scale = Scale.parse(f"0..{max(levels, 2) - 1}")
@@ -110,15 +109,10 @@ def preference_study(
     )
 
 
-def _pairs(names: list[str], systems: int, each: int, rng: np.random.Generator) -> pl.DataFrame:
+def _pairs(names: pl.Series, systems: int, each: int, rng: np.random.Generator) -> pl.DataFrame:
     """For each query, so many different pairs of systems."""
     one, two = np.triu_indices(systems, 1)
     each = min(each, len(one))
     drawn = np.argsort(rng.random((len(names), len(one))), axis=1)[:, :each].ravel()
-    return pl.DataFrame(
-        {
-            "query": np.repeat(np.array(names), each),
-            "left": [f"s{n + 1}" for n in one[drawn]],
-            "right": [f"s{n + 1}" for n in two[drawn]],
-        }
-    )
+    left, right = ("s" + pl.Series(side[drawn] + 1).cast(pl.String) for side in (one, two))
+    return pl.DataFrame({"query": names[np.repeat(np.arange(len(names)), each)], "left": left, "right": right})

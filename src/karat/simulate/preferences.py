@@ -13,11 +13,12 @@ from karat.errors import BadInput
 from karat.labels import consensus, one_subtopic_each
 from karat.measures import Measure, Topics, as_measures, match, profile_named
 from karat.records import Judgments, Preferences, Runs
+from karat.simulate.parts import numbered
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
-#: How many answers a judge gives where the size of the population is not set.
+#: How many answers a judge gives.
 EACH = 20
 #: A comparison that everybody understands is still answered wrongly now and then.
 SLIP = 0.02
@@ -30,7 +31,6 @@ def side_by_side(
     *,
     pairs: pl.DataFrame | None = None,
     judges: int = 8,
-    population: int | None = None,
     noise: float = 1.0,
     equal: float = 0.2,
     clear: float = 1.0,
@@ -53,23 +53,29 @@ def side_by_side(
 
     Each of `judges` judges sees a pair's difference in utility with a normal error of `noise`, says "equal" below
     `equal`, and has a strength of 2 from `clear` on and of 1 otherwise (0 where none is preferred); the three are in
-    standard deviations of the true differences. Where both lists are worth nothing the answer is "none". The judges
-    are drawn from a `population`, of which the share `careless` answers at random. In every `block` of comparisons one
+    standard deviations of the true differences. Where both lists are worth nothing the answer is "none". A share
+    `careless` of the judges answers at random. In every `block` of comparisons one
     is a trap (a list of the query against one of another query), with its right answer in `expected`; 0 sets none.
     """
     rng = np.random.default_rng(seed)
-    _refuse(judges, population, noise, equal, clear, careless, block)
+    if judges < 1:
+        raise BadInput.at("the judges", expected="at least one", found=str(judges))
+    if min(noise, equal, clear) < 0 or not 0 <= careless <= 1 or block < 0 or block == 1:
+        raise BadInput.at(
+            "the simulated judges",
+            expected="noise, equal and clear of 0 or more, careless from 0 to 1, blocks of 0 or of 2 and more",
+            found=f"{noise:g}, {equal:g}, {clear:g}, {careless:g}, {block}",
+        )
     wanted = None if utility is None else as_measures(utility)
     shown = _shown(labels, runs, pairs)
     worth = _worth(labels, runs, shown, wanted, rng)
-    size = max(judges, -(-shown.height * judges // EACH)) if population is None else population
+    size = max(judges, -(-shown.height * judges // EACH))
     item, judge = _tasks(shown.height, judges, size, rng)
     taste = rng.integers(worth.shape[2], size=size)
     blind = rng.permutation(size) < round(careless * size)
     left, right = worth[item, 0, taste[judge]], worth[item, 1, taste[judge]]
     true = worth[:, 0, :] - worth[:, 1, :]
-    scale = float(np.sqrt(np.mean(true**2))) if true.size else 0.0
-    unit = scale or 1.0
+    unit = float(np.sqrt(np.mean(true**2))) or 1.0
     seen = (left - right) / unit + noise * rng.normal(size=len(item))
     answer = np.where(np.abs(seen) <= equal, 1, np.where(seen > 0, 0, 2))
     answer = np.where((left == 0) & (right == 0), 3, answer)
@@ -78,34 +84,17 @@ def side_by_side(
     rows = shown[item].with_columns(
         choice=pl.Series(answer),
         strength=pl.Series(strength),
-        judge=_names(judge, size),
+        judge=numbered("judge-", size)[judge],
         trap=pl.lit(False),
-        expected=pl.lit(None, dtype=pl.String),
     )
     frame = _turned(pl.concat([rows, _traps(rows, judge, blind, block, rng)]), rng)
     return Preferences.check(frame)
 
 
-def _refuse(
-    judges: int, population: int | None, noise: float, equal: float, clear: float, careless: float, block: int
-) -> None:
-    if judges < 1 or (population is not None and population < judges):
-        raise BadInput.at(
-            "the judges", expected="at least one, from a population of as many or more", found=f"{judges}, {population}"
-        )
-    if min(noise, equal, clear) < 0 or not 0 <= careless <= 1 or block < 0 or block == 1:
-        raise BadInput.at(
-            "the simulated judges",
-            expected="noise, equal and clear of 0 or more, careless from 0 to 1, blocks of 0 or of 2 and more",
-            found=f"{noise:g}, {equal:g}, {clear:g}, {careless:g}, {block}",
-        )
-
-
 def _shown(labels: Judgments, runs: Runs, pairs: pl.DataFrame | None) -> pl.DataFrame:
     """The comparisons: query, subtopic, left, right."""
-    needs = labels.frame.select("query", *(["subtopic"] if labels.has("subtopic") else [])).unique(maintain_order=True)
-    if "subtopic" not in needs.columns:
-        needs = needs.with_columns(subtopic=pl.lit(None, dtype=pl.String))
+    subtopic = pl.col("subtopic") if labels.has("subtopic") else pl.lit(None, dtype=pl.String)
+    needs = labels.frame.select("query", subtopic=subtopic).unique(maintain_order=True)
     if pairs is None:
         both = pl.DataFrame(list(combinations(runs.systems, 2)), schema=["left", "right"], orient="row")
         pairs = needs.select("query").unique(maintain_order=True).join(both, how="cross")
@@ -151,11 +140,6 @@ def _tasks(items: int, judges: int, size: int, rng: np.random.Generator) -> tupl
     return item[by_item], judge[by_item]
 
 
-def _names(judge: Ints, size: int) -> pl.Series:
-    width = len(str(size))
-    return pl.Series([f"judge-{number:0{width}}" for number in range(1, size + 1)])[judge]
-
-
 def _traps(
     rows: pl.DataFrame, judge: Ints, blind: npt.NDArray[np.bool_], block: int, rng: np.random.Generator
 ) -> pl.DataFrame:
@@ -171,21 +155,16 @@ def _traps(
         choice=pl.Series(answer),
         strength=pl.Series(np.where(answer == 0, 2.0, 0.0)),
         trap=pl.lit(True),
-        expected=pl.lit("left"),
     )
 
 
 def _turned(rows: pl.DataFrame, rng: np.random.Generator) -> pl.DataFrame:
     """The rows with the sides of every comparison drawn by lot, and answers in words."""
     turn = pl.Series(rng.random(rows.height) < 0.5)
-    words = pl.Series(["left", "equal", "right", "none"])
-    other = pl.Series(["right", "equal", "left", "none"])
-    number = rows["choice"].to_numpy()
+    words = np.array([["left", "equal", "right", "none"], ["right", "equal", "left", "none"]])
     return rows.with_columns(
         left=rows["right"].zip_with(turn, rows["left"]),
         right=rows["left"].zip_with(turn, rows["right"]),
-        choice=other[number].zip_with(turn, words[number]),
-        expected=pl.when(pl.col("expected").is_null())
-        .then(None)
-        .otherwise(pl.Series(["right"]).new_from_index(0, rows.height).zip_with(turn, rows["expected"])),
+        choice=pl.Series(words[turn.cast(pl.Int8), rows["choice"]]),
+        expected=pl.when("trap").then(pl.when(turn).then(pl.lit("right")).otherwise(pl.lit("left"))),
     )

@@ -6,14 +6,10 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from karat.simulate.parts import numbered, word_list
+
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
-
-
-def word_list(text: str) -> tuple[str, ...]:
-    """The words of a text, which is shorter to read than a list of quoted words."""
-    return tuple(text.split())
-
 
 #: What people ask about. No word of it is part of a word below, so "the query's words are in the URL" is decided.
 TOPICS = word_list(
@@ -48,13 +44,12 @@ def make_queries(number: int, rng: np.random.Generator) -> pl.DataFrame:
     >>> make_queries(2, np.random.default_rng(0)).columns
     ['query', 'text', 'kind']
     """
-    width = len(str(number))
     topic = rng.integers(len(TOPICS), size=(number, 3))
     words = rng.integers(1, 4, size=number)
     parts = [np.where(words > place, np.array(TOPICS)[topic[:, place]], "") for place in range(3)]
     return pl.DataFrame(
         {
-            "query": [f"q{n:0{width}}" for n in range(1, number + 1)],
+            "query": numbered("q", number),
             "text": pl.Series([" ".join(dict.fromkeys(filter(None, row))) for row in zip(*parts, strict=True)]),
             "kind": np.where(rng.random(number) < 0.3, "navigational", "informational").astype(str),
         }

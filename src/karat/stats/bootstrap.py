@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import sqrt
+from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from karat.errors import BadInput
+from karat.stats.arrays import Floats, Ints
 from karat.stats.quantiles import t_quantile
-
-Floats = npt.NDArray[np.float64]
 
 #: Resampled means cannot leave the range of the rows, which with fewer rows than this is too narrow to be honest.
 FEWEST = 5
@@ -52,7 +51,7 @@ class Resampling:
         if not _whole(self.seed):
             raise BadInput.at("the seed", expected="a whole number from 0", found=str(self.seed))
 
-    def times(self, n: int) -> Iterator[npt.NDArray[np.int64]]:
+    def times(self, n: int) -> Iterator[Ints]:
         """How often each of n rows is drawn, as `resampled` has it."""
         return resampled(n, self.draws, self.seed)
 
@@ -73,9 +72,26 @@ class Resampling:
         defined = drawn[~np.isnan(drawn)]
         if len(defined) < max((1 - undefined) * len(drawn), 1) or np.ptp(defined) <= 1e-12:
             return np.nan, np.nan
-        outside = self.outside(n)
-        low, high = np.quantile(defined, [outside, 1 - outside])
+        low, high = self.cut(defined, n)
         return float(low), float(high)
+
+    def cut(self, drawn: Floats, n: int, method: Literal["linear", "nearest"] = "linear") -> tuple[Floats, Floats]:
+        """The interval of each column of draws, all of them defined, for figures of n rows."""
+        outside = self.outside(n)
+        low, high = np.quantile(drawn, [outside, 1 - outside], axis=0, method=method)
+        return low, high
+
+    def cut_cells(self, drawn: Floats, n: Ints) -> tuple[Floats, Floats]:
+        """The same for draws x cells x figures, each cell of its own number of rows; NaN where these are too few.
+
+        A draw without any row of a cell is NaN there and says nothing about it.
+        """
+        outside = np.full(len(n), np.nan)
+        for m in np.unique(n[n >= FEWEST]).tolist():
+            outside[n == m] = self.outside(m)
+        in_order = np.sort(drawn, axis=0)  # what is undefined comes last
+        last = (~np.isnan(drawn[:, :, 0])).sum(axis=0) - 1.0
+        return _at(in_order, outside * last), _at(in_order, (1 - outside) * last)
 
 
 def mean_intervals(values: Floats, *, level: float = 0.95, draws: int = 1000, seed: int = 0) -> tuple[Floats, Floats]:
@@ -96,14 +112,12 @@ def mean_intervals(values: Floats, *, level: float = 0.95, draws: int = 1000, se
     if n < FEWEST:
         return nothing, nothing.copy()
     resampling = Resampling(level, draws, seed)
-    outside = resampling.outside(n)
-    means = np.concatenate([times @ values / n for times in resampling.times(n)])
-    low, high = np.quantile(means, [outside, 1 - outside], axis=0)
+    low, high = resampling.cut(np.concatenate([times @ values / n for times in resampling.times(n)]), n)
     alike = values.min(axis=0) == values.max(axis=0)
     return np.where(alike, nothing, low), np.where(alike, nothing, high)
 
 
-def resampled(n: int, draws: int, seed: int) -> Iterator[npt.NDArray[np.int64]]:
+def resampled(n: int, draws: int, seed: int) -> Iterator[Ints]:
     """How often each of n rows is drawn with replacement, draw by draw, in parts that keep memory small.
 
     Each part is a matrix with a row per draw; whatever is a sum over rows is then one matrix product away.
@@ -118,6 +132,18 @@ def resampled(n: int, draws: int, seed: int) -> Iterator[npt.NDArray[np.int64]]:
         rows = rng.integers(0, n, size=(some, n), dtype=np.int32)
         rows += (np.arange(some, dtype=np.int32) * n)[:, None]
         yield np.bincount(rows.ravel(), minlength=some * n).reshape(some, n)
+
+
+def _at(in_order: Floats, place: Floats) -> Floats:
+    """The values at a place, maybe between two, of each column of cells; NaN where there is none."""
+    known = np.isfinite(place)
+    place = np.where(known, place, 0.0)
+    below = np.floor(place).astype(np.int64)
+    above = np.ceil(place).astype(np.int64)
+    column, part = np.arange(len(place)), (place - below)[:, None]
+    ends: Floats = in_order[below, column] * (1 - part) + in_order[above, column] * part
+    ends[~known] = np.nan
+    return ends
 
 
 def _whole(number: object) -> bool:

@@ -93,13 +93,13 @@ def raw_agreement(pairs: Floats) -> Floats:
     return _share(np.trace(pairs, axis1=-2, axis2=-1), pairs.sum(axis=(-2, -1)))
 
 
-def within_agreement(pairs: Floats, grades: Floats, distance: float = 1.0) -> Floats:
-    """The share of pairs of labels that lie at most so many grades apart.
+def within_agreement(pairs: Floats, grades: Floats) -> Floats:
+    """The share of pairs of labels that lie at most one grade apart.
 
     >>> within_agreement(np.array([[3.0, 1.0], [0.0, 1.0]]), np.array([0.0, 1.0])).item()
     1.0
     """
-    near = np.abs(grades[:, None] - grades) <= distance
+    near = np.abs(grades[:, None] - grades) <= 1
     return _share((pairs * near).sum(axis=(-2, -1)), pairs.sum(axis=(-2, -1)))
 
 

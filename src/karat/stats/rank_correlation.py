@@ -14,8 +14,6 @@ Floats = npt.NDArray[np.float64]
 
 #: Kendall's tau compares all pairs at once; with more rows than this the pairs are counted by sorting, draw by draw.
 MOST_AT_ONCE = 3000
-#: A draw in which a column has one value only has no correlation; with more such draws than this, no interval.
-MOST_UNDEFINED = 0.05
 
 
 def spearman(x: npt.ArrayLike, y: npt.ArrayLike, times: npt.ArrayLike | None = None) -> Floats:

@@ -189,8 +189,6 @@ def clustered_means(
     if not draws or n < FEWEST:
         return mean, low, high
     resampling = Resampling(level, draws, seed)
-    sizes = {int(m): resampling.outside(int(m)) for m in np.unique(inside) if m >= FEWEST}
-    outside = np.array([sizes.get(int(m), np.nan) for m in inside])
     step = max(1, AT_ONCE // (max(n, draws) * (k + 1)))
     for start in range(0, cells, step):
         here = slice(start, min(start + step, cells))
@@ -199,12 +197,8 @@ def clustered_means(
         table[cluster[mine], cell[mine] - start] = sums[mine]
         drawn = np.concatenate([times @ table.reshape(n, -1) for times in resampling.times(n)])
         drawn = drawn.reshape(draws, -1, k + 1)
-        # A draw without any cluster of the cell says nothing about it; sorting puts it last.
         size = np.where(drawn[:, :, :1] > 0, drawn[:, :, :1], np.nan)
-        ratio = np.sort(drawn[:, :, 1:] / size, axis=0)
-        last = np.isfinite(size).sum(axis=0)[:, 0] - 1.0
-        low[here] = _at(ratio, outside[here] * last)
-        high[here] = _at(ratio, (1 - outside[here]) * last)
+        low[here], high[here] = resampling.cut_cells(drawn[:, :, 1:] / size, inside[here])
     own = sums[:, 1:] / sums[:, :1]
     spread = np.zeros((2, *mean.shape))
     np.maximum.at(spread[0], cell, own - mean[cell])
@@ -212,20 +206,8 @@ def clustered_means(
     alike = spread.max(axis=0) < NOTHING_LEFT * np.maximum(1, np.abs(mean))
     low[alike] = high[alike] = np.nan
     missed = 1 - ((1 - level) / 2) ** (1 / inside)
-    known = np.isfinite(outside)[:, None] & np.asarray(shares, dtype=np.bool_)
+    known = (inside >= FEWEST)[:, None] & np.asarray(shares, dtype=np.bool_)
     never, always = known & (mean == 0), known & (mean == 1)
     low[never], high[never] = 0.0, np.broadcast_to(missed[:, None], mean.shape)[never]
     low[always], high[always] = np.broadcast_to(1 - missed[:, None], mean.shape)[always], 1.0
     return mean, low, high
-
-
-def _at(in_order: Floats, place: Floats) -> Floats:
-    """The values at a place, maybe between two, of each column of cells; NaN where there is none."""
-    known = np.isfinite(place)
-    place = np.where(known, place, 0.0)
-    below = np.floor(place).astype(np.int64)
-    above = np.ceil(place).astype(np.int64)
-    column, part = np.arange(len(place)), (place - below)[:, None]
-    ends: Floats = in_order[below, column] * (1 - part) + in_order[above, column] * part
-    ends[~known] = np.nan
-    return ends

@@ -44,24 +44,19 @@ def candidates(order: Order, later: bool = False) -> Select[Any]:
     `practice`; `own`: of bundles the judge has; `query`: of one query, shuffled; `place`: as they come; `trap`;
     `waiting`: those that come too soon after others. With `later`, also what the judge has put off.
     """
-    mine = (
-        _open(later).where(_its_session()).where(tasks.c.stage == (order if order in ("practice", "trap") else "task"))
-    )
-    if order == "practice":
-        mine = mine.order_by(tasks.c.place)
-    elif order == "trap":
-        mine = mine.order_by(SHUFFLED)
-    elif order == "waiting":
-        mine = mine.where(_too_soon())
-    else:
-        mine = mine.where(not_(_too_soon()))
-        if order == "own":
-            own: BindParameter[Any] = bindparam("own", expanding=True)
-            mine = mine.where(tasks.c.bundle_id.in_(own)).order_by(tasks.c.session, tasks.c.place, SHUFFLED)
-        elif order == "query":
-            mine = mine.where(tasks.c.query == bindparam("query")).order_by(SHUFFLED, tasks.c.id)
-        else:
-            mine = mine.order_by(tasks.c.place)
+    own: BindParameter[Any] = bindparam("own", expanding=True)
+    which: dict[Order, list[ColumnElement[bool]]] = {
+        "practice": [],
+        "trap": [],
+        "waiting": [_too_soon()],
+        "own": [not_(_too_soon()), tasks.c.bundle_id.in_(own)],
+        "query": [not_(_too_soon()), tasks.c.query == bindparam("query")],
+        "place": [not_(_too_soon())],
+    }
+    by = {"trap": [SHUFFLED], "own": [tasks.c.session, tasks.c.place, SHUFFLED], "query": [SHUFFLED, tasks.c.id]}
+    stage = order if order in ("practice", "trap") else "task"
+    mine = _open(later).where(_its_session(), tasks.c.stage == stage, *which[order])
+    mine = mine.order_by(*by.get(order, [tasks.c.place]))
     return mine.limit(1).with_for_update(of=tasks, skip_locked=True)
 
 
@@ -135,9 +130,11 @@ _GIVEN = select(
 
 #: A task that a judge was given.
 GIVEN = _GIVEN.where(reservations.c.judge_id == JUDGE, tasks.c.id == bindparam("task"), tasks.c.study_id == STUDY)
-#: A judge's oldest task in work other than some; one taken back comes before what was fetched after it.
+#: An active judge's oldest task in work other than some; one taken back comes before what was fetched after it.
 HELD = (
-    _GIVEN.where(
+    _GIVEN.join(judges, judges.c.id == reservations.c.judge_id)
+    .where(
+        judges.c.state == "active",
         reservations.c.judge_id == JUDGE,
         reservations.c.state == "held",
         reservations.c.until >= NOW,
@@ -155,8 +152,7 @@ DUE = (
     .limit(50)
 )
 TASK_IF_FREE = select(tasks.c.id).where(tasks.c.id == bindparam("task")).with_for_update(skip_locked=True)
-JUDGE_ROW = select(judges).where(judges.c.id == JUDGE, judges.c.study_id == STUDY)
-JUDGE_LOCKED = JUDGE_ROW.with_for_update()
+JUDGE_LOCKED = select(judges).where(judges.c.id == JUDGE, judges.c.study_id == STUDY).with_for_update()
 ANSWERED = select(func.count()).where(answers.c.judge_id == JUDGE, answers.c.study_id == STUDY)
 LAST_QUERY = (
     select(tasks.c.query)

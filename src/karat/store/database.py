@@ -44,7 +44,6 @@ class Database:
         self.engine = engine
         # SQLite has one writer at a time: waiting in line here is fair and quick, waiting in SQLite is neither.
         self._line = threading.Lock() if engine.dialect.name == "sqlite" else nullcontext()
-        # The transaction that this thread is in: what is read and written within it belongs to it.
         self._within = threading.local()
 
     @property
@@ -71,7 +70,7 @@ class Database:
     @contextmanager
     def read(self) -> Iterator[Connection]:
         """A connection to read with."""
-        if (within := self._transaction()) is not None:
+        if (within := self.transaction) is not None:
             yield within
             return
         with self.engine.connect() as connection:
@@ -83,7 +82,7 @@ class Database:
         The work is done again from the start when another transaction got in its way, so it must do nothing else. Work
         that writes by itself does so in the same transaction.
         """
-        if (within := self._transaction()) is not None:
+        if (within := self.transaction) is not None:
             return work(within)
         end = time.monotonic() + PATIENCE
         for attempt in range(TRIES):
@@ -103,7 +102,9 @@ class Database:
             time.sleep(random.uniform(0.001, 0.01) * (attempt + 1))
         raise AssertionError("unreachable")
 
-    def _transaction(self) -> Connection | None:
+    @property
+    def transaction(self) -> Connection | None:
+        """The transaction that this thread is in, if any."""
         return getattr(self._within, "connection", None)
 
     @contextmanager

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import polars as pl
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import insert, select, update
 
 from karat.errors import BadInput
 from karat.records import Records
@@ -19,7 +19,7 @@ from karat.store.kinds.kind import SEEN, Elsewhere
 from karat.store.log import labels_wanted, recount
 from karat.store.people import add_judge
 from karat.store.probabilities import Asked, Chances, Draw, keep_chances
-from karat.store.store import Store
+from karat.store.store import Store, transaction
 from karat.store.tables import answers, events, judges, reservations, tasks
 from karat.store.task_rows import CHANCE, round_of
 from karat.store.tasks import ELSEWHERE, add_tasks
@@ -75,60 +75,57 @@ class _Slot:
         return labels_wanted(self.base, self.apart, self.given) - len(self.given) - self.held
 
 
+@transaction
 def import_records(store: Store, records: Records, *, name: str = "imported") -> Imported:
     """Add judgments or preferences to the study; the same rows again add nothing.
 
     Tasks that the study does not have are made, with room for as many labels as ever come in until a plan asks for
     them. Where a plan does, labels fill free slots, a third opinion's as well where the first ones differ, and what is
     beyond them is counted and left out. First is what was said first where every row has its time, or else what
-    stands first. Rows without judge are by the judge `name`.
+    stands first. Rows without judge are by the judge `name`; several to one question are refused then.
     """
     rows, twice, traps = _answer_rows(store, records, name)
     if all(row["at"] is not None for row in rows):
         rows.sort(key=lambda row: float(row["at"]))
 
-    def work(connection: Connection) -> Imported:
-        missing = _add_missing_tasks(connection, store, rows)
-        people = _judges(store, {(row["judge"], row["group"]) for row in rows})
-        slots = _slots(connection, store, {row["item"] for row in rows})
-        held_by = select(reservations.c.judge_id, reservations.c.item).where(reservations.c.study_id == store.study_id)
-        met = {(row.judge_id, row.item) for row in connection.execute(held_by)}
-        before = _before(connection, store)
-        touched: dict[int, _Slot] = {}
-        said, held, known, surplus, changed = [], [], 0, 0, 0
-        for row in rows:
-            judge_id = people[row["judge"]]
-            if (judge_id, row["item"]) in before:
-                same = _same(row, before[judge_id, row["item"]])
-                known, changed = known + same, changed + (not same)
-                continue
-            known_slots = slots.get((row["group"], row["item"]), [])
-            slot = next((slot for slot in known_slots if slot.free > 0 or slot.grows), None)
-            tells = row["kind"] == "answer"
-            if (judge_id, row["item"]) in met or not known_slots or (tells and slot is None):
-                surplus += 1
-                continue
-            task = slot or known_slots[0]
-            if tells:
-                # What was just said may ask for a third opinion, which the next row may be.
-                task.given.append(row.get("label"))
-            met.add((judge_id, row["item"]))
-            touched[task.id] = task
-            said.append(_event(store, row, judge_id, task.id))
-            held.append(_reservation(store, row, judge_id, task.id))
-        if said:
-            connection.execute(insert(events), said)
-            connection.execute(insert(reservations), held)
-        for task_id, task in sorted(touched.items()):
-            if task.free < 0:
-                more = update(tasks).where(tasks.c.id == task_id)
-                connection.execute(more.values(base=tasks.c.base - task.free))
-            recount(connection, task_id)
-        chances = keep_chances(connection, store, _drawn(rows))
-        set_now = len(chances.set - missing)
-        return Imported(len(said), known, surplus, changed, twice, traps, set_now, chances)
-
-    return store.database.write(work)
+    missing = _add_missing_tasks(store, rows)
+    people = _judges(store, {(row["judge"], row["group"]) for row in rows})
+    slots = _slots(store, {row["item"] for row in rows})
+    held_by = select(reservations.c.judge_id, reservations.c.item).where(reservations.c.study_id == store.study_id)
+    met = {(row["judge_id"], row["item"]) for row in store.rows(held_by)}
+    before = _before(store)
+    touched: dict[int, _Slot] = {}
+    said, held, known, surplus, changed = [], [], 0, 0, 0
+    for row in rows:
+        judge_id = people[row["judge"]]
+        if (judge_id, row["item"]) in before:
+            same = _same(row, before[judge_id, row["item"]])
+            known, changed = known + same, changed + (not same)
+            continue
+        known_slots = slots.get((row["group"], row["item"]), [])
+        slot = next((slot for slot in known_slots if slot.free > 0 or slot.grows), None)
+        tells = row["kind"] == "answer"
+        if (judge_id, row["item"]) in met or not known_slots or (tells and slot is None):
+            surplus += 1
+            continue
+        task = slot or known_slots[0]
+        if tells:
+            # What was just said may ask for a third opinion, which the next row may be.
+            task.given.append(row.get("label"))
+        met.add((judge_id, row["item"]))
+        touched[task.id] = task
+        by = {"study_id": store.study_id, "judge_id": judge_id, "task_id": task.id}
+        said.append(_event(store, row) | by)
+        held.append(_reservation(store, row) | by)
+    if said:
+        store.change(insert(events), said)
+        store.change(insert(reservations), held)
+    for task_id, task in sorted(touched.items()):
+        if task.free < 0:
+            store.change(update(tasks).where(tasks.c.id == task_id).values(base=tasks.c.base - task.free))
+        recount(store, task_id)
+    chances = keep_chances(store, _drawn(rows))
+    return Imported(len(said), known, surplus, changed, twice, traps, len(chances.set - missing), chances)
 
 
 def _asked_as(records: Records) -> tuple[TaskKind, Elsewhere]:
@@ -155,28 +152,36 @@ def _answer_rows(store: Store, records: Records, name: str) -> tuple[list[dict[s
     made = []
     for rows in said.values():
         counts, answer, again = elsewhere.gather([row["raw"] for row in rows])
+        if again and not counts.get("judge"):
+            # They may be of different people, and a study has to know who said what.
+            raise BadInput.at(
+                elsewhere.about.format(**counts),
+                expected="one answer where no judge is named",
+                found=str(again + 1),
+                remedy="say in a column judge who said what"
+                + (", or make one label of them first with karat convert --consensus" if kind.grades else ""),
+            )
         made.append(next(row for row in rows if row["raw"] is counts) | answer)
         twice += again
     return made, twice, traps
 
 
-def _before(connection: Connection, store: Store) -> dict[tuple[int, str], Any]:
+def _before(store: Store) -> dict[tuple[int, str], dict[str, Any]]:
     """What each judge last said to each question, here or in an import."""
     said = ("judge_id", "label", "choice", "strength", "a", "b", "more")
     mine = (events.c.study_id == store.study_id, events.c.kind.in_(["answer", "cant_tell"]))
     found = select(*(events.c[name] for name in said), tasks.c.item).join(tasks, tasks.c.id == events.c.task_id)
-    rows = connection.execute(found.where(*mine).order_by(events.c.id))
-    return {(row["judge_id"], row["item"]): row for row in rows.mappings()}
+    return {(row["judge_id"], row["item"]): row for row in store.rows(found.where(*mine).order_by(events.c.id))}
 
 
-def _same(row: dict[str, Any], before: Any) -> bool:
+def _same(row: dict[str, Any], before: dict[str, Any]) -> bool:
     """Whether a judge said this before; aspects count where the row has some."""
     aspects = json.loads(before["more"] or "{}").get("aspects", {})
     grades = row.get("label") == before["label"] and (not row.get("aspects") or row["aspects"] == aspects)
     return grades and _winner(row) == _winner(before) and row.get("strength") == before["strength"]
 
 
-def _winner(said: Any) -> str | None:
+def _winner(said: dict[str, Any]) -> str | None:
     """The system chosen, on whichever side it stood; another choice as it is."""
     choice: str | None = said.get("choice")
     return {"left": said.get("a"), "right": said.get("b")}.get(choice or "", choice)
@@ -203,10 +208,10 @@ def _row(kind: TaskKind, elsewhere: Elsewhere, raw: dict[str, Any], judge: str, 
     }
 
 
-def _add_missing_tasks(connection: Connection, store: Store, rows: list[dict[str, Any]]) -> set[Asked]:
+def _add_missing_tasks(store: Store, rows: list[dict[str, Any]]) -> set[Asked]:
     """Make the tasks that are not there; returns which."""
     mine = select(tasks.c.grp, tasks.c.item).where(tasks.c.study_id == store.study_id).distinct()
-    known = {(row.grp, row.item) for row in connection.execute(mine)}
+    known = {(row["grp"], row["item"]) for row in store.rows(mine)}
     wanted: Counter[Asked] = Counter()
     asked: dict[Asked, dict[str, Any]] = {}
     for row in rows:
@@ -231,9 +236,8 @@ def _drawn(rows: list[dict[str, Any]]) -> dict[Asked, Draw]:
 
 def _judges(store: Store, named: set[tuple[str, str]]) -> dict[str, int]:
     """The judges by name, those made that are not there."""
-    with store.database.read() as connection:
-        mine = select(judges.c.name, judges.c.id, judges.c.grp).where(judges.c.study_id == store.study_id)
-        known = {row.name: (row.id, row.grp) for row in connection.execute(mine)}
+    mine = select(judges.c.name, judges.c.id, judges.c.grp).where(judges.c.study_id == store.study_id)
+    known = {row["name"]: (row["id"], row["grp"]) for row in store.rows(mine)}
     found = {}
     for name, group in sorted(named):
         if name in known and known[name][1] != group:
@@ -245,36 +249,35 @@ def _judges(store: Store, named: set[tuple[str, str]]) -> dict[str, int]:
     return found
 
 
-def _slots(connection: Connection, store: Store, items: set[str]) -> dict[tuple[str, str], list[_Slot]]:
+def _slots(store: Store, items: set[str]) -> dict[Asked, list[_Slot]]:
     names = ("id", "grp", "item", "base", "apart", "held", "place")
     mine = select(*(tasks.c[name] for name in names)).where(tasks.c.study_id == store.study_id, ~tasks.c.practice)
-    slots: dict[tuple[str, str], list[_Slot]] = {}
+    slots: dict[Asked, list[_Slot]] = {}
     by_id: dict[int, _Slot] = {}
-    for row in connection.execute(mine.order_by(tasks.c.id).with_for_update()).mappings():
+    for row in store.rows(mine.order_by(tasks.c.id).with_for_update()):
         if row["item"] in items:
             grows = row["place"] == ELSEWHERE
             slot = by_id[row["id"]] = _Slot(row["id"], row["base"], row["apart"], row["held"], grows)
             slots.setdefault((row["grp"], row["item"]), []).append(slot)
     said = select(answers.c.task_id, answers.c.label).where(answers.c.study_id == store.study_id)
-    for found in connection.execute(said.order_by(answers.c.id)):
-        if found.task_id in by_id:
-            by_id[found.task_id].given.append(found.label)
+    for found in store.rows(said.order_by(answers.c.id)):
+        if found["task_id"] in by_id:
+            by_id[found["task_id"]].given.append(found["label"])
     return slots
 
 
-def _event(store: Store, row: dict[str, Any], judge_id: int, task_id: int) -> dict[str, Any]:
+def _event(store: Store, row: dict[str, Any]) -> dict[str, Any]:
     names = ("kind", "key", "label", "choice", "strength", "a", "b", "reason", "comment", "surface", "seconds", "away")
-    said = {name: row.get(name) for name in (*names, "more")}
-    at = store.clock() if row["at"] is None else row["at"]
-    return said | {"study_id": store.study_id, "judge_id": judge_id, "task_id": task_id, "at": at}
+    return {name: row.get(name) for name in (*names, "more")} | {
+        "at": store.clock() if row["at"] is None else row["at"]
+    }
 
 
-def _reservation(store: Store, row: dict[str, Any], judge_id: int, task_id: int) -> dict[str, Any]:
+def _reservation(store: Store, row: dict[str, Any]) -> dict[str, Any]:
     now = store.clock()
     state = "answered" if row["kind"] == "answer" else "cant_tell"
-    asked = {"study_id": store.study_id, "task_id": task_id, "judge_id": judge_id, "item": row["item"]}
     times = {"made": now, "until": now, "changed": now if row["at"] is None else row["at"]}
-    return asked | times | {"state": state, "turned": False, "opened": True}
+    return times | {"item": row["item"], "state": state, "turned": False, "opened": True}
 
 
 def _group(store: Store, group: str | None) -> str:

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import BindParameter, Connection, bindparam, func, insert, select, update
+from sqlalchemy import BindParameter, bindparam, func, insert, select, update
 
-from karat.store.store import NotYours, Store, added
+from karat.store.store import NotYours, Store
 from karat.store.tables import answers, events, reservations, tasks
 
 _INSERT = insert(events)
@@ -47,7 +47,6 @@ class Answer:
 
 
 def log(
-    connection: Connection,
     store: Store,
     kind: str,
     *,
@@ -77,18 +76,16 @@ def log(
         "b": right,
         "more": json.dumps(extra, ensure_ascii=False) if extra else None,
     }
-    return added(connection, _INSERT, row)
+    return store.add(_INSERT, row)
 
 
-def recount(connection: Connection, task_id: int) -> None:
+def recount(store: Store, task_id: int) -> None:
     """Bring a task's counts in line with the log and the reservations; the caller holds the task's row."""
-    names = {"task": task_id}
-    task = connection.execute(_RULES, names).one()
-    given = [row.label for row in connection.execute(_LABELS, names)]
-    held = task.now_held
-    wanted = labels_wanted(task.base, task.apart, given)
+    task = store.rows(_RULES, task=task_id)[0]
+    given = [row["label"] for row in store.rows(_LABELS, task=task_id)]
+    held, wanted = task["now_held"], labels_wanted(task["base"], task["apart"], given)
     counts = {"filled": len(given), "held": held, "wanted": wanted, "open": wanted > len(given) + held}
-    connection.execute(_COUNTS, names | counts)
+    store.change(_COUNTS, {"task": task_id} | counts)
 
 
 def labels_wanted(base: int, apart: float | None, given: Sequence[float | None]) -> int:
@@ -103,9 +100,9 @@ def labels_wanted(base: int, apart: float | None, given: Sequence[float | None])
     return base + (bool(first) and max(first) - min(first) >= apart)
 
 
-def lock_task(connection: Connection, task_id: int) -> dict[str, Any]:
+def lock_task(store: Store, task_id: int) -> dict[str, Any]:
     """The task's row, held until the transaction ends."""
-    found = connection.execute(_LOCK, {"task": task_id}).mappings().first()
+    found = store.first(_LOCK, task=task_id)
     if found is None:
         raise NotYours("there is no such task for you")
-    return dict(found)
+    return found

@@ -6,14 +6,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
-from sqlalchemy import Connection, select
+from sqlalchemy import select
 
 from karat.errors import BadInput
 from karat.records import Judgments
 from karat.store.imported import Imported, import_records
 from karat.store.kinds import KINDS
 from karat.store.probabilities import Asked, Chances, Draw, keep_chances
-from karat.store.store import Store
+from karat.store.store import Store, transaction
 from karat.store.tables import events, tasks
 from karat.store.task_rows import task_row
 from karat.store.tasks import Added, add_tasks
@@ -41,13 +41,15 @@ def is_plan(labels: Judgments) -> bool:
     return labels.has("probability") and not (labels.has("judge") and labels.frame["judge"].null_count() == 0)
 
 
+@transaction
 def take_plan(store: Store, plan: Judgments, *, name: str) -> Taken:
     """Ask for the labels that a plan waits for, keep those that it has, and the chances of all; all of it or nothing.
 
     A label whose judge the plan does not name is by the judge `name`. Those of earlier rounds are not taken where the
     study was told one: it is the same, on its way through a file, or was rejected meanwhile.
     """
-    if len(store.groups) > 1 and plan.frame["label"].count() and not _groups_named(plan):
+    named = plan.has("group") and plan.frame["group"].null_count() == 0
+    if len(store.groups) > 1 and plan.frame["label"].count() and not named:
         raise BadInput.at(
             "the plan",
             expected=f"the group that it is for, of {', '.join(store.groups)}",
@@ -71,36 +73,26 @@ def take_plan(store: Store, plan: Judgments, *, name: str) -> Taken:
     waits = nameless & bare["label"].is_null()
     rounds = pl.Series([row["round"] or 1 for row in rows], dtype=pl.Int64)
     earlier = rounds < rounds.max()
-
-    def work(connection: Connection) -> Taken:
-        there = _labels(connection, store)
-        known = [{label for key in keys for label in there.get(key, ())} for keys in asked]
-        again = nameless & ~waits & earlier & pl.Series([bool(labels) for labels in known], dtype=pl.Boolean)
-        unlike = sum(
-            label not in labels
-            for label, labels, said_again in zip(bare["label"], known, again, strict=True)
-            if said_again
-        )
-        added = add_tasks(store, bare.filter(waits).drop("label", "judge", strict=False))
-        labels = import_records(store, replace(plan, frame=bare.filter(~waits & ~again)), name=name)
-        chances = keep_chances(connection, store, drawn)
-        return Taken(added, labels, unlike, chances, len(chances.set & there.keys()))
-
-    return store.database.write(work)
+    there = _labels(store)
+    known = [{label for key in keys for label in there.get(key, ())} for keys in asked]
+    again = nameless & ~waits & earlier & pl.Series([bool(labels) for labels in known], dtype=pl.Boolean)
+    unlike = sum(
+        label not in labels for label, labels, said_again in zip(bare["label"], known, again, strict=True) if said_again
+    )
+    added = add_tasks(store, bare.filter(waits).drop("label", "judge", strict=False))
+    labels = import_records(store, replace(plan, frame=bare.filter(~waits & ~again)), name=name)
+    chances = keep_chances(store, drawn)
+    return Taken(added, labels, unlike, chances, len(chances.set & there.keys()))
 
 
-def _labels(connection: Connection, store: Store) -> dict[Asked, set[float | None]]:
+def _labels(store: Store) -> dict[Asked, set[float | None]]:
     """The labels that were ever said to each question of the study."""
     found: dict[Asked, set[float | None]] = {}
     mine = select(tasks.c.grp, tasks.c.item, events.c.label, events.c.id).where(tasks.c.study_id == store.study_id)
     said = (events.c.task_id == tasks.c.id) & (events.c.kind == "answer")
-    for row in connection.execute(mine.outerjoin(events, said)):
-        found.setdefault((row.grp, row.item), set()).update([] if row.id is None else [row.label])
+    for row in store.rows(mine.outerjoin(events, said)):
+        found.setdefault((row["grp"], row["item"]), set()).update([] if row["id"] is None else [row["label"]])
     return found
-
-
-def _groups_named(plan: Judgments) -> bool:
-    return plan.has("group") and plan.frame["group"].null_count() == 0
 
 
 def _asked(row: dict[str, Any], surface: str | None, groups: tuple[str, ...]) -> list[Asked]:

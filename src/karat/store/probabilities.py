@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, bindparam, select, update
+from sqlalchemy import bindparam, select, update
 
 from karat.errors import BadInput
 from karat.records.base import count
@@ -23,8 +23,6 @@ from karat.store.tables import tasks
 #: What is asked of a group: the group, and the question's short name.
 Asked = tuple[str, str]
 
-#: What tells a document by itself.
-BY_THEMSELVES = (tasks.c.kind, tasks.c.context, tasks.c.subtopic, tasks.c.practice)
 _SET = update(tasks).where(tasks.c.id == bindparam("task")).values(probability=bindparam("p"), round=bindparam("r"))
 
 
@@ -59,7 +57,7 @@ class Chances:
         return Chances(*(getattr(self, part.name) | getattr(other, part.name) for part in fields(self)))
 
 
-def keep_chances(connection: Connection, store: Store, drawn: Mapping[Asked, Draw]) -> Chances:
+def keep_chances(store: Store, drawn: Mapping[Asked, Draw]) -> Chances:
     """Keep the chances of a draw with their tasks, which are there already.
 
     The chance is the document's, not the label's: it holds for labels that were given before the draw as well, because
@@ -69,21 +67,23 @@ def keep_chances(connection: Connection, store: Store, drawn: Mapping[Asked, Dra
     groups = sorted({group for group, _ in drawn})
     if not groups:
         return Chances()
-    columns = (tasks.c.id, tasks.c.grp, tasks.c.item, tasks.c.probability, tasks.c.round, *BY_THEMSELVES)
-    mine = select(*columns).where(tasks.c.study_id == store.study_id, tasks.c.grp.in_(groups)).order_by(tasks.c.id)
+    names = ("id", "grp", "item", "probability", "round", "kind", "context", "subtopic", "practice")
+    mine = (tasks.c.study_id == store.study_id, tasks.c.grp.in_(groups))
     parts: dict[tuple[str, bool], list[Any]] = {}
-    for row in connection.execute(mine):
-        alone = KINDS[row.kind].grades and row.context is None and row.subtopic is None and not row.practice
-        parts.setdefault((row.grp, alone), []).append(row)
+    for row in store.rows(select(*(tasks.c[name] for name in names)).where(*mine).order_by(tasks.c.id)):
+        whole = row["context"] is None and row["subtopic"] is None and not row["practice"]
+        alone = whole and KINDS[row["kind"]].grades
+        parts.setdefault((row["grp"], alone), []).append(row)
     found = Chances()
     for (group, alone), rows in sorted(parts.items()):
-        had = {(group, row.item): Draw(row.probability, row.round) for row in rows if row.probability is not None}
-        new = {(group, row.item): drawn[group, row.item] for row in rows if (group, row.item) in drawn}
+        keyed = [((group, row["item"]), row) for row in rows]
+        had = {key: Draw(row["probability"], row["round"]) for key, row in keyed if row["probability"] is not None}
+        new = {key: drawn[key] for key, _ in keyed if key in drawn}
         if new:
             wanted, chances = _decide(new, had) if alone else _where_none_is(new, had)
-            values = [_values(row.id, wanted[group, row.item]) for row in rows if (group, row.item) in wanted]
-            if values:
-                connection.execute(_SET, values)
+            draws = [(row["id"], wanted[key]) for key, row in keyed if key in wanted]
+            if draws:
+                store.change(_SET, [{"task": task, "p": draw.probability, "r": draw.round} for task, draw in draws])
             found |= chances
     return found
 
@@ -95,7 +95,8 @@ def _where_none_is(new: Mapping[Asked, Draw], had: Mapping[Asked, Draw]) -> tupl
 
 
 def _unlike(new: Mapping[Asked, Draw], had: Mapping[Asked, Draw]) -> frozenset[Asked]:
-    return frozenset(key for key in new.keys() & had.keys() if not _alike(new[key], had[key]))
+    chances = ((key, new[key].probability, had[key].probability) for key in new.keys() & had.keys())
+    return frozenset(key for key, one, other in chances if not math.isclose(one or 0, other or 0, rel_tol=1e-9))
 
 
 def _decide(new: Mapping[Asked, Draw], had: Mapping[Asked, Draw]) -> tuple[dict[Asked, Draw], Chances]:
@@ -120,13 +121,3 @@ def _decide(new: Mapping[Asked, Draw], had: Mapping[Asked, Draw]) -> tuple[dict[
         )
     whole = had.keys() <= new.keys()  # the same draw again, of which a part was there
     return {key: new[key] for key in fresh}, Chances(set=fresh, beside=frozenset() if whole else fresh)
-
-
-def _alike(one: Draw, other: Draw) -> bool:
-    assert one.probability is not None
-    assert other.probability is not None
-    return math.isclose(one.probability, other.probability, rel_tol=1e-9)
-
-
-def _values(task: int, draw: Draw) -> dict[str, Any]:
-    return {"task": task, "p": draw.probability, "r": draw.round}

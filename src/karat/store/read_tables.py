@@ -35,15 +35,12 @@ def waiting(store: Store) -> pl.DataFrame:
     names = ("query", "doc", "context", "subtopic", "probability", "round")
     found = select(*(tasks.c[name] for name in names), tasks.c.grp.label("group")).where(*_drawn(store))
     found = found.group_by(*(tasks.c[name] for name in (*names, "grp"))).having(func.max(tasks.c.filled) == 0)
-    with store.database.read() as connection:
-        rows = [dict(row) for row in connection.execute(found.order_by(func.min(tasks.c.id))).mappings()]
-    return pl.DataFrame(rows, schema=typed(*names, "group"))
+    return pl.DataFrame(store.rows(found.order_by(func.min(tasks.c.id))), schema=typed(*names, "group"))
 
 
 def drawn_any(store: Store) -> bool:
     """Whether a plan drew documents of the study."""
-    with store.database.read() as connection:
-        return connection.execute(select(tasks.c.id).where(*_drawn(store)).limit(1)).first() is not None
+    return store.first(select(tasks.c.id).where(*_drawn(store)).limit(1)) is not None
 
 
 def _drawn(store: Store) -> tuple[ColumnElement[bool], ...]:
@@ -55,10 +52,8 @@ def known_grades(store: Store) -> pl.DataFrame:
     """The documents whose grade is known."""
     names = ("query", "doc", "context", "subtopic")
     mine = (tasks.c.study_id == store.study_id, tasks.c.gold.is_not(None), GRADING, ~tasks.c.practice)
-    found = select(*(tasks.c[name] for name in names), tasks.c.gold).where(*mine).distinct()
-    with store.database.read() as connection:
-        rows = [tuple(row) for row in connection.execute(found)]
-    return pl.DataFrame(rows, schema=typed(*names, "label"), orient="row").unique(names, maintain_order=True)
+    found = select(*(tasks.c[name] for name in names), tasks.c.gold.label("label")).where(*mine).distinct()
+    return pl.DataFrame(store.rows(found), schema=typed(*names, "label")).unique(names, maintain_order=True)
 
 
 def rejected(store: Store, kind: TaskKind) -> int:
@@ -68,27 +63,24 @@ def rejected(store: Store, kind: TaskKind) -> int:
         .join(tasks, tasks.c.id == events.c.task_id)
         .where(events.c.study_id == store.study_id, events.c.kind == "reject", tasks.c.kind == kind.name)
     )
-    with store.database.read() as connection:
-        return int(connection.execute(taken).scalar_one())
+    return int(store.value(taken))
 
 
 def events_frame(store: Store) -> pl.DataFrame:
     """The whole log, one row for each event, nothing left out."""
-    with store.database.read() as connection:
-        found = connection.execute(
-            select(events, judges.c.name.label("judge"))
-            .outerjoin(judges, judges.c.id == events.c.judge_id)
-            .where(events.c.study_id == store.study_id)
-            .order_by(events.c.id)
-        )
-        rows = [dict(row) for row in found.mappings()]
+    found = (
+        select(events, judges.c.name.label("judge"))
+        .outerjoin(judges, judges.c.id == events.c.judge_id)
+        .where(events.c.study_id == store.study_id)
+        .order_by(events.c.id)
+    )
     texts = ("kind", "judge", "choice", "left", "right", "reason", "comment", "more", "key", "time")
     schema = typed("event", "task", "takes_back", "opened", *texts, "label", "strength", "seconds", "away")
     named = {"id": "event", "task_id": "task", "target_id": "takes_back", "a": "left", "b": "right"}
     ready = [
         {named.get(name, name): value for name, value in row.items()}
         | {"time": iso(row["at"]), "opened": OPENED.get(row["surface"])}
-        for row in rows
+        for row in store.rows(found)
     ]
     return pl.DataFrame([{name: row[name] for name in schema} for row in ready], schema=schema)
 
@@ -97,11 +89,9 @@ def tasks_frame(store: Store) -> pl.DataFrame:
     """The tasks as they stand, in the columns that task files have, with labels wanted and there."""
     kept = [name for name in TASKS.values() if name is not None]
     more = [tasks.c[name] for name in ("text", "base", "place", "lot")]
-    with store.database.read() as connection:
-        mine = select(*(tasks.c[name] for name in kept), *more, bundles.c.name.label("bundle"))
-        mine = mine.outerjoin(bundles, bundles.c.id == tasks.c.bundle_id).where(tasks.c.study_id == store.study_id)
-        rows = [_planned(dict(row)) for row in connection.execute(mine.order_by(tasks.c.id)).mappings()]
-    return pl.DataFrame(rows, schema=typed(*TASKS))
+    mine = select(*(tasks.c[name] for name in kept), *more, bundles.c.name.label("bundle"))
+    mine = mine.outerjoin(bundles, bundles.c.id == tasks.c.bundle_id).where(tasks.c.study_id == store.study_id)
+    return pl.DataFrame([_planned(row) for row in store.rows(mine.order_by(tasks.c.id))], schema=typed(*TASKS))
 
 
 def _planned(row: dict[str, Any]) -> dict[str, Any]:

@@ -4,28 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import Connection, select, update
+from sqlalchemy import select, update
 
 from karat.store.log import lock_task, log, recount
-from karat.store.people import free_held
-from karat.store.store import NotYours, Store
+from karat.store.people import free_held, lock_any
+from karat.store.store import Store, transaction
 from karat.store.tables import answers, judges, reservations, tasks
 
 
+@transaction
 def reject_judge(store: Store, judge_id: int, why: str) -> None:
     """Reject all that a judge said; the slots are open again."""
-
-    def work(connection: Connection) -> None:
-        found = select(judges).where(judges.c.id == judge_id, judges.c.study_id == store.study_id).with_for_update()
-        judge = connection.execute(found).mappings().first()
-        if judge is None:
-            raise NotYours("there is no such judge")
-        reject(connection, store, dict(judge), why)
-
-    store.database.write(work)
+    reject(store, lock_any(store, judge_id), why)
 
 
-def reject(connection: Connection, store: Store, judge: dict[str, Any], why: str, *, kind: str | None = None) -> None:
+def reject(store: Store, judge: dict[str, Any], why: str, *, kind: str | None = None) -> None:
     """Take back a judge's answers (to one kind of task) one by one in the log, and open their slots."""
     stand = (
         select(answers.c.id, answers.c.task_id)
@@ -34,14 +27,13 @@ def reject(connection: Connection, store: Store, judge: dict[str, Any], why: str
     )
     if kind is not None:
         stand = stand.where(tasks.c.kind == kind)
-    for row in connection.execute(stand.order_by(answers.c.task_id)).all():
-        lock_task(connection, row.task_id)
-        log(connection, store, "reject", judge_id=judge["id"], task_id=row.task_id, target_id=row.id, more={"why": why})
-        change = update(reservations).where(
-            reservations.c.judge_id == judge["id"], reservations.c.task_id == row.task_id
-        )
-        connection.execute(change.values(state="rejected", changed=store.clock()))
-        recount(connection, row.task_id)
-    connection.execute(update(judges).where(judges.c.id == judge["id"]).values(state="rejected", why=why))
-    log(connection, store, "rejected", judge_id=judge["id"], more={"why": why})
-    free_held(connection, store, judge["id"])
+    more = {"why": why}
+    for row in store.rows(stand.order_by(answers.c.task_id)):
+        lock_task(store, row["task_id"])
+        log(store, "reject", judge_id=judge["id"], task_id=row["task_id"], target_id=row["id"], more=more)
+        mine = (reservations.c.judge_id == judge["id"], reservations.c.task_id == row["task_id"])
+        store.change(update(reservations).where(*mine).values(state="rejected", changed=store.clock()))
+        recount(store, row["task_id"])
+    store.change(update(judges).where(judges.c.id == judge["id"]).values(state="rejected", why=why))
+    log(store, "rejected", judge_id=judge["id"], more=more)
+    free_held(store, judge["id"])

@@ -5,15 +5,19 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from sqlalchemy import Connection, Insert, RowMapping, insert, select
+from sqlalchemy import Connection, CursorResult, Executable, Insert, insert, select
 
 from karat.errors import BadInput, KaratError
 from karat.records.design import Rules, StudyDesign
 from karat.records.scale import Scale
 from karat.store.database import Database
 from karat.store.tables import studies
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 #: Lots, which draw orders and sides, are below this: the product of two fits any database's integer.
 LOTS = 30_000
@@ -58,7 +62,8 @@ class Store:
                     remedy="set the id in study.toml, or name another database" if others else "name another database",
                 )
             if found is None:
-                found = added(connection, insert(studies), {"key": study.id, "title": study.title, "made": clock()})
+                new = {"key": study.id, "title": study.title, "made": clock()}
+                found = _number(connection.execute(insert(studies), new))
             return int(found)
 
         try:
@@ -71,14 +76,49 @@ class Store:
         """Give all connections back."""
         self.database.close()
 
+    def rows(self, statement: Executable, **names: Any) -> list[dict[str, Any]]:
+        """What the database answers to a question, with the names in it; within a transaction, a part of it."""
+        with self.database.read() as connection:
+            return [dict(row) for row in connection.execute(statement, names).mappings()]
 
-def added(connection: Connection, statement: Insert, row: dict[str, Any]) -> int:
-    """Insert a row; returns its number."""
-    key = connection.execute(statement, row).inserted_primary_key
+    def first(self, statement: Executable, **names: Any) -> dict[str, Any] | None:
+        """The first row of an answer, if there is one."""
+        with self.database.read() as connection:
+            found = connection.execute(statement, names).mappings().first()
+            return None if found is None else dict(found)
+
+    def value(self, statement: Executable, **names: Any) -> Any:
+        """The first value of an answer, if there is one."""
+        with self.database.read() as connection:
+            return connection.execute(statement, names).scalar()
+
+    def change(self, statement: Executable, values: Any = None) -> CursorResult[Any]:
+        """Change the database, within a `transaction` only."""
+        connection = self.database.transaction
+        assert connection is not None
+        found: CursorResult[Any] = connection.execute(statement, values)
+        return found
+
+    def add(self, statement: Insert, row: dict[str, Any]) -> int:
+        """Insert a row, within a `transaction` only; returns its number."""
+        return _number(self.change(statement, row))
+
+
+def transaction(work: Callable[Concatenate[Store, P], T]) -> Callable[Concatenate[Store, P], T]:
+    """Make a function of a store one transaction: all of it is stored when it returns, or nothing.
+
+    It is done again from the start when another transaction got in its way, so it must do nothing else. Within another
+    transaction it is a part of that.
+    """
+
+    @wraps(work)
+    def whole(store: Store, /, *args: P.args, **named: P.kwargs) -> T:
+        return store.database.write(lambda connection: work(store, *args, **named))
+
+    return whole
+
+
+def _number(done: CursorResult[Any]) -> int:
+    key = done.inserted_primary_key
     assert key is not None
     return int(key[0])
-
-
-def as_dict(row: RowMapping | None) -> dict[str, Any] | None:
-    """A row as a dictionary, none as none."""
-    return None if row is None else dict(row)

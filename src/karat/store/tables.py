@@ -15,6 +15,7 @@ from sqlalchemy import (
     Text,
     UniqueConstraint,
 )
+from sqlalchemy.schema import SchemaItem
 
 metadata = MetaData(
     naming_convention={
@@ -37,21 +38,22 @@ studies = Table(
     Column("made", Float(53), nullable=False),
 )
 
-leads = Table(
+
+def _of_study(name: str, *parts: SchemaItem) -> Table:
+    """A table whose rows have numbers and belong to a study."""
+    study: Column[int] = Column("study_id", ForeignKey("studies.id"), nullable=False)
+    return Table(name, metadata, Column("id", Integer, primary_key=True), study, *parts)
+
+
+leads = _of_study(
     "leads",
-    metadata,
-    Column("id", Integer, primary_key=True),
-    Column("study_id", ForeignKey("studies.id"), nullable=False),
     Column("name", String(200), nullable=False),
     Column("password", Text, nullable=False),  # argon2's hash
     UniqueConstraint("study_id", "name"),
 )
 
-judges = Table(
+judges = _of_study(
     "judges",
-    metadata,
-    Column("id", Integer, primary_key=True),
-    Column("study_id", ForeignKey("studies.id"), nullable=False),
     Column("name", String(200), nullable=False),
     Column("grp", String(200), nullable=False),
     Column("source", String(40), nullable=False),  # invite, prolific, mturk, import
@@ -68,11 +70,8 @@ judges = Table(
     Index("ix_judges_token", "token"),
 )
 
-sessions = Table(
+sessions = _of_study(
     "sessions",
-    metadata,
-    Column("id", Integer, primary_key=True),
-    Column("study_id", ForeignKey("studies.id"), nullable=False),
     Column("token", String(64), nullable=False, unique=True),  # hashed
     Column("judge_id", ForeignKey("judges.id")),
     Column("lead_id", ForeignKey("leads.id")),
@@ -80,11 +79,8 @@ sessions = Table(
 )
 
 #: Tasks that one judge should do together: a block of pairs, a query's documents, the share of a planned judge.
-bundles = Table(
+bundles = _of_study(
     "bundles",
-    metadata,
-    Column("id", Integer, primary_key=True),
-    Column("study_id", ForeignKey("studies.id"), nullable=False),
     Column("name", String(400), nullable=False),
     Column("owner_id", ForeignKey("judges.id")),
     Column("until", Float(53)),  # none: until the lead releases it
@@ -92,11 +88,8 @@ bundles = Table(
     Index("ix_bundles_owner", "owner_id"),
 )
 
-tasks = Table(
+tasks = _of_study(
     "tasks",
-    metadata,
-    Column("id", Integer, primary_key=True),
-    Column("study_id", ForeignKey("studies.id"), nullable=False),
     Column("kind", String(10), nullable=False),
     Column("item", String(64), nullable=False),  # what is asked, whoever is asked: never twice to one judge
     Column("grp", String(200), nullable=False),
@@ -137,11 +130,8 @@ tasks = Table(
     Index("ix_tasks_context", "study_id", "context"),
 )
 
-reservations = Table(
+reservations = _of_study(
     "reservations",
-    metadata,
-    Column("id", Integer, primary_key=True),
-    Column("study_id", ForeignKey("studies.id"), nullable=False),
     Column("task_id", ForeignKey("tasks.id"), nullable=False),
     Column("judge_id", ForeignKey("judges.id"), nullable=False),
     Column("item", String(64), nullable=False),
@@ -159,11 +149,8 @@ reservations = Table(
 )
 
 #: Append only: a trigger refuses changes. An undo or a rejection is a new row that names the row it takes back.
-events = Table(
+events = _of_study(
     "events",
-    metadata,
-    Column("id", Integer, primary_key=True),
-    Column("study_id", ForeignKey("studies.id"), nullable=False),
     Column("kind", String(20), nullable=False),
     Column("at", Float(53), nullable=False),
     Column("judge_id", ForeignKey("judges.id")),
@@ -189,8 +176,4 @@ events = Table(
 )
 
 #: A view over the log: answers that nothing took back.
-answers = Table(
-    "answers",
-    MetaData(),
-    *(Column(column.name, column.type) for column in events.columns),
-)
+answers = Table("answers", MetaData(), *(Column(column.name, column.type) for column in events.columns))

@@ -52,7 +52,12 @@ def task_rows(
     source: Source | None = None,
 ) -> list[dict[str, Any]]:
     """The rows of a table of tasks, checked; `source` is where they come from, for errors."""
-    at = (source or Source("the tasks")).at
+    source = source or Source("the tasks")
+    needed = [dict.fromkeys((*kind.needs, kind.told_by or "query")) for kind in KINDS.values()]
+    if not any(names.keys() <= {*frame.columns} for names in needed):
+        expected = ", or ".join(" and ".join(names) for names in needed)
+        raise BadInput.at(source.name, expected=f"tasks with {expected}", found=", ".join(frame.columns))
+    at = source.at
     rows = []
     for number, raw in enumerate(frame.iter_rows(named=True)):
         row = task_row(raw, at(number), scale, practice=practice)

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from sqlalchemy import Connection, insert, select, text, update
+from sqlalchemy import insert, select, text, update
 
 from karat.records import Source
 from karat.store.kinds import KINDS
 from karat.store.log import recount
-from karat.store.probabilities import Chances, Draw, keep_chances
-from karat.store.store import LOTS, Store
+from karat.store.probabilities import Asked, Chances, Draw, keep_chances
+from karat.store.store import LOTS, Store, transaction
 from karat.store.tables import ENDLESS, bundles, tasks
 from karat.store.task_rows import TASKS, task_rows
 
@@ -62,87 +62,85 @@ def add_tasks(
     lots = rng.integers(1, LOTS, size=max(len(rows), 1))
     ready: list[dict[str, Any]] = []
     for number, row in enumerate(rows):
-        groups = [row["group"]] if row["group"] else list(store.groups)
-        for group in groups:
-            place = places[row["query"]] * STRIDE + number % STRIDE
+        place = places[row["query"]] * STRIDE + number % STRIDE
+        for group in [row["group"]] if row["group"] else store.groups:
             made = _of_group(store, row, group, place, int(lots[number]))
             ready += [task | {"row": number, "says_labels": row["labels"] is not None} for task in made]
-    seen: Counter[tuple[str, str]] = Counter()
+    seen: Counter[Asked] = Counter()
     for row in ready:
-        key = (row["grp"], row["item"])
-        row["occurrence"] = seen[key]
-        seen[key] += 1
+        row["occurrence"] = seen[_asked(row)]
+        seen[_asked(row)] += 1
         if row["by_query"]:
             row["bundle"] = f"query:{row['grp']}:{row['query']}:{row['occurrence']}"
-
-    def work(connection: Connection) -> Added:
-        names = ("id", "grp", "item", "occurrence", "place", "base")
-        found = select(*(tasks.c[name] for name in names)).where(tasks.c.study_id == store.study_id)
-        known = {(row.grp, row.item, row.occurrence): row for row in connection.execute(found)}
-        new, again, there = [], [], []
-        for row in ready:
-            before = known.get((row["grp"], row["item"], row["occurrence"]))
-            if before is None:
-                new.append(row)
-            elif before.place == ELSEWHERE != row["place"]:
-                again.append((before.id, row))
-            else:
-                there.append(row)
-        asked = [*new, *(row for _, row in again)]
-        numbers = _bundles(connection, store, {row["bundle"] for row in asked if row["bundle"]})
-        for task_id, row in again:
-            _plan(connection, task_id, row, numbers.get(row["bundle"]))
-        values = [
-            {name: value for name, value in row.items() if name not in NOT_STORED}
-            | {"bundle_id": numbers.get(row["bundle"])}
-            for row in new
-        ]
-        if values:
-            connection.execute(insert(tasks), values)
-            if store.database.dialect == "postgresql":
-                connection.execute(text("ANALYZE tasks"))  # without it, plans for an empty table are kept for a while
-        drawn = {
-            (row["grp"], row["item"]): Draw(row["probability"], row["round"])
-            for row in ready
-            if row["probability"] is not None
-        }
-        chances = keep_chances(connection, store, drawn)
-        return Added(
-            len(asked),
-            sum(row["stage"] == "trap" for row in asked),
-            tuple(row["row"] for row in there),
-            tuple(row["row"] for row in there if (row["grp"], row["item"]) in chances.set),
-            tuple(row["row"] for row in ready if (row["grp"], row["item"]) in chances.later | chances.other),
-            _other_labels(there, new, list(known.values())),
-            chances,
-        )
-
-    return store.database.write(work)
+    return _add(store, ready)
 
 
-def _other_labels(there: list[dict[str, Any]], new: list[dict[str, Any]], known: list[Any]) -> tuple[int, ...]:
+@transaction
+def _add(store: Store, ready: list[dict[str, Any]]) -> Added:
+    names = ("id", "grp", "item", "occurrence", "place", "base")
+    found = store.rows(select(*(tasks.c[name] for name in names)).where(tasks.c.study_id == store.study_id))
+    known = {(*_asked(row), row["occurrence"]): row for row in found}
+    new, again, there = [], [], []
+    for row in ready:
+        before = known.get((*_asked(row), row["occurrence"]))
+        if before is None:
+            new.append(row)
+        elif before["place"] == ELSEWHERE != row["place"]:
+            again.append((before["id"], row))
+        else:
+            there.append(row)
+    asked = [*new, *(row for _, row in again)]
+    numbers = _bundles(store, {row["bundle"] for row in asked if row["bundle"]})
+    for task_id, row in again:
+        _plan(store, task_id, row, numbers.get(row["bundle"]))
+    values = [
+        {name: value for name, value in row.items() if name not in NOT_STORED}
+        | {"bundle_id": numbers.get(row["bundle"])}
+        for row in new
+    ]
+    if values:
+        store.change(insert(tasks), values)
+        if store.database.dialect == "postgresql":
+            store.change(text("ANALYZE tasks"))  # without it, plans for an empty table are kept for a while
+    drawn = {_asked(row): Draw(row["probability"], row["round"]) for row in ready if row["probability"] is not None}
+    chances = keep_chances(store, drawn)
+    return Added(
+        len(asked),
+        sum(row["stage"] == "trap" for row in asked),
+        tuple(row["row"] for row in there),
+        tuple(row["row"] for row in there if _asked(row) in chances.set),
+        tuple(row["row"] for row in ready if _asked(row) in chances.later | chances.other),
+        _other_labels(there, new, found),
+        chances,
+    )
+
+
+def _asked(row: dict[str, Any]) -> Asked:
+    return row["grp"], row["item"]
+
+
+def _other_labels(
+    there: list[dict[str, Any]], new: list[dict[str, Any]], known: list[dict[str, Any]]
+) -> tuple[int, ...]:
     """The rows that ask for another number of labels than their question has now; where each has a task, of all."""
-    asked, stands = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
-    for row in known:
-        stands[row.grp, row.item] += row.base
-    for row in new:
-        stands[row["grp"], row["item"]] += row["base"]
-    for row in [*there, *new]:
-        asked[row["grp"], row["item"]] += row["base"]
+    asked, stands = Counter[Asked](), Counter[Asked]()
+    for counts, rows in ((stands, [*known, *new]), (asked, [*there, *new])):
+        for row in rows:
+            counts[_asked(row)] += row["base"]
     plain = {
-        (row["grp"], row["item"]): row["row"]
+        _asked(row): row["row"]
         for row in reversed(there)
         if row["says_labels"] and row["base"] != ENDLESS and row["place"] != ELSEWHERE
     }
     return tuple(sorted(number for key, number in plain.items() if asked[key] != stands[key]))
 
 
-def _plan(connection: Connection, task_id: int, row: dict[str, Any], bundle_id: int | None) -> None:
+def _plan(store: Store, task_id: int, row: dict[str, Any], bundle_id: int | None) -> None:
     """Ask a task as planned that was made for labels collected elsewhere; what the plan leaves open stays."""
     gone = (*NOT_STORED, "filled", "held", "open", "wanted", "study_id", "grp", "item", "occurrence")
     values = {name: value for name, value in row.items() if name not in gone and value is not None}
-    connection.execute(update(tasks).where(tasks.c.id == task_id).values(**values, bundle_id=bundle_id))
-    recount(connection, task_id)
+    store.change(update(tasks).where(tasks.c.id == task_id).values(**values, bundle_id=bundle_id))
+    recount(store, task_id)
 
 
 def _of_group(store: Store, row: dict[str, Any], group: str, place: int, lot: int) -> list[dict[str, Any]]:
@@ -196,11 +194,12 @@ def _query_places(queries: list[str], rng: np.random.Generator) -> dict[str, int
     return {name: int(place) for name, place in zip(names, order, strict=True)}
 
 
-def _bundles(connection: Connection, store: Store, names: set[str]) -> dict[str | None, int]:
+def _bundles(store: Store, names: set[str]) -> dict[str, int]:
+    """The numbers of the study's bundles by their names, those made that are not there."""
     mine = select(bundles.c.name, bundles.c.id).where(bundles.c.study_id == store.study_id)
-    known = {row.name: row.id for row in connection.execute(mine)}
+    known = {row["name"]: row["id"] for row in store.rows(mine)}
     new = sorted(names - known.keys())
     if new:
-        connection.execute(insert(bundles), [{"study_id": store.study_id, "name": name} for name in new])
-        known = {row.name: row.id for row in connection.execute(mine)}
-    return {**known}
+        store.change(insert(bundles), [{"study_id": store.study_id, "name": name} for name in new])
+        known = {row["name"]: row["id"] for row in store.rows(mine)}
+    return known

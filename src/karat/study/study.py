@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -86,6 +86,9 @@ class Study:
         `database` named, is used where there are no files of it. Of what stands beside the labels, `only` these
         kinds are read.
         """
+        unknown = [kind for kind in only if kind not in BESIDE]
+        if unknown:
+            raise BadInput.at("only", expected=f"some of {', '.join(BESIDE)}", found=", ".join(unknown))
         place = None if folder is None else Path(folder)
         if place is not None and not place.is_dir():
             raise BadInput.at(str(folder), expected="the folder of a study", found="no folder of that name")
@@ -94,7 +97,13 @@ class Study:
         served = read_study(place) if place is not None and (place / DESIGN).is_file() else None
         asked = {"labels": _paths(labels), "gold": gold, "preferences": preferences}
         held = _held(served, place, database, [kind for kind, files in asked.items() if files])
-        judged = _Judged.read(place, served, _paths(labels), gold, held, scale, drop_bad_labels, time_format)
+        scale = scale if scale is not None or served is None else served.scale
+
+        def read(path: str) -> Judgments:
+            found = read_judgments(path, scale=scale, drop_bad_labels=drop_bad_labels, time_format=time_format)
+            return found if served is None else replace(found, rules=served.rules)
+
+        judged, trusted, files, notes = _judged(place, _paths(labels), gold, held, read)
         named = {"queries": queries, "documents": documents, "preferences": preferences, "clicks": clicks}
         paths = {
             what: None if what not in only else only_file(place, what) if path is None else str(path)
@@ -109,16 +118,16 @@ class Study:
         study = cls(
             title=title or _title(served, place),
             design=None if served is None else served.study,
-            labels=judged.labels,
-            gold=judged.gold,
+            labels=judged,
+            gold=trusted,
             runs=tuple(lists),
             queries=_queries(paths["queries"], only_file(place, "subtopics") if "queries" in only else None),
             documents=None if paths["documents"] is None else read_documents(paths["documents"]),
             preferences=stored if liked is None and isinstance(stored, Preferences) else liked,
             clicks=None if paths["clicks"] is None else read_clicks(paths["clicks"]),
             truth=Truth.read(place / TRUTH) if place is not None and (place / TRUTH).is_file() else None,
-            notes=(*held.notes, *judged.notes),
-            files=judged.files | _of_one(run_files, lists),
+            notes=(*held.notes, *notes),
+            files=files | _of_one(run_files, lists),
         )
         if study.labels is None and study.gold is None and not study.runs and study.preferences is None:
             raise BadInput.at(
@@ -183,48 +192,25 @@ class Study:
         return f"{self.title}: " + ("; ".join(str(part) for part in parts if part is not None) or "nothing yet")
 
 
-@dataclass(frozen=True, eq=False)
-class _Judged:
-    """The labels of a study, gold apart, with scale and rules on them."""
-
-    labels: Judgments | None
-    gold: Judgments | None
-    files: dict[str, str]
-    notes: tuple[str, ...]
-
-    @classmethod
-    def read(
-        cls,
-        place: Path | None,
-        served: StudyFolder | None,
-        named: list[str],
-        named_gold: PathLike | None,
-        held: Collected,
-        scale: Scale | str | None,
-        drop_bad_labels: bool,
-        time_format: str | None,
-    ) -> _Judged:
-        scale = scale if scale is not None or served is None else served.scale
-
-        def read(path: str) -> Judgments:
-            found = read_judgments(path, scale=scale, drop_bad_labels=drop_bad_labels, time_format=time_format)
-            return found if served is None else replace(found, rules=served.rules)
-
-        paths = named or files_of(place, "labels")
-        each = [read(path) for path in paths]
-        labels = groups_together(each, paths) if each else _judgments(held, "labels")
-        gold_path = only_file(place, "gold") if named_gold is None else str(named_gold)
-        gold = _judgments(held, "gold") if gold_path is None else read(gold_path)
-        notes = []
-        if labels is not None:
-            apart = gold is not None
-            labels, gold = split_gold(labels, gold, given_stands=True)
-            if gold is not None and not apart:
-                inside = count(gold.frame.drop_nulls("label").height, "label")
-                labels = replace(labels, notes=(*labels.notes, f"{inside} of the group {GOLD} taken for gold labels"))
-        elif others := not_read(place):
-            notes.append(f"labels are looked for in judgments*, labels* and qrels*, so {others} not read")
-        return cls(labels, gold, _of_one(paths, each) | ({"gold": gold_path} if gold_path else {}), tuple(notes))
+def _judged(
+    place: Path | None, named: list[str], named_gold: PathLike | None, held: Collected, read: Callable[[str], Judgments]
+) -> tuple[Judgments | None, Judgments | None, dict[str, str], tuple[str, ...]]:
+    """The labels of a study, gold apart, the files that they stand in, and what to say of it."""
+    paths = named or files_of(place, "labels")
+    each = [read(path) for path in paths]
+    labels = groups_together(each, paths) if each else _judgments(held, "labels")
+    gold_path = only_file(place, "gold") if named_gold is None else str(named_gold)
+    gold = _judgments(held, "gold") if gold_path is None else read(gold_path)
+    notes = []
+    if labels is not None:
+        apart = gold is not None
+        labels, gold = split_gold(labels, gold, given_stands=True)
+        if gold is not None and not apart:
+            inside = count(gold.frame.drop_nulls("label").height, "label")
+            labels = replace(labels, notes=(*labels.notes, f"{inside} of the group {GOLD} taken for gold labels"))
+    elif others := not_read(place):
+        notes.append(f"labels are looked for in judgments*, labels* and qrels*, so {others} not read")
+    return labels, gold, _of_one(paths, each) | ({"gold": gold_path} if gold_path else {}), tuple(notes)
 
 
 def _judgments(held: Collected, kind: str) -> Judgments | None:

@@ -1,26 +1,24 @@
 """Do measures agree with users, and what do labels do to the rankers trained on them?"""
 
+from karat.validity.agreement_counts import agreement_from_counts
+from karat.validity.agreement_curves import preference_curves
 from karat.validity.bradley_terry import SystemRanking, rank_systems
 from karat.validity.click_rates import against_click_rates, click_labels
-from karat.validity.coders import coder_agreement
-from karat.validity.compared import Compared, compare
-from karat.validity.counts import agreement_from_counts
-from karat.validity.curves import preference_curves
-from karat.validity.fit import FittedMeasure, fit_measure
+from karat.validity.coding_agreement import coder_agreement
+from karat.validity.fitted_measure import FittedMeasure, fit_measure
 from karat.validity.measure_correlation import matrix, measure_correlation
 from karat.validity.paper_tables import agreement_tables
 from karat.validity.ratings import against_ratings
 from karat.validity.reason_model import ReasonModel, learn_reasons
 from karat.validity.reasons import reason_table, reasons_by_rules
 from karat.validity.robustness import robustness
-from karat.validity.side_judges import preference_judges
+from karat.validity.side_by_side_judges import preference_judges
 from karat.validity.training import Training, train
-from karat.validity.user_agreement import Agreement, agreement, agreement_of
+from karat.validity.user_agreement import Agreement, agreement
 from karat.validity.votes import preferred, trusted, votes
 
 __all__ = [
     "Agreement",
-    "Compared",
     "FittedMeasure",
     "ReasonModel",
     "SystemRanking",
@@ -29,11 +27,9 @@ __all__ = [
     "against_ratings",
     "agreement",
     "agreement_from_counts",
-    "agreement_of",
     "agreement_tables",
     "click_labels",
     "coder_agreement",
-    "compare",
     "fit_measure",
     "learn_reasons",
     "matrix",

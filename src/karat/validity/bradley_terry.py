@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from karat.errors import NotConverged, Undefined
 from karat.records import FrameLike, Preferences, Result
 from karat.records.base import count
-from karat.records.result import rows_of
-from karat.stats.bootstrap import FEWEST, Resampling, resampled
+from karat.stats.arrays import Floats
+from karat.stats.bootstrap import FEWEST, Resampling
 from karat.stats.davidson import chances, fit_davidson
 from karat.stats.many import holm
 from karat.stats.totals import totals
-from karat.validity.side_answers import Answers, answers_of, refuse_apart, unbeaten
+from karat.validity.side_by_side_answers import Answers, answers_of, refuse_apart, unbeaten
 from karat.validity.votes import counted, trusted
-
-Floats = npt.NDArray[np.float64]
 
 #: What is believed of a judge before any answer: as reliable as the others, give or take this much.
 SPREAD = 0.5
@@ -34,15 +31,10 @@ CLOSE = 1e-4
 class SystemRanking(Result):
     """Systems by strength, and the judges by how far their answers go with it."""
 
+    beside: ClassVar[tuple[str, ...]] = ("judges", "tie_weight")
     judges: pl.DataFrame = field(default_factory=pl.DataFrame)
     #: The weight of ties: at equal strength, a tie is so many times as likely as either win.
     tie_weight: float = np.nan
-
-    def to_dict(self) -> dict[str, Any]:
-        """The result as one document: `finding`, `rows`, `judges`, `tie_weight`, `notes`."""
-        found = super().to_dict()
-        notes = found.pop("notes")
-        return found | {"judges": rows_of(self.judges), "tie_weight": self.tie_weight, "notes": notes}
 
 
 def rank_systems(
@@ -63,11 +55,9 @@ def rank_systems(
 
     A system of `strength` s is preferred to one of strength t with a chance proportional to exp(s) against exp(t), ties
     taking their part (Davidson); the mean strength is 0. `preferred` is the chance to be preferred to another system
-    drawn at random, ties counting half. "Equal" and "none relevant" are ties, and so are preferences of a strength
-    below `at_least`; traps, and those who failed one, are left out, and of a judge's answers to one question the last
-    counts. The bootstrap draws whole queries, because a system's answers for one query hang together; `best_rank` and
-    `worst_rank` are the places that it may have. `behind_p` is a test against the best system, adjusted for all
-    pairs of systems (Holm).
+    drawn at random, ties counting half. Which answers count, and what `at_least` does, is as in `votes`; "none
+    relevant" is a tie. The bootstrap draws whole queries; `best_rank` and `worst_rank` are the places that a system may
+    have. `behind_p` is a test against the best system, adjusted for all pairs of systems (Holm).
 
     With `reliability`, strengths count more for some judges than for others: 1 is the average judge, 0 is one who
     guesses, below 0 one who answers against the others. Answers of those who guess then count less. The strengths are
@@ -78,23 +68,27 @@ def rank_systems(
 
     Reference: Bradley and Terry (Biometrika 1952); Davidson (JASA 1970); for judges, Chen et al. (WSDM 2013).
     """
-    Resampling(level, draws, seed)
+    resampling = Resampling(level, draws, seed)
     kept = counted(trusted(preferences), at_least)
     answers = answers_of(kept)
     refuse_apart(answers)
     notes = list(kept.notes)
-    reliable = np.ones(len(answers.judges))
+    drawn, judges = np.empty((0, len(answers.systems))), pl.DataFrame()
+    enough = draws > 0 and answers.queries >= FEWEST
     if reliability:
         if not kept.has("judge"):
             raise Undefined("the answers do not say who judged: reliability cannot be told")
         strength, tie, reliable = _reliability(answers)
-        drawn = _moved(answers, strength, tie, reliable, draws, seed)
+        judges = _judges(answers, reliable)
+        if enough:
+            drawn = _moved(answers, strength, tie, reliable, resampling)
     else:
         by_query = answers.counts()
         fit = fit_davidson(answers.one, answers.two, by_query.sum(axis=0)[None], len(answers.systems))
         strength, tie = fit.strength[0], float(fit.tie[0])
-        drawn = _drawn(answers, by_query, draws, seed)
-    if draws and answers.queries < FEWEST:
+        if enough:
+            drawn = _drawn(answers, by_query, resampling)
+    if draws and not enough:
         notes.append(f"no intervals: fewer than {FEWEST} queries are too few to tell")
     if unbeaten(answers):
         notes.append("some systems win every comparison with others: how much stronger they are cannot be told")
@@ -102,14 +96,8 @@ def rank_systems(
     elif len(drawn) and np.ptp(drawn, axis=0).max() < EVEN:
         notes.append("all queries are answered alike: no intervals")
         drawn = drawn[:0]
-    table = _table(answers, strength, tie, drawn, level)
-    return SystemRanking(
-        table,
-        _sentence(table, answers, level),
-        tuple(notes),
-        _judges(answers, reliable) if reliability else pl.DataFrame(),
-        float(np.exp(tie)),
-    )
+    table = _table(answers, strength, tie, drawn, resampling)
+    return SystemRanking(table, _sentence(table, answers, level), tuple(notes), judges, float(np.exp(tie)))
 
 
 def _reliability(answers: Answers) -> tuple[Floats, float, Floats]:
@@ -141,11 +129,9 @@ def _reliability(answers: Answers) -> tuple[Floats, float, Floats]:
     raise NotConverged(f"the reliability of judges over {pairs:,} pairs did not settle: rank the systems without it")
 
 
-def _moved(answers: Answers, strength: Floats, tie: float, reliable: Floats, draws: int, seed: int) -> Floats:
+def _moved(answers: Answers, strength: Floats, tie: float, reliable: Floats, resampling: Resampling) -> Floats:
     """As `_drawn`, by one step from the fit: judges' cells are too many to fit in every draw."""
     n = len(strength)
-    if not draws or answers.queries < FEWEST:
-        return np.empty((0, n))
     one, two, scale = answers.one[answers.pair], answers.two[answers.pair], reliable[answers.judge]
     chance, row = chances(strength, tie, one, two, scale), np.arange(len(one))
     design = np.zeros((len(row), 3, n + 1))
@@ -158,18 +144,16 @@ def _moved(answers: Answers, strength: Floats, tie: float, reliable: Floats, dra
     slopes = design[row, answers.outcome] - expected
     by_query = np.stack([totals(answers.query, slopes[:, k], answers.queries) for k in range(n + 1)], axis=1)
     steps = np.linalg.solve(bend + 1e-10 * np.eye(n + 1), by_query.T).T[:, :n]
-    drawn = strength + np.concatenate([(times - 1) @ steps for times in resampled(answers.queries, draws, seed)])
+    drawn = strength + np.concatenate([(times - 1) @ steps for times in resampling.times(answers.queries)])
     found: Floats = drawn - drawn.mean(axis=1, keepdims=True)
     return found
 
 
-def _drawn(answers: Answers, by_query: Floats, draws: int, seed: int) -> Floats:
+def _drawn(answers: Answers, by_query: Floats, resampling: Resampling) -> Floats:
     """Strengths in resamples of the queries: draws x systems."""
     queries, pairs, _ = by_query.shape
-    if not draws or queries < FEWEST:
-        return np.empty((0, len(answers.systems)))
     flat, found = by_query.reshape(queries, -1), []
-    for times in resampled(queries, draws, seed):
+    for times in resampling.times(queries):
         counts = (times @ flat).reshape(len(times), pairs, 3)
         for start in range(0, len(counts), 200):
             part = counts[start : start + 200]
@@ -177,19 +161,17 @@ def _drawn(answers: Answers, by_query: Floats, draws: int, seed: int) -> Floats:
     return np.concatenate(found)
 
 
-def _table(answers: Answers, strength: Floats, tie: float, drawn: Floats, level: float) -> pl.DataFrame:
+def _table(answers: Answers, strength: Floats, tie: float, drawn: Floats, resampling: Resampling) -> pl.DataFrame:
     n = len(answers.systems)
     one, two = (index.ravel() for index in np.indices((n, n)))
     chance = chances(strength, tie, one, two)
     wins = (chance[:, 0] + chance[:, 1] / 2).reshape(n, n)
     preferred = (wins.sum(axis=1) - 0.5) / (n - 1)
-    low = high = p = np.full(n, np.nan)
-    rank_low = rank_high = np.full(n, np.nan)
+    low = high = p = rank_low = rank_high = np.full(n, np.nan)
     if len(drawn):
-        outside = Resampling(level).outside(answers.queries)
-        low, high = np.quantile(drawn, [outside, 1 - outside], axis=0)
+        low, high = resampling.cut(drawn, answers.queries)
         rank = (drawn[:, None, :] > drawn[:, :, None]).sum(axis=2) + 1
-        rank_low, rank_high = np.quantile(rank, [outside, 1 - outside], axis=0, method="nearest")
+        rank_low, rank_high = resampling.cut(rank, answers.queries, "nearest")
         p = _behind_p(strength, drawn, answers.queries)
     number = np.bincount(np.concatenate([answers.one[answers.pair], answers.two[answers.pair]]), minlength=n)
     return pl.DataFrame(
@@ -215,10 +197,8 @@ def _behind_p(strength: Floats, drawn: Floats, queries: int) -> Floats:
     n = len(strength)
     one, two = np.triu_indices(n, 1)
     error = (drawn[:, one] - drawn[:, two]).std(axis=0, ddof=1)
-    known = error > EVEN
-    p = np.where(
-        known, 2 * stdtr(queries - 1, -np.abs(strength[one] - strength[two]) / np.where(known, error, 1)), np.nan
-    )
+    error[error <= EVEN] = np.nan
+    p = 2 * stdtr(queries - 1, -np.abs(strength[one] - strength[two]) / error)
     square = np.full((n, n), np.nan)
     square[one, two] = square[two, one] = holm(p)
     found: Floats = square[int(strength.argmax())]
@@ -234,19 +214,15 @@ def _judges(answers: Answers, reliable: Floats) -> pl.DataFrame:
 
 def _sentence(table: pl.DataFrame, answers: Answers, level: float) -> str:
     best, next_best = table.row(0, named=True), table.row(1, named=True)
-    queries = count(answers.queries, "query", "queries")
+    answered, queries = count(len(answers.pair), "answer"), count(answers.queries, "query", "queries")
     if (answers.outcome == 1).all():
-        return f"Users prefer no system to another: all {count(len(answers.pair), 'answer')} are ties ({queries})."
+        return f"Users prefer no system to another: all {answered} are ties ({queries})."
     first = table.filter(pl.col("rank") == 1)["system"].to_list()
     if len(first) > 1:
-        return (
-            f"Users prefer {', '.join(first[:-1])} and {first[-1]} equally"
-            f"{'' if len(first) == table.height else ', and more than the others'} "
-            f"({count(len(answers.pair), 'answer')}, {queries})."
-        )
+        others = "" if len(first) == table.height else ", and more than the others"
+        return f"Users prefer {', '.join(first[:-1])} and {first[-1]} equally{others} ({answered}, {queries})."
     text = f"Users prefer {best['system']} most: it is preferred to another system in {100 * best['preferred']:.0f} %"
-    text += f" of comparisons (ties half; {count(len(answers.pair), 'answer')}, "
-    text += f"{queries})"
+    text += f" of comparisons (ties half; {answered}, {queries})"
     p = next_best["behind_p"]
     if np.isnan(p):
         return text + "."

@@ -15,22 +15,14 @@ from karat.estimate import score as score_runs
 from karat.measures import as_measures, nDCG
 from karat.records import Clicks, Judgments, LabelsLike, Result, Runs, RunsLike
 from karat.records.base import count
-from karat.records.clicks import SATISFIED_AFTER
 from karat.records.runs import ranked, several
 from karat.stats.bootstrap import Resampling
 from karat.stats.rank_correlation import rank_correlations
-from karat.validity.curves import CONTEXTS
-from karat.validity.variants import takes, varied
-
-#: What users did on a query, as a number: names and what they mean.
-RATES = {
-    "click rate": "mean over the documents of the list of clicks / impressions",
-    "satisfied rate": "mean over the documents of the list of satisfied clicks / impressions",
-    "click nDCG": "nDCG with labels from clicks: 2 a satisfied click, 1 a click, 0 none",
-}
+from karat.validity.measure_variants import CONTEXTS, NO_CONTEXT, in_contexts
+from karat.validity.ratings import strongest
 
 
-def click_labels(clicks: Any, *, satisfied_after: float = SATISFIED_AFTER) -> Judgments:
+def click_labels(clicks: Any) -> Judgments:
     """Labels from clicks: 2 for a document with a satisfied click (a stay of 30 s), 1 with a click, 0 with none.
 
     >>> log = pl.DataFrame({"query": ["q"] * 3, "doc": ["a", "b", "c"],
@@ -38,9 +30,10 @@ def click_labels(clicks: Any, *, satisfied_after: float = SATISFIED_AFTER) -> Ju
     >>> click_labels(log).frame["label"].to_list()
     [2.0, 1.0, 0.0]
 
-    Clicks without stays make no label of 2. Reference: Golbus et al. (WWW 2014), section 5.2.1.
+    Clicks without stays make no label of 2; `Clicks.of(log, satisfied_after=60)` asks for longer ones.
+    Reference: Golbus et al. (WWW 2014), section 5.2.1.
     """
-    counts = Clicks.of(clicks, satisfied_after=satisfied_after)
+    counts = Clicks.of(clicks)
     satisfied = pl.col("satisfied").fill_null(0) if counts.has("satisfied") else pl.lit(0)
     label = pl.when(satisfied > 0).then(2.0).when(pl.col("clicks") > 0).then(1.0).otherwise(0.0)
     return Judgments(counts.frame.select("query", "doc", label=label))
@@ -53,8 +46,6 @@ def against_click_rates(
     measures: object = ("CG@5", "DCG@5", "ERR@5", "CCG@5"),
     *,
     cutoff: int = 5,
-    contexts: Sequence[float] = CONTEXTS,
-    satisfied_after: float = SATISFIED_AFTER,
     level: float = 0.95,
     draws: int = 1000,
     seed: int = 0,
@@ -63,38 +54,32 @@ def against_click_rates(
 
     For each system and query three figures of use: the mean click rate and mean satisfied click rate of the documents
     down to `cutoff` (clicks by impressions, wherever they were shown), and nDCG of the list with labels from clicks
-    (`click_labels`). Each is correlated over queries with each measure, with each of `contexts` as context weight where
-    it takes one. Clicks may be a log (`satisfied_after` seconds make a click satisfied) or counts. Documents that
+    (`click_labels`). Each is correlated over queries with each measure, with context weights from 0 to 1 where it takes
+    one. Clicks may be a log or counts; `Clicks.of` says when a click is satisfied. Documents that
     were never shown are left out of the rates, queries without any from the correlation, and queries without a click
     from click nDCG, which is undefined there. Intervals: bootstrap over queries; `p_adjusted` allows for all rows of
     a system and a figure of use.
 
-    Rates tell how easy queries are as much as how good a list is: a measure that goes along with them says which
-    queries are served well, not which of two systems users would choose.
+    Rates tell how easy queries are as much as how good a list is, not which of two systems users would choose.
 
     Reference: Golbus, Zitouni, Kim, Hassan and Diaz (WWW 2014), section 5.2.1, Figs. 4 and 5.
     """
     Resampling(level, draws, seed)
     judged, wanted = Judgments.of(labels), as_measures(measures)
-    counts = Clicks.of(clicks, satisfied_after=satisfied_after)
+    counts = Clicks.of(clicks)
     if cutoff < 1:
         raise BadInput.at("the cutoff", expected="1 or more", found=str(cutoff))
     lists = several(runs)
-    made = [
-        (str(measure), a, varied(measure, {"context": a}))
-        if takes(measure, "context") and judged.has("context")
-        else (str(measure), math.nan, measure)
-        for measure in wanted
-        for a in (contexts if takes(measure, "context") and judged.has("context") else [math.nan])
-    ]
+    made = [(str(one), a, variant) for one in wanted for a, variant in in_contexts(one, CONTEXTS, judged)]
     every = list(dict.fromkeys(variant for _, _, variant in made))
     scores = score_runs(judged, lists, every, draws=0).queries
     use, notes = _use(lists, counts, cutoff)
     if not judged.has("context"):
-        notes.append("no label is given the document above: a context weight would change nothing")
+        notes.append(NO_CONTEXT)
+    about = pl.DataFrame([row[:2] for row in made], schema=["measure", "context"], orient="row")
     parts = []
     for (system,), mine in scores.group_by("system", maintain_order=True):
-        for name in [name for name in RATES if name in use.columns]:
+        for name in use.columns[2:]:
             both = mine.join(use.select("system", "query", name), on=["system", "query"]).drop_nulls(name).sort("query")
             if both.height < 3:
                 notes.append(f"{system}: {count(both.height, 'query', 'queries')} with {name}: too few to correlate")
@@ -102,12 +87,8 @@ def against_click_rates(
             values = np.column_stack([both[str(variant)].to_numpy() for _, _, variant in made]).astype(np.float64)
             used = both[name].to_numpy().astype(np.float64)
             found = rank_correlations(values, used, level=level, draws=draws, seed=seed)
-            parts.append(
-                pl.DataFrame({"measure": [m for m, _, _ in made], "context": [a for _, a, _ in made]})
-                .with_columns(pl.lit(str(system)).alias("system"), pl.lit(name).alias("use"))
-                .select("system", "use", "measure", "context")
-                .with_columns(pl.Series(key, column) for key, column in found.columns().items())
-            )
+            rows = about.select(pl.lit(str(system)).alias("system"), pl.lit(name).alias("use"), pl.all())
+            parts.append(rows.with_columns(pl.Series(key, column) for key, column in found.columns().items()))
     if not parts:
         raise Undefined("fewer than three queries have labels, a list and clicks: no correlation can be told")
     frame = pl.concat(parts)
@@ -137,9 +118,9 @@ def _use(lists: Sequence[Runs], counts: Clicks, cutoff: int) -> tuple[pl.DataFra
     if len(some):
         labels = Judgments(labels.frame.filter(pl.col("query").is_in(some.implode())))
         scorer = Scorer(labels, [nDCG @ cutoff], draws=0)
-        found = pl.concat([scorer.score(run).queries for run in lists if _meets(run, some)] or [use.clear()])
-        if found.width == 3:
-            found = found.rename({str(nDCG @ cutoff): "click nDCG"})
+        meets = [run for run in lists if run.frame["query"].is_in(some.implode()).any()]
+        if meets:
+            found = pl.concat([scorer.score(run).queries for run in meets]).rename({str(nDCG @ cutoff): "click nDCG"})
             use = use.join(found, on=["system", "query"], how="left", maintain_order="left")
     without = counts.frame["query"].n_unique() - len(some)
     if without:
@@ -150,28 +131,19 @@ def _use(lists: Sequence[Runs], counts: Clicks, cutoff: int) -> tuple[pl.DataFra
     return use, notes
 
 
-def _meets(run: Runs, queries: pl.Series) -> bool:
-    return bool(run.frame["query"].is_in(queries.implode()).any())
-
-
 def _finding(frame: pl.DataFrame, level: float) -> str:
     known = frame.filter(pl.col("spearman").is_not_nan())
     if not known.height:
         return "Neither measures nor clicks vary over the queries: a correlation cannot be told."
-    told = known.filter(pl.col("p_adjusted") < 1 - level)
-    among = told if told.height else known
-    best = among.sort(pl.col("spearman").abs(), descending=True, maintain_order=True).row(0, named=True)
+    shown, best, said = strongest(known, level)
     weight = "" if math.isnan(best["context"]) else f" with context weight {best['context']:g}"
-    said = f"Spearman {best['spearman']:.2f}"
-    if not math.isnan(best["spearman_low"]):
-        said += f" ({level * 100:g} % interval {best['spearman_low']:.2f} to {best['spearman_high']:.2f})"
     about = f"{best['measure']}{weight} and {best['use']} of {best['system']}"
     if known["p_adjusted"].is_nan().all():
         return f"{about} are nearest to each other: {said} over {count(best['n'], 'query', 'queries')}, not tested."
-    if not told.height:
+    if not shown:
         return f"No measure goes along with clicks beyond chance; the nearest are {about}: {said}."
     together = "go together" if best["spearman"] > 0 else "go against each other"
     return (
-        f"{told.height:,} of {known.height:,} pairs of a measure and a click rate are shown to vary together; {about} "
+        f"{shown:,} of {known.height:,} pairs of a measure and a click rate are shown to vary together; {about} "
         f"{together} most: {said} over {count(best['n'], 'query', 'queries')}."
     )

@@ -7,15 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from karat.errors import BadInput, MissingExtra
 from karat.measures.gains import Gains
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
+from karat.stats.arrays import Bools, Floats, Ints
 
 #: As many documents as lightgbm takes for one query.
 MOST_DOCUMENTS = 10_000
@@ -39,21 +35,17 @@ class Pool:
     def of(cls, documents: pl.DataFrame, folds: int, seed: int) -> Pool:
         """The pool of these documents, sorted by query, in so many parts; columns beside query and doc are features."""
         if folds < 3:
-            raise BadInput.at(
-                "folds", expected="3 folds or more: to learn from, to stop by, to test on", found=str(folds)
-            )
+            expected = "3 folds or more: to learn from, to stop by, to test on"
+            raise BadInput.at("folds", expected=expected, found=str(folds))
         query = documents.select(pl.col("query").rle_id()).to_series().to_numpy().astype(np.int64)
         size = np.bincount(query)
         if len(size) < folds:
-            raise BadInput.at(
-                "the judgments", expected=f"at least as many queries as folds ({folds})", found=f"{len(size)}"
-            )
+            expected = f"at least as many queries as folds ({folds})"
+            raise BadInput.at("the judgments", expected=expected, found=f"{len(size)}")
         if size.max() > MOST_DOCUMENTS:
-            raise BadInput.at(
-                f"query {documents['query'][int(np.searchsorted(query, size.argmax()))]}",
-                expected=f"at most {MOST_DOCUMENTS:,} labelled documents",
-                found=f"{size.max():,}",
-            )
+            longest = documents["query"][int(np.searchsorted(query, size.argmax()))]
+            expected = f"at most {MOST_DOCUMENTS:,} labelled documents"
+            raise BadInput.at(f"query {longest}", expected=expected, found=f"{size.max():,}")
         columns = [name for name in documents.columns if name not in ("query", "doc")]
         features = documents.select(columns).to_numpy().astype(np.float64)
         return cls(query, features, tuple(columns), parts_of(len(size), folds, seed), folds)
@@ -91,11 +83,8 @@ def rotation(folds: int) -> list[tuple[list[int], int, int]]:
     >>> rotation(3)
     [([2], 1, 0), ([0], 2, 1), ([1], 0, 2)]
     """
-    turns = []
-    for test in range(folds):
-        stop = (test + 1) % folds
-        turns.append(([part for part in range(folds) if part not in (test, stop)], stop, test))
-    return turns
+    turns = ((test, (test + 1) % folds) for test in range(folds))
+    return [([part for part in range(folds) if part not in turn], turn[1], turn[0]) for turn in turns]
 
 
 def out_of_fold(pool: Pool, label: Floats, columns: Sequence[str], gains: Gains, cutoff: int, seed: int) -> Floats:
@@ -123,11 +112,8 @@ def out_of_fold(pool: Pool, label: Floats, columns: Sequence[str], gains: Gains,
 
 def _tells(query: Ints, gain: Floats) -> bool:
     """Whether some query has documents of different worth: otherwise no order is better than another."""
-    if not len(query):
-        return False
-    first = np.concatenate([[True], query[1:] != query[:-1]])
-    begin = np.flatnonzero(first)
-    return bool((np.maximum.reduceat(gain, begin) > np.minimum.reduceat(gain, begin)).any())
+    # The rows of a query stand together: it is enough to look at neighbours.
+    return bool(((np.diff(gain) != 0) & (np.diff(query) == 0)).any())
 
 
 def _fit(
@@ -154,24 +140,21 @@ def _fit(
         "num_threads": 1,
         "verbosity": -1,
     }
-    learn = _dataset(lightgbm, pool, features, grade, rows, None, settings)
+
+    def dataset(which: Bools, like: Any = None) -> Any:
+        sizes = np.bincount(pool.query[which])
+        given = {"label": grade[which], "group": sizes[sizes > 0], "reference": like, "params": settings}
+        return lightgbm.Dataset(features[which], **given, free_raw_data=True)
+
+    learn = dataset(rows)
     if not _tells(pool.query[held], worth[grade[held]]):
         # Nothing to stop by: a short training on all there is.
         return lightgbm.train(settings, learn, num_boost_round=PATIENCE)
-    stop = _dataset(lightgbm, pool, features, grade, held, learn, settings)
+    stop = dataset(held, learn)
     return lightgbm.train(
         settings,
         learn,
         num_boost_round=ROUNDS,
         valid_sets=[stop],
         callbacks=[lightgbm.early_stopping(PATIENCE, verbose=False)],
-    )
-
-
-def _dataset(
-    lightgbm: Any, pool: Pool, features: Floats, grade: Ints, rows: Bools, like: Any, settings: dict[str, Any]
-) -> Any:
-    sizes = np.bincount(pool.query[rows], minlength=len(pool.part))
-    return lightgbm.Dataset(
-        features[rows], label=grade[rows], group=sizes[sizes > 0], reference=like, params=settings, free_raw_data=True
     )

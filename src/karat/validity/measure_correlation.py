@@ -11,19 +11,20 @@ import polars as pl
 from karat.errors import BadInput, Undefined
 from karat.estimate import Scorer
 from karat.measures import Profile, as_measures
-from karat.records import Judgments, LabelsLike, Queries, Result, RunsLike
+from karat.records import Judgments, LabelsLike, Result, RunsLike
 from karat.records.base import count
 from karat.records.runs import joined
 from karat.stats.ap_correlation import tau_ap, tau_ap_b
-
-Floats = npt.NDArray[np.float64]
+from karat.stats.arrays import Floats
+from karat.stats.rank_correlation import kendall
 
 #: With fewer systems a rank correlation says next to nothing.
 FEWEST_SYSTEMS = 3
-FIGURES = ("tau", "tau_b", "tau_ap", "tau_ap_b")
+#: How often the queries are parted in two halves.
+HALVINGS = 100
 COLUMNS = {
     **dict.fromkeys(("first", "second"), pl.String),
-    **dict.fromkeys((*FIGURES, "first_self", "second_self"), pl.Float64),
+    **dict.fromkeys(("tau", "tau_b", "tau_ap", "tau_ap_b", "first_self", "second_self"), pl.Float64),
     **dict.fromkeys(("systems", "queries"), pl.Int64),
 }
 
@@ -34,8 +35,6 @@ def measure_correlation(
     measures: object,
     *,
     profile: str | Profile = "trec_eval",
-    weights: Queries | None = None,
-    halvings: int = 100,
     seed: int = 0,
 ) -> Result:
     """How alike every two measures rank the systems, by the systems' means over queries.
@@ -53,8 +52,8 @@ def measure_correlation(
 
     Chance in the queries makes two measures look less alike than they are with many queries, and no interval over
     queries holds the figure of many: `first_self` and `second_self` tell instead how alike a measure ranks the systems
-    by two random halves of the queries, tau_b on average over `halvings`. Measures that are as alike as that, or
-    more, differ by no more than chance.
+    by two random halves of the queries, tau_b on average. Measures that are as alike as that, or more, differ
+    by no more than chance.
 
     Reference: Kendall (Biometrika 1938); Yilmaz, Aslam and Robertson (SIGIR 2008); Urbano and Marrero (ICTIR 2017);
     Sanderson et al. (SIGIR 2010), Table 3.
@@ -67,16 +66,18 @@ def measure_correlation(
         raise Undefined(
             f"a rank correlation of measures needs {FEWEST_SYSTEMS} systems or more, not {len(lists.systems)}"
         )
-    scorer = Scorer(judged, wanted, profile=profile, complete=True, draws=0, weights=weights)
+    scorer = Scorer(judged, wanted, profile=profile, complete=True, draws=0)
     table = scorer.score(lists).queries
     names = [str(measure) for measure in wanted]
     values, notes = _by_query(table, lists.systems, names)
     means = np.round(values.mean(axis=1), 12)  # equal means differ by rounding
-    alike = _alike_with_itself(values, halvings, seed)
+    alike = _alike_with_itself(values, seed)
     rows = []
     for one, two in combinations(range(len(names)), 2):
         x, y = means[:, one], means[:, two]
-        figures = (*kendall(x, y), tau_ap(x, y), tau_ap_b(x, y), alike[one], alike[two])
+        tau_b = kendall(x, y).item()
+        tau = np.nan if np.isnan(tau_b) else kendall_a(x, y)
+        figures = (tau, tau_b, tau_ap(x, y), tau_ap_b(x, y), alike[one], alike[two])
         rows.append((names[one], names[two], *figures, len(x), values.shape[1]))
     frame = pl.DataFrame(rows, schema=COLUMNS, orient="row")
     known = frame.filter(pl.col("tau_b").is_not_nan())
@@ -95,43 +96,28 @@ def measure_correlation(
     return Result(frame, finding + ".", tuple(notes))
 
 
-def kendall(x: npt.ArrayLike, y: npt.ArrayLike) -> tuple[float, float]:
-    """Kendall's tau (ties in the base) and tau_b of two columns, NaN where one has a single value.
+def kendall_a(x: npt.ArrayLike, y: npt.ArrayLike) -> float:
+    """Kendall's first tau, in which a pair with a tie counts in the base only.
 
-    >>> kendall([1, 2, 3, 4], [1, 3, 2, 2])
-    (0.16666666666666666, 0.18257418583505536)
+    >>> kendall_a([1, 2, 3, 4], [1, 3, 2, 2])
+    0.16666666666666666
     """
-    one, two = np.asarray(x, np.float64), np.asarray(y, np.float64)
-    upper = np.triu_indices(len(one), 1)
-    above = np.sign(one[:, None] - one)[upper]
-    higher = np.sign(two[:, None] - two)[upper]
-    score, untied, other = float(above @ higher), float((above**2).sum()), float((higher**2).sum())
-    if not untied or not other:
-        return np.nan, np.nan
-    return score / len(above), score / float(np.sqrt(untied * other))
+    above, higher = (np.sign(np.subtract.outer(values, values)) for values in (x, y))
+    return float((above * higher).sum() / (above.size - len(above)))
 
 
-def matrix(result: Result, figure: str = "tau_b") -> pl.DataFrame:
-    """One figure of every two measures as a square table, 1 on its diagonal.
+def matrix(result: Result) -> pl.DataFrame:
+    """The tau_b of every two measures as a square table, 1 on its diagonal.
 
-    >>> rows = [{"first": "AP", "second": "RR", "tau_b": 0.5, "tau_ap": 0.4}]
-    >>> matrix(Result(pl.DataFrame(rows), "")).rows()
+    >>> matrix(Result(pl.DataFrame([{"first": "AP", "second": "RR", "tau_b": 0.5}]), "")).rows()
     [('AP', 1.0, 0.5), ('RR', 0.5, 1.0)]
-
-    `tau_ap` is not symmetric; its square shows the row's measure as the truth above the diagonal only.
     """
-    frame = result.frame
-    if figure not in FIGURES:
-        raise BadInput.at("the figure", expected=" or ".join(FIGURES), found=f'"{figure}"')
-    names = pl.concat([frame["first"], frame["second"]]).unique(maintain_order=True).to_list()
-    square = np.full((len(names), len(names)), np.nan)
-    np.fill_diagonal(square, 1.0)
-    place = {name: n for n, name in enumerate(names)}
-    for one, two, value in frame.select("first", "second", figure).iter_rows():
-        square[place[one], place[two]] = value
-        if figure != "tau_ap":
-            square[place[two], place[one]] = value
-    return pl.DataFrame({"measure": names, **{name: square[:, n] for n, name in enumerate(names)}})
+    pairs = result.frame.select("first", "second", "tau_b")
+    turned = pairs.select(first="second", second="first", tau_b="tau_b")
+    names = pl.concat([pairs["first"], pairs["second"]]).unique(maintain_order=True)
+    itself = pl.DataFrame({"first": names, "second": names, "tau_b": 1.0})
+    every = pl.concat([itself, pairs, turned])
+    return every.pivot("second", index="first", values="tau_b", maintain_order=True).rename({"first": "measure"})
 
 
 def _by_query(table: pl.DataFrame, systems: list[str], names: list[str]) -> tuple[Floats, list[str]]:
@@ -147,16 +133,16 @@ def _by_query(table: pl.DataFrame, systems: list[str], names: list[str]) -> tupl
     return values[:, known], notes
 
 
-def _alike_with_itself(values: Floats, halvings: int, seed: int) -> list[float]:
+def _alike_with_itself(values: Floats, seed: int) -> list[float]:
     """For each measure, tau_b between the systems' means over two random halves of the queries, on average."""
     rng = np.random.default_rng(seed)
     _, number, width = values.shape
     half = number // 2
-    found = np.full((halvings, width), np.nan)
-    for place in range(halvings if half else 0):
+    found = np.full((HALVINGS, width), np.nan)
+    for place in range(HALVINGS if half else 0):
         order = rng.permutation(number)
         one = np.round(values[:, order[:half]].mean(axis=1), 12)
         two = np.round(values[:, order[half : 2 * half]].mean(axis=1), 12)
-        found[place] = [kendall(one[:, measure], two[:, measure])[1] for measure in range(width)]
+        found[place] = [kendall(one[:, measure], two[:, measure]).item() for measure in range(width)]
     known = ~np.isnan(found)
     return [float(found[known[:, m], m].mean()) if known[:, m].any() else np.nan for m in range(width)]

@@ -10,8 +10,8 @@ import polars as pl
 from karat.errors import BadInput, Undefined
 from karat.records import FrameLike, Judgments, LabelsLike, Preferences, Queries, Result, RunsLike
 from karat.records.runs import joined
-from karat.validity.compared import Compared, compare
 from karat.validity.measure_correlation import measure_correlation
+from karat.validity.pair_scores import PairScores, score_pairs
 from karat.validity.user_agreement import Agreement, agreement_of
 from karat.validity.votes import preferred
 
@@ -28,8 +28,6 @@ def agreement_tables(
     how: str = "votes",
     at_least: float | None = None,
     queries: Queries | None = None,
-    diversity: Sequence[str] = DIVERSITY,
-    conventional: Sequence[str] = CONVENTIONAL,
     level: float = 0.95,
     draws: int = 1000,
     seed: int = 0,
@@ -54,48 +52,34 @@ def agreement_tables(
     by = "subtopic" if labels.has("subtopic") and preferences.has("subtopic") else "query"
     found: dict[str, Result] = {}
 
-    def table(compared: Compared, split: Sequence[str] = (), ties: str = "out") -> Agreement:
+    def table(compared: PairScores, split: Sequence[str] = (), ties: str = "out") -> Agreement:
         return agreement_of(compared, split=split, ties=ties, queries=queries, level=level, draws=draws, seed=seed)
 
     if labels.has("subtopic"):
-        whole = compare(preferred(preferences, how=how, at_least=at_least), labels, runs, diversity)
-        found["Table 1"] = table(only(whole, [diversity[0]]), ["difference"])
+        whole = score_pairs(preferred(preferences, how=how, at_least=at_least), labels, runs, DIVERSITY)
+        found["Table 1"] = table(whole.first, ["difference"])
         found["Table 2"] = table(whole)
-        if len(diversity) > 1:
-            with suppress(Undefined):  # two systems have no ranking to speak of
-                found["Table 3"] = measure_correlation(labels, runs, diversity, seed=seed)
-    single = compare(preferred(preferences, by=by, how=how, at_least=at_least), labels, runs, conventional)
-    first = only(single, [conventional[0]])
+        with suppress(Undefined):  # two systems have no ranking to speak of
+            found["Table 3"] = measure_correlation(labels, runs, DIVERSITY, seed=seed)
+    single = score_pairs(preferred(preferences, by=by, how=how, at_least=at_least), labels, runs, CONVENTIONAL)
     found["Table 4"] = table(single)
-    found["Table 5"] = table(first, ["difference"])
+    found["Table 5"] = table(single.first, ["difference"])
     zero = table(single, ["zero"])
     found["Table 6"] = part(zero, "one scores 0")
     found["Table 7"] = part(zero, "both score above 0")
     found["Table 8"] = part(table(single, ["zero"], "in"), "both score above 0")
     if queries is not None:
         with suppress(BadInput):  # no kinds are known
-            found["Table 9"] = table(first, ["kind"])
+            found["Table 9"] = table(single.first, ["kind"])
     return found
-
-
-def only(compared: Compared, measures: Sequence[str]) -> Compared:
-    """The same pairs with some of the measures."""
-    from karat.measures import as_measures
-
-    names = [str(measure) for measure in as_measures(list(measures))]
-    places = [compared.column(name) for name in names]
-    return Compared(
-        compared.pairs, tuple(names), compared.score_a[:, places], compared.score_b[:, places], compared.notes
-    )
 
 
 def part(found: Agreement, split: str) -> Agreement:
     """One part of a split as a table of its own, with the tests between parts."""
     rows = found.frame.filter(pl.col("split") == split)
     best = rows.filter(pl.col("agree_share").is_not_nan()).sort("agree_share", descending=True).head(1)
-    if not best.height:
-        return Agreement(rows, f"No pair in which {split}.", found.notes, pl.DataFrame(), found.between_splits)
-    row = best.row(0, named=True)
-    finding = f"Where {split}, {row['measure']} agrees with users most often: in {row['agree']:,} of {row['n']:,} pairs"
-    finding += f" ({100 * row['agree_share']:.0f} %)."
+    finding = f"No pair in which {split}."
+    for row in best.iter_rows(named=True):
+        finding = f"Where {split}, {row['measure']} agrees with users most often: in {row['agree']:,} of "
+        finding += f"{row['n']:,} pairs ({100 * row['agree_share']:.0f} %)."
     return Agreement(rows, finding, found.notes, pl.DataFrame(), found.between_splits)

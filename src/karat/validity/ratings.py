@@ -7,17 +7,16 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from karat.errors import BadInput, Undefined
 from karat.estimate import Scorer
 from karat.records import Judgments, LabelsLike, Ratings, Result, Runs, SessionLists
 from karat.records.base import count
+from karat.records.number_format import interval_said
+from karat.stats.arrays import Floats
 from karat.stats.bootstrap import Resampling
 from karat.stats.rank_correlation import rank_correlations
-
-Floats = npt.NDArray[np.float64]
 
 #: How fast later lists of a session count less in `discounted`: one by 1 + the logarithm of the step to this base.
 SESSION_BASE = 4.0
@@ -60,10 +59,10 @@ def against_ratings(
 
     Each list is scored with the labels of its session (or of its `query`, where the lists have that column), the
     scores of a session are put together (`aggregates`: mean, last, max, first, min, sum, or discounted, which divides
-    the n-th list's score by 1 + log4 n), and Spearman's rho and Kendall's tau_b are taken over the sessions. Intervals
-    are bootstrap intervals over sessions, or over the values of a column of the ratings (`by="user"`: searches of one
-    user are alike). `p_adjusted` allows for the number of rows. The row `number of lists` is no measure: it shows what
-    the length of a search alone tells. Not for comparing systems: users differ, and each rates a search of their own.
+    the n-th list's score by 1 + log4 n), and Spearman's rho and Kendall's tau_b are taken over the sessions. The
+    bootstrap draws sessions, or the values of a column of the ratings (`by="user"`: searches of one user are alike).
+    `p_adjusted` allows for the number of rows. The row `number of lists` shows what the length of a search alone tells.
+    Not for comparing systems: users differ, and each rates a search of their own.
 
     Reference: Jiang and Allan, Correlation Between System and User Metrics in a Session (CHIIR 2016).
     """
@@ -107,13 +106,12 @@ def against_ratings(
 
 def _put_together(scored: pl.DataFrame, names: list[str], aggregates: Sequence[str]) -> pl.DataFrame:
     """A figure for each session, measure and way to put lists together: session, measure, lists, value."""
+    ways = list(dict.fromkeys(aggregates))
     lists = scored.unpivot(names, index=["session", "step"], variable_name="measure", value_name="score")
     lists = lists.with_columns(pl.col("score").fill_nan(None))
-    figures = lists.group_by("session", "measure", maintain_order=True).agg(
-        AGGREGATES[how].alias(how) for how in dict.fromkeys(aggregates)
-    )
-    long = figures.unpivot(list(dict.fromkeys(aggregates)), index=["session", "measure"], variable_name="lists")
-    order = pl.DataFrame({"measure": names}).join(pl.DataFrame({"lists": list(dict.fromkeys(aggregates))}), how="cross")
+    figures = lists.group_by("session", "measure", maintain_order=True).agg(AGGREGATES[how].alias(how) for how in ways)
+    long = figures.unpivot(ways, index=["session", "measure"], variable_name="lists")
+    order = pl.DataFrame({"measure": names}).join(pl.DataFrame({"lists": ways}), how="cross")
     long = order.join(long, on=["measure", "lists"], maintain_order="left")
     number = scored.group_by("session", maintain_order=True).agg(
         measure=pl.lit(NUMBER), lists=pl.lit("-"), value=pl.len().cast(pl.Float64)
@@ -125,15 +123,13 @@ def _put_together(scored: pl.DataFrame, names: list[str], aggregates: Sequence[s
 def _scored(lists: SessionLists, labels: Judgments, measures: object) -> tuple[pl.DataFrame, list[str], list[str]]:
     """The score of every list, session by session; a list without results scores what an empty list does."""
     frame = lists.frame if "query" in lists.frame.columns else lists.frame.with_columns(query="session")
-    several = frame.group_by("session", "step").agg(pl.col("query").n_unique()).filter(pl.col("query") > 1)
-    if several.height:
-        session, step, _ = several.sort("session", "step").row(0)
-        raise BadInput.at(
-            "the session lists", expected="one query for a list", found=f"several in list {step} of {session}"
-        )
     # Every list is a query of its own with the labels of the session's query: any number of lists may share them.
     number = frame.select("session", "step", "query").unique(maintain_order=True).with_row_index("number")
     number = number.with_columns(pl.col("number").cast(pl.String))
+    several = number.filter(pl.struct("session", "step").is_duplicated()).sort("session", "step")
+    for session, step in several.select("session", "step").head(1).iter_rows():
+        found = f"several in list {step} of {session}"
+        raise BadInput.at("the session lists", expected="one query for a list", found=found)
     known = number.join(labels.frame, on="query", maintain_order="left")
     if not known.height:
         raise BadInput.at(
@@ -144,16 +140,22 @@ def _scored(lists: SessionLists, labels: Judgments, measures: object) -> tuple[p
         )
     mine = replace(labels, frame=known.drop("query", "session", "step").rename({"number": "query"}))
     shown = frame.drop_nulls("doc").join(number, on=["session", "step"], maintain_order="left")
-    run = Runs.check(
-        shown.select(
-            system=pl.lit("lists"), query="number", doc="doc", rank="rank", score=-pl.col("rank").cast(pl.Float64)
-        )
-    )
-    scores = Scorer(mine, measures, complete=True, draws=0).score(run)
+    score = -pl.col("rank").cast(pl.Float64)
+    run = shown.select(system=pl.lit("lists"), query="number", doc="doc", rank="rank", score=score)
+    scores = Scorer(mine, measures, complete=True, draws=0).score(Runs.check(run))
     unlabelled = number.height - known["number"].n_unique()
     notes = [f"{count(unlabelled, 'list')} without labels left out"] if unlabelled else []
     scored = number.join(scores.queries, left_on="number", right_on="query")
     return scored, list(scores.measures), notes
+
+
+def strongest(known: pl.DataFrame, level: float) -> tuple[int, dict[str, Any], str]:
+    """How many correlations are shown, the largest of them (of all, if none is), and that one in words."""
+    told = known.filter(pl.col("p_adjusted") < 1 - level)
+    among = told if told.height else known
+    best = among.sort(pl.col("spearman").abs(), descending=True, maintain_order=True).row(0, named=True)
+    said = f"Spearman {best['spearman']:.2f}{interval_said(best['spearman_low'], best['spearman_high'], level)}"
+    return told.height, best, said
 
 
 def _finding(frame: pl.DataFrame, rating: str, stars: Floats, level: float) -> str:
@@ -163,22 +165,17 @@ def _finding(frame: pl.DataFrame, rating: str, stars: Floats, level: float) -> s
         return f"{same}: whether a measure goes along with it cannot be told."
     if not known.height:
         return f"No measure varies over the sessions: whether one goes along with {rating} cannot be told."
-    told = known.filter(pl.col("p_adjusted") < 1 - level)
-    among = told if told.height else known
-    best = among.sort(pl.col("spearman").abs(), descending=True, maintain_order=True).row(0, named=True)
-    said = f"Spearman {best['spearman']:.2f}"
-    if not np.isnan(best["spearman_low"]):
-        said += f" ({level * 100:g} % interval {best['spearman_low']:.2f} to {best['spearman_high']:.2f})"
+    shown, best, said = strongest(known, level)
     which = f"{best['measure']}, {best['lists']} of a session's lists,"
     if known["p_adjusted"].is_nan().all():
         return f"{which} is nearest to {rating}: {said} over {count(best['n'], 'session')}, not tested."
-    if not told.height:
+    if not shown:
         return (
             f"No measure goes along with {rating} beyond chance over {count(best['n'], 'session')}; the nearest is "
             f"{which} with {said}."
         )
     way = "goes along with" if best["spearman"] > 0 else "goes against"
     return (
-        f"{told.height:,} of {known.height:,} ways to score a session are shown to vary with {rating}; {which} {way} "
+        f"{shown:,} of {known.height:,} ways to score a session are shown to vary with {rating}; {which} {way} "
         f"it most: {said} over {count(best['n'], 'session')}."
     )

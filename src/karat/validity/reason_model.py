@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -12,14 +12,11 @@ import polars as pl
 from karat.errors import BadInput, Undefined
 from karat.records import Result
 from karat.records.base import count
-from karat.records.result import rows_of
-from karat.stats.bootstrap import mean_intervals
+from karat.stats.arrays import Bools, Floats, Ints
+from karat.stats.bootstrap import Resampling, mean_intervals
 from karat.stats.totals import totals
 from karat.validity.reason_classes import NAMES, UNCLASSIFIABLE
-from karat.validity.reasons import Flags, codes_of, comments_of, reasons_by_rules
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
+from karat.validity.reasons import codes_of, comments_of, rule_flags
 
 #: A class with fewer coded comments than this is left to the rules.
 FEWEST_CODED = 5
@@ -38,6 +35,7 @@ class ReasonModel(Result):
 
     #: Overall: mean overlap with the coder's classes (Jaccard), exact matches, F1; rules, model, difference.
     overall: pl.DataFrame
+    beside: ClassVar[tuple[str, ...]] = ("overall",)
     _words: Any
     _models: dict[str, Any]
 
@@ -53,16 +51,8 @@ class ReasonModel(Result):
             *(pl.Series(name, flags[:, place]) for place, name in enumerate(NAMES)), suggested=pl.Series(named)
         )
 
-    def to_dict(self) -> dict[str, Any]:
-        """The result as one document: `finding`, `rows`, `overall`, `notes`."""
-        found = super().to_dict()
-        notes = found.pop("notes")
-        return found | {"overall": rows_of(self.overall), "notes": notes}
 
-
-def learn_reasons(
-    coded: Any, *, codes: str = "codes", folds: int = 5, level: float = 0.95, draws: int = 1000, seed: int = 0
-) -> ReasonModel:
+def learn_reasons(coded: Any, *, folds: int = 5, level: float = 0.95, draws: int = 1000, seed: int = 0) -> ReasonModel:
     """Learn the classes of reasons from comments coded by hand; figures are from comments that were not learned from.
 
     `coded` has the columns `reason` (or `comment`) and `codes`, several divided by ; as in `position; number`. The
@@ -74,42 +64,41 @@ def learn_reasons(
     Use it to suggest, and let a person decide: classes of a few comments are learned badly. The coder is taken for
     right; see `coder_agreement` for how right two coders are.
     """
-    frame, flags = codes_of(coded, codes)
+    frame, flags = codes_of(coded)
     if frame.height < FEWEST_COMMENTS:
         raise Undefined(f"{count(frame.height, 'coded comment')}: too few to learn from ({FEWEST_COMMENTS} or more)")
     if not 2 <= folds <= frame.height:
         raise BadInput.at("the folds", expected="2 or more, not more than comments", found=str(folds))
     by_query = "query" in frame.columns and frame["query"].null_count() == 0 and frame["query"].n_unique() >= folds
-    group = (
-        frame["query"].cast(pl.String).rank("dense").to_numpy().astype(np.int64) - 1
-        if by_query
-        else np.arange(frame.height)
-    )
+    group = np.arange(frame.height)
+    if by_query:
+        group = frame["query"].cast(pl.String).rank("dense").to_numpy().astype(np.int64) - 1
     number = int(group.max()) + 1
     part = (np.random.default_rng(seed).permutation(number) % folds)[group]
     learned = np.zeros_like(flags)
     for fold in range(folds):
         words, models = _learn(frame.filter(pl.Series(part != fold)), flags[part != fold], seed)
         learned[part == fold] = _suggest(words, models, frame.filter(pl.Series(part == fold)))[0]
-    rules = reasons_by_rules(frame).select(NAMES).to_numpy()
+    rules = rule_flags(frame)
     words, models = _learn(frame, flags, seed)
-    notes = [
-        f"{folds}-fold cross-validation"
-        + (" by query" if by_query else "")
-        + f" over {count(frame.height, 'comment')}, seed {seed}"
-    ]
+    together = " by query" if by_query else ""
+    notes = [f"{folds}-fold cross-validation{together} over {count(frame.height, 'comment')}, seed {seed}"]
     left = [name for place, name in enumerate(NAMES) if flags[:, place].any() and name not in models]
     if left:
         notes.append(f"fewer than {FEWEST_CODED} comments, left to the rules: {', '.join(left)}")
-    overall = _overall(flags, rules, learned, group, number, level, draws, seed)
-    classes = _classes(flags, rules, learned)
-    finding = _finding(overall.row(0, named=True), level)
+    resampling = Resampling(level, draws, seed)
+    overall = _overall(flags, {"rules": rules, "model": learned}, group, number, resampling)
     return ReasonModel(
-        frame=classes, finding=finding, notes=tuple(notes), overall=overall, _words=words, _models=models
+        frame=_classes(flags, {"rules": rules, "model": learned}),
+        finding=_finding(overall.row(0, named=True), level),
+        notes=tuple(notes),
+        overall=overall,
+        _words=words,
+        _models=models,
     )
 
 
-def _learn(frame: pl.DataFrame, flags: Flags, seed: int) -> tuple[Any, dict[str, Any]]:
+def _learn(frame: pl.DataFrame, flags: Bools, seed: int) -> tuple[Any, dict[str, Any]]:
     """The vocabulary, and a classifier for every class with enough comments on either side."""
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.linear_model import LogisticRegression
@@ -129,13 +118,12 @@ def _learn(frame: pl.DataFrame, flags: Flags, seed: int) -> tuple[Any, dict[str,
 def _features(words: Any, frame: pl.DataFrame) -> Any:
     from scipy.sparse import csr_matrix, hstack
 
-    rules = reasons_by_rules(frame).select(NAMES).to_numpy().astype(np.float64)
-    return hstack([words.transform(frame["reason"].to_list()), csr_matrix(rules)]).tocsr()
+    return hstack([words.transform(frame["reason"].to_list()), csr_matrix(rule_flags(frame).astype(float))]).tocsr()
 
 
-def _suggest(words: Any, models: dict[str, Any], frame: pl.DataFrame) -> tuple[Flags, Floats]:
+def _suggest(words: Any, models: dict[str, Any], frame: pl.DataFrame) -> tuple[Bools, Floats]:
     """Which classes to suggest, and how probable each is; the rules' answer where nothing was learned."""
-    chance = reasons_by_rules(frame).select(NAMES).to_numpy().astype(np.float64)
+    chance = rule_flags(frame).astype(np.float64)
     features = _features(words, frame)
     for name, model in models.items():
         chance[:, NAMES.index(name)] = model.predict_proba(features)[:, 1]
@@ -147,52 +135,41 @@ def _suggest(words: Any, models: dict[str, Any], frame: pl.DataFrame) -> tuple[F
     return flags, chance
 
 
-def _classes(flags: Flags, rules: Flags, learned: Flags) -> pl.DataFrame:
-    columns: dict[str, Any] = {"class": list(NAMES), "coded": flags.sum(axis=0).astype(np.int64)}
-    for name, said in (("rules", rules), ("model", learned)):
-        both = (flags & said).sum(axis=0)
-        columns[f"{name}_precision"] = _ratio(both, said.sum(axis=0))
-        columns[f"{name}_recall"] = _ratio(both, flags.sum(axis=0))
-        columns[f"{name}_f1"] = _ratio(2 * both, said.sum(axis=0) + flags.sum(axis=0))
+def _classes(flags: Bools, told: dict[str, Bools]) -> pl.DataFrame:
+    coded = flags.sum(axis=0)
+    columns: dict[str, Any] = {"class": list(NAMES), "coded": coded.astype(np.int64)}
+    for name, said in told.items():
+        both, suggested = (flags & said).sum(axis=0), said.sum(axis=0)
+        columns[f"{name}_precision"] = _ratio(both, suggested)
+        columns[f"{name}_recall"] = _ratio(both, coded)
+        columns[f"{name}_f1"] = _ratio(2 * both, suggested + coded)
     return pl.DataFrame(columns).sort("coded", descending=True, maintain_order=True)
 
 
-def _overall(
-    flags: Flags, rules: Flags, learned: Flags, group: Ints, number: int, level: float, draws: int, seed: int
-) -> pl.DataFrame:
+def _overall(flags: Bools, told: dict[str, Bools], group: Ints, number: int, resampling: Resampling) -> pl.DataFrame:
     """Mean overlap of the two sets of classes of a comment, exact matches and F1, with intervals over comments."""
-    rows: dict[str, Any] = {}
-    overlaps = []
-    for name, said in (("rules", rules), ("model", learned)):
-        both = (flags & said).sum(axis=1)
-        overlap = both / (flags | said).sum(axis=1)
-        overlaps.append(overlap)
-        rows |= {
-            f"{name}_overlap": [float(overlap.mean())],
-            f"{name}_exact": [float((flags == said).all(axis=1).mean())],
-            f"{name}_f1": [float(2 * both.sum() / (flags.sum() + said.sum()))],
-        }
-    gain = overlaps[1] - overlaps[0]
-    by_group = totals(group, gain, number) / (len(gain) / number)
-    low, high = (
-        mean_intervals(by_group[:, None], level=level, draws=draws, seed=seed) if draws else ([np.nan], [np.nan])
-    )
-    rows |= {"gain": [float(gain.mean())], "gain_low": [float(low[0])], "gain_high": [float(high[0])], "n": [len(gain)]}
-    return pl.DataFrame(rows)
+    row: dict[str, float] = {}
+    overlaps = {name: (flags & said).sum(axis=1) / (flags | said).sum(axis=1) for name, said in told.items()}
+    for name, said in told.items():
+        row[f"{name}_overlap"] = overlaps[name].mean()
+        row[f"{name}_exact"] = (flags == said).all(axis=1).mean()
+        row[f"{name}_f1"] = 2 * (flags & said).sum() / (flags.sum() + said.sum())
+    gain = overlaps["model"] - overlaps["rules"]
+    low = high = np.full(1, np.nan)
+    if resampling.draws:
+        by_group = totals(group, gain, number) / (len(gain) / number)
+        level, draws, seed = resampling.level, resampling.draws, resampling.seed
+        low, high = mean_intervals(by_group[:, None], level=level, draws=draws, seed=seed)
+    return pl.DataFrame([row | {"gain": gain.mean(), "gain_low": low[0], "gain_high": high[0], "n": len(gain)}])
 
 
 def _ratio(part: npt.NDArray[Any], whole: npt.NDArray[Any]) -> Floats:
-    found: Floats = np.where(whole > 0, part / np.maximum(whole, 1), np.nan)
-    return found
+    return np.where(whole > 0, part / np.maximum(whole, 1), np.nan)
 
 
 def _finding(row: dict[str, Any], level: float) -> str:
     interval = f"{level * 100:g} % interval of the difference {row['gain_low']:+.2f} to {row['gain_high']:+.2f}"
     figures = f"{row['model_overlap']:.2f} against {row['rules_overlap']:.2f}"
-    if row["gain_low"] > 0:
-        said = f"The model finds a coder's reasons better than the rules do: mean overlap {figures}"
-    elif row["gain_high"] < 0:
-        said = f"The model finds a coder's reasons worse than the rules do: mean overlap {figures}"
-    else:
-        said = f"The model finds a coder's reasons no better than the rules do: mean overlap {figures}"
+    how = "better" if row["gain_low"] > 0 else "worse" if row["gain_high"] < 0 else "no better"
+    said = f"The model finds a coder's reasons {how} than the rules do: mean overlap {figures}"
     return f"{said} ({interval}; {count(row['n'], 'comment')} not learned from)."

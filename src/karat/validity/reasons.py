@@ -7,16 +7,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from karat.errors import BadInput, Undefined
 from karat.records import Preferences, Result
 from karat.records.base import count, frame_of
+from karat.stats.arrays import Bools
 from karat.validity.reason_classes import NAMES, REASONS, UNCLASSIFIABLE
 from karat.validity.votes import counted, trusted
-
-Flags = npt.NDArray[np.bool_]
 
 #: What stands between the classes of one comment in a table.
 SEPARATORS = r"[;|,]"
@@ -26,28 +24,28 @@ EXAMPLES, LONGEST = 2, 80
 WORDS = pl.col("reason").str.len_chars() > 0
 
 
-def comments_of(data: Any, column: str = "reason") -> pl.DataFrame:
+def comments_of(data: Any) -> pl.DataFrame:
     """Comments as a frame with `reason` and whatever else is known of them, blanks left out.
 
     >>> comments_of(["more relevant", " "]).rows()
     [('more relevant',)]
     """
-    return _answers(data, column).filter(WORDS)
+    return _answers(data).filter(WORDS)
 
 
-def _answers(data: Any, column: str = "reason") -> pl.DataFrame:
+def _answers(data: Any) -> pl.DataFrame:
     """The same with the blanks: an answer without a word, to a trap perhaps, still tells of its judge."""
     if isinstance(data, Preferences):
         frame = data.frame
     elif isinstance(data, pl.Series) or (isinstance(data, list | tuple) and all(isinstance(d, str) for d in data)):
-        frame = pl.DataFrame({column: list(data)}, schema={column: pl.String})
+        frame = pl.DataFrame({"reason": list(data)}, schema={"reason": pl.String})
     else:
         frame = frame_of(data, "the comments")
-    if column not in frame.columns and "comment" in frame.columns:
-        frame = frame.rename({"comment": column})
-    if column not in frame.columns:
-        raise BadInput.at("the comments", expected=f"a column {column}", found=", ".join(frame.columns))
-    return frame.with_columns(pl.col(column).cast(pl.String).str.strip_chars().alias("reason"))
+    if "reason" not in frame.columns and "comment" in frame.columns:
+        frame = frame.rename({"comment": "reason"})
+    if "reason" not in frame.columns:
+        raise BadInput.at("the comments", expected="a column reason", found=", ".join(frame.columns))
+    return frame.with_columns(pl.col("reason").cast(pl.String).str.strip_chars())
 
 
 def reasons_by_rules(comments: Any) -> pl.DataFrame:
@@ -64,18 +62,29 @@ def reasons_by_rules(comments: Any) -> pl.DataFrame:
     """
     frame = comments_of(comments)
     texts = frame["reason"].str.to_lowercase().str.replace_all("\u2019", "'")
-    found = {reason.name: reason.found(texts) for reason in REASONS}
+    found = {name: _any_of(words, texts) for name, words in REASONS.items()}
     # More relevant results are better ones, not necessarily more of them.
     plain = texts.str.replace_all(r"\bmore (?:\w+ )?(?:ir|non[- ]?)?relevant (?:results?|links?|sites?|pages?)\b", " ")
-    found["number"] &= REASONS[NAMES.index("number")].found(plain)
+    found["number"] &= _any_of(REASONS["number"], plain)
     # Who says "not relevant" has not said "relevant".
     found["more relevant"] &= ~(found["irrelevant"] & ~texts.str.contains(r"\bmore relevan"))
-    none = ~np.any([found[name].to_numpy() for name in NAMES], axis=0)
-    found[UNCLASSIFIABLE] = pl.Series(none, dtype=pl.Boolean)
+    found[UNCLASSIFIABLE] = ~pl.DataFrame(found).select(pl.any_horizontal(pl.all())).to_series()
     return frame.select("reason").with_columns(found[name].alias(name) for name in NAMES)
 
 
-def codes_of(coded: Any, column: str = "codes") -> tuple[pl.DataFrame, Flags]:
+def rule_flags(comments: Any) -> Bools:
+    """What the rules say as comments x classes."""
+    return reasons_by_rules(comments).select(NAMES).to_numpy()
+
+
+def _any_of(words: Sequence[str], texts: pl.Series) -> pl.Series:
+    """Which of these lower-case texts have one of the words."""
+    if not words:
+        return pl.repeat(False, len(texts), dtype=pl.Boolean, eager=True)
+    return texts.str.contains("|".join(f"(?:{word})" for word in words)).fill_null(False)
+
+
+def codes_of(coded: Any) -> tuple[pl.DataFrame, Bools]:
     """Hand-coded comments, and which classes each has: from a column with names such as `position; number`.
 
     >>> codes_of([{"reason": "higher up", "codes": "Position; number"}])[1].sum()
@@ -84,16 +93,15 @@ def codes_of(coded: Any, column: str = "codes") -> tuple[pl.DataFrame, Flags]:
     The codes may also be lists. A name that is none of the fifteen is an error that says which.
     """
     frame = comments_of(coded)
-    if column not in frame.columns:
-        raise BadInput.at("the coded comments", expected=f"a column {column}", found=", ".join(frame.columns))
-    codes = frame[column]
+    if "codes" not in frame.columns:
+        raise BadInput.at("the coded comments", expected="a column codes", found=", ".join(frame.columns))
+    codes = frame["codes"]
     if codes.dtype != pl.List:
         codes = codes.cast(pl.String).str.replace_all(SEPARATORS, ";").str.split(";")
     tidy = codes.list.eval(pl.element().cast(pl.String).str.strip_chars().str.to_lowercase())
     tidy = tidy.list.eval(pl.element().filter(pl.element().str.len_chars() > 0))
     known = frame.with_columns(tidy.alias("codes")).filter(pl.col("codes").list.len() > 0)
-    names = known["codes"].explode().unique().drop_nulls()
-    strange = [name for name in names.sort() if name not in NAMES]
+    strange = sorted({*known["codes"].explode().drop_nulls()} - {*NAMES})
     if strange:
         raise BadInput.at("the codes", expected=f"classes such as {', '.join(NAMES[:3])}", found=f'"{strange[0]}"')
     if not known.height:
@@ -102,7 +110,7 @@ def codes_of(coded: Any, column: str = "codes") -> tuple[pl.DataFrame, Flags]:
     return known, flags.astype(bool)
 
 
-def reason_table(comments: Any, flags: Flags | None = None) -> Result:
+def reason_table(comments: Any, flags: Bools | None = None) -> Result:
     """How many comments give each reason, most frequent first, with examples (the paper's Table 10).
 
     >>> reason_table(["more relevant results", "dead links"]).frame.filter(pl.col("n") > 0).select("class", "n").rows()
@@ -120,31 +128,20 @@ def reason_table(comments: Any, flags: Flags | None = None) -> Result:
     if flags is not None:
         if len(flags) != written:
             raise BadInput.at("the flags", expected=f"a row for each of {written:,} comments", found=str(len(flags)))
-        flags = flags[frame["_row"].to_numpy()]
-    if flags is None:
-        if "codes" in frame.columns:
-            frame, flags = codes_of(frame)
-            how = "as coded by hand"
-        else:
-            flags = reasons_by_rules(frame).select(NAMES).to_numpy()
-            how = "by rules: suggestions to check, not codes"
+        flags, how = flags[frame["_row"].to_numpy()], "as suggested"
+    elif "codes" in frame.columns:
+        (frame, flags), how = codes_of(frame), "as coded by hand"
     else:
-        how = "as suggested"
+        flags, how = rule_flags(frame), "by rules: suggestions to check, not codes"
     if not frame.height:
         raise Undefined("no comment has any words" if not written else "no comment is of a preference")
     texts = frame["reason"].to_list()
     rows = []
-    for place, reason in enumerate(REASONS):
-        mine = [texts[row] for row in np.flatnonzero(flags[:, place])]
-        rows.append(
-            {
-                "class": reason.name,
-                "n": len(mine),
-                "share": len(mine) / len(texts),
-                "example": " / ".join(_short(text) for text in _telling(mine)),
-            }
-        )
-    table = pl.DataFrame(rows).sort("n", descending=True, maintain_order=True)
+    for name, said in zip(NAMES, flags.T, strict=True):
+        mine = [texts[row] for row in np.flatnonzero(said)]
+        rows.append((name, len(mine), len(mine) / len(texts), " / ".join(_short(text) for text in _telling(mine))))
+    table = pl.DataFrame(rows, schema=["class", "n", "share", "example"], orient="row")
+    table = table.sort("n", descending=True, maintain_order=True)
     several = int((flags.sum(axis=1) > 1).sum())
     top = table.row(0, named=True)
     finding = (
@@ -161,10 +158,9 @@ def _of_a_preference(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
     if frame.height and {"query", "left", "right", "choice"} <= {*frame.columns}:
         kept = counted(trusted(frame))
         frame, notes = kept.frame, list(kept.notes)
-    frame = frame.filter(WORDS)
-    if "choice" not in frame.columns:
-        return frame, notes
-    sided = frame.filter(pl.col("choice").cast(pl.String).str.to_lowercase().is_in(["left", "right"]))
+    frame = sided = frame.filter(WORDS)
+    if "choice" in frame.columns:
+        sided = frame.filter(pl.col("choice").cast(pl.String).str.to_lowercase().is_in(["left", "right"]))
     if sided.height < frame.height:
         left = count(frame.height - sided.height, "comment")
         notes.append(f"{left} of answers that prefer no list left out, as in the paper")

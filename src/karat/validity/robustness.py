@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from karat.errors import Undefined
@@ -18,18 +17,17 @@ from karat.measures import Gains
 from karat.records import LabelsLike, Result
 from karat.records.base import count
 from karat.records.scale import nothing_below
+from karat.stats.arrays import Floats, Ints
 from karat.stats.kappas import label_counts
-from karat.validity.tied import tied_gap, tied_ndcg
+from karat.validity.tie_expectation import tied_gap, tied_ndcg
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 #: What a measure makes of tables of two judges' levels and of what a level is worth.
 Score = Callable[[Floats, Floats], Floats]
+#: One of so many users should find a document good: the weights that are looked at.
+USERS = (2, 3, 4)
 
 
-def robustness(
-    labels: LabelsLike, top: float | None = None, *, of: Sequence[int] = (2, 3, 4), all_labels: bool = False
-) -> Result:
+def robustness(labels: LabelsLike, top: float | None = None, *, all_labels: bool = False) -> Result:
     """Scores of one judge's perfect ranking by another judge's labels, mean and sd over queries.
 
     >>> rows = [{"query": q, "doc": d, "judge": j, "label": label} for q in "12" for j, given in
@@ -55,13 +53,13 @@ def robustness(
     queries, top_alone = panel.n_queries, np.arange(len(levels)) == len(levels) - 1
     wanted = np.tile(top_alone.astype(np.float64), (queries, 1))
     exp = np.tile(Gains.of("exp").apply(np.array(levels)), (queries, 1))
-    users = {n: _weights(panel, levels, n) for n in of}
+    users = {f"(gains=udm(1/{n}))": _weights(panel, levels, n) for n in USERS}
     measures: dict[str, tuple[Score, Floats]] = {
         f"AP(rel={levels[-1]:g})": (tied_gap, wanted),
-        **{f"GAP(gains=udm(1/{n}))": (tied_gap, users[n]) for n in of},
+        **{f"GAP{gains}": (tied_gap, worth) for gains, worth in users.items()},
         "nDCG(gains='exp',discount='zipf')": (partial(tied_ndcg, discount="zipf"), exp),
         "nDCG(gains='exp')": (tied_ndcg, exp),
-        **{f"nDCG(gains=udm(1/{n}))": (tied_ndcg, users[n]) for n in of},
+        **{f"nDCG{gains}": (tied_ndcg, worth) for gains, worth in users.items()},
     }
     rows = [(name, *_summary(_scores(score, tables, worth, query), query)) for name, (score, worth) in measures.items()]
     table = pl.DataFrame(rows, schema=["measure", "mean", "sd", "n", "n_queries"], orient="row")
@@ -89,9 +87,8 @@ def _tables(panel: Panel, levels: Sequence[float]) -> tuple[Ints, Floats]:
 
     The query of each table, and how many documents the one gave the level (rows, best first) and the other that one.
     """
-    frame = pl.DataFrame(
-        {"query": panel.query, "item": panel.item, "judge": panel.judge, "level": level_of(panel, levels)}
-    ).unique(["item", "judge"], keep="first", maintain_order=True)
+    columns = {"query": panel.query, "item": panel.item, "judge": panel.judge, "level": level_of(panel, levels)}
+    frame = pl.DataFrame(columns).unique(["item", "judge"], keep="first", maintain_order=True)
     both = frame.join(frame, on=["query", "item"], suffix="_other").filter(pl.col("judge") != pl.col("judge_other"))
     two = ["query", "judge", "judge_other"]
     both = both.filter(pl.len().over(two) >= 2).sort(two)

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
+from karat.stats.arrays import Floats, Ints
 
 
 def sign_tables(apart: Floats, sign: Ints, shares: Sequence[float], times: Floats) -> tuple[Floats, Floats]:
@@ -53,8 +51,7 @@ def _but_for_rounding(size: Floats) -> Floats:
     """Sizes that are equal but for rounding made equal: each group takes its smallest."""
     levels, place = np.unique(size, return_inverse=True)
     new = np.diff(levels, prepend=-np.inf) > 1e-10 * max(float(levels[-1]), 1e-300) if len(levels) else levels > 0
-    equal: Floats = levels[np.maximum.accumulate(np.where(new, np.arange(len(levels)), 0))][place]
-    return equal
+    return levels[np.maximum.accumulate(np.where(new, np.arange(len(levels)), 0))][place]
 
 
 def jaccard_of_signs(tables: Floats) -> Floats:

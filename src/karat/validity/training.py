@@ -11,26 +11,27 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from karat.errors import BadInput
 from karat.estimate import Scorer
 from karat.labels import Panel
-from karat.labels.consensus import How
 from karat.measures import nDCG, parse_measure
 from karat.measures.gains import Gains
 from karat.records import Judgments, LabelsLike, Result, Runs
 from karat.records.base import count
+from karat.records.number_format import p_said
 from karat.stats import mean_intervals
+from karat.stats.arrays import Bools, Floats, Ints
 from karat.validity.lambdarank import Pool, library, out_of_fold
 from karat.validity.training_data import DOCUMENT, feature_table, taught
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
 #: A ranker: whose labels it learnt from, and which set of features it has.
 Ranker = tuple[str, str]
+#: A difference is called significant where p is below this.
+ALPHA = 0.05
+#: What is told of a difference from the baseline.
+COMPARED = ("difference", "p", "significant", "difference_low", "difference_high", "p_permutation")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -47,12 +48,9 @@ def train(
     labels: LabelsLike,
     features: Any,
     *,
-    groups: Sequence[str] | None = None,
-    consensus: How = "median",
     feature_sets: Mapping[str, Sequence[str]] | None = None,
     measure: str | nDCG = "nDCG@10",
     folds: int = 5,
-    alpha: float = 0.05,
     level: float = 0.95,
     draws: int = 1000,
     seed: int = 0,
@@ -65,14 +63,13 @@ def train(
     >>> train(frame.drop("bm25", "good"), frame.drop("label")).finding  # doctest: +ELLIPSIS
     '2 of 2 comparisons with bm25 are significant; ..., good has nDCG@10 1.000 against 0... (p < 0.001).'
 
-    `features` is a frame with query, doc and a column for each feature; runs, whose scores are the features; or the
-    names of columns of the labels. `feature_sets` maps names to columns; without it: the first feature alone, which is
-    the baseline, each other alone, and all together. Each group has one label for a document (`consensus`). Queries
-    fall into `folds` parts; in turn one is tested on, one says when to stop, the rest is learnt from. A test ranks
-    the documents that the testing group labelled, ties at random, and is scored by nDCG; the training takes its gains
-    from the same measure. p is of the paired t-test over queries against the baseline of the same training and
-    testing groups, `p_permutation` of the sign-flip test; `significant` is p below `alpha`, with no correction for
-    the number of rows.
+    `features` is a frame with query, doc and a column for each feature. `feature_sets` maps names to columns; without
+    it: the first feature alone, which is the baseline, each other alone, and all together. Each group has one label for
+    a document, the median. Queries fall into `folds` parts; in turn one is tested on, one says when to stop, the rest
+    is learnt from. A test ranks the documents that the testing group labelled, ties at random, and is scored by nDCG;
+    the training takes its gains from the same measure. p is of the paired t-test over queries against the baseline of
+    the same training and testing groups, `p_permutation` of the sign-flip test; `significant` is p below 0.05, with no
+    correction for the number of rows.
 
     The question is what the labels do, not which ranker is best: the models are small, and none is tuned.
     """
@@ -81,8 +78,8 @@ def train(
     if not isinstance(chosen, nDCG) or chosen.cutoff is None:
         raise BadInput.at("the measure", expected="nDCG with a cutoff, such as nDCG@10", found=str(measure))
     panel = Panel.of(labels)
-    lessons, notes = taught(panel, groups, consensus)
-    table, sets = feature_table(panel, features, feature_sets)
+    lessons, notes = taught(panel)
+    table, sets = feature_table(features, feature_sets)
     documents = pl.concat([part.frame.select(DOCUMENT) for part in lessons.values()]).unique()
     known = documents.join(table, on=DOCUMENT, how="inner").sort(DOCUMENT)
     if not known.height:
@@ -102,19 +99,17 @@ def train(
             notes.append(f"labels of {by} are alike in every query of a training part: nothing can be learnt from them")
     # Documents of equal score stand in a random order, the same for all rankers: their names decide nothing.
     chance = np.random.default_rng(seed).permutation(known.height)
-    tables, values = [], []
+    tested = []
     for on, part in lessons.items():
         run = _rankings(known, chance, ~np.isnan(graded[on]), scores)
         scorer = Scorer(part, [chosen], level=level, draws=draws, seed=seed)
-        rows, each = _tested(on, run, scorer, list(scores), alpha)
-        tables.append(rows)
-        values.append(each)
+        tested.append(_tested(on, run, scorer, list(scores)))
     notes.append(
         f"{count(len(pool.part), 'query', 'queries')} in {folds} parts: {folds - 2} to learn from, 1 to stop by, 1 to "
-        f"test on, in turn; each difference is tested by itself, at {alpha:g}; labels are of these judges"
+        f"test on, in turn; each difference is tested by itself, at {ALPHA:g}; labels are of these judges"
     )
-    frame = pl.concat(tables)
-    return Training(frame, _finding(frame, str(chosen), next(iter(sets))), tuple(notes), pl.concat(values))
+    frame, values = (pl.concat(parts) for parts in zip(*tested, strict=True))
+    return Training(frame, _finding(frame, str(chosen), next(iter(sets))), tuple(notes), values)
 
 
 def _graded(known: pl.DataFrame, labels: Judgments) -> Floats:
@@ -138,46 +133,38 @@ def _rankings(known: pl.DataFrame, chance: Ints, judged: Bools, scores: Mapping[
     )
 
 
-def _tested(
-    on: str, run: pl.DataFrame, scorer: Scorer, rankers: list[Ranker], alpha: float
-) -> tuple[pl.DataFrame, pl.DataFrame]:
+def _tested(on: str, run: pl.DataFrame, scorer: Scorer, rankers: list[Ranker]) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The rows of one testing group, and the value of each query behind them."""
     keys = pl.DataFrame(
         [(str(number), by, on, name) for number, (by, name) in enumerate(rankers)],
         schema=["system", "train", "test", "features"],
         orient="row",
     )
-    value, low, high = (np.full(len(rankers), np.nan) for _ in range(3))
-    n = np.zeros(len(rankers), np.int64)
-    by_query = np.zeros((0, len(rankers)))
+    figures = dict.fromkeys(("value", "low", "high"), pl.Float64)
+    means = pl.DataFrame(schema={"system": pl.String, **figures, "n": pl.Int64})
     each = pl.DataFrame(schema={"system": pl.String, "query": pl.String, "ndcg": pl.Float64})
     if run.height:
         scored = scorer.score(Runs.of(run))
-        able = np.array([int(name) for name in scored.means["system"]])
-        for column, name in ((value, "value"), (low, "low"), (high, "high"), (n, "n")):
-            column[able] = scored.means[name].to_numpy()
+        means = scored.means
         each = scored.queries.select("system", "query", ndcg=pl.col(scored.measures[0])).sort("query")
-        by_query = np.full((each["query"].n_unique(), len(rankers)), np.nan)
-        for number in able:
-            by_query[:, number] = each.filter(pl.col("system") == str(number))["ndcg"].to_numpy()
+    # A ranker that had nothing to learn from has no list: its column is NaN.
+    by_query = np.full((each["query"].n_unique(), len(rankers)), np.nan)
+    for (name,), mine in each.group_by("system"):
+        by_query[:, int(str(name))] = mine["ndcg"].to_numpy()
     baseline = np.array([rankers.index((by, rankers[0][1])) for by, _ in rankers])
-    differences = _differences(by_query - by_query[:, baseline], scorer)
-    rows = keys.drop("system").with_columns(
-        ndcg=value,
-        low=low,
-        high=high,
-        n_queries=n,
-        difference=differences["difference"],
-        p=differences["p"],
-        significant=pl.Series(differences["p"] < alpha),
-        difference_low=differences["low"],
-        difference_high=differences["high"],
-        p_permutation=differences["p_permutation"],
+    found = _differences(by_query - by_query[:, baseline], scorer)
+    rows = keys.join(means, on="system", how="left", maintain_order="left").select(
+        "train",
+        "test",
+        "features",
+        pl.col("value").fill_null(np.nan).alias("ndcg"),
+        pl.col("low", "high").fill_null(np.nan),
+        pl.col("n").fill_null(0).alias("n_queries"),
     )
     # The baseline is not compared with itself.
-    itself = pl.Series(baseline == np.arange(len(rankers)))
-    compared = rows.columns[rows.columns.index("difference") :]
-    rows = rows.with_columns(pl.when(~itself).then(pl.col(name)).alias(name) for name in compared)
+    other = pl.Series(baseline != np.arange(len(rankers)))
+    compared = pl.DataFrame(found).with_columns(significant=pl.col("p") < ALPHA)
+    rows = rows.with_columns(pl.when(other).then(compared[name]).alias(name) for name in COMPARED)
     return rows, keys.join(each, on="system", maintain_order="left").drop("system")
 
 
@@ -185,18 +172,17 @@ def _differences(values: Floats, scorer: Scorer) -> dict[str, Floats]:
     """The mean of each column with its interval, and two tests that it is 0; NaN where a column is not defined."""
     from scipy.stats import ttest_1samp
 
-    queries, columns = values.shape
-    found = {name: np.full(columns, np.nan) for name in ("difference", "low", "high", "p", "p_permutation")}
-    known = np.flatnonzero(~np.isnan(values).any(axis=0)) if queries else np.zeros(0, np.int64)
-    if not len(known):
+    found = {name: np.full(values.shape[1], np.nan) for name in COMPARED if name != "significant"}
+    known = np.flatnonzero(~np.isnan(values).any(axis=0))
+    if not values[:, known].size:
         return found
     values = values[:, known]
     found["difference"][known] = values.mean(axis=0)
     if scorer.draws:
         ends = mean_intervals(values, level=scorer.level, draws=scorer.draws, seed=scorer.seed)
-        found["low"][known], found["high"][known] = ends
+        found["difference_low"][known], found["difference_high"][known] = ends
         found["p_permutation"][known] = _sign_flip(values, scorer.draws, scorer.seed)
-    varies = values.min(axis=0) < values.max(axis=0)
+    varies = np.ptp(values, axis=0) > 0
     found["p"][known[varies]] = ttest_1samp(values[:, varies], 0.0).pvalue if varies.any() else np.nan
     # Rankings that are identical everywhere give no reason to doubt that they are equal.
     found["p"][known[~values.any(axis=0)]] = 1.0
@@ -212,8 +198,7 @@ def _sign_flip(values: Floats, draws: int, seed: int) -> Floats:
     for start in range(0, draws, at_once):
         signs = rng.integers(0, 2, size=(min(at_once, draws - start), len(values))) * 2.0 - 1.0
         further += (np.abs(signs @ values) >= observed).sum(axis=0)
-    p: Floats = (further + 1) / (draws + 1)
-    return p
+    return (further + 1) / (draws + 1)
 
 
 def _finding(frame: pl.DataFrame, measure: str, baseline: str) -> str:
@@ -230,10 +215,9 @@ def _finding(frame: pl.DataFrame, measure: str, baseline: str) -> str:
     if not sure.height:
         return f"No feature set differs from {baseline} significantly ({count(compared.height, 'comparison')})."
     row = sure.row(0 if sure["difference"][0] > 0 else -1, named=True)
-    p = "p < 0.001" if row["p"] < 0.001 else f"p = {row['p']:.3f}"
     who = f"trained on {row['train']} and tested on {row['test']}, {row['features']}"
     verb = "is" if sure.height == 1 else "are"
     return (
         f"{sure.height} of {count(compared.height, 'comparison')} with {baseline} {verb} significant; {who} has "
-        f"{measure} {row['ndcg']:.3f} against {row['ndcg'] - row['difference']:.3f} ({p})."
+        f"{measure} {row['ndcg']:.3f} against {row['ndcg'] - row['difference']:.3f} ({p_said(row['p'])})."
     )

@@ -10,28 +10,21 @@ import polars as pl
 
 from karat.errors import BadInput
 from karat.labels import Panel
-from karat.labels.consensus import How
-from karat.records import Judgments, Runs
+from karat.records import Judgments
 from karat.records.base import frame_of
 
 DOCUMENT = ["query", "doc"]
 
 
-def taught(panel: Panel, groups: Sequence[str] | None, how: How) -> tuple[dict[str, Judgments], list[str]]:
-    """What each group teaches: one label for each document."""
-    if groups is not None and not panel.has_groups:
-        raise BadInput.at("the judgments", expected="the column group for training on groups", found="none")
-    for name in groups or ():
-        if name not in panel.groups:
-            expected = f"a group of the judgments ({', '.join(panel.groups)})"
-            raise BadInput.at("the groups", expected=expected, found=name)
-    one, notes = panel.consensus(how), list(panel.notes)
+def taught(panel: Panel) -> tuple[dict[str, Judgments], list[str]]:
+    """What each group teaches: one label for each document, the median."""
+    one, notes = panel.consensus("median"), list(panel.notes)
     rows = one.frame.join(panel.items.with_row_index("item").cast({"item": pl.Int64}), on="item")
     if panel.items.columns != DOCUMENT:
         notes.append("a document is worth what it is where it serves best")
     labels = {}
-    for name in groups or panel.groups:
-        mine = rows.filter(pl.col("group") == panel.groups.index(name))
+    for number, name in enumerate(panel.groups):
+        mine = rows.filter(pl.col("group") == number)
         said = replace(one, frame=mine).note()
         notes += [f"{name}: {said}" if panel.has_groups else said] if said else []
         best = mine.group_by(DOCUMENT).agg(pl.col("label").max()).sort(DOCUMENT)
@@ -40,30 +33,22 @@ def taught(panel: Panel, groups: Sequence[str] | None, how: How) -> tuple[dict[s
 
 
 def feature_table(
-    panel: Panel, features: Any, feature_sets: Mapping[str, Sequence[str]] | None
+    features: Any, feature_sets: Mapping[str, Sequence[str]] | None
 ) -> tuple[pl.DataFrame, dict[str, list[str]]]:
     """Query, doc and a number for each feature, null where it is unknown; and the sets of features, baseline first."""
-    if isinstance(features, Runs):
-        frame = features.frame.pivot(on="system", index=DOCUMENT, values="score")
-    elif isinstance(features, list | tuple) and all(isinstance(name, str) for name in features):
-        frame = panel.frame.select(DOCUMENT).with_columns(panel.feature(name) for name in features).unique()
-    else:
-        frame = frame_of(features, "the features")
+    frame = frame_of(features, "the features")
     missing = [name for name in DOCUMENT if name not in frame.columns]
     columns = [name for name in frame.columns if name not in DOCUMENT]
     if missing or not columns:
-        raise BadInput.at(
-            "the features", expected="the columns query, doc and at least one feature", found=", ".join(frame.columns)
-        )
+        expected = "the columns query, doc and at least one feature"
+        raise BadInput.at("the features", expected=expected, found=", ".join(frame.columns))
     sets = _sets(feature_sets, columns)
     used = list(dict.fromkeys(name for wanted in sets.values() for name in wanted))
     frame = frame.select(pl.col(DOCUMENT).cast(pl.String), *(_number(frame[name]) for name in used))
     again = frame.select(DOCUMENT).is_duplicated()
     if again.any():
-        first = frame.filter(again).row(0, named=True)
-        raise BadInput.at(
-            "the features", expected="each document of a query once", found=f"{first['doc']} of {first['query']} again"
-        )
+        query, doc = frame.filter(again).row(0)[:2]
+        raise BadInput.at("the features", expected="each document of a query once", found=f"{doc} of {query} again")
     return frame, sets
 
 
@@ -73,9 +58,8 @@ def _number(values: pl.Series) -> pl.Series:
         return values.cast(pl.Float64)
     kinds = values.drop_nulls().unique().sort().to_list()
     if values.dtype != pl.String or len(kinds) > 2:
-        raise BadInput.at(
-            f"the feature {values.name}", expected="numbers, or two values", found=f"{len(kinds)} different ones"
-        )
+        found = f"{len(kinds)} different ones"
+        raise BadInput.at(f"the feature {values.name}", expected="numbers, or two values", found=found)
     having = next((kind for kind in kinds if f"n{kind}" in kinds), kinds[-1] if kinds else "")
     return (values == having).cast(pl.Float64)
 
@@ -89,11 +73,8 @@ def _sets(feature_sets: Mapping[str, Sequence[str]] | None, columns: list[str]) 
     for name, wanted in chosen.items():
         strange = [column for column in wanted if column not in columns]
         if strange or not wanted:
-            raise BadInput.at(
-                f"the feature set {name}",
-                expected=f"a column of the features ({', '.join(columns)})",
-                found=strange[0] if strange else "none",
-            )
+            expected, found = f"a column of the features ({', '.join(columns)})", strange[0] if strange else "none"
+            raise BadInput.at(f"the feature set {name}", expected=expected, found=found)
     if not chosen:
         raise BadInput.at("the feature sets", expected="at least one", found="none")
     return chosen

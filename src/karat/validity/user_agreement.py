@@ -5,47 +5,37 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from karat.errors import BadInput
 from karat.measures import Profile, as_measures
 from karat.records import FrameLike, Judgments, LabelsLike, Preferences, Queries, Result, RunsLike
 from karat.records.base import count
-from karat.records.result import rows_of
+from karat.stats.arrays import Bools
 from karat.stats.bootstrap import FEWEST, Resampling
 from karat.stats.many import holm
 from karat.stats.signs import flip_p
 from karat.stats.totals import totals
-from karat.validity.asked import asked_by, shown_depth
-from karat.validity.between import between_measures, between_parts, ratio_interval
-from karat.validity.compared import Compared, compare
-from karat.validity.counts import check_ties, figures, percent
-from karat.validity.splits import split_pairs
+from karat.validity.agreement_counts import check_ties, figures, percent
+from karat.validity.agreement_tests import between_measures, between_parts, ratio_interval
+from karat.validity.pair_scores import PairScores, score_pairs, split_pairs
+from karat.validity.question_unit import asked_by, shown_depth
 from karat.validity.votes import preferred
-
-Bools = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Agreement(Result):
     """A table of agreement, with the tests between measures and between the parts of a split."""
 
+    beside: ClassVar[tuple[str, ...]] = ("between_measures", "between_splits")
     columns: tuple[str, ...] = field(
         default=("measure", "split", "agree", "disagree", "n", "agree_share", "p", "p_adjusted"), kw_only=True
     )
     between_measures: pl.DataFrame = field(default_factory=pl.DataFrame)
     between_splits: pl.DataFrame = field(default_factory=pl.DataFrame)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The result as one document: `finding`, `rows`, `between_measures`, `between_splits`, `notes`."""
-        found = super().to_dict()
-        notes = found.pop("notes")
-        tests = {name: rows_of(getattr(self, name)) for name in ("between_measures", "between_splits")}
-        return found | tests | {"notes": notes}
 
 
 def agreement(
@@ -76,27 +66,22 @@ def agreement(
 
     Pairs that a measure ties are left out of its base (`ties` "out"), or are a row of it ("in"); `credit` is 1 for
     agreeing, 1/2 for a tie, 0 for disagreeing, over the pairs in which users prefer a side. `split` asks for
-    parts: "difference", "zero", or a column of the queries such as "kind". `p` is against chance: agreeing and
-    disagreeing pairs, whole queries flipped at random, because the pairs of one query hang together; `binomial_p` and
-    `t_p` take pairs for independent, as the paper does. `p_adjusted` allows for all rows, measures by parts
-    (Holm).
-    Intervals are bootstrap intervals over queries.
+    parts: "difference", "zero", or a column of the queries such as "kind". `p` is against chance, whole queries
+    flipped at random, because the pairs of one query hang together; `binomial_p` and `t_p` take pairs for independent,
+    as the paper does. `p_adjusted` allows for all rows (Holm). Intervals are bootstrap intervals over queries.
 
-    `between_measures` compares the credit of measures on the same pairs: in `first_better` pairs the first has more (it
-    agrees where the other ties or disagrees, or ties where the other disagrees), in `second_better` the second;
-    `sign_p` is the exact sign test of these two, `p` tests the credit by whole queries, adjusted by Holm, which alone
-    makes one `better`.
-    `between_splits` compares the parts of a split by the paper's t-test (`welch_p`) and with errors clustered by query
-    (`p`).
+    `between_measures` compares the credit of measures on the same pairs: in `first_better` pairs the first has more, in
+    `second_better` the second; `sign_p` is the exact sign test of these two, `p` tests the credit by whole queries,
+    adjusted by Holm, which alone makes one `better`. A measure that ties in every pair is compared with no other.
+    `between_splits` compares parts by the paper's t-test (`welch_p`) and with errors clustered by query (`p`).
 
     `by` says what a pair is of: by default a subtopic, with its own labels, where users were asked about subtopics and
     labels are of them, else a query (so, too, for measures of diversity, which look at all subtopics). Users saw
-    `depth` results of a list (by default those of the lists that came with the answers, or ten): what looks further
-    down is named in the notes. A measure that ties in every pair is compared with no other: what it would say is not
-    known.
+    `depth` results of a list (by default those of the lists that came with the answers, or ten): measures that look
+    further down are named in the notes.
 
-    Agreement of 50 % is chance only where users never find both equal. Few pairs make weak tests: that no
-    measure is called better does not make them equal.
+    Agreement of 50 % is chance only where users never find both equal. Few pairs make weak tests: that no measure is
+    called better does not make them equal.
 
     Reference: Sanderson et al., Do User Preferences and Evaluation Measures Line Up? (SIGIR 2010).
     """
@@ -106,12 +91,12 @@ def agreement(
     by, notes = asked_by(told, judged, as_measures(measures), by)
     wanted = preferred(told, by=by, how=how, at_least=at_least)
     wanted = replace(wanted, notes=(*wanted.notes, *notes))
-    compared = compare(wanted, judged, runs, measures, profile=profile, depth=shown_depth(told, depth))
+    compared = score_pairs(wanted, judged, runs, measures, profile=profile, depth=shown_depth(told, depth))
     return agreement_of(compared, split=split, ties=ties, queries=queries, level=level, draws=draws, seed=seed)
 
 
 def agreement_of(
-    compared: Compared,
+    compared: PairScores,
     *,
     split: Sequence[str] = (),
     ties: str = "out",
@@ -120,70 +105,48 @@ def agreement_of(
     draws: int = 1000,
     seed: int = 0,
 ) -> Agreement:
-    """The same from pairs whose scores are known, see `compare`."""
+    """The same from pairs whose scores are known, see `score_pairs`."""
     if isinstance(split, str):
         raise BadInput.at("the split", expected="a list of splits", found=f'"{split}"', remedy=f'write ["{split}"]')
     check_ties(ties)
-    Resampling(level, draws, seed)
+    resampling = Resampling(level, draws, seed)
     notes = list(compared.notes)
-    undefined = np.isnan(compared.difference)
+    undefined = np.isnan(compared.difference).sum(axis=0)
     rows, tests = [], []
-    everything = np.ones(len(compared), bool)
     for place, measure in enumerate(compared.measures):
-        if undefined[:, place].any():
-            left = count(int(undefined[:, place].sum()), "pair")
+        if undefined[place]:
+            left = count(int(undefined[place]), "pair")
             notes.append(f"{measure} is undefined in {left}: left out of its counts")
-        if not (np.nan_to_num(compared.difference[:, place]) != 0).any():
+        if not np.nan_to_num(compared.difference[:, place]).any():
             notes.append(f"{measure} tells no two systems of a pair apart: whether it agrees with users cannot be told")
-        rows.append({"measure": measure, "split": "all", **_row(compared, place, everything, ties, level, draws, seed)})
+        which = {"all": np.ones(len(compared), bool)}
         for name in split:
             parts = split_pairs(compared, name, place, queries)
-            for part, which in parts.items():
-                figures_of = _row(compared, place, which, ties, level, draws, seed)
-                rows.append({"measure": measure, "split": part, **figures_of})
+            which |= parts
             tests += [
                 {"measure": measure, "split": name, **between_parts(compared, place, one, two, parts, ties)}
                 for one, two in combinations(parts, 2)
             ]
-    table = pl.DataFrame(rows, schema=_ROW)
-    table = _adjusted(table)
-    number = int(compared.query.max()) + 1
-    if number < FEWEST and draws:
+        for name, pairs in which.items():
+            rows.append({"measure": measure, "split": name, **_row(compared, place, pairs, ties, resampling)})
+    table = _adjusted(rows, _ROW)
+    if compared.queries < FEWEST and draws:
         notes.append(f"no intervals: fewer than {FEWEST} queries are too few to tell")
-    pairs_each = len(compared) / number
+    pairs_each = len(compared) / compared.queries
     if pairs_each > 1.5:
         notes.append(f"{pairs_each:.1f} pairs a query: p allows for that")
-    between = _adjusted(pl.DataFrame(between_measures(compared, level, draws, seed), schema=_MEASURES))
-    between = between.with_columns(
-        better=pl.when(pl.col("p_adjusted") < 1 - level)
-        .then(pl.when(pl.col("difference") > 0).then(pl.col("first")).otherwise(pl.col("second")))
-        .otherwise(None)
-    )
-    return Agreement(
-        table,
-        _sentence(table, between, compared, level),
-        tuple(notes),
-        between,
-        _adjusted(pl.DataFrame(tests, schema=_SPLITS)),
-    )
+    ahead = pl.when(pl.col("difference") > 0).then("first").otherwise("second")
+    between = _adjusted(between_measures(compared, resampling), _MEASURES)
+    between = between.with_columns(better=pl.when(pl.col("p_adjusted") < 1 - level).then(ahead))
+    finding = _sentence(table, between, compared, level)
+    return Agreement(table, finding, tuple(notes), between, _adjusted(tests, _SPLITS))
 
 
-_FLOATS = (
-    "credit",
-    "agree_share",
-    "low",
-    "high",
-    "equal_share",
-    "disagree_share",
-    "ties_share",
-    "p",
-    "binomial_p",
-    "t_p",
-)
+_SHARES = ("credit", "agree_share", "low", "high", "equal_share", "disagree_share", "ties_share")
 _ROW = {
     **dict.fromkeys(("measure", "split"), pl.String),
     **dict.fromkeys(("agree", "equal", "disagree", "ties", "n"), pl.Int64),
-    **dict.fromkeys(_FLOATS, pl.Float64),
+    **dict.fromkeys((*_SHARES, "p", "binomial_p", "t_p"), pl.Float64),
 }
 _MEASURES = {
     **dict.fromkeys(("first", "second"), pl.String),
@@ -196,14 +159,13 @@ _SPLITS = {
 }
 
 
-def _adjusted(table: pl.DataFrame) -> pl.DataFrame:
-    """The table with p values that allow for how many tests stand in it."""
+def _adjusted(rows: list[dict[str, Any]], schema: dict[str, type[pl.DataType]]) -> pl.DataFrame:
+    """The table of these rows, with p values that allow for how many tests stand in it."""
+    table = pl.DataFrame(rows, schema=schema)
     return table.with_columns(p_adjusted=pl.Series(holm(table["p"].to_numpy()), dtype=pl.Float64))
 
 
-def _row(
-    compared: Compared, place: int, which: Bools, ties: str, level: float, draws: int, seed: int
-) -> dict[str, object]:
+def _row(compared: PairScores, place: int, which: Bools, ties: str, resampling: Resampling) -> dict[str, Any]:
     """Counts, shares and tests of one measure on some of the pairs."""
     difference = compared.difference[:, place]
     known = which & ~np.isnan(difference)
@@ -212,18 +174,16 @@ def _row(
     agree, disagree = known & (way > 0), known & (way < 0)
     base = known if ties == "in" else known & ~tied
     equal = known & ~tied & (compared.users == 0)
-    found = figures(int(agree.sum()), int(equal.sum()), int(disagree.sum()), int(tied.sum()), ties, level)
-    found["binomial_p"] = found.pop("p")
-    number = int(compared.query.max()) + 1
-    sums = totals(compared.query, agree.astype(np.float64) - disagree, number)
-    found["p"] = flip_p(sums)
+    found = figures(int(agree.sum()), int(equal.sum()), int(disagree.sum()), int(tied.sum()), ties, resampling.level)
+    found["binomial_p"] = found["p"]
+    found["p"] = flip_p(totals(compared.query, agree.astype(np.float64) - disagree, compared.queries))
     asked = known & (compared.users != 0)
     found["credit"] = float((1 + way[asked]).mean() / 2) if asked.any() else np.nan
-    found["low"], found["high"] = ratio_interval(compared.query, agree, base, level, draws, seed)
+    found["low"], found["high"] = ratio_interval(compared.query, agree, base, resampling)
     return found
 
 
-def _sentence(table: pl.DataFrame, between: pl.DataFrame, compared: Compared, level: float) -> str:
+def _sentence(table: pl.DataFrame, between: pl.DataFrame, compared: PairScores, level: float) -> str:
     whole = table.filter(pl.col("split") == "all").with_columns(pl.col("credit", "agree_share").fill_nan(None))
     # A measure that has no pair left has the credit of a coin, and says nothing.
     order = [pl.col("agree_share").is_null(), pl.col("credit").is_null(), -pl.col("credit")]
@@ -242,11 +202,8 @@ def _sentence(table: pl.DataFrame, between: pl.DataFrame, compared: Compared, le
         text += ", which may be chance"
     elif best["disagree"] > best["agree"]:
         text += f" and disagrees in {percent(best['disagree_share'])}: it goes against users by more than chance"
-    against = whole.filter(
-        (pl.col("p_adjusted") < 1 - level)
-        & (pl.col("disagree") > pl.col("agree"))
-        & (pl.col("measure") != best["measure"])
-    )["measure"].to_list()
+    against = whole.filter(pl.col("p_adjusted") < 1 - level, pl.col("disagree") > pl.col("agree"))["measure"].to_list()
+    against = [measure for measure in against if measure != best["measure"]]
     if against:
         text += f"; {', '.join(against)} {'goes' if len(against) == 1 else 'go'} against users"
     if not between.height:
@@ -254,9 +211,6 @@ def _sentence(table: pl.DataFrame, between: pl.DataFrame, compared: Compared, le
     better = between.filter(pl.col("better").is_not_null())
     if not better.height:
         return text + f"; none of {whole.height} measures is shown to agree better than another."
-    pairs = [
-        (row["first"], row["second"]) if row["better"] == row["first"] else (row["second"], row["first"])
-        for row in better.iter_rows(named=True)
-    ]
-    shown = ", ".join(f"{one} than {two}" for one, two in pairs[:3])
-    return text + f"; shown to agree better: {shown}{' and others' if len(pairs) > 3 else ''}."
+    worse = pl.when(pl.col("better") == pl.col("first")).then("second").otherwise("first")
+    shown = ", ".join(better.head(3).select(pl.format("{} than {}", "better", worse)).to_series())
+    return text + f"; shown to agree better: {shown}{' and others' if better.height > 3 else ''}."

@@ -41,12 +41,9 @@ def trusted(preferences: Preferences | FrameLike) -> Preferences:
     trap = pl.col("trap").fill_null(False)
     traps = frame.filter(trap)
     if "expected" not in frame.columns or traps["expected"].null_count():
-        raise BadInput.at(
-            "the preferences",
-            expected="the right answer to every trap in the column expected",
-            found=f"{count(traps.height, 'trap')}, some without",
-            remedy="say left or right, whichever list belongs to the query",
-        )
+        expected, found = "the right answer to every trap in the column expected", count(traps.height, "trap")
+        remedy = "say left or right, whichever list belongs to the query"
+        raise BadInput.at("the preferences", expected=expected, found=f"{found}, some without", remedy=remedy)
     if not preferences.has("judge"):
         raise BadInput.at("the preferences", expected="a column judge, to tell who failed a trap", found="none")
     # Traps that nobody signed say nothing about anybody.
@@ -86,7 +83,26 @@ def votes(preferences: Preferences | FrameLike, *, at_least: float | None = None
     name. With `at_least`, a preference of less strength counts as equal (a strong preference; without, a weak one).
     A judge who answered the same question twice has one vote, the first.
     """
-    return _votes(trusted(preferences), at_least)
+    told = counted(trusted(preferences), at_least)
+    key = ["query", "subtopic", "a", "b"]
+    every = {
+        "for_a": for_side("a"),
+        "for_b": for_side("b"),
+        "equal": pl.col("choice") == "equal",
+        "none": pl.col("choice") == "none",
+        "n": pl.lit(True),
+    }
+    asked = told.frame.select(*key, **every).group_by(key, maintain_order=True)
+    table = asked.agg(pl.col(*every).sum().cast(pl.Int64)).sort(key)
+    table = table.with_columns(value=(pl.col("for_a") - pl.col("for_b")) / pl.col("n"))
+    questions, answers = table.height, len(told)
+    said = {name: int(table[name].sum()) for name in every}
+    finding = (
+        f"{count(answers, 'answer')} to {count(questions, 'question')} ({answers / questions:.1f} each): "
+        f"{said['for_a'] + said['for_b']:,} prefer a side, {said['equal']:,} find both equal, "
+        f"{said['none']:,} find none relevant."
+    )
+    return Result(table, finding, told.notes)
 
 
 def preferred(
@@ -107,28 +123,19 @@ def preferred(
     Reference: Sanderson et al. (SIGIR 2010), section 3.6; the mode as in section 5.2 of the paper on context.
     """
     if by not in BY or how not in HOW:
-        raise BadInput.at(
-            "preferred", expected=f"by {' or '.join(BY)}, how {' or '.join(HOW)}", found=f'"{by}", "{how}"'
-        )
+        expected = f"by {' or '.join(BY)}, how {' or '.join(HOW)}"
+        raise BadInput.at("preferred", expected=expected, found=f'"{by}", "{how}"')
     preferences = Preferences.of(preferences)
     if by == "subtopic":
         preferences.need("subtopic", "preferences by subtopic")
-    cast = _votes(trusted(preferences), at_least)
-    frame, notes = cast.frame, list(cast.notes)
+    cast = votes(preferences, at_least=at_least)
     key = ["query", "subtopic", "a", "b"] if by == "subtopic" else ["query", "a", "b"]
     counts = [pl.col(name).sum() for name in ("for_a", "for_b", "equal", "none", "n")]
-    frame = frame.group_by(key, maintain_order=True).agg(*counts, pl.col("value").mean(), subtopics=pl.len())
+    frame = cast.frame.group_by(key, maintain_order=True).agg(*counts, pl.col("value").mean(), subtopics=pl.len())
+    sign = pl.when(pl.col("value").abs() > ROUNDING).then(pl.col("value").sign()).otherwise(0)
     if how == "mode":
-        no_preference = pl.col("equal") + pl.col("none")
-        sign = (
-            pl.when((pl.col("for_a") > pl.col("for_b")) & (pl.col("for_a") > no_preference))
-            .then(1)
-            .when((pl.col("for_b") > pl.col("for_a")) & (pl.col("for_b") > no_preference))
-            .then(-1)
-            .otherwise(0)
-        )
-    else:
-        sign = pl.when(pl.col("value").abs() <= ROUNDING).then(0).otherwise(pl.col("value").sign())
+        often = pl.max_horizontal("for_a", "for_b") > pl.col("equal") + pl.col("none")
+        sign = pl.when(often).then((pl.col("for_a") - pl.col("for_b")).sign()).otherwise(0)
     frame = frame.with_columns(sign.cast(pl.Int64).alias("sign"))
     decided = int((frame["sign"] != 0).sum())
     finding = (
@@ -136,7 +143,7 @@ def preferred(
         f"({100 * decided / frame.height:.0f} %) and find both equal in {frame.height - decided:,}; "
         f"{int(frame['n'].sum()) / frame.height:.1f} answers a pair."
     )
-    return Result(frame, finding, tuple(notes))
+    return Result(frame, finding, cast.notes)
 
 
 def counted(kept: Preferences, at_least: float | None = None) -> Preferences:
@@ -150,10 +157,8 @@ def counted(kept: Preferences, at_least: float | None = None) -> Preferences:
             raise BadInput.at("at_least", expected="a strength of 0 or more", found=str(at_least))
         preferring = frame.filter(pl.col("choice").is_in(["left", "right"]))
         if "strength" not in frame.columns or preferring["strength"].null_count():
-            raise BadInput.at(
-                "the preferences", expected="a strength with every preference", found="none with some",
-                remedy="leave out at_least: every preference then counts",
-            )  # fmt: skip
+            expected, remedy = "a strength with every preference", "leave out at_least: every preference then counts"
+            raise BadInput.at("the preferences", expected=expected, found="none with some", remedy=remedy)
         weak = pl.col("choice").is_in(["left", "right"]) & (pl.col("strength") < at_least)
         slight = int(frame.select(weak.sum()).item())
         frame = frame.with_columns(choice=pl.when(weak).then(pl.lit("equal")).otherwise("choice"))
@@ -161,8 +166,11 @@ def counted(kept: Preferences, at_least: float | None = None) -> Preferences:
     if "subtopic" not in frame.columns:
         frame = frame.with_columns(subtopic=pl.lit(None, dtype=pl.String))
     frame = frame.with_columns(a=pl.min_horizontal("left", "right"), b=pl.max_horizontal("left", "right"))
-    frame, again = _one_vote_each(frame)
+    # The first by time; the nameless are taken for different people.
+    once = first_of_each(in_order(frame), ["query", "subtopic", "a", "b"])
+    again = frame.height - once.height
     if again:
+        frame = once
         notes.append(f"{count(again, 'answer')} of a judge who had answered the same question before: the first counts")
     if not frame.height:
         raise Undefined("no answer is left to count: every judge failed a trap, or there are traps only")
@@ -174,36 +182,3 @@ def for_side(system: str) -> pl.Expr:
     return ((pl.col("choice") == "left") & (pl.col("left") == pl.col(system))) | (
         (pl.col("choice") == "right") & (pl.col("right") == pl.col(system))
     )
-
-
-def _votes(kept: Preferences, at_least: float | None) -> Result:
-    told = counted(kept, at_least)
-    frame, notes = told.frame, told.notes
-    frame = frame.with_columns(for_a=for_side("a"), for_b=for_side("b"))
-    key = ["query", "subtopic", "a", "b"]
-    table = (
-        frame.group_by(key, maintain_order=True)
-        .agg(
-            pl.col("for_a").sum().cast(pl.Int64),
-            pl.col("for_b").sum().cast(pl.Int64),
-            equal=(pl.col("choice") == "equal").sum().cast(pl.Int64),
-            none=(pl.col("choice") == "none").sum().cast(pl.Int64),
-            n=pl.len().cast(pl.Int64),
-        )
-        .with_columns(value=(pl.col("for_a") - pl.col("for_b")) / pl.col("n"))
-        .sort(key)
-    )
-    questions, answers = table.height, frame.height
-    said = {name: int(table[name].sum()) for name in ("for_a", "for_b", "equal", "none")}
-    finding = (
-        f"{count(answers, 'answer')} to {count(questions, 'question')} ({answers / questions:.1f} each): "
-        f"{said['for_a'] + said['for_b']:,} prefer a side, {said['equal']:,} find both equal, "
-        f"{said['none']:,} find none relevant."
-    )
-    return Result(table, finding, notes)
-
-
-def _one_vote_each(frame: pl.DataFrame) -> tuple[pl.DataFrame, int]:
-    """The first answer of each judge to a question, by time; the nameless are taken for different people."""
-    once = first_of_each(in_order(frame), ["query", "subtopic", "a", "b"])
-    return (frame, 0) if once.height == frame.height else (once, frame.height - once.height)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import click
 
 from karat.cli import options
@@ -12,8 +14,8 @@ from karat.cli.results import tell
 from karat.cli.runs import read_several
 from karat.cli.validate import users as of_users
 from karat.formats.open_files import write_bytes
-from karat.reports import heat_map
-from karat.validity import matrix, measure_correlation
+from karat.reports.plots import figure_of
+from karat.validity import measure_correlation
 
 #: What is compared when no measure is asked for.
 DEFAULT = ("nDCG@10", "RR@10", "P@10", "ERR@10")
@@ -49,7 +51,6 @@ def correlation(
     lists = read_several(run_files(labels, files))
     found = measure_correlation(reading.study(labels).judged, lists, names or list(DEFAULT), profile=profile, seed=seed)
     if picture is not None:
-        subtitle = f"Kendall's tau_b over {found.frame['systems'][0]} systems and {found.frame['queries'][0]} queries"
-        drawn = heat_map(matrix(found), title=found.finding.partition(";")[0], subtitle=subtitle)
-        write_bytes(picture, drawn.encode())
+        how = f"Kendall's tau_b over {found.frame['systems'][0]} systems and {found.frame['queries'][0]} queries"
+        write_bytes(picture, replace(figure_of(found), subtitle=how).svg().encode())
     tell({"Correlation": found}, form, of_users.show)

@@ -15,7 +15,7 @@ from karat.cli.validate.users import Users
 from karat.errors import BadInput
 from karat.records import Result
 from karat.validity import preference_curves
-from karat.validity.curves import CONDITIONS
+from karat.validity.agreement_curves import CONDITIONS
 
 #: What is compared with users when no measure is asked for.
 DEFAULT = ("CG@5", "DCG@5", "ERR@5", "CCG@5")

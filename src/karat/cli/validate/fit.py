@@ -14,7 +14,7 @@ from karat.cli.validate.users import Users
 from karat.errors import BadInput
 from karat.records import Result
 from karat.validity import FittedMeasure, fit_measure
-from karat.validity.variants import GRIDS
+from karat.validity.measure_variants import GRIDS
 
 EXAMPLES = """\b
 Examples:

@@ -19,7 +19,7 @@ from karat.errors import BadInput
 from karat.formats import read_clicks, read_preferences, read_queries
 from karat.records import ClickLog, Clicks, Judgments, Preferences, Queries, Result, Runs
 from karat.study import Study
-from karat.validity.asked import shown_depth
+from karat.validity.question_unit import shown_depth
 
 unit = click.option(
     "--unit",

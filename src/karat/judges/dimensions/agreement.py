@@ -7,7 +7,7 @@ import numpy.typing as npt
 import polars as pl
 
 from karat.errors import Undefined
-from karat.judges.dimensions.settings import compared, in_words, interval_note
+from karat.judges.dimensions.settings import Cells, Figure, Ints, Scale, compared, in_words, interval_note
 from karat.judges.dimensions.sheets import Sheets
 from karat.labels.selection import ITEM, OVERALL
 from karat.records import LabelsLike, Result
@@ -43,31 +43,24 @@ def setting_agreement(judgments: LabelsLike, *, level: float = 0.95, draws: int 
         raise Undefined("No document was graded by two judges in the same setting: no agreement to measure.")
     aspects = len(sheets.aspects)
     # A table for each aspect, and where there are several, one of all of them.
-    tables = []
+    tables, (cells, cell) = [], _cells(sheets, first, second)
     for rows in (sheets.alone[first], ~sheets.alone[first]):
-        each = [_tables(sheets, first[rows], second[rows], place) for place in range(aspects)]
+        each = [_tables(sheets, first[rows], second[rows], cell[rows], cells, place) for place in range(aspects)]
         tables.append(np.stack([*each, *([np.sum(each, axis=0)] if aspects > 1 else [])], axis=1))
-    number = [part.sum(axis=(0, 2, 3)).astype(np.int64) for part in tables]
+    number = [part.sum(axis=(0, 2, 3)) for part in tables]
     names = [*sheets.aspects, *([TOGETHER] if aspects > 1 else [])]
     parts, notes = [], [*sheets.notes, *sheets.setting_notes]
-    for figure, measure in (("kappa", cohen_kappa), ("jaccard", _jaccard)):
-        found = compared(tables, measure, level=level, draws=draws, seed=seed)
-        notes += interval_note(found.low, found.value, draws)
-        parts.append(
-            pl.DataFrame({"aspect": names, "figure": [figure] * len(names)}).with_columns(
-                *found.columns(),
-                pl.Series("n_alone", number[0]),
-                pl.Series("n_context", number[1]),
-                pl.Series("n_queries", found.queries[2]),
-            )
-        )
+    for figure, measure, scale in FIGURES:
+        found = compared(tables, measure, cells, scale, level=level, draws=draws, seed=seed)
+        notes += interval_note(found.low, found.value, draws, cells)
+        parts.append(found.frame({"aspect": names, "figure": [figure] * len(names)}, number))
     order = pl.Enum(names)
     frame = pl.concat(parts).sort(pl.col("aspect").cast(order), maintain_order=True)
     columns = ("aspect", "figure", "alone", "context", "n_alone", "n_context")
     return Result(frame, _finding(frame, level), tuple(dict.fromkeys(notes)), columns=columns)
 
 
-def _twice(sheets: Sheets) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def _twice(sheets: Sheets) -> tuple[Ints, Ints]:
     """Two rows for every two judges who gave an overall grade to the same document in the same setting."""
     item = [name for name in ITEM if name in sheets.keys.columns]
     rows = sheets.keys.select(item).with_row_index("_row").filter(pl.Series(sheets.rated))
@@ -77,12 +70,20 @@ def _twice(sheets: Sheets) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]
     return both["_row"].cast(pl.Int64).to_numpy(), both["_row_2"].cast(pl.Int64).to_numpy()
 
 
-def _tables(sheets: Sheets, first: npt.NDArray[np.int64], second: npt.NDArray[np.int64], aspect: int) -> Floats:
-    """How often every two grades met, query by query, half of each pair in either order."""
+def _cells(sheets: Sheets, first: Ints, second: Ints) -> tuple[Cells, Ints]:
+    """The cells of a query and two judges, and the cell of each pair of rows."""
+    pairs = np.stack([sheets.query[first], sheets.judge[first], sheets.judge[second]])
+    each, cell = np.unique(pairs, axis=1, return_inverse=True)
+    sampled = sheets.sampled(np.concatenate([first, second]))
+    return Cells(each[0], (each[1], each[2]) if sampled else ()), cell.reshape(-1)
+
+
+def _tables(sheets: Sheets, first: Ints, second: Ints, cell: Ints, cells: Cells, aspect: int) -> Floats:
+    """How often every two grades met, by cell, half of each pair in either order."""
     one, two = sheets.labels[first, aspect], sheets.labels[second, aspect]
     known = ~np.isnan(one) & ~np.isnan(two)
     places = [np.searchsorted(sheets.grades, labels[known]) for labels in (one, two)]
-    table = cross_table(sheets.query[first[known]], places[0], places[1], sheets.n_queries, len(sheets.grades))
+    table = cross_table(cell[known], places[0], places[1], len(cells.query), len(sheets.grades))
     symmetric: Floats = (table + table.swapaxes(-1, -2)) / 2
     return symmetric
 
@@ -91,6 +92,10 @@ def _jaccard(table: Floats) -> Floats:
     alike, total = np.trace(table, axis1=-2, axis2=-1), table.sum(axis=(-2, -1))
     shares: Floats = alike / np.where(total > 0, 2 * total - alike, np.nan)
     return shares
+
+
+#: What is told of pairs of judges, and the scale of its intervals.
+FIGURES: tuple[tuple[str, Figure, Scale], ...] = (("kappa", cohen_kappa, "kappa"), ("jaccard", _jaccard, "share"))
 
 
 def _finding(frame: pl.DataFrame, level: float) -> str:

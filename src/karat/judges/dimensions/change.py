@@ -9,7 +9,7 @@ import numpy.typing as npt
 import polars as pl
 
 from karat.errors import BadInput, Undefined
-from karat.judges.dimensions.settings import by_query, in_words, interval_note, one_setting, share
+from karat.judges.dimensions.settings import in_words, interval_note, one_setting, share
 from karat.judges.dimensions.sheets import Sheets
 from karat.judges.slices import sliced
 from karat.labels import ALL
@@ -59,14 +59,13 @@ def grade_change(judgments: LabelsLike, *, level: float = 0.95, draws: int = 100
     Reference: Golbus et al. (WWW 2014), Fig. 3.
     """
     sheets, change = _changes(judgments)
-    query, again = sheets.query[~sheets.alone], _retest(sheets)
-    size = np.abs(change)
+    again, size = _retest(sheets), np.abs(change)
     sizes = np.unique(size[~np.isnan(size)])
     known = np.repeat(~np.isnan(size), len(sizes), axis=1)
-    sums = by_query(
-        query, np.stack([(size[:, :, None] == sizes).reshape(len(size), -1), known], axis=2), sheets.n_queries
-    )
-    value, low, high = one_setting(sums, share, level=level, draws=draws, seed=seed, shares=True)
+    rows, both = ~sheets.alone, np.zeros((len(sheets.alone), known.shape[1], 2))
+    both[rows] = np.stack([(size[:, :, None] == sizes).reshape(len(size), -1), known], axis=2)
+    sums, cells = sheets.sums(rows, both), sheets.cells(_told(sheets, change))
+    value, low, high, queries = one_setting(sums, share, cells, "share", level=level, draws=draws, seed=seed)
     whole = sums.sum(axis=0)
     frame = pl.DataFrame(
         {
@@ -77,7 +76,7 @@ def grade_change(judgments: LabelsLike, *, level: float = 0.95, draws: int = 100
             "share_low": low,
             "share_high": high,
             "n_documents": whole[:, 1].astype(np.int64),
-            "n_queries": (sums[:, :, 1] > 0).sum(axis=0),
+            "n_queries": queries,
             "retest": _share_of(np.abs(again), sizes),
             "n_retest": np.repeat((~np.isnan(again)).sum(axis=0), len(sizes)),
         }
@@ -98,7 +97,7 @@ def grade_change(judgments: LabelsLike, *, level: float = 0.95, draws: int = 100
     stayed = float(np.mean(again[~np.isnan(again[:, 0]), 0] == 0)) if (~np.isnan(again[:, 0])).any() else np.nan
     if not np.isnan(stayed):
         said += f" Asked again in the same setting, judges give the same overall grade in {100 * stayed:.1f} %."
-    told = (*sheets.notes, *_no_retest(again), *interval_note(low, value, draws))
+    told = (*sheets.notes, *_no_retest(again), *interval_note(low, value, draws, cells))
     return Result(frame, said, told, columns=("aspect", "size", "n", "share", "retest"))
 
 
@@ -121,10 +120,11 @@ def mean_change(judgments: LabelsLike, by: str | None = None, *, level: float = 
     """
     sheets, change = _changes(judgments, by)
     query, again = sheets.query[~sheets.alone], _retest(sheets)
-    judge, whom = _sampled(sheets, ~np.isnan(change[:, 0]))
+    cells = sheets.cells(_told(sheets, change))
+    judge = sheets.judge[~sheets.alone] if cells.judges else None
     keep = ~np.isnan(change[:, 0])
     value = pl.repeat(ALL, len(change), dtype=pl.String, eager=True)
-    notes = [*sheets.notes, whom, *_no_retest(again)]
+    notes = [*sheets.notes, cells.population, *_no_retest(again)]
     if by is not None:
         value = sliced(sheets.keys.filter(pl.Series(~sheets.alone))[by])
         unknown = int((value.is_null().to_numpy() & keep).sum())
@@ -197,13 +197,11 @@ def _share_of(size: Floats, sizes: Floats) -> Floats:
     return found
 
 
-def _sampled(sheets: Sheets, rows: npt.NDArray[np.bool_]) -> tuple[npt.NDArray[np.int64] | None, str]:
-    """The judge of each row in context where judges stand for others like them, and whom intervals are for."""
-    judge = sheets.judge[~sheets.alone]
-    named = sheets.keys["judge"].filter(pl.Series(~sheets.alone)).is_not_null().to_numpy()
-    if named[rows].all() and len(np.unique(judge[rows])) >= FEWEST:
-        return judge, "intervals are for judges like these: errors are clustered by query and judge"
-    return None, f"fewer than {FEWEST} judges with a name: intervals are for these judges, not for others like them"
+def _told(sheets: Sheets, change: Floats) -> npt.NDArray[np.bool_]:
+    """Which rows are in context of one whose overall change is known."""
+    told = ~sheets.alone
+    told[told] = ~np.isnan(change[:, 0])
+    return told
 
 
 def _mean(

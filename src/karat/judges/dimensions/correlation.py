@@ -54,19 +54,14 @@ def overall_correlation(judgments: LabelsLike, *, level: float = 0.95, draws: in
         np.stack([_table(sheets, column, sheets.labels[:, 0], rows & ~np.isnan(column)) for column in columns], axis=1)
         for rows in (complete & sheets.alone, complete & ~sheets.alone)
     ]
-    found = compared(sums, spearman, level=level, draws=draws, seed=seed)
-    number = [part.sum(axis=(0, 2, 3)).astype(np.int64) for part in sums]
-    frame = pl.DataFrame({"aspect": [*sheets.aspects[1:], ALONE]}).with_columns(
-        *found.columns(),
-        pl.Series("n_alone", number[0]),
-        pl.Series("n_context", number[1]),
-        pl.Series("n_queries", found.queries[2]),
-    )
+    cells = sheets.cells(complete)
+    found = compared(sums, spearman, cells, "rho", level=level, draws=draws, seed=seed)
+    frame = found.frame({"aspect": [*sheets.aspects[1:], ALONE]}, [part.sum(axis=(0, 2, 3)) for part in sums])
     if not (~sheets.alone).any():
         frame = frame.filter(pl.col("aspect") != ALONE)
     last = "alone" if sheets.alone.any() and not frame["alone"].is_nan().all() else "context"
     frame = frame.sort(pl.col("aspect") == ALONE, pl.col(last).fill_nan(-2), descending=[False, True])
-    notes = [*sheets.notes, *sheets.setting_notes, *interval_note(found.low, found.value, draws)]
+    notes = [*sheets.notes, *sheets.setting_notes, *interval_note(found.low, found.value, draws, cells)]
     left = int((sheets.rated & ~complete).sum())
     if left:
         notes.append(f"{count(left, 'document')} with N/A in some aspect left out")
@@ -98,16 +93,17 @@ def change_correlation(judgments: LabelsLike, *, level: float = 0.95, draws: int
     if not rated.any():
         raise Undefined("No judge gave an overall grade to the same document both alone and in context.")
     levels = np.unique(change[~np.isnan(change)])
-    query = sheets.query[~sheets.alone]
+    cell, later = sheets.cell[~sheets.alone], np.flatnonzero(~sheets.alone)
+    cells = sheets.cells(np.isin(np.arange(len(sheets.alone)), later[rated]))
     pairs = list(combinations(range(len(sheets.aspects)), 2))
     sums = np.stack(
         [
-            _cells(query, change[:, a], change[:, b], rated & ~np.isnan(change[:, [a, b]]).any(axis=1), levels, sheets)
+            _cells(cell, change[:, a], change[:, b], rated & ~np.isnan(change[:, [a, b]]).any(axis=1), levels, sheets)
             for a, b in pairs
         ],
         axis=1,
     )
-    rho, low, high = one_setting(sums, spearman, level=level, draws=draws, seed=seed)
+    rho, low, high, queries = one_setting(sums, spearman, cells, "rho", level=level, draws=draws, seed=seed)
     frame = pl.DataFrame(
         {
             "first": [sheets.aspects[a] for a, _ in pairs],
@@ -116,10 +112,10 @@ def change_correlation(judgments: LabelsLike, *, level: float = 0.95, draws: int
             "rho_low": low,
             "rho_high": high,
             "n": sums.sum(axis=(0, 2, 3)).astype(np.int64),
-            "n_queries": (sums.sum(axis=(2, 3)) > 0).sum(axis=0),
+            "n_queries": queries,
         }
     )
-    notes = [*sheets.notes, *interval_note(low, rho, draws)]
+    notes = [*sheets.notes, *interval_note(low, rho, draws, cells)]
     still = frame.filter(pl.col("rho").is_nan() & (pl.col("n") > 0)).height
     if still:
         notes.append(f"no correlation for {count(still, 'pair')} of aspects of which one changes alike everywhere")
@@ -127,15 +123,15 @@ def change_correlation(judgments: LabelsLike, *, level: float = 0.95, draws: int
 
 
 def _table(sheets: Sheets, first: Floats, second: Floats, rows: Bools) -> Floats:
-    return _cells(sheets.query, first, second, rows, sheets.grades, sheets)
+    return _cells(sheets.cell, first, second, rows, sheets.grades, sheets)
 
 
 def _cells(
-    query: npt.NDArray[np.int64], first: Floats, second: Floats, rows: Bools, levels: Floats, sheets: Sheets
+    cell: npt.NDArray[np.int64], first: Floats, second: Floats, rows: Bools, levels: Floats, sheets: Sheets
 ) -> Floats:
-    """How often every two levels met on these rows, query by query."""
+    """How often every two levels met on these rows, by cell."""
     one, two = (np.searchsorted(levels, values[rows]) for values in (first, second))
-    return cross_table(query[rows], one, two, sheets.n_queries, len(levels))
+    return cross_table(cell[rows], one, two, int(sheets.cell.max()) + 1, len(levels))
 
 
 def _finding(frame: pl.DataFrame, setting: str, level: float) -> str:

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 
 from karat.errors import Undefined
-from karat.judges.dimensions.settings import by_query, compared, difference_p, in_words, interval_note, share
+from karat.judges.dimensions.settings import compared, in_words, interval_note, share
 from karat.judges.dimensions.sheets import Sheets
 from karat.records import LabelsLike, Result
 from karat.records.base import count
@@ -39,25 +39,17 @@ def aspect_coverage(judgments: LabelsLike, *, level: float = 0.95, draws: int = 
         raise Undefined("No document has an overall grade: every one is N/A.")
     asked = np.column_stack([sheets.asked[:, 1:], sheets.asked.all(axis=1)])
     answered = np.column_stack([~np.isnan(sheets.labels[:, 1:]), sheets.complete])
-    sums = [
-        by_query(sheets.query[rows], np.stack([(answered & asked)[rows], asked[rows]], axis=2), sheets.n_queries)
-        for rows in (rated & sheets.alone, rated & ~sheets.alone)
-    ]
-    found = compared(sums, share, level=level, draws=draws, seed=seed, shares=True)
-    number = [part.sum(axis=0)[:, 1].astype(np.int64) for part in sums]
-    names = [*sheets.aspects[1:], EVERY]
-    frame = pl.DataFrame({"aspect": names}).with_columns(
-        *found.columns(),
-        pl.Series("p_holm", holm(difference_p(sums))),
-        pl.Series("n_alone", number[0]),
-        pl.Series("n_context", number[1]),
-        pl.Series("n_queries", found.queries[2]),
-    )
+    both = np.stack([answered & asked, asked], axis=2)
+    sums = [sheets.sums(rows, both) for rows in (rated & sheets.alone, rated & ~sheets.alone)]
+    cells = sheets.cells(rated)
+    found = compared(sums, share, cells, "share", level=level, draws=draws, seed=seed)
+    number = [part.sum(axis=0)[:, 1] for part in sums]
+    frame = found.frame({"aspect": [*sheets.aspects[1:], EVERY]}, number, p_holm=holm(found.p))
     notes = [*sheets.notes, *sheets.setting_notes]
     left = int((~rated).sum())
     if left:
         notes.append(f"{count(left, 'document')} with an overall grade of N/A left out")
-    notes += interval_note(found.low, found.value, draws)
+    notes += interval_note(found.low, found.value, draws, cells)
     columns = ("aspect", "alone", "context", "difference", "n_alone", "n_context")
     return Result(frame, _finding(frame, level), tuple(notes), columns=columns)
 

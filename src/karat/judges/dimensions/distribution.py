@@ -7,12 +7,11 @@ import numpy.typing as npt
 import polars as pl
 
 from karat.errors import Undefined
-from karat.judges.dimensions.settings import Compared, by_query, compared, in_words, interval_note, share
+from karat.judges.dimensions.settings import Compared, compared, in_words, interval_note, share
 from karat.judges.dimensions.sheets import Sheets
 from karat.records import LabelsLike, Result
 from karat.records.base import count
 
-Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 
 #: Which documents the shares are of: those with a grade in every aspect, and those with an overall grade.
@@ -43,9 +42,9 @@ def aspect_distribution(judgments: LabelsLike, *, level: float = 0.95, draws: in
         if not rows.any():
             notes.append(f"no document has a grade in every aspect: no shares for the set {name}")
             continue
-        found, counts = _shares(sheets, rows, level, draws, seed)
-        parts.append(_table(sheets, name, found, counts))
-        notes += interval_note(found.low, found.value, draws)
+        frame, said = _shares(sheets, name, rows, level, draws, seed)
+        parts.append(frame)
+        notes += said
     left = int((~sheets.rated).sum())
     if left:
         notes.append(f"{count(left, 'document')} with an overall grade of N/A left out")
@@ -54,43 +53,31 @@ def aspect_distribution(judgments: LabelsLike, *, level: float = 0.95, draws: in
     return Result(frame, finding, tuple(dict.fromkeys(notes)))
 
 
-def _shares(sheets: Sheets, rows: Bools, level: float, draws: int, seed: int) -> tuple[Compared, Floats]:
-    """The shares of all grades in all aspects (aspect by aspect), and how often each was given: 2 x figures x 2."""
-    is_grade = (sheets.labels[:, :, None] == sheets.grades).reshape(len(rows), -1)
-    known = np.repeat(~np.isnan(sheets.labels), len(sheets.grades), axis=1)
-    sums = [
-        by_query(sheets.query[chosen], np.stack([is_grade[chosen], known[chosen]], axis=2), sheets.n_queries)
-        for chosen in (rows & sheets.alone, rows & ~sheets.alone)
-    ]
-    found = compared(sums, share, level=level, draws=draws, seed=seed, shares=True)
-    return found, np.stack([part.sum(axis=0) for part in sums])
-
-
-def _table(sheets: Sheets, name: str, found: Compared, counts: Floats) -> pl.DataFrame:
+def _shares(
+    sheets: Sheets, name: str, rows: Bools, level: float, draws: int, seed: int
+) -> tuple[pl.DataFrame, list[str]]:
+    """The shares of all grades in all aspects, aspect by aspect, and what to say of their intervals."""
     grades = len(sheets.grades)
-    return pl.DataFrame(
-        {
-            "documents": [name] * (grades * len(sheets.aspects)),
-            "aspect": np.repeat(sheets.aspects, grades),
-            "grade": np.tile(sheets.grades, len(sheets.aspects)),
-        }
-    ).with_columns(
-        *found.columns(),
-        pl.Series("n_alone", counts[0, :, 1].astype(np.int64)),
-        pl.Series("n_context", counts[1, :, 1].astype(np.int64)),
-        pl.Series("n_queries", found.queries[2]),
-    )
+    is_grade = (sheets.labels[:, :, None] == sheets.grades).reshape(len(rows), -1)
+    both = np.stack([is_grade, np.repeat(~np.isnan(sheets.labels), grades, axis=1)], axis=2)
+    sums = [sheets.sums(chosen, both) for chosen in (rows & sheets.alone, rows & ~sheets.alone)]
+    cells = sheets.cells(rows)
+    found = compared(sums, share, cells, "share", level=level, draws=draws, seed=seed)
+    of = {
+        "documents": [name] * (grades * len(sheets.aspects)),
+        "aspect": np.repeat(sheets.aspects, grades),
+        "grade": np.tile(sheets.grades, len(sheets.aspects)),
+    }
+    frame = found.frame(of, [part.sum(axis=0)[:, 1] for part in sums])
+    return frame, interval_note(found.low, found.value, draws, cells)
 
 
 def _means(sheets: Sheets, rows: Bools, level: float, draws: int, seed: int) -> Compared:
     """The mean grade of each aspect."""
     known = ~np.isnan(sheets.labels)
     values = np.stack([np.nan_to_num(sheets.labels), known], axis=2)
-    sums = [
-        by_query(sheets.query[chosen], values[chosen], sheets.n_queries)
-        for chosen in (rows & sheets.alone, rows & ~sheets.alone)
-    ]
-    return compared(sums, share, level=level, draws=draws, seed=seed)
+    sums = [sheets.sums(chosen, values) for chosen in (rows & sheets.alone, rows & ~sheets.alone)]
+    return compared(sums, share, sheets.cells(rows), "plain", level=level, draws=draws, seed=seed)
 
 
 def _finding(sheets: Sheets, frame: pl.DataFrame, means: Compared, level: float) -> str:

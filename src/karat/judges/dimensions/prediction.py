@@ -11,7 +11,7 @@ import numpy.typing as npt
 import polars as pl
 
 from karat.errors import BadInput, Undefined
-from karat.judges.dimensions.settings import by_query, compared, in_words, interval_note, share
+from karat.judges.dimensions.settings import Cells, compared, in_words, interval_note, share
 from karat.judges.dimensions.sheets import Sheets
 from karat.records import LabelsLike, Result
 from karat.stats import Resampling
@@ -52,8 +52,8 @@ def predict_overall(
     tenths of the documents, as in the paper (each tenth in turn, so that every document is tested once), which flatters
     where the documents of a query are alike. By default the subsets are every single aspect, every two, and all; `none`
     always says the grade given most often. `less_alone` and `less_context` are by how much a subset is right less often
-    than all aspects are, on the same documents. Intervals are over queries, for these models, not for models fitted
-    anew.
+    than all aspects are, on the same documents. Intervals are for these models, not for models
+    fitted anew.
 
     Reference: Golbus et al. (WWW 2014), section 5.1 (predictive power).
     """
@@ -63,12 +63,13 @@ def predict_overall(
         raise Undefined("Nothing was asked but overall: there is no aspect to predict it from.")
     chosen = _chosen(sheets.aspects[1:], subsets)
     notes = [*sheets.notes, *sheets.setting_notes]
+    cells = sheets.cells(sheets.asked[:, 0])
     tables, told = [], list[tuple[Ints, Floats] | None]()
     for split in SPLITS:
         told = [_right(sheets, rows, list(chosen.values()), split, seed) for rows in (sheets.alone, ~sheets.alone)]
         if split == "random" and all(part is None for part in told):
             raise Undefined(f"Too few documents with an overall answer: {FOLDS} or more of one setting are needed.")
-        tables.append(_table(sheets, list(chosen), told, level, draws, seed))
+        tables.append(_table(sheets, list(chosen), told, cells, level, draws, seed))
     for name, part, rows in zip(("alone", "in context"), told, (sheets.alone, ~sheets.alone), strict=True):
         if part is None and rows.any():
             notes.append(f"too few documents or queries {name} to predict those of queries not seen")
@@ -78,7 +79,7 @@ def predict_overall(
     frame = frame.sort(pl.col("aspects") == NONE, pl.col("aspects") != EVERY, -pl.col(order), maintain_order=True)
     figures = ("alone", "context", "random_alone", "random_context")
     ends, values = (frame.select(f"{name}{end}" for name in figures).to_numpy() for end in ("_low", ""))
-    notes += interval_note(ends, values, draws)
+    notes += interval_note(ends, values, draws, cells)
     notes.append("N/A counts as a grade, of aspects and of overall")
     return Result(frame, _finding(frame, level), tuple(notes), columns=("aspects", "alone", "context", "random_alone"))
 
@@ -102,7 +103,7 @@ def _chosen(aspects: Sequence[str], subsets: Sequence[Sequence[str]] | None) -> 
 def _right(
     sheets: Sheets, setting: npt.NDArray[np.bool_], subsets: list[tuple[int, ...]], split: str, seed: int
 ) -> tuple[Ints, Floats] | None:
-    """The query of each row of a setting, and whether each subset told its overall grade when it was left out."""
+    """The rows of a setting, and whether each subset told their overall grade when they were left out."""
     rows = np.flatnonzero(setting & sheets.asked[:, 0])
     query = sheets.query[rows]
     rng = np.random.default_rng(seed)
@@ -116,7 +117,7 @@ def _right(
     # Levels by number, N/A the first.
     level = np.where(np.isnan(sheets.labels[rows]), 0, 1 + np.searchsorted(sheets.grades, sheets.labels[rows]))
     right = [_predicted(level[:, list(subset)], level[:, 0], fold, len(sheets.grades) + 1) for subset in subsets]
-    return query, (np.stack(right, axis=1) == level[:, :1]).astype(np.float64)
+    return rows, (np.stack(right, axis=1) == level[:, :1]).astype(np.float64)
 
 
 def _predicted(x: Ints, y: Ints, fold: Ints, levels: int) -> Ints:
@@ -164,6 +165,7 @@ def _table(
     sheets: Sheets,
     names: list[str],
     right: list[tuple[Ints, Floats] | None],
+    cells: Cells,
     level: float,
     draws: int,
     seed: int,
@@ -171,24 +173,16 @@ def _table(
     """Shares of right predictions in both settings, and how many fewer they are than with all aspects."""
     sums, less = list[Floats](), list[Floats]()
     for part in right:
-        query, correct = part if part is not None else (np.zeros(0, np.int64), np.zeros((0, len(names))))
-        whole = np.ones_like(correct)
-        sums.append(by_query(query, np.stack([correct, whole], axis=2), sheets.n_queries))
-        less.append(by_query(query, np.stack([correct[:, :1] - correct, whole], axis=2), sheets.n_queries))
-    found = compared(sums, share, level=level, draws=draws, seed=seed, shares=True)
-    gap = compared(less, share, level=level, draws=draws, seed=seed)
-    rows = [part.sum(axis=0)[:, 1].astype(np.int64) for part in sums]
-    return pl.DataFrame({"aspects": names}).with_columns(
-        *found.columns(),
-        *(
-            pl.Series(f"less_{name}{end}", values[place])
-            for place, name in enumerate(("alone", "context"))
-            for end, values in (("", gap.value), ("_low", gap.low), ("_high", gap.high))
-        ),
-        pl.Series("n_alone", rows[0]),
-        pl.Series("n_context", rows[1]),
-        pl.Series("n_queries", found.queries[2]),
-    )
+        rows, correct = part if part is not None else (np.zeros(0, np.int64), np.zeros((0, len(names))))
+        both = np.zeros((2, len(sheets.cell), len(names), 2))
+        both[:, rows, :, 1] = 1.0
+        both[0, rows, :, 0], both[1, rows, :, 0] = correct, correct[:, :1] - correct
+        for told, values in zip((sums, less), both, strict=True):
+            told.append(sheets.sums(rows, values))
+    found = compared(sums, share, cells, "share", level=level, draws=draws, seed=seed)
+    gap = compared(less, share, cells, "plain", level=level, draws=draws, seed=seed)
+    number = [part.sum(axis=0)[:, 1] for part in sums]
+    return found.frame({"aspects": names}, number, **gap.columns(("less_alone", "less_context")))
 
 
 def _finding(frame: pl.DataFrame, level: float) -> str:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 import polars as pl
 
 from karat.errors import BadInput, Undefined
+from karat.judges.dimensions.settings import Cells, summed
 from karat.labels import GOLD
 from karat.labels.consensus import given_again
 from karat.labels.gathered import Gathered, gathered
@@ -17,6 +18,7 @@ from karat.labels.selection import ASKED, OVERALL
 from karat.records import Judgments
 from karat.records.base import count
 from karat.records.scale import refuse_many_grades
+from karat.stats import FEWEST
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -52,9 +54,10 @@ class Sheets:
     asked: Bools
     #: What the same judge said more or less when asked again in the same setting, NaN where nobody was.
     retest: Floats
-    #: The query and the judge of each row, by number.
+    #: The query and the judge of each row, by number, and the number of the two together.
     query: Ints
     judge: Ints
+    cell: Ints
     alone: Bools
     #: For each row in context, the row of the same judge and document alone; -1 for none.
     alone_row: Ints
@@ -110,14 +113,17 @@ class Sheets:
             notes.append(
                 f"{count(missing, 'document')} judged in context but not alone by the same judge: no change to tell"
             )
+        query = (keys["query"].rank("dense").cast(pl.Int64) - 1).to_numpy()
+        judge = keys.select(pl.struct("group", "who").rank("dense").cast(pl.Int64) - 1).to_series().to_numpy()
         return cls(
             keys=keys.select(*dict.fromkeys([*sheet, "judge", *([by] if by is not None else [])])),
             aspects=tuple(aspects),
             labels=labels,
             asked=asked,
             retest=again - labels,
-            query=(keys["query"].rank("dense").cast(pl.Int64) - 1).to_numpy(),
-            judge=(keys.select(pl.struct("group", "who").rank("dense").cast(pl.Int64) - 1)).to_series().to_numpy(),
+            query=query,
+            judge=judge,
+            cell=np.unique(np.stack([query, judge]), axis=1, return_inverse=True)[1].reshape(-1),
             alone=alone.to_numpy(),
             alone_row=before["_at"].fill_null(-1).to_numpy(),
             grades=grades,
@@ -135,10 +141,21 @@ class Sheets:
         complete: Bools = np.asarray(~np.isnan(self.labels).any(axis=1), dtype=np.bool_)
         return complete
 
-    @property
-    def n_queries(self) -> int:
-        """How many queries there are."""
-        return int(self.query.max()) + 1 if len(self.query) else 0
+    def sampled(self, rows: Bools | Ints) -> bool:
+        """Whether the judges of these rows stand for others like them: five or more, all with names."""
+        named = self.keys["judge"].is_not_null().to_numpy()[rows].all()
+        return bool(named) and len(np.unique(self.judge[rows])) >= FEWEST
+
+    def cells(self, rows: Bools) -> Cells:
+        """The cells of query and judge, for figures of these rows."""
+        number = int(self.cell.max(initial=-1)) + 1
+        query, judge = np.zeros((2, number), np.int64)
+        query[self.cell], judge[self.cell] = self.query, self.judge
+        return Cells(query, (judge,) if self.sampled(rows) else ())
+
+    def sums(self, rows: Bools | Ints, values: Floats | Bools) -> Floats:
+        """The sums of the values of rows, a row each, by cell."""
+        return summed(self.cell[rows], values[rows].astype(np.float64), int(self.cell.max(initial=-1)) + 1)
 
     @property
     def change(self) -> Floats:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 from alembic import op
+from sqlalchemy.schema import SchemaItem
 
 revision = "0001"
 down_revision = None
@@ -36,10 +37,8 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name="pk_studies"),
         sa.UniqueConstraint("key", name="uq_studies_key"),
     )
-    op.create_table(
+    _of_study(
         "judges",
-        sa.Column("id", sa.Integer()),
-        sa.Column("study_id", sa.Integer(), sa.ForeignKey("studies.id", name="fk_judges_study_id"), nullable=False),
         sa.Column("name", sa.String(200), nullable=False),
         sa.Column("grp", sa.String(200), nullable=False),
         sa.Column("source", sa.String(40), nullable=False),
@@ -51,46 +50,34 @@ def upgrade() -> None:
         sa.Column("completion", sa.String(80)),
         sa.Column("details", sa.Text()),
         sa.Column("made", sa.Float(53), nullable=False),
-        sa.PrimaryKeyConstraint("id", name="pk_judges"),
         sa.UniqueConstraint("study_id", "name", name="uq_judges_study_id_name"),
         sa.UniqueConstraint("study_id", "source", "external", name="uq_judges_study_id_source_external"),
     )
     op.create_index("ix_judges_token", "judges", ["token"])
-    op.create_table(
+    _of_study(
         "leads",
-        sa.Column("id", sa.Integer()),
-        sa.Column("study_id", sa.Integer(), sa.ForeignKey("studies.id", name="fk_leads_study_id"), nullable=False),
         sa.Column("name", sa.String(200), nullable=False),
         sa.Column("password", sa.Text(), nullable=False),
-        sa.PrimaryKeyConstraint("id", name="pk_leads"),
         sa.UniqueConstraint("study_id", "name", name="uq_leads_study_id_name"),
     )
-    op.create_table(
+    _of_study(
         "bundles",
-        sa.Column("id", sa.Integer()),
-        sa.Column("study_id", sa.Integer(), sa.ForeignKey("studies.id", name="fk_bundles_study_id"), nullable=False),
         sa.Column("name", sa.String(400), nullable=False),
         sa.Column("owner_id", sa.Integer(), sa.ForeignKey("judges.id", name="fk_bundles_owner_id")),
         sa.Column("until", sa.Float(53)),
-        sa.PrimaryKeyConstraint("id", name="pk_bundles"),
         sa.UniqueConstraint("study_id", "name", name="uq_bundles_study_id_name"),
     )
     op.create_index("ix_bundles_owner", "bundles", ["owner_id"])
-    op.create_table(
+    _of_study(
         "sessions",
-        sa.Column("id", sa.Integer()),
-        sa.Column("study_id", sa.Integer(), sa.ForeignKey("studies.id", name="fk_sessions_study_id"), nullable=False),
         sa.Column("token", sa.String(64), nullable=False),
         sa.Column("judge_id", sa.Integer(), sa.ForeignKey("judges.id", name="fk_sessions_judge_id")),
         sa.Column("lead_id", sa.Integer(), sa.ForeignKey("leads.id", name="fk_sessions_lead_id")),
         sa.Column("until", sa.Float(53), nullable=False),
-        sa.PrimaryKeyConstraint("id", name="pk_sessions"),
         sa.UniqueConstraint("token", name="uq_sessions_token"),
     )
-    op.create_table(
+    _of_study(
         "tasks",
-        sa.Column("id", sa.Integer()),
-        sa.Column("study_id", sa.Integer(), sa.ForeignKey("studies.id", name="fk_tasks_study_id"), nullable=False),
         sa.Column("kind", sa.String(10), nullable=False),
         sa.Column("item", sa.String(64), nullable=False),
         sa.Column("grp", sa.String(200), nullable=False),
@@ -123,17 +110,14 @@ def upgrade() -> None:
         sa.Column("gold", sa.Float(53)),
         sa.Column("note", sa.Text()),
         sa.Column("probability", sa.Float(53)),
-        sa.PrimaryKeyConstraint("id", name="pk_tasks"),
         sa.UniqueConstraint("study_id", "grp", "item", "occurrence", name="uq_tasks_study_id_grp_item_occurrence"),
     )
     op.create_index("ix_tasks_bundle", "tasks", ["bundle_id"])
     op.create_index("ix_tasks_context", "tasks", ["study_id", "context"])
     op.create_index("ix_tasks_of_query", "tasks", ["study_id", "grp", "stage", "open", "query"])
     op.create_index("ix_tasks_queue", "tasks", ["study_id", "grp", "stage", "open", "place"])
-    op.create_table(
+    _of_study(
         "events",
-        sa.Column("id", sa.Integer()),
-        sa.Column("study_id", sa.Integer(), sa.ForeignKey("studies.id", name="fk_events_study_id"), nullable=False),
         sa.Column("kind", sa.String(20), nullable=False),
         sa.Column("at", sa.Float(53), nullable=False),
         sa.Column("judge_id", sa.Integer(), sa.ForeignKey("judges.id", name="fk_events_judge_id")),
@@ -151,19 +135,14 @@ def upgrade() -> None:
         sa.Column("seconds", sa.Float(53)),
         sa.Column("away", sa.Float(53)),
         sa.Column("more", sa.Text()),
-        sa.PrimaryKeyConstraint("id", name="pk_events"),
         sa.UniqueConstraint("judge_id", "key", name="uq_events_judge_id_key"),
     )
     op.create_index("ix_events_judge", "events", ["judge_id", "id"])
     op.create_index("ix_events_study", "events", ["study_id", "kind", "id"])
     op.create_index("ix_events_target", "events", ["target_id"])
     op.create_index("ix_events_task", "events", ["task_id", "kind"])
-    op.create_table(
+    _of_study(
         "reservations",
-        sa.Column("id", sa.Integer()),
-        sa.Column(
-            "study_id", sa.Integer(), sa.ForeignKey("studies.id", name="fk_reservations_study_id"), nullable=False
-        ),
         sa.Column("task_id", sa.Integer(), sa.ForeignKey("tasks.id", name="fk_reservations_task_id"), nullable=False),
         sa.Column(
             "judge_id", sa.Integer(), sa.ForeignKey("judges.id", name="fk_reservations_judge_id"), nullable=False
@@ -175,7 +154,6 @@ def upgrade() -> None:
         sa.Column("turned", sa.Boolean(), nullable=False),
         sa.Column("opened", sa.Boolean(), nullable=False),
         sa.Column("changed", sa.Float(53), nullable=False),
-        sa.PrimaryKeyConstraint("id", name="pk_reservations"),
         sa.UniqueConstraint("judge_id", "item", name="uq_reservations_judge_id_item"),
     )
     op.create_index("ix_reservations_due", "reservations", ["study_id", "state", "until"])
@@ -189,3 +167,15 @@ def upgrade() -> None:
     else:
         for statement in POSTGRESQL:
             op.execute(statement)
+
+
+def _of_study(name: str, *parts: SchemaItem) -> None:
+    """Make a table whose rows have numbers and belong to a study."""
+    study = sa.ForeignKey("studies.id", name=f"fk_{name}_study_id")
+    op.create_table(
+        name,
+        sa.Column("id", sa.Integer()),
+        sa.Column("study_id", sa.Integer(), study, nullable=False),
+        *parts,
+        sa.PrimaryKeyConstraint("id", name=f"pk_{name}"),
+    )

@@ -5,14 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from karat.errors import Undefined
 from karat.records import Preferences
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
+from karat.stats.arrays import Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,18 +39,15 @@ def answers_of(kept: Preferences) -> Answers:
     if not frame.height:
         raise Undefined("no answer is left to rank systems by: every judge failed a trap, or there are traps only")
     systems = pl.concat([frame["left"], frame["right"]]).unique().sort()
-    place = pl.DataFrame({"name": systems, "place": range(len(systems))})
-    number = dict(zip(place["name"].to_list(), place["place"].to_list(), strict=True))
-    left = frame["left"].replace_strict(number, return_dtype=pl.Int64).to_numpy()
-    right = frame["right"].replace_strict(number, return_dtype=pl.Int64).to_numpy()
+    left, right = (systems.search_sorted(frame[side]).to_numpy().astype(np.int64) for side in ("left", "right"))
     one, two = np.minimum(left, right), np.maximum(left, right)
     pairs, pair = np.unique(one * len(systems) + two, return_inverse=True)
     chosen = frame["choice"].replace_strict({"left": 0, "right": 2, "equal": 1, "none": 1}, return_dtype=pl.Int64)
     outcome = np.where(left > right, 2 - chosen.to_numpy(), chosen.to_numpy())
     names, query = np.unique(frame["query"].to_numpy(), return_inverse=True)
     judge = frame["judge"] if "judge" in frame.columns else pl.Series([None] * frame.height, dtype=pl.String)
-    judges = judge.unique().sort()
-    who = {name: n for n, name in enumerate(judges.to_list())}
+    judges = judge.unique().sort().to_list()
+    who = {name: n for n, name in enumerate(judges)}
     return Answers(
         systems=systems.to_list(),
         one=pairs // len(systems),
@@ -63,15 +57,13 @@ def answers_of(kept: Preferences) -> Answers:
         query=query.astype(np.int64),
         queries=len(names),
         judge=np.array([who[name] for name in judge.to_list()], np.int64),
-        judges=judges.to_list(),
+        judges=judges,
     )
 
 
 def refuse_apart(answers: Answers) -> None:
     """Strengths compare only systems that a chain of comparisons joins."""
-    from scipy.sparse.csgraph import connected_components
-
-    parts, part = connected_components(_beaten(answers), directed=True, connection="weak")
+    parts, part = _joined(answers, "weak")
     if parts > 1:
         groups = [", ".join(np.array(answers.systems)[part == p][:4].tolist()) for p in range(min(parts, 3))]
         raise Undefined(f"no comparison joins {' with '.join(groups)}: their strengths cannot be compared")
@@ -79,17 +71,17 @@ def refuse_apart(answers: Answers) -> None:
 
 def unbeaten(answers: Answers) -> bool:
     """Whether some systems win every comparison with the others: how much stronger they are has no end then."""
+    return _joined(answers, "strong")[0] > 1
+
+
+def _joined(answers: Answers, connection: str) -> tuple[int, Ints]:
+    """The parts that systems fall into, each joined to who beat or tied with it: how many, and the part of each."""
     from scipy.sparse.csgraph import connected_components
 
-    parts, _ = connected_components(_beaten(answers), directed=True, connection="strong")
-    return bool(parts > 1)
-
-
-def _beaten(answers: Answers) -> Floats:
-    """Who was preferred to whom, or tied with whom: a square of ones and zeros."""
     n = len(answers.systems)
     square = np.zeros((n, n))
     one, two = answers.one[answers.pair], answers.two[answers.pair]
     square[one[answers.outcome <= 1], two[answers.outcome <= 1]] = 1.0
     square[two[answers.outcome >= 1], one[answers.outcome >= 1]] = 1.0
-    return square
+    parts, part = connected_components(square, directed=True, connection=connection)
+    return int(parts), part

@@ -5,15 +5,13 @@ from __future__ import annotations
 from itertools import chain, combinations
 
 import numpy as np
-import numpy.typing as npt
 
-from karat.validity.choices import Choices
-from karat.validity.variants import Variants
+from karat.stats.arrays import Bools, Floats, Ints
+from karat.validity.measure_variants import Variants
+from karat.validity.vote_likelihood import VoteLikelihood
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 #: The parameters that are varied together, and the variants that this allows.
-Families = dict[tuple[str, ...], npt.NDArray[np.bool_]]
+Families = dict[tuple[str, ...], Bools]
 
 
 def families_of(variants: Variants) -> Families:
@@ -23,7 +21,7 @@ def families_of(variants: Variants) -> Families:
     return {family: variants.within(family) for family in every}
 
 
-def likeliest(likelihood: Floats, allowed: npt.NDArray[np.bool_]) -> Ints:
+def likeliest(likelihood: Floats, allowed: Bools) -> Ints:
     """The variant of a family under which the votes are most likely, draw by draw."""
     best: Ints = np.where(allowed, likelihood, -np.inf).argmax(axis=1)
     return best
@@ -31,13 +29,10 @@ def likeliest(likelihood: Floats, allowed: npt.NDArray[np.bool_]) -> Ints:
 
 def _parts(number: int, folds: int, rng: np.random.Generator) -> Ints:
     """A part for each query, the parts as equal as can be."""
-    parts: Ints = rng.permutation(number) % folds
-    return parts
+    return rng.permutation(number) % folds
 
 
-def fit_and_test(
-    choices: Choices, allowed: list[npt.NDArray[np.bool_]], train: npt.NDArray[np.bool_], test: npt.NDArray[np.bool_]
-) -> tuple[Floats, Floats]:
+def fit_and_test(choices: VoteLikelihood, allowed: list[Bools], train: Bools, test: Bools) -> tuple[Floats, Floats]:
     """For each family the likelihood of the test queries' votes, and how many agree: families x test queries."""
     best, sure = choices.best(train[None].astype(np.float64))
     places = [int(likeliest(best, family)[0]) for family in allowed]
@@ -47,11 +42,7 @@ def fit_and_test(
 
 
 def chosen(
-    choices: Choices,
-    families: Families,
-    queries: Ints,
-    folds: int,
-    rng: np.random.Generator,
+    choices: VoteLikelihood, families: Families, queries: Ints, folds: int, rng: np.random.Generator
 ) -> tuple[str, ...]:
     """What to vary, if anything, by cross-validation among these queries."""
     parts = _parts(len(queries), folds, rng)
@@ -64,7 +55,7 @@ def chosen(
     return list(families)[int(summed.argmax())]
 
 
-def held_out(choices: Choices, families: Families, folds: int, repeats: int, seed: int) -> tuple[Floats, Floats]:
+def held_out(choices: VoteLikelihood, families: Families, folds: int, repeats: int, seed: int) -> tuple[Floats, Floats]:
     """On queries not fitted to, mean over repeats: the gain in likelihood, and agreeing votes (fitted, default)."""
     number = len(choices.votes)
     gained, agreed = np.zeros(number), np.zeros((2, number))

@@ -12,11 +12,9 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
-import numpy.typing as npt
 
 from karat.measures.graded import DiscountLike, discount_named
-
-Floats = npt.NDArray[np.float64]
+from karat.stats.arrays import Floats
 
 
 def tied_gap(tables: Floats, worth: Floats) -> Floats:
@@ -64,8 +62,7 @@ def _precisions(size: Floats, relevant: Floats) -> Floats:
 def _between(sums: Floats, size: Floats) -> Floats:
     """What a running sum over ranks gains within each of the groups that follow each other."""
     end = np.cumsum(size, axis=1).astype(np.int64)
-    gained: Floats = sums[end] - sums[end - size.astype(np.int64)]
-    return gained
+    return sums[end] - sums[end - size.astype(np.int64)]
 
 
 def _by(part: Floats, whole: Floats, otherwise: float = np.nan) -> Floats:

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from itertools import product
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from karat.errors import BadInput, Undefined
 from karat.measures import Measure
 from karat.records import Judgments, RunsLike
 from karat.records.base import count
-from karat.validity.asked import SHOWN
-from karat.validity.compared import compare
-
-Floats = npt.NDArray[np.float64]
+from karat.stats.arrays import Bools, Floats, Ints
+from karat.validity.pair_scores import score_pairs
+from karat.validity.question_unit import SHOWN
 
 #: The values that are tried for a parameter when none are given.
 GRIDS: dict[str, tuple[float, ...]] = {
@@ -30,29 +29,21 @@ GRIDS: dict[str, tuple[float, ...]] = {
 }
 #: More combinations than this take long and are rarely meant.
 MOST = 5000
-
-
-def varied(measure: Measure, given: Mapping[str, Any]) -> Measure:
-    """The same measure with other parameters.
-
-    >>> from karat.measures import parse_measure
-    >>> varied(parse_measure("CCG(context=0.5)@5"), {"context": 0.25})
-    CCG(context=0.25)@5
-    """
-    known = [field.name for field in fields(measure) if field.name != "cutoff"]
-    strange = [name for name in given if name not in known]
-    if strange:
-        raise BadInput.at(
-            str(measure), expected=f"a parameter of it ({', '.join(known) or 'it has none'})", found=f'"{strange[0]}"'
-        )
-    kept = {name: getattr(measure, name) for name in known if name in measure._given}
-    made = type(measure)(**(kept | dict(given)))
-    return made if measure.cutoff is None else made @ measure.cutoff
+#: The context weights along which figures are shown.
+CONTEXTS = tuple(round(0.1 * step, 1) for step in range(11))
+NO_CONTEXT = "no label is given the document above: a context weight would change nothing"
 
 
 def takes(measure: Measure, name: str) -> bool:
     """Whether the measure has this parameter."""
-    return any(field.name == name for field in fields(measure))
+    return name != "cutoff" and any(field.name == name for field in fields(measure))
+
+
+def in_contexts(measure: Measure, weights: Iterable[float], labels: Judgments) -> list[tuple[float, Measure]]:
+    """The measure with each of these context weights; as it is (NaN) where it takes none, or no label has a context."""
+    if not takes(measure, "context") or not labels.has("context"):
+        return [(math.nan, measure)]
+    return [(weight, measure.varied(context=weight)) for weight in weights]
 
 
 def steep_gains(base: float, grades: Sequence[float]) -> dict[float, float]:
@@ -77,7 +68,7 @@ class Variants:
     grids: dict[str, tuple[float, ...]]
     measures: tuple[Measure, ...]
     #: Variants x parameters: the place of each value in its grid, from 1; 0 for the default's own.
-    place: npt.NDArray[np.int64]
+    place: Ints
 
     @classmethod
     def of(cls, default: Measure, vary: Sequence[str] | Mapping[str, Sequence[float]], labels: Judgments) -> Variants:
@@ -88,41 +79,40 @@ class Variants:
             raise BadInput.at("what to vary", expected="a parameter, such as p or discount", found="none")
         for name, values in grids.items():
             if not takes(default, name):
-                varied(default, {name: 0})
+                known = ", ".join(field.name for field in fields(default) if field.name != "cutoff") or "it has none"
+                raise BadInput.at(str(default), expected=f"a parameter of it ({known})", found=f'"{name}"')
             if len(values) < 2 or list(values) != sorted({*values}):
-                raise BadInput.at(
-                    f"the values of {name}",
-                    expected="two or more to try, rising",
-                    found=", ".join(f"{v:g}" for v in values) or "none",
-                )
+                found = ", ".join(f"{v:g}" for v in values) or "none"
+                raise BadInput.at(f"the values of {name}", expected="two or more to try, rising", found=found)
         if np.prod([len(values) + 1 for values in grids.values()]) > MOST:
-            raise BadInput.at(
-                "what to vary", expected=f"at most {MOST:,} combinations", found="more", remedy="try fewer values"
-            )
+            expected = f"at most {MOST:,} combinations"
+            raise BadInput.at("what to vary", expected=expected, found="more", remedy="try fewer values")
         grades = sorted({float(g) for g in labels.frame["label"].drop_nulls().unique() if g > 0})
         if "gains" in grids and not grades:
             raise Undefined("no label is above 0: gains cannot be fitted")
         place = np.array(list(product(*(range(len(values) + 1) for values in grids.values()))), np.int64)
-        measures = tuple(varied(default, _given(grids, row, grades)) if row.any() else default for row in place)
+        measures = tuple(default.varied(**_given(grids, row, grades)) for row in place)
         return cls(default, grids, measures, place)
 
-    def within(self, family: Sequence[str]) -> npt.NDArray[np.bool_]:
+    def columns(self) -> dict[str, list[float | None]]:
+        """The value of each parameter in each variant, None where it is the default's own."""
+        grids = zip(self.grids.items(), self.place.T, strict=True)
+        return {name: [(None, *values)[step] for step in steps] for (name, values), steps in grids}
+
+    def within(self, family: Sequence[str]) -> Bools:
         """Which variants have the default's value in every parameter but those of the family, and none in those."""
         free = np.array([name in family for name in self.grids])
-        allowed: npt.NDArray[np.bool_] = ((self.place > 0) == free).all(axis=1)
+        allowed: Bools = ((self.place > 0) == free).all(axis=1)
         return allowed
 
 
-def _given(grids: dict[str, tuple[float, ...]], row: npt.NDArray[np.int64], grades: list[float]) -> dict[str, Any]:
+def _given(grids: dict[str, tuple[float, ...]], row: Ints, grades: list[float]) -> dict[str, Any]:
     """The parameters of one combination; those at the default's place are left as they are."""
-    given: dict[str, Any] = {}
-    for (name, values), place in zip(grids.items(), row, strict=True):
-        if place == 0:
-            continue
-        value: Any = values[place - 1]
-        given[name] = (
-            {grade: round(gain, 6) for grade, gain in steep_gains(value, grades).items()} if name == "gains" else value
-        )
+    given: dict[str, Any] = {
+        name: values[place - 1] for (name, values), place in zip(grids.items(), row, strict=True) if place
+    }
+    if "gains" in given:
+        given["gains"] = {grade: round(gain, 6) for grade, gain in steep_gains(given["gains"], grades).items()}
     return given
 
 
@@ -139,7 +129,7 @@ def differences(
 
     Pairs that a measure is undefined for are left out and noted.
     """
-    compared = compare(pairs, labels, runs, list(measures), depth=depth)
+    compared = score_pairs(pairs, labels, runs, list(measures), depth=depth)
     known = ~np.isnan(compared.difference).any(axis=1)
     notes = list(compared.notes)
     if not known.all():

@@ -28,11 +28,10 @@ def preference_judges(preferences: Preferences | FrameLike, *, level: float = 0.
     [('bob', 12, 1.0, 0.5, 'always left'), ('ann', 12, 0.5, 0.5, None)]
 
     `left` is the share of left among answers for a side, with Wilson's interval: where sides were drawn by lot, a judge
-    who looks has about one half. `seconds` is the median time of an answer, `fast` the share of answers in less than 2
-    seconds. `agreement` is the share of answers for a side that go with the majority of the others who saw the same
-    two lists (`compared` of them): one half is chance. `flag` says what is suspicious: a side taken so often that a
-    fair coin would hardly do so for any of these judges (binomial, Holm), most answers in no time, a trap failed.
-    Where one system stands mostly on one side, no lot drew the sides, and nobody is flagged for theirs.
+    who looks has about one half. `seconds` is the median time of an answer, `fast` the share in less than 2 seconds.
+    `agreement` is the share of answers for a side that go with the majority of the others who saw the same two lists
+    (`compared` of them): one half is chance. `flag` says what is suspicious: a side taken too often for a fair coin
+    (binomial, Holm; only where sides were drawn by lot), most answers in no time, a trap failed.
 
     Traps are in `traps` and `traps_failed` only; of answers to the same question the first counts.
     """
@@ -50,9 +49,9 @@ def preference_judges(preferences: Preferences | FrameLike, *, level: float = 0.
     notes = [*told.notes]
     if named.height < frame.height:
         notes.append(f"{count(frame.height - named.height, 'answer')} without a judge's name left aside")
-    table = _sides(told.frame, level).join(_majority(told.frame), on="judge", how="left", maintain_order="left")
-    table = table.join(_pace(named), on="judge", how="left", maintain_order="left")
-    table = table.join(_traps(named), on="judge", how="left", maintain_order="left")
+    table = _sides(told.frame, level)
+    for part in (_majority(told.frame), _pace(named), _traps(named)):
+        table = table.join(part, on="judge", how="left", maintain_order="left")
     by_lot = _drawn_by_lot(told.frame)
     if not by_lot:
         notes.append("sides were not drawn by lot, a system stands mostly on one of them: shares of left say nothing")
@@ -72,20 +71,18 @@ def _sides(frame: pl.DataFrame, level: float) -> pl.DataFrame:
     """How often each judge answered, and the share of left among answers for a side."""
     sided = pl.col("choice").is_in(["left", "right"]).sum()
     table = frame.group_by("judge").agg(
-        n=pl.len().cast(pl.Int64), _left=(pl.col("choice") == "left").sum(), sided=sided.cast(pl.Int64)
+        n=pl.len().cast(pl.Int64), sided=sided.cast(pl.Int64), left=(pl.col("choice") == "left").sum()
     )
     table = table.sort("judge")
-    counts = table.select("_left", "sided").rows()
+    counts = table.select("left", "sided").rows()
     ends = np.array([share_interval(left, n, level) for left, n in counts])
     p = [binomial_p(left, n - left) for left, n in counts]
-    return table.select(
-        "judge",
-        "n",
-        "sided",
-        left=pl.when(pl.col("sided") > 0).then(pl.col("_left") / pl.col("sided")).otherwise(float("nan")),
-        left_low=pl.Series(ends[:, 0]),
-        left_high=pl.Series(ends[:, 1]),
-        left_p=pl.Series(holm(np.array(p))),
+    # 0 / 0 is NaN: no share where no answer was for a side.
+    return table.with_columns(
+        pl.col("left") / pl.col("sided"),
+        left_low=ends[:, 0],
+        left_high=ends[:, 1],
+        left_p=holm(np.array(p)),
     )
 
 

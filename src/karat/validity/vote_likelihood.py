@@ -6,12 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from karat.stats.arrays import Floats, Ints
 from karat.stats.totals import totals
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 #: How surely users follow a difference of one typical size: hardly, ..., always. Tried for every measure.
 SURENESS = np.geomspace(0.03, 30, 31)
@@ -19,8 +16,7 @@ SURENESS = np.geomspace(0.03, 30, 31)
 
 def logistic(x: Floats) -> Floats:
     """The log of the chance to prefer what leads by x when users err by a logistic amount (Bradley and Terry)."""
-    chance: Floats = -np.logaddexp(0, -x)
-    return chance
+    return -np.logaddexp(0, -x)
 
 
 def normal(x: Floats) -> Floats:
@@ -36,7 +32,7 @@ ERRORS: tuple[Callable[[Floats], Floats], ...] = (logistic, normal)
 
 
 @dataclass(frozen=True, eq=False)
-class Choices:
+class VoteLikelihood:
     """For every query and variant of a measure, how likely its votes are and how many agree with the measure."""
 
     #: Queries x variants x kinds of error x sureness: the log of the chance of the query's votes.
@@ -47,10 +43,10 @@ class Choices:
     votes: Floats
 
     @classmethod
-    def of(cls, apart: Floats, for_a: Floats, for_b: Floats, equal: Floats, query: Ints) -> Choices:
+    def of(cls, apart: Floats, for_a: Floats, for_b: Floats, equal: Floats, query: Ints) -> VoteLikelihood:
         """The table from differences (pairs x variants) and votes on each pair.
 
-        >>> one = Choices.of(np.array([[0.5]]), np.array([3.0]), np.array([1.0]), np.array([0.0]), np.array([0]))
+        >>> one = VoteLikelihood.of(np.array([[0.5]]), np.array([3.0]), np.array([1.0]), np.array([0.0]), np.array([0]))
         >>> one.agreeing.tolist(), one.votes.tolist(), one.likelihood[0, 0, 0, 0].round(2).item()
         ([[3.0]], [4.0], -2.74)
 

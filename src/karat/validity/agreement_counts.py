@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -30,30 +31,25 @@ def agreement_from_counts(
 
     Each column has the number of pairs in which users agree, find both equal, disagree, and maybe those tied on the
     measure, which are left out of the base (`ties` "out") or are a row of it ("in"). `p` is the binomial test of agree
-    against disagree; `t_p` the same by a t-test of two samples with unequal variances as the paper has it, which
-    takes agreeing and disagreeing for two independent samples though they share their pairs: it finds too much. The
-    second result compares every two columns by that t-test on zeros and ones, where it is in place, adjusted by Holm.
-    Pairs are taken for independent; where several are of one query, use `agreement` on the preferences.
+    against disagree; `t_p` is the paper's t-test of the two, which finds too much: they share their pairs. The second
+    result compares every two columns by that t-test, where it is in place, adjusted by Holm. Pairs are taken for
+    independent; where several are of one query, use `agreement` on the preferences.
 
     Reference: Sanderson et al. (SIGIR 2010), Tables 1 to 9.
     """
     check_ties(ties)
     check_level(level)
-    if not isinstance(counts, Mapping):
-        raise BadInput.at(
-            "the counts", expected="names with counts, {name: (agree, equal, disagree)}", found=str(counts)
-        )
+    if not isinstance(counts, Mapping) or not counts:
+        expected = "names with counts, {name: (agree, equal, disagree)}"
+        raise BadInput.at("the counts", expected=expected, found=str(counts) if counts else "none")
     rows = []
     for name, column in counts.items():
         numbers = _whole(column)
         if len(numbers) not in (3, 4) or min(numbers) < 0:
-            raise BadInput.at(
-                f"the counts of {name}", expected="agree, equal, disagree and maybe ties, 0 or more", found=str(column)
-            )
+            expected = "agree, equal, disagree and maybe ties, 0 or more"
+            raise BadInput.at(f"the counts of {name}", expected=expected, found=str(column))
         agree, equal, disagree, tied = (*numbers, 0)[:4]
         rows.append({"measure": name, **figures(agree, equal, disagree, tied, ties, level)})
-    if not rows:
-        raise BadInput.at("the counts", expected="at least one column", found="none")
     table = pl.DataFrame(rows)
     first = rows[0]
     finding = (
@@ -73,37 +69,35 @@ def _whole(column: object) -> list[int]:
     return [int(number) for number in numbers]
 
 
-def figures(agree: int, equal: int, disagree: int, tied: int, ties: str, level: float) -> dict[str, object]:
+def figures(agree: int, equal: int, disagree: int, tied: int, ties: str, level: float) -> dict[str, Any]:
     """One column of a table of agreement: counts, shares, the interval of the first, and tests against chance."""
     n = agree + equal + disagree + (tied if ties == "in" else 0)
     low, high = share_interval(agree, n, level)
-    share = {
-        name: number / n if n else np.nan for name, number in (("equal", equal), ("disagree", disagree), ("ties", tied))
-    }
+    base = n or np.nan
     return {
         "agree": agree,
         "equal": equal,
         "disagree": disagree,
         "ties": tied,
         "n": n,
-        "agree_share": agree / n if n else np.nan,
+        "agree_share": agree / base,
         "low": low,
         "high": high,
-        "equal_share": share["equal"],
-        "disagree_share": share["disagree"],
-        "ties_share": share["ties"] if ties == "in" else np.nan,
+        "equal_share": equal / base,
+        "disagree_share": disagree / base,
+        "ties_share": tied / base if ties == "in" else np.nan,
         "p": binomial_p(agree, disagree),
         "t_p": welch_p(agree, n, disagree, n),
     }
 
 
-def percent(share: object) -> str:
+def percent(share: float) -> str:
     """A share as people write it.
 
     >>> percent(0.6410)
     '64 %'
     """
-    return f"{100 * float(str(share)):.0f} %"
+    return f"{100 * share:.0f} %"
 
 
 def check_ties(ties: str) -> None:
@@ -112,20 +106,13 @@ def check_ties(ties: str) -> None:
         raise BadInput.at("the ties", expected=" or ".join(TIES), found=f'"{ties}"')
 
 
-def _between(rows: list[dict[str, object]]) -> Result:
+def _between(rows: list[dict[str, Any]]) -> Result:
     tests = []
     for one, two in combinations(rows, 2):
-        tests.append(
-            {
-                "first": one["measure"],
-                "second": two["measure"],
-                "first_share": one["agree_share"],
-                "second_share": two["agree_share"],
-                "p": welch_p(*(int(str(row[key])) for row in (one, two) for key in ("agree", "n"))),
-            }
-        )
+        p = welch_p(one["agree"], one["n"], two["agree"], two["n"])
+        tests.append((one["measure"], two["measure"], one["agree_share"], two["agree_share"], p))
     schema = {"first": pl.String, "second": pl.String, "first_share": pl.Float64, "second_share": pl.Float64}
-    table = pl.DataFrame(tests, schema={**schema, "p": pl.Float64})
+    table = pl.DataFrame(tests, schema={**schema, "p": pl.Float64}, orient="row")
     table = table.with_columns(p_adjusted=pl.Series(holm(table["p"].to_numpy()), dtype=pl.Float64))
     if not table.height:
         return Result(table, "One column only: nothing to compare.")

@@ -2,36 +2,34 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from karat.errors import BadInput, Undefined
 from karat.records import Result
-from karat.records.base import count
+from karat.records.base import count, frame_of
+from karat.records.number_format import interval_said
+from karat.stats.arrays import Bools, Floats, Ints
 from karat.stats.bootstrap import FEWEST, Resampling
 from karat.stats.kappas import cohen_kappa, cross_table, fleiss_kappa, pair_sums
 from karat.validity.reason_classes import NAMES
-from karat.validity.reasons import Flags, codes_of
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
+from karat.validity.reasons import codes_of
 
 #: What tells one comment from another where there is no column `item`.
 KEYS = ("query", "subtopic", "left", "right", "judge", "reason")
 
 
-def set_distance(one: Flags, other: Flags, kind: Literal["jaccard", "masi"] = "masi") -> Floats:
+def masi_distance(one: Bools, other: Bools) -> Floats:
     """How far sets of classes (rows of true and false) lie apart, 0 for equal ones, 1 for those with nothing in common.
 
     >>> a, b = np.array([[True, True, False]]), np.array([[True, False, False], [False, True, True]])
-    >>> set_distance(a, b, "jaccard").round(3).tolist(), set_distance(a, b, "masi").round(3).tolist()
-    ([[0.5, 0.667]], [[0.667, 0.889]])
+    >>> masi_distance(a, b).round(3).tolist()
+    [[0.667, 0.889]]
 
-    Jaccard: 1 - shared / either. MASI: 1 - Jaccard's share x 2/3 where one set holds the other, x 1/3 where each has
-    something of its own, so that leaving a class out is a smaller disagreement than exchanging it.
+    It is 1 - shared / either x 2/3 where one set holds the other, x 1/3 where each has something of its own, so that
+    leaving a class out is a smaller disagreement than exchanging it.
     Reference: Passonneau, Measuring Agreement on Set-valued Items (LREC 2006).
     """
     x, y = one.astype(np.float64), other.astype(np.float64)
@@ -39,23 +37,12 @@ def set_distance(one: Flags, other: Flags, kind: Literal["jaccard", "masi"] = "m
     sizes = x.sum(axis=1)[:, None], y.sum(axis=1)[None, :]
     either = sizes[0] + sizes[1] - both
     share = np.where(either > 0, both / np.maximum(either, 1), 1.0)
-    if kind == "jaccard":
-        return 1 - share
     holds = (both == sizes[0]) | (both == sizes[1])
     equal = holds & (sizes[0] == sizes[1])
-    found: Floats = 1 - share * np.where(equal, 1.0, np.where(holds, 2 / 3, 1 / 3))
-    return found
+    return 1 - share * np.where(equal, 1.0, np.where(holds, 2 / 3, 1 / 3))
 
 
-def coder_agreement(
-    coded: Any,
-    *,
-    codes: str = "codes",
-    distance: Literal["jaccard", "masi"] = "masi",
-    level: float = 0.95,
-    draws: int = 1000,
-    seed: int = 0,
-) -> Result:
+def coder_agreement(coded: Any, *, level: float = 0.95, draws: int = 1000, seed: int = 0) -> Result:
     """Kappa of each class, and Krippendorff's alpha on whole sets of classes, of two coders or more.
 
     >>> coded = [{"item": i, "coder": c, "codes": k} for i, (a, b) in enumerate([("number", "number"),
@@ -65,47 +52,39 @@ def coder_agreement(
 
     `coded` has a row for each comment and coder, with the columns `coder`, `codes`, and `item` (or what tells comments
     apart: query, judge, reason). The kappa of a class is Cohen's for two coders and Fleiss' for more, and NaN where all
-    or none of the comments have it. `all classes` is alpha with a distance of sets, so that codes that share a
+    or none of the comments have it. `all classes` is alpha with the MASI distance of sets, so that codes that share a
     class count as partly agreeing. Intervals: bootstrap over comments. Comments of a single coder count nowhere.
     """
     resampling = Resampling(level, draws, seed)
-    frame, flags, notes = _by_item(coded, codes)
+    frame, flags, notes = _by_item(coded)
     item = frame["item"].to_numpy().astype(np.int64)
     coder = frame["coder"].rank("dense").to_numpy().astype(np.int64) - 1
     number, coders = int(item.max()) + 1, int(coder.max()) + 1
-    times = [np.ones((1, number))]
-    if draws and number >= FEWEST:
-        times += [part.astype(np.float64) for part in resampling.times(number)]
-    weights = np.concatenate(times)
+    drawn = resampling.times(number) if number >= FEWEST else ()
+    weights = np.concatenate([np.ones((1, number)), *drawn])
     rows = []
-    for place, name in enumerate(NAMES):
-        values = _kappa(item, coder, flags[:, place], number, coders, weights)
-        rows.append((name, "kappa", *_told(values, number, resampling), int(flags[:, place].sum())))
-    values = _alpha(item, flags, number, weights, distance)
-    rows.append(("all classes", f"alpha ({distance})", *_told(values, number, resampling), frame.height))
+    for name, said in zip(NAMES, flags.T, strict=True):
+        values = _kappa(item, coder, said, number, coders, weights)
+        rows.append((name, "kappa", *_told(values, number, resampling), int(said.sum())))
+    values = _alpha(item, flags, number, weights)
+    rows.append(("all classes", "alpha (masi)", *_told(values, number, resampling), frame.height))
     table = pl.DataFrame(rows, schema=["class", "figure", "agreement", "low", "high", "codes"], orient="row")
-    said = rows[-1]
-    text = f"{said[2]:.2f}" + (
-        "" if np.isnan(said[3]) else f" ({level * 100:g} % interval {said[3]:.2f} to {said[4]:.2f})"
+    alpha, low, high = rows[-1][2:5]
+    finding = (
+        f"{count(coders, 'coder')} agree on the reasons of {count(number, 'comment')} with an alpha of "
+        f"{alpha:.2f}{interval_said(low, high, level)}, where 1 is always and 0 as by chance."
     )
-    if np.isnan(said[2]):
+    if np.isnan(alpha):
         finding = "All codes are alike: agreement beyond chance cannot be told."
-    else:
-        finding = (
-            f"{count(coders, 'coder')} agree on the reasons of {count(number, 'comment')} with an alpha of {text}, "
-            "where 1 is always and 0 as by chance."
-        )
     return Result(table, finding, tuple(notes))
 
 
-def _by_item(coded: Any, codes: str) -> tuple[pl.DataFrame, Flags, list[str]]:
+def _by_item(coded: Any) -> tuple[pl.DataFrame, Bools, list[str]]:
     """The codes of comments with two coders or more: frame with item and coder as numbers, and flags."""
-    from karat.records.base import frame_of
-
     frame = frame_of(coded, "the coded comments")
     if "reason" not in frame.columns and "comment" not in frame.columns and "item" in frame.columns:
         frame = frame.with_columns(reason=pl.col("item").cast(pl.String))
-    known, flags = codes_of(frame, codes)
+    known, flags = codes_of(frame)
     if "coder" not in known.columns or known["coder"].null_count():
         raise BadInput.at("the coded comments", expected="a column coder, filled", found=", ".join(known.columns))
     key = ["item"] if "item" in known.columns else [name for name in KEYS if name in known.columns]
@@ -130,7 +109,7 @@ def _by_item(coded: Any, codes: str) -> tuple[pl.DataFrame, Flags, list[str]]:
     return several.with_columns(item=pl.col("item").rank("dense").cast(pl.Int64) - 1), kept, notes
 
 
-def _kappa(item: Ints, coder: Ints, said: npt.NDArray[np.bool_], number: int, coders: int, weights: Floats) -> Floats:
+def _kappa(item: Ints, coder: Ints, said: Bools, number: int, coders: int, weights: Floats) -> Floats:
     level = said.astype(np.int64)
     if coders == 2:
         answers = np.full((number, 2), -1)
@@ -142,18 +121,17 @@ def _kappa(item: Ints, coder: Ints, said: npt.NDArray[np.bool_], number: int, co
     return fleiss_kappa((weights @ sums.reshape(number, 4)).reshape(-1, 2, 2))
 
 
-def _alpha(item: Ints, flags: Flags, number: int, weights: Floats, distance: Literal["jaccard", "masi"]) -> Floats:
+def _alpha(item: Ints, flags: Bools, number: int, weights: Floats) -> Floats:
     """Krippendorff's alpha with a distance of sets: one less disagreement within comments by that among all codes."""
     sets, which = np.unique(flags, axis=0, return_inverse=True)
-    apart = set_distance(sets, sets, distance)
+    apart = masi_distance(sets, sets)
     counts = np.bincount(item * len(sets) + which.ravel(), minlength=number * len(sets)).reshape(number, len(sets))
     labels = counts.sum(axis=1)
     within = np.einsum("ns,st,nt->n", counts, apart, counts) / (labels - 1)
     total, used = weights @ labels, weights @ counts
     by_chance = np.einsum("ds,ds->d", used @ apart, used)
     known = by_chance > 1e-12
-    found: Floats = np.where(known, 1 - (total - 1) * (weights @ within) / np.where(known, by_chance, 1.0), np.nan)
-    return found
+    return np.where(known, 1 - (total - 1) * (weights @ within) / np.where(known, by_chance, 1.0), np.nan)
 
 
 def _told(values: Floats, number: int, resampling: Resampling) -> tuple[float, float, float]:

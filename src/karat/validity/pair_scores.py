@@ -1,4 +1,4 @@
-"""What measures say about the pairs of lists that users compared: the score of either side, pair by pair."""
+"""What measures say about the pairs of lists that users compared: the score of either side, and kinds of pairs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from karat.errors import BadInput, Undefined
@@ -16,17 +15,17 @@ from karat.measures import Judged, Profile, as_measures
 from karat.records import Judgments, LabelsLike, Queries, Result, Runs, RunsLike
 from karat.records.base import count
 from karat.records.runs import joined
-from karat.validity.asked import SHOWN, too_deep
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
+from karat.stats.arrays import Bools, Floats, Ints
+from karat.validity.question_unit import SHOWN, too_deep
 
 #: Scores that differ by less than this do so by rounding only.
 ROUNDING = 1e-9
+#: The kinds of pairs that a measure's own scores make.
+OWN = ("difference", "zero")
 
 
 @dataclass(frozen=True, eq=False)
-class Compared:
+class PairScores:
     """Pairs that users compared, with every measure's score of both sides; rows are pairs, columns measures."""
 
     pairs: pl.DataFrame  # query, (subtopic,) a, b, value, sign
@@ -37,6 +36,11 @@ class Compared:
 
     def __len__(self) -> int:
         return self.pairs.height
+
+    @cached_property
+    def queries(self) -> int:
+        """How many queries the pairs are of."""
+        return int(self.query.max()) + 1
 
     @cached_property
     def difference(self) -> Floats:
@@ -54,26 +58,26 @@ class Compared:
         """The number of each pair's query, in the order of the queries' ids."""
         return np.unique(self.pairs["query"].to_numpy(), return_inverse=True)[1].astype(np.int64)
 
-    def column(self, measure: str) -> int:
-        """The place of a measure."""
-        return self.measures.index(measure)
+    @property
+    def first(self) -> PairScores:
+        """The same pairs with the first measure alone."""
+        return PairScores(self.pairs, self.measures[:1], self.score_a[:, :1], self.score_b[:, :1], self.notes)
 
 
-def compare(
+def score_pairs(
     preferred: Result | pl.DataFrame,
     labels: LabelsLike,
     runs: RunsLike,
     measures: object,
     *,
     profile: str | Profile = "trec_eval",
-    weights: Queries | None = None,
     depth: int = SHOWN,
-) -> Compared:
+) -> PairScores:
     """The scores of the two systems of every pair in `preferred` (columns query, a, b, sign and maybe subtopic).
 
     >>> pairs = pl.DataFrame({"query": ["q"], "a": ["x"], "b": ["y"], "sign": [1]})
     >>> runs = Runs.of({"x": {"q": {"d1": 2.0, "d2": 1.0}}, "y": {"q": {"d2": 2.0, "d1": 1.0}}})
-    >>> compare(pairs, Judgments.of({"q": {"d1": 1, "d2": 0}}), runs, "RR").difference.tolist()
+    >>> score_pairs(pairs, Judgments.of({"q": {"d1": 1, "d2": 0}}), runs, "RR").difference.tolist()
     [[0.5]]
 
     With a column `subtopic`, each subtopic is a query of its own, with its own labels. A system that returned nothing
@@ -87,9 +91,11 @@ def compare(
     if not wanted:
         raise BadInput.at("the measures", expected="at least one, such as nDCG@10", found="none")
     _refuse_unknown(frame, lists)
-    lists = Runs(lists.frame.join(frame.select("query").unique(), on="query", how="semi"), lists.notes)
-    notes += too_deep(wanted, lists.frame, depth)
-    lists = Runs(_first(lists.frame, depth), lists.notes)
+    seen = lists.frame.join(frame, on="query", how="semi")
+    notes += too_deep(wanted, seen, depth)
+    # The results that users saw, in the order in which lists are scored.
+    place = pl.struct("score", "doc").rank("ordinal", descending=True).over("system", "query")
+    lists = Runs(seen.filter(place <= depth), lists.notes)
     judged, listed = _judged(frame, labels, lists, depth), lists.frame.select("system", "query").unique()
     by = ["query", "subtopic"] if "subtopic" in frame.columns else ["query"]
     if "subtopic" in by:
@@ -109,15 +115,14 @@ def compare(
     if known.height < frame.height:
         missing = count(frame.height - known.height, "pair")
         notes.append(f"{missing} of {frame.height:,} without labels for the {by[-1]}: left out")
-    scored = Scorer(labels, wanted, profile=profile, complete=True, draws=0, weights=weights)
+    scored = Scorer(labels, wanted, profile=profile, complete=True, draws=0)
     table = scored.score(lists).queries
     notes += [note for note in scored.labels.notes if note not in notes]
     names = [str(measure) for measure in wanted]
     sides = [
-        known.select("item", system=side)
-        .join(table, left_on=["item", "system"], right_on=["query", "system"], how="left", maintain_order="left")
-        .select(names)
-        .fill_null(0.0)
+        known.select(query="item", system=side)
+        .join(table, on=["query", "system"], how="left", maintain_order="left")
+        .select(pl.col(names).fill_null(0.0))
         .to_numpy()
         for side in ("a", "b")
     ]
@@ -126,13 +131,13 @@ def compare(
         notes.append(
             f"{100 * (1 - judged):.0f} % of the documents in the top {depth} have no judgment and count as not relevant"
         )
-    return Compared(known.drop("item"), tuple(names), sides[0], sides[1], tuple(notes))
+    return PairScores(known.drop("item"), tuple(names), sides[0], sides[1], tuple(notes))
 
 
 def _judged(frame: pl.DataFrame, labels: Judgments, runs: Runs, depth: int) -> float:
     """The share of the documents in the top of the compared lists that somebody judged, for whatever subtopic."""
-    known = labels.frame.select("query").unique()
-    shown = pl.concat([frame.select("query", system=side) for side in ("a", "b")]).join(known, on="query", how="semi")
+    shown = pl.concat([frame.select("query", system=side) for side in ("a", "b")])
+    shown = shown.join(labels.frame, on="query", how="semi")
     if not shown.height or not len(runs):
         return 1.0
     table = Scorer(labels, [Judged @ depth], complete=True, draws=0).score(runs).queries
@@ -155,19 +160,57 @@ def _without_list(pairs: pl.DataFrame, listed: pl.DataFrame) -> list[str]:
 
 
 def _refuse_unknown(frame: pl.DataFrame, runs: Runs) -> None:
-    named = pl.concat([frame["a"], frame["b"]]).unique().sort().to_list()
-    known = set(runs.systems)
-    missing = [name for name in named if name not in known]
+    missing = sorted({*frame["a"], *frame["b"]} - {*runs.systems})
     if missing:
         raise BadInput.at(
             "the runs",
             expected=f"the systems that users compared, such as {missing[0]}",
-            found=", ".join(runs.systems[:5]) + (", ..." if len(known) > 5 else ""),
+            found=", ".join(runs.systems[:5]) + (", ..." if len(runs.systems) > 5 else ""),
             remedy="give the runs of all systems, under the names that the preferences use",
         )
 
 
-def _first(lists: pl.DataFrame, depth: int) -> pl.DataFrame:
-    """The results that users saw: the first so many of each list, in the order in which lists are scored."""
-    place = pl.struct("score", "doc").rank("ordinal", descending=True).over("system", "query")
-    return lists.filter(place <= depth)
+def split_pairs(compared: PairScores, split: str, measure: int, queries: Queries | None = None) -> dict[str, Bools]:
+    """Which pairs belong to which part of a split, by the part's name.
+
+    >>> pairs = pl.DataFrame({"query": ["q1", "q2"], "a": ["x", "x"], "b": ["y", "y"], "sign": [1, 1]})
+    >>> both = PairScores(pairs, ("P@10",), np.array([[0.5], [0.3]]), np.array([[0.0], [0.2]]))
+    >>> {name: which.tolist() for name, which in split_pairs(both, "zero", 0).items()}
+    {'one scores 0': [True, False], 'both score above 0': [False, True]}
+
+    "difference" splits at the mean absolute difference of the pairs that the measure does not tie, "zero" by whether
+    one side scores 0 (pairs in which both do are tied, and in neither part); anything else is a column that queries
+    or their subtopics have, such as kind: by subtopic, the subtopics' own column is meant where it is there.
+    """
+    if split == "difference":
+        gap = np.abs(compared.difference[:, measure])
+        untied = gap > 0
+        border = float(gap[untied].mean()) if untied.any() else np.nan
+        return {"small difference": gap <= border, "large difference": gap > border}
+    if split == "zero":
+        zero_a = np.abs(compared.score_a[:, measure]) <= ROUNDING
+        zero_b = np.abs(compared.score_b[:, measure]) <= ROUNDING
+        return {"one scores 0": zero_a ^ zero_b, "both score above 0": ~zero_a & ~zero_b}
+    values = _column(compared, split, queries)
+    return {f"{split} {value}": (values == value).to_numpy() for value in values.drop_nulls().unique().sort()}
+
+
+def _column(compared: PairScores, name: str, queries: Queries | None) -> pl.Series:
+    """A column of the pairs, of their subtopics or of their queries, one value for each pair."""
+    pairs = compared.pairs
+    if name in pairs.columns and name not in ("query", "a", "b", "sign", "value"):
+        return pairs[name].cast(pl.String)
+    sources = [] if queries is None else [(queries.subtopics, ["query", "subtopic"]), (queries.frame, ["query"])]
+    sources = [(source, key) for source, key in sources if {*key} <= {*pairs.columns}]
+    for source, key in sources:
+        if name in source.columns and source[name].null_count() < source.height:
+            found = pairs.select(key).join(source.select(*key, name), on=key, how="left", maintain_order="left")[name]
+            if found.null_count() < len(found):
+                return found.cast(pl.String)
+    have = sorted({column for source, _ in sources for column in source.columns} - {"query", "subtopic"})
+    raise BadInput.at(
+        "the split",
+        expected=" or ".join([*OWN, "a column that tells these queries apart"]),
+        found=f'"{name}"',
+        remedy=f"the queries have {', '.join(have)}" if have else "give the queries, with a column of this name",
+    )

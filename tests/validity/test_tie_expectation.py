@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import karat as kt
-from karat.validity.tied import tied_gap, tied_ndcg
+from karat.validity.tie_expectation import tied_gap, tied_ndcg
 
 #: What each level is worth, lowest first.
 WORTH = np.array([0.0, 0.25, 1.0])

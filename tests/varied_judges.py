@@ -23,9 +23,6 @@ def varied_judges(
 ) -> pl.DataFrame:
     """Labels from 0 to 3 by some judges a group, all from one population; each document has labels of so many of them.
 
-    >>> varied_judges(0, judges=5, queries=2, docs=1, labels=2).drop("split").head(2).rows()
-    [('00000', '0', 0.0, '0-1', 'group 0'), ('00000', '0', 3.0, '0-2', 'group 0')]
-
     Figures of groups, and of the two values of `split`, which is about documents and says nothing, differ by chance
     alone. With many judges and queries they come out as they are in the population.
     """

@@ -5,39 +5,26 @@ from __future__ import annotations
 from itertools import combinations
 
 import numpy as np
-import numpy.typing as npt
 
+from karat.stats.arrays import Bools, Floats, Ints
 from karat.stats.bootstrap import FEWEST, Resampling
 from karat.stats.differences import clustered_differences
 from karat.stats.signs import binomial_p, flip_p, share_interval, welch_p
 from karat.stats.totals import totals
-from karat.validity.compared import Compared
-
-Floats = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
+from karat.validity.pair_scores import PairScores
 
 
 def ratio_interval(
-    query: npt.NDArray[np.int64],
-    part: Floats | Bools,
-    base: Bools,
-    level: float,
-    draws: int,
-    seed: int,
-    *,
-    signed: bool = False,
+    query: Ints, part: Floats | Bools, base: Bools, resampling: Resampling, *, signed: bool = False
 ) -> tuple[float, float]:
     """A bootstrap interval, over queries, of the sum of `part` by the number of `base`; `signed` parts go below 0."""
     cells = np.unique(query[base], return_inverse=True)[1]
     number = int(cells.max()) + 1 if len(cells) else 0
-    if number < FEWEST or not draws:
+    if number < FEWEST or not resampling.draws:
         return np.nan, np.nan
-    above = totals(cells, np.asarray(part, np.float64)[base], number)
-    below = totals(cells, np.ones(len(cells)), number)
-    alike = np.ptp(above / below) == 0
-    if alike:  # in all queries or in none: as wide as a share of so many queries is
-        return _alike(float(above[0] / below[0]), number, level, signed)
-    resampling = Resampling(level, draws, seed)
+    above, below = totals(cells, part[base], number), np.bincount(cells).astype(np.float64)
+    if np.ptp(above / below) == 0:  # in all queries or in none: as wide as a share of so many queries is
+        return _alike(float(above[0] / below[0]), number, resampling.level, signed)
     drawn = np.concatenate([(times @ above) / (times @ below) for times in resampling.times(number)])
     return resampling.ends(drawn, number)
 
@@ -53,19 +40,18 @@ def _alike(value: float, number: int, level: float, signed: bool) -> tuple[float
 
 
 def between_parts(
-    compared: Compared, place: int, one: str, two: str, parts: dict[str, Bools], ties: str
+    compared: PairScores, place: int, one: str, two: str, parts: dict[str, Bools], ties: str
 ) -> dict[str, object]:
     """The share of agreement in one part of a split against that in another."""
     difference = compared.difference[:, place]
     known = ~np.isnan(difference) & (True if ties == "in" else difference != 0)
     agree = np.sign(np.nan_to_num(difference)) * compared.users > 0
-    inside, outside = parts[one] & known, parts[two] & known
-    counts = [int(x.sum()) for x in (agree & inside, inside, agree & outside, outside)]
-    number, query = int(compared.query.max()) + 1, compared.query
+    sides = [parts[one] & known, parts[two] & known]
+    (wins, n), (other_wins, other_n) = ((int((agree & side).sum()), int(side.sum())) for side in sides)
     p = np.nan
-    if counts[1] and counts[3]:
-        n_in, n_out = (np.bincount(query[x], minlength=number) for x in (inside, outside))
-        s_in, s_out = (totals(query[x], agree[x], number) for x in (inside, outside))
+    if n and other_n:
+        n_in, n_out = (np.bincount(compared.query[side], minlength=compared.queries) for side in sides)
+        s_in, s_out = (totals(compared.query[side], agree[side], compared.queries) for side in sides)
         seen = n_in + n_out > 0
         found = clustered_differences(
             n_in[seen, None, None], s_in[seen, None, None], (n_in + n_out)[seen, None], (s_in + s_out)[seen, None]
@@ -74,20 +60,19 @@ def between_parts(
     return {
         "first": one,
         "second": two,
-        "first_share": counts[0] / counts[1] if counts[1] else np.nan,
-        "second_share": counts[2] / counts[3] if counts[3] else np.nan,
-        "welch_p": welch_p(counts[0], counts[1], counts[2], counts[3]),
+        "first_share": wins / n if n else np.nan,
+        "second_share": other_wins / other_n if other_n else np.nan,
+        "welch_p": welch_p(wins, n, other_wins, other_n),
         "p": p,
     }
 
 
-def between_measures(compared: Compared, level: float, draws: int, seed: int) -> list[dict[str, object]]:
+def between_measures(compared: PairScores, resampling: Resampling) -> list[dict[str, object]]:
     """Every two measures on the same pairs: those in which users prefer a side and both measures are defined.
 
     Where one of the two ties in all of them there is nothing to compare: the figures are NaN.
     """
     rows: list[dict[str, object]] = []
-    number = int(compared.query.max()) + 1
     for one, two in combinations(range(len(compared.measures)), 2):
         gaps = compared.difference[:, [one, two]]
         base = ~np.isnan(gaps).any(axis=1) & (compared.users != 0)
@@ -96,7 +81,7 @@ def between_measures(compared: Compared, level: float, draws: int, seed: int) ->
         # Twice the credit, so that it is a whole number: 2 for agreeing, 1 for a tie, 0 for disagreeing.
         credit = 1 + np.sign(np.nan_to_num(gaps)) * compared.users[:, None]
         more = np.where(base, credit[:, 0] - credit[:, 1], 0.0)
-        low, high = ratio_interval(compared.query, more / 2, base, level, draws, seed, signed=True)
+        low, high = ratio_interval(compared.query, more / 2, base, resampling, signed=True)
         first, second = int((more > 0).sum()), int((more < 0).sum())
         rows.append(
             {
@@ -109,7 +94,7 @@ def between_measures(compared: Compared, level: float, draws: int, seed: int) ->
                 "low": low,
                 "high": high,
                 "sign_p": binomial_p(first, second),
-                "p": flip_p(totals(compared.query, more, number)),
+                "p": flip_p(totals(compared.query, more, compared.queries)),
             }
         )
     return rows

@@ -14,11 +14,10 @@ from karat.errors import BadInput, Undefined
 from karat.measures import parse_measure
 from karat.records import Judgments
 from karat.simulate import preference_study
-from karat.validity.choices import Choices
-from karat.validity.fit import fit_measure
-from karat.validity.nested import flip
-from karat.validity.parameters import between
-from karat.validity.variants import Variants, steep_gains, varied
+from karat.validity.fitted_measure import between, fit_measure
+from karat.validity.measure_variants import Variants, steep_gains
+from karat.validity.nested_cross_validation import flip
+from karat.validity.vote_likelihood import VoteLikelihood
 from simulated import studies
 
 
@@ -27,7 +26,7 @@ def test_the_likelihood_of_votes_is_that_of_a_logistic_or_normal_choice() -> Non
     lead, query = rng.normal(size=(40, 2)), np.arange(40) // 2
     for_a, for_b, equal = (rng.integers(0, 4, 40).astype(float) for _ in range(3))
     for_a += lead[:, 0] > 0
-    choices = Choices.of(lead, for_a, for_b, equal, query)
+    choices = VoteLikelihood.of(lead, for_a, for_b, equal, query)
     times = rng.integers(0, 3, (3, 20)).astype(float)
     best, _ = choices.best(times)
     for draw in range(3):
@@ -76,7 +75,7 @@ def test_variants_are_all_combinations_and_print_as_they_are_parsed() -> None:
     assert made.within(("discount", "gains")).sum() == 4
     assert steep_gains(2, [1, 3]) == pytest.approx({1: 1 / 7, 3: 1})
     assert steep_gains(1, [1, 3]) == pytest.approx({1: 1 / 3, 3: 1})
-    assert varied(parse_measure("RBP(rel=2)@5"), {"p": 0.3}) == parse_measure("RBP(rel=2,p=0.3)@5")
+    assert parse_measure("RBP(rel=2)@5").varied(p=0.3) == parse_measure("RBP(rel=2,p=0.3)@5")
 
 
 @pytest.mark.parametrize(
