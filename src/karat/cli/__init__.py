@@ -11,6 +11,7 @@ import click
 
 from karat import __version__
 from karat.cli.lazy import LazyGroup
+from karat.cli.messages import visible
 from karat.errors import BadInput, KaratError, MissingExtra
 
 #: What people want, and the commands for it with a line of help.
@@ -46,15 +47,15 @@ SECTIONS = {
 }
 
 
-@click.group(
-    cls=LazyGroup,
-    package="karat.cli",
-    sections=SECTIONS,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+karat = click.version_option(__version__, message="karat %(version)s")(
+    LazyGroup(
+        "karat.cli",
+        SECTIONS,
+        name="karat",
+        help="How much gold is in your relevance labels, and which search engine is better once you know.",
+        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100, "show_default": True},
+    )
 )
-@click.version_option(__version__, message="karat %(version)s")
-def karat() -> None:
-    """How much gold is in your relevance labels, and which search engine is better once you know."""
 
 
 def main() -> None:
@@ -88,5 +89,5 @@ def main() -> None:
 
 
 def _fail(error: KaratError, code: int) -> None:
-    click.echo(f"karat: {error}", err=True)
+    click.echo(visible(f"karat: {error}"), err=True)
     sys.exit(code)

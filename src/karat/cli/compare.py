@@ -48,7 +48,6 @@ ABOUT = {
 @click.option(
     "--method",
     default="auto",
-    show_default=True,
     type=click.Choice(["auto", "plain", "inversion", "inversion-independent", "ppi"]),
     help="The method that decides: auto is ppi with gold labels, plain without.",
 )

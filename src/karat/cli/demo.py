@@ -25,7 +25,7 @@ Examples:
 
 @click.command(epilog=EXAMPLES, short_help="A whole study to try karat on, made in under a minute.")
 @click.argument("folder", default="karat-demo")
-@click.option("--report/--no-report", default=True, show_default=True, help="Write the report of the study, too.")
+@click.option("--report/--no-report", default=True, help="Write the report of the study, too.")
 @options.seed
 @options.as_json
 @click.pass_context

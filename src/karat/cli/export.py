@@ -34,7 +34,7 @@ KINDS = ("judgments", "gold", "preferences", "tasks", "codes", "people", "log")
 @click.command(epilog=EXAMPLES, short_help="Write a study's judgments, preferences or tasks to a file.")
 @click.argument("folder")
 @click.argument("target", metavar="FILE")
-@options.kind(KINDS, default="judgments", show_default=True)
+@options.kind(KINDS, default="judgments")
 @options.to_format
 @options.consensus
 @options.group

@@ -6,8 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import click
-
+from karat.cli.messages import tell_notes
 from karat.errors import BadInput
 from karat.formats import read_judgments
 from karat.formats.merge import groups_together
@@ -71,8 +70,7 @@ class Reading:
             time_format=self.time_format,
             only=only,
         )
-        for note in study.notes:
-            click.echo(f"note: {note}", err=True)
+        tell_notes(study.notes)
         return study
 
 

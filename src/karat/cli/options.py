@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import fields
 from functools import wraps
 from typing import Any, Literal, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from karat.cli.inputs import Reading
 from karat.errors import BadInput
@@ -99,37 +101,35 @@ time_format = click.option(
 )
 
 
-def labels(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options of a command that reads files of labels, which gets them as one: `reading`, of type `Reading`."""
+def together(*wanted: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Options and arguments as one, in this order."""
 
-    @wraps(command)
-    def with_reading(*, scale: str | None, drop_bad_labels: bool, time_format: str | None, **others: Any) -> Any:
-        return command(reading=Reading(scale, drop_bad_labels, time_format), **others)
+    def decorated(command: Any) -> Any:
+        for option in reversed(wanted):
+            command = option(command)
+        return command
 
-    return scale(drop_bad_labels(time_format(with_reading)))
-
-
-def study(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options of a command that reads labels from files or from a study, which gets them as `reading`."""
-
-    @wraps(command)
-    def with_reading(
-        *, scale: str | None, drop_bad_labels: bool, time_format: str | None, database: str | None, **others: Any
-    ) -> Any:
-        return command(reading=Reading(scale, drop_bad_labels, time_format, database), **others)
-
-    return database(scale(drop_bad_labels(time_format(with_reading))))
+    return decorated
 
 
-def preferences(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options of a command that reads preferences from a file or a study, which gets them as `reading`."""
+def reads(*wanted: Callable[[Any], Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Options that say how labels are read, which the command gets as one: `reading`, of type `Reading`."""
 
-    @wraps(command)
-    def with_reading(*, time_format: str | None, database: str | None, **others: Any) -> Any:
-        return command(reading=Reading(time_format=time_format, database=database), **others)
+    def decorated(command: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(command)
+        def with_reading(**typed: Any) -> Any:
+            how = {field.name: typed.pop(field.name) for field in fields(Reading) if field.name in typed}
+            return command(reading=Reading(**how), **typed)
 
-    return database(time_format(with_reading))
+        made: Callable[..., Any] = together(*wanted)(with_reading)
+        return made
 
+    return decorated
+
+
+labels = reads(scale, drop_bad_labels, time_format)
+study = reads(database, scale, drop_bad_labels, time_format)
+preferences = reads(database, time_format)
 
 consensus = click.option(
     "--consensus",
@@ -141,7 +141,6 @@ consensus = click.option(
 consensus_or_model = click.option(
     "--consensus",
     default="median",
-    show_default=True,
     type=OneOf(_hows_and_models),
     help="How several judges' labels of a document become one.",
 )
@@ -170,12 +169,25 @@ def measure(
         metavar="MEASURE..." if several else "MEASURE",
         multiple=several,
         default=default,
-        show_default=otherwise or default is not None,
+        show_default=otherwise,
         help="A measure, as nDCG@10; where several fit, with commas or repeated.",
     )
 
 
-by = click.option("--by", metavar="COLUMN", multiple=True, help="Report by a column or feature; may be repeated.")
+def _each_once(context: click.Context, option: click.Parameter, names: tuple[str, ...]) -> tuple[str, ...]:
+    for name in names:
+        if names.count(name) > 1:
+            raise BadInput.at(option.opts[-1], expected="each column once", found=f"{name} {names.count(name)} times")
+    return names
+
+
+by = click.option(
+    "--by",
+    metavar="COLUMN",
+    multiple=True,
+    callback=_each_once,
+    help="Report by a column or feature; may be repeated.",
+)
 
 
 def depth(default: int | None, *, otherwise: str | None = None) -> Callable[[Command], Command]:
@@ -185,7 +197,7 @@ def depth(default: int | None, *, otherwise: str | None = None) -> Callable[[Com
         type=click.IntRange(1),
         default=default,
         metavar="K",
-        show_default=otherwise or default is not None,
+        show_default=otherwise,
         help="How far down lists count: their first K documents.",
     )
 
@@ -194,27 +206,23 @@ judges_are = click.option(
     "--judges-are",
     type=click.Choice(["sample", "fixed"]),
     default="sample",
-    show_default=True,
     help="Whether the judges stand for all judges like them, or for themselves only.",
 )
 queries_are = click.option(
     "--queries-are",
     type=click.Choice(["sample", "fixed"]),
     default="sample",
-    show_default=True,
     help="Whether the queries stand for all that users ask, or for themselves only.",
 )
 folds = click.option(
     "--folds",
     default=5,
-    show_default=True,
     type=click.IntRange(2, 50),
     help="Parts to cut the data into, each tested on in turn.",
 )
 profile = click.option(
     "--profile",
     default="trec_eval",
-    show_default=True,
     metavar="TOOL",
     help="Where tools differ, do as trec_eval, trec_eval9, ndeval or gdeval.",
 )
@@ -229,20 +237,17 @@ def difference(default: float | None = None) -> Callable[[Command], Command]:
         type=float,
         default=default,
         required=default is None,
-        show_default=default is not None,
         help="The difference in the measure that is worth seeing.",
     )
 
 
 def n_gold(default: int) -> Callable[[Command], Command]:
     """How many gold labels."""
-    return click.option(
-        "-n", "--n-gold", default=default, show_default=True, type=click.IntRange(1), help="How many gold labels."
-    )
+    return click.option("-n", "--n-gold", default=default, type=click.IntRange(1), help="How many gold labels.")
 
 
 # How sure it is.
-level = click.option("--level", default=0.95, show_default=True, help="The level of the intervals.")
+level = click.option("--level", default=0.95, help="The level of the intervals.")
 
 
 def _enough(context: click.Context, option: click.Parameter, value: int) -> int:
@@ -253,21 +258,12 @@ def _enough(context: click.Context, option: click.Parameter, value: int) -> int:
 
 
 DRAWS = "Random draws, 100 or more; 0 for no intervals where only they are drawn."
-draws = click.option("--draws", default=1000, show_default=True, callback=_enough, help=DRAWS)
-test_draws = click.option("--draws", default=10_000, show_default=True, type=click.IntRange(100), help=DRAWS)
-seed = click.option(
-    "--seed", default=0, show_default=True, type=click.IntRange(0), help="The seed of all that is drawn at random."
-)
+draws = click.option("--draws", default=1000, callback=_enough, help=DRAWS)
+test_draws = click.option("--draws", default=10_000, type=click.IntRange(100), help=DRAWS)
+seed = click.option("--seed", default=0, type=click.IntRange(0), help="The seed of all that is drawn at random.")
 
 
-def resampling(command: Callable[..., Any]) -> Callable[..., Any]:
-    """--level, --draws and --seed, which the command gets as one: `chance`, to be passed on as keywords."""
-
-    @wraps(command)
-    def with_chance(*, level: float, draws: int, seed: int, **others: Any) -> Any:
-        return command(chance={"level": level, "draws": draws, "seed": seed}, **others)
-
-    return level(draws(seed(with_chance)))
+resampling = together(level, draws, seed)
 
 
 def kind(choices: Sequence[str], **more: Any) -> Callable[[Command], Command]:
@@ -289,8 +285,21 @@ def form(command: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(command)
     def with_form(*, as_json: bool, as_tsv: bool, **others: Any) -> Any:
-        if as_json and as_tsv:
-            raise BadInput("--json and --tsv both want the standard output: choose one")
+        asked = {"--json": as_json, "--tsv": as_tsv, "--out -": others.get("out") == "-"}
+        both = [name for name, wanted in asked.items() if wanted]
+        if len(both) > 1:
+            raise BadInput(f"{' and '.join(both)} both want the standard output: choose one")
         return command(form="json" if as_json else "tsv" if as_tsv else "table", **others)
 
     return as_json(as_tsv(with_form))
+
+
+def refuse(*names: str, why: str) -> None:
+    """Refuse those of these options that were typed, because they would do nothing here.
+
+    `names` are those of the command's parameters; what nobody typed is a default and does no harm.
+    """
+    context = click.get_current_context()
+    for option in context.command.params:
+        if option.name in names and context.get_parameter_source(option.name) is ParameterSource.COMMANDLINE:
+            raise BadInput(f"{option.opts[-1]} would do nothing: {why}")

@@ -38,7 +38,6 @@ def n_queries(default: int, *, least: int = 1) -> Callable[[options.Command], op
         "--n-queries",
         "queries",
         default=default,
-        show_default=True,
         type=click.IntRange(least),
         help="How many queries.",
     )
@@ -57,22 +56,18 @@ def simulate() -> None:
     "--sensitivity",
     "relevant",
     default=0.9,
-    show_default=True,
     help="The chance that judges call relevant what is.",
 )
 @click.option(
     "--specificity",
     "nonrelevant",
     default=0.8,
-    show_default=True,
     help="The chance that judges call not relevant what is not.",
 )
-@click.option("--n-relevant", default=250, show_default=True, type=click.IntRange(2), help="Relevant gold labels.")
-@click.option("--n-nonrelevant", default=250, show_default=True, type=click.IntRange(2), help="Other gold labels.")
+@click.option("--n-relevant", default=250, type=click.IntRange(2), help="Relevant gold labels.")
+@click.option("--n-nonrelevant", default=250, type=click.IntRange(2), help="Other gold labels.")
 @n_queries(50, least=2)
-@click.option(
-    "--n-studies", "studies", default=10_000, show_default=True, type=click.IntRange(1), help="How many studies."
-)
+@click.option("--n-studies", "studies", default=10_000, type=click.IntRange(1), help="How many studies.")
 @options.seed
 @options.out_folder
 @options.as_json
@@ -116,17 +111,14 @@ def bronze(
     short_help="Two systems, a judge who errs, some gold labels.",
 )
 @n_queries(100, least=2)
-@click.option(
-    "--true-difference", "difference", default=0.0, show_default=True, help="The true difference in P@10, B less A."
-)
+@click.option("--true-difference", "difference", default=0.0, help="The true difference in P@10, B less A.")
 @click.option(
     "--judge",
     default="fair",
-    show_default=True,
     type=click.Choice(["fair", "lenient", "by document"]),
     help="How the judge errs: alike, in favour of B, or more on some documents.",
 )
-@click.option("--leniency", default=0.1, show_default=True, help="How much a lenient judge favours B's documents.")
+@click.option("--leniency", default=0.1, help="How much a lenient judge favours B's documents.")
 @options.n_gold(300)
 @options.seed
 @options.out_folder
@@ -162,14 +154,12 @@ def two_systems(
     short_help="Gold labels, professionals, a biased crowd, clicks, runs.",
 )
 @n_queries(100)
-@click.option("--n-docs", "docs", default=16, show_default=True, type=click.IntRange(1), help="Documents for a query.")
-@click.option("--gold-share", "gold", default=1.0, show_default=True, help="The share of documents with a gold label.")
-@click.option("--wikipedia", default=0.5, show_default=True, help="By how much the crowd overrates Wikipedia pages.")
-@click.option("--squeeze", default=0.35, show_default=True, help="How far professionals shun the scale's ends.")
-@click.option(
-    "--n-spammers", "spammers", default=1, show_default=True, type=click.IntRange(0), help="Judges who do not read."
-)
-@click.option("--fatigued", default=0.0, show_default=True, help="Careless answers after 100 judgments, as a share.")
+@click.option("--n-docs", "docs", default=16, type=click.IntRange(1), help="Documents for a query.")
+@click.option("--gold-share", "gold", default=1.0, help="The share of documents with a gold label.")
+@click.option("--wikipedia", default=0.5, help="By how much the crowd overrates Wikipedia pages.")
+@click.option("--squeeze", default=0.35, help="How far professionals shun the scale's ends.")
+@click.option("--n-spammers", "spammers", default=1, type=click.IntRange(0), help="Judges who do not read.")
+@click.option("--fatigued", default=0.0, help="Careless answers after 100 judgments, as a share.")
 @click.option("--llm", is_flag=True, help="Add an LLM-like judge, a little too kind.")
 @options.seed
 @options.out_folder
@@ -214,12 +204,10 @@ def judging(
 
 @simulate.command(epilog="\b\nExamples:\n  karat simulate context --redundancy 1 --out study")
 @n_queries(100)
-@click.option("--n-docs", "docs", default=10, show_default=True, type=click.IntRange(2), help="Documents for a query.")
-@click.option("--redundancy", default=1.0, show_default=True, help="Grades lost after a near copy.")
-@click.option("--detail", default=0.5, show_default=True, help="Grades that a detail page gains after an overview.")
-@click.option(
-    "--contrast", default=0.1, show_default=True, help="Grades lost for each grade the page before is better."
-)
+@click.option("--n-docs", "docs", default=10, type=click.IntRange(2), help="Documents for a query.")
+@click.option("--redundancy", default=1.0, help="Grades lost after a near copy.")
+@click.option("--detail", default=0.5, help="Grades that a detail page gains after an overview.")
+@click.option("--contrast", default=0.1, help="Grades lost for each grade the page before is better.")
 @options.seed
 @options.out_folder
 @options.as_json
@@ -249,16 +237,12 @@ def context(
     epilog='\b\nExamples:\n  karat simulate preferences --utility "RBP(p=0.8)" --out study',
     short_help="Users who choose between two lists side by side.",
 )
-@click.option(
-    "--utility", default="nDCG@10", show_default=True, metavar="MEASURE", help="What a list is worth to users."
-)
+@click.option("--utility", default="nDCG@10", metavar="MEASURE", help="What a list is worth to users.")
 @n_queries(50)
-@click.option("--n-systems", "systems", default=6, show_default=True, type=click.IntRange(2), help="How many systems.")
-@click.option(
-    "--judges-each", "judges", default=8, show_default=True, type=click.IntRange(1), help="Judges who see each pair."
-)
-@click.option("--noise", default=1.0, show_default=True, help="Their error, in spreads of the true differences.")
-@click.option("--careless", default=0.0, show_default=True, help="The share of judges who answer at random.")
+@click.option("--n-systems", "systems", default=6, type=click.IntRange(2), help="How many systems.")
+@click.option("--judges-each", "judges", default=8, type=click.IntRange(1), help="Judges who see each pair.")
+@click.option("--noise", default=1.0, help="Their error, in spreads of the true differences.")
+@click.option("--careless", default=0.0, help="The share of judges who answer at random.")
 @options.seed
 @options.out_folder
 @options.as_json

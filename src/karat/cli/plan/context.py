@@ -27,17 +27,16 @@ Examples:
 
 @click.command(epilog=EXAMPLES)
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...")
-@click.option("--scheme", default="paper", show_default=True, help="What to write: cheaper, paper or fuller.")
+@click.option("--scheme", default="paper", help="What to write: cheaper, paper or fuller.")
 @options.depth(5)
 @click.option(
     "--share",
     default=0.6,
-    show_default=True,
     help="The share of queries judged given rank K; the rest is judged further down.",
 )
-@click.option("--n-judges", "judges", default=1, show_default=True, help="How many judges; a query has one of them.")
-@click.option("--twice", default=0.0, show_default=True, help="The share of queries that a second judge repeats.")
-@click.option("--cost-alone", default=1.0, show_default=True, help="What a judgment of a document alone costs.")
+@click.option("--n-judges", "judges", default=1, help="How many judges; a query has one of them.")
+@click.option("--twice", default=0.0, help="The share of queries that a second judge repeats.")
+@click.option("--cost-alone", default=1.0, help="What a judgment of a document alone costs.")
 @click.option(
     "--cost-in-context",
     type=float,

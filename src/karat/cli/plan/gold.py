@@ -40,8 +40,8 @@ Fill in the column label of gold.csv, then: karat compare llm.csv bm25.run neura
 @options.gold
 @options.out
 @click.option("--whole-queries", is_flag=True, help="Draw whole queries, for nDCG, AP, RR, ERR.")
-@click.option("--uniform", default=0.0, show_default=True, help="The share drawn from all documents, for reuse.")
-@click.option("--floor", default=FLOOR, show_default=True, help="The least probability, as a share of the average.")
+@click.option("--uniform", default=0.0, help="The share drawn from all documents, for reuse.")
+@click.option("--floor", default=FLOOR, help="The least probability, as a share of the average.")
 @click.option("--cost-gold", type=float, metavar="C", help="What one gold label costs.")
 @options.profile
 @options.complete

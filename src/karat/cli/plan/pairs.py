@@ -35,13 +35,10 @@ The rules and their defaults are those of Sanderson et al. (SIGIR 2010)."""
 @click.option("--same-team", is_flag=True, help="Pair systems of one team, too.")
 @options.queries
 @options.depth(10)
-@click.option(
-    "--hopeless", default=2, show_default=True, help="Drop queries where no system has more relevant documents."
-)
+@click.option("--hopeless", default=2, help="Drop queries where no system has more relevant documents.")
 @click.option(
     "--relevant-gap",
     default="0",
-    show_default=True,
     metavar="N|any",
     help="How far the numbers of relevant may differ.",
 )
@@ -56,12 +53,8 @@ The rules and their defaults are those of Sanderson et al. (SIGIR 2010)."""
 @click.option(
     "--max-pairs", "most", type=click.IntRange(1), metavar="N", help="At most so many pairs of a query, at random."
 )
-@click.option(
-    "--judges-each", "judges", default=8, show_default=True, type=click.IntRange(1), help="Judges who see each pair."
-)
-@click.option(
-    "--block", default=5, show_default=True, type=click.IntRange(1), help="Comparisons a block, trap included."
-)
+@click.option("--judges-each", "judges", default=8, type=click.IntRange(1), help="Judges who see each pair.")
+@click.option("--block", default=5, type=click.IntRange(1), help="Comparisons a block, trap included.")
 @click.option("--no-traps", is_flag=True, help="Build in no traps.")
 @options.out
 @options.seed

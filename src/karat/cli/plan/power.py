@@ -30,8 +30,8 @@ Examples:
 @options.difference()
 @click.option("--sd-difference", type=float, help="The standard deviation of a query's difference between two systems.")
 @options.measure(otherwise="nDCG@10, or P@10 with --gold")
-@click.option("--power", "wanted", default=0.8, show_default=True, help="The chance to see the difference.")
-@click.option("--alpha", default=0.05, show_default=True, help="The chance of a false alarm.")
+@click.option("--power", "wanted", default=0.8, help="The chance to see the difference.")
+@click.option("--alpha", default=0.05, help="The chance of a false alarm.")
 @options.gold
 @click.option("--gold-variance", type=float, metavar="R", help="What missing gold labels add, if there is no pilot.")
 @click.option(
