@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import math
 import sys
-from typing import Literal
+from typing import Any, Literal
 
 import click
 
 from karat.cli import options
 from karat.cli.inputs import Reading, run_files
-from karat.cli.results import print_result
+from karat.cli.results import print_result, tell_as
 from karat.cli.runs import read_several
 from karat.cli.tables import console, say, side_by_side
 from karat.comparison import Comparison
@@ -61,7 +60,7 @@ ABOUT = {
 @options.test_draws
 @options.seed
 @options.study
-@options.as_json
+@options.form
 def compare(
     labels: str,
     runs: tuple[str, ...],
@@ -69,16 +68,11 @@ def compare(
     gold: str | None,
     method: Method,
     queries_are: Literal["sample", "fixed"],
-    consensus: str,
-    peek: int | None,
     by_query: bool,
     profile: str,
-    complete: bool,
-    level: float,
-    draws: int,
-    seed: int,
     reading: Reading,
-    as_json: bool,
+    form: options.Form,
+    **asked: Any,
 ) -> None:
     """Say which system is better, and how sure that is.
 
@@ -101,21 +95,12 @@ def compare(
         gold=study.gold,
         method=method,
         queries=queries_are,
-        consensus=consensus,
         profile=profile,
-        complete=complete,
-        level=level,
-        peek=peek,
-        draws=draws,
-        seed=seed,
+        **asked,
     )
-    if as_json:
-        document = found.to_dict()
-        if by_query:
-            document["by_query"] = found.by_query.to_dicts()
-        click.echo(json.dumps(document, ensure_ascii=False))
-    else:
-        _print(found, by_query)
+    document = found.to_dict() | ({"by_query": found.by_query.to_dicts()} if by_query else {})
+    rows = Result(found.by_query if by_query else found.methods, found.finding, found.notes)
+    tell_as(form, document, rows, lambda: _print(found, by_query))
     if found.verdict == "cannot say":
         sys.exit(1)
 

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields
 from functools import wraps
+from pkgutil import resolve_name
 from typing import Any, Literal, TypeVar
 
 import click
 from click.core import ParameterSource
 
 from karat.cli.inputs import Reading
-from karat.errors import BadInput
+from karat.errors import BadInput, MissingExtra
 
 #: A command, or the function that one is made of.
 Command = TypeVar("Command", bound=Callable[..., Any])
+#: What an option gives to a name.
+Value = TypeVar("Value")
 #: What is printed: a table to read, one JSON document, or tab-separated lines.
 Form = Literal["table", "json", "tsv"]
 
@@ -32,15 +35,19 @@ def _only(context: click.Context, option: click.Parameter, files: tuple[str, ...
 
 
 class OneOf(click.Choice[str]):
-    """A choice of names that are asked for when they are wanted: a command's definition loads nothing."""
+    """A choice of names that stand elsewhere, as "karat.judges:MODELS": a command's definition loads nothing."""
 
-    def __init__(self, names: Callable[[], Iterable[str]]) -> None:
-        self.names, self.case_sensitive = names, True
+    def __init__(self, *places: str) -> None:
+        self.places, self.case_sensitive = places, True
 
     @property
     def choices(self) -> tuple[str, ...]:  # type: ignore[override]  # click sets it once, this looks it up
-        """The names there are now."""
-        return tuple(self.names())
+        """The names there are now, those in a collection or those that a function returns."""
+        try:
+            found = [resolve_name(place) for place in self.places]
+        except ImportError:
+            raise MissingExtra.named("collect", "this command") from None
+        return tuple(name for names in found for name in (names() if callable(names) else names))
 
 
 class FormatName(OneOf):
@@ -51,28 +58,11 @@ class FormatName(OneOf):
         return value
 
 
-def _hows() -> Iterable[str]:
-    from karat.labels.consensus import HOWS
-
-    return HOWS
-
-
-def _formats() -> Iterable[str]:
-    from karat.formats import FORMATS
-
-    return FORMATS
-
-
-def _formats_written() -> Iterable[str]:
+def formats_written() -> list[str]:
+    """The formats that can be written."""
     from karat.formats import FORMATS
 
     return [name for name, form in FORMATS.items() if form.writes]
-
-
-def _hows_and_models() -> Iterable[str]:
-    from karat.judges import MODELS
-
-    return [*_hows(), *MODELS]
 
 
 # What stands beside the labels.
@@ -133,7 +123,7 @@ preferences = reads(database, time_format)
 
 consensus = click.option(
     "--consensus",
-    type=OneOf(_hows),
+    type=OneOf("karat.labels.consensus:HOWS"),
     is_flag=False,
     flag_value="median",
     help="How several judges' labels of a document become one.",
@@ -141,19 +131,19 @@ consensus = click.option(
 consensus_or_model = click.option(
     "--consensus",
     default="median",
-    type=OneOf(_hows_and_models),
+    type=OneOf("karat.labels.consensus:HOWS", "karat.judges:MODELS"),
     help="How several judges' labels of a document become one.",
 )
 from_format = click.option(
     "--from",
     "from_format",
-    type=FormatName(_formats),
+    type=FormatName("karat.formats:FORMATS"),
     help="The file's format, where name and first line do not tell.",
 )
 to_format = click.option(
     "--to",
     "to_format",
-    type=FormatName(_formats_written),
+    type=FormatName("karat.cli.options:formats_written"),
     help="The format to write, where the name does not tell.",
 )
 
@@ -182,11 +172,7 @@ def _each_once(context: click.Context, option: click.Parameter, names: tuple[str
 
 
 by = click.option(
-    "--by",
-    metavar="COLUMN",
-    multiple=True,
-    callback=_each_once,
-    help="Report by a column or feature; may be repeated.",
+    "--by", metavar="COLUMN", multiple=True, callback=_each_once, help="Report by a column or feature; may be repeated."
 )
 
 
@@ -215,10 +201,7 @@ queries_are = click.option(
     help="Whether the queries stand for all that users ask, or for themselves only.",
 )
 folds = click.option(
-    "--folds",
-    default=5,
-    type=click.IntRange(2, 50),
-    help="Parts to cut the data into, each tested on in turn.",
+    "--folds", default=5, type=click.IntRange(2, 50), help="Parts to cut the data into, each tested on in turn."
 )
 profile = click.option(
     "--profile",
@@ -266,9 +249,9 @@ seed = click.option("--seed", default=0, type=click.IntRange(0), help="The seed 
 resampling = together(level, draws, seed)
 
 
-def kind(choices: Sequence[str], **more: Any) -> Callable[[Command], Command]:
+def kind(choices: click.Choice[str], **more: Any) -> Callable[[Command], Command]:
     """What a file of records holds."""
-    return click.option("--kind", type=click.Choice(choices), help="What the file holds.", **more)
+    return click.option("--kind", type=choices, help="What the file holds.", **more)
 
 
 group = click.option("--group", metavar="NAME", help="The group of judges whose labels are taken.")
@@ -292,6 +275,29 @@ def form(command: Callable[..., Any]) -> Callable[..., Any]:
         return command(form="json" if as_json else "tsv" if as_tsv else "table", **others)
 
     return as_json(as_tsv(with_form))
+
+
+def named(
+    option: str, texts: Sequence[str], value: Callable[[str], Value], *, expected: str, bare: bool = False
+) -> dict[str, Value]:
+    """The values of an option that is repeated as NAME=VALUE; a `bare` name has the value of an empty text.
+
+    >>> named("--condition", ["few=0.1"], float, expected="NAME=SHARE, as few=0.1")
+    {'few': 0.1}
+    >>> named("--condition", ["few"], float, expected="NAME=SHARE, as few=0.1")
+    Traceback (most recent call last):
+    karat.errors.BadInput: --condition: expected NAME=SHARE, as few=0.1, found "few"
+    """
+    found = {}
+    for text in texts:
+        name, equals, said = (text, "", "") if bare and "=" not in text else text.rpartition("=")
+        try:
+            if not name or not (equals or bare):
+                raise ValueError(text)
+            found[name] = value(said)
+        except ValueError:
+            raise BadInput.at(option, expected=expected, found=f'"{text}"') from None
+    return found
 
 
 def refuse(*names: str, why: str) -> None:

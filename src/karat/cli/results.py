@@ -38,6 +38,16 @@ def tell(found: Tables, form: Form, show: Show) -> None:
         show_all(found.items(), show)
 
 
+def tell_as(form: Form, document: Mapping[str, Any], rows: Result, show: Callable[[], None]) -> None:
+    """What is more than tables: as this document, its rows as tab-separated lines, or shown."""
+    if form == "json":
+        print_json(document)
+    elif form == "tsv":
+        print_tsv({"rows": rows})
+    else:
+        show()
+
+
 def print_json(said: Mapping[str, Any]) -> None:
     """One document with full precision."""
     click.echo(json.dumps(said, ensure_ascii=False, default=str))

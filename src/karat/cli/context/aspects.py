@@ -15,7 +15,6 @@ from karat.cli.inputs import Reading, runs_in
 from karat.cli.outputs import keep_inputs
 from karat.cli.part import Given
 from karat.cli.runs import read_several
-from karat.errors import BadInput
 from karat.judges.dimensions.change import check_by
 from karat.records import Documents, Result, Runs, Scale
 from karat.records.number_format import in_words
@@ -73,8 +72,6 @@ def _read(
     for name in by:
         check_by(name)
     given = reading.study(labels, only=["documents"], documents=documents)
-    if not len(given.judged):
-        raise BadInput.at(labels, expected="judgments", found="none")
     for name in by:
         given.judged.need(name, "--by")
     files = [] if runs is None else runs or runs_in(labels)

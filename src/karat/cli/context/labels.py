@@ -10,8 +10,8 @@ import polars as pl
 
 from karat.cli import options
 from karat.cli.context.aspects import Aspects, of_labels
-from karat.cli.plan.context import task_file
 from karat.cli.part import part
+from karat.cli.plan.context import task_file
 from karat.cli.results import Tables
 from karat.context import compare_predictors, context_accuracy, context_sources, label_in_context
 from karat.errors import Undefined

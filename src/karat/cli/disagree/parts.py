@@ -15,7 +15,7 @@ from karat.cli.inputs import Reading
 from karat.cli.outputs import write_csv
 from karat.cli.part import part
 from karat.cli.progress import waiting
-from karat.cli.results import Tables, print_json, print_result, print_tsv, show_all
+from karat.cli.results import Tables, print_result, show_all, tell_as
 from karat.errors import BadInput
 from karat.judges.disagreement import Disagreement
 from karat.records import Result
@@ -68,14 +68,13 @@ def weights(
     worth = model.table(pairs)
     if out is not None:
         write_csv(model.weights_for(pairs, zero_lowest), out)
-    if form == "json":
-        print_json(_document(model, worth))
-    elif form == "tsv":
-        print_tsv({"Weights": worth})
-    else:
-        p = model.to_frame().rename({"value": "p", "low": "p_low", "high": "p_high"})
-        told = replace(worth, finding="What a level is worth: P(at least M of N users say top).")
-        show_all([("p", Result(p, model.finding, scale=worth.scale)), ("Weights", told)], print_result)
+    p = model.to_frame().rename({"value": "p", "low": "p_low", "high": "p_high"})
+    told = {
+        "p": Result(p, model.finding, scale=worth.scale),
+        "weights": replace(worth, finding="What a level is worth: P(at least M of N users say top)."),
+    }
+    if out != "-":
+        tell_as(form, _document(model, worth), worth, lambda: show_all(told.items(), print_result))
 
 
 def _pairs(at_least: int | None, of_users: int | None) -> list[tuple[int, int]]:

@@ -13,7 +13,6 @@ from karat.cli import options
 from karat.cli.inputs import Reading, runs_in, with_kinds
 from karat.cli.part import Given
 from karat.cli.runs import read_several
-from karat.errors import BadInput
 from karat.judges import FEATURES, add_features
 from karat.judges.population import Judges as Population
 from karat.labels import Panel
@@ -96,8 +95,6 @@ def _read(
         documents=documents,
         queries=queries,
     )
-    if not len(given.judged):
-        raise BadInput.at(", ".join(labels), expected="judgments", found="none")
     runs = runs or runs_in(labels[0])
     judgments = _with_features(given.judged, given.documents, given.queries, runs, by)
     return Judged(judgments, given.gold, given.clicks, tuple(by), judges_are, chance)

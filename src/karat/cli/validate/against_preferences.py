@@ -14,11 +14,10 @@ from karat.cli.inputs import Reading, run_files
 from karat.cli.named_measures import measures_among
 from karat.cli.outputs import keep_inputs
 from karat.cli.part import part
-from karat.cli.results import Tables, print_json, print_result, print_tsv, show_all
+from karat.cli.results import Tables, print_result, show_all, tell_as
 from karat.cli.runs import read_several
 from karat.cli.validate import users as of_users
 from karat.cli.validate.users import Users
-from karat.errors import BadInput
 from karat.formats.open_files import write_bytes
 from karat.records import Result
 from karat.reports import heat_map
@@ -36,14 +35,16 @@ def _with_tests(result: Result, title: str) -> None:
     """Print the agreement, and what is between measures and between parts."""
     print_result(result)
     assert isinstance(result, validity.Agreement)
-    if result.between_measures.height:
-        click.echo()
-        names = ("first", "second", "difference", "sign_p", "p_adjusted", "better")
-        print_result(Result(result.between_measures, "Between measures, on the same pairs:", columns=names))
-    if result.between_splits.height:
-        click.echo()
-        names = ("measure", "first", "second", "first_share", "second_share", "welch_p", "p_adjusted")
-        print_result(Result(result.between_splits, "Between parts:", columns=names))
+    first = ("first", "second", "difference", "sign_p", "p_adjusted", "better")
+    second = ("measure", "first", "second", "first_share", "second_share", "welch_p", "p_adjusted")
+    tests = (
+        Result(result.between_measures, "Between measures, on the same pairs:", columns=first),
+        Result(result.between_splits, "Between parts:", columns=second),
+    )
+    for test in tests:
+        if test.frame.height:
+            click.echo()
+            print_result(test)
 
 
 @part(
@@ -105,12 +106,8 @@ def tables(
     given = Users(users, reading, files, queries_path=queries)
     found = validity.agreement_tables(*given.compared, queries=given.queries, **asked)
     named = {name: replace(table, finding=f"{name}. {table.finding}") for name, table in found.items()}
-    if form == "json":
-        print_json({name: table.to_dict() for name, table in found.items()})
-    elif form == "tsv":
-        print_tsv(named)
-    else:
-        show_all(named.items(), print_result)
+    document = {name: table.to_dict() for name, table in found.items()}
+    tell_as(form, document, next(iter(named.values())), lambda: show_all(named.items(), print_result))
 
 
 def _ends_and_middle(result: Result, title: str) -> None:
@@ -147,20 +144,13 @@ def curves(
 ) -> Tables:
     """Agreement of measures with users along shares of ties and weights of context."""
     given = Users.typed(reading, users, files, measure)
-    conditions = _conditions(condition) or CONDITIONS
+    conditions = options.named("--condition", condition, _share, expected="NAME=SHARE, as few=0.1") or CONDITIONS
     found = validity.preference_curves(*given.compared, given.measures or CURVES, conditions=conditions, **asked)
     return {"Curves": found}
 
 
-def _conditions(texts: tuple[str, ...]) -> dict[str, float | None]:
-    found: dict[str, float | None] = {}
-    for text in texts:
-        name, _, share = text.partition("=")
-        try:
-            found[name] = None if share == "users" else float(share)
-        except ValueError:
-            raise BadInput.at("--condition", expected="NAME=SHARE, as few=0.1", found=f'"{text}"') from None
-    return found
+def _share(text: str) -> float | None:
+    return None if text == "users" else float(text)
 
 
 def _with_held_out(result: Result, title: str) -> None:
@@ -208,21 +198,16 @@ def fit(
 ) -> Tables:
     """A measure's parameters fitted to what users prefer, and what that gains on queries left out."""
     given = Users.typed(reading, users, files, measure)
+    grids = options.named("--vary", vary, _numbers, expected="NAME or NAME=X,Y,..., as p=0.5,0.8", bare=True)
+    varied = {name: values or GRIDS.get(name, ()) for name, values in grids.items()}
     return {
-        name: validity.fit_measure(*given.compared, name, _values(vary), depth=depth, **asked)
+        name: validity.fit_measure(*given.compared, name, varied, depth=depth, **asked)
         for name in given.measures_or(FIT, depth)
     }
 
 
-def _values(texts: tuple[str, ...]) -> dict[str, tuple[float, ...]]:
-    found = {}
-    for text in texts:
-        name, _, values = text.partition("=")
-        try:
-            found[name] = tuple(float(value) for value in values.split(",")) if values else GRIDS.get(name, ())
-        except ValueError:
-            raise BadInput.at("--vary", expected="NAME or NAME=X,Y,..., as p=0.5,0.8", found=f'"{text}"') from None
-    return found
+def _numbers(text: str) -> tuple[float, ...]:
+    return tuple(float(value) for value in text.split(",")) if text else ()
 
 
 @part(
