@@ -64,16 +64,18 @@ def main() -> None:
     gc.set_threshold(100_000)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a terminal that cannot show a letter shows its number
+    out = sys.stdout
     try:
         karat()
     except (BadInput, MissingExtra) as error:
         _fail(error, 2)
     except KaratError as error:
         _fail(error, 1)
-    except BrokenPipeError:
-        # The reader has seen enough (karat score ... | head): that is no error.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
+    except SystemExit:
+        if sys.stdout is not out:
+            # The reader has seen enough (karat score ... | head): click silences the output and exits 1.
+            sys.exit(0)
+        raise
     except OSError as error:
         click.echo(f"karat: {error.strerror or error}", err=True)
         sys.exit(2)

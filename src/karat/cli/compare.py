@@ -42,7 +42,7 @@ ABOUT = {
 @click.command(epilog=EXAMPLES)
 @click.argument("labels")
 @click.argument("runs", metavar="RUN_A RUN_B [RUN...]", nargs=-1)
-@options.measure(several=True, otherwise="nDCG@10, or P@10 with --gold")
+@options.measure(otherwise="nDCG@10, or P@10 with --gold")
 @options.gold
 @click.option(
     "--method",
@@ -64,7 +64,7 @@ ABOUT = {
 def compare(
     labels: str,
     runs: tuple[str, ...],
-    measure: tuple[str, ...],
+    measure: str | None,
     gold: str | None,
     method: Method,
     queries_are: Literal["sample", "fixed"],
@@ -81,8 +81,6 @@ def compare(
     LABELS may be a study's folder: then labels, gold labels and runs are the study's, unless they are named.
     Exit code 1: the data cannot say.
     """
-    if len(measure) > 1:
-        raise BadInput.at("-m", expected="one measure to compare by", found=f"{len(measure)}: {', '.join(measure)}")
     if [labels, *runs, gold].count("-") > 1:
         raise BadInput("standard input (-) can be read once only")
     by_rank = profile_named(profile).order == "rank"
@@ -91,7 +89,7 @@ def compare(
     found = compared(
         study.judged,
         lists,
-        measure[0] if measure else None,
+        measure,
         gold=study.gold,
         method=method,
         queries=queries_are,
@@ -110,13 +108,10 @@ def _print(found: Comparison, by_query: bool) -> None:
     out = console()
     many = len(found.systems) > 2
     say(out, found.finding)
-    methods = found.methods.drop("system_a", "system_b") if not many else found.methods.drop("system_a")
-    if not many:
-        methods = methods.rename({"a": found.systems[0], "b": found.systems[1]})
-    else:
-        methods = methods.rename({"system_b": "system", "a": found.systems[0], "b": "score"})
-    blank = Result(methods.rename({"n_queries": "queries", "n_gold": "gold"}), "")
-    print_result(blank)
+    methods = found.methods.drop("system_a") if many else found.methods.drop("system_a", "system_b")
+    heads = {"a": found.systems[0], "b": "score" if many else found.systems[1], "system_b": "system"}
+    heads |= {"n_queries": "queries", "n_gold": "gold"}
+    print_result(Result(methods.rename(heads, strict=False), ""))
     if found.pairs.height:
         out.print()
     if many and found.ranks.height:

@@ -50,8 +50,8 @@ def convert(
     if what == "judgments":
         records = reading.judgments(source, from_format)
     else:
-        options.refuse("scale", "drop_bad_labels", "consensus", why=f"{source} holds {what}, not judgments")
-        options.refuse("time_format", why=f"it is for judgments, and {source} holds {what}")
+        judging = ("scale", "drop_bad_labels", "time_format", "consensus")
+        options.refuse(*judging, why=f"{source} holds {what}, not judgments")
         records = READERS[what](source, format=from_format)
     if consensus is not None and isinstance(records, Judgments):
         records = one_each(records, consensus)

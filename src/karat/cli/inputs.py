@@ -62,13 +62,10 @@ def runs_in(labels: str) -> list[str]:
 def run_files(labels: str, named: Sequence[str]) -> list[str]:
     """The files of runs that are named, or else those of the study's folder where LABELS is one."""
     files = list(named) or runs_in(labels)
-    if not files and labels != "-":
-        if not Path(labels).exists():
-            raise BadInput(f"{labels}: no such file or folder")
-        if Path(labels).is_dir():
-            raise BadInput.at(labels, expected="runs, in a folder runs or as *.run", found="none")
+    if not files and labels != "-" and not Path(labels).exists():
+        raise BadInput(f"{labels}: no such file or folder")
     if not files:
-        raise BadInput("no run to score; the labels come first, then the runs")
+        raise BadInput("no run to score; the labels come first, then the runs, which a folder has in runs or as *.run")
     return files
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -117,5 +116,5 @@ def _print_tsv(scores: Scores, by_query: bool) -> None:
         each = each.with_columns(*none, pl.lit(1, dtype=pl.Int64).alias("n"))
         rows = pl.concat([each.select(rows.columns), rows])
     rows = rows.with_columns(pl.col("value", "low", "high").fill_nan(None))
-    sys.stdout.write(rows.write_csv(separator="\t"))
+    click.echo(rows.write_csv(separator="\t"), nl=False)
     tell_notes(scores.notes)

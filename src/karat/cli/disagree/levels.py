@@ -34,8 +34,10 @@ def judged(
     return with_kinds(study.judged, study.queries)
 
 
-def level_named(text: str, judgments: Judgments) -> float:
-    """A level by its number, or by its name on the scale."""
+def level_named(text: str | None, judgments: Judgments) -> float | None:
+    """A level by its number, or by its name on the scale; none where none is named."""
+    if text is None:
+        return None
     names = {level.name.casefold(): level.grade for level in judgments.scale or ()}
     if text.casefold() in names:
         return names[text.casefold()]
@@ -43,11 +45,6 @@ def level_named(text: str, judgments: Judgments) -> float:
         return float(text)
     except ValueError:
         raise BadInput.at("--top", expected="a level, as a number or a name of --scale", found=f'"{text}"') from None
-
-
-def top_of(text: str | None, judgments: Judgments) -> float | None:
-    """The level that users want, where one is named."""
-    return None if text is None else level_named(text, judgments)
 
 
 def kept(found: Tables, out: str | None) -> Tables:

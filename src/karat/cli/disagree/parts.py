@@ -64,7 +64,7 @@ def weights(
     read = levels.judged(reading, labels, out)
     pairs = _pairs(at_least, of_users)
     with waiting("Looking"):
-        model = analysis.disagreement(read, levels.top_of(top, read), **used)
+        model = analysis.disagreement(read, levels.level_named(top, read), **used)
     worth = model.table(pairs)
     if out is not None:
         write_csv(model.weights_for(pairs, zero_lowest), out)
@@ -122,7 +122,7 @@ def by(
     ..., whether a document is that high in it.
     """
     read = levels.judged(reading, labels, out, queries, column)
-    found = analysis.disagreement_by(read, column, levels.top_of(top, read), **used)
+    found = analysis.disagreement_by(read, column, levels.level_named(top, read), **used)
     return levels.kept({f"By {column}": found}, out)
 
 
@@ -150,7 +150,8 @@ def combined(
     """Weights of combined levels of surfaces or aspects; --top has a level for each of them, as 3,2."""
     read = levels.judged(reading, labels, out)
     names = [part.strip() for part in parts.split(",")]
-    tops = [levels.level_named(part.strip(), read) for part in (top or "").split(",") if part.strip()]
+    asked = [levels.level_named(part.strip(), read) for part in (top or "").split(",") if part.strip()]
+    tops = [level for level in asked if level is not None]
     if len(tops) != len(names):
         raise BadInput.at(
             "--top", expected=f"a level for each of {parts}, as 3,2", found="nothing" if top is None else f'"{top}"'
@@ -183,7 +184,7 @@ def consistency(
 ) -> Tables:
     """Judges compared with themselves, where they judged a document twice, and with each other."""
     read = levels.judged(reading, labels, out)
-    wanted = levels.top_of(top, read)
+    wanted = levels.level_named(top, read)
     found = {
         "Overlap": analysis.overlap(read, wanted, all_labels=all_labels),
         "Consistency": analysis.consistency(read, wanted, all_labels=all_labels, **drawn),
@@ -202,4 +203,5 @@ def consistency(
 def robustness(labels: str, top: str | None, all_labels: bool, out: str | None, reading: Reading) -> Tables:
     """Scores of one judge's perfect ranking by another judge's labels, measure by measure."""
     read = levels.judged(reading, labels, out)
-    return levels.kept({"Robustness": validity.robustness(read, levels.top_of(top, read), all_labels=all_labels)}, out)
+    found = validity.robustness(read, levels.level_named(top, read), all_labels=all_labels)
+    return levels.kept({"Robustness": found}, out)
