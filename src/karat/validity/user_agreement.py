@@ -35,7 +35,7 @@ class Agreement(Result):
     """A table of agreement, with the tests between measures and between the parts of a split."""
 
     columns: tuple[str, ...] = field(
-        default=("measure", "split", "agree", "equal", "disagree", "ties", "n", "agree_share", "p_adjusted"),
+        default=("measure", "split", "agree", "equal", "disagree", "ties", "n", "agree_share", "p", "p_adjusted"),
         kw_only=True,
     )
     between_measures: pl.DataFrame = field(default_factory=pl.DataFrame)
