@@ -104,7 +104,6 @@ def compare(
 
 
 def _print(found: Comparison, by_query: bool) -> None:
-
     out = console()
     many = len(found.systems) > 2
     say(out, found.finding)

@@ -100,7 +100,6 @@ def _print(found: Result, plan: Result | None) -> None:
 
 
 def _systems(scores: Sequence[float], sds: Sequence[float], sizes: Sequence[int]) -> list[Observed]:
-
     if len(scores) > 2:
         raise BadInput.at(
             "--score", expected="one score, or two to compare", found=f"{len(scores)}", remedy="compare two at a time"
@@ -114,7 +113,6 @@ def _systems(scores: Sequence[float], sds: Sequence[float], sizes: Sequence[int]
 
 
 def _accuracies(relevant: Sequence[str], nonrelevant: Sequence[str]) -> list[Accuracy]:
-
     if len(relevant) != len(nonrelevant) or len(relevant) > 2:
         raise BadInput.at(
             "--relevant and --nonrelevant",

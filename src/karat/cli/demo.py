@@ -89,7 +89,6 @@ def _document(study: DemoStudy, folder: str, files: list[str]) -> dict[str, Any]
 
 
 def _print(study: DemoStudy) -> None:
-
     out = console()
     gold = len(study.gold.frame)
     say(

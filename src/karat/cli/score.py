@@ -106,7 +106,6 @@ def score(
 
 
 def _print_tsv(scores: Scores, by_query: bool) -> None:
-
     means = scores.means.select("system", pl.lit("all").alias("query"), "measure", "value", "low", "high", "n")
     order = pl.DataFrame({"system": scores.best_first()}).with_row_index("place")
     rows = means.join(order, on="system", maintain_order="left").sort("place", maintain_order=True).drop("place")

@@ -115,10 +115,6 @@ def _queries(default: int, least: int = 1) -> Callable[[Any], Any]:
     return _number("--n-queries", default, "How many queries.", "queries", least=least)
 
 
-def _documents(default: int, least: int) -> Callable[[Any], Any]:
-    return _number("--n-docs", default, "Documents for a query.", "docs", least=least)
-
-
 @study(
     _number("--sensitivity", 0.9, "The chance that judges call relevant what is.", "relevant"),
     _number("--specificity", 0.8, "The chance that judges call not relevant what is not.", "nonrelevant"),
@@ -173,7 +169,7 @@ def two_systems(queries: int, difference: float, judge: Any, n_gold: int, seed: 
 
 @study(
     _queries(100),
-    _documents(16, least=1),
+    _number("--n-docs", 16, "Documents for a query.", "docs", least=1),
     _number("--gold-share", 1.0, "The share of documents with a gold label.", "gold"),
     _number("--wikipedia", 0.5, "By how much the crowd overrates Wikipedia pages."),
     _number("--squeeze", 0.35, "How far professionals shun the scale's ends."),
@@ -199,7 +195,7 @@ def judging(**asked: Any) -> Made:
 
 @study(
     _queries(100),
-    _documents(10, least=2),
+    _number("--n-docs", 10, "Documents for a query.", "docs", least=2),
     _number("--redundancy", 1.0, "Grades lost after a near copy."),
     _number("--detail", 0.5, "Grades that a detail page gains after an overview."),
     _number("--contrast", 0.1, "Grades lost for each grade the page before is better."),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import math
 import re
 import sys
@@ -26,9 +27,17 @@ TOGETHER = "\N{NO-BREAK SPACE}"
 MOST_NOTES = 12
 
 
+class _Pipe(Console):
+    """A console whose reader may leave when it has seen enough, as `head` does: that is for all of karat to handle."""
+
+    def on_broken_pipe(self) -> None:
+        """Say what happened, where rich would exit with 1."""
+        raise BrokenPipeError(errno.EPIPE, "the reader has left")
+
+
 def console() -> Console:
     """The standard output as a console; a file or pipe is as wide as a table may be."""
-    return Console(width=None if sys.stdout.isatty() else WIDTH, highlight=False, soft_wrap=False)
+    return _Pipe(width=None if sys.stdout.isatty() else WIDTH, highlight=False, soft_wrap=False)
 
 
 def print_scores(scores: Scores, by_query: bool = False) -> None:

@@ -137,7 +137,6 @@ def _print(chosen: PairSelection, tasks: Result | None, out: str | None) -> None
 
 
 def _gap(text: str) -> int | None:
-
     if text.lower() == "any":
         return None
     if not text.isdigit():
@@ -146,7 +145,6 @@ def _gap(text: str) -> int | None:
 
 
 def _read_teams(path: str) -> dict[str, str]:
-
     frame, source = read_csv(File(path))
     if not {"system", "team"} <= {*frame.columns}:
         raise BadInput.at(source.name, expected="the columns system and team", found=", ".join(frame.columns))

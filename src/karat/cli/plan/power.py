@@ -116,7 +116,6 @@ def _whole(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _print(found: PowerPlan) -> None:
-
     if not found.shares.height:
         print_result(Result(_whole(found.curve), found.finding))
     else:
