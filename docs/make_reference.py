@@ -97,7 +97,9 @@ def meaning(option: click.Option) -> str:
     said = (option.help or "").replace("|", "\\|")
     if isinstance(option.show_default, str):
         return f"{said} Default: {option.show_default}."
-    return f"{said} Default: {option.default}." if option.show_default and not option.is_flag else said
+    default = click.Context(karat, show_default=True)
+    shown = option.get_help_extra(default).get("default")
+    return f"{said} Default: {shown}." if shown and not option.is_flag else said
 
 
 def page() -> str:

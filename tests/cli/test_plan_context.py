@@ -61,7 +61,7 @@ def test_odd_names_are_refused_before_anything_is_printed(run: str) -> None:
     for words, says in (
         (["--out", "tasks.xlsx"], "ends in .csv"),
         (["--json", "--out", "-"], "choose one"),
-        (["--scheme", "best"], "cheaper or paper or fuller"),
+        (["--scheme", "best", "--json"], "cheaper or paper or fuller"),
         (["--cost-alone", "-1"], "the cost of a judgment alone: expected a number from 0, found -1"),
     ):
         with pytest.raises(BadInput, match=says):

@@ -75,7 +75,7 @@ def test_when_nothing_is_left_nothing_is_written(folder: Path, tmp_path: Path) -
     [
         (["--min-difference", "StRecall@10"], "MEASURE=X"),
         (["--relevant-gap", "few"], "a whole number, or any"),
-        (["--out", "tasks.docx"], "ends in .jsonl, .csv or .parquet"),
+        (["--out", "tasks.docx"], "ends in .csv, .tsv, .jsonl or .parquet"),
         (["--min-difference", "nDGC@10=0.1"], "did you mean nDCG"),
     ],
 )

@@ -11,6 +11,7 @@ import click
 
 from karat import __version__
 from karat.cli.lazy import LazyGroup
+from karat.cli.messages import visible
 from karat.errors import BadInput, KaratError, MissingExtra
 
 #: What people want, and the commands for it with a line of help.
@@ -46,15 +47,15 @@ SECTIONS = {
 }
 
 
-@click.group(
-    cls=LazyGroup,
-    package="karat.cli",
-    sections=SECTIONS,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+karat = click.version_option(__version__, message="karat %(version)s")(
+    LazyGroup(
+        "karat.cli",
+        SECTIONS,
+        name="karat",
+        help="How much gold is in your relevance labels, and which search engine is better once you know.",
+        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100, "show_default": True},
+    )
 )
-@click.version_option(__version__, message="karat %(version)s")
-def karat() -> None:
-    """How much gold is in your relevance labels, and which search engine is better once you know."""
 
 
 def main() -> None:
@@ -63,16 +64,18 @@ def main() -> None:
     gc.set_threshold(100_000)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a terminal that cannot show a letter shows its number
+    out = sys.stdout
     try:
         karat()
     except (BadInput, MissingExtra) as error:
         _fail(error, 2)
     except KaratError as error:
         _fail(error, 1)
-    except BrokenPipeError:
-        # The reader has seen enough (karat score ... | head): that is no error.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
+    except SystemExit:
+        if sys.stdout is not out:
+            # The reader has seen enough (karat score ... | head): click silences the output and exits 1.
+            sys.exit(0)
+        raise
     except OSError as error:
         click.echo(f"karat: {error.strerror or error}", err=True)
         sys.exit(2)
@@ -88,5 +91,5 @@ def main() -> None:
 
 
 def _fail(error: KaratError, code: int) -> None:
-    click.echo(f"karat: {error}", err=True)
+    click.echo(visible(f"karat: {error}"), err=True)
     sys.exit(code)

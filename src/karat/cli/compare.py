@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import math
 import sys
-from typing import Literal
+from typing import Any, Literal
 
 import click
 
 from karat.cli import options
 from karat.cli.inputs import Reading, run_files
-from karat.cli.results import print_result
+from karat.cli.results import print_result, tell_as
 from karat.cli.runs import read_several
 from karat.cli.tables import console, say, side_by_side
 from karat.comparison import Comparison
@@ -43,12 +42,11 @@ ABOUT = {
 @click.command(epilog=EXAMPLES)
 @click.argument("labels")
 @click.argument("runs", metavar="RUN_A RUN_B [RUN...]", nargs=-1)
-@options.measure(several=True, otherwise="nDCG@10, or P@10 with --gold")
+@options.measure(otherwise="nDCG@10, or P@10 with --gold")
 @options.gold
 @click.option(
     "--method",
     default="auto",
-    show_default=True,
     type=click.Choice(["auto", "plain", "inversion", "inversion-independent", "ppi"]),
     help="The method that decides: auto is ppi with gold labels, plain without.",
 )
@@ -62,24 +60,19 @@ ABOUT = {
 @options.test_draws
 @options.seed
 @options.study
-@options.as_json
+@options.form
 def compare(
     labels: str,
     runs: tuple[str, ...],
-    measure: tuple[str, ...],
+    measure: str | None,
     gold: str | None,
     method: Method,
     queries_are: Literal["sample", "fixed"],
-    consensus: str,
-    peek: int | None,
     by_query: bool,
     profile: str,
-    complete: bool,
-    level: float,
-    draws: int,
-    seed: int,
     reading: Reading,
-    as_json: bool,
+    form: options.Form,
+    **asked: Any,
 ) -> None:
     """Say which system is better, and how sure that is.
 
@@ -88,8 +81,6 @@ def compare(
     LABELS may be a study's folder: then labels, gold labels and runs are the study's, unless they are named.
     Exit code 1: the data cannot say.
     """
-    if len(measure) > 1:
-        raise BadInput.at("-m", expected="one measure to compare by", found=f"{len(measure)}: {', '.join(measure)}")
     if [labels, *runs, gold].count("-") > 1:
         raise BadInput("standard input (-) can be read once only")
     by_rank = profile_named(profile).order == "rank"
@@ -98,31 +89,21 @@ def compare(
     found = compared(
         study.judged,
         lists,
-        measure[0] if measure else None,
+        measure,
         gold=study.gold,
         method=method,
         queries=queries_are,
-        consensus=consensus,
         profile=profile,
-        complete=complete,
-        level=level,
-        peek=peek,
-        draws=draws,
-        seed=seed,
+        **asked,
     )
-    if as_json:
-        document = found.to_dict()
-        if by_query:
-            document["by_query"] = found.by_query.to_dicts()
-        click.echo(json.dumps(document, ensure_ascii=False))
-    else:
-        _print(found, by_query)
+    document = found.to_dict() | ({"by_query": found.by_query.to_dicts()} if by_query else {})
+    rows = Result(found.by_query if by_query else found.methods, found.finding, found.notes)
+    tell_as(form, document, rows, lambda: _print(found, by_query))
     if found.verdict == "cannot say":
         sys.exit(1)
 
 
 def _print(found: Comparison, by_query: bool) -> None:
-
     out = console()
     many = len(found.systems) > 2
     say(out, found.finding)

@@ -6,7 +6,7 @@ import click
 
 from karat.cli import options
 from karat.cli.inputs import Reading
-from karat.errors import BadInput
+from karat.cli.messages import tell_notes
 from karat.formats import write
 from karat.formats.kinds import READERS, kind_of
 from karat.formats.write import fitted, format_of
@@ -26,7 +26,7 @@ Examples:
 @click.command(epilog=EXAMPLES)
 @click.argument("source", metavar="FROM")
 @click.argument("target", metavar="TO")
-@options.kind(list(READERS), show_default="as its columns tell")
+@options.kind(click.Choice(list(READERS)), show_default="as its columns tell")
 @options.from_format
 @options.to_format
 @options.consensus
@@ -50,14 +50,13 @@ def convert(
     if what == "judgments":
         records = reading.judgments(source, from_format)
     else:
+        judging = ("scale", "drop_bad_labels", "time_format", "consensus")
+        options.refuse(*judging, why=f"{source} holds {what}, not judgments")
         records = READERS[what](source, format=from_format)
-    if consensus is not None:
-        if not isinstance(records, Judgments):
-            raise BadInput.at("--consensus", expected="judgments", found=what)
+    if consensus is not None and isinstance(records, Judgments):
         records = one_each(records, consensus)
     written, lost = fitted(records, to_format or format_of(target))
     write(written, target, to_format)
-    for note in [*records.notes, *lost]:
-        click.echo(f"note: {note}", err=True)
+    tell_notes([*records.notes, *lost])
     if target != "-":
         click.echo(f"Wrote {count(len(written), 'row')} of {what} to {target}.", err=True)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
 import click
 
 from karat.cli import options
-from karat.cli.results import print_result
+from karat.cli.results import print_result, tell_as
 from karat.errors import BadInput
 from karat.published.accuracy import Accuracy
 from karat.published.corrected import Corrected, corrected_score
@@ -44,10 +45,8 @@ Examples:
 @click.option("--nonrelevant", multiple=True, required=True, metavar="R/N", help="The same for those not relevant.")
 @click.option("--sd-difference", type=float, help="The standard deviation of a query's difference between two systems.")
 @click.option("--needed", type=float, metavar="X", help="Queries and gold labels that a true difference of X needs.")
-@options.level
-@options.draws
-@options.seed
-@options.as_json
+@options.resampling
+@options.form
 def correct(
     scores: tuple[float, ...],
     sds: tuple[float, ...],
@@ -57,9 +56,8 @@ def correct(
     sd_difference: float | None,
     needed: float | None,
     level: float,
-    draws: int,
-    seed: int,
-    as_json: bool,
+    form: options.Form,
+    **drawn: Any,
 ) -> None:
     """A score as it would be without the judges' errors, from figures alone.
 
@@ -72,7 +70,7 @@ def correct(
         if sd_difference is not None or len(accuracies) > 1:
             what = "--sd-difference" if sd_difference is not None else "--relevant"
             raise BadInput.at(what, expected="a second --score to compare", found="one score")
-        found = corrected_score(systems[0], accuracies[0], level=level, draws=draws, seed=seed)
+        found = corrected_score(systems[0], accuracies[0], level=level, **drawn)
     else:
         found = corrected_difference(
             systems[0],
@@ -81,26 +79,27 @@ def correct(
             accuracies[1] if len(accuracies) > 1 else None,
             sd_difference=sd_difference,
             level=level,
-            draws=draws,
-            seed=seed,
+            **drawn,
         )
     plan = None
     if needed is not None:
         plan = plan_of(needed, systems[0], accuracies[0], sd_difference=sd_difference, level=level)
-    if as_json:
-        click.echo(json.dumps(found.to_dict() | ({} if plan is None else {"needed": plan.to_dict()})))
-        return
+    document = found.to_dict() | ({} if plan is None else {"needed": plan.to_dict()})
+    rows = Result(found.to_frame(), found.finding, found.notes)
+    tell_as(form, document, rows, lambda: _print(rows, plan))
+
+
+def _print(found: Result, plan: Result | None) -> None:
     # Intervals of so different a width need columns of their own: one number of decimals would hide the narrow ones.
-    frame = found.to_frame().rename({"low": "from", "high": "to"})
-    shown = ["method", "score", "a", "b", "difference", "from", "to", "standard_error", "p"]
-    print_result(Result(frame, found.finding, found.notes), shown)
+    frame = found.frame.rename({"low": "from", "high": "to"})
+    shown = ("method", "score", "a", "b", "difference", "from", "to", "standard_error", "p")
+    print_result(replace(found, frame=frame, columns=shown))
     if plan is not None:
         click.echo()
         print_result(plan)
 
 
 def _systems(scores: Sequence[float], sds: Sequence[float], sizes: Sequence[int]) -> list[Observed]:
-
     if len(scores) > 2:
         raise BadInput.at(
             "--score", expected="one score, or two to compare", found=f"{len(scores)}", remedy="compare two at a time"
@@ -114,7 +113,6 @@ def _systems(scores: Sequence[float], sds: Sequence[float], sizes: Sequence[int]
 
 
 def _accuracies(relevant: Sequence[str], nonrelevant: Sequence[str]) -> list[Accuracy]:
-
     if len(relevant) != len(nonrelevant) or len(relevant) > 2:
         raise BadInput.at(
             "--relevant and --nonrelevant",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import redirect_stdout
 from io import StringIO
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 import click
 
 from karat.cli import options
+from karat.cli.results import print_json
 from karat.cli.tables import console, say
 from karat.demo import DemoStudy, demo_study, write_demo
 from karat.demo.demo_study import MEASURE
@@ -25,7 +25,7 @@ Examples:
 
 @click.command(epilog=EXAMPLES, short_help="A whole study to try karat on, made in under a minute.")
 @click.argument("folder", default="karat-demo")
-@click.option("--report/--no-report", default=True, show_default=True, help="Write the report of the study, too.")
+@click.option("--report/--no-report", default=True, help="Write the report of the study, too.")
 @options.seed
 @options.as_json
 @click.pass_context
@@ -40,28 +40,26 @@ def demo(context: click.Context, folder: str, report: bool, seed: int, as_json: 
         click.echo("Reading the documentation of this Python and searching it with four engines ...")
     study = demo_study(seed)
     files = write_demo(study, folder)
-    root = context.find_root().command
-    names = root.list_commands(context) if isinstance(root, click.Group) else []
-    command = root.get_command(context, "report") if isinstance(root, click.Group) else None
-    if report and command is not None:
-        if not as_json:
-            _print(study)
-            click.echo("Writing the report ...")
-        files.append(_report(context, command, folder, seed))
-    elif not as_json:
+    if not as_json:
         _print(study)
+    if report:
+        if not as_json:
+            click.echo("Writing the report ...")
+        files.append(_report(context, folder, seed))
     if as_json:
-        click.echo(json.dumps(_document(study, folder, files), ensure_ascii=False))
-        return
-    _next(folder, {*names}, files)
+        print_json(_document(study, folder, files))
+    else:
+        _next(folder, files)
 
 
-def _report(context: click.Context, command: click.Command, folder: str, seed: int) -> str:
+def _report(context: click.Context, folder: str, seed: int) -> str:
     """Writes the page beside the study, by the labels that mislead; its own words are on the page."""
+    from karat.cli.report import report  # with all that it draws, only where it is wanted
+
     name = "report.html"
     with redirect_stdout(StringIO()):
         context.invoke(
-            command,
+            report,
             labels=folder,
             runs=(),
             out=str(Path(folder) / name),
@@ -91,7 +89,6 @@ def _document(study: DemoStudy, folder: str, files: list[str]) -> dict[str, Any]
 
 
 def _print(study: DemoStudy) -> None:
-
     out = console()
     gold = len(study.gold.frame)
     say(
@@ -117,20 +114,16 @@ def _print(study: DemoStudy) -> None:
     out.print()
 
 
-def _next(folder: str, commands: set[str], files: list[str]) -> None:
-    """What to type next, as far as this karat has it."""
-    runs = f"{folder}/runs/bm25.run {folder}/runs/hybrid.run"
-    runs_of_two = f"--runs {folder}/runs/bm25.run --runs {folder}/runs/hybrid.run"
-    lines = [
-        ("compare", f"karat compare {folder}/judgments-llm.csv {runs} -m P@10 --gold {folder}/gold.csv"),
-        ("score", f"karat score {folder}/hand.csv {folder}/runs/*.run"),
-        ("judges", f"karat judges all {folder}/judgments-crowd.csv --gold {folder}/gold.csv"),
-        ("judges", f"karat judges bias {folder}/judgments-llm.csv --gold {folder}/gold.csv {runs_of_two}"),
-        ("report", f'karat report {folder} --group "simulated llm" --latex tables.tex'),
-        ("serve", f"karat serve {folder}"),
-    ]
+def _next(folder: str, files: list[str]) -> None:
+    """What to type next."""
+    one, two = f"{folder}/runs/bm25.run", f"{folder}/runs/hybrid.run"
     page = f", its report in {folder}/report.html (open it in a browser)" if "report.html" in files else ""
-    click.echo(f"Done: the study is in {folder}{page}. Try next:")
-    for command, line in lines:
-        if command in commands:
-            click.echo(f"  {line}")
+    click.echo(
+        f"""Done: the study is in {folder}{page}. Try next:
+  karat compare {folder}/judgments-llm.csv {one} {two} -m P@10 --gold {folder}/gold.csv
+  karat score {folder}/hand.csv {folder}/runs/*.run
+  karat judges all {folder}/judgments-crowd.csv --gold {folder}/gold.csv
+  karat judges bias {folder}/judgments-llm.csv --gold {folder}/gold.csv --runs {one} --runs {two}
+  karat report {folder} --group "simulated llm" --latex tables.tex
+  karat serve {folder}"""
+    )

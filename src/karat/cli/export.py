@@ -8,6 +8,7 @@ import click
 import polars as pl
 
 from karat.cli import options
+from karat.cli.messages import tell_notes
 from karat.errors import BadInput
 from karat.formats import write
 from karat.formats.write import fitted, format_of
@@ -27,14 +28,12 @@ Examples:
 
 #: Formats that have a grade of the whole document in every row, and nothing else.
 RATINGS = ("trec", "quepid", "quepid-csv")
-#: As in karat.store.exported, which --help shall not wait for.
-KINDS = ("judgments", "gold", "preferences", "tasks", "codes", "people", "log")
 
 
 @click.command(epilog=EXAMPLES, short_help="Write a study's judgments, preferences or tasks to a file.")
 @click.argument("folder")
 @click.argument("target", metavar="FILE")
-@options.kind(KINDS, default="judgments", show_default=True)
+@options.kind(options.OneOf("karat.store.exported:exportable"), default="judgments")
 @options.to_format
 @options.consensus
 @options.group
@@ -72,8 +71,7 @@ def export(
         records = _one_each(records, consensus, waiting=form not in RATINGS)
     written, lost = fitted(records, form)
     write(written, target, form)
-    for note in [*records.notes, *lost]:
-        click.echo(f"note: {note}", err=True)
+    tell_notes([*records.notes, *lost])
     if target != "-":
         click.echo(f"Wrote {count(len(written), 'row')} of {kind} to {target}.", err=True)
 

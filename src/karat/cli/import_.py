@@ -10,6 +10,7 @@ import polars as pl
 
 from karat.cli import options
 from karat.cli.inputs import Reading
+from karat.cli.messages import visible
 from karat.errors import BadInput
 from karat.formats import read_preferences
 from karat.formats.kinds import kind_of
@@ -31,13 +32,10 @@ Examples:
 @click.command("import", epilog=EXAMPLES)
 @click.argument("folder")
 @click.argument("source", metavar="FILE")
-@options.kind(["tasks", "judgments", "preferences"], show_default="as its columns tell")
+@options.kind(click.Choice(["tasks", "judgments", "preferences"]), show_default="as its columns tell")
 @options.from_format
 @click.option(
-    "--default-group",
-    "group",
-    metavar="NAME",
-    help="The group of rows that name none: who is asked, or who said this.",
+    "--default-group", "group", metavar="NAME", help="The group of rows that name none: who is asked, or who said this."
 )
 @options.database
 @options.drop_bad_labels
@@ -66,6 +64,10 @@ def import_(
         from karat.store.plans import is_plan
 
         what = kind or _told(source, from_format)
+        if what != "judgments":
+            options.refuse("drop_bad_labels", why=f"{source} holds {what}, which have no labels")
+        if what == "tasks":
+            options.refuse("time_format", "from_format", why=f"{source} holds tasks, a table without times")
         if what == "tasks":
             said, notes = _add_tasks(opened, source, group)
         elif what == "judgments":
@@ -81,7 +83,7 @@ def import_(
         else:
             raise BadInput.at("the kind", expected="tasks, judgments or preferences", found=f'"{what}"')
     for note in notes:
-        click.echo(note, err=True)
+        click.echo(visible(note), err=True)
     click.echo(f"{said[0]} in {folder}{''.join(f'; {more}' for more in said[1:])}.", err=True)
 
 

@@ -15,9 +15,7 @@ Examples:
 
 @click.command(epilog=EXAMPLES, short_help="Start a study: its scale, guidelines, groups and rules.")
 @click.argument("folder")
-@click.option(
-    "--title", default="An example study", show_default=True, help="The study's title, as judges and readers see it."
-)
+@click.option("--title", default="An example study", help="The study's title, as judges and readers see it.")
 @click.option("--empty", is_flag=True, help="Only study.toml, without the example's queries and documents.")
 def init(folder: str, title: str, empty: bool) -> None:
     """Write a study: study.toml with the scale, guidelines, groups and rules; queries, documents, runs and tasks.

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
-import click
-
+from karat.cli.messages import tell_notes
 from karat.errors import BadInput
 from karat.formats import read_judgments
-from karat.formats.merge import groups_together
 from karat.records import Judgments, Queries, Scale
 from karat.study import Study
 from karat.study.folder_files import files_of
@@ -27,52 +26,31 @@ class Reading:
 
     def judgments(self, path: str, format: str | None = None) -> Judgments:  # noqa: A002
         """The judgments in a file."""
-        return read_judgments(
-            path,
-            scale=self.scale,
-            drop_bad_labels=self.drop_bad_labels,
-            time_format=self.time_format,
-            format=format,
-        )
-
-    def groups(self, paths: Sequence[str]) -> Judgments:
-        """The judgments in several files as one, with a group for each file that has none."""
-        return groups_together([self.judgments(path) for path in paths], paths)
+        how = {name: value for name, value in vars(self).items() if name != "database"}
+        return read_judgments(path, format=format, **how)
 
     def study(
         self,
         labels: str | Sequence[str],
         *,
         only: Collection[str] = (),
-        gold: str | None = None,
-        queries: str | None = None,
-        documents: str | None = None,
-        preferences: str | None = None,
-        clicks: str | None = None,
+        more_labels: Sequence[str] = (),
+        runs: Sequence[str] = (),
+        **named: Any,
     ) -> Study:
         """The study that a command is about: the folder where LABELS is one, else the files named.
 
-        Of what may stand beside labels and gold labels, only these kinds are read. What is to be said of the folder
-        goes to standard error. Runs are read by `run_files`, as each command takes them.
+        Of what may stand beside labels and gold labels, only these kinds are read; those that are `named`, as gold or
+        queries, stand for the folder's own. What is to be said of the folder goes to standard error. Most commands
+        take runs by `run_files`.
         """
         paths = [labels] if isinstance(labels, str) else list(labels)
         folder = paths[0] if len(paths) == 1 and Path(paths[0]).is_dir() else None
-        study = Study.load(
-            folder,
-            database=self.database,
-            labels=[] if folder is not None else paths,
-            gold=gold,
-            queries=queries,
-            documents=documents,
-            preferences=preferences,
-            clicks=clicks,
-            scale=self.scale,
-            drop_bad_labels=self.drop_bad_labels,
-            time_format=self.time_format,
-            only=only,
-        )
-        for note in study.notes:
-            click.echo(f"note: {note}", err=True)
+        files = [*([] if folder is not None else paths), *more_labels]
+        study = Study.load(folder, labels=files, runs=runs, only=only, **vars(self), **named)
+        tell_notes(study.notes)
+        if folder is None and study.gold is None:
+            _ = study.judged  # files without a label are to be mended, whatever the command
         return study
 
 
@@ -84,8 +62,10 @@ def runs_in(labels: str) -> list[str]:
 def run_files(labels: str, named: Sequence[str]) -> list[str]:
     """The files of runs that are named, or else those of the study's folder where LABELS is one."""
     files = list(named) or runs_in(labels)
+    if not files and labels != "-" and not Path(labels).exists():
+        raise BadInput(f"{labels}: no such file or folder")
     if not files:
-        raise BadInput("no run to score; the labels come first, then the runs")
+        raise BadInput("no run to score; the labels come first, then the runs, which a folder has in runs or as *.run")
     return files
 
 

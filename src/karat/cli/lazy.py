@@ -11,12 +11,14 @@ from typing import Any
 
 import click
 
+from karat.errors import BadInput
+
 
 class LazyGroup(click.Group):
     """A group that knows its commands by name and a line of help, in sections, and loads the file of the one called.
 
-    The command `score` of the package `karat.cli` is the object `score` of the file `score.py`; a name that Python
-    keeps for itself has an underscore behind it, as `import_` in `import_.py`.
+    The command `score` of the package `karat.cli` is the object `score` of the file `score.py`, or of the one `file`
+    that has all commands of the group; a name that Python keeps for itself has an underscore behind it, as `import_`.
 
     Where a group has a default, that is the command when the first word is none: `karat judges crowd.csv` is
     `karat judges all crowd.csv`. A file that has the name of a command is typed as ./all.
@@ -24,14 +26,15 @@ class LazyGroup(click.Group):
 
     def __init__(
         self,
-        *args: Any,
         package: str,
         sections: Mapping[str, Mapping[str, str]],
+        *,
         default: str | None = None,
+        file: str | None = None,
         **more: Any,
     ) -> None:
-        super().__init__(*args, **more)
-        self.package, self.sections, self.default = package, sections, default
+        super().__init__(**{"name": package.rpartition(".")[2], **more})
+        self.package, self.sections, self.default, self.file = package, sections, default, file
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """The words after the group's name, with the default command before them where they name none."""
@@ -42,6 +45,20 @@ class LazyGroup(click.Group):
             args = [self.default, *args]
         return super().parse_args(ctx, args)
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command with the words after it; an option that stands twice there is refused unless it may."""
+        name, command, words = super().resolve_command(ctx, args)
+        if command is not None and not isinstance(command, click.Group) and not ctx.resilient_parsing:
+            inner = click.Context(command, parent=ctx, info_name=name)
+            _, _, typed = command.make_parser(inner).parse_args([*words])
+            for option in {*typed}:
+                if isinstance(option, click.Option) and not option.multiple and typed.count(option) > 1:
+                    # click would take the last and forget the others without a word
+                    raise BadInput.at(option.opts[-1], expected="one", found=str(typed.count(option)))
+        return name, command, words
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names in the order of the sections."""
         return [name for section in self.sections.values() for name in section]
@@ -50,8 +67,9 @@ class LazyGroup(click.Group):
         """The command, loaded now; None where there is none of that name."""
         if not any(cmd_name in section for section in self.sections.values()):
             return None
-        name = f"{cmd_name}_" if keyword.iskeyword(cmd_name) or hasattr(builtins, cmd_name) else cmd_name
-        command: click.Command = getattr(import_module(f"{self.package}.{name}"), name)
+        name = cmd_name.replace("-", "_")
+        name = f"{name}_" if keyword.iskeyword(name) or hasattr(builtins, name) else name
+        command: click.Command = getattr(import_module(f"{self.package}.{self.file or name}"), name)
         return command
 
     @property

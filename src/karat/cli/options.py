@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import fields
 from functools import wraps
+from pkgutil import resolve_name
 from typing import Any, Literal, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from karat.cli.inputs import Reading
-from karat.errors import BadInput
+from karat.errors import BadInput, MissingExtra
 
 #: A command, or the function that one is made of.
 Command = TypeVar("Command", bound=Callable[..., Any])
+#: What an option gives to a name.
+Value = TypeVar("Value")
 #: What is printed: a table to read, one JSON document, or tab-separated lines.
 Form = Literal["table", "json", "tsv"]
 
@@ -30,15 +35,19 @@ def _only(context: click.Context, option: click.Parameter, files: tuple[str, ...
 
 
 class OneOf(click.Choice[str]):
-    """A choice of names that are asked for when they are wanted: a command's definition loads nothing."""
+    """A choice of names that stand elsewhere, as "karat.judges:MODELS": a command's definition loads nothing."""
 
-    def __init__(self, names: Callable[[], Iterable[str]]) -> None:
-        self.names, self.case_sensitive = names, True
+    def __init__(self, *places: str) -> None:
+        self.places, self.case_sensitive = places, True
 
     @property
     def choices(self) -> tuple[str, ...]:  # type: ignore[override]  # click sets it once, this looks it up
-        """The names there are now."""
-        return tuple(self.names())
+        """The names there are now, those in a collection or those that a function returns."""
+        try:
+            found = [resolve_name(place) for place in self.places]
+        except ImportError:
+            raise MissingExtra.named("collect", "this command") from None
+        return tuple(name for names in found for name in (names() if callable(names) else names))
 
 
 class FormatName(OneOf):
@@ -49,28 +58,11 @@ class FormatName(OneOf):
         return value
 
 
-def _hows() -> Iterable[str]:
-    from karat.labels.consensus import HOWS
-
-    return HOWS
-
-
-def _formats() -> Iterable[str]:
-    from karat.formats import FORMATS
-
-    return FORMATS
-
-
-def _formats_written() -> Iterable[str]:
+def formats_written() -> list[str]:
+    """The formats that can be written."""
     from karat.formats import FORMATS
 
     return [name for name, form in FORMATS.items() if form.writes]
-
-
-def _hows_and_models() -> Iterable[str]:
-    from karat.judges import MODELS
-
-    return [*_hows(), *MODELS]
 
 
 # What stands beside the labels.
@@ -99,41 +91,39 @@ time_format = click.option(
 )
 
 
-def labels(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options of a command that reads files of labels, which gets them as one: `reading`, of type `Reading`."""
+def together(*wanted: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Options and arguments as one, in this order."""
 
-    @wraps(command)
-    def with_reading(*, scale: str | None, drop_bad_labels: bool, time_format: str | None, **others: Any) -> Any:
-        return command(reading=Reading(scale, drop_bad_labels, time_format), **others)
+    def decorated(command: Any) -> Any:
+        for option in reversed(wanted):
+            command = option(command)
+        return command
 
-    return scale(drop_bad_labels(time_format(with_reading)))
-
-
-def study(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options of a command that reads labels from files or from a study, which gets them as `reading`."""
-
-    @wraps(command)
-    def with_reading(
-        *, scale: str | None, drop_bad_labels: bool, time_format: str | None, database: str | None, **others: Any
-    ) -> Any:
-        return command(reading=Reading(scale, drop_bad_labels, time_format, database), **others)
-
-    return database(scale(drop_bad_labels(time_format(with_reading))))
+    return decorated
 
 
-def preferences(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options of a command that reads preferences from a file or a study, which gets them as `reading`."""
+def reads(*wanted: Callable[[Any], Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Options that say how labels are read, which the command gets as one: `reading`, of type `Reading`."""
 
-    @wraps(command)
-    def with_reading(*, time_format: str | None, database: str | None, **others: Any) -> Any:
-        return command(reading=Reading(time_format=time_format, database=database), **others)
+    def decorated(command: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(command)
+        def with_reading(**typed: Any) -> Any:
+            how = {field.name: typed.pop(field.name) for field in fields(Reading) if field.name in typed}
+            return command(reading=Reading(**how), **typed)
 
-    return database(time_format(with_reading))
+        made: Callable[..., Any] = together(*wanted)(with_reading)
+        return made
 
+    return decorated
+
+
+labels = reads(scale, drop_bad_labels, time_format)
+study = reads(database, scale, drop_bad_labels, time_format)
+preferences = reads(database, time_format)
 
 consensus = click.option(
     "--consensus",
-    type=OneOf(_hows),
+    type=OneOf("karat.labels.consensus:HOWS"),
     is_flag=False,
     flag_value="median",
     help="How several judges' labels of a document become one.",
@@ -141,20 +131,19 @@ consensus = click.option(
 consensus_or_model = click.option(
     "--consensus",
     default="median",
-    show_default=True,
-    type=OneOf(_hows_and_models),
+    type=OneOf("karat.labels.consensus:HOWS", "karat.judges:MODELS"),
     help="How several judges' labels of a document become one.",
 )
 from_format = click.option(
     "--from",
     "from_format",
-    type=FormatName(_formats),
+    type=FormatName("karat.formats:FORMATS"),
     help="The file's format, where name and first line do not tell.",
 )
 to_format = click.option(
     "--to",
     "to_format",
-    type=FormatName(_formats_written),
+    type=FormatName("karat.cli.options:formats_written"),
     help="The format to write, where the name does not tell.",
 )
 
@@ -170,12 +159,21 @@ def measure(
         metavar="MEASURE..." if several else "MEASURE",
         multiple=several,
         default=default,
-        show_default=otherwise or default is not None,
+        show_default=otherwise,
         help="A measure, as nDCG@10; where several fit, with commas or repeated.",
     )
 
 
-by = click.option("--by", metavar="COLUMN", multiple=True, help="Report by a column or feature; may be repeated.")
+def _each_once(context: click.Context, option: click.Parameter, names: tuple[str, ...]) -> tuple[str, ...]:
+    for name in names:
+        if names.count(name) > 1:
+            raise BadInput.at(option.opts[-1], expected="each column once", found=f"{name} {names.count(name)} times")
+    return names
+
+
+by = click.option(
+    "--by", metavar="COLUMN", multiple=True, callback=_each_once, help="Report by a column or feature; may be repeated."
+)
 
 
 def depth(default: int | None, *, otherwise: str | None = None) -> Callable[[Command], Command]:
@@ -185,7 +183,7 @@ def depth(default: int | None, *, otherwise: str | None = None) -> Callable[[Com
         type=click.IntRange(1),
         default=default,
         metavar="K",
-        show_default=otherwise or default is not None,
+        show_default=otherwise,
         help="How far down lists count: their first K documents.",
     )
 
@@ -194,27 +192,20 @@ judges_are = click.option(
     "--judges-are",
     type=click.Choice(["sample", "fixed"]),
     default="sample",
-    show_default=True,
     help="Whether the judges stand for all judges like them, or for themselves only.",
 )
 queries_are = click.option(
     "--queries-are",
     type=click.Choice(["sample", "fixed"]),
     default="sample",
-    show_default=True,
     help="Whether the queries stand for all that users ask, or for themselves only.",
 )
 folds = click.option(
-    "--folds",
-    default=5,
-    show_default=True,
-    type=click.IntRange(2, 50),
-    help="Parts to cut the data into, each tested on in turn.",
+    "--folds", default=5, type=click.IntRange(2, 50), help="Parts to cut the data into, each tested on in turn."
 )
 profile = click.option(
     "--profile",
     default="trec_eval",
-    show_default=True,
     metavar="TOOL",
     help="Where tools differ, do as trec_eval, trec_eval9, ndeval or gdeval.",
 )
@@ -229,20 +220,17 @@ def difference(default: float | None = None) -> Callable[[Command], Command]:
         type=float,
         default=default,
         required=default is None,
-        show_default=default is not None,
         help="The difference in the measure that is worth seeing.",
     )
 
 
 def n_gold(default: int) -> Callable[[Command], Command]:
     """How many gold labels."""
-    return click.option(
-        "-n", "--n-gold", default=default, show_default=True, type=click.IntRange(1), help="How many gold labels."
-    )
+    return click.option("-n", "--n-gold", default=default, type=click.IntRange(1), help="How many gold labels.")
 
 
 # How sure it is.
-level = click.option("--level", default=0.95, show_default=True, help="The level of the intervals.")
+level = click.option("--level", default=0.95, help="The level of the intervals.")
 
 
 def _enough(context: click.Context, option: click.Parameter, value: int) -> int:
@@ -253,26 +241,17 @@ def _enough(context: click.Context, option: click.Parameter, value: int) -> int:
 
 
 DRAWS = "Random draws, 100 or more; 0 for no intervals where only they are drawn."
-draws = click.option("--draws", default=1000, show_default=True, callback=_enough, help=DRAWS)
-test_draws = click.option("--draws", default=10_000, show_default=True, type=click.IntRange(100), help=DRAWS)
-seed = click.option(
-    "--seed", default=0, show_default=True, type=click.IntRange(0), help="The seed of all that is drawn at random."
-)
+draws = click.option("--draws", default=1000, callback=_enough, help=DRAWS)
+test_draws = click.option("--draws", default=10_000, type=click.IntRange(100), help=DRAWS)
+seed = click.option("--seed", default=0, type=click.IntRange(0), help="The seed of all that is drawn at random.")
 
 
-def resampling(command: Callable[..., Any]) -> Callable[..., Any]:
-    """--level, --draws and --seed, which the command gets as one: `chance`, to be passed on as keywords."""
-
-    @wraps(command)
-    def with_chance(*, level: float, draws: int, seed: int, **others: Any) -> Any:
-        return command(chance={"level": level, "draws": draws, "seed": seed}, **others)
-
-    return level(draws(seed(with_chance)))
+resampling = together(level, draws, seed)
 
 
-def kind(choices: Sequence[str], **more: Any) -> Callable[[Command], Command]:
+def kind(choices: click.Choice[str], **more: Any) -> Callable[[Command], Command]:
     """What a file of records holds."""
-    return click.option("--kind", type=click.Choice(choices), help="What the file holds.", **more)
+    return click.option("--kind", type=choices, help="What the file holds.", **more)
 
 
 group = click.option("--group", metavar="NAME", help="The group of judges whose labels are taken.")
@@ -289,8 +268,44 @@ def form(command: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(command)
     def with_form(*, as_json: bool, as_tsv: bool, **others: Any) -> Any:
-        if as_json and as_tsv:
-            raise BadInput("--json and --tsv both want the standard output: choose one")
+        asked = {"--json": as_json, "--tsv": as_tsv, "--out -": others.get("out") == "-"}
+        both = [name for name, wanted in asked.items() if wanted]
+        if len(both) > 1:
+            raise BadInput(f"{' and '.join(both)} both want the standard output: choose one")
         return command(form="json" if as_json else "tsv" if as_tsv else "table", **others)
 
     return as_json(as_tsv(with_form))
+
+
+def named(
+    option: str, texts: Sequence[str], value: Callable[[str], Value], *, expected: str, bare: bool = False
+) -> dict[str, Value]:
+    """The values of an option that is repeated as NAME=VALUE; a `bare` name has the value of an empty text.
+
+    >>> named("--condition", ["few=0.1"], float, expected="NAME=SHARE, as few=0.1")
+    {'few': 0.1}
+    >>> named("--condition", ["few"], float, expected="NAME=SHARE, as few=0.1")
+    Traceback (most recent call last):
+    karat.errors.BadInput: --condition: expected NAME=SHARE, as few=0.1, found "few"
+    """
+    found = {}
+    for text in texts:
+        name, equals, said = (text, "", "") if bare and "=" not in text else text.rpartition("=")
+        try:
+            if not name or not (equals or bare):
+                raise ValueError(text)
+            found[name] = value(said)
+        except ValueError:
+            raise BadInput.at(option, expected=expected, found=f'"{text}"') from None
+    return found
+
+
+def refuse(*names: str, why: str) -> None:
+    """Refuse those of these options that were typed, because they would do nothing here.
+
+    `names` are those of the command's parameters; what nobody typed is a default and does no harm.
+    """
+    context = click.get_current_context()
+    for option in context.command.params:
+        if option.name in names and context.get_parameter_source(option.name) is ParameterSource.COMMANDLINE:
+            raise BadInput(f"{option.opts[-1]} would do nothing: {why}")

@@ -8,6 +8,7 @@ from pathlib import Path
 import polars as pl
 
 from karat.errors import BadInput
+from karat.formats import csv
 from karat.formats.open_files import write_bytes
 
 
@@ -35,4 +36,4 @@ def _same(one: str, two: str) -> bool:
 
 def write_csv(table: pl.DataFrame, path: str) -> None:
     """Write a table as CSV; - is standard output."""
-    write_bytes(path, table.write_csv().encode())
+    write_bytes(path, csv.write_csv(table))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import click
@@ -10,11 +9,12 @@ import click
 from karat.cli import options
 from karat.cli.inputs import Reading
 from karat.cli.progress import progress
+from karat.cli.results import print_json
 from karat.cli.tables import console, say
 from karat.errors import BadInput
 from karat.reports import report as make_report
 from karat.reports.report import BESIDE
-from karat.study import Study
+from karat.study.study import BESIDE as BESIDE_LABELS
 
 EXAMPLES = """\b
 Examples:
@@ -84,11 +84,10 @@ def report(
     """
     if not difference > 0:
         raise BadInput.at("--difference", expected="a number above 0", found=str(difference))
-    folder = labels if Path(labels).is_dir() else None
-    loaded = Study.load(
-        folder,
-        database=reading.database,
-        labels=more_labels if folder is not None else (labels, *more_labels),
+    loaded = reading.study(
+        labels,
+        only=BESIDE_LABELS,
+        more_labels=more_labels,
         runs=runs,
         gold=gold,
         queries=queries,
@@ -96,12 +95,7 @@ def report(
         preferences=preferences,
         clicks=clicks,
         title=title,
-        scale=reading.scale,
-        drop_bad_labels=reading.drop_bad_labels,
-        time_format=reading.time_format,
     )
-    for note in loaded.notes:
-        click.echo(f"note: {note}", err=True)
     page = Path(out) if out is not None else None if latex is not None else Path("report.html")
     for path in [page, Path(latex) if latex is not None else None]:
         if path is not None and (path.is_dir() or not path.absolute().parent.is_dir()):
@@ -136,7 +130,7 @@ def report(
             "comparison": found.comparison.to_dict() if found.comparison is not None else None,
             "written": written,
         }
-        click.echo(json.dumps(document, ensure_ascii=False))
+        print_json(document)
         return
     out_to = console()
     say(out_to, repr(found))

@@ -4,27 +4,31 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, TypeVar
+from dataclasses import replace
+from typing import Any
 
 import click
+from rich.markup import escape
 
+from karat.cli.messages import tell_notes, visible
 from karat.cli.options import Form
-from karat.cli.progress import progress
 from karat.cli.tables import console, say, side_by_side
-from karat.errors import KaratError
 from karat.records import Result
+from karat.records.base import count
 from karat.records.number_format import WHOLE, Written, in_words, written
 
-#: What the parts of an analysis look at.
-Given = TypeVar("Given")
 #: The tables of a part of an analysis, by their titles.
 Tables = Mapping[str, Result]
+#: How a table is shown under its title.
+Show = Callable[[Result, str], None]
 
 #: A longer table is cut, and said to be; --json has all of it.
 MOST_ROWS = 40
+#: Columns that are not shown are counted, and so many of them named.
+MOST_NAMED = 6
 
 
-def tell(found: Tables, form: Form, show: Callable[[str, Result], None]) -> None:
+def tell(found: Tables, form: Form, show: Show) -> None:
     """One part of an analysis: its tables to read, or as one document, or the first as tab-separated lines."""
     if form == "json":
         print_json(document(found))
@@ -34,26 +38,14 @@ def tell(found: Tables, form: Form, show: Callable[[str, Result], None]) -> None
         show_all(found.items(), show)
 
 
-def tell_all(
-    parts: Mapping[str, Callable[[Given], Tables]], given: Given, as_json: bool, show: Callable[[str, Result], None]
-) -> None:
-    """Every part that the data allows; why others are left out is said."""
-    found, left_out = dict[str, Tables](), dict[str, KaratError]()
-    for name in progress(list(parts), "Looking"):
-        try:
-            found[name] = parts[name](given)
-        except KaratError as error:
-            left_out[name] = error
-    if not found:
-        raise next(iter(left_out.values()))
-    reasons = [f"{name}: {error}" for name, error in left_out.items()]
-    if as_json:
-        told: dict[str, Any] = {name: document(tables) for name, tables in found.items()}
-        print_json({**told, "left_out": reasons})
-        return
-    show_all(((title, result) for tables in found.values() for title, result in tables.items()), show)
-    for reason in reasons:
-        say(console(), f"- left out: {reason}")
+def tell_as(form: Form, document: Mapping[str, Any], rows: Result, show: Callable[[], None]) -> None:
+    """What is more than tables: as this document, its rows as tab-separated lines, or shown."""
+    if form == "json":
+        print_json(document)
+    elif form == "tsv":
+        print_tsv({"rows": rows})
+    else:
+        show()
 
 
 def print_json(said: Mapping[str, Any]) -> None:
@@ -70,41 +62,48 @@ def document(found: Tables) -> dict[str, Any]:
 def print_tsv(found: Tables) -> None:
     """The first table as tab-separated lines; what it says besides goes to standard error."""
     (_, first), *others = found.items()
-    click.echo(first.frame.write_csv(separator="\t"), nl=False)
-    for note in (first.finding, *first.notes):
-        click.echo(f"note: {note}", err=True)
-    if others:
-        click.echo(f"note: with --json also: {', '.join(title for title, _ in others)}", err=True)
+    click.echo(first.to_frame().write_csv(separator="\t"), nl=False)
+    also = [f"with --json also: {', '.join(title for title, _ in others)}"] if others else []
+    tell_notes([first.finding, *first.notes, *also])
 
 
-def show_all(tables: Iterable[tuple[str, Result]], show: Callable[[str, Result], None]) -> None:
-    """Tables to read, with an empty line between two."""
+def show_all(tables: Iterable[tuple[str, Result]], show: Show) -> None:
+    """Tables to read, with an empty line between two; what two of them would note is said with the first."""
+    told = set[str]()
     for place, (title, result) in enumerate(tables):
         if place:
             click.echo()
-        show(title, result)
+        show(replace(result, notes=tuple(note for note in result.notes if note not in told)), title)
+        told.update(result.notes)
 
 
-def print_result(
-    result: Result, columns: list[str] | None = None, title: str = "", heads: Mapping[str, str] | None = None
-) -> None:
-    """The finding, the figures (some columns of them, if named), and the notes; `heads` are shown as they are given."""
+def print_result(result: Result, title: str = "", heads: Mapping[str, str] | None = None) -> None:
+    """The finding, the figures that people look at, and the notes; `heads` are shown as they are given."""
     out = console()
-    if title:
-        out.print(f"[bold]{title}[/bold]")
     say(out, result.finding)
-    frame = in_words(result.frame, result.scale)
+    frame, hidden = in_words(result.to_frame(), result.scale), list[str]()
     if frame.height:
-        told = written(frame.head(MOST_ROWS), columns or result.columns)
+        told, whole = (written(frame.head(MOST_ROWS), columns) for columns in (result.columns, ()))
         shown = [(heads or {}).get(head, head) for head in told.heads]
         for place, table in enumerate(side_by_side(shown, told.rows, out.width, told.lead, _keys(told))):
             if place:  # what identifies a row is repeated when the figures need more than one table
                 out.print()
             out.print(table)
+        hidden = [head for head in whole.heads if head not in told.heads]
+        if hidden:
+            named = ", ".join(hidden[:MOST_NAMED]) + (", ..." if len(hidden) > MOST_NAMED else "")
+            say(out, f"- {count(len(hidden), 'more column')} with --json: {named}")
     if frame.height > MOST_ROWS:
         say(out, f"- {frame.height - MOST_ROWS:,} more rows, all of them with --json")
     for note in result.notes:
-        say(out, f"- {note}")
+        if note.partition(" ")[0] not in hidden:  # what a column means that only --json has is no help here
+            say(out, f"- {note}")
+
+
+def print_titled(result: Result, title: str) -> None:
+    """A table under its title."""
+    console().print(f"[bold]{escape(visible(title))}[/bold]")
+    print_result(result)
 
 
 def _keys(told: Written) -> list[int]:

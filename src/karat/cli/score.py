@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import json
-import sys
-from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import click
 import polars as pl
 
 from karat.cli import options
 from karat.cli.inputs import Reading, run_files
+from karat.cli.messages import tell_notes
 from karat.cli.named_measures import measures_among
 from karat.cli.progress import progress
+from karat.cli.results import print_json
 from karat.cli.tables import print_scores
 from karat.errors import BadInput
 from karat.estimate import Scorer, Scores
 from karat.formats import read_runs, read_subtopics, read_user_weights
+from karat.formats.merge import new_names
 from karat.formats.open_files import File
 from karat.measures import as_measures, profile_named
 
@@ -46,14 +47,11 @@ Examples:
 @options.by_query
 @options.profile
 @options.complete
-@options.as_json
-@options.as_tsv
-@options.level
-@options.draws
-@options.seed
-@options.study
+@options.resampling
 @click.option("--weights", metavar="FILE", help="Weights for udm gains, as karat disagree --out writes them.")
 @click.option("--subtopics", metavar="FILE", help="Weights of subtopics: a table of query, subtopic, weight.")
+@options.study
+@options.form
 def score(
     labels: str,
     runs: tuple[str, ...],
@@ -61,14 +59,11 @@ def score(
     by_query: bool,
     profile: str,
     complete: bool,
-    as_json: bool,
-    as_tsv: bool,
-    level: float,
-    draws: int,
-    seed: int,
-    reading: Reading,
     weights: str | None,
     subtopics: str | None,
+    reading: Reading,
+    form: options.Form,
+    **chance: Any,
 ) -> None:
     """Score runs against labels, with intervals over queries.
 
@@ -82,48 +77,35 @@ def score(
         raise BadInput("standard input (-) can be read once only")
     tool = profile_named(profile)
     measures = as_measures(names or DEFAULTS.get(tool.name, DEFAULT))
-    for path in [
-        *([] if Path(labels).is_dir() else [labels]),
-        *files,
-    ]:  # a name mistyped at the end should not cost the work on the others
+    if not any("udm(" in str(measure) for measure in measures):
+        options.refuse("weights", why='no measure has gains of users who disagree, as "nDCG(gains=udm(1/3))@10"')
+    if not any(measure.diverse for measure in measures):
+        options.refuse("subtopics", why="no measure looks at subtopics, as alpha_nDCG@10 and P_IA@10 do")
+    # A name mistyped at the end should not cost the work on the others.
+    for path in files if Path(labels).is_dir() else [labels, *files]:
         File(path).check()
     scorer = Scorer(
         reading.study(labels).judged,
         measures,
         profile=tool,
         complete=complete,
-        level=level,
-        draws=draws,
-        seed=seed,
+        **chance,
         weights=None if subtopics is None else read_subtopics(subtopics),
         user_weights=None if weights is None else read_user_weights(weights),
     )
     by_rank = tool.order == "rank"
     parts = [scorer.score(read_runs(path, ranks=by_rank)) for path in progress(files, "Scoring")]
-    scores = Scores.joined(_told_apart(parts, files))
-    if as_json:
-        click.echo(json.dumps(scores.to_dict(by_query=by_query), ensure_ascii=False))
-    elif as_tsv:
+    named = zip(parts, new_names([part.systems for part in parts], files), strict=True)
+    scores = Scores.joined([part.renamed(clash) if clash else part for part, clash in named])
+    if form == "json":
+        print_json(scores.to_dict(by_query=by_query))
+    elif form == "tsv":
         _print_tsv(scores, by_query)
     else:
         print_scores(scores, by_query)
 
 
-def _told_apart(parts: list[Scores], files: list[str]) -> list[Scores]:
-    """Systems of the same name from different files, named by their files instead."""
-    used = Counter(name for part in parts for name in part.systems)
-    stems = Counter(File(path).stem for path in files)
-    renamed = []
-    for part, path in zip(parts, files, strict=True):
-        file = File(path)
-        stem = file.stem if stems[file.stem] == 1 else path
-        clash = {name: stem if len(part.systems) == 1 else f"{stem}:{name}" for name in part.systems if used[name] > 1}
-        renamed.append(part.renamed(clash) if clash else part)
-    return renamed
-
-
 def _print_tsv(scores: Scores, by_query: bool) -> None:
-
     means = scores.means.select("system", pl.lit("all").alias("query"), "measure", "value", "low", "high", "n")
     order = pl.DataFrame({"system": scores.best_first()}).with_row_index("place")
     rows = means.join(order, on="system", maintain_order="left").sort("place", maintain_order=True).drop("place")
@@ -133,6 +115,5 @@ def _print_tsv(scores: Scores, by_query: bool) -> None:
         each = each.with_columns(*none, pl.lit(1, dtype=pl.Int64).alias("n"))
         rows = pl.concat([each.select(rows.columns), rows])
     rows = rows.with_columns(pl.col("value", "low", "high").fill_nan(None))
-    sys.stdout.write(rows.write_csv(separator="\t"))
-    for note in scores.notes:
-        click.echo(f"note: {note}", err=True)
+    click.echo(rows.write_csv(separator="\t"), nl=False)
+    tell_notes(scores.notes)

@@ -17,9 +17,9 @@ Examples:
 @click.command(epilog=EXAMPLES)
 @click.argument("folder")
 @options.database
-@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
-@click.option("--port", default=8000, show_default=True, type=click.IntRange(1, 65535), help="The port to listen on.")
-@click.option("--lead", default="lead", show_default=True, help="The name with which the lead signs in.")
+@click.option("--host", default="127.0.0.1", help="The address to listen on.")
+@click.option("--port", default=8000, type=click.IntRange(1, 65535), help="The port to listen on.")
+@click.option("--lead", default="lead", help="The name with which the lead signs in.")
 @click.option("--new-password", is_flag=True, help="Give the lead a new password and show it.")
 @click.option("--https", is_flag=True, help="The app is reached through https only: a proxy in front does that.")
 def serve(folder: str, database: str | None, host: str, port: int, lead: str, new_password: bool, https: bool) -> None:

@@ -4,24 +4,31 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from functools import wraps
 from typing import Any
 
 import click
 import polars as pl
 
 from karat.cli import options
-from karat.cli.results import print_result
+from karat.cli.lazy import LazyGroup
+from karat.cli.options import refuse
+from karat.cli.results import print_json, print_result, print_tsv
 from karat.cli.tables import console, say, side_by_side
 from karat.errors import BadInput
 from karat.formats.write_folder import runs_by_system, write_folder
-from karat.records import Records
+from karat.records import Records, Result
 from karat.records.number_format import figure
 from karat.simulate import bronze_scores, context_study, judging_study, preference_study
 from karat.simulate import two_systems as simulated
-from karat.simulate.two_systems import JudgeKind
 
 #: What a study's folder gets, by the names of files.
 Files = Mapping[str, Records | pl.DataFrame | str]
+#: What was simulated in a sentence, or as a table; the planted truth; and the files.
+Made = tuple[str | Result, Mapping[str, Any], Files]
+
+#: What is said of judges who err in these ways.
+JUDGES = {"fair": "fair to both", "lenient": "lenient to B", "by document": "wrong more often on some documents"}
 
 EXAMPLES = """\b
 Examples:
@@ -32,298 +39,198 @@ Examples:
   karat simulate preferences --utility "RBP(p=0.8)" --out study"""
 
 
-def n_queries(default: int, *, least: int = 1) -> Callable[[options.Command], options.Command]:
-    """How many queries a study has."""
-    return click.option(
-        "--n-queries",
-        "queries",
-        default=default,
-        show_default=True,
-        type=click.IntRange(least),
-        help="How many queries.",
-    )
+simulate = LazyGroup(
+    "karat.cli",
+    {
+        "Studies": {
+            "bronze": "One system, judges who err: do intervals hold the truth?",
+            "two-systems": "Two systems, a judge who errs, some gold labels.",
+            "judging": "Gold labels, professionals, a biased crowd, clicks, runs.",
+            "context": "Pages judged alone and after another one, aspect by aspect.",
+            "preferences": "Users who choose between two lists side by side.",
+        }
+    },
+    name="simulate",
+    file="simulate",
+    epilog=EXAMPLES,
+    help="Studies with planted effects: does an analysis find them, and stay silent where there is nothing?",
+)
 
 
-@click.group(epilog=EXAMPLES, short_help="Studies with known truth, to try analyses on.")
-def simulate() -> None:
-    """Studies with planted effects: does an analysis find them, and stay silent where there is nothing?"""
+def study(*planted: Callable[[Any], Any], examples: str) -> Callable[[Callable[..., Made]], click.Command]:
+    """The command of a kind of study, from the function that makes it and what can be planted in it."""
+
+    def made_of(make: Callable[..., Made]) -> click.Command:
+        @wraps(make)
+        def told(seed: int, out: str | None, form: options.Form, **asked: Any) -> None:
+            said, truth, files = make(seed=seed, **asked)
+            truth = {
+                name: None if isinstance(value, float) and value != value else value for name, value in truth.items()
+            }
+            known = json.dumps({"simulated": "All of this study is simulated.", "seed": seed, **truth}, indent=2)
+            written = [] if out is None else write_folder(out, {**files, "truth.json": known + "\n"})
+            _tell(said, truth, seed, out, written, form)
+
+        asked = options.together(*planted, options.seed, options.out_folder, options.form)(told)
+        return click.command(epilog=f"\b\nExamples:\n  {examples}")(asked)
+
+    return made_of
 
 
-@simulate.command(
-    epilog="\b\nExamples:\n  karat simulate bronze\n  karat simulate bronze --sensitivity 0.7 --n-queries 200",
-    short_help="One system, judges who err: do intervals hold the truth?",
-)
-@click.option(
-    "--sensitivity",
-    "relevant",
-    default=0.9,
-    show_default=True,
-    help="The chance that judges call relevant what is.",
-)
-@click.option(
-    "--specificity",
-    "nonrelevant",
-    default=0.8,
-    show_default=True,
-    help="The chance that judges call not relevant what is not.",
-)
-@click.option("--n-relevant", default=250, show_default=True, type=click.IntRange(2), help="Relevant gold labels.")
-@click.option("--n-nonrelevant", default=250, show_default=True, type=click.IntRange(2), help="Other gold labels.")
-@n_queries(50, least=2)
-@click.option(
-    "--n-studies", "studies", default=10_000, show_default=True, type=click.IntRange(1), help="How many studies."
-)
-@options.seed
-@options.out_folder
-@options.as_json
-def bronze(
-    relevant: float,
-    nonrelevant: float,
-    n_relevant: int,
-    n_nonrelevant: int,
-    queries: int,
-    studies: int,
-    seed: int,
-    out: str | None,
-    as_json: bool,
+def _tell(
+    said: str | Result, truth: Mapping[str, Any], seed: int, out: str | None, written: list[str], form: options.Form
 ) -> None:
+    """What was made: its table, or else the planted truth as one."""
+    rows = {"planted": [*truth], "truth": [None if isinstance(x, Mapping) else str(x) for x in truth.values()]}
+    table = Result(pl.DataFrame(rows).drop_nulls(), said) if isinstance(said, str) else said
+    if form == "json":
+        found = {"finding": said} if isinstance(said, str) else said.to_dict()
+        print_json({**found, "truth": truth, "seed": seed, "files": written})
+        return
+    if form == "tsv":
+        print_tsv({"Truth": table})
+    elif isinstance(said, Result):
+        print_result(said)
+    else:
+        printed = console()
+        say(printed, said)
+        cells = [
+            [name.replace("_", " "), figure(float(value), 3) if isinstance(value, int | float) else str(value or "-")]
+            for name, value in truth.items()
+            if not isinstance(value, Mapping)
+        ]
+        for part in side_by_side(["planted", "truth"], cells, printed.width):
+            printed.print(part)
+    where = "Nothing written: name a folder with --out." if out is None else f"Wrote {', '.join(written)} in {out}."
+    click.echo(where, err=form == "tsv")
+
+
+def _number(name: str, default: float, meaning: str, *words: str, least: int | None = None) -> Callable[[Any], Any]:
+    """An option for a number: a whole one, from `least` on, where that is given."""
+    kind = None if least is None else click.IntRange(least)
+    return click.option(name, *words, default=default, type=kind, help=meaning)
+
+
+def _queries(default: int, least: int = 1) -> Callable[[Any], Any]:
+    return _number("--n-queries", default, "How many queries.", "queries", least=least)
+
+
+@study(
+    _number("--sensitivity", 0.9, "The chance that judges call relevant what is.", "relevant"),
+    _number("--specificity", 0.8, "The chance that judges call not relevant what is not.", "nonrelevant"),
+    _number("--n-relevant", 250, "Relevant gold labels.", least=2),
+    _number("--n-nonrelevant", 250, "Other gold labels.", least=2),
+    _queries(50, least=2),
+    _number("--n-studies", 10_000, "How many studies.", "studies", least=1),
+    options.level,
+    examples="karat simulate bronze\n  karat simulate bronze --sensitivity 0.7 --n-queries 200",
+)
+def bronze(relevant: float, nonrelevant: float, **asked: Any) -> Made:
     """One system whose true P@10 is 0.4, by judges who err: how often do intervals hold the truth?
 
     Algorithm 2 of Goldberg et al., with its sizes unless others are named.
     """
-    found = bronze_scores(
-        relevant=relevant,
-        nonrelevant=nonrelevant,
-        n_relevant=n_relevant,
-        n_nonrelevant=n_nonrelevant,
-        queries=queries,
-        studies=studies,
-        seed=seed,
-    )
-    summary = found.summary()
+    found = bronze_scores(relevant=relevant, nonrelevant=nonrelevant, **asked)
     truth = {"score": found.truth, "relevant": relevant, "nonrelevant": nonrelevant}
-    files = _written(out, {"studies.csv": found.frame}, truth, seed)
-    if as_json:
-        click.echo(json.dumps({**summary.to_dict(), "truth": truth, "seed": seed, "files": files}, ensure_ascii=False))
-        return
-    print_result(summary)
-    _tell_files(out, files)
+    return found.summary(), truth, {"studies.csv": found.frame}
 
 
-@simulate.command(
-    "two-systems",
-    epilog="\b\nExamples:\n  karat simulate two-systems --judge lenient --out study",
-    short_help="Two systems, a judge who errs, some gold labels.",
+@study(
+    _queries(100, least=2),
+    _number("--true-difference", 0.0, "The true difference in P@10, B less A.", "difference"),
+    click.option(
+        "--judge",
+        default="fair",
+        type=click.Choice([*JUDGES]),
+        help="How the judge errs: alike, in favour of B, or more on some documents.",
+    ),
+    _number("--leniency", 0.1, "How much a lenient judge favours B's documents."),
+    options.n_gold(300),
+    examples="karat simulate two-systems --judge lenient --out study",
 )
-@n_queries(100, least=2)
-@click.option(
-    "--true-difference", "difference", default=0.0, show_default=True, help="The true difference in P@10, B less A."
-)
-@click.option(
-    "--judge",
-    default="fair",
-    show_default=True,
-    type=click.Choice(["fair", "lenient", "by document"]),
-    help="How the judge errs: alike, in favour of B, or more on some documents.",
-)
-@click.option("--leniency", default=0.1, show_default=True, help="How much a lenient judge favours B's documents.")
-@options.n_gold(300)
-@options.seed
-@options.out_folder
-@options.as_json
-def two_systems(
-    queries: int,
-    difference: float,
-    judge: JudgeKind,
-    leniency: float,
-    n_gold: int,
-    seed: int,
-    out: str | None,
-    as_json: bool,
-) -> None:
+def two_systems(queries: int, difference: float, judge: Any, n_gold: int, seed: int, leniency: float) -> Made:
     """Two systems with a known difference, seen by a judge who errs, with gold labels of some documents."""
-    study = simulated(queries, difference=difference, judge=judge, leniency=leniency, seed=seed)
-    size = len(study.truth)
+    if judge != "lenient":
+        refuse("leniency", why=f"the judge is {JUDGES[judge]}; --judge lenient takes it")
+    made = simulated(queries, difference=difference, judge=judge, leniency=leniency, seed=seed)
+    size = len(made.truth)
     if n_gold > size:
         raise BadInput.at("--n-gold", expected=f"at most the {size:,} documents there are", found=str(n_gold))
-    files: Files = {
-        "labels.csv": study.judgments(),
-        "gold.csv": study.gold(study.draw_gold(n_gold, seed), n_gold / size),
-        **runs_by_system(study.runs()),
-    }
-    said = f"Two systems, {queries:,} queries, {size:,} documents, a judge who is {_kind(judge)}."
     # On average 40 % of what a system shows is relevant, more of B's own documents and less of A's.
     scores = {"A": 0.4 - difference / 2, "B": 0.4 + difference / 2}
-    _tell(said, {"difference": difference, "measure": "P@10", "scores": scores}, files, seed, out, as_json)
+    files = {
+        "labels.csv": made.judgments(),
+        "gold.csv": made.gold(made.draw_gold(n_gold, seed), n_gold / size),
+        **runs_by_system(made.runs()),
+    }
+    said = f"Two systems, {queries:,} queries, {size:,} documents, a judge who is {JUDGES[judge]}."
+    return said, {"difference": difference, "measure": "P@10", "scores": scores}, files
 
 
-@simulate.command(
-    epilog="\b\nExamples:\n  karat simulate judging --wikipedia 0.5 --out study",
-    short_help="Gold labels, professionals, a biased crowd, clicks, runs.",
+@study(
+    _queries(100),
+    _number("--n-docs", 16, "Documents for a query.", "docs", least=1),
+    _number("--gold-share", 1.0, "The share of documents with a gold label.", "gold"),
+    _number("--wikipedia", 0.5, "By how much the crowd overrates Wikipedia pages."),
+    _number("--squeeze", 0.35, "How far professionals shun the scale's ends."),
+    _number("--n-spammers", 1, "Judges who do not read.", "spammers", least=0),
+    _number("--fatigued", 0.0, "Careless answers after 100 judgments, as a share."),
+    click.option("--llm", is_flag=True, help="Add an LLM-like judge, a little too kind."),
+    examples="karat simulate judging --wikipedia 0.5 --out study",
 )
-@n_queries(100)
-@click.option("--n-docs", "docs", default=16, show_default=True, type=click.IntRange(1), help="Documents for a query.")
-@click.option("--gold-share", "gold", default=1.0, show_default=True, help="The share of documents with a gold label.")
-@click.option("--wikipedia", default=0.5, show_default=True, help="By how much the crowd overrates Wikipedia pages.")
-@click.option("--squeeze", default=0.35, show_default=True, help="How far professionals shun the scale's ends.")
-@click.option(
-    "--n-spammers", "spammers", default=1, show_default=True, type=click.IntRange(0), help="Judges who do not read."
-)
-@click.option("--fatigued", default=0.0, show_default=True, help="Careless answers after 100 judgments, as a share.")
-@click.option("--llm", is_flag=True, help="Add an LLM-like judge, a little too kind.")
-@options.seed
-@options.out_folder
-@options.as_json
-def judging(
-    queries: int,
-    docs: int,
-    gold: float,
-    wikipedia: float,
-    squeeze: float,
-    spammers: int,
-    fatigued: float,
-    llm: bool,
-    seed: int,
-    out: str | None,
-    as_json: bool,
-) -> None:
+def judging(**asked: Any) -> Made:
     """Gold labels, professionals with habits, a crowd with a bias and spammers, clicks, three runs."""
-    study = judging_study(
-        seed,
-        queries,
-        docs,
-        gold=gold,
-        wikipedia=wikipedia,
-        squeeze=squeeze,
-        spammers=spammers,
-        fatigued=fatigued,
-        llm=llm,
-    )
-    # As in a study's folder, gold labels have a file of their own.
-    judged = study.judgments.frame.filter(pl.col("group") != "gold")
+    made = judging_study(**asked)
     files: Files = {
-        "judgments.csv": judged,
-        "gold.csv": study.gold,
-        "queries.csv": study.queries,
-        "documents.jsonl": study.documents,
-        "clicks.csv": study.clicks,
-        **runs_by_system(study.runs),
+        # As in a study's folder, gold labels have a file of their own.
+        "judgments.csv": made.judgments.frame.filter(pl.col("group") != "gold"),
+        "gold.csv": made.gold,
+        "queries.csv": made.queries,
+        "documents.jsonl": made.documents,
+        "clicks.csv": made.clicks,
+        **runs_by_system(made.runs),
     }
-    _tell(repr(study), dict(study.truth), files, seed, out, as_json)
+    return repr(made), made.truth, files
 
 
-@simulate.command(epilog="\b\nExamples:\n  karat simulate context --redundancy 1 --out study")
-@n_queries(100)
-@click.option("--n-docs", "docs", default=10, show_default=True, type=click.IntRange(2), help="Documents for a query.")
-@click.option("--redundancy", default=1.0, show_default=True, help="Grades lost after a near copy.")
-@click.option("--detail", default=0.5, show_default=True, help="Grades that a detail page gains after an overview.")
-@click.option(
-    "--contrast", default=0.1, show_default=True, help="Grades lost for each grade the page before is better."
+@study(
+    _queries(100),
+    _number("--n-docs", 10, "Documents for a query.", "docs", least=2),
+    _number("--redundancy", 1.0, "Grades lost after a near copy."),
+    _number("--detail", 0.5, "Grades that a detail page gains after an overview."),
+    _number("--contrast", 0.1, "Grades lost for each grade the page before is better."),
+    examples="karat simulate context --redundancy 1 --out study",
 )
-@options.seed
-@options.out_folder
-@options.as_json
-def context(
-    queries: int,
-    docs: int,
-    redundancy: float,
-    detail: float,
-    contrast: float,
-    seed: int,
-    out: str | None,
-    as_json: bool,
-) -> None:
+def context(**asked: Any) -> Made:
     """Pages judged alone and after another one, aspect by aspect."""
-    study = context_study(seed, queries, docs, redundancy=redundancy, detail=detail, contrast=contrast)
+    made = context_study(**asked)
     files: Files = {
-        "judgments.csv": study.judgments,
-        "queries.csv": study.queries,
-        "documents.jsonl": study.documents,
-        "pairs.csv": study.pairs,
-        **runs_by_system(study.runs),
+        "judgments.csv": made.judgments,
+        "queries.csv": made.queries,
+        "documents.jsonl": made.documents,
+        "pairs.csv": made.pairs,
+        **runs_by_system(made.runs),
     }
-    _tell(repr(study), dict(study.truth), files, seed, out, as_json)
+    return repr(made), made.truth, files
 
 
-@simulate.command(
-    epilog='\b\nExamples:\n  karat simulate preferences --utility "RBP(p=0.8)" --out study',
-    short_help="Users who choose between two lists side by side.",
+@study(
+    click.option("--utility", default="nDCG@10", metavar="MEASURE", help="What a list is worth to users."),
+    _queries(50),
+    _number("--n-systems", 6, "How many systems.", "systems", least=2),
+    _number("--judges-each", 8, "Judges who see each pair.", "judges", least=1),
+    _number("--noise", 1.0, "Their error, in spreads of the true differences."),
+    _number("--careless", 0.0, "The share of judges who answer at random."),
+    examples='karat simulate preferences --utility "RBP(p=0.8)" --out study',
 )
-@click.option(
-    "--utility", default="nDCG@10", show_default=True, metavar="MEASURE", help="What a list is worth to users."
-)
-@n_queries(50)
-@click.option("--n-systems", "systems", default=6, show_default=True, type=click.IntRange(2), help="How many systems.")
-@click.option(
-    "--judges-each", "judges", default=8, show_default=True, type=click.IntRange(1), help="Judges who see each pair."
-)
-@click.option("--noise", default=1.0, show_default=True, help="Their error, in spreads of the true differences.")
-@click.option("--careless", default=0.0, show_default=True, help="The share of judges who answer at random.")
-@options.seed
-@options.out_folder
-@options.as_json
-def preferences(
-    utility: str,
-    queries: int,
-    systems: int,
-    judges: int,
-    noise: float,
-    careless: float,
-    seed: int,
-    out: str | None,
-    as_json: bool,
-) -> None:
+def preferences(utility: str, noise: float, careless: float, **asked: Any) -> Made:
     """Users who see two systems' lists side by side, and for whom a list is worth the value of a measure."""
-    study = preference_study(
-        utility, queries=queries, systems=systems, judges=judges, noise=noise, careless=careless, seed=seed
-    )
-    files: Files = {
-        "preferences.csv": study.preferences,
-        "labels.csv": study.judgments,
-        "queries.csv": study.queries,
-        **runs_by_system(study.runs),
+    made = preference_study(utility, noise=noise, careless=careless, **asked)
+    files = {
+        "preferences.csv": made.preferences,
+        "labels.csv": made.judgments,
+        "queries.csv": made.queries,
+        **runs_by_system(made.runs),
     }
     truth = {"utility": utility, "noise": noise, "careless": careless}
-    _tell(f"A simulated study: {study.preferences!r}.", truth, files, seed, out, as_json)
-
-
-def _kind(judge: str) -> str:
-    return {"fair": "fair to both", "lenient": "lenient to B", "by document": "wrong more often on some documents"}[
-        judge
-    ]
-
-
-def _written(out: str | None, files: Files, truth: Mapping[str, Any], seed: int) -> list[str]:
-
-    if out is None:
-        return []
-    known = json.dumps({"simulated": "All of this study is simulated.", "seed": seed, **_plain(truth)}, indent=2)
-    return write_folder(out, {**files, "truth.json": known + "\n"})
-
-
-def _plain(truth: Mapping[str, Any]) -> dict[str, Any]:
-    """The truth without figures that are undefined, for which JSON has no word but null."""
-    return {name: None if isinstance(value, float) and value != value else value for name, value in truth.items()}
-
-
-def _tell(said: str, truth: Mapping[str, Any], files: Files, seed: int, out: str | None, as_json: bool) -> None:
-
-    written = _written(out, files, truth, seed)
-    if as_json:
-        told = {"finding": said, "truth": _plain(truth), "seed": seed, "files": written}
-        click.echo(json.dumps(told, ensure_ascii=False))
-        return
-    printed = console()
-    say(printed, said)
-    rows = [
-        [name.replace("_", " "), figure(float(value), 3) if isinstance(value, int | float) else str(value)]
-        for name, value in truth.items()
-        if not isinstance(value, Mapping)
-    ]
-    for table in side_by_side(["planted", "truth"], rows, printed.width):
-        printed.print(table)
-    _tell_files(out, written)
-
-
-def _tell_files(out: str | None, files: list[str]) -> None:
-    click.echo("Nothing written: name a folder with --out." if out is None else f"Wrote {', '.join(files)} in {out}.")
+    return f"A simulated study: {made.preferences!r}.", truth, files

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import math
 import re
 import sys
@@ -14,6 +15,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from karat.cli.messages import visible
 from karat.estimate import Scores
 from karat.records.number_format import decimals, figure
 
@@ -25,9 +27,17 @@ TOGETHER = "\N{NO-BREAK SPACE}"
 MOST_NOTES = 12
 
 
+class _Pipe(Console):
+    """A console whose reader may leave when it has seen enough, as `head` does: that is for all of karat to handle."""
+
+    def on_broken_pipe(self) -> None:
+        """Say what happened, where rich would exit with 1."""
+        raise BrokenPipeError(errno.EPIPE, "the reader has left")
+
+
 def console() -> Console:
     """The standard output as a console; a file or pipe is as wide as a table may be."""
-    return Console(width=None if sys.stdout.isatty() else WIDTH, highlight=False, soft_wrap=False)
+    return _Pipe(width=None if sys.stdout.isatty() else WIDTH, highlight=False, soft_wrap=False)
 
 
 def print_scores(scores: Scores, by_query: bool = False) -> None:
@@ -57,7 +67,7 @@ def print_scores(scores: Scores, by_query: bool = False) -> None:
 
 def say(out: Console, text: str) -> None:
     """A line of text, broken at the console's width with the next lines set in, but not between a number and %."""
-    kept = re.sub(r"(?<=\d) %", f"{TOGETHER}%", text)
+    kept = re.sub(r"(?<=\d) %", f"{TOGETHER}%", visible(text))
     broken = fill(kept, out.width, subsequent_indent="  ", break_on_hyphens=False)
     out.print(broken.replace(TOGETHER, " "), markup=False)
 
@@ -71,11 +81,11 @@ def plain_table(names: list[str], lead: int = 1) -> Table:
 
 
 def _one_system(scores: Scores) -> list[Table]:
-    table = plain_table(["measure", "value", "low", "high", "queries"])
+    rows = []
     for row in scores.means.iter_rows(named=True):
         places = decimals(row["low"], row["high"])
-        table.add_row(row["measure"], *(figure(row[end], places) for end in ("value", "low", "high")), f"{row['n']:,}")
-    return [table]
+        rows.append([row["measure"], *(figure(row[end], places) for end in ("value", "low", "high")), f"{row['n']:,}"])
+    return side_by_side(["measure", "value", "low", "high", "queries"], rows, WIDTH)
 
 
 def _many_systems(scores: Scores, systems: list[str], width: int) -> list[Table]:
@@ -105,6 +115,7 @@ def side_by_side(
     >>> [[column.header for column in table.columns] for table in tables]
     [['of', 'level', 'p'], ['of', 'level', 'weight']]
     """
+    names, *rows = ([visible(" ".join(cell.splitlines())) for cell in row] for row in [names, *rows])
     widths = [max(len(row[place]) for row in [names, *rows]) + 2 for place in range(len(names))]
     repeated = sorted({*range(lead), *keys})
     every = sum(widths[place] for place in repeated)

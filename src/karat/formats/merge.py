@@ -37,12 +37,23 @@ def groups_together(read: Sequence[Judgments], files: Sequence[str]) -> Judgment
 
 def unique_system_names(read: Sequence[Runs], paths: Sequence[str]) -> list[Runs]:
     """The runs of these files; a system's name that several files use is replaced by the file's name."""
-    used = Counter(name for runs in read for name in runs.systems)
-    stems = Counter(File(path).stem for path in paths)
     found = []
-    for runs, path in zip(read, paths, strict=True):
-        stem = File(path).stem if stems[File(path).stem] == 1 else path
-        clash = {name: stem if len(runs.systems) == 1 else f"{stem}:{name}" for name in runs.systems if used[name] > 1}
+    for runs, clash in zip(read, new_names([runs.systems for runs in read], paths), strict=True):
         frame = runs.frame.with_columns(pl.col("system").replace(clash)) if clash else runs.frame
         found.append(Runs(frame, runs.notes, runs.one_system))
+    return found
+
+
+def new_names(systems: Sequence[Sequence[str]], paths: Sequence[str]) -> list[dict[str, str]]:
+    """For each file, the systems whose name another file uses as well, with a name after their own file.
+
+    >>> new_names([["bm25"], ["bm25", "dense"]], ["a.run", "b.run"])
+    [{'bm25': 'a'}, {'bm25': 'b:bm25'}]
+    """
+    used = Counter(name for names in systems for name in names)
+    stems = Counter(File(path).stem for path in paths)
+    found = []
+    for names, path in zip(systems, paths, strict=True):
+        stem = File(path).stem if stems[File(path).stem] == 1 else path
+        found.append({name: stem if len(names) == 1 else f"{stem}:{name}" for name in names if used[name] > 1})
     return found

@@ -23,7 +23,7 @@ from karat.stats import FEWEST
 from karat.stats.bootstrap import Resampling
 
 #: What is shown of the many figures, beside whose agreement it is.
-COLUMNS = ("labels", "n_pairs", "raw", "cohen", "fleiss", "alpha_ordinal")
+COLUMNS = ("labels", "n_queries", "n_pairs", "raw", "cohen", "fleiss", "alpha_ordinal")
 
 
 def agreement(

@@ -32,7 +32,7 @@ AT_ONCE = 4_000_000
 NOTHING = 1e-12
 
 #: What is shown of a bias.
-COLUMNS = ("group", "against", "kind", "slice", "effect", "n_pairs", "p_bh")
+COLUMNS = ("group", "against", "kind", "slice", "effect", "inside", "outside", "n_pairs", "p_bh")
 
 
 def find_bias(

@@ -74,7 +74,8 @@ def consistency(
     table = pl.DataFrame(rows, schema=types, orient="row")
     judged = f"{count(int(twice.sum()), 'time')} a judge judged a document twice or more"
     notes = (*panel.notes, *merged(panel, levels[-1]), f"{judged}, {draws:,} draws, seed {seed}")
-    return Result(table, _finding(exact, panel.said(levels[-1])), notes, scale=panel.scale)
+    said = _finding(exact, panel.said(levels[-1]))
+    return Result(table, said, notes, scale=panel.scale, columns=("kind", "level", "p", "sd"))
 
 
 def _finding(p: dict[str, Floats], top: str) -> str:

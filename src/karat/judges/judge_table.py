@@ -27,7 +27,7 @@ from karat.stats.many import benjamini_hochberg
 MOST_NAMES = 5
 
 #: What is shown of the many figures of a judge.
-COLUMNS = ("group", "judge", "n", "agreement", "accuracy", "leniency", "drift_p", "likely_spammer")
+COLUMNS = ("group", "judge", "n", "agreement", "accuracy", "leniency", "seconds", "drift_p", "likely_spammer")
 
 
 def judge_table(

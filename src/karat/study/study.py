@@ -160,6 +160,9 @@ class Study:
         """The labels; `BadInput` where there are none."""
         if self.labels is None:
             raise BadInput("; ".join(["there are no labels", *self.notes]))
+        if not self.labels.has("label"):
+            found = "none that says more than N/A" if len(self.labels) else "none"
+            raise BadInput.at("the labels", expected="at least one label", found=found)
         return self.labels
 
     @property

@@ -111,7 +111,7 @@ def preference_curves(
         notes.append(f"users tie on {tied / pairs.height:.0%} of the pairs ({kind} preference)")
     if sides.number < FEWEST and draws:
         notes.append(f"no intervals for fewer than {FEWEST} queries")
-    shown = ("curve", "condition", "measure", "preference", "context", "threshold", "agreement", "n")
+    shown = ("curve", "condition", "measure", "context", "preference", "ties", "jaccard", "kappa", "n")
     return Result(frame, _finding(frame, level), (*notes, *lost), columns=shown)
 
 

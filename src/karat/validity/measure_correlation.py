@@ -93,7 +93,7 @@ def measure_correlation(
     if not np.isnan(selves).any():
         finding += f"; between two halves of the queries {least['first']} has {selves[0]:.2f} with itself, "
         finding += f"{least['second']} {selves[1]:.2f}"
-    return Result(frame, finding + ".", tuple(notes))
+    return Result(frame, finding + ".", tuple(notes), columns=tuple(frame.columns[:-2]))
 
 
 def kendall_a(x: npt.ArrayLike, y: npt.ArrayLike) -> float:

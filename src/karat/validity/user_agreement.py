@@ -32,7 +32,8 @@ class Agreement(Result):
 
     beside: ClassVar[tuple[str, ...]] = ("between_measures", "between_splits")
     columns: tuple[str, ...] = field(
-        default=("measure", "split", "agree", "disagree", "n", "agree_share", "p", "p_adjusted"), kw_only=True
+        default=("measure", "split", "agree", "equal", "disagree", "ties", "n", "agree_share", "p", "p_adjusted"),
+        kw_only=True,
     )
     between_measures: pl.DataFrame = field(default_factory=pl.DataFrame)
     between_splits: pl.DataFrame = field(default_factory=pl.DataFrame)

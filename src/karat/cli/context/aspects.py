@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import wraps
 from typing import Any
 
@@ -13,50 +13,27 @@ import polars as pl
 from karat.cli import options
 from karat.cli.inputs import Reading, runs_in
 from karat.cli.outputs import keep_inputs
-from karat.cli.results import print_result
+from karat.cli.part import Given
 from karat.cli.runs import read_several
-from karat.errors import BadInput
 from karat.judges.dimensions.change import check_by
-from karat.records import Documents, Judgments, Result, Runs, Scale
+from karat.records import Documents, Result, Runs, Scale
 from karat.records.number_format import in_words
 from karat.records.runs import together
 
-#: What of a wide table is printed; --json has the rest.
-SHOWN = {
-    "Coverage": ["aspect", "alone", "context", "difference", "n_alone", "n_context"],
-    "Size of change": ["aspect", "size", "n", "share", "retest"],
-    "Mean change": ["aspect", "change", "lower", "same", "higher", "n", "p_holm", "retest"],
-    "Correlation with overall": ["aspect", "alone", "context", "difference", "n_alone", "n_context"],
-    "Prediction of overall": ["aspects", "alone", "context", "random_alone"],
-    "Agreement": ["aspect", "figure", "alone", "context", "n_alone", "n_context"],
-    "Predictors": ["predictor", "accuracy", "error", "gain", "gain_holm", "n"],
-}
-
 
 @dataclass(frozen=True)
-class Aspects:
+class Aspects(Given):
     """What the parts of the report look at."""
 
-    judgments: Judgments
     by: tuple[str, ...]
     documents: Documents | None
     runs: Runs | None
     #: The level of intervals, their draws and seed.
     chance: dict[str, Any]
-    #: The notes that a table before has told: each is told once.
-    told: set[str] = field(default_factory=set)
 
-    def show(self, title: str, result: Result) -> None:
-        """Print a table: notes once, grades by their names, distributions wide."""
-        new = tuple(note for note in result.notes if note not in self.told)
-        self.told.update(new)
-        print_result(shaped(replace(result, notes=new), title, self.judgments.scale), SHOWN.get(title), title)
-
-
-def shaped(result: Result, title: str, scale: Scale | None) -> Result:
-    """The result as it is printed under this title."""
-    result = replace(result, scale=scale)
-    return _by_grade(replace(result, frame=in_words(result.frame, scale))) if title == "Distribution" else result
+    def show(self, result: Result, title: str) -> None:
+        """Print a table, distributions wide."""
+        super().show(by_grade(result, self.judgments.scale) if title == "Distribution" else result, title)
 
 
 def of_labels(
@@ -71,42 +48,39 @@ def of_labels(
             keep_inputs("--out", typed.get("out"), [read["labels"], *read.get("runs", ()), read.get("documents")])
             command(given=_read(**read), **typed)
 
-        made = options.resampling(options.study(with_given))
-        for option in reversed(wanted):
-            made = option(made)
-        if runs:
-            made = click.argument("runs", metavar="[RUN...]", nargs=-1)(made)
-        return click.argument("labels")(made)
+        words = [click.argument("labels")]
+        words += [click.argument("runs", metavar="[RUN...]", nargs=-1)] if runs else []
+        made: Callable[..., None] = options.together(*words, *wanted, options.resampling, options.study)(with_given)
+        return made
 
     return decorated
 
 
 #: What is read before a command begins; all else that is typed goes to the command.
-READ = ("reading", "labels", "chance", "by", "documents", "runs")
+READ = ("reading", "labels", "level", "draws", "seed", "by", "documents", "runs")
 
 
 def _read(
     reading: Reading,
     labels: str,
-    chance: dict[str, Any],
     by: tuple[str, ...] = (),
     documents: str | None = None,
     runs: Sequence[str] | None = None,
+    **chance: Any,
 ) -> Aspects:
     """The labels with what stands beside them; a study's folder stands for its runs where none are named."""
     for name in by:
         check_by(name)
     given = reading.study(labels, only=["documents"], documents=documents)
-    if not len(given.judged):
-        raise BadInput.at(labels, expected="judgments", found="none")
     for name in by:
         given.judged.need(name, "--by")
     files = [] if runs is None else runs or runs_in(labels)
     return Aspects(given.judged, by, given.documents, together(read_several(files)) if files else None, chance)
 
 
-def _by_grade(result: Result) -> Result:
+def by_grade(result: Result, scale: Scale | None) -> Result:
     """The distribution with a column for each grade, which is short enough to be read."""
+    result = replace(result, frame=in_words(result.frame, scale), columns=())
     parts = [
         result.frame.select("documents", "aspect", pl.lit(name).alias("setting"), "grade", share=column)
         for name, column in (("alone", "alone"), ("in context", "context"))

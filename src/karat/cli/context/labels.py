@@ -10,59 +10,48 @@ import polars as pl
 
 from karat.cli import options
 from karat.cli.context.aspects import Aspects, of_labels
+from karat.cli.part import part
 from karat.cli.plan.context import task_file
-from karat.cli.results import Tables, tell
+from karat.cli.results import Tables
 from karat.context import compare_predictors, context_accuracy, context_sources, label_in_context
-from karat.errors import BadInput, Undefined
+from karat.errors import Undefined
 from karat.formats.open_files import write_bytes
 from karat.records import Judgments, Result
 from karat.records.base import count
 
-EXAMPLES = """\b
-Examples:
-  karat context labels judgments.csv
-  karat context labels judgments.csv my.run other.run --documents documents.jsonl
-  karat context labels judgments.csv my.run --model features --out labels.csv
-  karat score labels.csv my.run -m "CCG(context=0.5)@5,nDCG(context=0.5)@5\""""
 
-#: How far down the runs are labelled unless asked otherwise.
-DEPTH = 10
-
-
-@click.command(epilog=EXAMPLES)
-@of_labels(options.documents, options.depth(DEPTH), runs=True)
-@click.option(
-    "--model",
-    default="grades",
-    show_default=True,
-    help="What predicts labels in context: grades (the paper's), levels, features or ordinal.",
+@part(
+    of_labels(options.documents, options.depth(10), runs=True),
+    click.option(
+        "--model",
+        default="grades",
+        help="What predicts labels in context: grades (the paper's), levels, features or ordinal.",
+    ),
+    click.option("--expected", is_flag=True, help="Label with the expected grade, a real number, not the likeliest."),
+    options.out,
+    examples="""karat context labels judgments.csv
+karat context labels judgments.csv my.run other.run --documents documents.jsonl
+karat context labels judgments.csv my.run --model features --out labels.csv
+karat score labels.csv my.run -m "CCG(context=0.5)@5,nDCG(context=0.5)@5\"""",
 )
-@click.option("--expected", is_flag=True, help="Label with the expected grade, a real number, not the likeliest.")
-@options.out
-@options.form
-def labels(given: Aspects, depth: int, model: str, expected: bool, out: str | None, form: options.Form) -> None:
+def labels(
+    given: Aspects, depth: int = 10, model: str = "grades", expected: bool = False, out: str | None = None
+) -> Tables:
     """Labels in context that nobody gave, for the documents of runs, and how well they are predicted.
 
     --out writes a label for every document of the runs given the one above it, for karat score: .csv, .tsv, .jsonl or
     .parquet.
     """
-    if form != "table" and out == "-":
-        raise BadInput(f"--{form} and --out - both want the standard output: choose one")
-    if out is not None and given.runs is None:
-        raise BadInput.at("--out", expected="runs to label", found="none", remedy="name them after LABELS")
+    if given.runs is None:
+        options.refuse("depth", "expected", "out", why="there are no runs to label; name them after LABELS")
     if out is not None:
         task_file(pl.DataFrame(), out)  # refuses a name whose ending tells no format
     made = _labels(given, model, depth, expected)
     if out is not None and made is not None:
-        _write(made, out)
-        if out == "-":
-            return
-    tell(_tables(given, model, depth, made), form, given.show)
-
-
-def found(given: Aspects) -> Tables:
-    """How well the paper's model does, the other models beside it, and where the runs' labels come from."""
-    return _tables(given, "grades", DEPTH, _labels(given, "grades", DEPTH, expected=False))
+        write_bytes(out, task_file(made.frame, out))
+        if out != "-":
+            click.echo(f"Wrote {count(len(made), 'label')} to {out}.", err=True)
+    return _tables(given, model, depth, made)
 
 
 def _labels(given: Aspects, model: str, depth: int, expected: bool) -> Judgments | None:
@@ -96,9 +85,3 @@ def _tables(given: Aspects, model: str, depth: int, made: Judgments | None) -> T
         sources = context_sources(made, given.runs, depth=depth)
         tables["Where labels come from"] = replace(sources, notes=(*sources.notes, lack)) if lack else sources
     return tables
-
-
-def _write(made: Judgments, path: str) -> None:
-    write_bytes(path, task_file(made.frame, path))
-    if path != "-":
-        click.echo(f"Wrote {count(len(made), 'label')} to {path}.", err=True)

@@ -1,27 +1,24 @@
 """`karat disagree`: how many users would call this result top, given what one judge said?"""
 
-from __future__ import annotations
-
-import click
-
 from karat.cli.lazy import LazyGroup
 
-SECTIONS = {
-    "Parts": {
-        "weights": "The weight of each level, P(at least M of N users say top).",
-        "by": "How far users disagree by a column, such as the kind of query.",
-        "combined": "Weights of combined levels, as of snippet and page.",
-        "consistency": "Judges compared with themselves and with each other.",
-        "robustness": "One judge's ranking scored with another's labels.",
-    }
-}
-
-
-@click.group(cls=LazyGroup, package="karat.cli.disagree", sections=SECTIONS, default="weights")
-def disagree() -> None:
-    """What a grade is worth to users who disagree.
+disagree = LazyGroup(
+    __name__,
+    {
+        "Parts": {
+            "weights": "The weight of each level, P(at least M of N users say top).",
+            "by": "How far users disagree by a column, such as the kind of query.",
+            "combined": "Weights of combined levels, as of snippet and page.",
+            "consistency": "Judges compared with themselves and with each other.",
+            "robustness": "One judge's ranking scored with another's labels.",
+        }
+    },
+    default="weights",
+    file="parts",
+    help="""What a grade is worth to users who disagree.
 
     Without a part, as karat disagree crowd.csv, the weights. LABELS are those of several judges for a document, in a
     file or a study's folder. Where a third label was asked only when the first two differed, which shows in the data,
     the first two of each document are used.
-    """
+    """,
+)

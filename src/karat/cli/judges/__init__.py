@@ -1,29 +1,26 @@
 """`karat judges`: can I trust these judges, and where do they go wrong?"""
 
-from __future__ import annotations
-
-import click
-
 from karat.cli.lazy import LazyGroup
 
-SECTIONS = {
-    "Parts": {
-        "all": "All that the data allows, the parts one after another.",
-        "agreement": "How far judges agree, and whether groups differ in it.",
-        "error": "Each judge: agreement, accuracy, leniency, pace; spammers.",
-        "gold": "How labels err against gold labels, and where.",
-        "clicks": "Whether labels prefer what users click.",
-        "distribution": "How groups use the scale, and whether they differ in it.",
-        "bias": "Queries and documents that judges rate too high or too low.",
-    }
-}
-
-
-@click.group(cls=LazyGroup, package="karat.cli.judges", sections=SECTIONS, default="all")
-def judges() -> None:
-    """Agreement, errors and biases of judges, of any mix of groups.
+judges = LazyGroup(
+    __name__,
+    {
+        "Parts": {
+            "all": "All that the data allows, the parts one after another.",
+            "agreement": "How far judges agree, and whether groups differ in it.",
+            "error": "Each judge: agreement, accuracy, leniency, pace; spammers.",
+            "gold": "How labels err against gold labels, and where.",
+            "clicks": "Whether labels prefer what users click.",
+            "distribution": "How groups use the scale, and whether they differ in it.",
+            "bias": "Queries and documents that judges rate too high or too low.",
+        }
+    },
+    default="all",
+    file="parts",
+    help="""Agreement, errors and biases of judges, of any mix of groups.
 
     Without a part, as karat judges crowd.csv, all that the data allows. LABELS are files, or a study's folder; a file
     without a column group is a group of its own, named by the file. What stands beside the labels is named by options:
     --gold, --clicks, and for the features of query and document --documents, --queries and --runs.
-    """
+    """,
+)

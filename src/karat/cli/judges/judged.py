@@ -11,51 +11,13 @@ import click
 
 from karat.cli import options
 from karat.cli.inputs import Reading, runs_in, with_kinds
-from karat.cli.results import print_result
+from karat.cli.part import Given
 from karat.cli.runs import read_several
-from karat.errors import BadInput
 from karat.judges import FEATURES, add_features
 from karat.judges.population import Judges as Population
 from karat.labels import Panel
 from karat.records import ClickLog, Clicks, Documents, Judgments, Queries, Result
 from karat.records.runs import together
-
-#: Columns that notes explain and no table here has.
-HIDDEN = ("jaccard",)
-#: What of a wide table is printed; --json has the rest.
-SHOWN = {
-    "Agreement": [
-        "group",
-        "against",
-        "labels",
-        "value",
-        "n_queries",
-        "n_pairs",
-        "raw",
-        "cohen",
-        "fleiss",
-        "alpha_ordinal",
-    ],
-    "Judges": ["group", "judge", "n", "agreement", "accuracy", "leniency", "seconds", "drift_p", "likely_spammer"],
-    "Against gold": ["group", "feature", "value", "n", "error", "under", "correct", "over"],
-    "Regression of the error": ["group", "term", "coefficient", "p", "n", "n_queries"],
-    "Error distribution": ["group", "feature", "value", "error", "n", "share"],
-    "Label distribution": ["group", "feature", "value", "grade", "n", "share"],
-    "Tests": [
-        "group",
-        "first",
-        "second",
-        "feature",
-        "value",
-        "mean_first",
-        "mean_second",
-        "difference",
-        "p_holm",
-        "p_ordinal_holm",
-    ],
-    "Bias": ["group", "against", "kind", "slice", "effect", "inside", "outside", "n_pairs", "p_bh"],
-    "Against clicks": ["group", "pairs", "value", "correct", "incorrect", "insensitive", "n_pairs"],
-}
 
 
 def features(command: options.Command) -> options.Command:
@@ -72,19 +34,17 @@ def of_labels(*wanted: Callable[[Any], Any]) -> Callable[[Callable[..., None]], 
             printed = {name: typed.pop(name) for name in ("as_json", "as_tsv") if name in typed}
             command(given=_read(**typed), **printed)
 
-        made = options.study(with_given)
-        for option in reversed(wanted):
-            made = option(made)
-        return click.argument("labels", metavar="LABELS...", nargs=-1, required=True)(made)
+        labels = click.argument("labels", metavar="LABELS...", nargs=-1, required=True)
+        made: Callable[..., None] = options.together(labels, *wanted, options.study)(with_given)
+        return made
 
     return decorated
 
 
 @dataclass(frozen=True)
-class Judged:
+class Judged(Given):
     """What the parts of the report look at."""
 
-    judgments: Judgments
     gold: Judgments | None
     clicks: Clicks | ClickLog | None
     by: tuple[str, ...]
@@ -106,16 +66,11 @@ class Judged:
         """A result for each column to report by, or one over all."""
         return {f"{name} by {by}": made(by) for by in self.by} or {name: made(None)}
 
-    def show(self, title: str, result: Result) -> None:
-        """Print a table with the columns that people look at."""
-        kind, _, by = title.partition(" by ")
-        columns = SHOWN.get(kind)
-        if columns is not None:  # what a column means that only --json has is no help here
-            result = replace(result, notes=tuple(note for note in result.notes if note.partition(" ")[0] not in HIDDEN))
-        if "found" in result.frame.columns:  # what was looked at and is no finding of its own is in --json
+    def show(self, result: Result, title: str) -> None:
+        """Print a table without what was looked at and is no finding of its own, which --json has."""
+        if "found" in result.frame.columns:
             result = replace(result, frame=result.frame.filter(result.frame["found"]))
-        shown = columns and [columns[0], *([by] if by else []), *columns[1:]]
-        print_result(replace(result, scale=self.judgments.scale), shown, title)
+        super().show(result, title)
 
 
 def _read(
@@ -129,11 +84,9 @@ def _read(
     runs: Sequence[str] = (),
     by: Sequence[str] = (),
     judges_are: Population = "sample",
-    level: float = 0.95,
-    chance: dict[str, Any] | None = None,
+    **chance: Any,
 ) -> Judged:
     """The labels with what stands beside them, and the features that it allows."""
-    by = tuple(dict.fromkeys(by))
     given = reading.study(
         labels,
         only=("clicks", "documents", "queries"),
@@ -142,11 +95,9 @@ def _read(
         documents=documents,
         queries=queries,
     )
-    if not len(given.judged):
-        raise BadInput.at(", ".join(labels), expected="judgments", found="none")
     runs = runs or runs_in(labels[0])
     judgments = _with_features(given.judged, given.documents, given.queries, runs, by)
-    return Judged(judgments, given.gold, given.clicks, by, judges_are, chance or {"level": level})
+    return Judged(judgments, given.gold, given.clicks, tuple(by), judges_are, chance)
 
 
 def _with_features(

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import json
+from pathlib import Path
+from typing import Any
 
 import click
 import polars as pl
 
 from karat.cli import options
+from karat.cli.inputs import run_files
 from karat.cli.outputs import keep_inputs
-from karat.cli.results import print_result
+from karat.cli.results import print_result, tell_as
 from karat.cli.runs import read_several
 from karat.errors import BadInput
 from karat.formats.format import format_ending
@@ -27,17 +29,12 @@ Examples:
 
 @click.command(epilog=EXAMPLES)
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...")
-@click.option("--scheme", default="paper", show_default=True, help="What to write: cheaper, paper or fuller.")
+@click.option("--scheme", default="paper", help="What to write: cheaper, paper or fuller.")
 @options.depth(5)
-@click.option(
-    "--share",
-    default=0.6,
-    show_default=True,
-    help="The share of queries judged given rank K; the rest is judged further down.",
-)
-@click.option("--n-judges", "judges", default=1, show_default=True, help="How many judges; a query has one of them.")
-@click.option("--twice", default=0.0, show_default=True, help="The share of queries that a second judge repeats.")
-@click.option("--cost-alone", default=1.0, show_default=True, help="What a judgment of a document alone costs.")
+@click.option("--share", default=0.6, help="The share of queries judged given rank K; the rest is judged further down.")
+@click.option("--n-judges", "judges", default=1, help="How many judges; a query has one of them.")
+@click.option("--twice", default=0.0, help="The share of queries that a second judge repeats.")
+@click.option("--cost-alone", default=1.0, help="What a judgment of a document alone costs.")
 @click.option(
     "--cost-in-context",
     type=float,
@@ -46,58 +43,34 @@ Examples:
 )
 @options.out
 @options.seed
-@options.as_json
+@options.form
 def context(
     runs: tuple[str, ...],
     scheme: str,
-    depth: int,
-    share: float,
-    judges: int,
-    twice: float,
-    cost_alone: float,
     cost_in_context: float | None,
     out: str | None,
-    seed: int,
-    as_json: bool,
+    form: options.Form,
+    **asked: Any,
 ) -> None:
     """Plan judgments of documents alone and given the one read before.
 
     Shows what three schemes would ask for and cost: the paper's (Golbus et al., WWW 2014), a cheaper one and a fuller
     one, that of the first K = --depth documents and in some queries 2 K. Only with --out are the tasks of one scheme
     written, a row each (.csv, .tsv, .jsonl or .parquet): query, doc, context, setting, judge, session,
-    order, and the probability with which the judgment was drawn.
+    order, and the probability with which the judgment was drawn. A study's folder stands for its runs.
     """
-    if as_json and out == "-":
-        raise BadInput("--json and --out - both want the standard output: choose one")
-    keep_inputs("--out", out, runs)
-    lists = together(read_several(runs))
-    given = cost_alone if cost_in_context is None else cost_in_context
-    schemes = context_schemes(
-        lists,
-        depth=depth,
-        share=share,
-        judges=judges,
-        twice=twice,
-        cost_alone=cost_alone,
-        cost_in_context=given,
-        seed=seed,
-    )
-    plan = plan_context(
-        lists,
-        scheme=scheme,
-        depth=depth,
-        share=share,
-        judges=judges,
-        twice=twice,
-        cost_alone=cost_alone,
-        cost_in_context=given,
-        seed=seed,
-    )
+    if out is None and form != "json":
+        options.refuse("scheme", why="all schemes are shown, and one is written with --out only")
+    files = run_files(runs[0], ()) if len(runs) == 1 and Path(runs[0]).is_dir() else list(runs)
+    keep_inputs("--out", out, files)
+    lists = together(read_several(files))
+    asked["cost_in_context"] = asked["cost_alone"] if cost_in_context is None else cost_in_context
+    schemes = context_schemes(lists, **asked)
+    plan = plan_context(lists, scheme=scheme, **asked)
     content = None if out is None else task_file(plan.frame, out)
-    if as_json:
-        click.echo(json.dumps({"schemes": schemes.to_dict(), "plan": plan.to_dict()}, ensure_ascii=False))
-    elif out != "-":
-        print_result(schemes)
+    if out != "-":
+        document = {"schemes": schemes.to_dict(), "plan": plan.to_dict()}
+        tell_as(form, document, schemes, lambda: print_result(schemes))
     if out is not None and content is not None:
         write_bytes(out, content)
         if out != "-":

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
+from typing import Any
 
 import click
 
 from karat.cli import options
-from karat.cli.inputs import Reading
+from karat.cli.inputs import Reading, run_files
 from karat.cli.outputs import keep_inputs
-from karat.cli.results import print_result
+from karat.cli.results import print_result, tell_as
 from karat.cli.runs import read_several
 from karat.cli.tables import console, say
 from karat.errors import BadInput, KaratError
@@ -18,10 +18,11 @@ from karat.formats import read_judgments, write
 from karat.formats.open_files import File
 from karat.measures import profile_named
 from karat.plan.gold import plan_gold, plan_gold_queries
+from karat.plan.gold_plan import GoldPlan
 from karat.records import Judgments, Result
 
-#: As in karat.plan.gold, which is not loaded for the sake of a default.
-FLOOR = 0.2
+#: How many of the documents are shown.
+SHOWN = 10
 
 EXAMPLES = """\b
 Examples:
@@ -34,21 +35,21 @@ Fill in the column label of gold.csv, then: karat compare llm.csv bm25.run neura
 
 @click.command(epilog=EXAMPLES, short_help="Draw the documents whose gold labels say most.")
 @click.argument("labels")
-@click.argument("runs", metavar="RUN_A RUN_B [RUN...]", nargs=-1, required=True)
+@click.argument("runs", metavar="[RUN_A RUN_B...]", nargs=-1)
 @options.measure(default="P@10")
 @options.n_gold(300)
 @options.gold
 @options.out
 @click.option("--whole-queries", is_flag=True, help="Draw whole queries, for nDCG, AP, RR, ERR.")
-@click.option("--uniform", default=0.0, show_default=True, help="The share drawn from all documents, for reuse.")
-@click.option("--floor", default=FLOOR, show_default=True, help="The least probability, as a share of the average.")
+@click.option("--uniform", default=0.0, help="The share drawn from all documents, for reuse.")
+@click.option("--floor", default=0.2, help="The least probability, as a share of the average.")
 @click.option("--cost-gold", type=float, metavar="C", help="What one gold label costs.")
 @options.profile
 @options.complete
 @click.option("--force", is_flag=True, help="Overwrite a file that already holds labels.")
 @options.seed
-@options.labels
-@options.as_json
+@options.study
+@options.form
 def gold(
     labels: str,
     runs: tuple[str, ...],
@@ -60,12 +61,10 @@ def gold(
     uniform: float,
     floor: float,
     cost_gold: float | None,
-    profile: str,
-    complete: bool,
     force: bool,
-    seed: int,
     reading: Reading,
-    as_json: bool,
+    form: options.Form,
+    **asked: Any,
 ) -> None:
     """Draw the documents whose gold labels say most about which system is better.
 
@@ -75,55 +74,42 @@ def gold(
 
     With --gold, earlier gold labels, new documents are drawn among those without one. The file then holds the
     earlier labels, too, with probabilities that go for both rounds together: fill in the empty labels and use it alone.
+    LABELS may be a study's folder: then labels and runs are the study's, unless runs are named.
     """
     if cost_gold is not None and not cost_gold >= 0:
         raise BadInput.at("--cost-gold", expected="a number from 0", found=str(cost_gold))
-    if whole_queries and (gold is not None or uniform or floor != FLOOR):
-        raise BadInput("--whole-queries draws all queries alike: --gold, --uniform and --floor say nothing there")
-    keep_inputs("--out", out, [labels, *runs, gold])
+    if whole_queries:
+        options.refuse("gold", "uniform", "floor", why="--whole-queries draws all queries alike")
+    if out is None:
+        options.refuse("force", why="nothing is written without --out")
+    files = run_files(labels, runs)
+    keep_inputs("--out", out, [labels, *files, gold])
     if out is not None:
         _check_out(out, force)
-    lists = read_several(runs, ranks=profile_named(profile).order == "rank")
-    read = reading.judgments(labels)
+    lists = read_several(files, ranks=profile_named(asked["profile"]).order == "rank")
+    study = reading.study(labels, gold=gold)
     if whole_queries:
-        plan = plan_gold_queries(read, lists, measure, n_gold, profile=profile, complete=complete, seed=seed)
+        plan = plan_gold_queries(study.judged, lists, measure, n_gold, **asked)
     else:
-        earlier = None if gold is None else reading.judgments(gold)
-        plan = plan_gold(
-            read,
-            lists,
-            measure,
-            n_gold,
-            pilot=earlier,
-            uniform=uniform,
-            floor=floor,
-            profile=profile,
-            complete=complete,
-            seed=seed,
-        )
+        earlier = None if gold is None else study.gold
+        plan = plan_gold(study.judged, lists, measure, n_gold, pilot=earlier, uniform=uniform, floor=floor, **asked)
     if out is not None:
         write(Judgments(plan.to_frame()), out)
-    if as_json:
-        document = plan.to_dict()
-        if cost_gold is not None:
-            document["cost"] = cost_gold * plan.frame.height
-        click.echo(json.dumps(document, ensure_ascii=False))
-        return
+    cost = None if cost_gold is None else cost_gold * plan.frame.height
+    document = plan.to_dict() | ({} if cost is None else {"cost": cost})
+    rows = Result(plan.to_frame(), plan.finding, plan.notes)
+    tell_as(form, document, rows, lambda: _print(plan, cost, out))
 
-    notes = list(plan.notes)
-    if cost_gold is not None:
-        notes.append(f"cost: {cost_gold * plan.frame.height:,.2f}")
-    if out is None:
-        notes.append("nothing written: name a file with --out")
-    print_result(Result(plan.frame.drop("label").head(10), plan.finding))
-    printed = console()
-    if plan.frame.height > 10:
-        say(printed, f"- {plan.frame.height - 10:,} more documents, all of them with --out or --json")
-    for note in notes:
-        say(printed, f"- {note}")
+
+def _print(plan: GoldPlan, cost: float | None, out: str | None) -> None:
+    more = plan.frame.height - SHOWN
+    notes = [f"{more:,} more documents, all of them with --out or --json"] if more > 0 else []
+    notes += [*plan.notes, *([] if cost is None else [f"cost: {cost:,.2f}"])]
+    notes += ["nothing written: name a file with --out"] if out is None else []
+    print_result(Result(plan.frame.drop("label").head(SHOWN), plan.finding, tuple(notes)))
     if out is not None:
         empty = "the labels" if plan.earlier is None else "the empty labels"
-        say(printed, f"Wrote {out}: fill in {empty}, then karat compare ... --gold {out}")
+        say(console(), f"Wrote {out}: fill in {empty}, then karat compare ... --gold {out}")
 
 
 def _check_out(out: str, force: bool) -> None:

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import json
+from typing import Any
 
 import click
 import polars as pl
 
 from karat.cli import options
-from karat.cli.inputs import Reading
+from karat.cli.inputs import Reading, run_files
 from karat.cli.outputs import keep_inputs
-from karat.cli.results import print_result
+from karat.cli.plan.context import task_file
+from karat.cli.results import print_result, tell_as
 from karat.cli.runs import read_several
 from karat.errors import BadInput
-from karat.formats import FORMATS, read_queries
 from karat.formats.csv import read_csv
 from karat.formats.open_files import File, write_bytes
-from karat.plan import comparison_tasks, select_pairs
+from karat.plan import PairSelection, comparison_tasks, select_pairs
+from karat.records import Result
 from karat.records.result import rows_of
 
 EXAMPLES = """\b
@@ -30,21 +31,13 @@ The rules and their defaults are those of Sanderson et al. (SIGIR 2010)."""
 
 @click.command(epilog=EXAMPLES, short_help="Choose pairs of result lists for users to compare.")
 @click.argument("labels")
-@click.argument("runs", metavar="RUN...", nargs=-1, required=True)
+@click.argument("runs", metavar="[RUN...]", nargs=-1)
 @click.option("--teams", metavar="FILE", help="A table of system and team; systems of one team are not paired.")
 @click.option("--same-team", is_flag=True, help="Pair systems of one team, too.")
 @options.queries
 @options.depth(10)
-@click.option(
-    "--hopeless", default=2, show_default=True, help="Drop queries where no system has more relevant documents."
-)
-@click.option(
-    "--relevant-gap",
-    default="0",
-    show_default=True,
-    metavar="N|any",
-    help="How far the numbers of relevant may differ.",
-)
+@click.option("--hopeless", default=2, help="Drop queries where no system has more relevant documents.")
+@click.option("--relevant-gap", default="0", metavar="N|any", help="How far the numbers of relevant may differ.")
 @click.option(
     "--min-difference",
     "least",
@@ -56,66 +49,61 @@ The rules and their defaults are those of Sanderson et al. (SIGIR 2010)."""
 @click.option(
     "--max-pairs", "most", type=click.IntRange(1), metavar="N", help="At most so many pairs of a query, at random."
 )
-@click.option(
-    "--judges-each", "judges", default=8, show_default=True, type=click.IntRange(1), help="Judges who see each pair."
-)
-@click.option(
-    "--block", default=5, show_default=True, type=click.IntRange(1), help="Comparisons a block, trap included."
-)
+@click.option("--judges-each", "judges", default=8, type=click.IntRange(1), help="Judges who see each pair.")
+@click.option("--block", default=5, type=click.IntRange(1), help="Comparisons a block, trap included.")
 @click.option("--no-traps", is_flag=True, help="Build in no traps.")
 @options.out
 @options.seed
-@options.labels
-@options.as_json
+@options.study
+@options.form
 def pairs(
     labels: str,
     runs: tuple[str, ...],
     teams: str | None,
-    same_team: bool,
     queries: str | None,
     depth: int,
-    hopeless: int,
     relevant_gap: str,
     least: tuple[str, ...],
-    most: int | None,
     judges: int,
     block: int,
     no_traps: bool,
     out: str | None,
     seed: int,
     reading: Reading,
-    as_json: bool,
+    form: options.Form,
+    **rules: Any,
 ) -> None:
     """Choose pairs of result lists that users should compare, and write the comparisons as tasks.
 
     Two systems of different teams, equally many relevant documents in the top ten, different in how they cover the
     subtopics. Says how many pairs each rule left; a task file is written with --out only:
-    .jsonl, .csv or .parquet.
+    .jsonl, .csv or .parquet. LABELS may be a study's folder: then labels, runs and queries are the study's.
     """
-    keep_inputs("--out", out, [labels, *runs, teams, queries])
+    if rules["same_team"]:
+        options.refuse("teams", why="--same-team pairs systems of one team, too")
+    files = run_files(labels, runs)
+    keep_inputs("--out", out, [labels, *files, teams, queries])
     if out is not None:
-        _kind(out)
-    read = reading.judgments(labels)
-    lists = read_several(runs)
+        task_file(pl.DataFrame(), out)  # refuses a name whose ending tells no format
+    study = reading.study(labels, only=["queries"], queries=queries)
+    lists = read_several(files)
     chosen = select_pairs(
-        read,
+        study.judged,
         lists,
         teams=None if teams is None else _read_teams(teams),
-        same_team=same_team,
         depth=depth,
-        hopeless=hopeless,
         relevant_gap=_gap(relevant_gap),
-        least=_least(least),
-        most=most,
+        least=options.named("--min-difference", least, float, expected="MEASURE=X, as alpha_nDCG@10=0.1") or None,
         seed=seed,
+        **rules,
     )
     tasks = None
     if chosen.pairs.height:
         tasks = comparison_tasks(
             chosen.pairs,
-            read,
+            study.judged,
             lists,
-            queries=None if queries is None else read_queries(queries),
+            queries=study.queries,
             judges=judges,
             block=block,
             traps=not no_traps,
@@ -123,27 +111,32 @@ def pairs(
             seed=seed,
         )
     if out is not None and tasks is not None:
-        _write(tasks.frame, out)
-    if as_json:
-        document = chosen.to_dict()
-        document["notes"] = [*document["notes"], *(() if tasks is None else tasks.notes)]
-        document |= {
-            "pairs": rows_of(chosen.pairs),
-            "tasks": None if tasks is None else tasks.finding,
-        }
-        click.echo(json.dumps(document | {"out": out if tasks is not None else None}, ensure_ascii=False))
-        return
+        flat = out == "-" or File(out).ending in (".csv", ".tsv")
+        # Ids hold no spaces in TREC's formats, and a list of them is one cell.
+        joined = pl.col("left_docs", "right_docs").list.join(" ")
+        write_bytes(out, task_file(tasks.frame.with_columns(joined) if flat else tasks.frame, out))
+    notes = () if tasks is None else tasks.notes
+    document = chosen.to_dict() | {
+        "notes": [*chosen.notes, *notes],
+        "pairs": rows_of(chosen.pairs),
+        "tasks": None if tasks is None else tasks.finding,
+        "out": None if tasks is None else out,
+    }
+    rows = Result(chosen.pairs, chosen.finding, (*chosen.notes, *notes))
+    if out != "-":
+        tell_as(form, document, rows, lambda: _print(chosen, tasks, out))
+
+
+def _print(chosen: PairSelection, tasks: Result | None, out: str | None) -> None:
     print_result(chosen)
     if tasks is not None:
-        click.echo(tasks.finding + (f" Written to {out}." if out else " Write them with --out."))
-        for note in tasks.notes:
-            click.echo(f"- {note}")
+        told = tasks.finding + (f" Written to {out}." if out else " Write them with --out.")
+        print_result(Result(pl.DataFrame(), told, tasks.notes))
     elif out is not None:
         click.echo(f"Nothing to show, so {out} was not written.")
 
 
 def _gap(text: str) -> int | None:
-
     if text.lower() == "any":
         return None
     if not text.isdigit():
@@ -151,22 +144,7 @@ def _gap(text: str) -> int | None:
     return int(text)
 
 
-def _least(least: tuple[str, ...]) -> dict[str, float] | None:
-
-    found = {}
-    for text in least:
-        name, equals, value = text.rpartition("=")
-        try:
-            found[name] = float(value)
-        except ValueError:
-            equals = ""
-        if not equals:
-            raise BadInput.at("--min-difference", expected="MEASURE=X, as alpha_nDCG@10=0.1", found=f'"{text}"')
-    return found or None
-
-
 def _read_teams(path: str) -> dict[str, str]:
-
     frame, source = read_csv(File(path))
     if not {"system", "team"} <= {*frame.columns}:
         raise BadInput.at(source.name, expected="the columns system and team", found=", ".join(frame.columns))
@@ -179,21 +157,3 @@ def _read_teams(path: str) -> dict[str, str]:
             found=f"{twice['system'][0]} in {twice['team'][0]} and {twice['team'][1]}",
         )
     return dict(zip(frame["system"].to_list(), frame["team"].to_list(), strict=True))
-
-
-def _kind(path: str) -> str:
-
-    ending = File(path).ending
-    if ending not in (".jsonl", ".csv", ".tsv", ".parquet"):
-        raise BadInput.at("--out", expected="a file that ends in .jsonl, .csv or .parquet", found=path)
-    return ending
-
-
-def _write(tasks: pl.DataFrame, path: str) -> None:
-
-    kind = _kind(path)
-    if kind in (".csv", ".tsv"):  # ids hold no spaces in TREC's formats, and a list of them is one cell
-        tasks = tasks.with_columns(pl.col("left_docs", "right_docs").list.join(" "))
-    write = FORMATS[kind.removeprefix(".")].write
-    assert write is not None
-    write_bytes(path, write(tasks))

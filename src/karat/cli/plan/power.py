@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import click
 import polars as pl
 
 from karat.cli import options
-from karat.cli.inputs import Reading
-from karat.cli.results import print_result
+from karat.cli.inputs import Reading, run_files
+from karat.cli.results import print_result, tell_as
 from karat.cli.runs import read_several
 from karat.cli.tables import console, say
 from karat.errors import BadInput
@@ -26,65 +27,64 @@ Examples:
 
 
 @click.command(epilog=EXAMPLES)
-@click.argument("files", metavar="[LABELS RUN_A RUN_B]", nargs=-1)
+@click.argument("files", metavar="[LABELS [RUN_A RUN_B]]", nargs=-1)
 @options.difference()
 @click.option("--sd-difference", type=float, help="The standard deviation of a query's difference between two systems.")
 @options.measure(otherwise="nDCG@10, or P@10 with --gold")
-@click.option("--power", "wanted", default=0.8, show_default=True, help="The chance to see the difference.")
-@click.option("--alpha", default=0.05, show_default=True, help="The chance of a false alarm.")
+@click.option("--power", default=0.8, help="The chance to see the difference.")
+@click.option("--alpha", default=0.05, help="The chance of a false alarm.")
 @options.gold
 @click.option("--gold-variance", type=float, metavar="R", help="What missing gold labels add, if there is no pilot.")
 @click.option(
-    "--gold-share", type=float, multiple=True, metavar="SHARE", help="The share of documents with a gold label."
+    "--gold-share",
+    "shares",
+    type=float,
+    multiple=True,
+    metavar="SHARE",
+    help="The share of documents with a gold label.",
 )
 @click.option("--pool", type=float, metavar="N", help="The documents of a query that count for one system only.")
 @click.option("--cost-query", type=float, metavar="C", help="What a query costs, all but its gold labels.")
 @click.option("--cost-gold", type=float, metavar="C", help="What one gold label costs.")
-@options.labels
-@options.as_json
+@options.study
+@options.form
 def power(
     files: tuple[str, ...],
     difference: float,
     sd_difference: float | None,
     measure: str | None,
-    wanted: float,
-    alpha: float,
     gold: str | None,
     gold_variance: float | None,
-    gold_share: tuple[float, ...],
     pool: float | None,
-    cost_query: float | None,
-    cost_gold: float | None,
     reading: Reading,
-    as_json: bool,
+    form: options.Form,
+    **asked: Any,
 ) -> None:
     """Queries and gold labels needed to see a difference.
 
     With files, how far two systems differ from query to query is taken from the labels, and how far the labels are
-    off from the pilot's gold labels; without files, from --sd-difference and --gold-variance.
+    off from the pilot's gold labels; without files, from --sd-difference and --gold-variance. A study's folder stands
+    for its labels and runs.
     """
     _check(files, sd_difference, gold, gold_variance)
     if files:
-        spread = _read(files, measure or ("nDCG@10" if gold is None else "P@10"), gold, reading)
+        study = reading.study(files[0], gold=gold)
+        pilot = None if gold is None else study.gold
+        lists = read_several(run_files(files[0], files[1:]), ranks=False)
+        spread = pilot_variance(study.judged, lists, measure or ("nDCG@10" if gold is None else "P@10"), gold=pilot)
         if gold_variance is not None:
             spread = replace(spread, gold_variance=gold_variance)
         if pool is not None:
             spread = replace(spread, pool=pool)
     else:
         spread = PilotVariance(sd_difference or 0.0, gold_variance, pool, measure or "")
-    found = plan_power(
-        difference,
-        spread,
-        power=wanted,
-        alpha=alpha,
-        shares=gold_share,
-        cost_query=cost_query,
-        cost_gold=cost_gold,
-    )
-    if as_json:
-        click.echo(json.dumps(found.to_dict(), ensure_ascii=False))
-    else:
-        _print(found)
+    if spread.gold_variance is None:
+        options.refuse("pool", why="it counts gold labels; give a pilot with --gold, or --gold-variance")
+    if asked["cost_query"] is None:
+        options.refuse("cost_gold", why="gold labels are weighed against queries; give --cost-query as well")
+    found = plan_power(difference, spread, **asked)
+    rows = Result(found.to_frame(), found.finding, found.notes)
+    tell_as(form, found.to_dict(), rows, lambda: _print(found))
 
 
 def _check(files: tuple[str, ...], sd: float | None, gold: str | None, gold_variance: float | None) -> None:
@@ -94,27 +94,18 @@ def _check(files: tuple[str, ...], sd: float | None, gold: str | None, gold_vari
             raise BadInput("give --sd-difference, or LABELS RUN_A RUN_B to take it from")
         if gold is not None:
             raise BadInput.at("--gold", expected="LABELS RUN_A RUN_B with it", found="no files")
+        options.refuse("scale", "drop_bad_labels", "time_format", "database", why="no labels are read")
         return
     if sd is not None:
         raise BadInput.at(
-            "--sd", expected="no files with it", found=", ".join(files), remedy="leave out one or the other"
+            "--sd-difference", expected="no files with it", found=", ".join(files), remedy="leave out one or the other"
         )
-    if len(files) not in (2, 3):
-        raise BadInput.at("the files", expected="LABELS RUN_A RUN_B", found=", ".join(files))
+    if len(files) > 3 or (len(files) == 1 and not Path(files[0]).is_dir()):
+        raise BadInput.at("the files", expected="LABELS RUN_A RUN_B, or a study's folder", found=", ".join(files))
     if gold is not None and gold_variance is not None:
         raise BadInput.at("--gold-variance", expected="no --gold with it", found=gold)
     if [*files, gold].count("-") > 1:
         raise BadInput("standard input (-) can be read once only")
-
-
-def _read(files: tuple[str, ...], measure: str, gold: str | None, reading: Reading) -> PilotVariance:
-
-    return pilot_variance(
-        reading.judgments(files[0]),
-        read_several(files[1:], ranks=False),
-        measure,
-        gold=None if gold is None else reading.judgments(gold),
-    )
 
 
 def _whole(frame: pl.DataFrame) -> pl.DataFrame:
@@ -125,7 +116,6 @@ def _whole(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _print(found: PowerPlan) -> None:
-
     if not found.shares.height:
         print_result(Result(_whole(found.curve), found.finding))
     else:

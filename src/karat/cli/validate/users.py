@@ -13,21 +13,23 @@ import click
 from karat.cli import options
 from karat.cli.inputs import Reading, runs_in
 from karat.cli.named_measures import measures_among
-from karat.cli.results import print_result
 from karat.cli.runs import read_several
 from karat.errors import BadInput
 from karat.formats import read_clicks, read_preferences, read_queries
-from karat.records import ClickLog, Clicks, Judgments, Preferences, Queries, Result, Runs
+from karat.records import ClickLog, Clicks, Judgments, Preferences, Queries, Runs
 from karat.study import Study
 from karat.validity.question_unit import shown_depth
 
 unit = click.option(
     "--unit",
+    "by",
     type=click.Choice(["query", "subtopic"]),
     show_default="a subtopic with its own labels where users were asked about one, else a query",
     help="What users compared two lists for.",
 )
-min_strength = click.option("--min-strength", type=float, metavar="STRENGTH", help="Weaker preferences count as equal.")
+min_strength = click.option(
+    "--min-strength", "at_least", type=float, metavar="STRENGTH", help="Weaker preferences count as equal."
+)
 depth = options.depth(None, otherwise="as in left_docs and right_docs, or 10")
 
 
@@ -36,7 +38,6 @@ def how(default: str) -> Callable[[options.Command], options.Command]:
     return click.option(
         "--how",
         default=default,
-        show_default=True,
         type=click.Choice(["votes", "mode"]),
         help="From several judges' answers to a preference: each counts, or the most frequent.",
     )
@@ -103,6 +104,11 @@ class Users:
             raise BadInput.at(f"after {self.path}", expected=expected, found=" ".join(self.files) or "nothing")
         return read_several(paths)
 
+    @property
+    def compared(self) -> tuple[Preferences, Judgments, list[Runs]]:
+        """What users preferred, with the labels and runs to hold against it."""
+        return self.preferences, self.labels, self.runs
+
     @cached_property
     def queries(self) -> Queries | None:
         """The queries with their kinds, where a file tells them."""
@@ -115,19 +121,11 @@ class Users:
         return list(self.measures) or [f"{name}@{shown_depth(self.preferences, depth)}" for name in names]
 
 
-def scored(users: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def scored(users: str) -> Callable[[Any], Any]:
     """The words of a part that scores runs: what users said, labels, runs."""
-
-    def decorated(command: Callable[..., Any]) -> Callable[..., Any]:
-        files = click.argument("files", metavar="LABELS RUN...", nargs=-1)
-        return click.argument("users", metavar=users)(files(command))
-
-    return decorated
+    return options.together(
+        click.argument("users", metavar=users), click.argument("files", metavar="LABELS RUN...", nargs=-1)
+    )
 
 
 preferences = click.argument("users", metavar="PREFERENCES")
-
-
-def show(title: str, result: Result) -> None:
-    """Print the result with the columns that people look at."""
-    print_result(result, [name for name in result.frame.columns if name not in ("systems", "queries")])

@@ -1,0 +1,100 @@
+"""The parts of `karat context`: coverage, distribution, change, correlation, prediction, agreement, and all of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import click
+
+from karat.cli import options
+from karat.cli.context.aspects import Aspects, of_labels
+from karat.cli.context.labels import labels
+from karat.cli.part import every_part, part
+from karat.cli.results import Tables
+from karat.context import add_company
+from karat.errors import KaratError
+from karat.judges import (
+    aspect_coverage,
+    aspect_distribution,
+    change_correlation,
+    grade_change,
+    mean_change,
+    overall_correlation,
+    predict_overall,
+    setting_agreement,
+)
+
+
+@part(of_labels(), examples="karat context coverage judgments.csv")
+def coverage(given: Aspects) -> Tables:
+    """How often judges have an answer to each aspect, alone and in context."""
+    return {"Coverage": aspect_coverage(given.judgments, **given.chance)}
+
+
+@part(of_labels(), examples="karat context distribution judgments.csv")
+def distribution(given: Aspects) -> Tables:
+    """How the grades of each aspect spread, alone and in context."""
+    return {"Distribution": aspect_distribution(given.judgments, **given.chance)}
+
+
+@part(
+    of_labels(options.by, options.documents),
+    examples="""karat context change judgments.csv
+karat context change judgments.csv --documents documents.jsonl""",
+)
+def change(given: Aspects) -> Tables:
+    """How far grades change when another document was read before, by how much and which way.
+
+    With --documents also by company: after a near copy, a page of the same site, or another.
+    """
+    level = given.chance["level"]
+    tables = {
+        "Size of change": grade_change(given.judgments, **given.chance),
+        "Mean change": mean_change(given.judgments, level=level),
+    }
+    for by in given.by:
+        tables[f"Mean change by {by}"] = mean_change(given.judgments, by, level=level)
+    if given.documents is not None:
+        try:
+            judgments = add_company(given.judgments, given.documents)
+            tables["Mean change by company"] = mean_change(judgments, "company", level=level)
+        except KaratError as error:
+            mean = tables["Mean change"]
+            tables["Mean change"] = replace(mean, notes=(*mean.notes, f"by company: left out ({error})"))
+    return tables
+
+
+@part(of_labels(), examples="karat context correlation judgments.csv --json")
+def correlation(given: Aspects) -> Tables:
+    """Which aspects go with overall, alone and in context, and which change together."""
+    tables = {"Correlation with overall": overall_correlation(given.judgments, **given.chance)}
+    if given.judgments.has("context"):
+        tables["Correlation of changes"] = change_correlation(given.judgments, **given.chance)
+    return tables
+
+
+@part(of_labels(), examples="karat context prediction judgments.csv")
+def prediction(given: Aspects) -> Tables:
+    """How well sets of aspects tell overall, alone and in context."""
+    return {"Prediction of overall": predict_overall(given.judgments, **given.chance)}
+
+
+@part(of_labels(), examples="karat context agreement judgments.csv")
+def agreement(given: Aspects) -> Tables:
+    """Whether judges agree on each aspect, alone and in context."""
+    return {"Agreement": setting_agreement(given.judgments, **given.chance)}
+
+
+EXAMPLES = """\b
+Examples:
+  karat context all judgments.csv
+  karat context my-study
+  karat context judgments.csv my.run --documents documents.jsonl"""
+
+
+@click.command("all", epilog=EXAMPLES)
+@of_labels(options.by, options.documents, runs=True)
+@options.as_json
+def all_(given: Aspects, as_json: bool) -> None:
+    """All that the data allows, the parts one after another; what is left out is said, with the reason."""
+    every_part(given, [coverage, distribution, change, correlation, prediction, agreement, labels], as_json)

@@ -1,0 +1,76 @@
+"""Parts of an analysis as commands: each finds its tables, which are told to people, as JSON or as TSV alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import wraps
+from typing import Any
+
+import click
+
+from karat.cli import options
+from karat.cli.progress import progress, waiting
+from karat.cli.results import Show, Tables, document, print_json, print_result, print_titled, show_all, tell
+from karat.cli.tables import console, say
+from karat.errors import KaratError
+from karat.records import Judgments, Result
+
+
+@dataclass(frozen=True)
+class Given:
+    """What the parts of an analysis of labels look at."""
+
+    judgments: Judgments
+
+    def show(self, result: Result, title: str) -> None:
+        """Print a table under its title, grades by their names."""
+        print_titled(replace(result, scale=self.judgments.scale), title)
+
+
+class Part(click.Command):
+    """A command that is one part of an analysis: `found` has its tables."""
+
+    found: Callable[..., Tables]
+
+
+def part(
+    *wanted: Callable[[Any], Any], examples: str, show: Show = print_result
+) -> Callable[[Callable[..., Tables]], Part]:
+    """The command of a part, from the function that finds its tables and these options; --json and --tsv come last."""
+
+    def made(found: Callable[..., Tables]) -> Part:
+        @wraps(found)
+        def told(form: options.Form, **typed: Any) -> None:
+            with waiting("Looking"):
+                tables = found(**typed)
+            if typed.get("out") != "-":  # where the standard output is what is made
+                tell(tables, form, typed["given"].show if "given" in typed else show)
+
+        lines = "".join(f"\n  {line}" for line in examples.splitlines())
+        of_part = click.command(cls=Part, epilog=f"\b\nExamples:{lines}")
+        command = of_part(options.together(*wanted)(options.form(told)))
+        command.found = found
+        return command
+
+    return made
+
+
+def every_part(given: Given, parts: Sequence[Part], as_json: bool) -> None:
+    """Every part that the data allows; why others are left out is said."""
+    found, left_out = dict[str, Tables](), dict[str, KaratError]()
+    by_name = {str(one.name): one for one in parts}
+    for name in progress([*by_name], "Looking"):
+        try:
+            found[name] = by_name[name].found(given)
+        except KaratError as error:
+            left_out[name] = error
+    if not found:
+        raise next(iter(left_out.values()))
+    reasons = [f"{name}: {error}" for name, error in left_out.items()]
+    if as_json:
+        print_json({name: document(tables) for name, tables in found.items()} | {"left_out": reasons})
+        return
+    show_all([table for tables in found.values() for table in tables.items()], given.show)
+    for reason in reasons:
+        say(console(), f"- left out: {reason}")

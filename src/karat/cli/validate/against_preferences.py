@@ -1,0 +1,240 @@
+"""`karat validate agreement`, `tables`, `curves`, `fit` and `correlation`: measures against what users prefer."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import click
+import polars as pl
+
+from karat import validity
+from karat.cli import options
+from karat.cli.inputs import Reading, run_files
+from karat.cli.named_measures import measures_among
+from karat.cli.outputs import keep_inputs
+from karat.cli.part import part
+from karat.cli.results import Tables, print_result, show_all, tell_as
+from karat.cli.runs import read_several
+from karat.cli.validate import users as of_users
+from karat.cli.validate.users import Users
+from karat.formats.open_files import write_bytes
+from karat.records import Result
+from karat.reports.plots import figure_of
+from karat.validity.agreement_curves import CONDITIONS
+from karat.validity.measure_variants import GRIDS
+
+#: What is compared with users when no measure is asked for, down to what they saw.
+AGREEMENT = ("nDCG", "RR", "P", "ERR")
+CURVES = ("CG@5", "DCG@5", "ERR@5", "CCG@5")
+CORRELATION = ("nDCG@10", "RR@10", "P@10", "ERR@10")
+FIT = ("RBP(p=0.8)",)
+
+
+def _with_tests(result: Result, title: str) -> None:
+    """Print the agreement, and what is between measures and between parts."""
+    print_result(result)
+    assert isinstance(result, validity.Agreement)
+    first = ("first", "second", "difference", "sign_p", "p_adjusted", "better")
+    second = ("measure", "first", "second", "first_share", "second_share", "welch_p", "p_adjusted")
+    tests = (
+        Result(result.between_measures, "Between measures, on the same pairs:", columns=first),
+        Result(result.between_splits, "Between parts:", columns=second),
+    )
+    for test in tests:
+        if test.frame.height:
+            click.echo()
+            print_result(test)
+
+
+@part(
+    of_users.scored("PREFERENCES"),
+    options.measure(several=True, otherwise="nDCG, RR, P and ERR at --depth"),
+    of_users.unit,
+    of_users.depth,
+    click.option(
+        "--split", multiple=True, metavar="NAME", help="difference, zero, or a column of --queries such as kind."
+    ),
+    options.queries,
+    click.option("--ties", default="out", type=click.Choice(["out", "in"]), help="Pairs that a measure ties."),
+    of_users.how("votes"),
+    of_users.min_strength,
+    options.profile,
+    options.resampling,
+    options.study,
+    examples="""karat validate agreement preferences.csv qrels.txt a.run b.run -m nDCG@10,P@10
+karat validate my-study
+karat validate agreement preferences.csv diversity.qrels runs/*.run -m alpha_nDCG@10 --split difference
+karat validate agreement preferences.csv diversity.qrels runs/*.run --unit subtopic --split zero --split kind
+    --queries topics.xml --json""",
+    show=_with_tests,
+)
+def agreement(
+    users: str,
+    files: tuple[str, ...],
+    measure: tuple[str, ...],
+    queries: str | None,
+    split: tuple[str, ...],
+    reading: Reading,
+    depth: int | None,
+    **asked: Any,
+) -> Tables:
+    """How often a measure prefers the system that users prefer, over all pairs of systems that they compared.
+
+    Tests are by query, and allow for the number of measures.
+    """
+    if not {*split} - {"difference", "zero"}:
+        options.refuse("queries", why="no --split names a column of it")
+    given = Users.typed(reading, users, files, measure, queries)
+    names = given.measures_or(AGREEMENT, depth)
+    found = validity.agreement(*given.compared, names, queries=given.queries, split=split, depth=depth, **asked)
+    return {"Agreement": found}
+
+
+@click.command(epilog="\b\nExamples:\n  karat validate tables preferences.csv diversity.qrels runs/*.run")
+@of_users.scored("PREFERENCES")
+@options.queries
+@of_users.how("votes")
+@of_users.min_strength
+@options.resampling
+@options.study
+@options.form
+def tables(
+    users: str, files: tuple[str, ...], queries: str | None, reading: Reading, form: options.Form, **asked: Any
+) -> None:
+    """The tables of Sanderson et al. (SIGIR 2010), from these preferences; in JSON each under its number."""
+    given = Users(users, reading, files, queries_path=queries)
+    found = validity.agreement_tables(*given.compared, queries=given.queries, **asked)
+    named = {name: replace(table, finding=f"{name}. {table.finding}") for name, table in found.items()}
+    document = {name: table.to_dict() for name, table in found.items()}
+    tell_as(form, document, next(iter(named.values())), lambda: show_all(named.items(), print_result))
+
+
+def _ends_and_middle(result: Result, title: str) -> None:
+    """The ends and the middle of the curves along context, which fit a terminal."""
+    rows = result.frame.filter((pl.col("curve") == "context") & ~pl.col("context").is_between(0.01, 0.49))
+    rows = rows.filter(~pl.col("context").is_between(0.51, 0.99) | pl.col("context").is_nan())
+    # As a word, for it tells rows apart.
+    rows = rows.drop("curve").with_columns(context=pl.col("context").fill_nan(None).cast(pl.String))
+    more = "the curves along shares of ties and the other context weights: with --json"
+    print_result(replace(result, frame=rows, notes=(*result.notes, more)))
+
+
+@part(
+    of_users.scored("PREFERENCES"),
+    options.measure(several=True, otherwise=", ".join(CURVES)),
+    of_users.unit,
+    of_users.depth,
+    of_users.how("mode"),
+    click.option("--condition", multiple=True, metavar="NAME=SHARE", help="A share of ties, or `users` for as theirs."),
+    click.option("--context", default=0.5, help="The context weight along the shares of ties."),
+    click.option("--strong-from", type=float, metavar="STRENGTH", help="A strong preference has this strength."),
+    options.resampling,
+    options.study,
+    examples="karat validate curves preferences.csv context.csv a.run b.run -m CG@5,CCG@5",
+    show=_ends_and_middle,
+)
+def curves(
+    users: str,
+    files: tuple[str, ...],
+    measure: tuple[str, ...],
+    condition: tuple[str, ...],
+    reading: Reading,
+    **asked: Any,
+) -> Tables:
+    """Agreement of measures with users along shares of ties and weights of context."""
+    given = Users.typed(reading, users, files, measure)
+    conditions = options.named("--condition", condition, _share, expected="NAME=SHARE, as few=0.1") or CONDITIONS
+    found = validity.preference_curves(*given.compared, given.measures or CURVES, conditions=conditions, **asked)
+    return {"Curves": found}
+
+
+def _share(text: str) -> float | None:
+    return None if text == "users" else float(text)
+
+
+def _with_held_out(result: Result, title: str) -> None:
+    print_result(result)
+    assert isinstance(result, validity.FittedMeasure)
+    click.echo()
+    held = result.held_out.drop("likelihood_gain_low", "likelihood_gain_high")
+    print_result(Result(held, "On queries that were not fitted to:"))
+
+
+@part(
+    of_users.scored("PREFERENCES"),
+    options.measure(several=True, otherwise="RBP(p=0.8) at --depth"),
+    of_users.unit,
+    of_users.depth,
+    of_users.min_strength,
+    click.option(
+        "--vary",
+        multiple=True,
+        required=True,
+        metavar="NAME[=X,Y,...]",
+        help="Parameters of the measure to choose, maybe from these values.",
+    ),
+    click.option(
+        "--test",
+        default="likelihood",
+        type=click.Choice(["likelihood", "agreement"]),
+        help="The gain that decides, in the votes' likelihood or in how many agree.",
+    ),
+    options.folds,
+    options.resampling,
+    options.study,
+    examples="""karat validate fit preferences.csv qrels.txt a.run b.run -m "RBP(p=0.8)" --vary p
+karat validate fit preferences.csv qrels.txt runs/*.run -m DCG@10 --vary discount --vary gains""",
+    show=_with_held_out,
+)
+def fit(
+    users: str,
+    files: tuple[str, ...],
+    measure: tuple[str, ...],
+    vary: tuple[str, ...],
+    depth: int | None,
+    reading: Reading,
+    **asked: Any,
+) -> Tables:
+    """A measure's parameters fitted to what users prefer, and what that gains on queries left out."""
+    given = Users.typed(reading, users, files, measure)
+    grids = options.named("--vary", vary, _numbers, expected="NAME or NAME=X,Y,..., as p=0.5,0.8", bare=True)
+    varied = {name: values or GRIDS.get(name, ()) for name, values in grids.items()}
+    return {
+        name: validity.fit_measure(*given.compared, name, varied, depth=depth, **asked)
+        for name in given.measures_or(FIT, depth)
+    }
+
+
+def _numbers(text: str) -> tuple[float, ...]:
+    return tuple(float(value) for value in text.split(",")) if text else ()
+
+
+@part(
+    click.argument("labels"),
+    click.argument("runs", metavar="[RUN...]", nargs=-1),
+    options.measure(several=True, otherwise=", ".join(CORRELATION)),
+    click.option("--picture", metavar="FILE", help="Write the correlations as an SVG picture."),
+    options.profile,
+    options.seed,
+    options.study,
+    examples="""karat validate correlation qrels.txt runs/*.run -m nDCG@10,P@10,AP
+karat validate correlation my-study --picture correlation.svg""",
+)
+def correlation(
+    labels: str,
+    runs: tuple[str, ...],
+    measure: tuple[str, ...],
+    picture: str | None,
+    reading: Reading,
+    **asked: Any,
+) -> Tables:
+    """How alike measures rank systems: Kendall's tau_b for every two."""
+    files, names = measures_among(runs, measure)
+    keep_inputs("--picture", picture, [labels, *files])
+    lists = read_several(run_files(labels, files))
+    found = validity.measure_correlation(reading.study(labels).judged, lists, names or list(CORRELATION), **asked)
+    if picture is not None:
+        how = f"Kendall's tau_b over {found.frame['systems'][0]} systems and {found.frame['queries'][0]} queries"
+        write_bytes(picture, replace(figure_of(found), subtitle=how).svg().encode())
+    return {"Correlation": found}

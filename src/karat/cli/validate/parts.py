@@ -1,0 +1,20 @@
+"""The parts of `karat validate`, under the names that people type."""
+
+from karat.cli.validate.against_preferences import agreement, correlation, curves, fit, tables
+from karat.cli.validate.other_signs import clicks, coders, ratings, reasons
+from karat.cli.validate.preferences_alone import judges, ranking, votes
+
+__all__ = [
+    "agreement",
+    "clicks",
+    "coders",
+    "correlation",
+    "curves",
+    "fit",
+    "judges",
+    "ranking",
+    "ratings",
+    "reasons",
+    "tables",
+    "votes",
+]
