@@ -4,27 +4,36 @@ from __future__ import annotations
 
 import math
 import sys
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import click
+import polars as pl
 
 from karat.cli import options
 from karat.cli.inputs import Reading, run_files
+from karat.cli.messages import tell_notes
+from karat.cli.named_measures import measures_among
 from karat.cli.results import print_result, tell_as
 from karat.cli.runs import read_several
 from karat.cli.tables import console, say, side_by_side
-from karat.comparison import Comparison
+from karat.comparison import Comparison, GroupComparison, by_group, by_measure, gate, groups_of
 from karat.comparison import compare as compared
+from karat.comparison import moved as moved_most
 from karat.comparison.verdict import Method
 from karat.errors import BadInput
+from karat.formats import read_user_weights
 from karat.measures import profile_named
-from karat.records import Result
+from karat.records import Queries, Result
 from karat.records.number_format import figure
 
 EXAMPLES = """\b
 Examples:
   karat compare qrels.txt bm25.run neural.run -m nDCG@10
-  karat compare llm.csv bm25.run neural.run -m P@10 --gold gold.csv
+  karat compare llm.csv bm25.run neural.run --gold gold.csv
+  karat compare llm.csv bm25.run neural.run --gold gold.csv --by kind --queries queries.csv
+  karat compare qrels.txt bm25.run neural.run -m nDCG@10 -m AP -m RR --moved 3
+  karat compare qrels.txt live.run new.run --fail-if-worse 0.01
   karat compare llm.csv a.run b.run c.run d.run -m "DCG@10" --gold gold.csv --json
   karat compare crowd.csv a.run b.run -m P@10 --consensus dawid-skene --gold gold.csv
   karat compare qrels.txt a.run b.run -m P@10 --peek 400
@@ -42,8 +51,9 @@ ABOUT = {
 @click.command(epilog=EXAMPLES)
 @click.argument("labels")
 @click.argument("runs", metavar="RUN_A RUN_B [RUN...]", nargs=-1)
-@options.measure(otherwise="nDCG@10, or P@10 with --gold")
+@options.measure(several=True, otherwise="nDCG@10")
 @options.gold
+@options.calibrate
 @click.option(
     "--method",
     default="auto",
@@ -52,6 +62,17 @@ ABOUT = {
 )
 @options.queries_are
 @options.consensus_or_model
+@click.option("--margin", type=float, metavar="X", help="A difference that does not matter: equivalence may be shown.")
+@click.option(
+    "--by", metavar="COLUMN", help="A verdict for each group of queries: a column of --queries, length, question."
+)
+@options.queries
+@click.option("--moved", type=click.IntRange(1), metavar="N", help="Show the N queries that lost and won most.")
+@click.option("--fail-if-worse", type=float, metavar="X", help="Exit with 3 if B is shown worse than A by more than X.")
+@click.option(
+    "--fail-unless-better", type=float, metavar="X", help="Exit with 3 unless B is shown better by more than X."
+)
+@click.option("--weights", metavar="FILE", help="Weights for udm gains, as karat disagree --out writes them.")
 @click.option("--peek", type=int, metavar="N", help="Intervals for looking again and again; N queries are planned.")
 @options.by_query
 @options.profile
@@ -64,10 +85,16 @@ ABOUT = {
 def compare(
     labels: str,
     runs: tuple[str, ...],
-    measure: str | None,
+    measure: tuple[str, ...],
     gold: str | None,
     method: Method,
     queries_are: Literal["sample", "fixed"],
+    by: str | None,
+    queries: str | None,
+    moved: int | None,
+    fail_if_worse: float | None,
+    fail_unless_better: float | None,
+    weights: str | None,
     by_query: bool,
     profile: str,
     reading: Reading,
@@ -78,32 +105,73 @@ def compare(
 
     The verdict is about RUN_B against RUN_A; with more runs, about the best against all others. LABELS may be wrong
     sometimes: with --gold, the labels of a trusted judge for a sample of documents, the verdict holds nevertheless.
-    LABELS may be a study's folder: then labels, gold labels and runs are the study's, unless they are named.
-    Exit code 1: the data cannot say.
+    LABELS may be a study's folder: then labels, gold labels and runs are the study's, unless they are named. With
+    several measures the first decides, and p values allow for all of them.
+    Exit code 1: the data cannot say; 3: --fail-if-worse or --fail-unless-better is not met.
     """
     if [labels, *runs, gold].count("-") > 1:
         raise BadInput("standard input (-) can be read once only")
+    files, names = measures_among(runs, measure)
     by_rank = profile_named(profile).order == "rank"
-    lists = read_several(run_files(labels, runs), ranks=by_rank)
-    study = reading.study(labels, gold=gold)
-    found = compared(
-        study.judged,
-        lists,
-        measure,
-        gold=study.gold,
-        method=method,
-        queries=queries_are,
-        profile=profile,
-        **asked,
-    )
-    document = found.to_dict() | ({"by_query": found.by_query.to_dicts()} if by_query else {})
+    lists = read_several(run_files(labels, files), ranks=by_rank)
+    if by is None and moved is None:
+        options.refuse("queries", why="queries are read for --by and --moved")
+    study = reading.study(labels, only=("queries",), gold=gold, queries=queries)
+    if weights is not None and not any("udm(" in str(name) for name in names):
+        options.refuse("weights", why='no measure has gains of users who disagree, as "nDCG(gains=udm(1/3))@10"')
+    every = [
+        compared(
+            study.judged,
+            lists,
+            name,
+            gold=study.gold,
+            method=method,
+            queries=queries_are,
+            profile=profile,
+            user_weights=None if weights is None else read_user_weights(weights),
+            **asked,
+        )
+        for name in names or ["nDCG@10"]
+    ]
+    found, more = every[0], Extras()
+    if len(every) > 1:
+        more = replace(more, measures=by_measure(every))
+    if by is not None:
+        known = study.queries if study.queries is not None else Queries.of({"query": found.by_query["query"]})
+        more = replace(more, groups=by_group(found, groups_of(known, by), by))
+    if moved is not None:
+        shown = moved_most(found, study.judged, lists, number=moved, gold=study.gold, queries=study.queries)
+        more = replace(more, moved=shown)
+    document = found.to_dict() | more.to_dict() | ({"by_query": found.by_query.to_dicts()} if by_query else {})
     rows = Result(found.by_query if by_query else found.methods, found.finding, found.notes)
-    tell_as(form, document, rows, lambda: _print(found, by_query))
+    first = more.groups or more.measures
+    if first is not None:
+        rows = Result(first.to_frame(), first.finding, first.notes)
+    tell_as(form, document, rows, lambda: _print(found, by_query, more))
     if found.verdict == "cannot say":
         sys.exit(1)
+    why = gate(found, fail_if_worse, fail_unless_better)
+    if why:
+        tell_notes([why])
+        sys.exit(3)
 
 
-def _print(found: Comparison, by_query: bool) -> None:
+@dataclass(frozen=True)
+class Extras:
+    """What is told beside the verdict, where it was asked for."""
+
+    measures: Result | None = None
+    groups: GroupComparison | None = None
+    moved: list[dict[str, Any]] | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The parts that are there, for one document."""
+        tables = {"measures": self.measures, "groups": self.groups}
+        found = {name: table.to_dict() for name, table in tables.items() if table is not None}
+        return found | ({} if self.moved is None else {"moved": self.moved})
+
+
+def _print(found: Comparison, by_query: bool, more: Extras) -> None:
     out = console()
     many = len(found.systems) > 2
     say(out, found.finding)
@@ -128,6 +196,13 @@ def _print(found: Comparison, by_query: bool) -> None:
     if found.judge is not None:
         out.print()
         print_result(Result(found.judge, "The judge's error, gain by label less gain by gold label:"))
+    for beside in (more.measures, more.groups):
+        if beside is not None:
+            out.print()
+            print_result(Result(beside.to_frame(), beside.finding, beside.notes))
+    for one in more.moved or ():
+        out.print()
+        _print_moved(found, one)
     if by_query:
         rows = [[row["query"], *(figure(row[s], 4) for s in found.systems)] for row in found.by_query.to_dicts()]
         out.print()
@@ -139,3 +214,12 @@ def _print(found: Comparison, by_query: bool) -> None:
     shown = [ABOUT[name] for name in found.methods["method"].unique(maintain_order=True) if name in ABOUT]
     if len(shown) > 1:
         say(out, f"Methods: {'; '.join(shown)}. More: docs/compare.md")
+
+
+def _print_moved(found: Comparison, one: dict[str, Any]) -> None:
+    """A query that lost or won: both lists side by side, by the best rank of each document."""
+    a, b = found.systems
+    called = f"{one['query']} ({one['text']})" if one["text"] else str(one["query"])
+    said = f"{called}: {one['difference']:+.3f} ({a} {one['a']:.3f}, {b} {one['b']:.3f})"
+    frame = pl.DataFrame(one["documents"], infer_schema_length=None)
+    print_result(Result(frame, said), heads={"rank_a": a, "rank_b": b})

@@ -73,6 +73,22 @@ gold = click.option(
     callback=_only,
     help="Labels to trust; of a sample, with the probability of each to be drawn.",
 )
+
+
+def _columns(context: click.Context, option: click.Parameter, names: tuple[str, ...]) -> bool | tuple[str, ...]:
+    """No names: calibrated by the labels alone; "none": not calibrated; else by these columns, too."""
+    if "none" in names and len(names) > 1:
+        raise click.BadParameter("none goes with no column")
+    return names != ("none",) if names in ((), ("none",)) else names
+
+
+calibrate = click.option(
+    "--calibrate",
+    metavar="COLUMN",
+    multiple=True,
+    callback=_columns,
+    help="none: take labels as they are; a column of numbers of the labels: predict gold by it, too. May be repeated.",
+)
 documents = click.option("--documents", metavar="FILE", help="Documents with url, site, title or text.")
 queries = click.option("--queries", metavar="FILE", help="Queries with text, kind or subtopics.")
 clicks = click.option("--clicks", metavar="FILE", help="Click counts, or a log with a row per result shown.")

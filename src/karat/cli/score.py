@@ -14,9 +14,12 @@ from karat.cli.messages import tell_notes
 from karat.cli.named_measures import measures_among
 from karat.cli.progress import progress
 from karat.cli.results import print_json
+from karat.cli.runs import read_several
 from karat.cli.tables import print_scores
 from karat.errors import BadInput
 from karat.estimate import Scorer, Scores
+from karat.estimate.gold_sample import Gold
+from karat.estimate.score import with_corrected
 from karat.formats import read_runs, read_subtopics, read_user_weights
 from karat.formats.merge import new_names
 from karat.formats.open_files import File
@@ -34,6 +37,7 @@ Examples:
   karat score qrels.txt bm25.run neural.run -m nDCG@10 -m AP
   karat score qrels.txt runs/*.run.gz -m nDCG@10,P@5 --tsv > scores.tsv
   karat score my-study -m nDCG@10
+  karat score llm.csv my.run -m nDCG@10 --gold gold.csv
   karat score diversity.qrels my.run -m alpha_nDCG@10 --profile ndeval
   zcat my.run.gz | karat score labels.csv - --by-query --json
 
@@ -44,6 +48,8 @@ Examples:
 @click.argument("labels")
 @click.argument("runs", metavar="[RUN...]", nargs=-1)
 @options.measure(several=True, otherwise="what the profile's tool is known for")
+@options.gold
+@options.calibrate
 @options.by_query
 @options.profile
 @options.complete
@@ -56,6 +62,8 @@ def score(
     labels: str,
     runs: tuple[str, ...],
     measure: tuple[str, ...],
+    gold: str | None,
+    calibrate: bool | tuple[str, ...],
     by_query: bool,
     profile: str,
     complete: bool,
@@ -69,7 +77,9 @@ def score(
 
     LABELS are qrels, CSV, JSON lines, Parquet or a Quepid book; each RUN has TREC's six columns, or is CSV, JSON
     lines or Parquet. Files may be packed (.gz, .zst); - is standard input. LABELS may be a study's folder: then labels
-    and scale are the study's, and its runs are scored unless some are named.
+    and scale are the study's, and its runs are scored unless some are named. With --gold, the labels of a trusted
+    judge for a sample of documents (karat plan gold draws it), every score that can be corrected is, beside the naive
+    one.
     """
     files, names = measures_among(runs, measure)
     files = run_files(labels, files)
@@ -84,8 +94,11 @@ def score(
     # A name mistyped at the end should not cost the work on the others.
     for path in files if Path(labels).is_dir() else [labels, *files]:
         File(path).check()
+    if gold is None:
+        options.refuse("calibrate", why="it is about gold labels, and none are named by --gold")
+    study = reading.study(labels, gold=gold)
     scorer = Scorer(
-        reading.study(labels).judged,
+        study.judged,
         measures,
         profile=tool,
         complete=complete,
@@ -94,9 +107,20 @@ def score(
         user_weights=None if weights is None else read_user_weights(weights),
     )
     by_rank = tool.order == "rank"
+    if gold is not None:
+        lists = read_several(files, ranks=by_rank)
+        plain = Scores.joined([scorer.score(run) for run in lists])
+        golden = study.gold
+        assert golden is not None
+        _tell(with_corrected(plain, scorer, lists, Gold.of(golden), calibrate), form, by_query)
+        return
     parts = [scorer.score(read_runs(path, ranks=by_rank)) for path in progress(files, "Scoring")]
     named = zip(parts, new_names([part.systems for part in parts], files), strict=True)
     scores = Scores.joined([part.renamed(clash) if clash else part for part, clash in named])
+    _tell(scores, form, by_query)
+
+
+def _tell(scores: Scores, form: options.Form, by_query: bool) -> None:
     if form == "json":
         print_json(scores.to_dict(by_query=by_query))
     elif form == "tsv":

@@ -26,6 +26,7 @@ from karat.labels import GOLD, split_gold
 from karat.labels.consensus import HOWS, How
 from karat.labels.gold import other_scale
 from karat.measures import Profile, as_measures, profile_named
+from karat.measures.topics import UserWeights
 from karat.records import Judgments, LabelsLike, RunsLike
 from karat.records.base import count
 from karat.records.runs import several, together
@@ -48,6 +49,7 @@ def compare(
     complete: bool = False,
     level: float = 0.95,
     margin: float | None = None,
+    user_weights: UserWeights | None = None,
     peek: int | None = None,
     draws: int = 10_000,
     seed: int = 0,
@@ -68,8 +70,9 @@ def compare(
     a model's expected grade, help to predict. `queries="fixed"` is about these queries only instead of all that users
     ask. `consensus` makes one label of several judges': their median, majority or mean, or the posterior of an error
     model (one-coin, dawid-skene, ordinal).
-    `margin` is a difference that does not matter: where none is shown, the verdict may then be that the systems are
-    equivalent, or that the second is not worse, by the ends of the interval (two systems only).
+    `user_weights` are for measures with udm gains, as in `score`. `margin` is a difference that does not matter: where
+    none is shown, the verdict may then be that the systems are equivalent, or that the second is not worse, by the ends
+    of the interval (two systems only).
     `peek` is the number of queries planned when results are looked at again and again while queries arrive: the
     interval then holds at all looks together.
     """
@@ -88,6 +91,7 @@ def compare(
         profile=profile_named(profile),
         complete=complete,
         draws=0,
+        user_weights=user_weights,
     )
     matrix = Matrix.of(scorer, lists)
     estimates: dict[str, Estimate] = {}

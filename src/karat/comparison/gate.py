@@ -1,0 +1,34 @@
+"""A rule for continuous integration: fail where a change makes search worse, or does not make it better."""
+
+from __future__ import annotations
+
+import math
+
+from karat.comparison.comparison import Comparison
+from karat.errors import BadInput
+
+
+def gate(found: Comparison, if_worse: float | None = None, unless_better: float | None = None) -> str:
+    """Why the second system does not pass, in a line; empty where it does, or nothing was asked.
+
+    `if_worse` fails a system that is shown worse by more than so much: its whole interval lies below. `unless_better`
+    passes only one that is shown better by more than so much. Between the two lies what the data cannot tell.
+    """
+    if if_worse is None and unless_better is None:
+        return ""
+    for margin in (if_worse, unless_better):
+        if margin is not None and not (margin >= 0 and math.isfinite(margin)):
+            raise BadInput.at("the margin", expected="a difference of 0 or more", found=str(margin))
+    if len(found.systems) != 2:
+        raise BadInput.at("a rule to fail by", expected="two systems", found=str(len(found.systems)))
+    a, b = found.systems
+    row = found.pairs.row(0, named=True)
+    low, high = row["low"], row["high"]
+    if math.isnan(low):  # nothing is left to chance, or every query says the same
+        low = high = row["difference"]
+    ends = f"{row['difference']:+.4f}, interval {low:+.4f} to {high:+.4f}"
+    if if_worse is not None and high < -if_worse:
+        return f"failed: {b} is worse than {a} by {found.measure} by more than {if_worse:g} ({ends})"
+    if unless_better is not None and not low > unless_better:
+        return f"failed: {b} is not shown better than {a} by {found.measure} by more than {unless_better:g} ({ends})"
+    return ""
