@@ -10,7 +10,7 @@ import karat as kt
 from crowds import slips, table_of
 from karat.judges import agreement, agreement_tests
 from karat.judges.agreement_figures import FIGURES
-from karat.judges.left_out import left_out
+from karat.judges.left_out import JUDGE, left_out
 from karat.judges.sums import By, all_sums
 from karat.labels import Panel
 from karat.simulate.varied import varied_judges
@@ -30,14 +30,14 @@ def test_a_figure_without_a_judge_is_that_of_the_others_labels(two_groups: pl.Da
     panel = Panel.of(two_groups)
     sums = all_sums(panel, None, By.of_panel(panel, None))[part]
     found = left_out(panel, sums, panel.top, "sample")
-    judges = np.flatnonzero(found.judges.row == 0)
+    judges = np.flatnonzero((found.kind == JUDGE) & (found.row == 0))
     assert len(judges) == (12 if part else 6)
     for place in judges:
-        name = panel.judges["judge"][int(found.judges.key[place])]
+        name = panel.judges["judge"][int(found.key[place])]
         rest = agreement(two_groups.filter(pl.col("judge") != name), draws=0).frame
         against = pl.col("against") == "group 1" if part else pl.col("against").is_null()
-        expected = rest.filter(against, pl.col("group") == "group 0").select(FIGURES).row(0)
-        assert found.judges.values[:, place] == pytest.approx(np.array(expected), nan_ok=True, abs=1e-9)
+        expected = rest.filter(against, pl.col("group") == "group 0").select(*FIGURES).row(0)
+        assert found.values[:, place] == pytest.approx(np.array(expected), nan_ok=True, abs=1e-9)
 
 
 def test_intervals_for_judges_like_these_are_wider_than_for_these(two_groups: pl.DataFrame) -> None:

@@ -12,7 +12,8 @@ import polars as pl
 from karat.errors import BadInput, Undefined
 from karat.judges.agreement import population, told_by
 from karat.judges.agreement_figures import FIGURES
-from karat.judges.left_out import Judges, LeftOut, left_out
+from karat.judges.left_out import LeftOut, left_out
+from karat.judges.population import Judges
 from karat.judges.sums import By, all_sums, overall_name
 from karat.labels import GOLD, Panel
 from karat.records import LabelsLike, Result
@@ -104,7 +105,7 @@ def _tested(found: LeftOut, figure: str, one: Row, other: Row, level: float) -> 
     """A row about a difference."""
     from scipy.special import stdtr, stdtrit
 
-    place = FIGURES.index(figure)
+    place = list(FIGURES).index(figure)
     first, second = (float(found.whole[place, row["row"]]) for row in (one, other))
     error, df = (float(values[place]) for values in found.error(one["row"], other["row"]))
     difference = first - second
