@@ -104,8 +104,8 @@ def _kinds(panel: Panel, by: str, documents: pl.DataFrame, notes: list[str]) -> 
     if not values.dtype.is_numeric() and values.n_unique() > MOST_VALUES:
         often = values.value_counts(name="n").sort("n", "value", descending=[True, False]).head(MOST_VALUES)
         notes.append(f"{by} has {values.n_unique():,} values; all but the {MOST_VALUES} most frequent count as {OTHER}")
-        values = pl.select(pl.when(values.is_in(often["value"].to_list())).then(values).otherwise(pl.lit(OTHER)))
-        values = values.to_series()
+        known = pl.when(values.is_in(often["value"].to_list())).then(values).otherwise(pl.lit(OTHER))
+        values = pl.select(known).to_series()
     cut = given.select(DOCUMENT).with_columns(value=sliced(values))
     value = documents.select(DOCUMENT).join(cut, on=DOCUMENT, how="left", maintain_order="left")["value"]
     if value.null_count() == len(value):

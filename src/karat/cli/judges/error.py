@@ -7,7 +7,7 @@ import click
 from karat.cli import options
 from karat.cli.judges.judged import Judged, of_labels
 from karat.cli.results import Tables, tell
-from karat.judges import dawid_skene, judge_table
+from karat.judges import judge_table
 
 
 @click.command(epilog="\b\nExamples:\n  karat judges error crowd.csv --gold gold.csv")
@@ -20,5 +20,4 @@ def error(given: Judged, form: options.Form) -> None:
 
 def found(given: Judged) -> Tables:
     """The table of judges, with the errors that Dawid and Skene's model finds."""
-    model = dawid_skene(given.judgments, gold=given.gold)
-    return {"Judges": judge_table(given.judgments, gold=given.gold, model=model, level=given.level)}
+    return {"Judges": judge_table(given.judgments, gold=given.gold, level=given.level)}
