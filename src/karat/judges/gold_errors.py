@@ -166,8 +166,8 @@ def gold_regression(
                 "high": high,
                 "t": fit.t,
                 "p": fit.p,
-                "n": fit.n,
-                "n_queries": fit.clusters,
+                "n": [fit.n] * len(fit.names),
+                "n_queries": [fit.clusters] * len(fit.names),
             }
         )
         parts.append(table)
