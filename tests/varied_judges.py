@@ -20,11 +20,13 @@ def varied_judges(
     labels: int = 3,
     groups: int = 1,
     person: float = PERSON,
+    gold: bool = False,
 ) -> pl.DataFrame:
     """Labels from 0 to 3 by some judges a group, all from one population; each document has labels of so many of them.
 
     Figures of groups, and of the two values of `split`, which is about documents and says nothing, differ by chance
-    alone. With many judges and queries they come out as they are in the population.
+    alone. With many judges and queries they come out as they are in the population. `gold` adds a group of that name
+    that says what every document is.
     """
     rng = np.random.default_rng(seed)
     query = np.repeat(np.arange(queries), docs)
@@ -33,6 +35,10 @@ def varied_judges(
     hard = np.exp(rng.normal(0, 0.4, queries)[query] + rng.normal(0, 0.3, items))
     split = rng.random(items) < 0.5
     frames = []
+    names = pl.Series(query).cast(pl.String).str.zfill(5)
+    if gold:
+        right = {"doc": np.arange(items).astype(str), "label": np.clip(np.rint(grade), 0, 3), "judge": "gold"}
+        frames.append(pl.DataFrame({"query": names, **right, "group": "gold", "split": split}))
     for group in range(groups):
         lenient, scatter = rng.normal(0, person, judges), rng.uniform(STEADY, CARELESS, judges)
         own = rng.normal(0, OWN, (judges, queries))
@@ -43,7 +49,7 @@ def varied_judges(
         frames.append(
             pl.DataFrame(
                 {
-                    "query": pl.Series(query[item]).cast(pl.String).str.zfill(5),
+                    "query": names.gather(item),
                     "doc": pl.Series(item).cast(pl.String),
                     "label": said,
                     "judge": f"{group}-" + pl.Series(judge).cast(pl.String),

@@ -18,7 +18,6 @@ from karat.judges import (
     consistency,
     disagreement,
     disagreement_by,
-    for_judge,
     overlap,
     resampled_p,
 )
@@ -233,26 +232,6 @@ def test_judges_agree_with_themselves_more_than_with_others() -> None:
     means = {(r["kind"], r["level"]): r["p"] for r in frame.iter_rows(named=True)}
     assert means["self", 2.0] > 0.75
     assert means["cross", 2.0] < 0.5
-
-
-def test_the_papers_illustration_of_four_users() -> None:
-    # Eight documents, four users; of the third one's labels 1 is Key (3), 4 are HRel (2), 3 are Rel (1). Two of the
-    # HRel and one of the Rel documents are Key to somebody else.
-    opinions = {
-        "d1": [3, 2, 2, 1],
-        "d2": [2, 2, 3, 2],
-        "d3": [2, 1, 2, 3],
-        "d4": [1, 2, 2, 2],
-        "d5": [2, 1, 2, 0],
-        "d6": [1, 3, 1, 2],
-        "d7": [0, 1, 1, 1],
-        "d8": [0, 0, 1, 0],
-    }
-    found = for_judge(kt.Judgments.of(study(opinions)), "j2", 3)
-    assert found.frame.rows() == [(1.0, 3, pytest.approx(1 / 3)), (2.0, 4, 0.5), (3.0, 1, 1.0)]
-    effective = (found.frame["n"] * found.frame["share"]).sum()
-    assert effective == pytest.approx(4.0)
-    assert "hold 4 that at least 1" in found.finding
 
 
 def test_two_labels_per_document_estimate_the_same(rf10: kt.Judgments) -> None:

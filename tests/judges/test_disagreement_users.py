@@ -13,7 +13,7 @@ import pytest
 import karat as kt
 from karat.errors import Undefined
 from karat.formats import read_judgments
-from karat.judges import combined_weights, consistency, disagreement, disagreement_by, for_judge, overlap
+from karat.judges import combined_weights, consistency, disagreement, disagreement_by, overlap
 from karat.labels import Panel
 from karat.records import Scale
 from karat.validity import robustness
@@ -142,7 +142,6 @@ def test_levels_have_the_names_of_the_scale_in_every_sentence() -> None:
     assert disagreement_by(labels, "kind").finding.startswith("p(Key|Rel) is")
     assert consistency(labels).finding.startswith("A judge repeats his own Key")
     assert "calls Key or higher" in overlap(labels).finding
-    assert for_judge(labels, "x").finding.endswith("would call Key.")
 
 
 def test_a_frame_of_any_kind_will_do() -> None:
@@ -150,7 +149,6 @@ def test_a_frame_of_any_kind_will_do() -> None:
     for given in (pl.DataFrame(labels), pl.DataFrame(labels).to_pandas(), labels):
         assert disagreement(given).p.tolist() == [1.0, 0.0]
         assert overlap(given).frame["overlap"].to_list() == [0.0]
-        assert for_judge(given, "x").frame["n"].to_list() == [1, 1]
 
 
 def test_a_good_list_is_told_from_other_labels_than_the_two_compared() -> None:

@@ -95,7 +95,7 @@ def test_information_is_raykar_and_yus_score() -> None:
     """Two grades: (sensitivity + specificity - 1) squared."""
     judgments, _ = crowd(1, judges=8, per_judge=60, prior=(0.6, 0.4))
     model = dawid_skene(judgments)
-    table = judge_table(judgments, model=model).frame
+    table = judge_table(judgments).frame
     right = (
         model.confusion.filter(pl.col("truth") == pl.col("label")).group_by("judge").agg(pl.col("probability").sum())
     )

@@ -57,7 +57,6 @@ ANALYSES: dict[str, Analysis] = {
     "judges.most_clicked": lambda j, w: judges.most_clicked(j, kt.Clicks.of(w.clicks), draws=0),
     "judges.disagreement": lambda j, w: judges.disagreement(_crowd(j), draws=0),
     "judges.disagreement_by": lambda j, w: judges.disagreement_by(_crowd(j), "wiki", draws=0),
-    "judges.for_judge": lambda j, w: judges.for_judge(j, next(n for n in (*w.back, "c1") if w.back.get(n, n) == "c1")),
     "judges.overlap": lambda j, w: judges.overlap(j),
     "validity.robustness": lambda j, w: validity.robustness(_crowd(j)),
     "validity.measure_correlation": lambda j, w: validity.measure_correlation(j, _lists(j, w), ["nDCG@5", "P@3"]),

@@ -5,7 +5,7 @@ from karat.judges.agreement_tests import agreement_tests
 from karat.judges.bias import find_bias
 from karat.judges.clicks import against_clicks
 from karat.judges.combined import combined_weights
-from karat.judges.conditions import disagreement_by, for_judge, resampled_p
+from karat.judges.conditions import disagreement_by, resampled_p
 from karat.judges.consistency import consistency, overlap
 from karat.judges.dawid_skene import dawid_skene
 from karat.judges.dimensions import (
@@ -56,7 +56,6 @@ __all__ = [
     "error_distribution",
     "find_bias",
     "fit_em",
-    "for_judge",
     "gold_regression",
     "grade_change",
     "judge_table",

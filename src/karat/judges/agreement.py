@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -12,7 +12,7 @@ import polars as pl
 from karat.errors import BadInput
 from karat.judges.agreement_figures import FIGURES
 from karat.judges.intervals import with_figures
-from karat.judges.left_out import Judges
+from karat.judges.population import Judges, check_judges
 from karat.judges.sums import By, all_sums, overall_name
 from karat.labels import ALL, GOLD, Panel
 from karat.labels.order import ThirdRule
@@ -63,13 +63,10 @@ def agreement(
     the intervals Cameron, Gelbach and Miller 2011.
     """
     panel, by = told_by(labels, gold, by, judges)
-    Resampling(level, draws, seed)
+    resampling = Resampling(level, draws, seed)
     at = panel.top if at is None else at
     told = By.of_panel(panel, by)
-    frame = pl.concat(
-        with_figures(panel, sums, at, judges=judges, level=level, draws=draws, seed=seed)
-        for sums in all_sums(panel, by, told)
-    )
+    frame = pl.concat(with_figures(panel, sums, at, judges, resampling) for sums in all_sums(panel, by, told))
     if panel.third_rules:
         # The test needs numbers of labels that do not depend on the labels.
         ruled = [rule.group for rule in panel.third_rules]
@@ -94,8 +91,7 @@ def told_by(
     labels: Panel | LabelsLike, gold: LabelsLike | None, by: str | None, judges: Judges
 ) -> tuple[Panel, str | None]:
     """The panel of these labels, with what `by` names told apart, and the column to tell agreement by."""
-    if judges not in get_args(Judges):
-        raise BadInput.at("judges", expected=" or ".join(get_args(Judges)), found=str(judges))
+    check_judges(judges)
     by = None if by == "group" else by
     if by in ("label", "judge"):
         raise BadInput.at(

@@ -12,7 +12,8 @@ import polars as pl
 from karat.errors import BadInput, Undefined
 from karat.judges.agreement import population, told_by
 from karat.judges.agreement_figures import FIGURES
-from karat.judges.left_out import Judges, LeftOut, left_out
+from karat.judges.left_out import LeftOut, left_out
+from karat.judges.population import Judges
 from karat.judges.sums import By, all_sums, overall_name
 from karat.labels import GOLD, Panel
 from karat.records import LabelsLike, Result
@@ -70,16 +71,19 @@ def agreement_tests(
     rows = rows.filter(pl.col("against").is_null() | (pl.col("against") == GOLD), pl.col("n_queries") >= FEWEST)
     # Where some labels had to be earned, those that were asked of all alike are compared.
     rows = rows.sort("labels").unique(["group", "against", "value"], keep="last").sort("against", "group", "value")
-    compared = _groups(rows, panel) if by is None else _values(rows)
+    compared = _compared(rows, by, panel)
     if not compared:
         what = "two groups" if by is None else f"two values of {by}"
         raise Undefined(f"there are no {what} with {FEWEST} queries each to compare")
-    frame = pl.concat([_tested(found, name, one, other, level) for name in figures for one, other in compared])
-    frame = frame.with_columns(p_holm=_holm(frame))
+    frame = pl.concat(
+        [_tested(found, name, one, other, level) for name in dict.fromkeys(figures) for one, other in compared]
+    )
+    adjusted = [holm(part["p"]) for part in frame.partition_by("figure", maintain_order=True)]
+    frame = frame.with_columns(p_holm=np.concatenate(adjusted))
     used = rows.filter(pl.col("row").is_in([row["row"] for pair in compared for row in pair]))
     notes = (*panel.notes, population(used, judges))
-    unique_system_names = [] if by is None else [by, f"{by}_against"]
-    shown = ("group", "agreement", *unique_system_names, "labels", "figure", "first", "second", "difference", "p_holm")
+    told_apart = [] if by is None else [by, f"{by}_against"]
+    shown = ("group", "agreement", *told_apart, "labels", "figure", "first", "second", "difference", "p_holm")
     finding = _finding(frame, by, told)
     return Result(_shown(frame, by, told), finding, tuple(note for note in notes if note), columns=shown)
 
@@ -87,16 +91,12 @@ def agreement_tests(
 Row = dict[str, Any]
 
 
-def _groups(rows: pl.DataFrame, panel: Panel) -> list[tuple[Row, Row]]:
-    """Every two groups within, and with gold."""
-    single = rows.filter(pl.col("value") < 0, ~pl.col("group").is_in([GOLD, overall_name(panel)]))
-    parts = single.partition_by("against", maintain_order=True)
-    return [pair for part in parts for pair in combinations(part.to_dicts(), 2)]
-
-
-def _values(rows: pl.DataFrame) -> list[tuple[Row, Row]]:
-    """Every two values in each group, within and with gold."""
-    parts = rows.filter(pl.col("value") >= 0, pl.col("group") != GOLD).partition_by("against", "group")
+def _compared(rows: pl.DataFrame, by: str | None, panel: Panel) -> list[tuple[Row, Row]]:
+    """Every two groups, or with `by` every two values in each group; within, and with gold."""
+    rows = rows.filter(pl.col("group") != GOLD, (pl.col("value") < 0) == (by is None))
+    if by is None:
+        rows = rows.filter(pl.col("group") != overall_name(panel))
+    parts = rows.partition_by("against", *([] if by is None else ["group"]), maintain_order=True)
     return [pair for part in parts for pair in combinations(part.to_dicts(), 2)]
 
 
@@ -104,7 +104,7 @@ def _tested(found: LeftOut, figure: str, one: Row, other: Row, level: float) -> 
     """A row about a difference."""
     from scipy.special import stdtr, stdtrit
 
-    place = FIGURES.index(figure)
+    place = list(FIGURES).index(figure)
     first, second = (float(found.whole[place, row["row"]]) for row in (one, other))
     error, df = (float(values[place]) for values in found.error(one["row"], other["row"]))
     difference = first - second
@@ -126,15 +126,6 @@ def _tested(found: LeftOut, figure: str, one: Row, other: Row, level: float) -> 
             "p": float(2 * stdtr(df, -abs(difference) / error)),
         }
     )
-
-
-def _holm(frame: pl.DataFrame) -> pl.Series:
-    """The p values, adjusted for the number of comparisons of the same figure."""
-    adjusted = np.full(frame.height, np.nan)
-    for figure in frame["figure"].unique():
-        mine = (frame["figure"] == figure).to_numpy()
-        adjusted[mine] = holm(frame["p"].to_numpy()[mine])
-    return pl.Series(adjusted)
 
 
 def _shown(frame: pl.DataFrame, by: str | None, told: By) -> pl.DataFrame:

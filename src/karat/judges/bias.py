@@ -7,24 +7,21 @@ from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from karat.errors import BadInput, Undefined
-from karat.judges.features import FEATURES
+from karat.judges.bias_words import SCHEMA, finding_of, row_of, words_of
 from karat.judges.population import Judges, sampled_groups
 from karat.judges.sides import Side, Slice, both_sides, own_columns
-from karat.judges.slices import SLICES, called, does, features_of, listed_features, percent, sentence
+from karat.judges.slices import features_of, listed_features, sentence
 from karat.labels import GOLD, Panel
+from karat.labels.panel import Flags, Floats, Ints
 from karat.records import LabelsLike, Result
 from karat.records.base import count
 from karat.stats import totals
 from karat.stats.differences import Differences, clustered_differences
 from karat.stats.many import benjamini_hochberg
 from karat.stats.two_way import Variance
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 #: A table of queries x slices is worked on in parts of this size.
 AT_ONCE = 4_000_000
@@ -44,10 +41,7 @@ def find_bias(
     min_pairs: int = 30,
     min_queries: int = 10,
     q: float = 0.05,
-    pairs: bool = True,
-    slices: int = SLICES,
     level: float = 0.95,
-    same_grade: bool = True,
     everything: bool = False,
 ) -> Result:
     """The kinds of queries and documents on which a group of judges errs otherwise, or more often, than on the rest.
@@ -59,14 +53,13 @@ def find_bias(
     >>> find_bias(rows).finding[:69]
     'The crowd overrates Wikipedia pages by 0.81 of a grade more than the '
 
-    Every value of every feature, numbers cut into `slices`, and every two values of two features are looked at, with
+    Every value of every feature, numbers cut into four slices, and every two values of two features are looked at, with
     at least `min_pairs` query-document pairs and `min_queries` queries inside and outside. `inside` and `outside` are a
     group's mean differences from gold there (`kind` bias), or the shares of its labels that equal gold (noise: errors
     that fall on both sides leave no bias). `effect` is the one less the other among documents of the same gold grade:
-    whoever shuns the ends of the scale underrates what is mostly good, without a view of it (`same_grade=False` takes
-    the plain difference). Without gold, groups are compared with each other on the pairs that both labelled, at the
-    same grade in the middle between them. Errors are clustered by query and, where `judges` are a sample, by judge: a
-    habit of one person is not one of the group, and a column about judges is as certain as there are judges.
+    whoever shuns the ends of the scale underrates what is mostly good, without a view of it. Without gold, groups are
+    compared with each other on the pairs that both labelled, at the same grade in the middle between them. Errors are
+    clustered by query and, where `judges` are a sample, by judge: a habit of one person is not one of the group.
 
     `p_bh` is Benjamini and Hochberg's over all that was looked at: with `q` = 0.05, data without any bias gives a
     finding in one study of twenty at most. A slice that only repeats a finding (Wikipedia pages for long queries, when
@@ -80,16 +73,16 @@ def find_bias(
     """
     panel = Panel.of(labels, gold, apart=listed_features(features))
     names = features_of(panel, features) if features is not None else own_columns(panel)
-    if min_pairs < 2 or min_queries < 3 or slices < 2 or not 0 < q < 1 or not 0 < level < 1:
+    if min_pairs < 2 or min_queries < 3 or not 0 < q < 1 or not 0 < level < 1:
         raise BadInput.at(
             "the search",
-            expected="2 pairs, 3 queries and 2 slices or more; q and level as shares",
-            found=f"{min_pairs} pairs, {min_queries} queries, {slices} slices, q {q}, level {level}",
+            expected="2 pairs and 3 queries or more; q and level as shares",
+            found=f"{min_pairs} pairs, {min_queries} queries, q {q}, level {level}",
         )
     sampled, about = sampled_groups(panel, judges)
-    sides, drawn = both_sides(panel, names, slices, same_grade, sampled)
+    sides, drawn = both_sides(panel, names, sampled)
     notes = [*panel.notes, *drawn, *about]
-    found = [slice_ for side in sides for slice_ in _looked_at(side, min_pairs, min_queries, pairs, level)]
+    found = [slice_ for side in sides for slice_ in _looked_at(side, min_pairs, min_queries, level)]
     if not found:
         raise Undefined(f"no slice has {min_pairs} pairs of {min_queries} queries inside and outside; ask for fewer")
     adjusted = benjamini_hochberg([s.p for s in found])
@@ -102,13 +95,29 @@ def find_bias(
         f"{looked} of {count(len(names), 'feature')} looked at{searched}, with {min_pairs} pairs and "
         f"{min_queries} queries or more; groups against {against}; false discovery rate {100 * q:g} %"
     )
-    return _result(found, kept, because, notes, looked, level, everything)
+    order = [*kept, *sorted(because, key=lambda i: found[i].p)]
+    if everything:
+        order += sorted(set(range(len(found))) - set(order), key=lambda i: found[i].p)
+    said = [finding_of(found[i], level) for i in kept]
+    if not said:
+        usual = float(np.median([s.reach for s in found if s.side.kind == "bias"]))
+        notes.insert(
+            0, f"the intervals reach {usual:.2f} of a grade to each side in the middle: less would not be seen"
+        )
+        said = [f"no bias found: no group errs otherwise in one of {looked} than on the rest"]
+    more = len(said) - 1
+    first = said[0] + (f"; {count(more, 'further finding')}" if more else "")
+    if because:
+        others = count(len(because), "other slice stands", "other slices stand")
+        notes.append(f"{others} out only because of a finding, which the full table names")
+    rows = [row_of(found[i]) | {"found": i in kept, "because_of": because.get(i)} for i in order]
+    frame = pl.DataFrame(rows, schema=SCHEMA)
+    return Result(frame, sentence(first), (*(f"also: {words}" for words in said[1:6]), *notes), columns=COLUMNS)
 
 
-def _looked_at(side: Side, min_pairs: int, min_queries: int, in_pairs: bool, level: float) -> Iterator[Slice]:
+def _looked_at(side: Side, min_pairs: int, min_queries: int, level: float) -> Iterator[Slice]:
     """All slices that are large enough, with the comparison of inside and outside."""
-    sets: list[tuple[str, ...]] = [(name,) for name in side.codes]
-    sets += combinations(side.codes, 2) if in_pairs else []
+    sets = [*((name,) for name in side.codes), *combinations(side.codes, 2)]
     crossed = _crossed(side)
     grades = int(side.grade.max()) + 1
     most = max(int(cluster.max()) + 1 for cluster in (side.query, *(pair for _, _, pair in crossed)))
@@ -136,7 +145,6 @@ def _looked_at(side: Side, min_pairs: int, min_queries: int, in_pairs: bool, lev
                     outside=float(compared.outside[i]),
                     effect=float(compared.difference[i]),
                     reach=float(compared.reach[i]),
-                    df=float(compared.df[i]),
                     p=float(p[i]),
                 )
 
@@ -151,7 +159,7 @@ def _crossed(side: Side) -> list[tuple[Side, Ints, Ints]]:
     return found
 
 
-def _code(side: Side, features: tuple[str, ...], width: list[int]) -> tuple[Ints, npt.NDArray[np.bool_]]:
+def _code(side: Side, features: tuple[str, ...], width: list[int]) -> tuple[Ints, Flags]:
     """The number of each row's slice by one feature or two, of the rows where these are known, and which they are."""
     known = np.logical_and.reduce([side.codes[name] >= 0 for name in features])
     codes = [side.codes[name][known] for name in features]
@@ -250,7 +258,7 @@ def _standing(found: list[Slice], q: float) -> tuple[list[int], dict[int, str]]:
     for i in few:
         near = [k for k in kept if _same_groups(found[k], found[i])]
         if i not in p and near:
-            because[i] = _words(found[max(near, key=lambda k: _alike(found[i], found[k]))])
+            because[i] = words_of(found[max(near, key=lambda k: _alike(found[i], found[k]))])
     return kept, because
 
 
@@ -276,112 +284,3 @@ def _alike(one: Slice, other: Slice) -> float:
     """How far two slices of a side are the same rows, or each other's rest."""
     x, y = one.side.inside(one.where).astype(np.float64), one.side.inside(other.where).astype(np.float64)
     return float(abs(np.corrcoef(x, y)[0, 1]))
-
-
-def _result(
-    found: list[Slice],
-    kept: list[int],
-    because: dict[int, str],
-    notes: list[str],
-    looked: str,
-    level: float,
-    everything: bool,
-) -> Result:
-    order = [*kept, *sorted(because, key=lambda i: found[i].p)]
-    if everything:
-        order += sorted(set(range(len(found))) - set(order), key=lambda i: found[i].p)
-    rows = []
-    for i in order:
-        s = found[i]
-        parts = [(feature, s.side.names[feature][value]) for feature, value in s.where] + [(None, None)]
-        rows.append(
-            {
-                "group": s.side.group,
-                "against": s.side.against,
-                "kind": s.side.kind,
-                "slice": _words(s),
-                "effect": s.effect,
-                "low": s.effect - s.reach,
-                "high": s.effect + s.reach,
-                "p": s.p,
-                "p_bh": s.p_bh,
-                "inside": s.inside,
-                "outside": s.outside,
-                "n": s.n,
-                "n_pairs": s.n_pairs,
-                "n_queries": s.n_queries,
-                "feature": parts[0][0],
-                "value": parts[0][1],
-                "feature_2": parts[1][0],
-                "value_2": parts[1][1],
-                "found": i in kept,
-                "because_of": because.get(i),
-            }
-        )
-    said = [_said(found[i], level) for i in kept]
-    if not said:
-        usual = float(np.median([s.reach for s in found if s.side.kind == "bias"]))
-        notes.insert(
-            0, f"the intervals reach {usual:.2f} of a grade to each side in the middle: less would not be seen"
-        )
-        said = [f"no bias found: no group errs otherwise in one of {looked} than on the rest"]
-    more = len(said) - 1
-    first = said[0] + (f"; {count(more, 'further finding')}" if more else "")
-    further = [f"also: {words}" for words in said[1:6]]
-    if because:
-        others = count(len(because), "other slice stands", "other slices stand")
-        notes.append(f"{others} out only because of a finding, which the full table names")
-    frame = pl.DataFrame(rows, schema=_COLUMNS, infer_schema_length=None)
-    return Result(frame, sentence(first), (*further, *notes), columns=COLUMNS)
-
-
-_COLUMNS: dict[str, type[pl.DataType]] = {
-    **dict.fromkeys(["group", "against", "kind", "slice"], pl.String),
-    **dict.fromkeys(["effect", "low", "high", "p", "p_bh", "inside", "outside"], pl.Float64),
-    **dict.fromkeys(["n", "n_pairs", "n_queries"], pl.Int64),
-    **dict.fromkeys(["feature", "value", "feature_2", "value_2"], pl.String),
-    "found": pl.Boolean,
-    "because_of": pl.String,
-}
-
-
-def _said(s: Slice, level: float) -> str:
-    """A finding as a sentence."""
-    group, size = s.side.group, abs(s.effect)
-    of = f"{count(s.n_pairs, 'pair')} of {count(s.n_queries, 'query', 'queries')}"
-    if s.side.kind == "noise":
-        less = "less" if s.effect < 0 else "more"
-        apart = f"{100 * (size - s.reach):.0f} to {100 * (size + s.reach):.0f} points at the same grade"
-        return (
-            f"{called(group)} {does(group, 'be')} right {less} often on {_words(s)}: {percent(s.inside)} against "
-            f"{percent(s.outside)} ({100 * level:g} % interval of the difference {apart}; {of})"
-        )
-    interval = f"({100 * level:g} % interval {size - s.reach:.2f} to {size + s.reach:.2f}; {of})"
-    if s.side.against != GOLD:
-        way = "higher" if s.effect > 0 else "lower"
-        return (
-            f"against {called(s.side.against)}, {called(group)} {does(group, 'rate')} {_words(s)} "
-            f"{size:.2f} of a grade {way} than the rest {interval}"
-        )
-    verb = does(group, "overrate" if s.inside > 0 else "underrate")
-    more = "more" if (s.effect > 0) == (s.inside > 0) else "less"
-    return f"{called(group)} {verb} {_words(s)} by {size:.2f} of a grade {more} than the rest {interval}"
-
-
-def _words(s: Slice) -> str:
-    """The slice as a sentence names it: Wikipedia pages for queries of 5 or more words."""
-    named, plain = list[tuple[str, str]](), list[str]()
-    for feature, value in s.where:
-        name = s.side.names[feature][value]
-        known = FEATURES.get(feature)
-        if known is None:
-            plain.append(f"{feature} {name}")
-        elif isinstance(known.reads, str):
-            named.append((known.of, known.reads.format(name).replace(" 1 words", " 1 word")))
-        else:
-            named.append((known.of, known.reads[name == "false" or name[:1] == "n"]))
-    named.sort(key=lambda part: part[0])
-    words = " ".join(part[1] for part in named[:1]) or "pairs"
-    if len(named) > 1:
-        words += f" {'among' if named[0][0] == named[1][0] else 'for'} {named[1][1]}"
-    return f"{words} with {' and '.join(plain)}" if plain else words

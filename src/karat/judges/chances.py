@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
+from karat.labels.panel import Floats, Ints
 
 
 def binomial_tail(need: int, of: int, p: float) -> float:

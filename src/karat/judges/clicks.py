@@ -9,18 +9,14 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from karat.errors import BadInput, Undefined
-from karat.judges.clicked import Clicked, Counting, in_percent, shares
-from karat.labels.consensus import How
-from karat.labels.panel import Panel
+from karat.judges.clicked import Clicked, in_percent, shares
+from karat.labels.panel import Ints, Panel
 from karat.records import ClickLog, Clicks, LabelsLike, Result
 from karat.records.base import count
 from karat.stats import FEWEST, Resampling
-
-Ints = npt.NDArray[np.int64]
 
 Pairs = Literal["all", "top two", "both"]
 OUTCOMES = ("correct", "incorrect", "insensitive")
@@ -35,9 +31,6 @@ def against_clicks(
     by: str | None = None,
     pairs: Pairs = "all",
     minimum_clicks: int = 10,
-    least_difference: float | None = None,
-    counting: Counting = "clicks",
-    consensus: How = "median",
     most_pairs: int = 2_000_000,
     level: float = 0.95,
     draws: int = 1000,
@@ -51,19 +44,19 @@ def against_clicks(
     (0.5, 0.0, 0.5, 2)
 
     Documents of a query with labels and `minimum_clicks` form pairs; those whose clicks differ by at least the median
-    difference over all pairs (or `least_difference`) say what users prefer. `pairs` takes all of them, the two most
-    clicked documents of each query ("top two"), or both one after the other. Each group has one label for a document,
-    by default the median (`consensus`): it keeps the scale's grades, so that "insensitive" is about the scale as it is
-    used; the mean of several labels is rarely equal to another. The figures are of these judges. `by` names a column of
-    the judgments: the rows then tell whether one, both or none of the two documents has the feature (WP1, WP2 and nWP
-    for the values WP and nWP), or which value or slice they share. Intervals are bootstrap intervals over queries.
+    difference over all pairs say what users prefer. `pairs` takes all of them, the two most clicked documents of each
+    query ("top two"), or both one after the other. Each group has one label for a document, the median: it keeps the
+    scale's grades, so that "insensitive" is about the scale as it is used. The figures are of these judges. `by` names
+    a column of the judgments: the rows then tell whether one, both or none of the two documents has the feature (WP1,
+    WP2 and nWP for the values WP and nWP), or which value or slice they share. Intervals are bootstrap intervals over
+    queries.
 
     Long lists have too many pairs: beyond `most_pairs` in all, documents of the longest lists are drawn at random, and
     a note says so. Clicks follow what was shown first as well as what was good; they are users' word, not the truth.
     """
     if pairs not in ("all", "top two", "both"):
         raise BadInput.at("pairs", expected="all, top two or both", found=repr(pairs))
-    data = Clicked.of(labels, clicks, by=by, minimum=minimum_clicks, counting=counting, consensus=consensus)
+    data = Clicked.of(labels, clicks, by, minimum_clicks)
     notes = list(data.notes)
     rows = np.flatnonzero(data.clicks > 0)
     kept = _thinned(rows, data, most_pairs, seed, notes)
@@ -71,11 +64,10 @@ def against_clicks(
     gaps = data.clicks[two["all"][0]] - data.clicks[two["all"][1]]
     if not gaps.any():
         raise Undefined("no two documents of a query have labels and different numbers of clicks")
-    least = float(np.median(gaps)) if least_difference is None else float(least_difference)
-    how = f" (the median of {count(len(gaps), 'pair')})" if least_difference is None else ""
-    notes.append(f"a click difference of {least:g} or more{how} is a preference")
+    least = float(np.median(gaps))
+    notes.append(f"a click difference of {least:g} or more (the median of {count(len(gaps), 'pair')}) is a preference")
     _note_ties(rows, data, pairs, notes)
-    cells, counts = [], []
+    cells, counts = list[tuple[str, ...]](), []
     for kind in ("all", "top two") if pairs == "both" else (pairs,):
         more, less = two[kind]
         gap = data.clicks[more] - data.clicks[less]
@@ -86,7 +78,7 @@ def against_clicks(
         # +1, -1 and 0 for correct, incorrect and insensitive; NaN where the group did not label both.
         sign = np.sign(data.label[:, more] - data.label[:, less])
         for place, name in enumerate(values):
-            for group, signs in zip(data.groups, sign, strict=True):
+            for group, signs in zip(data.panel.groups, sign, strict=True):
                 cells.append((group, kind, name))
                 mine = value == place
                 counts.append(
@@ -95,21 +87,18 @@ def against_clicks(
     table = np.array(counts, dtype=np.float64)  # cells x outcomes x queries
     size = table.sum(axis=1)
     share, low, high = shares(table, size[:, None], Resampling(level, draws, seed))
-    columns: dict[str, object] = {
-        "group": [cell[0] for cell in cells],
-        "pairs": [cell[1] for cell in cells],
-        **({"value": [cell[2] for cell in cells]} if by is not None else {}),
-        **{name: share[:, n] for n, name in enumerate(OUTCOMES)},
-        **{
-            f"{name}_{end}": ends[:, n]
+    names = ["group", "pairs", "value"] if by is not None else ["group", "pairs"]
+    frame = pl.DataFrame([cell[: len(names)] for cell in cells], schema=names, orient="row").with_columns(
+        *(pl.Series(name, share[:, n]) for n, name in enumerate(OUTCOMES)),
+        *(
+            pl.Series(f"{name}_{end}", ends[:, n])
             for n, name in enumerate(OUTCOMES)
             for end, ends in (("low", low), ("high", high))
-        },
-        **{f"n_{name}": table[:, n].sum(axis=1).astype(np.int64) for n, name in enumerate(OUTCOMES)},
-        "n_pairs": size.sum(axis=1).astype(np.int64),
-        "n_queries": (size > 0).sum(axis=1),
-    }
-    frame = pl.DataFrame(columns)
+        ),
+        *(pl.Series(f"n_{name}", table[:, n].sum(axis=1).astype(np.int64)) for n, name in enumerate(OUTCOMES)),
+        pl.Series("n_pairs", size.sum(axis=1).astype(np.int64)),
+        pl.Series("n_queries", (size > 0).sum(axis=1)),
+    )
     if draws and np.isnan(low).any():
         notes.append(f"no interval where fewer than {FEWEST} queries have pairs, or all of them agree")
     shown = ("group", *([by] if by else []), "pairs", "correct", "incorrect", "insensitive", "n_pairs")
@@ -169,24 +158,16 @@ def _note_ties(rows: Ints, data: Clicked, pairs: Pairs, notes: list[str]) -> Non
 
 def _pair_values(data: Clicked, more: Ints, less: Ints) -> tuple[Ints, list[str]]:
     """The number of each pair's value, -1 where unknown, and the values: how many have it, or what they share."""
-    if data.value is None:
-        return np.zeros(len(more), np.int64), [""]
-    kinds = data.kinds()
-    number = data.value.cast(pl.String).replace_strict(
-        {kind: n for n, kind in enumerate(kinds)}, default=-1, return_dtype=pl.Int64
-    )
-    numbers = number.fill_null(-1).to_numpy()
-    one, other = numbers[more], numbers[less]
-    unknown = (one < 0) | (other < 0)
-    if data.words is None:
-        value = np.where(one == other, one, len(kinds))
-        names = [*kinds, *([DIFFERENT] if (value[~unknown] == len(kinds)).any() else [])]
-    else:
+    one, other = data.kind[more], data.kind[less]
+    if data.had:
         # 0 is having it: one, both, none.
-        value = np.array([1, 0, 2])[np.abs(one) + np.abs(other)] if len(one) else one
-        has, has_not = data.words
+        value = np.array([1, 0, 2])[np.abs(one) + np.abs(other)]
+        has, has_not = data.kinds
         names = ["one", "both", "none"] if has == "true" else [f"{has}1", f"{has}2", has_not]
-    return np.where(unknown, -1, value), names
+    else:
+        value, names = np.where(one == other, one, len(data.kinds)), data.kinds
+    value = np.where((one < 0) | (other < 0), -1, value)
+    return value, [*names, DIFFERENT] if (value == len(names)).any() else names
 
 
 def _preference_finding(frame: pl.DataFrame, level: float) -> str:

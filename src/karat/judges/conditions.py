@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 import polars as pl
 
 from karat.errors import BadInput, Undefined
-from karat.judges.disagreement import FEW_LABELS, Floats, Ints, intervals, ratio
+from karat.judges.disagreement import FEW_LABELS, intervals, ratio
 from karat.judges.level_counts import Votes, levels_of, merged, need_labels, used, votes
 from karat.labels import Panel
-from karat.labels.panel import numbered
+from karat.labels.panel import Flags, Floats, Ints, numbered
 from karat.labels.selection import ASKED
 from karat.records import LabelsLike, Result
 from karat.records.base import count
@@ -124,7 +123,7 @@ def _by_list(v: Votes) -> Iterator[Part]:
             yield name, part.by_query(told[kept]), part.by_query(asked[kept]), (v.counts * (asked > 0)).sum(axis=0)
 
 
-def _top_elsewhere(v: Votes) -> np.ndarray[Any, np.dtype[np.bool_]]:
+def _top_elsewhere(v: Votes) -> Flags:
     """For each item of the panel: was another document, in a list that it was shown in, called top by anybody?"""
     panel = v.panel
     lists = numbered(panel.frame.select(_list_columns(panel)))[1]
@@ -151,33 +150,6 @@ def _finding(table: pl.DataFrame, by: str, panel: Panel, top: float) -> str:
         if row.height > 1
         else f"{p} is {low['p']:.3f} ({by} {low[by]})."
     )
-
-
-def for_judge(labels: Panel | LabelsLike, judge: str, top: float | None = None, at_least: int = 1) -> Result:
-    """Of this judge's documents of each level, the share that at least M of all their judges call top.
-
-    The shares are what the levels would be worth if everybody's opinion were known; summed over the judge's documents
-    they are the effective number of top results. It counts the labels there are, also those that were asked only where
-    others differed.
-
-    >>> rows = [{"query": "q", "doc": d, "judge": j, "label": n} for d, j, n in
-    ...         [("a", "x", 1), ("a", "y", 2), ("b", "x", 1), ("b", "y", 0), ("c", "x", 2), ("c", "y", 0)]]
-    >>> for_judge(rows, "x").finding
-    "x's 3 documents hold 2 that at least 1 of their judges would call 2."
-    """
-    panel = Panel.of(labels).of_judges()
-    top = levels_of(panel, top)[-1]
-    named = panel.judges["judge"].eq_missing(judge).to_numpy()[panel.judge]
-    if not named.any():
-        raise BadInput.at("the judge", expected="one of the judgments'", found=judge)
-    tops = panel.counts()[:, panel.grades >= top].sum(axis=1)
-    held = pl.DataFrame({"level": panel.value[named], "wanted": tops[panel.item[named]] >= at_least})
-    table = held.group_by("level").agg(n=pl.len(), share=pl.col("wanted").mean()).sort("level")
-    finding = (
-        f"{judge}'s {count(held.height, 'document')} hold {int(held['wanted'].sum())} that at least {at_least} of "
-        f"their judges would call {panel.said(top)}."
-    )
-    return Result(table, finding, panel.notes, scale=panel.scale)
 
 
 def resampled_p(

@@ -15,21 +15,18 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from karat.errors import BadInput, Undefined
 from karat.judges.chances import beta_binomial_tail, binomial_tail, fit_beta_binomial, hypergeometric_tail
 from karat.judges.level_counts import Votes, levels_of, merged, need_labels, used, votes
 from karat.labels import Panel
+from karat.labels.panel import Floats, Ints
 from karat.records import LabelsLike, Result
 from karat.records.base import count
 from karat.records.result import ResultBase
 from karat.records.scale import nothing_below
 from karat.stats import FEWEST, Resampling
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 #: A level with fewer labels than this is bracketed, as in the paper's Table 4.
 FEW_LABELS = 50

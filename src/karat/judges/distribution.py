@@ -7,24 +7,12 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
-from karat.judges.population import Judges, sampled_groups
-from karat.judges.slices import (
-    NOTHING,
-    called,
-    cells,
-    features_of,
-    grade_shares,
-    labels_of,
-    listed,
-    listed_features,
-    ordered,
-    percent,
-    sentence,
-)
+from karat.judges.population import Judges
+from karat.judges.slices import NOTHING, called, cells, grade_shares, listed, looked_at, ordered, percent, sentence
 from karat.labels import ALL, Panel
+from karat.labels.panel import Floats
 from karat.records import LabelsLike, Result
 from karat.records.base import count
 from karat.stats import FEWEST
@@ -32,8 +20,6 @@ from karat.stats.many import benjamini_hochberg, holm
 from karat.stats.rank_sum import ordinal_test
 from karat.stats.regression import clustered_ols
 from karat.stats.two_way import Variance, variance_of_difference
-
-Floats = npt.NDArray[np.float64]
 
 #: What is shown of the shares and of the tests.
 SHARES = ("group", "feature", "value", "grade", "n", "share")
@@ -60,11 +46,7 @@ def distribution(
 
     Reference: Kazai et al. (CIKM 2012), Fig. 1.
     """
-    panel = Panel.of(labels, apart=listed_features(by))
-    features = features_of(panel, by)
-    frame = labels_of(panel, features)
-    sampled, about = sampled_groups(panel, judges)
-    notes = [*panel.notes, *about]
+    panel, features, frame, sampled, notes = looked_at(labels, None, by, judges, errors=False)
     shares = grade_shares(frame, "_label", features, notes, sampled, level=level).rename({"_label": "grade"})
     apart = _other_documents(frame)
     if apart:
@@ -113,40 +95,26 @@ def distribution_tests(
 
     Reference: Kazai et al. (CIKM 2012), section 5.2; `holm`, `benjamini_hochberg` and `ordinal_test` in `karat.stats`.
     """
-    panel = Panel.of(labels, apart=listed_features(by))
-    features = features_of(panel, by)
-    frame = labels_of(panel, features)
-    sampled, about = sampled_groups(panel, judges)
-    notes = [*panel.notes, *about]
+    _, features, frame, sampled, notes = looked_at(labels, None, by, judges, errors=False)
     rows, few = list[dict[str, Any]](), 0
     for feature, cell in cells(frame, features, notes):
         parts = {tuple(map(str, key)): part for key, part in cell.partition_by("_group", "value", as_dict=True).items()}
         groups, values = sorted({group for group, _ in parts}), ordered(cell["value"])
-        asked: list[tuple[dict[str, str], list[pl.DataFrame], list[pl.DataFrame]]] = []
+        # What is compared, in words, and the values of both sides, each with the group whose labels they are.
+        asked = list[tuple[dict[str, str], list[tuple[str, str]], list[tuple[str, str]]]]()
         for value in values:
-            present = [group for group in groups if (group, value) in parts]
-            asked += [
-                (
-                    {"compared": "groups", "feature": feature, "value": value, "first": a, "second": b},
-                    [parts[a, value]],
-                    [parts[b, value]],
-                )
-                for a, b in combinations(present, 2)
-            ]
+            for a, b in combinations([group for group in groups if (group, value) in parts], 2):
+                names = {"compared": "groups", "feature": feature, "value": value, "first": a, "second": b}
+                asked.append((names, [(a, value)], [(b, value)]))
         for group in groups if feature != ALL else ():
             mine = [value for value in values if (group, value) in parts]
             for value in mine[: 1 if len(mine) == 2 else len(mine)] if len(mine) > 1 else ():
                 rest = [other for other in mine if other != value]
-                names = {"first": value, "second": rest[0] if len(rest) == 1 else "the rest"}
-                asked.append(
-                    (
-                        {"compared": "values", "feature": feature, "group": group, **names},
-                        [parts[group, value]],
-                        [parts[group, other] for other in rest],
-                    )
-                )
+                against = rest[0] if len(rest) == 1 else "the rest"
+                names = {"compared": "values", "feature": feature, "group": group, "first": value, "second": against}
+                asked.append((names, [(group, value)], [(group, other) for other in rest]))
         for names, first, second in asked:
-            one, other = pl.concat(first), pl.concat(second)
+            one, other = (pl.concat(parts[key] for key in side) for side in (first, second))
             if min(one["_query"].n_unique(), other["_query"].n_unique()) < FEWEST:
                 few += 1
             else:

@@ -34,7 +34,6 @@ _ASKS = pl.col("url").str.contains(r"\?[^#]")
 class Feature:
     """A feature that karat can make: what it means, which fact it needs, and how its slices read in a sentence."""
 
-    name: str
     about: str
     needs: tuple[str, ...]
     make: Callable[[pl.DataFrame], pl.Series]
@@ -82,89 +81,76 @@ def _unquoted(url: pl.Series) -> pl.Series:
 #: The features that karat makes, by name.
 FEATURES: Mapping[str, Feature] = MappingProxyType(
     {
-        feature.name: feature
-        for feature in (
-            Feature(
-                "wikipedia",
-                "WP: a page of Wikipedia; nWP: another",
-                ("url",),
-                _either("WP", HOST.str.contains(r"(?:^|\.)wikipedia\.org$")),
-                "page",
-                ("Wikipedia pages", "pages outside Wikipedia"),
-            ),
-            Feature(
-                "query_in_url",
-                "QiU: all the query's words are in the URL; nQiU: they are not",
-                ("query_text", "url"),
-                _query_in_url,
-                "page",
-                ("pages with the query in their URL", "pages without the query in their URL"),
-            ),
-            Feature(
-                "root_url",
-                "RU: the root of a site, so probably a home page; nRU: a page further down",
-                ("url",),
-                _either("RU", _PATH.is_in(["", "/"]) & ~_ASKS),
-                "page",
-                ("root pages", "pages that are no root"),
-            ),
-            Feature(
-                "url_depth",
-                "how many steps below the site's root the URL is",
-                ("url",),
-                _number(_PATH.str.count_matches(r"[^/]+")),
-                "page",
-                "pages at URL depth {}",
-            ),
-            Feature(
-                "domain",
-                "the site's host, without www",
-                ("url",),
-                lambda facts: facts.select(SITE).to_series(),
-                "page",
-                "pages of {}",
-            ),
-            Feature(
-                "query_length",
-                "how many words the query has",
-                ("query_text",),
-                _number(pl.col("query_text").str.count_matches(WORD)),
-                "query",
-                "queries of {} words",
-            ),
-            Feature(
-                "navigational",
-                "Nav: the user wants one certain page; nNav: the user wants something else",
-                ("query_kind",),
-                _either("Nav", pl.col("query_kind").str.contains("(?i)nav|^true$")),
-                "query",
-                ("navigational queries", "queries that are not navigational"),
-            ),
-            Feature(
-                "document_length",
-                "how many words the document has",
-                ("document_words",),
-                _number(pl.col("document_words")),
-                "page",
-                "documents of {} words",
-            ),
-            Feature(
-                "rank_shown",
-                "the best rank at which a system shows the document",
-                ("rank",),
-                _number(pl.col("rank")),
-                "page",
-                "results shown at rank {}",
-            ),
-            Feature(
-                "shown_by",
-                "the one system that has the document among its first ten, or several systems",
-                ("shown_by",),
-                lambda facts: facts["shown_by"],
-                "page",
-                "results shown by {}",
-            ),
-        )
+        "wikipedia": Feature(
+            "WP: a page of Wikipedia; nWP: another",
+            ("url",),
+            _either("WP", HOST.str.contains(r"(?:^|\.)wikipedia\.org$")),
+            "page",
+            ("Wikipedia pages", "pages outside Wikipedia"),
+        ),
+        "query_in_url": Feature(
+            "QiU: all the query's words are in the URL; nQiU: they are not",
+            ("query_text", "url"),
+            _query_in_url,
+            "page",
+            ("pages with the query in their URL", "pages without the query in their URL"),
+        ),
+        "root_url": Feature(
+            "RU: the root of a site, so probably a home page; nRU: a page further down",
+            ("url",),
+            _either("RU", _PATH.is_in(["", "/"]) & ~_ASKS),
+            "page",
+            ("root pages", "pages that are no root"),
+        ),
+        "url_depth": Feature(
+            "how many steps below the site's root the URL is",
+            ("url",),
+            _number(_PATH.str.count_matches(r"[^/]+")),
+            "page",
+            "pages at URL depth {}",
+        ),
+        "domain": Feature(
+            "the site's host, without www",
+            ("url",),
+            lambda facts: facts.select(SITE).to_series(),
+            "page",
+            "pages of {}",
+        ),
+        "query_length": Feature(
+            "how many words the query has",
+            ("query_text",),
+            _number(pl.col("query_text").str.count_matches(WORD)),
+            "query",
+            "queries of {} words",
+        ),
+        "navigational": Feature(
+            "Nav: the user wants one certain page; nNav: the user wants something else",
+            ("query_kind",),
+            _either("Nav", pl.col("query_kind").str.contains("(?i)nav|^true$")),
+            "query",
+            ("navigational queries", "queries that are not navigational"),
+        ),
+        "document_length": Feature(
+            "how many words the document has",
+            ("document_words",),
+            _number(pl.col("document_words")),
+            "page",
+            "documents of {} words",
+        ),
+        "rank_shown": Feature(
+            "the best rank at which a system shows the document",
+            ("rank",),
+            _number(pl.col("rank")),
+            "page",
+            "results shown at rank {}",
+        ),
+        "shown_by": Feature(
+            "the one system that has the document among its first ten, or several systems",
+            ("shown_by",),
+            lambda facts: facts["shown_by"],
+            "page",
+            "results shown by {}",
+        ),
     }
 )
 

@@ -6,32 +6,18 @@ from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from karat.errors import BadInput, Undefined
-from karat.judges.population import Judges, sampled_groups
-from karat.judges.slices import (
-    called,
-    cell_means,
-    cells,
-    does,
-    errors_of,
-    features_of,
-    grade_shares,
-    labels_of,
-    listed,
-    listed_features,
-    percent,
-    sentence,
-)
+from karat.judges.population import Judges
+from karat.judges.slices import called, cell_means, cells, does, grade_shares, listed, looked_at, percent, sentence
 from karat.labels import ALL, Panel
+from karat.labels.panel import Floats
 from karat.records import LabelsLike, Result
 from karat.records.base import count
 from karat.stats import FEWEST
 from karat.stats.regression import clustered_ols
 
-Floats = npt.NDArray[np.float64]
 Target = Literal["error", "label", "gold"]
 
 #: A text with more values than this enters a regression with its most frequent ones.
@@ -66,26 +52,18 @@ def against_gold(
 
     Reference: Kazai et al. (CIKM 2012), section 6.2, Table 5; Cameron, Gelbach and Miller (2011) for the errors.
     """
-    panel = Panel.of(labels, gold, apart=listed_features(by))
-    features = features_of(panel, by)
-    frame, drawn = errors_of(panel, features, weighed=True)
-    sampled, about = sampled_groups(panel, judges)
-    notes = [*panel.notes, *drawn, *about]
+    _, features, frame, sampled, notes = looked_at(labels, gold, by, judges, errors=True, weighed=True)
     names = ["error", "under", "correct", "over"]
-    frame = frame.with_columns(
-        _under=(pl.col("_error") < 0).cast(pl.Float64),
-        _correct=(pl.col("_error") == 0).cast(pl.Float64),
-        _over=(pl.col("_error") > 0).cast(pl.Float64),
-    )
+    error = pl.col("_error")
+    outcomes = {"_under": error < 0, "_correct": error == 0, "_over": error > 0}
+    frame = frame.with_columns(outcome.cast(pl.Float64).alias(name) for name, outcome in outcomes.items())
     parts = []
     for feature, cut in cells(frame, features, notes):
-        means = cell_means(cut, ["_" + name for name in names], [False, True, True, True], sampled, level=level)
+        table, means = cell_means(cut, ["_error", *outcomes], [False, True, True, True], sampled, level=level)
         figures = [
-            pl.Series(name + end, numbers[:, i])
-            for i, name in enumerate(names)
-            for end, numbers in (("", means.mean), ("_low", means.low), ("_high", means.high))
+            pl.Series(name + end, numbers[:, i]) for i, name in enumerate(names) for end, numbers in means.items()
         ]
-        placed = means.cells.with_columns(pl.lit(feature).alias("feature"), pl.col("value").cast(pl.String))
+        placed = table.with_columns(pl.col("value").cast(pl.String), feature=pl.lit(feature))
         parts.append(placed.select("group", "feature", "value", "n", "n_queries", "n_judges").with_columns(figures))
     table = pl.concat(parts).rename({"error_low": "low", "error_high": "high"})
     far = parts[0].sort(pl.col("error").abs(), descending=True) if parts[0].height > 4 else parts[0]
@@ -114,11 +92,7 @@ def error_distribution(
 
     Reference: Kazai et al. (CIKM 2012), Fig. 3.
     """
-    panel = Panel.of(labels, gold, apart=listed_features(by))
-    features = features_of(panel, by)
-    frame, drawn = errors_of(panel, features, weighed=True)
-    sampled, about = sampled_groups(panel, judges)
-    notes = [*panel.notes, *drawn, *about]
+    _, features, frame, sampled, notes = looked_at(labels, gold, by, judges, errors=True, weighed=True)
     rounded = frame.with_columns(pl.col("_error").round())
     if frame["_error"].n_unique() > rounded["_error"].n_unique() + 20:
         notes.append("errors are rounded to whole grades")
@@ -161,26 +135,21 @@ def gold_regression(
     """
     if target not in ("error", "label", "gold"):
         raise BadInput.at("the target", expected="error, label or gold", found=str(target))
-    panel = Panel.of(labels, gold, apart=listed_features(features))
-    names = features_of(panel, features)
+    _, names, frame, sampled, notes = looked_at(labels, gold, features, judges, errors=target != "label")
     if not names:
         raise BadInput.at("the features", expected="at least one", found="none")
-    frame, drawn = (labels_of(panel, names), []) if target == "label" else errors_of(panel, names)
-    sampled, about = sampled_groups(panel, judges)
-    notes = [*panel.notes, *drawn, *about]
     frame = frame.with_columns(pl.col(name).fill_nan(None) for name in names if frame[name].dtype.is_float())
     known = frame.drop_nulls(names)
     if known.height < frame.height:
         notes.append(f"{count(frame.height - known.height, 'label')} with an unknown feature left aside")
     if not known.height:
         raise Undefined("no label has all the features known")
-    column = {"label": "_label", "gold": "_gold", "error": "_error"}[target]
     terms, columns = _design(known, names, notes)
     parts, sure = [], []
     for (group,), rows in known.with_row_index("_row").group_by("_group", maintain_order=True):
         mine, query = rows["_row"].to_numpy(), rows["_query"].to_numpy()
         by_judge = rows["_judge"].to_numpy() if group in sampled else None
-        fit = clustered_ols(rows[column].to_numpy(), columns[mine], query, terms, judge=by_judge)
+        fit = clustered_ols(rows[f"_{target}"].to_numpy(), columns[mine], query, terms, judge=by_judge)
         low, high = fit.intervals(level)
         if fit.left_out:
             notes.append(
@@ -188,6 +157,8 @@ def gold_regression(
             )
         table = pl.DataFrame(
             {
+                "group": [str(group)] * len(fit.names),
+                "target": target,
                 "term": fit.names,
                 "coefficient": fit.coefficients,
                 "standard_error": fit.errors,
@@ -195,10 +166,11 @@ def gold_regression(
                 "high": high,
                 "t": fit.t,
                 "p": fit.p,
+                "n": [fit.n] * len(fit.names),
+                "n_queries": [fit.clusters] * len(fit.names),
             }
         )
-        size = (pl.lit(fit.n, pl.Int64).alias("n"), pl.lit(fit.clusters, pl.Int64).alias("n_queries"))
-        parts.append(table.select(pl.lit(str(group)).alias("group"), pl.lit(target).alias("target"), pl.all(), *size))
+        parts.append(table)
         sure += [(str(group), t, b, p) for t, b, p in zip(fit.names[1:], fit.coefficients[1:], fit.p[1:], strict=True)]
     clear = sorted((row for row in sure if row[3] < 0.05), key=lambda row: row[3])
     what = {"error": "the error", "label": "the label", "gold": "gold"}[target]
@@ -213,7 +185,7 @@ def gold_regression(
 
 def _design(frame: pl.DataFrame, features: Sequence[str], notes: list[str]) -> tuple[list[str], Floats]:
     """The columns of a regression: numbers as they are, a text's values as yes or no but for one."""
-    terms, columns = list[str](), list[npt.NDArray[np.float64]]()
+    terms, columns = list[str](), list[Floats]()
     for feature in features:
         values = frame[feature]
         if values.dtype.is_numeric():
@@ -221,23 +193,19 @@ def _design(frame: pl.DataFrame, features: Sequence[str], notes: list[str]) -> t
             columns.append(values.cast(pl.Float64).to_numpy())
             continue
         texts = values.cast(pl.String)
-        counted = (
-            frame.select("_query", value=texts)
-            .group_by("value")
-            .agg(pl.len().alias("n"), pl.col("_query").n_unique().alias("queries"))
-            .sort("n", "value", descending=[True, False])
+        often = (
+            frame.select("_query", value=texts).group_by("value").agg(n=pl.len(), queries=pl.col("_query").n_unique())
         )
-        found = counted["value"].to_list()
+        often = often.sort("n", "value", descending=[True, False])
+        found = often["value"].to_list()
         usual = next((v for v in found if v == "false" or (v[:1] == "n" and v[1:] in found)), found[0])
-        common = counted.filter((pl.col("value") != usual) & (pl.col("queries") >= FEWEST))["value"].to_list()
-        own, other = common[:MOST_VALUES], len(found) - 1 - len(common[:MOST_VALUES])
-        for value in own:
-            terms.append(f"{feature}={value}")
-            columns.append((texts == value).to_numpy().astype(np.float64))
+        own = often.filter((pl.col("value") != usual) & (pl.col("queries") >= FEWEST))["value"].to_list()[:MOST_VALUES]
+        terms += [f"{feature}={value}" for value in own]
+        columns += [(texts == value).to_numpy().astype(np.float64) for value in own]
+        other = len(found) - 1 - len(own)
         if other:
-            rare = ~texts.is_in([usual, *own])
             terms.append(f"{feature}=other")
-            columns.append(rare.to_numpy().astype(np.float64))
+            columns.append((~texts.is_in([usual, *own])).to_numpy().astype(np.float64))
             notes.append(
                 f"{feature}: {count(other, 'value')}, rare or of fewer than {FEWEST} queries, put together as other"
             )

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from karat.judges.agreement_figures import FIGURES, SHARES, resampled_figures
-from karat.judges.left_out import Judges, LeftOut, left_out
+from karat.judges.agreement_figures import FIGURES, SHARES, figures_of
+from karat.judges.left_out import AT_ONCE, LeftOut, left_out
+from karat.judges.population import Judges
 from karat.judges.sums import Sums
 from karat.labels import Panel
 from karat.labels.panel import Floats
@@ -14,36 +15,41 @@ from karat.stats import FEWEST, Resampling
 from karat.stats.kappas import fleiss_test
 
 
-def with_figures(
-    panel: Panel, sums: Sums, at: float, *, judges: Judges, level: float, draws: int, seed: int
-) -> pl.DataFrame:
+def with_figures(panel: Panel, sums: Sums, at: float, judges: Judges, resampling: Resampling) -> pl.DataFrame:
     """The rows with their figures, the ends of their intervals, Fleiss' p, and whether judges were a `sample`."""
-    resampling = Resampling(level, draws, seed)
-    found = left_out(panel, sums, at, judges if draws else "fixed")
+    found = left_out(panel, sums, at, judges if resampling.draws else "fixed")
     ends = np.full((2, *found.whole.shape), np.nan)
     starts = np.searchsorted(sums.row, np.arange(sums.rows.height + 1))
     sampled = [found.sampled(row) for row in range(sums.rows.height)]
     for row, queries in enumerate(sums.rows["n_queries"]):
-        if not draws or queries < FEWEST:
+        if not resampling.draws or queries < FEWEST:
             continue
         if sampled[row]:
-            ends[:, :, row] = _ends(found, row, level)
+            ends[:, :, row] = _ends(found, row, resampling.level)
             continue
-        drawn = resampled_figures(sums.tables[starts[row] : starts[row + 1]], panel.grades, at, resampling)
+        drawn = _resampled(sums.tables[starts[row] : starts[row + 1]], panel.grades, at, resampling)
         ends[:, :, row] = np.transpose([resampling.ends(of, queries) for of in drawn])
     # An undefined figure has no interval, even where some draws would define it.
     ends[:, np.isnan(found.whole)] = np.nan
     columns = [pl.Series("sample", sampled, pl.Boolean)]
-    for number, name in enumerate(FIGURES):
-        columns += [
-            pl.Series(name, found.whole[number]),
-            pl.Series(f"{name}_low", ends[0, number]),
-            pl.Series(f"{name}_high", ends[1, number]),
-        ]
+    for name, *values in zip(FIGURES, found.whole, *ends, strict=True):
+        columns += [pl.Series(name + end, of) for end, of in zip(("", "_low", "_high"), values, strict=True)]
         if name == "fleiss":
             p = fleiss_test(sums.of_rows(sums.tables[:, 0]), sums.of_rows(sums.spread))[1]
             columns.append(pl.Series("fleiss_p", p))
     return sums.rows.with_columns(columns)
+
+
+def _resampled(cells: Floats, grades: Floats, at: float, resampling: Resampling) -> Floats:
+    """The figures of resampled queries, figures x draws."""
+    flat = cells.reshape(len(cells), -1)
+    at_once = max(1, AT_ONCE // flat.shape[1])
+    found = []
+    for times in resampling.times(len(cells)):
+        for start in range(0, len(times), at_once):
+            summed = (times[start : start + at_once] @ flat).reshape(-1, *cells.shape[1:])
+            found.append(figures_of(summed, grades, at))
+    return np.concatenate(found, axis=1)
 
 
 def _ends(found: LeftOut, row: int, level: float) -> Floats:
@@ -55,7 +61,7 @@ def _ends(found: LeftOut, row: int, level: float) -> Floats:
 
     error, df = found.error(row)
     half, value = stdtrit(df, (1 + level) / 2) * error, found.whole[:, row]
-    share = np.isin(FIGURES, SHARES)
+    share = np.isin(list(FIGURES), SHARES)
     room = np.where(share, value * (1 - value), 1 - value)
     # Without room, nothing tells how far from the end a figure might be.
     reach = np.divide(half, room, out=np.full(len(half), np.nan), where=room > 1e-12)

@@ -11,7 +11,6 @@ from karat.errors import BadInput, Undefined
 from karat.judges.agreement import drawn_gold
 from karat.judges.dawid_skene import dawid_skene
 from karat.judges.em import named
-from karat.judges.error_model import ErrorModel
 from karat.judges.leniency import Leniency, leniency
 from karat.judges.others import Others
 from karat.judges.spammers import Signal, signals
@@ -34,7 +33,6 @@ def judge_table(
     labels: Panel | LabelsLike,
     *,
     gold: LabelsLike | None = None,
-    model: ErrorModel | None = None,
     level: float = 0.95,
     fewest: int = 10,
 ) -> Result:
@@ -57,8 +55,8 @@ def judge_table(
       of one grade though others gave it to the same documents far less often;
     - `seconds`: the median; `drift`: by how much labels for the same truth changed from first to last, by time where it
       is known, else by the order of the rows, with p over queries;
-    - `information`: what the judge's confusion matrix in `model` (Dawid-Skene unless given) tells about the truth, from
-      0 (a spammer) to 1 (always right): Raykar and Yu's score. Unlike `signal` it is high for who errs consistently;
+    - `information`: what the judge's confusion matrix by `dawid_skene` tells about the truth, from 0 (a spammer) to 1
+      (always right): Raykar and Yu's score. Unlike `signal` it is high for who errs consistently;
     - `signal`: how closely labels follow gold or the others, 1 for the typical judge. `likely_spammer` is true when it
       is no better than the same labels shuffled and clearly below two thirds of what judges do who look: with gold,
       those who are better than chance against it, so that it works where most judges are bad; without gold, the typical
@@ -94,7 +92,7 @@ def judge_table(
         pl.Series("likely_spammer", signal.spammer).set(~pl.Series(signal.spammer | signal.cleared), None),
     )
     who = table.judges.columns
-    frame = _with_information(frame, who, panel, model, notes)
+    frame = _with_information(frame, who, panel, notes)
     frame = _with_silent(frame, panel.silent.filter(pl.col("group") != GOLD).select(*who, "silent"), who)
     notes += [note for note in [drawn_gold(panel), *_notes(table, lenient, signal, fewest)] if note]
     finding = _finding(table, signal, lenient)
@@ -176,22 +174,18 @@ def _habits(table: _Table) -> list[pl.Series]:
 
 
 def _seconds(table: _Table) -> pl.Series:
-    frame = table.panel.frame
-    seconds = frame["seconds"] if "seconds" in frame.columns else pl.Series([None] * frame.height, dtype=pl.Float64)
-    took = pl.DataFrame({"judge": table.who, "seconds": seconds})
+    known = pl.col("seconds") if "seconds" in table.panel.frame.columns else pl.lit(None, pl.Float64)
+    took = table.panel.frame.select(judge=pl.Series(table.who), seconds=known)
     return took.group_by("judge").agg(pl.col("seconds").median()).sort("judge")["seconds"]
 
 
-def _with_information(
-    frame: pl.DataFrame, who: list[str], panel: Panel, model: ErrorModel | None, notes: list[str]
-) -> pl.DataFrame:
+def _with_information(frame: pl.DataFrame, who: list[str], panel: Panel, notes: list[str]) -> pl.DataFrame:
     """The table with what each judge's confusion matrix tells about the truth."""
-    if model is None:
-        try:
-            model = dawid_skene(panel)
-        except Undefined as reason:
-            notes.append(f"no information score: {reason}")
-            return frame.with_columns(pl.lit(np.nan).alias("information"))
+    try:
+        model = dawid_skene(panel)
+    except Undefined as reason:
+        notes.append(f"no information score: {reason}")
+        return frame.with_columns(information=np.nan)
     if not model.converged:
         notes.append(f"information is from a fit that did not converge: {model.finding}")
     levels = len(model.prior)

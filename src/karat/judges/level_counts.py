@@ -7,16 +7,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from karat.errors import BadInput, Undefined
 from karat.labels import Panel
+from karat.labels.panel import Flags, Floats, Ints
 from karat.stats import totals
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)

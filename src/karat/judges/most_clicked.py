@@ -7,18 +7,13 @@ Reference: Kazai, Craswell, Yilmaz and Tahaghoghi, An Analysis of Systematic Jud
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
-from karat.judges.clicked import Clicked, Counting, in_percent, shares
-from karat.labels.consensus import How
-from karat.labels.panel import Panel
+from karat.judges.clicked import Clicked, in_percent, shares
+from karat.labels.panel import Floats, Ints, Panel
 from karat.records import ClickLog, Clicks, LabelsLike, Result
 from karat.records.base import count
 from karat.stats import FEWEST, Resampling
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 
 def most_clicked(
@@ -28,8 +23,6 @@ def most_clicked(
     by: str | None = None,
     minimum_clicks: int = 100,
     high: float | None = None,
-    counting: Counting = "clicks",
-    consensus: How = "median",
     level: float = 0.95,
     draws: int = 1000,
     seed: int = 0,
@@ -47,17 +40,12 @@ def most_clicked(
     Documents clicked equally often share their query's answer. `by` splits the queries by what the most clicked
     document is. A lenient group has a high p_a and a low p_r.
     """
-    data = Clicked.of(labels, clicks, by=by, minimum=minimum_clicks, counting=counting, consensus=consensus)
+    data = Clicked.of(labels, clicks, by, minimum_clicks)
     notes = list(data.notes)
-    least = _high(data, high, notes)
-    # Which documents are of which kind; without a feature, all are of one.
-    kinds = {"": np.ones(len(data.query), bool)}
-    if data.value is not None:
-        texts = data.value.cast(pl.String)
-        kinds = {kind: (texts == kind).fill_null(False).to_numpy() for kind in data.kinds()}
-    cells, parts = [], []
+    least = _high(data.panel, high, notes)
+    cells, parts = list[tuple[str, ...]](), []
     tied = single = 0
-    for group, label in zip(data.groups, data.label, strict=True):
+    for group, label in zip(data.panel.groups, data.label, strict=True):
         given = ~np.isnan(label)
         best = _largest(data.query, np.where(given, data.clicks, -1), data.queries)
         top = given & (data.clicks > 0) & (data.clicks == best[data.query])
@@ -67,8 +55,8 @@ def most_clicked(
         tied += int((of_query > 1).sum())
         single += int((alone & (of_query > 0)).sum())
         weight = 1 / np.maximum(of_query, 1)[data.query]
-        for kind, documents in kinds.items():
-            mine = top & documents
+        for number, kind in enumerate(data.kinds):
+            mine = top & (data.kind == number)
             cells.append((group, kind))
             relative = mine & ~alone[data.query]
             found = [
@@ -85,39 +73,39 @@ def most_clicked(
         notes.append(f"{tied:,} times documents were clicked equally often and share their query's answer")
     if single:
         notes.append(f"{single:,} times a group labelled one document of the query: left out of p_r")
-    frame = pl.DataFrame(
-        {
-            "group": [cell[0] for cell in cells],
-            **({"value": [cell[1] for cell in cells]} if by is not None else {}),
-            **{name: ends[:, 0] for name, ends in (("p_a", share), ("p_a_low", low), ("p_a_high", high_end))},
-            **{name: ends[:, 1] for name, ends in (("p_r", share), ("p_r_low", low), ("p_r_high", high_end))},
-            "n_queries": (table.max(axis=(1, 2)) > 0).sum(axis=1) if np.isnan(least) else asked[:, 0],
-            "n_relative": asked[:, 1],
-        }
+    names = ["group", "value"] if by is not None else ["group"]
+    frame = pl.DataFrame([cell[: len(names)] for cell in cells], schema=names, orient="row").with_columns(
+        *(
+            pl.Series(name + end, ends[:, n])
+            for n, name in enumerate(("p_a", "p_r"))
+            for end, ends in (("", share), ("_low", low), ("_high", high_end))
+        ),
+        pl.Series("n_queries", (table.max(axis=(1, 2)) > 0).sum(axis=1) if np.isnan(least) else asked[:, 0]),
+        pl.Series("n_relative", asked[:, 1]),
     )
     if draws and np.isnan(low).any():
         notes.append(f"no interval for fewer than {FEWEST} queries, or where all of them agree")
     return Result(frame, _most_clicked_finding(frame, least, level), tuple(notes))
 
 
-def _largest(query: Ints, values: npt.NDArray[np.generic], queries: int) -> Floats:
+def _largest(query: Ints, values: Floats | Ints, queries: int) -> Floats:
     """The largest value of each query."""
     largest = np.full(queries, -np.inf)
     np.maximum.at(largest, query, values.astype(np.float64))
     return largest
 
 
-def _high(data: Clicked, high: float | None, notes: list[str]) -> float:
+def _high(panel: Panel, high: float | None, notes: list[str]) -> float:
     """The least of the high labels: the second highest of the scale; NaN where that says nothing."""
     if high is not None:
         return high
-    if data.highest is None:
+    if len(panel.grades) <= 2:
         notes.append("p_a is undefined: both of two labels would be high; name the least high grade with high")
         return float("nan")
-    if not data.scaled:
-        second, first = data.highest
+    second, first = panel.grades[-2:].tolist()
+    if panel.scale is None:
         notes.append(f"no scale given: the two highest labels seen, {second:g} and {first:g}, are the high ones")
-    return data.highest[0]
+    return float(second)
 
 
 def _most_clicked_finding(frame: pl.DataFrame, least: float, level: float) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
+import polars as pl
 
 from karat.errors import BadInput
 from karat.labels import GOLD, Panel
@@ -14,6 +15,13 @@ from karat.records.base import count
 Judges = Literal["sample", "fixed"]
 #: So few judges cannot tell how much others like them would differ.
 FEWEST_JUDGES = 5
+THESE = "intervals are for these judges, not for others like them"
+
+
+def check_judges(judges: str) -> None:
+    """Refuse what is no way to take judges."""
+    if judges not in get_args(Judges):
+        raise BadInput.at("judges", expected=" or ".join(get_args(Judges)), found=str(judges))
 
 
 def sampled_groups(panel: Panel, judges: Judges = "sample") -> tuple[frozenset[str], list[str]]:
@@ -25,28 +33,21 @@ def sampled_groups(panel: Panel, judges: Judges = "sample") -> tuple[frozenset[s
 
     Judges who have names and are five or more are a sample, unless `fixed` is asked for. Gold is nobody's habit.
     """
-    if judges not in ("sample", "fixed"):
-        raise BadInput.at("judges", expected="sample or fixed", found=str(judges))
-    people = panel.judges[np.unique(panel.judge)]
-    people = people.filter(people["group"] != GOLD)
-    groups = [name for name in panel.groups if name in people["group"]]
+    check_judges(judges)
+    people = panel.judges[np.unique(panel.judge)].filter(pl.col("group") != GOLD)
+    groups = people.group_by("group").agg(n=pl.len(), nameless=pl.col("judge").null_count()).sort("group")
     if judges == "fixed":
-        return frozenset(), ["intervals are for these judges, not for others like them"] if groups else []
+        return frozenset(), [THESE] if groups.height else []
     sampled, notes = set[str](), list[str]()
-    for name in groups:
-        mine = people.filter(people["group"] == name)
+    for name, number, nameless in groups.iter_rows():
         who = name if panel.has_groups else "the study"
-        if mine["judge"].null_count():
-            if mine["judge"].null_count() < mine.height or mine.height > 1:
-                notes.append(
-                    f"{who} has judges without names: intervals are for these judges, not for others like them"
-                )
-        elif mine.height < FEWEST_JUDGES:
-            judged = count(mine.height, "judge")
-            notes.append(f"{who} has {judged}: intervals are for these judges, not for others like them")
-        else:
+        if nameless and number > 1:
+            notes.append(f"{who} has judges without names: {THESE}")
+        elif not nameless and number < FEWEST_JUDGES:
+            notes.append(f"{who} has {count(number, 'judge')}: {THESE}")
+        elif not nameless:
             sampled.add(name)
     if sampled:
-        whose = f" ({', '.join(sorted(sampled))})" if len(sampled) < len(groups) else ""
+        whose = f" ({', '.join(sorted(sampled))})" if len(sampled) < groups.height else ""
         notes.insert(0, f"intervals are for judges like these{whose}: errors are clustered by query and judge")
     return frozenset(sampled), notes

@@ -8,18 +8,16 @@ from itertools import combinations
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from karat.errors import BadInput, Undefined
 from karat.judges.slices import errors_of, labels_of, sliced
 from karat.labels import GOLD, Panel
+from karat.labels.panel import Flags, Floats, Ints
 from karat.records import Judgments
 from karat.stats import totals
 from karat.stats.regression import clustered_ols
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 #: What differs on a slice: how far labels are off and in which direction, or how often they are right.
 Kind = Literal["bias", "noise"]
 
@@ -51,14 +49,14 @@ class Side:
     #: The same differences seen from the other group's labels, where its judges are a sample, too.
     other: Side | None = None
 
-    def inside(self, where: tuple[tuple[str, int], ...]) -> npt.NDArray[np.bool_]:
+    def inside(self, where: tuple[tuple[str, int], ...]) -> Flags:
         """Which rows are in a slice."""
         mask = np.ones(len(self.query), np.bool_)
         for feature, value in where:
             mask &= self.codes[feature] == value
         return mask
 
-    def p_of_last(self, columns: list[npt.NDArray[np.bool_]], known: npt.NDArray[np.bool_] | None = None) -> float:
+    def p_of_last(self, columns: list[Flags], known: Flags | None = None) -> float:
         """The p value of the last of some yes-or-no columns beside the grades and the others; 1 where they tell it."""
         rows = np.ones(len(self.query), np.bool_) if known is None else known
         grades, judges = int(self.grade.max()) + 1, 1 if self.judge is None else int(self.judge.max()) + 1
@@ -90,9 +88,18 @@ class Slice:
     effect: float
     #: How far the interval goes to each side.
     reach: float
-    df: float
     p: float
     p_bh: float = np.nan
+
+    @property
+    def low(self) -> float:
+        """The lower end of the interval."""
+        return self.effect - self.reach
+
+    @property
+    def high(self) -> float:
+        """The upper end of the interval."""
+        return self.effect + self.reach
 
 
 def own_columns(panel: Panel) -> list[str]:
@@ -110,12 +117,10 @@ def own_columns(panel: Panel) -> list[str]:
     return names
 
 
-def both_sides(
-    panel: Panel, features: list[str], slices: int, same_grade: bool, sampled: Collection[str]
-) -> tuple[list[Side], list[str]]:
+def both_sides(panel: Panel, features: list[str], sampled: Collection[str]) -> tuple[list[Side], list[str]]:
     """Each group against gold, for bias and for noise; without gold, each two groups against each other."""
     frame, notes = errors_of(panel, features) if panel.has_gold else (labels_of(panel, features), [])
-    cut = [sliced(frame[name], slices).alias(name) for name in features]
+    cut = [sliced(frame[name]).alias(name) for name in features]
     names = {s.name: s.dtype.categories.to_list() for s in cut if isinstance(s.dtype, pl.Enum)}
     frame = frame.select(pl.col("^_.*$")).hstack([s.to_physical().cast(pl.Int64).fill_null(-1) for s in cut])
     groups = frame["_group"].unique().sort().to_list()
@@ -123,7 +128,7 @@ def both_sides(
     if panel.has_gold:
         for group in groups:
             part = frame.filter(pl.col("_group") == group).with_columns(_difference="_error", _grade="_gold")
-            bias = _side(group, GOLD, part, names, same_grade, group in sampled)
+            bias = _side(group, GOLD, part, names, group in sampled)
             right = (bias.difference == 0).astype(np.float64)
             sides += [bias, replace(bias, kind="noise", difference=right, noise=_noise(part, bias.grade, right))]
         return sides, notes
@@ -140,8 +145,7 @@ def both_sides(
         ]
         if seen[0].height:
             there, back = (
-                _side(one, other, part, names, same_grade, mine in sampled)
-                for part, mine in zip(seen, (one, other), strict=True)
+                _side(one, other, part, names, mine in sampled) for part, mine in zip(seen, (one, other), strict=True)
             )
             sides.append(replace(there, other=back if other in sampled else None))
     if not sides:
@@ -161,14 +165,12 @@ def _against(frame: pl.DataFrame, means: pl.DataFrame, mine: str, theirs: str, s
     )
 
 
-def _side(
-    group: str, against: str, part: pl.DataFrame, names: dict[str, list[str]], same_grade: bool, sampled: bool
-) -> Side:
+def _side(group: str, against: str, part: pl.DataFrame, names: dict[str, list[str]], sampled: bool) -> Side:
     grade = sliced(part["_grade"], MOST_GRADES).rank("dense").cast(pl.Int64) - 1
     part = part.with_columns(
         pl.col("_query", "_judge").rank("dense").cast(pl.Int64) - 1,
         _pair=1.0 / pl.len().over("_item"),
-        _grade=grade if same_grade else pl.lit(0, pl.Int64),
+        _grade=grade,
     )
     difference, grades = part["_difference"].to_numpy(), part["_grade"].to_numpy()
     return Side(

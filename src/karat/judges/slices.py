@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from karat.errors import BadInput, Undefined
 from karat.judges.features import FEATURES
+from karat.judges.population import Judges, sampled_groups
 from karat.labels import ALL, Panel
+from karat.labels.panel import MOST_GRADES, Floats
+from karat.records import LabelsLike
 from karat.records.base import count
 from karat.records.scale import refuse_many_grades
 from karat.stats import FEWEST, check_level
 from karat.stats.two_way import variance_of_means
 
-Floats = npt.NDArray[np.float64]
-
-#: More grades than this are measurements, whose distribution is no table.
-MOST_GRADES = 101
 #: Into how many slices a number is cut.
 SLICES = 4
 #: A variance that is rounding.
@@ -41,6 +39,33 @@ def features_of(panel: Panel, by: str | Sequence[str] | None) -> list[str]:
 def listed_features(by: str | Sequence[str] | None) -> list[str]:
     """One name, several or none as a list."""
     return [] if by is None else [by] if isinstance(by, str) else list(dict.fromkeys(by))
+
+
+class Looked(NamedTuple):
+    """Labels to look at by features, the groups whose judges are a sample, and what to know about them."""
+
+    panel: Panel
+    features: list[str]
+    frame: pl.DataFrame
+    sampled: Collection[str]
+    notes: list[str]
+
+
+def looked_at(
+    labels: Panel | LabelsLike,
+    gold: LabelsLike | None,
+    by: str | Sequence[str] | None,
+    judges: Judges,
+    *,
+    errors: bool,
+    weighed: bool = False,
+) -> Looked:
+    """The labels with these features; their `errors` against gold where these are asked for (`errors_of`)."""
+    panel = Panel.of(labels, gold, apart=listed_features(by))
+    features = features_of(panel, by)
+    frame, drawn = errors_of(panel, features, weighed=weighed) if errors else (labels_of(panel, features), [])
+    sampled, about = sampled_groups(panel, judges)
+    return Looked(panel, features, frame, sampled, [*panel.notes, *drawn, *about])
 
 
 def labels_of(panel: Panel, features: Sequence[str] = ()) -> pl.DataFrame:
@@ -69,18 +94,17 @@ def errors_of(panel: Panel, features: Sequence[str] = (), *, weighed: bool = Fal
     judged = judged.kept(~np.isnan(judged.truth))
     if not len(judged.item):
         raise Undefined("no label is of a document with a gold label")
-    truth = pl.DataFrame({"_item": np.arange(len(panel.gold)), "_gold": panel.grades[panel.gold]})
-    weight = pl.DataFrame({"_item": np.arange(len(panel.gold)), "_chance": panel.gold_weight})
-    frame = labels_of(judged, features).join(truth, on="_item", how="left", maintain_order="left")
+    frame = labels_of(judged, features)
+    item = frame["_item"].to_numpy()
+    frame = frame.with_columns(_gold=pl.Series(panel.grades[panel.gold[item]]))
     frame = frame.with_columns(_error=pl.col("_label") - pl.col("_gold"))
-    different = float(np.ptp(panel.gold_weight[panel.gold >= 0])) > 0
-    if not different:
+    if not np.ptp(panel.gold_weight[panel.gold >= 0]) > 0:
         return frame, []
     drawn = "gold documents were drawn with different probabilities"
     if not weighed:
         return frame, [f"{drawn}, but count alike here"]
-    frame = frame.join(weight, on="_item", how="left", maintain_order="left")
-    return frame.with_columns(_weight="_chance"), [f"{drawn}: each counts with 1 / its probability"]
+    weight = pl.Series(panel.gold_weight[item])
+    return frame.with_columns(_weight=weight), [f"{drawn}: each counts with 1 / its probability"]
 
 
 def cells(frame: pl.DataFrame, features: Sequence[str], notes: list[str]) -> Iterator[tuple[str, pl.DataFrame]]:
@@ -140,20 +164,12 @@ def ordered(values: pl.Series) -> list[str]:
     return values.unique().sort().cast(pl.String).to_list()
 
 
-@dataclass(frozen=True, eq=False)
-class Means:
-    """The mean of some columns in each cell (group, value, n, n_queries, n_judges), with intervals."""
-
-    cells: pl.DataFrame
-    mean: Floats
-    low: Floats
-    high: Floats
-
-
 def cell_means(
     frame: pl.DataFrame, columns: Sequence[str], shares: Sequence[bool], sampled: Collection[str], *, level: float
-) -> Means:
+) -> tuple[pl.DataFrame, dict[str, Floats]]:
     """Means of the columns over the labels of each group and `value`; `shares` says which are of zeros and ones.
+
+    The cells (group, value, n, n_queries, n_judges), and of each the means and the `_low` and `_high` ends.
 
     Errors are clustered by query, and by judge in the groups whose judges are a sample. With fewer than five queries,
     or where all labels are alike, there is no interval; but a share that is 0 everywhere ends where so many queries
@@ -187,7 +203,7 @@ def cell_means(
         never, always = of_shares & alike & (mean[at] == 0), of_shares & alike & (mean[at] == 1)
         low[at, never], high[at, never] = 0.0, missed
         low[at, always], high[at, always] = 1 - missed, 1.0
-    return Means(table.rename({"_group": "group"}), mean, low, high)
+    return table.rename({"_group": "group"}), {"": mean, "_low": low, "_high": high}
 
 
 def _wilson(share: Floats, error: Floats, reach: Floats) -> tuple[Floats, Floats]:
@@ -217,18 +233,17 @@ def grade_shares(
     )
     parts = []
     for feature, cut in cells(frame, features, notes):
-        means = cell_means(cut, names, [True] * len(names), sampled, level=level)
+        table, means = cell_means(cut, names, [True] * len(names), sampled, level=level)
         given = cut.group_by("_group", "value").agg(pl.col(names).sum()).sort("_group", "value")
-        many, k = means.cells.height, len(grades)
-        rows = means.cells.rename({"n": "n_labels"})[np.repeat(np.arange(many), k)].with_columns(
-            pl.lit(feature).alias("feature"),
+        rows = table.rename({"n": "n_labels"})[np.repeat(np.arange(table.height), len(grades))].with_columns(
             pl.col("value").cast(pl.String),
-            pl.Series(column, grades * many, dtype=pl.Float64),
+            pl.Series(column, grades * table.height, dtype=pl.Float64),
             pl.Series("n", given.select(names).to_numpy().ravel().astype(np.int64)),
             *(
                 pl.Series(name, numbers.ravel())
-                for name, numbers in (("share", means.mean), ("low", means.low), ("high", means.high))
+                for name, numbers in zip(("share", "low", "high"), means.values(), strict=True)
             ),
+            feature=pl.lit(feature),
         )
         parts.append(rows)
     sizes = ["n_labels", "n_queries", "n_judges"]

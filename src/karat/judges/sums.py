@@ -114,26 +114,20 @@ def within_groups(panel: Panel, by: By, groups: Sequence[str]) -> Sums:
     cell[place] = query
     counts = label_counts(place, grade, len(items), panel.levels)
     sums = pair_sums(counts, cell, len(cells))
-    judges = _different(row, judge)[0]
-    n_judges = np.bincount(judges[:, 0], minlength=len(rows))
-    unknown = np.bincount(judges[:, 0], panel.nameless[judges[:, 1]], len(rows)) > 0
-    # Of two judges, each has one label on every pair: sorted by judge, they come in turns.
-    duo = np.flatnonzero((n_judges == 2)[row] & ~unknown[row])
-    duo = duo[np.lexsort((judge[duo], place[duo]))]
-    table = cross_table(query[duo[::2]], grade[duo[::2]], grade[duo[1::2]], len(cells), panel.levels)
     frame = pl.DataFrame(
         {
             "group": [names[number] for number in rows // (len(by.values) + 1)],
             "against": pl.Series([None] * len(rows), dtype=pl.String),
             "value": rows % (len(by.values) + 1) - 1,
             "labels": [panel.labels] * len(rows),
-            "n_queries": np.bincount(cells[:, 0], minlength=len(rows)),
-            "n_pairs": np.bincount(items[:, 0], minlength=len(rows)),
-            "n_labels": np.bincount(row, minlength=len(rows)),
-            "n_judges": pl.Series(n_judges).set(pl.Series(unknown), None),
+            **_counted(panel, len(rows), cells[:, 0], items[:, 0], row, judge),
             "n_single": single,
         },
     )
+    # Of two judges, each has one label on every pair: sorted by judge, they come in turns.
+    duo = np.flatnonzero((frame["n_judges"] == 2).fill_null(False).to_numpy()[row])
+    duo = duo[np.lexsort((judge[duo], place[duo]))]
+    table = cross_table(query[duo[::2]], grade[duo[::2]], grade[duo[1::2]], len(cells), panel.levels)
 
     def less(some: Ints) -> Floats:
         return _without_one(counts[place[some]], grade[some])
@@ -240,18 +234,13 @@ def _two_sides(panel: Panel, a: _Side, b: _Side) -> Sums:
     side = np.repeat([0, 1], [len(a.pair), len(b.pair)])
     shared = np.isin(pair, pairs)
     place, judge, without, side = np.searchsorted(pairs, pair[shared]), judge[shared], without[shared], side[shared]
-    judges = _different(row[place], judge)[0]
-    unknown = np.bincount(judges[:, 0], panel.nameless[judges[:, 1]], len(rows)) > 0
     frame = pl.DataFrame(
         {
             "group": [panel.groups[a.group]] * len(rows),
             "against": [panel.groups[b.group]] * len(rows),
             "value": rows - 1,
             "labels": ["all"] * len(rows),
-            "n_queries": np.bincount(cells[:, 0], minlength=len(rows)),
-            "n_pairs": np.bincount(row, minlength=len(rows)),
-            "n_labels": np.bincount(row[place], minlength=len(rows)),
-            "n_judges": pl.Series(np.bincount(judges[:, 0], minlength=len(rows))).set(pl.Series(unknown), None),
+            **_counted(panel, len(rows), cells[:, 0], row, row[place], judge),
             "n_single": np.zeros(len(rows), np.int64),
         },
     )
@@ -273,6 +262,15 @@ def _of_two(table: Floats) -> Floats:
     """All tables of two sides. With two labels each, an item's pairs weigh 2/(2(2-1)) = 1."""
     both_ways = table + np.swapaxes(table, 1, 2)
     return np.stack([both_ways / 2, both_ways, table], axis=1)
+
+
+def _counted(panel: Panel, rows: int, query: Ints, pair: Ints, label: Ints, judge: Ints) -> dict[str, pl.Series]:
+    """How many queries, pairs, labels and judges each row has, from the rows of each; null where judges lack names."""
+    people = _different(label, judge)[0]
+    unknown = np.bincount(people[:, 0], panel.nameless[people[:, 1]], rows) > 0
+    of = {"n_queries": query, "n_pairs": pair, "n_labels": label, "n_judges": people[:, 0]}
+    counts = {name: pl.Series(np.bincount(row, minlength=rows)) for name, row in of.items()}
+    return counts | {"n_judges": counts["n_judges"].set(pl.Series(unknown), None)}
 
 
 def overall_name(panel: Panel) -> str:

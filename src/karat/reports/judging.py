@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import polars as pl
 
-from karat.errors import KaratError, Undefined
+from karat.errors import Undefined
 from karat.judges import (
     add_features,
     against_clicks,
     against_gold,
     agreement,
-    dawid_skene,
     distribution,
     error_distribution,
     find_bias,
@@ -203,11 +202,7 @@ def _bias(study: Study, labels: Judgments) -> Section:
 
 
 def _each_judge(labels: Judgments, gold: Judgments | None) -> Section:
-    try:
-        model = dawid_skene(labels, gold=gold)
-    except KaratError:
-        model = None
-    result = judge_table(labels, gold=gold, model=model)
+    result = judge_table(labels, gold=gold)
     frame = result.frame
     figure_of = (
         "accuracy" if gold is not None and frame["accuracy"].is_not_nan().sum() > frame.height / 2 else "agreement"

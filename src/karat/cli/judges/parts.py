@@ -41,8 +41,7 @@ def agreement(given: Judged) -> Tables:
 @part(of_labels(options.gold, options.level), examples="karat judges error crowd.csv --gold gold.csv")
 def error(given: Judged) -> Tables:
     """A row for each judge: agreement with the others, accuracy, leniency, pace, drift, and who may be a spammer."""
-    model = analysis.dawid_skene(given.judgments, gold=given.gold)
-    return {"Judges": analysis.judge_table(given.judgments, gold=given.gold, model=model, level=given.level)}
+    return {"Judges": analysis.judge_table(given.judgments, gold=given.gold, level=given.level)}
 
 
 @part(

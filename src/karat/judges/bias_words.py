@@ -1,0 +1,76 @@
+"""A slice on which a group errs otherwise than on the rest: as a row of a table, and as a sentence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+
+from karat.judges.features import FEATURES
+from karat.judges.sides import Slice
+from karat.judges.slices import called, does, percent
+from karat.labels import GOLD
+from karat.records.base import count
+
+SCHEMA: dict[str, type[pl.DataType]] = {
+    **dict.fromkeys(["group", "against", "kind", "slice"], pl.String),
+    **dict.fromkeys(["effect", "low", "high", "p", "p_bh", "inside", "outside"], pl.Float64),
+    **dict.fromkeys(["n", "n_pairs", "n_queries"], pl.Int64),
+    **dict.fromkeys(["feature", "value", "feature_2", "value_2"], pl.String),
+    "found": pl.Boolean,
+    "because_of": pl.String,
+}
+
+
+def row_of(s: Slice) -> dict[str, Any]:
+    """The slice with its figures, by column."""
+    figures = ("effect", "low", "high", "p", "p_bh", "inside", "outside", "n", "n_pairs", "n_queries")
+    parts = [(feature, s.side.names[feature][value]) for feature, value in s.where] + [(None, None)]
+    return {
+        **{name: getattr(s.side, name) for name in ("group", "against", "kind")},
+        "slice": words_of(s),
+        **{name: getattr(s, name) for name in figures},
+        **dict(zip(("feature", "value", "feature_2", "value_2"), (*parts[0], *parts[1]), strict=True)),
+    }
+
+
+def finding_of(s: Slice, level: float) -> str:
+    """A finding as a sentence."""
+    group, size = s.side.group, abs(s.effect)
+    of = f"{count(s.n_pairs, 'pair')} of {count(s.n_queries, 'query', 'queries')}"
+    if s.side.kind == "noise":
+        less = "less" if s.effect < 0 else "more"
+        apart = f"{100 * (size - s.reach):.0f} to {100 * (size + s.reach):.0f} points at the same grade"
+        return (
+            f"{called(group)} {does(group, 'be')} right {less} often on {words_of(s)}: {percent(s.inside)} against "
+            f"{percent(s.outside)} ({100 * level:g} % interval of the difference {apart}; {of})"
+        )
+    interval = f"({100 * level:g} % interval {size - s.reach:.2f} to {size + s.reach:.2f}; {of})"
+    if s.side.against != GOLD:
+        way = "higher" if s.effect > 0 else "lower"
+        return (
+            f"against {called(s.side.against)}, {called(group)} {does(group, 'rate')} {words_of(s)} "
+            f"{size:.2f} of a grade {way} than the rest {interval}"
+        )
+    verb = does(group, "overrate" if s.inside > 0 else "underrate")
+    more = "more" if (s.effect > 0) == (s.inside > 0) else "less"
+    return f"{called(group)} {verb} {words_of(s)} by {size:.2f} of a grade {more} than the rest {interval}"
+
+
+def words_of(s: Slice) -> str:
+    """The slice as a sentence names it: Wikipedia pages for queries of 5 or more words."""
+    named, plain = list[tuple[str, str]](), list[str]()
+    for feature, value in s.where:
+        name = s.side.names[feature][value]
+        known = FEATURES.get(feature)
+        if known is None:
+            plain.append(f"{feature} {name}")
+        elif isinstance(known.reads, str):
+            named.append((known.of, known.reads.format(name).replace(" 1 words", " 1 word")))
+        else:
+            named.append((known.of, known.reads[name == "false" or name[:1] == "n"]))
+    named.sort(key=lambda part: part[0])
+    words = " ".join(part[1] for part in named[:1]) or "pairs"
+    if len(named) > 1:
+        words += f" {'among' if named[0][0] == named[1][0] else 'for'} {named[1][1]}"
+    return f"{words} with {' and '.join(plain)}" if plain else words
