@@ -136,7 +136,7 @@ def compare(
     found, more = every[0], Extras()
     if len(every) > 1:
         more = replace(more, measures=by_measure(every))
-    if by is not None:
+    if by is not None and found.verdict != "cannot say":
         known = study.queries if study.queries is not None else Queries.of({"query": found.by_query["query"]})
         more = replace(more, groups=by_group(found, groups_of(known, by), by))
     if moved is not None:

@@ -43,7 +43,7 @@ collected in the folder's karat.db is used where there are no files of it."""
 @click.option("--preferences", metavar="FILE", help="What users preferred, side by side.")
 @options.clicks
 @options.group
-@options.measure(otherwise="nDCG@10, or P@10 with gold labels")
+@options.measure(otherwise="nDCG@10")
 @click.option("--also", multiple=True, metavar="MEASURE", help="A measure to score beside it; may be repeated.")
 @options.difference(0.02)
 @options.n_gold(300)

@@ -50,6 +50,9 @@ def print_scores(scores: Scores, by_query: bool = False) -> None:
         if place:
             out.print()
         out.print(table)
+    if scores.corrected is not None:
+        out.print()
+        _print_corrected(out, scores)
     if by_query:
         for system in systems:
             mine = scores.queries.filter(pl.col("system") == system)
@@ -63,6 +66,24 @@ def print_scores(scores: Scores, by_query: bool = False) -> None:
         say(out, f"- {note}")
     if len(scores.notes) > MOST_NOTES:
         say(out, f"- and {len(scores.notes) - MOST_NOTES:,} more notes, all of them with --json")
+
+
+def _print_corrected(out: Console, scores: Scores) -> None:
+    """Scores by the labels beside those that gold labels correct; why one is not is said once."""
+    assert scores.corrected is not None
+    plain = {(row["system"], row["measure"]): row for row in scores.means.iter_rows(named=True)}
+    rows, reasons = [], dict[str, list[str]]()
+    for row in scores.corrected.iter_rows(named=True):
+        by_labels = plain[row["system"], row["measure"]]["value"]
+        places = decimals(row["low"], row["high"])
+        if row["reason"]:
+            reasons.setdefault(row["reason"], []).append(row["measure"])
+        cell = "-" if math.isnan(row["value"]) else _with_interval(row, places)
+        rows.append([row["system"], row["measure"], figure(by_labels, places), cell, f"{row['n_gold']:,}"])
+    for table in side_by_side(["system", "measure", "by labels", "corrected", "gold"], rows, out.width, lead=2):
+        out.print(table)
+    for reason, measures in reasons.items():
+        say(out, f"- {', '.join(dict.fromkeys(measures))} not corrected: {reason}")
 
 
 def say(out: Console, text: str) -> None:

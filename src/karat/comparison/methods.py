@@ -77,7 +77,11 @@ def notes_on(
     if gold is not None:
         notes += [*gold.notes, *found.notes]
     if estimates:
-        notes += [f"{name}: {why}" for name, why in found.refused.items() if name != chosen]
+        silent: dict[str, list[str]] = {}
+        for name, why in found.refused.items():
+            if name != chosen:
+                silent.setdefault(why, []).append(name)
+        notes += [f"{' and '.join(names)}: {why}" for why, names in silent.items()]
     notes += [note for name, estimate in estimates.items() if name != chosen for note in estimate.notes]
     if chosen in estimates and estimates[chosen].n_queries < FEW:
         notes.append(f"{estimates[chosen].n_queries} queries only: the interval is a guess")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import numpy.typing as npt
 
 from karat.estimate.gold_sample import Gold
 from karat.estimate.pool import Pool
@@ -12,6 +13,8 @@ from karat.estimate.scoring import Scorer
 from karat.measures import DCG, ERR, RBP, RR, Linear, Measure, is_linear, nDCG
 from karat.measures.graded import discount_named
 from karat.records import Runs
+
+Floats = npt.NDArray[np.float64]
 
 
 def stand_in(measure: Measure) -> Linear | None:
@@ -30,22 +33,43 @@ def stand_in(measure: Measure) -> Linear | None:
     return None
 
 
-def pool_for(runs: Runs, queries: list[str], scorer: Scorer, gold: Gold | None = None) -> Pool | None:
+def pool_for(
+    runs: Runs, queries: list[str], scorer: Scorer, gold: Gold | None = None, *, ideal: bool = False
+) -> Pool | None:
     """The pool for the scorer's measure; none where gold labels of single documents cannot correct it.
 
-    For nDCG a document weighs the more the less there is to be found for its query, by the judge's labels.
+    For nDCG a document weighs the more the less there is to be found for its query, by the judge's labels. With
+    `ideal`, labelled documents that no list shows are there, too, with a weight of 0: the best list may hold them.
     """
     measure = scorer.measures[0]
     sums = measure if is_linear(measure) else stand_in(measure)
     if measure.diverse or sums is None:
         return None
-    pool = Pool.of(runs, queries, sums, scorer.topics, scorer.profile, gold)
     if not isinstance(measure, nDCG):
-        return pool
+        return Pool.of(runs, queries, sums, scorer.topics, scorer.profile, gold)
+    labelled = scorer.topics.judged.select("query", "doc") if ideal else None
+    pool = Pool.of(runs, queries, sums, scorer.topics, scorer.profile, gold, labelled)
     topics = scorer.topics
-    ideal = topics.ideal(measure.gains_in(topics, scorer.profile), discount_named(measure.discount), measure.cutoff)
-    found = dict(zip(topics.queries["query"], ideal, strict=True))
+    divisor = topics.ideal(measure.gains_in(topics, scorer.profile), discount_named(measure.discount), measure.cutoff)
+    found = dict(zip(topics.queries["query"], divisor, strict=True))
     best = np.array([found.get(query, 0.0) for query in queries])
     # A query without anything relevant, as the judge has it, is taken for a middling one.
     best = np.where(best > 0, best, np.median(best[best > 0]) if (best > 0).any() else 1.0)
     return replace(pool, weight=pool.weight / best[pool.query, None])
+
+
+def in_the_best_list(pool: Pool, measure: nDCG) -> Floats:
+    """How much each document counts for what nDCG divides by: the discount at its place in the best list by the labels.
+
+    Documents whose labels leave them out of it count a tenth of the last place: the labels may be wrong.
+    """
+    discount = discount_named(measure.discount)
+    order = np.lexsort((-pool.predicted, pool.query))
+    place = np.empty(len(order), np.int64)
+    first = np.searchsorted(pool.query[order], np.arange(len(pool.queries)))
+    place[order] = np.arange(len(order)) - first[pool.query[order]] + 1
+    last = measure.cutoff or int(place.max())
+    counts = discount(np.minimum(place, last)) * np.where(place <= last, 1.0, 0.1)
+    top = np.zeros(len(pool.queries))  # the first rank weighs 1 by the ideal: the scale of the query's weights
+    np.maximum.at(top, pool.query, pool.weight.max(axis=1))
+    return np.asarray(counts * top[pool.query], dtype=np.float64)

@@ -19,10 +19,11 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from karat.estimate.calibration import FEWEST
 from karat.estimate.estimate import Estimate
 from karat.estimate.evidence import Evidence
 from karat.estimate.pool import Pool
-from karat.estimate.ppi import check_gold, designed, never_wrong, notes_on_gold
+from karat.estimate.ppi import check_gold, designed, never_wrong, notes_on_gold, reaches_all
 from karat.estimate.scoring import Scorer
 from karat.measures import Lists, Measure, Topics, match
 from karat.records import Judgments, Runs
@@ -55,8 +56,18 @@ def one_step(
         ends = (np.full(len(mine), end) for end in (0, len(drawn.grades) - 1))
         lowest, highest = (drawn.changes(base, mine, end) for end in ends)
         widest = highest - lowest
-    notes = notes_on_gold(pool, 1.0, fixed, unseen)
-    return designed(pool, drawn.by_query(base, pool.queries), change, widest, fixed=fixed, notes=notes)
+    rows = evidence.rows(pool.docs)
+    hidden = np.setdiff1d(np.arange(len(evidence.grade)), rows[rows >= 0])
+    own = reaches_all(pool) and _knows_hidden(evidence, hidden)
+    expected = drawn.by_query(base, pool.queries)
+    notes = notes_on_gold(pool, 1.0, fixed, unseen, own)
+    more = drawn.by_hidden(rows[rows >= 0], pool.queries) if len(hidden) else None
+    return designed(pool, expected, change, widest, fixed=fixed, notes=notes, has_scores=own, more=more)
+
+
+def _knows_hidden(evidence: Evidence, hidden: Ints) -> bool:
+    """Whether the gold labels speak for documents that no list shows, which the best list may hold."""
+    return not len(hidden) or int((~np.isnan(evidence.grade[hidden])).sum()) >= FEWEST
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,6 +139,12 @@ class Drawn:
         found = np.zeros((len(queries), int(self.system.max()) + 1))
         found[[place[name] for name in self.lists.keys["query"]], self.system] = scores
         return found
+
+    def by_hidden(self, shown: Ints, queries: Sequence[str]) -> Floats:
+        """How far the systems' scores vary with the grades of documents that no list shows: their covariance."""
+        scores = self.scores(shown, self.draws[shown, 0])
+        means = np.stack([self.by_query(column, queries).mean(axis=0) for column in scores.T])
+        return np.atleast_2d(np.cov(means, rowvar=False))
 
     def changes(self, base: Floats, documents: Ints, places: Ints) -> Floats:
         """What knowing one document's grade changes about the expected score (`base`) of each system.

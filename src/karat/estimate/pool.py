@@ -25,6 +25,10 @@ Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
 
+#: The rank of a document that no list shows.
+NOT_SHOWN = 10**9
+
+
 @dataclass(frozen=True, eq=False)
 class Pool:
     """Documents of the compared lists, one row for each query and document, sorted by query.
@@ -55,12 +59,22 @@ class Pool:
         topics: Topics,
         profile: Profile,
         gold: Gold | None = None,
+        beside: pl.DataFrame | None = None,
     ) -> Pool:
-        """The pool of these runs for these queries, with the judge's label of each document and the gold one."""
+        """The pool of these runs for these queries, with the judge's label of each document and the gold one.
+
+        `beside` has further documents (query, doc), which no list need show.
+        """
         systems = runs.systems
         seen = shown(runs, queries, profile, measure.cutoff)
         seen = seen.with_columns(pl.Series("weight", measure.weight(seen["rank"].to_numpy().astype(np.int64))))
-        docs = seen.group_by("query", "doc").agg(pl.col("rank").min()).sort("query", "doc")
+        docs = seen.group_by("query", "doc").agg(pl.col("rank").min())
+        if beside is not None:
+            docs = docs.join(
+                beside.filter(pl.col("query").is_in(queries)), on=["query", "doc"], how="full", coalesce=True
+            )
+            docs = docs.with_columns(pl.col("rank").fill_null(NOT_SHOWN))
+        docs = docs.sort("query", "doc")
         docs = docs.join(topics.judged, on=["query", "doc"], how="left", maintain_order="left")
         label = docs["label"].fill_null(np.nan).to_numpy().astype(np.float64)
         weight = np.zeros((docs.height, len(systems)))

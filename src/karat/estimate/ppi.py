@@ -69,13 +69,16 @@ def designed(
     fixed: bool,
     notes: list[str],
     known: Bools | None = None,
+    has_scores: bool | None = None,
+    more: Floats | None = None,
 ) -> Estimate:
     """The estimate from what is expected of each query and what each gold document changes about it.
 
     `expected` has a row per query, `change` one per gold document of the pool, both a column per system. `widest` is
-    the most that a gold document could have changed, where no gold label contradicts the judge.
+    the most that a gold document could have changed, where no gold label contradicts the judge. `more` is what else
+    the scores vary by: their covariance.
     """
-    has_scores = reaches_all(pool)
+    has_scores = reaches_all(pool) if has_scores is None else has_scores
     matters, inverse, query = pool.matters[pool.drawn], pool.inverse[pool.drawn], pool.query[pool.drawn]
     if not has_scores:
         # What counts alike for all systems cancels between them: the prediction stands for it in their scores.
@@ -83,13 +86,14 @@ def designed(
     n, n_gold = len(pool.queries), int(pool.drawn.sum())
     chance = np.maximum(inverse**2 - inverse, 0.0) / n**2
     unseen = np.zeros((len(pool.systems), len(pool.systems)))
+    beside = unseen if more is None else more
     if widest is not None:
         rate = 1.0 / (int(matters.sum()) + 2)  # the rule of succession
         unseen = widest.T @ ((rate * matters * chance)[:, None] * widest)
     columns = [totals(query, inverse * change[:, s], n) for s in range(len(pool.systems))]
     values = expected + np.column_stack(columns)
     if fixed:
-        covariance = change.T @ (chance[:, None] * change) + unseen
+        covariance = change.T @ (chance[:, None] * change) + unseen + beside
         degrees = _degrees_by_document(pool, change, chance)
         return Estimate(
             "ppi",
@@ -107,7 +111,7 @@ def designed(
     estimate = Estimate.of_values(
         "ppi", pool.systems, values, df=_degrees_by_query(pool), n_gold=n_gold, notes=tuple(notes)
     )
-    estimate = replace(estimate, has_scores=has_scores)
+    estimate = replace(estimate, has_scores=has_scores, covariance=estimate.covariance + beside)
     if not unseen.any():
         return estimate
     # The values by query do not vary with what was not seen, so tests on them alone are left out.
@@ -233,9 +237,9 @@ def _degrees_by_document(pool: Pool, change: Floats, chance: Floats) -> Floats:
     return degrees
 
 
-def notes_on_gold(pool: Pool, weight: float, fixed: bool, unseen: bool) -> list[str]:
+def notes_on_gold(pool: Pool, weight: float, fixed: bool, unseen: bool, has_scores: bool | None = None) -> list[str]:
     """What a reader of the estimate should know about the gold labels."""
-    notes, has_scores = [], reaches_all(pool)
+    notes, has_scores = [], reaches_all(pool) if has_scores is None else has_scores
     used = pool.drawn & pool.matters
     if not has_scores:
         notes.append(

@@ -30,8 +30,9 @@ CORRECTED = {
     "reason": pl.String,
 }
 NOT_ALL = (
-    "the gold labels were drawn to tell systems apart and say nothing about what all of them show alike: draw some "
-    "for whole lists (karat plan gold with one run, or --uniform 0.2)"
+    "the gold labels were drawn to tell systems apart and say nothing about what counts alike for all of them (for "
+    "nDCG also what none shows and the best list may hold): draw some for whole lists (karat plan gold with one run, "
+    "or --uniform 0.3)"
 )
 
 

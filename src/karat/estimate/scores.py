@@ -11,7 +11,7 @@ import polars as pl
 
 from karat.errors import BadInput
 from karat.records.number_format import decimals
-from karat.records.result import ResultBase
+from karat.records.result import ResultBase, rows_of
 
 #: Means that differ by less are the same.
 SAME = 1e-12
@@ -74,6 +74,7 @@ class Scores(ResultBase):
             self.draws,
             self.seed,
             notes,
+            None if self.corrected is None else self.corrected.with_columns(other),
         )
 
     def best_first(self) -> list[str]:
@@ -114,9 +115,11 @@ class Scores(ResultBase):
                     for row in mine.iter_rows(named=True)
                 }
             systems.append(entry)
+        corrected = {} if self.corrected is None else {"corrected": rows_of(self.corrected)}
         return {
             "finding": self.finding,
             "systems": systems,
+            **corrected,
             "profile": self.profile,
             "interval": {"level": self.level, "draws": self.draws, "seed": self.seed},
             "notes": list(self.notes),
@@ -124,7 +127,19 @@ class Scores(ResultBase):
 
     @property
     def finding(self) -> str:
-        """The finding in words."""
+        """The finding in words: the highest score, and what gold labels make of it where there are some."""
+        if self.corrected is None:
+            return self._by_labels
+        best, first = self.best_first()[0], self.measures[0]
+        mine = (pl.col("system") == best) & (pl.col("measure") == first)
+        row = self.corrected.row(by_predicate=mine, named=True)
+        if math.isnan(row["value"]):
+            return f"{self._by_labels} It cannot be corrected with gold labels: {row['reason']}."
+        gold = f"{row['n_gold']:,} gold label{'' if row['n_gold'] == 1 else 's'}"
+        return f"{self._by_labels} Corrected with {gold}, {best} has {first} {_cell(row)}."
+
+    @property
+    def _by_labels(self) -> str:
         first, best = self.measures[0], self.best_first()[0]
         rows = self.means.filter(pl.col("measure") == first)
         row = rows.filter(pl.col("system") == best).row(0, named=True)

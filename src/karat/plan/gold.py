@@ -11,11 +11,11 @@ import polars as pl
 from karat.errors import BadInput, Undefined
 from karat.estimate import Scorer
 from karat.estimate.evidence import Evidence
-from karat.estimate.gold_pool import pool_for, stand_in
+from karat.estimate.gold_pool import in_the_best_list, pool_for, stand_in
 from karat.estimate.gold_sample import Gold
 from karat.estimate.pool import Pool, shown
 from karat.estimate.ppi import out_of_reach
-from karat.measures import ERR, RR, Measure, Profile, as_measures, is_linear, profile_named
+from karat.measures import ERR, RR, Measure, Profile, as_measures, is_linear, nDCG, profile_named
 from karat.plan.gold_plan import GoldPlan as GoldPlan
 from karat.plan.second_round import as_many_uniform, chances, guessed_chances, joint_probabilities
 from karat.records import Judgments, LabelsLike, Runs, RunsLike
@@ -30,6 +30,8 @@ Bools = npt.NDArray[np.bool_]
 FLOOR = 0.2
 #: The share of the gold labels that is drawn from all documents alike, for later comparisons with other systems.
 UNIFORM = 0.0
+#: For one system's nDCG a document of the best list counts this share of what it counts in the system's own list.
+IDEAL = 0.5
 #: A document at the same rank of all lists counts this share of its weight for measures of users who stop.
 SAME_RANK = 0.3
 #: What a pilot says of one label is tempered by so many labels of the average kind.
@@ -77,7 +79,7 @@ def plan_gold(
             raise BadInput.at(name, expected="a share from 0 to 1", found=str(share))
     lists, scorer, queries = _study(labels, runs, one, profile, complete)
     known = None if pilot is None else Gold.of(Judgments.of(pilot))
-    pool = pool_for(lists, queries, scorer, known)
+    pool = pool_for(lists, queries, scorer, known, ideal=uniform > 0 or len(lists.systems) == 1)
     if pool is None:
         raise BadInput.at(
             "the measure",
@@ -88,6 +90,9 @@ def plan_gold(
     apart = pool.weight - pool.weight.mean(axis=1, keepdims=True) if len(pool.systems) > 1 else pool.weight
     size = np.sqrt((apart**2).sum(axis=1))
     size[size < 1e-12] = 0.0
+    if isinstance(one, nDCG) and len(pool.systems) == 1:
+        # Its own score also asks for the best list there could be; a score is below 1, so that counts less.
+        size = np.maximum(size, IDEAL * in_the_best_list(pool, one))
     if isinstance(one, ERR | RR):
         # What stands at the same rank counts otherwise where better documents stand above it in one of the lists.
         size = np.maximum(size, SAME_RANK * pool.weight.max(axis=1))

@@ -92,12 +92,12 @@ def report(
 ) -> Report:
     """A report of all that the study (or its folder) allows; what it does not allow is said in one line each.
 
-    `measure` decides (nDCG@10, or P@10 with gold labels); `group` names the judges whose labels score the systems, all
+    `measure` decides (nDCG@10 unless named); `group` names the judges whose labels score the systems, all
     of them by their median otherwise. `difference` is the one worth seeing, `gold` the number of labels to plan for.
     `progress` gets the names of the parts and gives them back one by one.
     """
     study = study if isinstance(study, Study) else Study.load(study)
-    deciding = str(as_measures(measure or ("nDCG@10" if study.gold is None else "P@10"))[0])
+    deciding = str(as_measures(measure or "nDCG@10")[0])
     wanted = [str(one) for one in as_measures(list(dict.fromkeys([deciding, *measures])))]
     wanted = list(dict.fromkeys(wanted))
     if group is not None:

@@ -26,21 +26,23 @@ SHOWN = 10
 
 EXAMPLES = """\b
 Examples:
-  karat plan gold llm.csv bm25.run neural.run -m P@10 -n 300 --out gold.csv
+  karat plan gold llm.csv bm25.run neural.run -n 300 --out gold.csv
+  karat plan gold llm.csv neural.run -n 200 --out gold.csv
   karat plan gold llm.csv a.run b.run -m DCG@10 -n 200 --gold earlier.csv --out both.csv
-  karat plan gold llm.csv a.run b.run -m nDCG@10 -n 400 --whole-queries --out gold.csv
+  karat plan gold llm.csv a.run b.run -m AP -n 400 --whole-queries --out gold.csv
 
-Fill in the column label of gold.csv, then: karat compare llm.csv bm25.run neural.run -m P@10 --gold gold.csv"""
+Fill in the column label of gold.csv, then: karat compare llm.csv bm25.run neural.run --gold gold.csv
+(one run alone: karat score llm.csv neural.run --gold gold.csv)."""
 
 
 @click.command(epilog=EXAMPLES, short_help="Draw the documents whose gold labels say most.")
 @click.argument("labels")
 @click.argument("runs", metavar="[RUN_A RUN_B...]", nargs=-1)
-@options.measure(default="P@10")
+@options.measure(default="nDCG@10")
 @options.n_gold(300)
 @options.gold
 @options.out
-@click.option("--whole-queries", is_flag=True, help="Draw whole queries, for nDCG, AP, RR, ERR.")
+@click.option("--whole-queries", is_flag=True, help="Draw whole queries, for measures such as AP.")
 @click.option("--uniform", default=0.0, help="The share drawn from all documents, for reuse.")
 @click.option("--floor", default=0.2, help="The least probability, as a share of the average.")
 @click.option("--cost-gold", type=float, metavar="C", help="What one gold label costs.")

@@ -30,7 +30,7 @@ Examples:
 @click.argument("files", metavar="[LABELS [RUN_A RUN_B]]", nargs=-1)
 @options.difference()
 @click.option("--sd-difference", type=float, help="The standard deviation of a query's difference between two systems.")
-@options.measure(otherwise="nDCG@10, or P@10 with --gold")
+@options.measure(otherwise="nDCG@10")
 @click.option("--power", default=0.8, help="The chance to see the difference.")
 @click.option("--alpha", default=0.05, help="The chance of a false alarm.")
 @options.gold
@@ -71,7 +71,7 @@ def power(
         study = reading.study(files[0], gold=gold)
         pilot = None if gold is None else study.gold
         lists = read_several(run_files(files[0], files[1:]), ranks=False)
-        spread = pilot_variance(study.judged, lists, measure or ("nDCG@10" if gold is None else "P@10"), gold=pilot)
+        spread = pilot_variance(study.judged, lists, measure or "nDCG@10", gold=pilot)
         if gold_variance is not None:
             spread = replace(spread, gold_variance=gold_variance)
         if pool is not None:
