@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
-from karat.simulate.varied import varied_judges
 
 from karat.errors import BadInput, Undefined
 from karat.judges.bias import find_bias
 from karat.judges.gold_errors import against_gold
 from karat.records import Judgments
 from simulated import about, studies
+from varied_judges import varied_judges
 
 
 def study(
