@@ -79,7 +79,7 @@ def test_rare_errors_and_queries_of_very_different_size_give_no_more_alarms() ->
 @pytest.mark.evidence
 def test_half_a_grade_on_wikipedia_pages_is_found_with_an_interval_that_holds_it() -> None:
     hits = held = alone = 0
-    seeds = studies(25, 400)
+    seeds = studies(50, 400)
     for seed in seeds:
         frame = found(study(seed, effect=0.5, groups=("crowd", "professional")))
         hit = frame.filter(

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pyndeval
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import karat as kt
@@ -34,23 +34,7 @@ RETURNED = st.dictionaries(
 )
 
 
-def many(seed: int, queries: int = 500) -> tuple[dict[tuple[str, str, str], int], dict[str, list[str]]]:
-    """Such a study of hundreds of queries: what no hundred examples meet is met here."""
-    rng = np.random.default_rng(seed)
-    judged, returned = {}, {}
-    for query in (f"q{n}" for n in range(queries)):
-        for _ in range(rng.integers(0, 16)):
-            judged[query, str(rng.integers(1, 5)), str(rng.choice([*"abcdefghijkl"]))] = int(rng.integers(-1, 3))
-        if rng.random() < 0.8:
-            returned[query] = rng.permutation([*"abcdefghijklmnop"])[: rng.integers(1, 17)].tolist()
-    return judged, returned
-
-
 @settings(max_examples=60)
-@example(*many(1), 0.5, 0.5)
-@example(*many(2), 0.25, 0.25)
-@example(*many(3), 0.75, 0.5)
-@example(*many(4), 0.0, 0.25)
 @given(JUDGED, RETURNED, st.sampled_from([0.5, 0.25, 0.75, 0.0]), st.sampled_from([0.5, 0.25]))
 def test_karat_scores_as_ndeval_does(
     judged: dict[tuple[str, str, str], int], returned: dict[str, list[str]], alpha: float, beta: float
@@ -105,3 +89,20 @@ def test_two_alphas_in_one_call_are_both_computed() -> None:
     alone = kt.score(labels, run, "alpha_nDCG(alpha=0.9)@3", draws=0)
     assert both.means["value"][1] == alone.means["value"][0]
     assert both.means["value"][0] > both.means["value"][1] > 0
+
+
+def many(seed: int, queries: int = 500) -> tuple[dict[tuple[str, str, str], int], dict[str, list[str]]]:
+    """Such a study of hundreds of queries: what no hundred examples meet is met here."""
+    rng = np.random.default_rng(seed)
+    judged, returned = {}, {}
+    for query in (f"q{n}" for n in range(queries)):
+        for _ in range(rng.integers(0, 16)):
+            judged[query, str(rng.integers(1, 5)), str(rng.choice([*"abcdefghijkl"]))] = int(rng.integers(-1, 3))
+        if rng.random() < 0.8:
+            returned[query] = rng.permutation([*"abcdefghijklmnop"])[: rng.integers(1, 17)].tolist()
+    return judged, returned
+
+
+@pytest.mark.parametrize(("alpha", "beta"), [(0.5, 0.5), (0.25, 0.25), (0.75, 0.5), (0.0, 0.25)])
+def test_hundreds_of_lists_score_as_ndeval_does(alpha: float, beta: float) -> None:
+    test_karat_scores_as_ndeval_does.hypothesis.inner_test(*many(int(100 * alpha)), alpha, beta)  # type: ignore[attr-defined]

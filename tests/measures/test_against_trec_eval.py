@@ -87,25 +87,8 @@ def assert_same(theirs: dict[str, dict[str, float]], ours: dict[str, dict[str, f
     assert not off
 
 
-def many(seed: int, queries: int = 3000) -> tuple[Labels, Run]:
-    """Studies as above in one, of thousands of queries: what no hundred examples meet is met here."""
-    rng = np.random.default_rng(seed)
-    docs = [f"d{n}" for n in range(14)] + ["D", "dé", "d1x"]
-
-    def some(most: int, low: int, high: int) -> dict[str, dict[str, int]]:
-        known = (f"q{n}" for n in range(queries) if rng.random() < 0.8)
-        chosen = ((query, rng.permutation(docs)[: rng.integers(1, most + 1)]) for query in known)
-        return {
-            query: dict(zip(map(str, d), rng.integers(low, high, len(d)).tolist(), strict=True)) for query, d in chosen
-        }
-
-    labels = {q: given for q, given in some(12, -2, 4).items() if max(given.values()) >= 0}
-    return labels, {q: {d: s / 2 for d, s in scores.items()} for q, scores in some(14, -3, 7).items()}
-
-
 @settings(max_examples=80)
 @given(labels_made, runs_made)
-@example(*many(1))
 @example({"q1": {"d1": 0}}, {"q1": {"d1": 1.0}})
 @example({"q1": {"d1": 1, "d2": -1, "d3": 0}}, {"q1": {"d3": 1.0, "d2": 1.0, "d1": 1.0, "d9": 1.0}})
 def test_karat_scores_as_trec_eval_does(labels: Labels, run: Run) -> None:
@@ -117,8 +100,6 @@ def test_karat_scores_as_trec_eval_does(labels: Labels, run: Run) -> None:
 
 @settings(max_examples=30)
 @given(labels_made, runs_made, st.sampled_from([2, 3]))
-@example(*many(2), 2)
-@example(*many(3), 3)
 def test_a_higher_relevance_level_is_trec_evals(labels: Labels, run: Run, rel: int) -> None:
     if not set(labels) & set(run):
         return
@@ -131,7 +112,6 @@ def test_a_higher_relevance_level_is_trec_evals(labels: Labels, run: Run, rel: i
 
 @settings(max_examples=30)
 @given(labels_made, runs_made)
-@example(*many(4))
 def test_judged_only_is_trec_evals_minus_j(labels: Labels, run: Run) -> None:
     if not set(labels) & set(run):
         return
@@ -179,10 +159,33 @@ def test_a_query_with_only_negative_labels_scores_zero_where_pytrec_eval_ends_th
 
 @settings(max_examples=30)
 @given(labels_made.filter(oracle_labels), runs_made)
-@example(*many(5, 1000))
 def test_order_of_rows_does_not_matter(labels: Labels, run: Run) -> None:
     if not set(labels) & set(run):
         return
     backwards = {q: dict(reversed(docs.items())) for q, docs in reversed(run.items())}
     names = list(NAMES.values())
     assert per_query(labels, run, names) == per_query(labels, backwards, names)
+
+
+def many(seed: int, queries: int = 3000) -> tuple[Labels, Run]:
+    """A study as above of thousands of queries: what no hundred examples meet is met here."""
+    rng = np.random.default_rng(seed)
+    docs = [f"d{n}" for n in range(14)] + ["D", "dé", "d1x"]
+
+    def some(most: int, low: int, high: int) -> dict[str, dict[str, int]]:
+        known = (f"q{n}" for n in range(queries) if rng.random() < 0.8)
+        chosen = ((query, rng.permutation(docs)[: rng.integers(1, most + 1)]) for query in known)
+        return {
+            query: dict(zip(map(str, d), rng.integers(low, high, len(d)).tolist(), strict=True)) for query, d in chosen
+        }
+
+    labels = {q: given for q, given in some(12, -2, 4).items() if max(given.values()) >= 0}
+    return labels, {q: {d: s / 2 for d, s in scores.items()} for q, scores in some(14, -3, 7).items()}
+
+
+def test_thousands_of_lists_score_as_trec_eval_does() -> None:
+    test_karat_scores_as_trec_eval_does.hypothesis.inner_test(*many(1))  # type: ignore[attr-defined]
+    for rel in (2, 3):
+        test_a_higher_relevance_level_is_trec_evals.hypothesis.inner_test(*many(rel), rel)  # type: ignore[attr-defined]
+    test_judged_only_is_trec_evals_minus_j.hypothesis.inner_test(*many(4))  # type: ignore[attr-defined]
+    test_order_of_rows_does_not_matter.hypothesis.inner_test(*many(5))  # type: ignore[attr-defined]
