@@ -98,13 +98,13 @@ def clustered(basis: Floats, residual: Floats, back: Floats, cluster: Ints) -> V
     with np.errstate(divide="ignore", invalid="ignore"):
         root = np.where(left > NOTHING_LEFT, 1 / np.sqrt(left), 0.0)
     # For cluster g: the symmetric root of what is left, in the directions of the coefficients.
-    pull = np.einsum("ck,gki,gi,gji->gcj", back, turned, root, turned)
+    pull = (back @ turned * root[:, None]) @ turned.transpose(0, 2, 1)
     variance = (np.einsum("gcj,gj->gc", pull, scores) ** 2).sum(axis=0)
-    spread = np.einsum("gcj,gjk->gck", pull, own)
+    spread = pull @ own
     size = np.einsum("gck,gck->gc", spread, pull)
     # The clusters' scores as they would vary if rows did not depend on each other: diag(size) - spread spread'.
     mean = (size - (spread**2).sum(axis=2)).sum(axis=0)
-    crossed = np.einsum("gcj,gck->cjk", spread, spread)
+    crossed = spread.transpose(1, 2, 0) @ spread.transpose(1, 0, 2)
     square = (size**2).sum(axis=0) - 2 * (size * (spread**2).sum(axis=2)).sum(axis=0) + (crossed**2).sum(axis=(1, 2))
     with np.errstate(divide="ignore", invalid="ignore"):
         return Variance(variance, mean**2 / square)
