@@ -7,7 +7,7 @@ BIN    := $(VENV)/bin
 help:
 	@echo "make demo      a whole study in a minute: which of four engines is best?"
 	@echo "make test      run the tests"
-	@echo "make evidence  the tests' simulations again, with thousands of studies"
+	@echo "make evidence  the tests' simulations again, with hundreds to thousands of studies"
 	@echo "make check     formatting, lint, types, layers"
 	@echo "make bench     race karat against other tools (minutes)"
 	@echo "make format    let ruff format the code"
@@ -26,15 +26,18 @@ $(VENV)/.dev: $(VENV)/.core
 	@touch $@
 
 # A browser and a database for the tests of the judging app, where apt may be used; without them those tests are skipped.
+# Pages are drawn by Chromium's headless shell, or by Chromium itself, which takes twice as long.
 $(VENV)/.system: $(VENV)/.dev
 	@missing=""; \
-	command -v chromium >/dev/null || missing="$$missing chromium"; \
+	command -v chromium-headless-shell >/dev/null || missing="$$missing chromium-headless-shell"; \
 	{ command -v initdb || ls /usr/lib/postgresql/*/bin/initdb; } >/dev/null 2>&1 || missing="$$missing postgresql"; \
 	if [ -n "$$missing" ] && command -v apt-get >/dev/null; then \
 	  if [ "$$(id -u)" = 0 ]; then as=""; else as="sudo -n"; fi; \
 	  echo "Installing$$missing for the tests ..."; \
-	  { $$as apt-get update && $$as env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $$missing; } \
-	    >$(VENV)/system.log 2>&1 || echo "Not installed (see $(VENV)/system.log): some tests will be skipped."; \
+	  get="$$as env DEBIAN_FRONTEND=noninteractive apt-get -o Acquire::http::Timeout=30"; \
+	  install="$$get install -y --no-install-recommends"; \
+	  { $$get update && { $$install $$missing || $$install $$(echo $$missing | sed s/-headless-shell//); }; } \
+	    >$(VENV)/system.log 2>&1 || echo "Not installed (see $(VENV)/system.log): some tests may be skipped."; \
 	fi
 	@touch $@
 

@@ -1,10 +1,12 @@
-"""What tests share: where the public research data is, databases, a browser, and hypothesis' settings."""
+"""What tests share: research data, databases, a browser, quick passwords, and hypothesis' settings."""
 
 from __future__ import annotations
 
 import importlib.util
 import os
 from collections.abc import Iterator
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +20,9 @@ settings.load_profile("karat")
 
 ROOT = Path(__file__).parents[1]
 DATA = Path(os.environ.get("KARAT_DATA", ROOT.parent / "shared" / "data"))
-CHROMIUM = next(
-    (path for path in (os.environ.get("KARAT_CHROMIUM", ""), "/usr/bin/chromium") if path and Path(path).is_file()),
-    None,
-)
+# The headless shell draws pages as Chromium does without the windows around them: at less than half of the work.
+BROWSERS = (os.environ.get("KARAT_CHROMIUM", ""), "/usr/bin/chromium-headless-shell", "/usr/bin/chromium")
+CHROMIUM = next((path for path in BROWSERS if path and Path(path).is_file()), None)
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -69,6 +70,18 @@ def rf10() -> Path:
 def llmjudge() -> Path:
     """NIST's labels of TREC DL 2023 and those of 33 language models."""
     return research_data("llmjudge")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def quick_passwords() -> Iterator[None]:
+    """Hundreds of leads sign in: their hashes are cheap here. tests/collect/test_passwords.py has the real ones."""
+    with pytest.MonkeyPatch.context() as patch:
+        with suppress(ImportError):
+            import argon2
+
+            cheap = partial(argon2.PasswordHasher, time_cost=1, memory_cost=8, parallelism=1)
+            patch.setattr(argon2, "PasswordHasher", cheap)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -1,7 +1,7 @@
 """How many studies a test simulates, and how near to the truth so many must come.
 
 `make test` simulates few: enough to see that a method is broken. `make evidence` runs the same tests, those marked
-`evidence`, with thousands of studies, where a share that is off by one or two points is seen.
+`evidence`, with hundreds to thousands of studies, where a share that is off by two to four points is seen.
 """
 
 from __future__ import annotations

@@ -286,7 +286,7 @@ def test_times_of_labels_and_preferences_come_out_again(study: Path, tmp_path: P
     assert found == [(2.5, 3.0, "hm", "so")]
     run("import", study, written(tmp_path / "labels.csv", "query,doc,label,judge,seconds,away\n1,a,1,ana,2.5,3\n"))
     assert out(study).select("seconds", "away").rows() == [(2.5, 3.0)]
-    with pytest.raises(BadInput, match=r'choices\.csv line 2: expected a number as seconds, found "soon"'):
+    with pytest.raises(BadInput, match=r'choices\.csv line 2: expected a number from 0 as seconds, found "soon"'):
         run("import", study, written(tmp_path / "choices.csv", text.replace("2.5", "soon")))
 
 

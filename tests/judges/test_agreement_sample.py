@@ -76,7 +76,7 @@ def test_intervals_hold_for_judges_like_these(judges: int) -> None:
     1,000 studies each have .935 to .966 (`benchmarks/judges_sample.py`).
     """
     truth = np.array([0.490, 0.245])
-    held, seeds = np.zeros(2), studies(60, 1000)
+    held, seeds = np.zeros(2), studies(30, 500)
     for seed in seeds:
         frame = agreement(varied_judges(seed, judges=judges), draws=1).frame
         low, high = (np.array(frame.select(f"{name}{end}" for name in NAMES).row(0)) for end in ("_low", "_high"))
@@ -106,7 +106,7 @@ def test_intervals_between_groups_and_with_gold_hold_for_judges_like_these(judge
 @pytest.mark.evidence
 def test_groups_of_one_population_are_rarely_told_apart(judges: int) -> None:
     """In .046 to .07 of 1,000 studies."""
-    found, seeds = np.zeros(2), studies(40, 1000)
+    found, seeds = np.zeros(2), studies(30, 500)
     for seed in seeds:
         found += (
             agreement_tests(varied_judges(seed, judges=judges, groups=2), figures=NAMES).frame["p"].to_numpy() <= 0.05

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
-from karat.simulate.varied import varied_judges
 
 from karat.errors import BadInput, Undefined
 from karat.judges.bias import find_bias
 from karat.judges.gold_errors import against_gold
 from karat.records import Judgments
 from simulated import about, studies
+from varied_judges import varied_judges
 
 
 def study(
@@ -63,7 +63,7 @@ def found(frame: pl.DataFrame, **options: object) -> pl.DataFrame:
 @pytest.mark.evidence
 def test_where_there_is_no_bias_a_study_in_twenty_at_most_has_a_finding() -> None:
     features = ["wikipedia", "root_url", "url_depth", "query_length", "colour"]
-    alarms = [found(study(seed, queries=30, docs=10), features=features).height > 0 for seed in studies(80, 2000)]
+    alarms = [found(study(seed, queries=30, docs=10), features=features).height > 0 for seed in studies(40, 600)]
     assert np.mean(alarms) <= 0.05
 
 
@@ -96,7 +96,7 @@ def test_rare_errors_and_queries_of_very_different_size_give_no_more_alarms() ->
 @pytest.mark.evidence
 def test_half_a_grade_on_wikipedia_pages_is_found_with_an_interval_that_holds_it() -> None:
     hits = held = alone = 0
-    seeds = studies(50, 1000)
+    seeds = studies(50, 400)
     for seed in seeds:
         frame = found(study(seed, effect=0.5, groups=("crowd", "professional")))
         hit = frame.filter(

@@ -37,7 +37,7 @@ def study() -> ContextStudy:
 @pytest.fixture(scope="module")
 def population() -> ContextStudy:
     """So large that its figures are the truth, to two decimals."""
-    return context_study(seed=99, queries=6000)
+    return context_study(seed=99, queries=len(studies(2000, 6000)))
 
 
 def row(frame: pl.DataFrame, **chosen: str) -> dict[str, float]:
@@ -123,7 +123,7 @@ def test_intervals_of_agreement_hold_that_of_the_population(population: ContextS
         for name, chosen in settings.items()
     }
     held: dict[str, list[bool]] = {name: [] for name in settings}
-    seeds = studies(40, 500)
+    seeds = studies(20, 250)
     for seed in seeds:
         study = context_study(seed=seed, queries=25, twice=1.0)
         told = row(setting_agreement(study.judgments, draws=200).frame, aspect="overall", figure="kappa")
@@ -134,7 +134,7 @@ def test_intervals_of_agreement_hold_that_of_the_population(population: ContextS
 
 @pytest.mark.evidence
 def test_where_nothing_is_planted_nothing_is_found_more_than_one_time_in_twenty() -> None:
-    alarms, seeds = np.zeros(3), studies(60, 500)
+    alarms, seeds = np.zeros(3), studies(30, 250)
     for seed in seeds:
         study = context_study(seed=seed, queries=40, redundancy=0, detail=0, contrast=0, coverage=SAME)
         found = [
@@ -152,7 +152,7 @@ def test_where_nothing_is_planted_nothing_is_found_more_than_one_time_in_twenty(
 @pytest.mark.evidence
 def test_intervals_hold_the_planted_change_and_coverage() -> None:
     held: dict[str, list[bool]] = {}
-    seeds = studies(40, 500)
+    seeds = studies(20, 250)
     for seed in seeds:
         study = context_study(seed=seed, queries=40)
         told = mean_change(study.with_relations(), "relation").frame.filter(pl.col("aspect") == "overall")
@@ -182,7 +182,7 @@ def test_intervals_of_rank_correlations_hold_the_truth() -> None:
 
     truth = spearmanr(*grades(50_000)).statistic
     held = []
-    seeds = studies(120, 2000)
+    seeds = studies(60, 2000)
     for _ in seeds:
         one, two = grades(40)
         tables = cross_table(np.repeat(np.arange(40), 6), one, two, 40, 5)[:, None]

@@ -40,7 +40,7 @@ ANALYSES = {
 @pytest.mark.evidence
 def test_where_nothing_is_the_matter_little_is_found(judges: int) -> None:
     """benchmarks/group_figures.py has the figures of 1,000 studies."""
-    seeds = studies(40, 500)
+    seeds = studies(20, 250)
     found = rates(len(seeds), 3, judges)
     assert len(found) == 7
     for name, rate in found.items():
@@ -48,7 +48,7 @@ def test_where_nothing_is_the_matter_little_is_found(judges: int) -> None:
 
 
 def test_judges_taken_as_they_are_make_findings_of_their_habits() -> None:
-    found = rates(40, 4, 10, "fixed")
+    found = rates(20, 4, 10, "fixed")
     assert found["a column about judges is found by find_bias"] > 0.3
     assert found["two groups of one population differ (mean)"] > 0.2
     assert found["a group of unbiased judges is biased"] > 0.3

@@ -67,9 +67,11 @@ def test_no_ranking_is_above_one(seed: int, context: float) -> None:
         for above in docs
         if d != above and rng.random() < 0.7
     ]
-    measure = f"nDCG(context={context!r},gains='exp')@3"
-    for order in permutations(docs):
-        assert -1e-12 <= value(measure, "".join(order), rows) <= 1 + 1e-12
+    places = [(order, doc, rank) for order in permutations(docs) for rank, doc in enumerate(order, 1)]
+    runs = kt.Runs.of([{"system": "".join(order), "query": "q", "doc": d, "rank": r} for order, d, r in places])
+    found = kt.score(rows, runs, f"nDCG(context={context!r},gains='exp')@3", draws=0).queries.to_series(-1)
+    assert len(found) == 24
+    assert found.is_between(-1e-12, 1 + 1e-12).all()
 
 
 def test_a_contextual_ndcg_says_how_many_documents_have_no_label_in_context() -> None:

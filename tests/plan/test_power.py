@@ -133,12 +133,18 @@ def test_the_verdict_has_the_power_that_was_planned(judge: str, share: float) ->
     assert seen / len(seeds) == about(0.8, len(seeds), off=0.01)
 
 
+@cache
+def true_variance() -> float:
+    """Of the differences of 300,000 queries."""
+    truth = two_systems(300_000, difference=0.05, seed=1)
+    shown = (truth.rank > 0) / truth.depth
+    return float(np.bincount(truth.query, weights=(shown[:, 1] - shown[:, 0]) * truth.truth).var())
+
+
 @pytest.mark.parametrize("judge", ["fair", "by document"])
 def test_a_large_pilot_sets_the_spread_right_and_a_small_one_leaves_it(judge: str) -> None:
     """True differences vary by 0.0173 (300,000 queries, seed 1); by the labels it is 7 to 10 % more."""
-    truth = two_systems(300_000, difference=0.05, seed=1)
-    shown = (truth.rank > 0) / truth.depth
-    variance = np.bincount(truth.query, weights=(shown[:, 1] - shown[:, 0]) * truth.truth).var()
+    variance = true_variance()
     large = two_systems(20_000, difference=0.05, judge=judge, seed=5)  # type: ignore[arg-type]
     gold = large.gold(*draw_what_matters(large, 0.5, seed=6))
     plain = pilot_variance(large.judgments(), large.runs(), "P@10").sd ** 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -15,12 +16,12 @@ def written(report, tmp_path_factory):
     return path
 
 
-@pytest.fixture
-def opened(chromium, written):
-    """A function that opens the page, and what the browser complained about and asked for."""
+@pytest.fixture(scope="module")
+def opens(chromium, written):
+    """A function that opens the page, and tells what the browser complained about and asked for."""
     contexts = []
 
-    def opens(width=1280, scheme="light"):
+    def anew(width=1280, scheme="light"):
         context = chromium.new_context(
             viewport={"width": width, "height": 900}, color_scheme=scheme, accept_downloads=True
         )
@@ -34,9 +35,15 @@ def opened(chromium, written):
         page.wait_for_selector("html[data-drawn=yes]")
         return page, wrong, asked
 
-    yield opens
+    yield anew
     for context in contexts:
         context.close()
+
+
+@pytest.fixture(scope="module")
+def opened(opens):
+    """The same, for tests that leave the page as it was: each kind of page is drawn once."""
+    return cache(opens)
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "light"), (1000, "dark")])
@@ -55,22 +62,22 @@ def test_all_charts_are_drawn_without_error_or_network(opened, written, report, 
 
 
 def test_a_dark_page_has_light_letters_and_its_own_gold(opened):
-    page, _, _ = opened(scheme="dark")
+    page, _, _ = opened(1000, "dark")
     assert page.evaluate("getComputedStyle(document.body).color") == "rgb(238, 232, 220)"
     drawn = page.inner_html("#chart-scores")
     assert "#e0b84c" in drawn
     assert "#9a6b00" not in drawn
 
 
-def test_the_page_follows_the_readers_setting_while_open(opened):
-    page, wrong, _ = opened()
+def test_the_page_follows_the_readers_setting_while_open(opens):
+    page, wrong, _ = opens()
     page.emulate_media(color_scheme="dark")
     page.wait_for_function("document.querySelector('#chart-scores').innerHTML.includes('#e0b84c')")
     assert wrong == []
 
 
 def test_pictures_and_numbers_can_be_saved_from_the_page(opened):
-    page, _, _ = opened()
+    page, _, _ = opened(1280, "light")
     for kind, start in (("svg", b"<svg"), ("png", b"\x89PNG")):
         with page.expect_download() as saved:
             page.click(f"#figure-scores button[data-save={kind}]")
@@ -81,21 +88,21 @@ def test_pictures_and_numbers_can_be_saved_from_the_page(opened):
 
 
 def test_a_mark_tells_its_numbers_when_pointed_at(opened):
-    page, _, _ = opened()
+    page, _, _ = opened(1280, "light")
     page.locator("#chart-scores .mark-symbol path").first.hover()
     page.wait_for_selector("#vg-tooltip-element.visible")
     assert "value" in page.inner_text("#vg-tooltip-element")
 
 
-def test_every_section_can_be_reached_by_keyboard(opened, report):
-    page, _, _ = opened()
+def test_every_section_can_be_reached_by_keyboard(opens, report):
+    page, _, _ = opens()
     for number, section in enumerate(report.sections, 1):
         page.keyboard.press("Tab")
         assert page.evaluate("document.activeElement.getAttribute('href')") == f"#{section.name}", number
 
 
-def test_a_dark_page_prints_in_black_on_white_within_the_paper(opened):
-    page, wrong, _ = opened(scheme="dark")
+def test_a_dark_page_prints_in_black_on_white_within_the_paper(opens):
+    page, wrong, _ = opens(scheme="dark")
     page.emulate_media(media="print", color_scheme="dark")
     page.set_viewport_size({"width": 680, "height": 1000})
     assert page.evaluate("getComputedStyle(document.documentElement).backgroundColor") == "rgb(255, 255, 255)"

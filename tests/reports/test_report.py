@@ -27,15 +27,26 @@ def figure(report, name):
 
 
 @pytest.fixture(scope="module")
-def demo(tmp_path_factory):
+def demo_folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("demo") / "my study"
+    write_demo(demo_study(), str(folder))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def demo(demo_folder):
     """The demo's report by the labels of the judge with the planted bias."""
-    folder = str(tmp_path_factory.mktemp("demo") / "study")
-    write_demo(demo_study(), folder)
-    return kt.report(Study.load(folder), group="simulated llm", draws=100)
+    return kt.report(Study.load(str(demo_folder)), group="simulated llm", draws=100)
 
 
-def test_the_verdict_is_that_of_compare(favoured):
-    report = kt.report(favoured, draws=200)
+@pytest.fixture(scope="module")
+def favouring(favoured):
+    """The report of a study whose judge favours a system."""
+    return kt.report(favoured, draws=200)
+
+
+def test_the_verdict_is_that_of_compare(favoured, favouring):
+    report = favouring
     found = kt.compare(favoured.labels, list(favoured.runs), "P@10", gold=favoured.gold, draws=200)
     chosen = found.methods.filter(pl.col("method") == "ppi").row(0, named=True)
     drawn = figure(report, "naive-and-corrected").data.filter(pl.col("labels").str.contains("gold labels"))
@@ -44,8 +55,8 @@ def test_the_verdict_is_that_of_compare(favoured):
     assert report.verdict == "No difference shown between A and B by P@10."
 
 
-def test_a_judge_who_favours_a_system_is_found_out_and_the_page_says_so(favoured):
-    said = section(kt.report(favoured, draws=200), "verdict").said
+def test_a_judge_who_favours_a_system_is_found_out_and_the_page_says_so(favouring):
+    said = section(favouring, "verdict").said
     assert "would say that B is better than A" in said[0]
     assert "with gold labels, no difference between B and A is shown" in said[0]
     assert "true difference of B less A is +0.000" in said[1]
@@ -182,12 +193,10 @@ def test_a_difference_of_one_pair_is_not_told_where_all_pairs_together_do_not_sh
         assert words in said.split("with gold labels, ")[-1]
 
 
-def test_what_to_type_next_names_the_files_that_were_read_and_runs(tmp_path):
-    folder = tmp_path / "my study"
-    write_demo(demo_study(), str(folder))
-    report = kt.report(Study.load(str(folder)), group="simulated llm", draws=100)
-    first, second = report.comparison.systems[:2]
-    power, gold = (shlex.split(command) for command in section(report, "next").commands)
+def test_what_to_type_next_names_the_files_that_were_read_and_runs(demo_folder, demo, tmp_path):
+    folder = demo_folder
+    first, second = demo.comparison.systems[:2]
+    power, gold = (shlex.split(command) for command in section(demo, "next").commands)
     for words in (power, gold):
         assert words[3] == str(folder / "judgments-llm.csv")
         assert words[4:6] == [str(folder / "runs" / f"{name}.run") for name in (first, second)]

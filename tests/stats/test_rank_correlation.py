@@ -10,6 +10,7 @@ from scipy import stats
 
 from karat.stats import rank_correlation as ranks
 from karat.stats.rank_correlation import kendall, rank_correlations, spearman
+from simulated import about, studies
 
 columns = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4), st.integers(0, 3)), min_size=3, max_size=15)
 
@@ -62,33 +63,36 @@ def test_a_gap_leaves_its_row_out_of_its_column_only() -> None:
 
 
 @pytest.mark.parametrize("rho", [0.0, 0.5])
+@pytest.mark.evidence
 def test_the_intervals_cover_the_true_correlation(rho: float) -> None:
     # For normal columns: rho_S = 6/pi asin(rho/2), tau = 2/pi asin(rho).
     truth = np.array([6 / np.pi * np.arcsin(rho / 2), 2 / np.pi * np.arcsin(rho)])
     rng = np.random.default_rng(5)
-    hits = np.zeros(2)
-    for seed in range(200):
+    hits, seeds = np.zeros(2), studies(100, 1000)
+    for seed in seeds:
         x = rng.normal(size=60)
         y = rho * x + np.sqrt(1 - rho**2) * rng.normal(size=60)
         found = rank_correlations(x[:, None], y, draws=300, seed=seed)
         ends = np.column_stack([found.spearman_ends, found.kendall_ends])
         hits += (ends[0] <= truth) & (truth <= ends[1])
-    assert ((hits / 200 >= 0.91) & (hits / 200 <= 0.99)).all(), hits
+    assert list(hits / len(seeds)) == [about(0.95, len(seeds), off=0.01)] * 2
 
 
 @pytest.mark.parametrize("users", [None, 25])
+@pytest.mark.evidence
 def test_where_nothing_is_there_something_is_found_in_about_five_studies_of_a_hundred(users: int | None) -> None:
     """Ten columns that say nearly the same: Holm would find next to nothing ever, plain p values far too much."""
     rng = np.random.default_rng(8)
-    alarms = 0
-    for seed in range(150):
+    alarms, seeds = 0, studies(70, 600)
+    for seed in seeds:
         who = None if users is None else np.arange(75) % users
         effect = np.zeros(75) if who is None else rng.normal(size=users)[who]
         habit = np.zeros(75) if who is None else rng.normal(size=users)[who]
         x = (rng.normal(size=75) + habit)[:, None] + 0.7 * rng.normal(size=(75, 10))
         found = rank_correlations(x, rng.normal(size=75) + effect, who, draws=100, seed=seed)
         alarms += (found.p_adjusted < 0.05).any()
-    assert 0.01 <= alarms / 150 <= 0.1, alarms
+    assert alarms / len(seeds) == about(0.05, len(seeds), off=0.01)
+    assert alarms > 0
 
 
 def test_clusters_are_drawn_whole() -> None:

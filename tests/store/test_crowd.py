@@ -7,6 +7,7 @@ from collections import Counter
 from uuid import uuid4
 
 import polars as pl
+import pytest
 from sqlalchemy import select
 
 from karat.records import Rules, Scale, StudyDesign
@@ -14,8 +15,9 @@ from karat.store import Answer, Conflict, Store, add_tasks, answer, next_task
 from karat.store.people import add_judge
 from karat.store.read_tables import judgments
 from karat.store.tables import tasks
+from simulated import studies
 
-JUDGES, TASKS = 50, 500
+JUDGES, TASKS = 50, len(studies(200, 500))
 
 
 def grade(judge: int, doc: str) -> float:
@@ -24,6 +26,7 @@ def grade(judge: int, doc: str) -> float:
     return float(number % 3 + (judge % 2 if number % 2 else 0))
 
 
+@pytest.mark.evidence
 def test_fifty_judges_at_once_give_exactly_two_labels_and_a_third_where_they_differ(database: str) -> None:
     study = StudyDesign(uuid4().hex, "Crowd", Scale.parse("0..3"), rules=Rules(labels=2, apart=1))
     store = Store.open(database, study)
@@ -71,21 +74,23 @@ def test_one_judge_in_eight_windows_is_one_judge(database: str) -> None:
     store = Store.open(database, StudyDesign(uuid4().hex, "Windows", Scale.parse("0..3"), rules=Rules(labels=2)))
     add_tasks(store, pl.DataFrame({"query": ["q"] * 20, "doc": [str(n) for n in range(20)]}))
     judge = add_judge(store)[0]["id"]
-    start = threading.Barrier(8)
+    start = threading.Barrier(8, timeout=60)
     taken: list[str] = []
     refused: list[str] = []
     trouble: list[BaseException] = []
 
     def window() -> None:
-        start.wait()
         try:
-            while (turn := next_task(store, judge)).task is not None:
+            turn = next_task(store, judge)
+            start.wait()  # every window shows the same document, and all answer at once
+            while turn.task is not None:
                 try:
                     answer(store, judge, turn.task["id"], Answer(label=1.0))
                 except Conflict:
                     refused.append(turn.task["doc"])
                 else:
                     taken.append(turn.task["doc"])
+                turn = next_task(store, judge)
         except BaseException as error:
             trouble.append(error)
 
@@ -97,5 +102,5 @@ def test_one_judge_in_eight_windows_is_one_judge(database: str) -> None:
     assert not trouble
     assert sorted(taken, key=int) == [str(n) for n in range(20)], "each document once"
     assert judgments(store).height == 20
-    assert refused, "the windows did get in each other's way"
+    assert len(refused) >= 7, "the windows did get in each other's way"
     store.close()

@@ -36,7 +36,7 @@ def labels_of(rows: list[tuple[str, str, float | None]]) -> Judgments:
     )
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(LABELS, st.integers(1, 4), st.sampled_from([0.0, 1.0, 2.0]), st.booleans())
 def test_a_second_import_finds_nothing_to_do(
     rows: list[tuple[str, str, float | None]], asked: int, apart: float, alone: bool

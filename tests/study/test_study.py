@@ -91,7 +91,7 @@ def test_labels_outside_the_scale_of_the_study_are_refused_with_their_line(folde
     (folder / "judgments.csv").write_text("query,doc,label\n1,a,4\n")
     with pytest.raises(kt.BadInput, match=r"judgments\.csv line 2: expected a grade of the scale 0=Non, 1=Rel"):
         kt.Study.load(folder)
-    assert kt.Study.load(folder, drop_bad_labels=True).judged.notes[0].endswith("judgments.csv line 2)")
+    assert kt.Study.load(folder, drop_bad_labels=True).labels.notes[0].endswith("judgments.csv line 2)")
 
 
 def test_gold_is_split_off_once_and_a_file_of_it_stands_before_the_group(folder: Path) -> None:

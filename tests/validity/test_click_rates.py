@@ -9,7 +9,7 @@ from scipy import stats
 
 from karat.errors import BadInput, Undefined
 from karat.records import ClickLog, Clicks, Judgments, Runs
-from karat.simulate import click_log
+from karat.simulate.clicks import position_clicks
 from karat.validity.click_rates import against_click_rates, click_labels
 
 COUNTS = [  # query, doc, impressions, clicks, satisfied
@@ -75,12 +75,12 @@ def test_users_who_click_good_documents_agree_with_dcg_and_random_clicks_with_no
         }
     )
     labels = Judgments.of(shown.select("query", "doc", label="grade"))
-    runs = Runs.of(shown.select("query", "doc", "rank", system=pl.lit("ours")))
-    found = against_click_rates(click_log(shown, sessions=60, seed=5), labels, runs, ["DCG@5", "P@5"], draws=300)
+    runs, measures = Runs.of(shown.select("query", "doc", "rank", system=pl.lit("ours"))), ["DCG@5", "P@5"]
+    found = against_click_rates(position_clicks(shown, impressions=60, seed=5), labels, runs, measures, draws=300)
     assert (found.frame.filter(pl.col("use") == "click rate")["spearman_low"] > 0.4).all()
     assert "go together most" in found.finding
     blind = shown.with_columns(grade=pl.lit(1))
-    found = against_click_rates(click_log(blind, sessions=60, seed=6), labels, runs, ["DCG@5", "P@5"], draws=300)
+    found = against_click_rates(position_clicks(blind, impressions=60, seed=6), labels, runs, measures, draws=300)
     rates = found.frame.filter(pl.col("use") != "click nDCG")
     assert (rates["p_adjusted"] > 0.05).all()
 

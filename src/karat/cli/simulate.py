@@ -122,7 +122,6 @@ def _queries(default: int, least: int = 1) -> Callable[[Any], Any]:
     _number("--n-nonrelevant", 250, "Other gold labels.", least=2),
     _queries(50, least=2),
     _number("--n-studies", 10_000, "How many studies.", "studies", least=1),
-    options.level,
     examples="karat simulate bronze\n  karat simulate bronze --sensitivity 0.7 --n-queries 200",
 )
 def bronze(relevant: float, nonrelevant: float, **asked: Any) -> Made:

@@ -14,7 +14,7 @@ from karat.judges.features import FEATURES
 from karat.judges.population import Judges, sampled_groups
 from karat.labels import ALL, Panel
 from karat.labels.panel import MOST_GRADES, Floats
-from karat.records import LabelsLike
+from karat.records import Judgments, LabelsLike
 from karat.records.base import count
 from karat.records.scale import refuse_many_grades
 from karat.stats import FEWEST, check_level
@@ -26,12 +26,13 @@ SLICES = 4
 NOTHING = 1e-20
 
 
-def features_of(panel: Panel, by: str | Sequence[str] | None) -> list[str]:
+def features_of(labels: Panel | LabelsLike, by: str | Sequence[str] | None) -> list[str]:
     """The names of the features asked for, or an error that says how to have one that is not there."""
+    there = labels.frame.columns if isinstance(labels, Panel) else Judgments.of(labels).frame.columns
     for name in listed_features(by):
-        if name not in panel.frame.columns:
+        if name not in there:
             remedy = f"make it first with add_features(judgments, ['{name}'], ...)" if name in FEATURES else ""
-            found = ", ".join(panel.frame.columns)
+            found = ", ".join(there)
             raise BadInput.at("the judgments", expected=f"a column {name} to compare by", found=found, remedy=remedy)
     return listed_features(by)
 
@@ -61,8 +62,8 @@ def looked_at(
     weighed: bool = False,
 ) -> Looked:
     """The labels with these features; their `errors` against gold where these are asked for (`errors_of`)."""
-    panel = Panel.of(labels, gold, apart=listed_features(by))
-    features = features_of(panel, by)
+    features = features_of(labels, by)
+    panel = Panel.of(labels, gold, apart=features)
     frame, drawn = errors_of(panel, features, weighed=weighed) if errors else (labels_of(panel, features), [])
     sampled, about = sampled_groups(panel, judges)
     return Looked(panel, features, frame, sampled, [*panel.notes, *drawn, *about])

@@ -20,12 +20,19 @@ def judged(study, judge_id, grades):
 
 
 def sign_in(page, study, password="a long password"):
+    page.clock.install()
     page.goto(f"{study.url}/lead")
     page.get_by_label("Name").focus()
     page.keyboard.type("lead")
     page.keyboard.press("Tab")
     page.keyboard.type(password)
     page.keyboard.press("Enter")
+
+
+def figures_come_anew(page):
+    """The seconds pass after which the page asks again, and it has asked."""
+    with page.expect_response("**/api/judges"):
+        page.clock.fast_forward("00:05")
 
 
 @pytest.fixture
@@ -58,6 +65,7 @@ def test_the_dashboard_says_how_far_and_how_good_and_moves_by_itself(page, study
     assert [row.split("\t")[0] for row in rows] == ["ann", "bob"]
     third, _ = add_judge(study.store, name="cem")
     judged(study, third["id"], [2])
+    figures_come_anew(page)
     page.wait_for_function("() => document.querySelector('#finding').textContent.startsWith('49 of ')")
 
 
@@ -108,8 +116,7 @@ def test_a_name_that_is_taken_is_said_beside_the_form_and_stays_there(page, stud
     page.wait_for_function("() => document.querySelector('#invite-hint').textContent")
     said = page.inner_text("#invite-hint")
     assert said.startswith('No link was made: the judge\'s name: expected one that is free, found "ann"')
-    with page.expect_response("**/api/progress"):
-        pass
+    figures_come_anew(page)
     assert page.inner_text("#invite-hint") == said
     assert name.input_value() == "ann"
     assert page.locator("[data-link]").count() == 0
@@ -142,8 +149,7 @@ def test_what_was_refused_stays_said_when_the_figures_come_anew(page, study):
     page.route("**/pause", lambda route: route.fulfill(status=409, json={"detail": "somebody else was quicker"}))
     page.get_by_role("button", name="Pause ann").press("Enter")
     page.wait_for_selector("text=Not done: somebody else was quicker")
-    with page.expect_response("**/api/judges"):
-        pass
+    figures_come_anew(page)
     assert page.is_visible("text=Not done: somebody else was quicker")
 
 

@@ -16,6 +16,10 @@ KINDS = {
 PHONE = {"width": 390, "height": 844}
 
 
+#: Another document than this one is shown; while the next one is fetched, none is.
+ANOTHER = "title => ![undefined, title].includes(document.querySelector('#document-title')?.textContent)"
+
+
 def at_task(page, study):
     page.goto(study.link())
     page.goto(f"{study.url}/judge")
@@ -99,7 +103,7 @@ def test_after_what_the_platform_pays_for_the_code_is_shown_and_going_on_is_poss
     assert page.locator("#code-link").is_hidden()
     first = page.inner_text("#document-title")
     press("1", "Enter")
-    page.wait_for_function("title => document.querySelector('#document-title')?.textContent !== title", arg=first)
+    page.wait_for_function(ANOTHER, arg=first)
     press("2", "Enter")
     page.wait_for_url("**/done")
     assert page.inner_text("h1") == "Thank you, that is enough"
@@ -115,7 +119,7 @@ def test_after_what_the_platform_pays_for_the_code_is_shown_and_going_on_is_poss
     page.wait_for_function("() => document.querySelector('#meter-text').textContent === '2 done, 2 open'")
     third = page.inner_text("#document-title")
     press("1", "Enter")
-    page.wait_for_function("title => document.querySelector('#document-title')?.textContent !== title", arg=third)
+    page.wait_for_function(ANOTHER, arg=third)
     page.get_by_role("link", name="Your code").click()
     page.wait_for_url("**/done")
     page.get_by_role("link", name="Go on judging").click()
