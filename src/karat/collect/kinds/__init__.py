@@ -1,18 +1,23 @@
-"""The kinds of tasks on the pages and in the JSON interface: one file each, and its name in the line below."""
+"""The kinds of tasks on the pages and in the JSON interface: one file each, named as the store names the kind."""
 
 from __future__ import annotations
 
+from importlib import import_module
+from pkgutil import iter_modules
+
 from karat.collect.answers import AnswerBody
-from karat.collect.kinds.code import CODE
-from karat.collect.kinds.judge import JUDGE
 from karat.collect.kinds.kind import KindOnPage, Task
-from karat.collect.kinds.pair import PAIR
 from karat.collect.material import Material
 from karat.records.design import StudyDesign
 from karat.store import Answer, kinds
 
-#: By the names that they have in the store.
-ON_PAGE: dict[str, KindOnPage] = {"judge": JUDGE, "pair": PAIR, "code": CODE}
+#: By the names that they have in the store, which are those of the files.
+ON_PAGE: dict[str, KindOnPage] = {
+    file.name: value
+    for file in iter_modules(__path__)
+    for value in vars(import_module(f"{__name__}.{file.name}")).values()
+    if isinstance(value, KindOnPage)
+}
 
 
 def shown(material: Material, task: Task) -> Task:
