@@ -5,8 +5,8 @@
 NIST's labels are the truth. Each study takes one LLM's labels, makes two runs out of the labels of two other LLMs (each
 label plus normal noise of 0.6 ranks all judged passages of a query), draws gold labels with `plan_gold`, and asks for
 the difference of the runs on these 25 queries. Prints, for each judge, how often the 95 % interval held the true
-difference and how wide it was: nDCG@10 and DCG@10 with the calibrated judge, DCG@10 with labels as they are, and nDCG@10
-from gold labels for whole queries, as many labels in all.
+difference and how wide it was: nDCG@10 and DCG@10 with the calibrated judge, DCG@10 with labels as they are, and
+nDCG@10 from gold labels for whole queries, as many labels in all.
 
 Needs the research data (KARAT_DATA, or shared/data beside the project).
 """
@@ -36,9 +36,8 @@ MEASURES = ("nDCG@10", "DCG@10")
 
 
 def read(path: Path) -> dict[tuple[str, str], float]:
-    opened = gzip.open(path, "rt") if path.suffix == ".gz" else path.open()
-    with opened as lines:
-        fields = [line.split() for line in lines]
+    text = gzip.decompress(path.read_bytes()).decode() if path.suffix == ".gz" else path.read_text()
+    fields = [line.split() for line in text.splitlines()]
     return {(row[0], row[2]): float(row[3]) for row in fields if len(row) >= 4}
 
 
@@ -113,7 +112,9 @@ def main() -> None:
     frame, judges = data()
     chosen = [name for name in judges if asked.judges is None or name in asked.judges]
     names = ("nDCG@10", "DCG@10", "DCG@10 as is", "nDCG@10 whole")
-    print(f"{asked.studies} studies a judge, seeds {asked.seed}.., {asked.gold} gold labels, 25 queries, these queries only")
+    print(
+        f"{asked.studies} studies a judge, seeds {asked.seed}.., {asked.gold} gold labels, 25 queries, these queries only"
+    )
     print(f"{'judge':<26}" + "".join(f"{name:>22}" for name in names) + "   (held / median half-width)")
     every: list[dict[str, Any]] = []
     start = time.perf_counter()

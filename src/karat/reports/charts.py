@@ -178,25 +178,31 @@ def differences(frame: pl.DataFrame, *, y_title: str) -> dict[str, Any]:
 
 
 def square(frame: pl.DataFrame) -> dict[str, Any]:
-    """Kendall's tau_b of every two, `first` and `second`, as squares from pale to gold, each with its figure."""
+    """Kendall's tau_b of every two, `first` and `second`, both ways round."""
+    turned = frame.with_columns(first="second", second="first")
+    return cells(pl.concat([frame, turned]).drop_nans("tau_b").rename({"tau_b": "value"}))
+
+
+def cells(frame: pl.DataFrame, *, x_title: str = "", y_title: str = "") -> dict[str, Any]:
+    """A `value` for each `first` (down) and `second` (across), as squares from pale to gold, each with its figure."""
     import altair as alt
 
-    names = pl.concat([frame["first"], frame["second"]]).unique(maintain_order=True).to_list()
-    turned = frame.with_columns(first="second", second="first")
-    base = alt.Chart(_data(pl.concat([frame, turned]).drop_nans("tau_b"))).encode(
-        x=alt.X("second:N", sort=names, axis=alt.Axis(**BARE, labelAngle=0)),
-        y=alt.Y("first:N", sort=names, axis=alt.Axis(**BARE)),
+    names = {side: frame[side].unique(maintain_order=True).to_list() for side in ("first", "second")}
+    across, down = ({"title": title} if title else {} for title in (x_title, y_title))
+    base = alt.Chart(_data(frame)).encode(
+        x=alt.X("second:N", sort=names["second"], axis=alt.Axis(**BARE | across, labelAngle=0)),
+        y=alt.Y("first:N", sort=names["first"], axis=alt.Axis(**BARE | down)),
         tooltip=_tips(frame),
     )
     scale = alt.Scale(domain=[0, 1], range=[PAPER, ACCENT], clamp=True)
     layers = [
-        base.mark_rect().encode(color=alt.Color("tau_b:Q", scale=scale, legend=None)),
+        base.mark_rect().encode(color=alt.Color("value:Q", scale=scale, legend=None)),
         base.mark_text(fontSize=12).encode(
-            text=alt.Text("tau_b:Q", format=".2f"),
-            color=alt.condition("datum['tau_b'] > 0.6", alt.value(ON_GOLD), alt.value(LETTERS)),
+            text=alt.Text("value:Q", format=".2f"),
+            color=alt.condition("datum['value'] > 0.6", alt.value(ON_GOLD), alt.value(LETTERS)),
         ),
     ]
-    return _spec(alt.layer(*layers), 44 * max(len(names), 1) + 10)
+    return _spec(alt.layer(*layers), 44 * max(len(names["first"]), 1) + 10)
 
 
 def _groups(column: str, names: Sequence[Any]) -> alt.Color:

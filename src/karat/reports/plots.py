@@ -8,6 +8,7 @@ import polars as pl
 
 from karat.errors import Undefined
 from karat.estimate import Scores
+from karat.estimate.confusion import Confusion
 from karat.plan.power import PowerPlan
 from karat.records.number_format import GRADES, WHOLE, in_words
 from karat.records.result import ResultBase
@@ -45,6 +46,11 @@ def _drawn(result: ResultBase) -> tuple[dict[str, Any], pl.DataFrame]:
         drawn = {"x": "queries", "value": "power", "series": "series", "x_title": "queries", "y_title": "power"}
         return charts.lines(curve, **drawn, whole=True), curve  # type: ignore[arg-type]
     frame = result.to_frame()
+    if isinstance(result, Confusion):
+        cells = frame.select(
+            first=pl.col("gold").cast(pl.String), second=pl.col("label").cast(pl.String), value="share"
+        )
+        return charts.cells(cells, x_title="label", y_title="gold grade"), frame
     if {"first", "second", "tau_b"} <= {*frame.columns}:
         return charts.square(frame), frame
     name, rows = _dots(result)

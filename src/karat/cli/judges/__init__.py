@@ -10,6 +10,7 @@ judges = LazyGroup(
             "agreement": "How far judges agree, and whether groups differ in it.",
             "error": "Each judge: agreement, accuracy, leniency, pace; spammers.",
             "gold": "How labels err against gold labels, and where.",
+            "confusion": "How often each true grade gets each label.",
             "clicks": "Whether labels prefer what users click.",
             "distribution": "How groups use the scale, and whether they differ in it.",
             "bias": "Queries and documents that judges rate too high or too low.",

@@ -12,7 +12,8 @@ from karat.cli.judges.judged import Judged, features, of_labels
 from karat.cli.part import every_part, part
 from karat.cli.results import Tables
 from karat.errors import BadInput, KaratError
-from karat.records import Judgments
+from karat.estimate.confusion import confusion as confusion_of
+from karat.records import Judgments, Result
 
 #: Features of yes or no, which the regression of the errors is on; a domain or a length would fill the page.
 SPLITS = ("wikipedia", "query_in_url", "root_url", "navigational")
@@ -61,6 +62,23 @@ def gold(given: Judged) -> Tables:
         regression = analysis.gold_regression(given.panel, splits, "error", judges=judges, level=level)
         tables["Regression of the error"] = regression
     return tables
+
+
+@part(
+    of_labels(options.gold, options.level),
+    examples="""karat judges confusion llm.csv --gold gold.csv
+karat judges confusion llm.csv --gold gold.csv --json""",
+)
+def confusion(given: Judged) -> Tables:
+    """How often each true grade gets each label, how often judges are right, and the counts for karat correct."""
+    found = confusion_of(given.judgments, given.gold, level=given.level)
+    table = Result(found.frame, found.finding, found.notes, columns=found.columns)
+    counts = dict(zip(found.accuracy["documents"], found.accuracy["counts"], strict=True))
+    said = (
+        "Right on relevant documents and on the others; karat correct takes it as "
+        f"--relevant {counts['relevant']} --nonrelevant {counts['not relevant']}."
+    )
+    return {"Confusion": table, "Accuracy": Result(found.accuracy.drop("effective"), said)}
 
 
 @part(
