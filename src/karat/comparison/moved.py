@@ -29,7 +29,7 @@ def moved(
     """The queries on which the second of two systems lost and won most, the most lost first.
 
     Each has the query, its text if known, both scores by the labels, the difference, and its documents: where each
-    system ranks them (none below `depth`), the label, and the gold label if there is one.
+    system ranks them (none below `depth`), the label, and the gold label, `truth`, if there is one.
     """
     if len(found.systems) != 2:
         raise BadInput.at("queries that moved", expected="two systems", found=str(len(found.systems)))
@@ -44,7 +44,7 @@ def moved(
     docs = _documents(together(several(runs)), found.systems, chosen["query"].to_list(), depth)
     docs = _labelled(docs, labels, "label")
     if gold is not None:
-        docs = _labelled(docs, gold, "gold")
+        docs = _labelled(docs, gold, "truth")
     texts = (
         {}
         if queries is None or "text" not in queries.frame.columns

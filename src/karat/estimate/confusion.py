@@ -42,13 +42,13 @@ class Confusion(ResultBase):
     level: float = 0.95
     notes: tuple[str, ...] = ()
 
-    columns = ("gold", "label", "share", "low", "high", "n")
+    columns = ("grade", "label", "share", "low", "high", "n")
 
     @property
     def finding(self) -> str:
         """How often the judge is right, in a sentence."""
-        right = self.frame.filter(pl.col("gold") == pl.col("label"))
-        told = ", ".join(f"{row['share'] * 100:.0f} % of grade {row['gold']:g}" for row in right.iter_rows(named=True))
+        right = self.frame.filter(pl.col("grade") == pl.col("label"))
+        told = ", ".join(f"{row['share'] * 100:.0f} % of grade {row['grade']:g}" for row in right.iter_rows(named=True))
         return f"The labels are right on {told} ({count(self.n_gold, 'gold label')})."
 
     def to_frame(self) -> pl.DataFrame:
@@ -67,7 +67,7 @@ class Confusion(ResultBase):
 
     def matrix(self) -> pl.DataFrame:
         """The shares as a square: gold grades down, labels across."""
-        return self.frame.pivot("label", index="gold", values="share")
+        return self.frame.pivot("label", index="grade", values="share")
 
 
 def confusion(
@@ -108,7 +108,7 @@ def confusion(
         for g in np.unique(both["gold"])
         for b in grades
     ]
-    frame = pl.DataFrame(rows, schema=["gold", "label", "share", "low", "high", "n", "effective"], orient="row")
+    frame = pl.DataFrame(rows, schema=["grade", "label", "share", "low", "high", "n", "effective"], orient="row")
     relevant = pl.col("gold") >= rel
     sides = (("relevant", relevant, pl.col("label") >= rel), ("not relevant", ~relevant, pl.col("label") < rel))
     right = [(name, *_share(both.filter(which), agrees, level)) for name, which, agrees in sides]
@@ -147,9 +147,9 @@ def _by_rank(
     labels: pl.DataFrame, runs: Any, frame: pl.DataFrame, grades: Floats, depth: int, notes: list[str]
 ) -> pl.DataFrame:
     """The share of each true grade at each rank: the labels' distribution times the inverse of the confusion."""
-    square = frame.pivot("label", index="gold", values="share").sort("gold")
-    given = square["gold"].to_numpy()
-    matrix = square.drop("gold").to_numpy()
+    square = frame.pivot("label", index="grade", values="share").sort("grade")
+    given = square["grade"].to_numpy()
+    matrix = square.drop("grade").to_numpy()
     if len(given) < len(grades):
         notes.append("no distribution of true grades by rank: some label is no gold grade, so the matrix is not square")
         return pl.DataFrame()

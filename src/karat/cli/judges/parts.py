@@ -72,7 +72,7 @@ karat judges confusion llm.csv --gold gold.csv --json""",
 def confusion(given: Judged) -> Tables:
     """How often each true grade gets each label, how often judges are right, and the counts for karat correct."""
     found = confusion_of(given.judgments, given.gold, level=given.level)
-    table = Result(found.frame, found.finding, found.notes, columns=found.columns)
+    table = Result(found.frame.drop("effective"), found.finding, found.notes, columns=found.columns)
     counts = dict(zip(found.accuracy["documents"], found.accuracy["counts"], strict=True))
     said = (
         "Right on relevant documents and on the others; karat correct takes it as "

@@ -1,0 +1,120 @@
+"""Beside the verdict: groups of queries, what moved, several measures, a margin, and rules to fail by."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from commands import karat
+
+import karat as kt
+from karat.comparison import by_group, by_measure, gate, groups_of, moved
+from karat.records import Queries
+
+
+def lists(good: dict[str, bool]) -> dict[str, dict[str, float]]:
+    """A list of two documents for each query, the relevant one on top where `good`."""
+    return {query: {"rel": 2.0 if top else 1.0, "non": 1.0 if top else 2.0} for query, top in good.items()}
+
+
+@pytest.fixture
+def study() -> dict[str, Any]:
+    """40 queries; B has the relevant document on top in all, A in the last twenty only: P@1 differs by a half."""
+    queries = [f"q{n:02d}" for n in range(40)]
+    rng = np.random.default_rng(3)
+    a = {query: n >= 20 or bool(rng.random() < 0.1) for n, query in enumerate(queries)}
+    b = {query: bool(rng.random() < 0.9) for query in queries}
+    return {
+        "labels": {query: {"rel": 1, "non": 0} for query in queries},
+        "runs": {"A": lists(a), "B": lists(b)},
+        "groups": pl.DataFrame({"query": queries, "group": ["early"] * 20 + ["late"] * 20}),
+        "a": a,
+        "b": b,
+    }
+
+
+def test_each_group_of_queries_has_the_verdict_of_its_own_t_test(study: dict[str, Any]) -> None:
+    from scipy.stats import ttest_rel
+
+    found = kt.compare(study["labels"], study["runs"], "P@1")
+    groups = by_group(found, study["groups"])
+    rows = {row["group"]: row for row in groups.to_frame().iter_rows(named=True)}
+    for name, part in (("early", range(20)), ("late", range(20, 40))):
+        a, b = ([float(study[s][f"q{n:02d}"]) for n in part] for s in "ab")
+        assert rows[name]["difference"] == pytest.approx(np.mean(b) - np.mean(a))
+        assert rows[name]["p"] == pytest.approx(ttest_rel(b, a).pvalue)
+    assert rows["early"]["verdict"] == "better"
+    assert rows["late"]["verdict"] == "no difference shown"
+    assert rows["early"]["holm"] == pytest.approx(2 * rows["early"]["p"])
+    assert "B is better than A by P@1 on group early" in groups.finding
+
+
+def test_a_handful_of_queries_is_no_group(study: dict[str, Any]) -> None:
+    found = kt.compare(study["labels"], study["runs"], "P@1")
+    few = study["groups"].with_columns(group=pl.when(pl.col("query") < "q04").then(pl.lit("few")))
+    groups = by_group(found, few)
+    assert groups.to_frame()["verdict"].to_list() == ["too few queries"]
+    assert "36 queries without a group left aside" in groups.notes
+
+
+def test_groups_come_from_a_column_or_the_words_of_the_queries() -> None:
+    queries = Queries.of({"query": ["1", "2"], "text": ["how tall is it", "karat"], "kind": ["head", "tail"]})
+    assert groups_of(queries, "kind")["group"].to_list() == ["head", "tail"]
+    with pytest.raises(kt.BadInput, match="a column of the queries \\(kind\\) or length or question"):
+        groups_of(queries, "colour")
+
+
+def test_what_moved_is_told_with_both_ranks_and_labels(study: dict[str, Any]) -> None:
+    found = kt.compare(study["labels"], study["runs"], "P@1")
+    told = moved(found, study["labels"], study["runs"], number=1, gold={"q00": {"rel": 1}})
+    assert [one["difference"] for one in told] == [-1.0, 1.0]
+    docs = {row["doc"]: row for row in told[-1]["documents"]}
+    assert (docs["rel"]["rank_a"], docs["rel"]["rank_b"], docs["rel"]["label"]) == (2, 1, 1.0)
+
+
+def test_several_measures_share_the_chance_of_a_false_alarm(study: dict[str, Any]) -> None:
+    every = [kt.compare(study["labels"], study["runs"], name) for name in ("P@1", "RR", "P@2")]
+    table = by_measure(every).to_frame()
+    assert table["holm"][0] == pytest.approx(min(1.0, 2 * table["p"][0]), rel=1e-6) or table["holm"][0] >= table["p"][0]
+    assert table["verdict"].to_list() == [found.verdict for found in every]
+
+
+@pytest.mark.parametrize(
+    ("margin", "verdict"), [(None, "no difference shown"), (0.5, "equivalent"), (0.001, "no difference shown")]
+)
+def test_a_margin_that_does_not_matter(margin: float | None, verdict: str) -> None:
+    rng = np.random.default_rng(1)
+    queries = [f"q{n}" for n in range(200)]
+    labels = {query: {"rel": 1, "non": 0} for query in queries}
+    runs = {name: lists({query: bool(rng.random() < 0.5) for query in queries}) for name in "AB"}
+    found = kt.compare(labels, runs, "P@1", margin=margin)
+    assert found.verdict == verdict
+
+
+def test_the_rule_fails_what_is_shown_worse_and_passes_what_is_not(study: dict[str, Any]) -> None:
+    better = kt.compare(study["labels"], study["runs"], "P@1")
+    worse = kt.compare(study["labels"], {"B": study["runs"]["B"], "A": study["runs"]["A"]}, "P@1")
+    assert gate(better, if_worse=0.0) == ""
+    assert gate(better, unless_better=0.0) == ""
+    assert gate(worse, if_worse=0.0).startswith("failed: A is worse than B by P@1 by more than 0")
+    assert gate(worse, if_worse=0.9) == ""
+    assert "not shown better" in gate(better, unless_better=0.9)
+    with pytest.raises(kt.BadInput, match="0 or more"):
+        gate(better, if_worse=-1.0)
+
+
+def test_the_command_ends_with_3_where_its_rule_is_not_met(study: dict[str, Any], tmp_path: Any) -> None:
+    for name, run in study["runs"].items():
+        rows = [f"{q} Q0 {d} 0 {s} {name}" for q, docs in run.items() for d, s in docs.items()]
+        (tmp_path / f"{name}.run").write_text("\n".join(rows) + "\n")
+    rows = [f"{q} 0 {d} {y}" for q, docs in study["labels"].items() for d, y in docs.items()]
+    (tmp_path / "qrels").write_text("\n".join(rows) + "\n")
+    files = [str(tmp_path / name) for name in ("qrels", "B.run", "A.run")]
+    failed = karat("compare", *files, "-m", "P@1", "--fail-if-worse", "0.01")
+    assert failed.returncode == 3
+    assert "failed: A is worse than B by P@1" in failed.stderr
+    passed = karat("compare", files[0], files[2], files[1], "-m", "P@1", "-m", "RR", "--moved", "1", "--fail-if-worse", "0")
+    assert passed.returncode == 0
+    assert "2 measures of 2 show a difference" in passed.stdout
