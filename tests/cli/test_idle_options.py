@@ -102,6 +102,7 @@ def test_what_prints_a_document_prints_lines_as_well(name: str) -> None:
         assert name in {
             "validate correlation",  # no interval over queries would hold the figure of many
             "disagree consistency",  # a standard deviation
+            "simulate bronze",  # how often 95 % intervals hold the truth
             "plan gold",
             "plan context",
             "plan pairs",

