@@ -112,9 +112,7 @@ def main() -> None:
     frame, judges = data()
     chosen = [name for name in judges if asked.judges is None or name in asked.judges]
     names = ("nDCG@10", "DCG@10", "DCG@10 as is", "nDCG@10 whole")
-    print(
-        f"{asked.studies} studies a judge, seeds {asked.seed}.., {asked.gold} gold labels, these 25 queries only"
-    )
+    print(f"{asked.studies} studies a judge, seeds {asked.seed}.., {asked.gold} gold labels, these 25 queries only")
     print(f"{'judge':<26}" + "".join(f"{name:>22}" for name in names) + "   (held / median half-width)")
     every: list[dict[str, Any]] = []
     start = time.perf_counter()

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from commands import karat
 
 import karat as kt
+from commands import karat
 from karat.comparison import by_group, by_measure, gate, groups_of, moved
 from karat.records import Queries
 
@@ -115,6 +115,8 @@ def test_the_command_ends_with_3_where_its_rule_is_not_met(study: dict[str, Any]
     failed = karat("compare", *files, "-m", "P@1", "--fail-if-worse", "0.01")
     assert failed.returncode == 3
     assert "failed: A is worse than B by P@1" in failed.stderr
-    passed = karat("compare", files[0], files[2], files[1], "-m", "P@1", "-m", "RR", "--moved", "1", "--fail-if-worse", "0")
+    passed = karat(
+        "compare", files[0], files[2], files[1], "-m", "P@1", "-m", "RR", "--moved", "1", "--fail-if-worse", "0"
+    )
     assert passed.returncode == 0
     assert "2 measures of 2 show a difference" in passed.stdout
