@@ -49,7 +49,7 @@ def test_the_sentence_comes_first_and_unfairness_is_said(study: dict[str, str]) 
     assert done.stdout.startswith("No difference shown between A and B by P@10:")
     words = " ".join(done.stdout.split())
     assert "the labels call B better" in words
-    assert "its errors favour B" in words
+    assert "errors favour B" in words
     assert max(len(line) for line in done.stdout.splitlines()) <= 100
 
 
@@ -89,14 +89,14 @@ def test_what_the_data_cannot_say_ends_with_1_and_bad_input_with_2(study: dict[s
         study["A.run"],
         study["B.run"],
         "-m",
-        "nDCG@10",
+        "AP",
         "--gold",
         study["gold.csv"],
         "--json",
     )
     assert done.returncode == 1
     assert json.loads(done.stdout)["verdict"] == "cannot say"
-    assert "nDCG@10" in json.loads(done.stdout)["measure"]
+    assert json.loads(done.stdout)["measure"] == "AP"
     assert karat("compare", study["labels.csv"], study["A.run"]).returncode == 2
     assert karat(*arguments(study, "--method", "ppi")).returncode == 2
     wrong = tmp_path / "gold.csv"
@@ -139,5 +139,5 @@ def test_whole_queries_are_drawn_for_ndcg(study: dict[str, str], tmp_path: Path)
     files = [study["labels.csv"], study["A.run"], study["B.run"]]
     done = karat("plan", "gold", *files, "-m", "nDCG@10", "-n", "300", "--whole-queries", "--out", plan)
     assert done.stdout.startswith("294 documents to label: all that the systems show of 21 queries, drawn from 200.")
-    assert karat("plan", "gold", *files, "-m", "nDCG@10").returncode == 2
+    assert karat("plan", "gold", *files, "-m", "AP").returncode == 2
     assert karat("plan", "gold", *files, "-m", "nDCG@10", "-n", "3", "--whole-queries").returncode == 1

@@ -21,10 +21,10 @@ def lists(good: dict[str, bool]) -> dict[str, dict[str, float]]:
 
 @pytest.fixture
 def study() -> dict[str, Any]:
-    """40 queries; B has the relevant document on top in all, A in the last twenty only: P@1 differs by a half."""
+    """40 queries; B mostly has the relevant document on top, A in the last twenty: P@1 differs by some .4."""
     queries = [f"q{n:02d}" for n in range(40)]
     rng = np.random.default_rng(3)
-    a = {query: n >= 20 or bool(rng.random() < 0.1) for n, query in enumerate(queries)}
+    a = {query: bool(rng.random() < (0.1 if n < 20 else 0.9)) for n, query in enumerate(queries)}
     b = {query: bool(rng.random() < 0.9) for query in queries}
     return {
         "labels": {query: {"rel": 1, "non": 0} for query in queries},

@@ -209,7 +209,7 @@ def test_a_judge_who_guesses_is_not_turned_round() -> None:
     made = two_systems(100, right=(0.5, 0.5), seed=3)
     found = kt.compare(made.judgments(), made.runs(), "P@10", gold=made.gold(made.draw_gold(400, 1), 400 / 1400))
     assert "inversion" not in found.methods["method"].to_list()
-    assert any(note.startswith("inversion: the labels hardly depend on the gold grade") for note in found.notes)
+    assert any("the labels hardly depend on the gold grade" in note for note in found.notes)
     assert found.verdict != "cannot say"  # gold labels alone still answer
     forced = kt.compare(
         made.judgments(), made.runs(), "P@10", gold=made.gold(made.draw_gold(400, 1), 400 / 1400), method="inversion"
@@ -222,7 +222,7 @@ def test_an_empty_gold_grade_silences_inversion_alone() -> None:
     drawn = made.draw_gold(400, 1)
     gold = made.gold(drawn, 400 / 1400).frame.with_columns(label=pl.lit(1.0))
     found = kt.compare(made.judgments(), made.runs(), "P@10", gold=gold)
-    assert any("inversion: 0 gold labels on documents worth 0" in note for note in found.notes)
+    assert any("0 gold labels on documents worth 0" in note for note in found.notes)
 
 
 def test_fewer_than_two_queries_cannot_say() -> None:

@@ -106,12 +106,11 @@ def test_too_few_gold_labels_are_refused_with_the_remedy() -> None:
 
 def test_one_system_has_a_corrected_score_beside_the_naive_one() -> None:
     study = graded_pair(80, judge="lenient", seed=4)
-    shown = study.rank[:, 1] <= 10
-    drawn = shown & (np.random.default_rng(2).random(len(shown)) < 0.5)
-    gold = study.gold(drawn, np.full(len(shown), 0.5))
-    names = ["nDCG@10", "P@10", "RR@10", "AP"]
-    scores = kt.score(study.judgments(), study.runs()[1], names, gold=gold)
-    right = kt.score(study.judgments(study.truth), study.runs()[1], names, draws=0).means
+    run, names = study.runs()[1], ["nDCG@10", "P@10", "AP"]
+    plan = plan_gold(study.judgments(), run, n=300, seed=1)
+    known = study.judgments(study.truth).frame.select("query", "doc", "label")
+    scores = kt.score(study.judgments(), run, names, gold=plan.frame.drop("label").join(known, on=["query", "doc"]))
+    right = kt.score(known, run, names, draws=0).means
     assert scores.corrected is not None
     for row, true in zip(scores.corrected.iter_rows(named=True), right.iter_rows(named=True), strict=True):
         if row["measure"] == "AP":
@@ -119,6 +118,17 @@ def test_one_system_has_a_corrected_score_beside_the_naive_one() -> None:
             assert "whole queries" in row["reason"]
         else:
             assert row["low"] < true["value"] < row["high"]
+    assert "Corrected with" in scores.finding
+
+
+def test_ndcg_of_one_system_needs_gold_labels_of_what_the_best_list_may_hold() -> None:
+    study = graded_pair(80, seed=4)
+    shown = study.rank[:, 1] <= 10
+    gold = study.gold(shown & (np.random.default_rng(2).random(len(shown)) < 0.5), np.full(len(shown), 0.5))
+    scores = kt.score(study.judgments(), study.runs()[1], ["nDCG@10", "P@10"], gold=gold)
+    assert scores.corrected is not None
+    assert scores.corrected["value"].is_nan().to_list() == [True, False]
+    assert "the best list may hold" in scores.corrected["reason"][0]
 
 
 def test_gold_drawn_to_tell_systems_apart_gives_no_score_of_their_own() -> None:

@@ -31,7 +31,7 @@ EXAMPLES = """\b
 Examples:
   karat compare qrels.txt bm25.run neural.run -m nDCG@10
   karat compare llm.csv bm25.run neural.run --gold gold.csv
-  karat compare llm.csv bm25.run neural.run --gold gold.csv --by kind --queries queries.csv
+  karat compare llm.csv bm25.run neural.run --gold gold.csv --by kind --by length --queries queries.csv
   karat compare qrels.txt bm25.run neural.run -m nDCG@10 -m AP -m RR --moved 3
   karat compare qrels.txt live.run new.run --fail-if-worse 0.01
   karat compare llm.csv a.run b.run c.run d.run -m "DCG@10" --gold gold.csv --json
@@ -63,9 +63,7 @@ ABOUT = {
 @options.queries_are
 @options.consensus_or_model
 @click.option("--margin", type=float, metavar="X", help="A difference that does not matter: equivalence may be shown.")
-@click.option(
-    "--by", metavar="COLUMN", help="A verdict for each group of queries: a column of --queries, length, question."
-)
+@options.by
 @options.queries
 @click.option("--moved", type=click.IntRange(1), metavar="N", help="Show the N queries that lost and won most.")
 @click.option("--fail-if-worse", type=float, metavar="X", help="Exit with 3 if B is shown worse than A by more than X.")
@@ -89,7 +87,7 @@ def compare(
     gold: str | None,
     method: Method,
     queries_are: Literal["sample", "fixed"],
-    by: str | None,
+    by: tuple[str, ...],
     queries: str | None,
     moved: int | None,
     fail_if_worse: float | None,
@@ -114,7 +112,7 @@ def compare(
     files, names = measures_among(runs, measure)
     by_rank = profile_named(profile).order == "rank"
     lists = read_several(run_files(labels, files), ranks=by_rank)
-    if by is None and moved is None:
+    if not by and moved is None:
         options.refuse("queries", why="queries are read for --by and --moved")
     study = reading.study(labels, only=("queries",), gold=gold, queries=queries)
     if weights is not None and not any("udm(" in str(name) for name in names):
@@ -136,15 +134,15 @@ def compare(
     found, more = every[0], Extras()
     if len(every) > 1:
         more = replace(more, measures=by_measure(every))
-    if by is not None and found.verdict != "cannot say":
+    if by and found.verdict != "cannot say":
         known = study.queries if study.queries is not None else Queries.of({"query": found.by_query["query"]})
-        more = replace(more, groups=by_group(found, groups_of(known, by), by))
+        more = replace(more, groups=tuple(by_group(found, groups_of(known, column), column) for column in by))
     if moved is not None:
         shown = moved_most(found, study.judged, lists, number=moved, gold=study.gold, queries=study.queries)
         more = replace(more, moved=shown)
     document = found.to_dict() | more.to_dict() | ({"by_query": found.by_query.to_dicts()} if by_query else {})
     rows = Result(found.by_query if by_query else found.methods, found.finding, found.notes)
-    first = more.groups or more.measures
+    first = more.groups[0] if more.groups else more.measures
     if first is not None:
         rows = Result(first.to_frame(), first.finding, first.notes)
     tell_as(form, document, rows, lambda: _print(found, by_query, more))
@@ -161,13 +159,14 @@ class Extras:
     """What is told beside the verdict, where it was asked for."""
 
     measures: Result | None = None
-    groups: GroupComparison | None = None
+    groups: tuple[GroupComparison, ...] = ()
     moved: list[dict[str, Any]] | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The parts that are there, for one document."""
-        tables = {"measures": self.measures, "groups": self.groups}
-        found = {name: table.to_dict() for name, table in tables.items() if table is not None}
+        found: dict[str, Any] = {} if self.measures is None else {"measures": self.measures.to_dict()}
+        if self.groups:
+            found["groups"] = [table.to_dict() for table in self.groups]
         return found | ({} if self.moved is None else {"moved": self.moved})
 
 
@@ -196,7 +195,7 @@ def _print(found: Comparison, by_query: bool, more: Extras) -> None:
     if found.judge is not None:
         out.print()
         print_result(Result(found.judge, "The judge's error, gain by label less gain by gold label:"))
-    for beside in (more.measures, more.groups):
+    for beside in (more.measures, *more.groups):
         if beside is not None:
             out.print()
             print_result(Result(beside.to_frame(), beside.finding, beside.notes))

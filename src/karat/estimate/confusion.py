@@ -113,7 +113,8 @@ def confusion(
     sides = (("relevant", relevant, pl.col("label") >= rel), ("not relevant", ~relevant, pl.col("label") < rel))
     right = [(name, *_share(both.filter(which), agrees, level)) for name, which, agrees in sides]
     accuracy = pl.DataFrame(right, schema=["documents", "right", "low", "high", "n", "effective"], orient="row")
-    agreed, of = ((pl.col("right") * pl.col("effective")).round(), pl.col("effective").round())
+    agreed = (pl.col("right").fill_nan(0.0) * pl.col("effective")).round()
+    of = pl.col("effective").round()
     accuracy = accuracy.with_columns(counts=pl.format("{}/{}", agreed.cast(pl.Int64), of.cast(pl.Int64)))
     by_rank = pl.DataFrame()
     if runs is not None:
