@@ -3,8 +3,8 @@
     python benchmarks/verdict.py [--studies 2000] [--part verdict|seen|fixed|gold|power|draws]
     python benchmarks/verdict.py --part calibrated [--studies 200] [--queries 100] [--gold 300]
 
-Prints: the calibrated judge against labels as they are, for sums and other measures; methods against judges, without and
-with a true difference; intervals for these queries only; documents drawn with care against uniformly; planned power
+Prints: the calibrated judge against labels as they are, for sums and other measures; methods against judges, without
+and with a true difference; intervals for these queries only; documents drawn with care against uniformly; planned power
 against power realised; and how long 10,000 bootstrap draws of 10,000 queries and 20 systems take.
 """
 

@@ -84,6 +84,8 @@ class Drawn:
         """The lists of these runs, with grades drawn for all documents of the evidence but those `known` by gold."""
         calibration = evidence.calibration
         lists = match(runs, _topics(evidence, scorer.topics), scorer.profile, scorer.complete)
+        cutoff = scorer.measures[0].cutoff
+        lists = lists if cutoff is None else lists.cut(cutoff)
         draws = calibration.draws(DRAWS, np.random.default_rng(seed))
         draws[known] = evidence.places(known)[:, None]
         return cls(lists, scorer.measures[0], calibration.grades, draws)
