@@ -122,7 +122,21 @@ def inversion(pool: Pool, *, fixed: bool = False) -> Estimate:
     if fixed:
         chance = Estimate.of_values("inversion", pool.systems, influence).covariance
         estimate = replace(estimate, covariance=chance + _label_noise(pool, confusion, worth, label), values=None)
+    _refuse_impossible(pool, confusion, estimate)
     return replace(estimate, notes=tuple(_notes(pool, confusion, estimate.scores, label)))
+
+
+def _refuse_impossible(pool: Pool, confusion: Confusion, estimate: Estimate) -> None:
+    """Refuse scores that no documents could have, by more than chance: the judge does not err as on the gold sample."""
+    most = pool.weight.sum(axis=0) / len(pool.queries)
+    error = np.sqrt(np.maximum(np.diag(estimate.covariance), 0.0))
+    for s, system in enumerate(estimate.systems):
+        low, high = confusion.gains[0] * most[s], confusion.gains[-1] * most[s]
+        if not low - 2 * error[s] - 1e-9 <= estimate.scores[s] <= high + 2 * error[s] + 1e-9:
+            raise Undefined(
+                f"{system}'s corrected score {estimate.scores[s]:.3f} is impossible (between {low:g} and {high:g}): the "
+                "judge does not err here as on the gold sample; take the prediction-powered method"
+            )
 
 
 def _label_noise(pool: Pool, confusion: Confusion, worth: Floats, label: Ints) -> Floats:

@@ -29,6 +29,10 @@ SAME_QUERIES = (
 OWN = "each system has its own gold sample, so the errors of both corrected scores add up; there is no shared form"
 
 
+#: A corrected score this far outside 0 to 1 says that the judges' accuracy is not that of the gold sample.
+IMPOSSIBLE = 0.05
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class CorrectedPair(ResultBase):
     """System B against system A: the difference by each method, and the verdict of the one that fits the data.
@@ -54,6 +58,12 @@ class CorrectedPair(ResultBase):
         places = decimals(row["low"], row["high"])
         interval = f"{100 * self.level:g} % interval {row['low']:.{places}f} to {row['high']:.{places}f}"
         size, p = abs(row["difference"]), "p < 0.001" if row["p"] < 0.001 else f"p = {row['p']:.3f}"
+        if self.verdict == "cannot say":
+            scores = " and ".join(f"{result.value:.2f}" for result in (self.a, self.b))
+            return (
+                f"Cannot say which is better: corrected scores of {scores} are impossible, so these judges are not as "
+                "accurate on these systems as on the gold sample."
+            )
         if self.verdict == "no difference shown":
             return (
                 "No difference between B and A is shown once the judges' errors are allowed for: "
@@ -148,6 +158,8 @@ def corrected_difference(
     notes = [OWN if own else WHY_INDEPENDENT_DIFFERS, *_common(results[0].notes, results[1].notes)]
     if sd_difference is None and a.n == b.n:
         notes.append(SAME_QUERIES)
+    if any(not -IMPOSSIBLE <= result.value <= 1 + IMPOSSIBLE for result in results):
+        verdict = "cannot say"
     return CorrectedPair(results[0], results[1], frame, verdict, best["method"], level, draws, seed, tuple(notes))
 
 
