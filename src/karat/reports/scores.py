@@ -91,13 +91,14 @@ def _figure(rows: pl.DataFrame, scores: Scores, corrected: pl.DataFrame | None, 
     if corrected is None:
         look_at, row = pl.col("system") == scores.best_first()[0], pl.col("system")
         how += "gold: the highest."
-        how += " By the labels as they are." if scores.corrected is not None else ""
     else:
         look_at = pl.col("labels") != AS_THEY_ARE
         short = pl.col("labels").replace_strict({AS_THEY_ARE: AS_THEY_ARE, CORRECTED: "corrected"})
         row = pl.col("system") + ", " + short
         how += "grey: labels as they are, gold: corrected with gold labels."
     title = f"{scores.systems[0]} by {measure}" if len(scores.systems) == 1 else said.split(":")[0].rstrip(".")
+    if corrected is None and scores.corrected is not None:
+        title += ", by the labels as they are"
     drawn = rows.with_columns(row=row, look_at=look_at)
     chart = charts.dots(drawn, value="value", x_title=measure)
     return Figure("scores", title, how, chart, rows)
