@@ -35,7 +35,7 @@ def named(files):
 def test_named_files_make_a_page_and_the_verdict_is_printed(files):
     said = run(*named(files), "-o", files / "page.html")
     assert said.exit_code == 0, said.output
-    assert "one is better than two by nDCG@10" in said.stdout
+    assert "two is worse than one by nDCG@10" in said.stdout
     assert "Wrote" in said.stdout
     assert (files / "page.html").read_text().startswith("<!doctype html>")
 
@@ -43,8 +43,8 @@ def test_named_files_make_a_page_and_the_verdict_is_printed(files):
 def test_a_folder_with_runs_beside_the_labels_is_a_study(files):
     said = run(files, "-o", files / "page.html", "--draws", 100, "--json")
     document = json.loads(said.stdout)
-    assert document["finding"] == "one is better than two by nDCG@10."
-    assert document["comparison"]["verdict"] == "better"
+    assert document["finding"] == "two is worse than one by nDCG@10."
+    assert document["comparison"]["verdict"] == "worse"
     assert document["written"] == [str(files / "page.html")]
     assert document["sections"]["users"]["said"] == ["Not in this report: there are no preferences and no clicks."]
 

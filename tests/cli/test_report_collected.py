@@ -57,7 +57,7 @@ def judge(folder: Path, database: str | None = None) -> None:
 def test_what_was_collected_is_in_the_report(folder: Path) -> None:
     judge(folder)
     said, notes = report(folder)
-    assert said["finding"] == "one is better than two by nDCG@10."
+    assert said["finding"] == "two is worse than one by nDCG@10."
     assert "18 judgments collected in karat.db are used" in notes
 
 
@@ -65,7 +65,7 @@ def test_what_was_collected_elsewhere_is_in_the_report_when_the_place_is_named(f
     run("import", folder, folder / "tasks.csv", "--database", postgres)
     judge(folder, postgres)
     said, notes = report(folder, "--database", postgres)
-    assert said["finding"] == "one is better than two by nDCG@10."
+    assert said["finding"] == "two is worse than one by nDCG@10."
     assert "18 judgments collected in the database are used" in notes
 
 
@@ -92,7 +92,7 @@ def test_labels_that_a_plan_drew_are_gold_labels_beside_a_file_of_labels(folder:
     run("import", folder, folder / "plan.csv")
     judge(folder)
     said, notes = report(folder, "-m", "P@1")
-    assert said["finding"] == "one is better than two by P@1."
+    assert said["finding"] == "two is worse than one by P@1."
     assert "note: 18 gold labels collected in karat.db are used" in notes
     assert "left aside" not in notes
 

@@ -38,7 +38,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def report(folder: Path) -> Report:
     """The report of that study."""
-    return kt.report(Study.load(str(folder)), draws=200)
+    return kt.report(Study.load(str(folder)), measure="P@10", draws=200)
 
 
 @pytest.fixture(scope="session")

@@ -51,7 +51,7 @@ def test_marks_follow_the_usual_levels():
 
 def test_scores_have_a_row_for_each_system_the_best_in_bold(apart):
     report = kt.report(apart, measure="P@1", measures=["RR"], draws=200)
-    table = scores_table(report.scores, report.comparison)
+    table = scores_table(report.scores, report.by_measure)
     rows = rows_of(table)
     assert len(rows) == 3
     assert rows[0].startswith(r"good\_1 \& more & $\mathbf{1.0")
@@ -98,10 +98,45 @@ def test_of_many_pairs_those_with_the_best_are_shown():
     assert "Only the pairs with s11, the best, are shown of 66." in table
 
 
-def test_the_caption_says_by_which_labels(favoured):
-    table = scores_table(*(lambda report: (report.scores, report.comparison))(kt.report(favoured, draws=200)))
-    assert "by the labels as they are" in table
-    assert re.search(r"against (A|B), the best by P@10 \(labels corrected with gold labels, Holm-adjusted\)", table)
+def test_the_caption_says_by_which_labels_and_against_which_baseline(favoured):
+    report = kt.report(favoured, measure="P@10", measures=["AP"], draws=200)
+    table = scores_table(report.scores, report.by_measure)
+    assert "by the labels as they are and, where it says so, corrected with gold labels" in table
+    assert (
+        "for the difference from A, the baseline (labels corrected with gold labels), Holm-adjusted over 1 test"
+        in table
+    )
+    assert "P@10, corrected & P@10 & AP" in table
+    # Gold labels of single documents do not correct average precision.
+    assert "Not tested, as the data cannot say: AP." in table
+
+
+def _fewer(losses):
+    """A system that is always right, and one that is not in so many of 30 queries."""
+    good = {f"q{i}": {"x": 2.0, "y": 1.0} for i in range(30)}
+    less = {f"q{i}": {"x": 2.0 if i >= losses else 0.5, "y": 1.0} for i in range(30)}
+    labels = kt.Judgments.of({f"q{i}": {"x": 1, "y": 0} for i in range(30)})
+    return Study("Fewer", labels=labels, runs=(kt.Runs.of(good, system="good"), kt.Runs.of(less, system="less")))
+
+
+@pytest.mark.parametrize(
+    ("losses", "measures", "stars"),
+    [
+        # Mean 4 / 30, standard deviation 0.3457: t = 2.112 on 29 degrees of freedom, p = 0.0434; Holm over two: 0.087.
+        (4, ["P@1"], "^{*}"),
+        (4, ["P@1", "RR"], ""),
+        # Mean 6 / 30, standard deviation 0.4068: t = 2.693, p = 0.0117; Holm over two: 0.023, and over five: 0.058.
+        (6, ["P@1", "RR"], "^{*}"),
+        (6, ["P@1", "RR", "AP", "nDCG@10", "nDCG@2"], ""),
+    ],
+)
+def test_every_measure_has_its_stars_allowing_for_all_of_them(losses, measures, stars):
+    report = kt.report(_fewer(losses), measure=measures[0], measures=measures[1:], draws=100)
+    table = scores_table(report.scores, report.by_measure)
+    good, less = rows_of(table)
+    assert "^{" not in good
+    assert less.count("^{*}") == (len(measures) if stars else 0)
+    assert f"from good, the baseline (labels as they are), Holm-adjusted over {len(measures)} test" in table
 
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from dataclasses import replace
 
+import numpy as np
 import polars as pl
 import pytest
 from click.testing import CliRunner
@@ -14,7 +15,7 @@ from karat.cli import karat
 from karat.demo import demo_study, write_demo
 from karat.errors import BadInput
 from karat.reports.headline_pair import Told
-from karat.simulate import context_study
+from karat.simulate import context_study, two_systems
 from karat.study import Study, Truth
 
 
@@ -36,13 +37,13 @@ def demo_folder(tmp_path_factory):
 @pytest.fixture(scope="module")
 def demo(demo_folder):
     """The demo's report by the labels of the judge with the planted bias."""
-    return kt.report(Study.load(str(demo_folder)), group="simulated llm", draws=100)
+    return kt.report(Study.load(str(demo_folder)), group="simulated llm", measure="P@10", draws=100)
 
 
 @pytest.fixture(scope="module")
 def favouring(favoured):
     """The report of a study whose judge favours a system."""
-    return kt.report(favoured, draws=200)
+    return kt.report(favoured, measure="P@10", draws=200)
 
 
 def test_the_verdict_is_that_of_compare(favoured, favouring):
@@ -103,7 +104,7 @@ def test_the_spammer_is_named_and_the_crowds_errors_are_counted(report):
 
 def test_labels_of_one_group_may_decide(folder):
     evidence = Study.load(str(folder))
-    by_llm = kt.report(evidence, group="llm", draws=100).comparison
+    by_llm = kt.report(evidence, measure="P@10", group="llm", draws=100).comparison
     own = evidence.of_group("llm")
     plain = kt.score(own, list(evidence.runs), "P@10", draws=0).means
     got = by_llm.methods.filter(pl.col("method") == "plain").row(0, named=True)
@@ -153,26 +154,28 @@ def test_the_demos_planted_bias_is_found_out_and_the_page_says_so(demo):
     assert bias["low"] < 0.6 < bias["high"]
 
 
-def test_the_page_never_calls_the_naive_winner_the_best_when_gold_says_otherwise(demo):
-    ranks, means = demo.comparison.ranks, demo.scores
-    assert means.best_first()[0] == "hybrid" != ranks["system"][0]
-    scores = section(demo, "scores")
-    assert scores.said[0].startswith(f"Corrected with gold labels, {ranks['system'][0]} has the highest P@10: ")
-    assert "By the labels as they are, hybrid would have it: " in scores.said[0]
-    drawn = figure(demo, "scores").data
-    assert drawn["system"].unique(maintain_order=True).to_list() == ranks["system"].to_list()
-    corrected = drawn.filter(pl.col("labels") != "as they are")
-    assert corrected["low"].is_not_nan().all()
-    first, second = ranks["system"][:2]
-    assert f"{first} less {second}" in figure(demo, "naive-and-corrected").data["pair"].to_list()
+def test_the_page_never_calls_the_naive_winner_the_best_when_gold_says_otherwise():
+    # A is better by 0.1, and the judge calls far more of B's own documents relevant.
+    study = two_systems(150, difference=-0.1, judge="lenient", leniency=0.5, seed=3)
+    gold = study.gold(study.draw_gold(1000, seed=4), 1000 / len(study.truth))
+    evidence = Study("Turned", labels=study.judgments(), gold=gold, runs=tuple(study.runs()))
+    report = kt.report(evidence, measure="P@10", measures=[], draws=100)
+    assert report.verdict == "B is worse than A by P@10."
+    said = section(report, "scores").said[0]
+    assert said.startswith("Corrected with gold labels, A has the highest P@10: ")
+    assert "By the labels as they are, B would have it: " in said
+    drawn = figure(report, "scores").data
+    assert drawn["system"].unique(maintain_order=True).to_list() == ["A", "B"]
+    assert drawn["low"].is_not_nan().all()
 
 
 def test_a_difference_has_the_same_sign_in_every_sentence_and_chart(demo):
-    said = section(demo, "verdict").said
-    pair = f"{demo.comparison.systems[0]} less hybrid"
+    said, told = section(demo, "verdict").said, Told.of(demo.comparison)
+    pair = f"{told.b} less {told.a}"
     methods = figure(demo, "naive-and-corrected").data.filter(pl.col("pair") == pair)
-    assert methods["difference"][0] < 0
-    assert f"hybrid is better than {pair.split()[0]} ({pair}: {methods['difference'][0]:+.3f}, " in said[0]
+    assert told.b == "hybrid"
+    assert methods["difference"][0] > 0
+    assert f"{told.b} is better than {told.a} ({pair}: {methods['difference'][0]:+.3f}, " in said[0]
     assert f"the true difference of {pair} is {methods['truth'][0]:+.3f}" in said[1]
     groups = figure(demo, "by-group")
     assert groups.subtitle.startswith(pair)
@@ -182,12 +185,71 @@ def test_a_difference_has_the_same_sign_in_every_sentence_and_chart(demo):
     assert figure(demo, "by-query").data["difference"].mean() == pytest.approx(methods["difference"][0])
 
 
+@pytest.fixture(scope="module")
+def told_apart():
+    """Gold labels of half of the documents that one system alone shows: they say nothing about what both show."""
+    study = two_systems(60, difference=0.1, judge="lenient", seed=3)
+    alone = (study.rank == 0).any(axis=1)
+    gold = study.gold(alone & (np.random.default_rng(1).random(len(alone)) < 0.5), 0.5)
+    return Study("Told apart", labels=study.judgments(), gold=gold, runs=tuple(study.runs()))
+
+
+def test_scores_that_gold_labels_cannot_correct_are_not_called_corrected(told_apart):
+    report = kt.report(told_apart, measure="P@10", measures=[], draws=100)
+    scores = section(report, "scores")
+    assert "It cannot be corrected with gold labels: the gold labels were drawn to tell systems apart" in scores.said[0]
+    assert set(figure(report, "scores").data["labels"]) == {"as they are"}
+    assert figure(report, "scores").title.endswith("has the highest P@10, by the labels as they are")
+    assert not any("correct" in table.caption for table in scores.tables)
+    latex = report.latex()
+    assert "P@10, corrected" not in latex
+    assert "Gold labels correct the differences in P@10, not the systems' own scores." in latex
+    assert "nan" not in latex
+
+
+def test_corrected_scores_are_those_of_score(favoured, favouring):
+    alone = kt.score(favoured.labels, list(favoured.runs), "P@10", gold=favoured.gold, draws=200).corrected
+    drawn = figure(favouring, "scores").data.filter(pl.col("labels") != "as they are").sort("system")
+    for name in ("value", "low", "high"):
+        assert drawn[name].to_list() == alone.sort("system")[name].to_list()
+
+
+def test_the_queries_that_lost_and_won_most_are_shown_with_their_texts():
+    # Query i has its relevant document at rank i + 1 of a, and at rank 8 - i of b.
+    docs = [f"d{k}" for k in range(8)]
+    labels = {f"q{i}": {"d0": 1} | dict.fromkeys(docs[1:], 0) for i in range(8)}
+
+    def run(place):
+        return {
+            f"q{i}": dict(zip([*docs[1 : place(i)], "d0", *docs[place(i) :]], range(8, 0, -1), strict=True))
+            for i in range(8)
+        }
+
+    runs = (kt.Runs.of(run(lambda i: i + 1), system="a"), kt.Runs.of(run(lambda i: 8 - i), system="b"))
+    queries = kt.Queries.of({"query": [f"q{i}" for i in range(8)], "text": [f"text {i}" for i in range(8)]})
+    study = Study("Moved", labels=kt.Judgments.of(labels), runs=runs, queries=queries)
+    table = section(kt.report(study, measure="RR", measures=[], draws=100), "verdict").tables[0]
+    assert table.caption.startswith("The queries on which b lost and won most against a")
+    assert not table.folded
+    assert table.frame["text"].to_list() == ["text 0", "text 1", "text 2", "text 5", "text 6", "text 7"]
+    away = [1 / 8 - 1, 1 / 7 - 1 / 2, 1 / 6 - 1 / 3]
+    assert table.frame["difference"].to_list() == pytest.approx([*away, *(-one for one in reversed(away))])
+
+
+@pytest.mark.parametrize(("measure", "whole"), [("P@10", False), ("nDCG@10", False), ("RR", False), ("AP", True)])
+def test_gold_labels_are_planned_by_single_documents_where_these_can_correct(told_apart, measure, whole):
+    study = replace(told_apart, gold=None)
+    command = section(kt.report(study, measure=measure, measures=[], draws=100), "next").commands[-1]
+    assert command.startswith("karat plan gold ")
+    assert ("--whole-queries" in command) == whole
+
+
 def test_a_difference_of_one_pair_is_not_told_where_all_pairs_together_do_not_show_it(demo):
     found = demo.comparison
     told = Told.of(found)
     ends = pl.when(pl.col("method") == found.method)
     shown = found.methods.with_columns(low=ends.then(-0.2).otherwise("low"), high=ends.then(-0.01).otherwise("high"))
-    for p, words in ((0.2, f"no difference between {told.b} and {told.a} is shown"), (0.01, f"{told.b} is better")):
+    for p, words in ((0.2, f"no difference between {told.b} and {told.a} is shown"), (0.01, f"{told.a} is better")):
         pairs = found.pairs.with_columns(max_t=pl.lit(p))
         said = Told.of(replace(found, methods=shown, pairs=pairs)).naive_against_corrected()
         assert words in said.split("with gold labels, ")[-1]

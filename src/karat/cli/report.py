@@ -126,6 +126,7 @@ def report(
         document = {
             "finding": found.verdict,
             "reason": found.reason,
+            "warnings": list(found.warnings),
             "sections": {s.name: {"said": list(s.said), "notes": list(s.notes)} for s in found.sections},
             "comparison": found.comparison.to_dict() if found.comparison is not None else None,
             "written": written,
@@ -134,6 +135,8 @@ def report(
         return
     out_to = console()
     say(out_to, repr(found))
+    for warning in found.warnings:
+        say(out_to, f"Beware: {warning}")
     for section in found.sections:
         if section.said[0].startswith("Not in this report"):
             say(out_to, f"- {section.title.rstrip('?')}: {section.said[0][0].lower()}{section.said[0][1:]}")

@@ -29,6 +29,8 @@ Bools = npt.NDArray[np.bool_]
 FEWEST_GOLD = 2
 #: With fewer queries that hold such a gold label, an interval is a guess.
 FEW = 10
+#: With fewer gold labels that count, too.
+FEW_GOLD = 30
 
 
 def powered(pool: Pool, *, fixed: bool = False, tuned: bool = True, labels: Pool | None = None) -> Estimate:
@@ -261,6 +263,8 @@ def notes_on_gold(pool: Pool, weight: float, fixed: bool, unseen: bool, has_scor
     where = len(np.unique(pool.query[used]))
     if where < FEW and not fixed:
         notes.append(f"gold labels that count are in {count(where, 'query', 'queries')} only: the interval is a guess")
+    elif used.sum() < FEW_GOLD and not fixed:
+        notes.append(f"{int(used.sum())} gold labels that count only: the interval is a guess")
     if weight <= 0:
         notes.append("the labels do not predict the gold labels here: the verdict rests on the gold labels alone")
     if fixed and _known(pool).all():

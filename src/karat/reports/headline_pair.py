@@ -61,13 +61,12 @@ class Told:
 
     def by(self, method: str) -> Interval | None:
         """The difference by a method, none where it is silent."""
-        turned = self.b == self.found.systems[0]
-        other = self.a if turned else self.b
-        rows = self.found.methods.filter((pl.col("method") == method) & (pl.col("system_b") == other))
+        mine = (pl.col("method") == method) & (pl.col("system_a") == self.a) & (pl.col("system_b") == self.b)
+        rows = self.found.methods.filter(mine)
         if not rows.height or math.isnan(rows["low"][0]):
             return None
         value, low, high = (float(rows[name][0]) for name in ("difference", "low", "high"))
-        return Interval(-value, -high, -low) if turned else Interval(value, low, high)
+        return Interval(value, low, high)
 
     def naive_against_corrected(self) -> str:
         """What the labels as they are would have said, beside what gold labels say; empty where neither can."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Collection, Sequence
 
 import polars as pl
 
@@ -11,7 +12,10 @@ from karat.comparison import Comparison
 from karat.comparison.comparison import IN_WORDS
 from karat.errors import Undefined
 from karat.estimate import Scores
+from karat.records.base import count
 from karat.records.number_format import decimals
+from karat.reports.scores import corrected_scores
+from karat.stats.many import holm
 
 #: What LaTeX would not print as it stands.
 SPECIAL = {
@@ -33,7 +37,7 @@ SPECIAL = {
 PATTERN = re.compile("|".join(re.escape(sign) for sign in SPECIAL))
 #: More pairs than these do not fit a page.
 MOST_PAIRS = 40
-#: Marks of significance, allowing for the number of pairs.
+#: Marks of significance, allowing for the number of tests.
 LEGEND = "* p < 0.05, ** p < 0.01, *** p < 0.001"
 MARKS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))
 
@@ -68,11 +72,11 @@ def mark(p: float | None) -> str:
     return next((f"^{{{stars}}}" for most, stars in MARKS if p < most), "")
 
 
-def latex_tables(scores: Scores | None, comparison: Comparison | None) -> str:
+def latex_tables(scores: Scores | None, comparison: Comparison | None, tested: Sequence[Comparison] = ()) -> str:
     r"""The tables that there are, ready for \input; they need the package booktabs."""
     tables = []
     if scores is not None:
-        tables.append(scores_table(scores, comparison))
+        tables.append(scores_table(scores, tested))
     if comparison is not None and comparison.pairs.height:
         tables.append(pairs_table(comparison))
     if not tables:
@@ -80,32 +84,60 @@ def latex_tables(scores: Scores | None, comparison: Comparison | None) -> str:
     return "% Made by karat. Needs \\usepackage{booktabs}.\n" + "\n".join(tables)
 
 
-def scores_table(scores: Scores, comparison: Comparison | None = None) -> str:
-    """Every system's scores with intervals, the highest in bold, marks where a system differs from the best.
+def scores_table(scores: Scores, tested: Sequence[Comparison] = ()) -> str:
+    """Every system's scores with intervals, the highest in bold, stars where a system differs from the baseline.
 
-    Where gold labels correct the measure that decides, its corrected scores are a column of their own, with the marks.
+    The baseline is the first system. `tested` has a comparison for each measure, systems in the order of the scores.
+    Scores are corrected where gold labels allow; the first measure then has those of the labels as they are, too.
     """
-    systems, marks = scores.best_first(), _marks(comparison)
-    decides = comparison.measure if comparison is not None else ""
-    columns = {
-        measure: _column(scores.means.filter(pl.col("measure") == measure), marks if measure == decides else {})
-        for measure in scores.measures
-    }
-    caption = "by the labels as they are"
-    if comparison is not None and comparison.method != "plain" and comparison.ranks.height:
-        if decides in columns:
-            columns[decides] = _column(scores.means.filter(pl.col("measure") == decides), {})
-        columns = {f"{decides}, corrected": _column(comparison.ranks.rename({"score": "value"}), marks), **columns}
-        systems = comparison.ranks["system"].to_list()
-        caption += " and, in the first column, corrected with gold labels"
+    shown = [found for found in tested if found.verdict != "cannot say"]
+    first, tests = scores.measures[0], _tests(shown)
+    stars = {(measure, system): mark(p) for measure, system, p in tests.iter_rows()}
+    columns, right = dict[str, dict[str, str]](), dict[str, pl.DataFrame]()
+    for measure in scores.measures:
+        plain = scores.means.filter(pl.col("measure") == measure)
+        mine = {name: stars.get((measure, name), "") for name in scores.systems}
+        corrected = corrected_scores(scores, measure)
+        if corrected is not None:
+            right[measure] = corrected
+            columns[f"{measure}, corrected"] = _column(corrected, mine)
+        if corrected is None or measure == first:
+            columns[measure] = _column(plain, mine if corrected is None else {})
+    systems = right[first]["system"].to_list() if first in right else scores.best_first()
     lines = [" & ".join([cell(name), *(column[name] for column in columns.values())]) + r" \\" for name in systems]
     n = sorted({int(count) for count in scores.means["n"]})
     queries = f"{n[0]:,}" if len(n) == 1 else f"{n[0]:,} to {n[-1]:,}"
-    caption = f"Mean scores over {queries} queries with {scores.level * 100:g} % intervals, {caption}; highest in bold."
-    if marks and comparison is not None:
-        caption += f" {LEGEND} against {_best(comparison)}, the best by {decides}"
-        caption += f" ({IN_WORDS[comparison.method]}, Holm-adjusted)."
+    labels = "by the labels as they are" + (" and, where it says so, corrected with gold labels" if right else "")
+    caption = f"Mean scores over {queries} queries with {scores.level * 100:g} % intervals, {labels}; highest in bold."
+    if tested:
+        caption += _about_stars(scores, shown, tests, right)
     return _table("scores", caption, "l" + "r" * len(columns), ["System", *columns], lines)
+
+
+def _tests(shown: Sequence[Comparison]) -> pl.DataFrame:
+    """Every system against the first by every measure: measure, system, and Holm's p over all of them."""
+    chosen = [found.methods.filter(pl.col("method") == found.method) for found in shown]
+    rows = [
+        mine.select(pl.lit(one.measure).alias("measure"), "system_b", "p")
+        for one, mine in zip(shown, chosen, strict=True)
+    ]
+    frame = pl.concat(rows) if rows else pl.DataFrame(schema=["measure", "system_b", "p"])
+    return frame.with_columns(p=pl.Series(holm(frame["p"].cast(pl.Float64).to_numpy())))
+
+
+def _about_stars(scores: Scores, shown: Sequence[Comparison], tests: pl.DataFrame, corrected: Collection[str]) -> str:
+    """What the stars say, and which measures have none, for the caption."""
+    said, silent = "", [name for name in scores.measures if name not in tests["measure"]]
+    if shown:
+        number = int(tests["p"].is_not_nan().sum())
+        said = (
+            f" {LEGEND} for the difference from {scores.systems[0]}, the baseline ({IN_WORDS[shown[0].method]}), "
+            f"Holm-adjusted over {count(number, 'test')} of systems and measures."
+        )
+        own = [found.measure for found in shown if found.method != "plain" and found.measure not in corrected]
+        if own:
+            said += f" Gold labels correct the differences in {', '.join(own)}, not the systems' own scores."
+    return said + (f" Not tested, as the data cannot say: {', '.join(silent)}." if silent else "")
 
 
 def _column(rows: pl.DataFrame, marks: dict[str, str]) -> dict[str, str]:
@@ -151,15 +183,6 @@ def pairs_table(comparison: Comparison) -> str:
     )
     heads = ["System", "against", "difference", "$p$", "$p$ (Holm)", "wins/ties/losses"]
     return _table("comparisons", caption, "llrrrr", heads, lines)
-
-
-def _marks(comparison: Comparison | None) -> dict[str, str]:
-    """The mark of every system against the best one."""
-    if comparison is None or not comparison.pairs.height:
-        return {}
-    best, mine = _best(comparison), _with_best(comparison)
-    other = [(row["a"] if row["b"] == best else row["b"], mark(row["holm"])) for row in mine.iter_rows(named=True)]
-    return dict(other)
 
 
 def _best(comparison: Comparison) -> str:

@@ -8,6 +8,7 @@ import polars as pl
 
 from karat.comparison import Comparison
 from karat.errors import Undefined
+from karat.estimate.gold_pool import stand_in
 from karat.measures import as_measures, is_linear
 from karat.plan import pilot_variance, plan_gold, plan_gold_queries, plan_power
 from karat.reports import charts
@@ -66,15 +67,16 @@ def next_section(
         return Section((plan.finding,), (figure,), tables, plan.notes, (command,))
 
     def gold_labels() -> Section:
-        sums = is_linear(as_measures(found.measure)[0])
-        if sums:
+        measure = as_measures(found.measure)[0]
+        single = not measure.diverse and (is_linear(measure) or stand_in(measure) is not None)
+        if single:
             drawn = plan_gold(labels, pair, found.measure, n, pilot=study.gold, seed=seed)
         else:
             drawn = plan_gold_queries(labels, pair, found.measure, n, seed=seed)
         top = drawn.frame.drop("label").sort("probability", descending=True).head(SHOWN)
         caption = f"{top.height} of the {drawn.frame.height:,} documents to label next, likeliest first"
-        whole = f"-n {min(n, drawn.frame.height)}" if sums else f"-n {n} --whole-queries"
-        gold = f" --gold {files.get('gold', 'GOLD')}" if sums and study.gold is not None else ""
+        whole = f"-n {min(n, drawn.frame.height)}" if single else f"-n {n} --whole-queries"
+        gold = f" --gold {files.get('gold', 'GOLD')}" if single and study.gold is not None else ""
         command = f"karat plan gold {given} {whole}{gold} --out more-gold.csv"
         said = (f"Next gold labels: {drawn.finding}",)
         return Section(said, (), (Table(caption, top, True),), drawn.notes, (command,))

@@ -41,7 +41,15 @@ HEADS = {
 }
 
 
-def page(title: str, verdict: str, reason: str, about: str, simulated: str, sections: tuple[Section, ...]) -> str:
+def page(
+    title: str,
+    verdict: str,
+    reason: str,
+    about: str,
+    simulated: str,
+    sections: tuple[Section, ...],
+    warnings: tuple[str, ...] = (),
+) -> str:
     """The report as one HTML document.
 
     >>> page("Mine", "a is better", "by 0.1", "", "", ()).startswith("<!doctype html>")
@@ -50,6 +58,7 @@ def page(title: str, verdict: str, reason: str, about: str, simulated: str, sect
     figures = [figure for section in sections for figure in section.figures]
     links = "".join(f'<li><a href="#{section.name}">{escape(section.title)}</a></li>' for section in sections)
     warned = f'<p class="simulated"><strong>Simulated:</strong> {escape(simulated)}</p>' if simulated else ""
+    grave = "".join(f'<p class="warning"><strong>Beware:</strong> {_text(text)}</p>' for text in warnings)
     specs = {figure.name: figure.spec for figure in figures}
     look = {"dark": DARK, "config": config()}
     scripts = ""
@@ -74,6 +83,7 @@ def page(title: str, verdict: str, reason: str, about: str, simulated: str, sect
 <h1>{escape(title)}</h1>
 <p class="verdict">{escape(verdict)}</p>
 {f'<p class="reason">{_text(reason)}</p>' if reason else ""}
+{grave}
 <p class="about">{escape(about)}</p>
 {warned}
 <nav aria-label="Sections"><ul>{links}</ul></nav>

@@ -24,7 +24,8 @@ from karat.reports.page import page
 from karat.reports.scores import scores_section
 from karat.reports.section import Section
 from karat.reports.users import users_section
-from karat.reports.verdict import comparison, verdict_section
+from karat.reports.verdict import comparison, each_measure, verdict_section
+from karat.reports.warnings import is_grave, warnings_of
 from karat.study import Study
 
 #: What is scored beside the measure that decides.
@@ -53,6 +54,10 @@ class Report:
     sections: tuple[Section, ...]
     comparison: Comparison | None = None
     scores: Scores | None = None
+    #: What may change the verdict.
+    warnings: tuple[str, ...] = ()
+    #: The comparison by each measure, systems in the order of the runs.
+    by_measure: tuple[Comparison, ...] = ()
 
     @property
     def figures(self) -> tuple[Figure, ...]:
@@ -61,11 +66,11 @@ class Report:
 
     def html(self) -> str:
         """The page, complete in itself."""
-        return page(self.title, self.verdict, self.reason, self.about, self.simulated, self.sections)
+        return page(self.title, self.verdict, self.reason, self.about, self.simulated, self.sections, self.warnings)
 
     def latex(self) -> str:
         """The scores and comparisons as LaTeX tables."""
-        return latex_tables(self.scores, self.comparison)
+        return latex_tables(self.scores, self.comparison, self.by_measure)
 
     def write_charts(self, folder: PathLike) -> list[Path]:
         """Write every figure as SVG and PNG with its numbers as CSV, and tell where."""
@@ -106,12 +111,12 @@ def report(
     scored: list[Scores] = []
 
     def scores() -> Section:
-        scored.append(score(study.of_group(group), list(study.runs), wanted, draws=draws, seed=seed))
+        scored.append(_scores(study, wanted, group, draws, seed))
         return scores_section(scored[0], found[0] if found else None)
 
     def verdict() -> Section:
         found.append(comparison(study, deciding, group, seed))
-        return verdict_section(found[0], study, seed)
+        return verdict_section(found[0], study, group, seed)
 
     makers: dict[str, Callable[[], Section]] = {
         "verdict": verdict,
@@ -129,8 +134,8 @@ def report(
         except KaratError as error:
             made = Section((f"Not in this report: {str(error).rstrip('.')}.",))
         # What several sections would note, on the labels that all use, is noted by the first.
-        notes = tuple(note for note in made.notes if note not in told)
-        told.update(notes)
+        notes = tuple(note for note in made.notes if note not in told and not (name == "verdict" and is_grave(note)))
+        told.update(made.notes)
         sections.append(replace(made, name=name, title=QUESTIONS[name], notes=notes))
     headline, reason = _headline(found, scored, sections)
     return Report(
@@ -142,7 +147,21 @@ def report(
         sections=tuple(sections),
         comparison=found[0] if found else None,
         scores=scored[0] if scored else None,
+        warnings=warnings_of(found[0]) if found else (),
+        by_measure=tuple(each_measure(study, wanted, group, seed)) if found else (),
     )
+
+
+def _scores(study: Study, measures: list[str], group: str | None, draws: int, seed: int) -> Scores:
+    """The scores as `score` has them, with corrected ones beside them where there are gold labels that can."""
+    labels, runs = study.of_group(group), list(study.runs)
+    if study.gold is not None:
+        try:
+            return score(labels, runs, measures, gold=study.gold, draws=draws, seed=seed)
+        except KaratError as error:
+            plain = score(labels, runs, measures, draws=draws, seed=seed)
+            return replace(plain, notes=(f"scores are not corrected with gold labels: {error}", *plain.notes))
+    return score(labels, runs, measures, draws=draws, seed=seed)
 
 
 def _headline(found: list[Comparison], scored: list[Scores], sections: list[Section]) -> tuple[str, str]:

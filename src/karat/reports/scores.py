@@ -23,29 +23,41 @@ def scores_section(scores: Scores, found: Comparison | None) -> Section:
     first = scores.measures[0]
     plain = scores.means.filter(pl.col("measure") == first).select("system", "value", "low", "high", "n")
     rows = plain.with_columns(labels=pl.lit(AS_THEY_ARE))
-    corrected = _corrected(found, first)
-    order, said = scores.best_first(), scores.finding
+    corrected = corrected_scores(scores, first)
+    order, said = scores.best_first(), [scores.finding]
     if corrected is not None:
         order = corrected["system"].to_list()
-        rows = pl.concat([rows, corrected.with_columns(pl.col("n").cast(rows.schema["n"])).select(rows.columns)])
-        said = _both(scores, corrected)
+        theirs = corrected.with_columns(pl.col("n").cast(rows.schema["n"]), labels=pl.lit(CORRECTED))
+        rows = pl.concat([rows, theirs.select(rows.columns)])
+        said = [_both(scores, corrected)]
+    elif found is not None and found.method != "plain" and found.ranks.height and found.ranks["system"][0] != order[0]:
+        said.append(f"The differences can be corrected: by them {found.ranks['system'][0]} leads, not {order[0]}.")
     rows = rows.sort(
         pl.col("system").replace_strict({name: place for place, name in enumerate(order)}),
         pl.col("labels") != AS_THEY_ARE,
     )
-    figure = _figure(rows, scores, corrected, said)
-    tables = [Table("All measures, by the labels as they are", _wide(scores))]
+    figure = _figure(rows, scores, corrected, said[0])
+    tables, notes = [Table("All measures, by the labels as they are", _wide(scores.means, scores))], list(scores.notes)
+    if scores.corrected is not None:
+        known = scores.corrected.filter(pl.col("value").is_not_nan())
+        if known.height:
+            tables.append(Table("The measures that gold labels correct", _wide(known, scores)))
+        silent = scores.corrected.filter(pl.col("value").is_nan() & (pl.col("measure") != first))
+        for (why,), mine in silent.group_by(["reason"], maintain_order=True):
+            names = ", ".join(mine["measure"].unique(maintain_order=True))
+            notes.append(f"not corrected with gold labels: {names}: {why}")
     if found is not None and found.ranks.height:
-        tables.append(Table("The places that each system may have", found.ranks, True))
-    return Section((said,), (figure,), tuple(tables), scores.notes)
+        own = [] if found.ranks["score"].is_not_nan().any() else ["score", "low", "high"]
+        tables.append(Table("The places that each system may have", found.ranks.drop(own), True))
+    return Section(tuple(said), (figure,), tuple(tables), tuple(notes))
 
 
-def _corrected(found: Comparison | None, measure: str) -> pl.DataFrame | None:
-    """The scores that gold labels correct, best first; none where labels are taken as they are."""
-    if found is None or found.method == "plain" or found.measure != measure or not found.ranks.height:
+def corrected_scores(scores: Scores, measure: str) -> pl.DataFrame | None:
+    """The scores that gold labels correct, best first; none where there are no gold labels, or these cannot."""
+    if scores.corrected is None:
         return None
-    kept = found.ranks.sort("rank").select("system", pl.col("score").alias("value"), "low", "high")
-    return kept.with_columns(n=pl.lit(found.by_query.height), labels=pl.lit(CORRECTED))
+    mine = scores.corrected.filter((pl.col("measure") == measure) & pl.col("value").is_not_nan())
+    return mine.sort("value", descending=True, maintain_order=True) if mine.height else None
 
 
 def _both(scores: Scores, corrected: pl.DataFrame) -> str:
@@ -84,24 +96,24 @@ def _figure(rows: pl.DataFrame, scores: Scores, corrected: pl.DataFrame | None, 
         short = pl.col("labels").replace_strict({AS_THEY_ARE: AS_THEY_ARE, CORRECTED: "corrected"})
         row = pl.col("system") + ", " + short
         how += "grey: labels as they are, gold: corrected with gold labels."
-        if corrected["low"].is_nan().all():
-            how += " The gold labels were drawn to tell the systems apart: their own scores have no intervals then."
     title = f"{scores.systems[0]} by {measure}" if len(scores.systems) == 1 else said.split(":")[0].rstrip(".")
+    if corrected is None and scores.corrected is not None:
+        title += ", by the labels as they are"
     drawn = rows.with_columns(row=row, look_at=look_at)
     chart = charts.dots(drawn, value="value", x_title=measure)
     return Figure("scores", title, how, chart, rows)
 
 
-def _wide(scores: Scores) -> pl.DataFrame:
-    """A row for each system, a figure with its interval for each measure."""
+def _wide(means: pl.DataFrame, scores: Scores) -> pl.DataFrame:
+    """A row for each system, a figure with its interval for each measure of these means."""
     wide = pl.DataFrame({"system": scores.best_first()})
-    for measure in scores.measures:
-        mine = scores.means.filter(pl.col("measure") == measure).select(
+    for measure in means["measure"].unique(maintain_order=True):
+        mine = means.filter(pl.col("measure") == measure).select(
             "system",
             pl.col("value").alias(measure),
             pl.col("low").alias(f"{measure}_low"),
             pl.col("high").alias(f"{measure}_high"),
         )
         wide = wide.join(mine, on="system", how="left", maintain_order="left")
-    counts = scores.means.group_by("system").agg(queries=pl.col("n").max())
+    counts = means.group_by("system").agg(queries=pl.col("n").max())
     return wide.join(counts, on="system", how="left", maintain_order="left")

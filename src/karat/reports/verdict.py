@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import polars as pl
 
 from karat.comparison import Comparison
 from karat.comparison import compare as compared
+from karat.comparison import moved as moved_most
 from karat.errors import KaratError, Undefined
 from karat.estimate import score
 from karat.records import Judgments, Runs
@@ -14,23 +18,43 @@ from karat.reports.section import Section, Table
 from karat.reports.verdict_figures import by_group, by_query, methods_figure
 from karat.study import Study
 
+#: So many queries that lost, and that won, are shown.
+MOVED = 3
+
 
 def comparison(study: Study, measure: str, group: str | None, seed: int) -> Comparison:
-    """The comparison of the study's systems: of two the better one is B, of more the best is first.
+    """The comparison of the study's systems, as `compare` has it of the same files and seed.
 
-    Better is what decides: with gold labels, the corrected scores. The figures are those that `compare` has of the
-    same files and seed.
+    Of two systems every difference is the second less the first, in the order of the runs. Of more it is the leading
+    one less the other, as the finding says it, in `methods` and in `pairs`, and the leader is the first of `systems`.
     """
     if len(study.systems) < 2:
-        found = "one system" if study.systems else "no run"
-        raise Undefined(f"there is {found}, and a comparison takes two")
+        there = "one system" if study.systems else "no run"
+        raise Undefined(f"there is {there}, and a comparison takes two")
     labels = study.of_group(group)
     if not len(labels):
         raise Undefined("there are no labels to score the systems with")
     runs = [run for runs_of in study.runs for run in each_system(runs_of)]
+    if len(runs) == 2:
+        return compared(labels, runs, measure, gold=study.gold, seed=seed)
     order = _best_first(labels, runs, study.gold, measure, seed)
-    runs.sort(key=lambda run: order.index(run.systems[0]), reverse=len(order) == 2)
-    return compared(labels, runs, measure, gold=study.gold, seed=seed)
+    runs.sort(key=lambda run: order.index(run.systems[0]))
+    found = compared(labels, runs, measure, gold=study.gold, seed=seed)
+    return replace(found, methods=_turned(found.methods), pairs=_turned(found.pairs))
+
+
+#: What changes places where a less b is told, not b less a.
+OPPOSITE = (("a", "b"), ("system_a", "system_b"), ("low", "high"), ("wins", "losses"))
+
+
+def _turned(frame: pl.DataFrame) -> pl.DataFrame:
+    """The same differences the other way round: what was a is b, in the same columns."""
+    other = {one: two for pair in OPPOSITE for one, two in (pair, pair[::-1])}
+    minus = ("difference", "low", "high", "effect")
+    return frame.select(
+        (-pl.col(other.get(name, name)) if name in minus else pl.col(other.get(name, name))).alias(name)
+        for name in frame.columns
+    )
 
 
 def _best_first(labels: Judgments, runs: list[Runs], gold: Judgments | None, measure: str, seed: int) -> list[str]:
@@ -41,12 +65,23 @@ def _best_first(labels: Judgments, runs: list[Runs], gold: Judgments | None, mea
     return ranks["system"].to_list() if ranks.height else means
 
 
+def each_measure(study: Study, measures: Sequence[str], group: str | None, seed: int) -> list[Comparison]:
+    """The comparison by each measure, systems in the order of the runs; none by a measure that these labels refuse."""
+    found, runs = [], [run for runs_of in study.runs for run in each_system(runs_of)]
+    for measure in measures if len(runs) > 1 else ():
+        try:
+            found.append(compared(study.of_group(group), runs, measure, gold=study.gold, draws=100, seed=seed))
+        except KaratError:
+            continue
+    return found
+
+
 def each_system(runs: Runs) -> list[Runs]:
     """A run for each system."""
     return [Runs(runs.frame.filter(pl.col("system") == name), runs.notes) for name in runs.systems]
 
 
-def verdict_section(found: Comparison, study: Study, seed: int) -> Section:
+def verdict_section(found: Comparison, study: Study, group: str | None, seed: int) -> Section:
     """The verdict with its interval, and what the labels taken as they are would have said."""
     told = Told.of(found)
     said = [told.naive_against_corrected()]
@@ -64,10 +99,12 @@ def verdict_section(found: Comparison, study: Study, seed: int) -> Section:
             notes = (*notes, f"no comparison by group: {error}")
     if found.by_query.height:
         figures.append(by_query(found, told))
+    moved = _moved(found, told, study, group)
+    tables = [moved] if moved.frame.height else []
     # By the labels as they are, whatever method decides.
     counts = {name: f"{name}_as_labelled" for name in ("wins", "ties", "losses")}
     pairs = found.pairs.rename(counts, strict=False)
-    tables = [Table("Every pair of systems, b less a, by the method that decides", pairs, True)]
+    tables.append(Table("Every pair of systems, b less a, by the method that decides", pairs, True))
     tables.append(Table("What each method says", found.methods, True))
     if found.judge is not None:
         tables.append(Table("The judge's error: gain by label less gain by gold label", found.judge, True))
@@ -75,3 +112,21 @@ def verdict_section(found: Comparison, study: Study, seed: int) -> Section:
         tables.append(Table("Other tests of the same difference", found.tests, True))
     said = [text for text in said if text] or [found.finding]
     return Section(tuple(said), tuple(figures), tuple(tables), notes)
+
+
+def _moved(found: Comparison, told: Told, study: Study, group: str | None) -> Table:
+    """The queries that lost and won most."""
+    pair = replace(found, systems=(told.a, told.b))
+    rows = moved_most(pair, study.of_group(group), list(study.runs), number=MOVED, queries=study.queries)
+    frame = pl.DataFrame(
+        [(row["query"], row["text"], row["difference"], row["a"], row["b"]) for row in rows],
+        schema={
+            "query": pl.String,
+            "text": pl.String,
+            "difference": pl.Float64,
+            f"{found.measure} of {told.a}": pl.Float64,
+            f"{found.measure} of {told.b}": pl.Float64,
+        },
+        orient="row",
+    )
+    return Table(f"The queries on which {told.b} lost and won most against {told.a}, by the labels as they are", frame)

@@ -27,14 +27,9 @@ def methods_figure(found: Comparison, truth: Truth | None) -> Figure:
     """What each method says: of two systems B less A, of more the best less every other."""
     order = {name: place for place, name in enumerate(found.systems)}
     frame = found.methods.filter(pl.col("method").is_in([*DRAWN])).sort(
-        pl.col("system_b").replace_strict(order),
+        pl.col("system_a").replace_strict(order),
         pl.col("method").replace_strict({name: place for place, name in enumerate(DRAWN)}),
     )
-    if len(found.systems) > 2:
-        frame = frame.with_columns(
-            difference=-pl.col("difference"), low=-pl.col("high"), high=-pl.col("low"),
-            system_a="system_b", system_b="system_a",
-        )  # fmt: skip
     frame = frame.with_columns(pair=pl.col("system_b") + " less " + pl.col("system_a"))
     shown = frame.with_columns(
         row=pl.col("pair") + ", " + pl.col("method").replace_strict(DRAWN, return_dtype=pl.String),
