@@ -20,6 +20,7 @@ from karat.cli.tables import console, say, side_by_side
 from karat.comparison import Comparison, GroupComparison, by_group, by_measure, gate, groups_of
 from karat.comparison import compare as compared
 from karat.comparison import moved as moved_most
+from karat.comparison.gate import check_rule
 from karat.comparison.verdict import Method
 from karat.errors import BadInput
 from karat.formats import read_user_weights
@@ -110,8 +111,10 @@ def compare(
     if [labels, *runs, gold].count("-") > 1:
         raise BadInput("standard input (-) can be read once only")
     files, names = measures_among(runs, measure)
+    names = list(dict.fromkeys(names))
     by_rank = profile_named(profile).order == "rank"
     lists = read_several(run_files(labels, files), ranks=by_rank)
+    check_rule(sum(len(run.systems) for run in lists), fail_if_worse, fail_unless_better)
     if not by and moved is None:
         options.refuse("queries", why="queries are read for --by and --moved")
     study = reading.study(labels, only=("queries",), gold=gold, queries=queries)
@@ -140,15 +143,22 @@ def compare(
     if moved is not None:
         shown = moved_most(found, study.judged, lists, number=moved, gold=study.gold, queries=study.queries)
         more = replace(more, moved=shown)
-    document = found.to_dict() | more.to_dict() | ({"by_query": found.by_query.to_dicts()} if by_query else {})
+    why = "" if found.verdict == "cannot say" else gate(found, fail_if_worse, fail_unless_better)
+    document = (
+        found.to_dict()
+        | {"failed": why or None}
+        | more.to_dict()
+        | ({"by_query": found.by_query.to_dicts()} if by_query else {})
+    )
     rows = Result(found.by_query if by_query else found.methods, found.finding, found.notes)
     first = more.groups[0] if more.groups else more.measures
     if first is not None:
         rows = Result(first.to_frame(), first.finding, first.notes)
     tell_as(form, document, rows, lambda: _print(found, by_query, more))
     if found.verdict == "cannot say":
+        if by:
+            tell_notes([f"no verdict by {', '.join(by)}: there is none over all queries"])
         sys.exit(1)
-    why = gate(found, fail_if_worse, fail_unless_better)
     if why:
         tell_notes([why])
         sys.exit(3)
@@ -198,7 +208,7 @@ def _print(found: Comparison, by_query: bool, more: Extras) -> None:
     for beside in (more.measures, *more.groups):
         if beside is not None:
             out.print()
-            print_result(Result(beside.to_frame(), beside.finding, beside.notes))
+            print_result(Result(beside.to_frame(), beside.finding, beside.notes, columns=beside.columns))
     for one in more.moved or ():
         out.print()
         _print_moved(found, one)
@@ -219,6 +229,6 @@ def _print_moved(found: Comparison, one: dict[str, Any]) -> None:
     """A query that lost or won: both lists side by side, by the best rank of each document."""
     a, b = found.systems
     called = f"{one['query']} ({one['text']})" if one["text"] else str(one["query"])
-    said = f"{called}: {one['difference']:+.3f} ({a} {one['a']:.3f}, {b} {one['b']:.3f})"
+    said = f"{called}: {one['difference']:+.3f} by the labels ({a} {one['a']:.3f}, {b} {one['b']:.3f})"
     frame = pl.DataFrame(one["documents"], infer_schema_length=None)
-    print_result(Result(frame, said), heads={"rank_a": a, "rank_b": b})
+    print_result(Result(frame, said), heads={"rank a": a, "rank b": b})

@@ -15,11 +15,13 @@ from karat.errors import BadInput
 from karat.estimate.estimate import Estimate
 from karat.records import Queries
 from karat.records.base import count
-from karat.records.result import ResultBase
+from karat.records.result import ResultBase, rows_of
 from karat.stats.many import holm
 
-#: A mean of fewer queries has no interval worth the name.
+#: A mean of fewer queries, or of fewer with gold labels where these correct it, has no interval worth the name.
 FEWEST = 5
+#: Gold labels in fewer than this share of a group's queries leave its figure to the model.
+SHARE = 0.6
 #: What a query may be called by its text alone: the rules that `groups_of` knows beside columns.
 QUESTION = re.compile(r"^(who|what|when|where|why|which|how|is|are|can|do|does)\b", re.IGNORECASE)
 
@@ -33,7 +35,7 @@ class GroupComparison(ResultBase):
     found: Comparison
     notes: tuple[str, ...] = ()
 
-    columns = ("group", "queries", "a", "b", "difference", "low", "high", "p", "holm", "verdict")
+    columns = ("group", "queries", "with_gold", "a", "b", "difference", "low", "high", "p", "holm", "verdict")
 
     @property
     def finding(self) -> str:
@@ -46,6 +48,8 @@ class GroupComparison(ResultBase):
                 told.append(f"{word} by {self.found.measure} on {self.column} {', '.join(names)}")
         if told:
             return "; ".join(told) + "."
+        if not self.frame.filter(pl.col("p").is_not_nan()).height:
+            return f"No group of queries by {self.column} has enough queries, or queries with gold labels, to tell."
         return (
             f"No group of queries by {self.column} shows a difference between {a} and {b} by {self.found.measure}, "
             f"allowing for {count(self.frame.height, 'group')}."
@@ -57,7 +61,7 @@ class GroupComparison(ResultBase):
 
     def to_dict(self) -> dict[str, Any]:
         """The comparison of groups as one document."""
-        return {"finding": self.finding, "by": self.column, "rows": self.frame.to_dicts(), "notes": list(self.notes)}
+        return {"finding": self.finding, "by": self.column, "rows": rows_of(self.frame), "notes": list(self.notes)}
 
 
 def by_group(found: Comparison, groups: pl.DataFrame, column: str = "group") -> GroupComparison:
@@ -72,29 +76,41 @@ def by_group(found: Comparison, groups: pl.DataFrame, column: str = "group") -> 
         raise BadInput.at(
             "groups of queries",
             expected="a verdict from each query's values",
-            found=found.reason if found.verdict == "cannot say" else "a verdict about these queries only",
-            remedy="take queries for a sample",
+            found=f"none: {found.reason}" if found.verdict == "cannot say" else "a verdict about these queries only",
+            remedy="" if found.verdict == "cannot say" else "take queries for a sample",
+        )
+    missing = [name for name in ("query", "group") if name not in getattr(groups, "columns", ())]
+    if missing:
+        raise BadInput.at(
+            "the groups", expected="a table of query and group (groups_of makes it)", found=f"no {missing[0]}"
         )
     known = found.values.join(groups, on="query", how="left", maintain_order="left")
     notes = []
-    missing = known["group"].null_count()
-    if missing:
-        notes.append(f"{count(missing, 'query', 'queries')} without a {column} left aside")
+    lost = known["group"].null_count()
+    if lost:
+        notes.append(f"{count(lost, 'query', 'queries')} without a {column} left aside")
     rows = []
+    corrected, golden = found.method != "plain", set(found.gold_queries)
+    own = not corrected or not found.ranks["score"].is_nan().all()
     for (name,), part in known.drop_nulls("group").group_by(["group"], maintain_order=True):
         values = part.select(found.systems).to_numpy()
-        if len(values) < FEWEST:
-            rows.append((str(name), len(values), *values.mean(axis=0), np.nan, np.nan, np.nan, np.nan))
+        size, gold = len(values), len(golden & set(part["query"]))
+        means = values.mean(axis=0) if own else np.full(2, np.nan)
+        # No more degrees of freedom than queries with a gold label that counts: the others say what the model says.
+        tell = gold if corrected else size
+        if tell < FEWEST or (corrected and gold < SHARE * size):
+            rows.append((str(name), size, gold, *means, np.nan, np.nan, np.nan, np.nan))
             continue
-        one = Estimate.of_values(found.method, found.systems, values).difference(0, 1, found.level)
-        rows.append((str(name), len(values), *values.mean(axis=0), one.difference, one.low, one.high, one.p))
-    names = ["group", "queries", "a", "b", "difference", "low", "high", "p"]
+        df = np.full((2, 2), tell - 1.0)
+        one = Estimate.of_values(found.method, found.systems, values, df=df).difference(0, 1, found.level)
+        rows.append((str(name), size, gold, *means, one.difference, one.low, one.high, one.p))
+    names = ["group", "queries", "with_gold", "a", "b", "difference", "low", "high", "p"]
     frame = pl.DataFrame(rows, schema=names, orient="row")
     adjusted = holm(frame["p"].to_numpy())
     better = (pl.col("holm") <= 1 - found.level) & (pl.col("difference") != 0)
     frame = frame.with_columns(holm=pl.Series(adjusted)).with_columns(
         verdict=pl.when(pl.col("p").is_nan())
-        .then(pl.lit("too few queries"))
+        .then(pl.lit("too few gold labels" if corrected else "too few queries"))
         .when(better & (pl.col("difference") > 0))
         .then(pl.lit("better"))
         .when(better)
@@ -120,9 +136,15 @@ def groups_of(queries: Queries, column: str) -> pl.DataFrame:
             f'groups of queries by "{column}"',
             expected=f"a column of the queries ({', '.join(known) or 'there is none'}) or {' or '.join(RULES)}",
             found="neither",
+            remedy="" if known else "give the queries' table with --queries",
         )
     if "text" not in frame.columns:
-        raise BadInput.at(f"groups of queries by {column}", expected="the queries' text", found="a table without it")
+        raise BadInput.at(
+            f"groups of queries by {column}",
+            expected="the queries' text",
+            found="none",
+            remedy="give it with --queries",
+        )
     rule = RULES[column]
     return pl.DataFrame(
         {"query": frame["query"], "group": [None if text is None else rule(text) for text in frame["text"]]},

@@ -50,6 +50,8 @@ class Comparison(ResultBase):
     tests: pl.DataFrame | None = None
     #: Each query's values by the method that decides, whose means are the scores; none where queries are not a sample.
     values: pl.DataFrame | None = None
+    #: The queries with a gold label on a document that tells the systems apart.
+    gold_queries: tuple[str, ...] = ()
     level: float = 0.95
     population: Literal["sample", "fixed"] = "sample"
     seed: int = 0

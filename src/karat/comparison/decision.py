@@ -13,6 +13,7 @@ from karat.comparison.matrix import Matrix
 from karat.comparison.peeking import Look
 from karat.errors import Undefined
 from karat.estimate.estimate import Estimate
+from karat.estimate.ppi import SAME_LISTS
 
 
 class Decision(NamedTuple):
@@ -37,7 +38,11 @@ def decide(
 ) -> Decision:
     """The verdict by one method's estimate; a difference within the `margin`, if there is one, does not matter."""
     nothing = pl.DataFrame()
+    told: Verdict
     if estimate is None:
+        if len(matrix.systems) == 2 and refused.startswith(SAME_LISTS):
+            told = "no difference shown" if margin is None else "equivalent"
+            return Decision(told, "their lists are the same wherever it counts", None, nothing, nothing)
         return Decision("cannot say", refused, None, nothing, nothing)
     try:
         pairs = every_pair(estimate, matrix, look, draws=draws, seed=seed)
@@ -56,7 +61,8 @@ def decide(
         row = {**pairs.row(0, named=True), "method": estimate.method} | _base(estimate)
         reason = reason_for(row, measure, look.level)
         if not (p[0] <= look.alpha or known) or abs(row["difference"]) < EQUAL:
-            verdict = _within(row["low"], row["high"], margin)
+            same = np.isnan(row["low"]) and abs(row["difference"]) < EQUAL
+            verdict = _within(0.0, 0.0, margin) if same else _within(row["low"], row["high"], margin)
             said = "" if verdict == "no difference shown" else f", within the margin of {margin:g}"
             return Decision(verdict, reason + said, None, pairs, places)
         return Decision("better" if leader == 1 else "worse", reason, name, pairs, places)
@@ -73,7 +79,7 @@ def decide(
         if among >= 0.001
         else f" (among {pairs.height} pairs p < 0.001)"
     )
-    told: Verdict = "better" if clear else "no difference shown"
+    told = "better" if clear else "no difference shown"
     return Decision(told, reason, name if clear else None, pairs, places)
 
 

@@ -16,12 +16,10 @@ def gate(found: Comparison, if_worse: float | None = None, unless_better: float 
     """
     if if_worse is None and unless_better is None:
         return ""
-    for margin in (if_worse, unless_better):
-        if margin is not None and not (margin >= 0 and math.isfinite(margin)):
-            raise BadInput.at("the margin", expected="a difference of 0 or more", found=str(margin))
-    if len(found.systems) != 2:
-        raise BadInput.at("a rule to fail by", expected="two systems", found=str(len(found.systems)))
+    check_rule(len(found.systems), if_worse, unless_better)
     a, b = found.systems
+    if not found.pairs.height:  # the same lists: neither better nor worse
+        return "" if unless_better is None else f"failed: {b} is not shown better than {a}: {found.reason}"
     row = found.pairs.row(0, named=True)
     low, high = row["low"], row["high"]
     if math.isnan(low):  # nothing is left to chance, or every query says the same
@@ -32,3 +30,12 @@ def gate(found: Comparison, if_worse: float | None = None, unless_better: float 
     if unless_better is not None and not low > unless_better:
         return f"failed: {b} is not shown better than {a} by {found.measure} by more than {unless_better:g} ({ends})"
     return ""
+
+
+def check_rule(systems: int, *margins: float | None) -> None:
+    """Refuse a rule that cannot be met: below 0, no number, or about more than two systems."""
+    for margin in margins:
+        if margin is not None and not (margin >= 0 and math.isfinite(margin)):
+            raise BadInput.at("a rule to fail by", expected="a difference of 0 or more", found=str(margin))
+        if margin is not None and systems != 2:
+            raise BadInput.at("a rule to fail by", expected="two systems", found=str(systems))

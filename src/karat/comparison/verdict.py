@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Literal, cast
 
+import numpy as np
 import polars as pl
 
 from karat.comparison.comparison import Comparison
@@ -82,7 +83,13 @@ def compare(
     _check(method, queries, draws, seed, margin)
     look = Look(level, peek)
     lists = several(runs)
+    if isinstance(calibrate, str):
+        raise BadInput.at("calibrate", expected="a list of columns, or True or False", found=f'"{calibrate}"')
     judged, golden, notes = _apart(Judgments.of(labels), None if gold is None else Judgments.of(gold))
+    if golden is None and not isinstance(calibrate, bool):
+        raise BadInput.at("calibrate", expected="gold labels to calibrate on", found="none", remedy="give --gold")
+    if margin is not None and sum(len(run.systems) for run in lists) != 2:
+        raise BadInput.at("the margin", expected="two systems", found=f"{sum(len(run.systems) for run in lists)}")
     model = _model(judged, consensus)
     scorer = Scorer(
         judged if model is None else model.labels(),
@@ -135,6 +142,7 @@ def compare(
         judge=None if found.pool is None else judge_by_kind(found.pool, level),
         tests=_tests(matrix, estimates, found, chosen, look, draws, seed),
         values=_by_query(estimates.get(chosen), matrix),
+        gold_queries=_with_gold(found, golden, matrix),
         level=level,
         population=queries,
         seed=seed,
@@ -146,6 +154,16 @@ def _by_query(estimate: Estimate | None, matrix: Matrix) -> pl.DataFrame | None:
     if estimate is None or estimate.values is None:
         return None
     return pl.DataFrame({"query": matrix.queries} | dict(zip(matrix.systems, estimate.values.T, strict=True)))
+
+
+def _with_gold(found: WithGold, golden: Gold | None, matrix: Matrix) -> tuple[str, ...]:
+    """The queries whose gold labels bear on the difference; for whole queries, those that have any."""
+    if golden is None:
+        return ()
+    if found.pool is None:
+        return tuple(sorted(set(golden.frame["query"]) & set(matrix.queries)))
+    places = np.unique(found.pool.query[found.pool.drawn & found.pool.matters])
+    return tuple(found.pool.queries[place] for place in places)
 
 
 def _check(method: str, queries: str, draws: int, seed: int, margin: float | None) -> None:

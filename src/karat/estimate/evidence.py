@@ -71,8 +71,9 @@ class Evidence:
 
     @property
     def enough(self) -> bool:
-        """Whether there are gold labels enough to learn from."""
-        return int((~np.isnan(self.grade)).sum()) >= FEWEST
+        """Whether there are gold labels enough to learn from, and not all of one grade."""
+        known = self.grade[~np.isnan(self.grade)]
+        return len(known) >= FEWEST and len(np.unique(known)) > 1
 
     @cached_property
     def calibration(self) -> Calibration:
@@ -125,14 +126,21 @@ def _mean_log_rank(docs: pl.DataFrame, placed: pl.DataFrame, systems: int) -> Fl
 
 def further_columns(labels: Judgments, names: Sequence[str]) -> pl.DataFrame | None:
     """These columns of the labels, a mean for each document; `BadInput` where one is no column of numbers."""
+    frame = labels.frame
     for name in names:
-        if name not in labels.frame.columns or not labels.frame.schema[name].is_numeric():
-            numeric = [n for n, kind in labels.frame.schema.items() if kind.is_numeric() and n != "label"]
+        if name in frame.columns and not frame.schema[name].is_numeric():
+            # A column of a text file that holds numbers alone.
+            frame = frame.with_columns(pl.col(name).cast(pl.String).str.strip_chars().replace("", None))
+            numbers = frame[name].cast(pl.Float64, strict=False)
+            if numbers.null_count() == frame[name].null_count():
+                frame = frame.with_columns(numbers)
+        if name not in frame.columns or not frame.schema[name].is_numeric():
+            numeric = [n for n, kind in frame.schema.items() if kind.is_numeric() and n != "label"]
             raise BadInput.at(
                 f'the column "{name}" to calibrate with',
                 expected="a column of numbers of the labels" + (f": {', '.join(numeric)}" if numeric else ""),
-                found="none of that name" if name not in labels.frame.columns else "text",
+                found="none of that name" if name not in frame.columns else "text",
             )
     if not names:
         return None
-    return labels.frame.group_by(PAIR).agg(pl.col(name).cast(pl.Float64).mean() for name in names)
+    return frame.group_by(PAIR).agg(pl.col(name).cast(pl.Float64).mean() for name in names)

@@ -80,7 +80,7 @@ def _whole(pairs: pl.DataFrame, scorer: Scorer, gold: Gold, queries: list[str]) 
         raise Undefined(
             f"{partly:,} queries have gold labels for some of their documents and {int(drawn.sum()):,} for all: as if "
             "documents had been drawn, not queries, and this measure needs gold labels for whole queries (karat plan "
-            "gold --whole-queries draws them); P, DCG and RBP can be corrected from single documents"
+            "gold --whole-queries draws them); nDCG, P, DCG, RBP, RR and ERR can be corrected from single documents"
         )
     return drawn, ~(known_queries["asks"].fill_null(False) | some).to_numpy()
 
@@ -90,8 +90,8 @@ def _refuse_drawn_documents(gold: Gold) -> None:
     if gold.has_probability and gold.frame["probability"].n_unique() > 1:
         raise Undefined(
             "the gold labels were drawn document by document, with different probabilities, and this measure needs "
-            "gold labels for whole queries (karat plan gold --whole-queries draws them); P, DCG and RBP can be "
-            "corrected from these"
+            "gold labels for whole queries (karat plan gold --whole-queries draws them); nDCG, P, DCG, RBP, RR "
+            "and ERR can be corrected from these"
         )
 
 

@@ -134,8 +134,8 @@ def _refuse_impossible(pool: Pool, confusion: Confusion, estimate: Estimate) -> 
         low, high = confusion.gains[0] * most[s], confusion.gains[-1] * most[s]
         if not low - 2 * error[s] - 1e-9 <= estimate.scores[s] <= high + 2 * error[s] + 1e-9:
             raise Undefined(
-                f"{system}'s corrected score {estimate.scores[s]:.3f} is impossible (between {low:g} and {high:g}): the "
-                "judge does not err here as on the gold sample; take the prediction-powered method"
+                f"{system}'s corrected score {estimate.scores[s]:.3f} is impossible (between {low:g} and {high:g}): "
+                "the judge does not err here as on the gold sample; take the prediction-powered method"
             )
 
 

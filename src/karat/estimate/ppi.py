@@ -27,6 +27,8 @@ Bools = npt.NDArray[np.bool_]
 
 #: Fewer gold labels than these on documents that count say nothing about the spread of the judge's errors.
 FEWEST_GOLD = 2
+#: Why two systems cannot differ.
+SAME_LISTS = "the systems show the same documents with the same weights"
 #: With fewer queries that hold such a gold label, an interval is a guess.
 FEW = 10
 #: With fewer gold labels that count, too.
@@ -128,7 +130,7 @@ def check_gold(pool: Pool) -> None:
     if not pool.drawn.any():
         raise Undefined("none of the documents that the systems show has a gold label")
     if not pool.matters.any():
-        raise Undefined("the systems show the same documents with the same weights: no gold label can tell them apart")
+        raise Undefined(f"{SAME_LISTS}: no gold label can tell them apart")
     if used < FEWEST_GOLD:
         raise Undefined(
             f"{count(used, 'gold label')} on the documents that tell the systems apart: at least {FEWEST_GOLD} are "

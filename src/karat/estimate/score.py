@@ -8,12 +8,15 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
+from karat.estimate.calibration import FEWEST
 from karat.estimate.evidence import Evidence, further_columns
 from karat.estimate.gold_sample import Gold
+from karat.estimate.pool import Pool
+from karat.estimate.ppi import reaches_all
 from karat.estimate.scores import Scores
 from karat.estimate.scoring import Scorer
-from karat.estimate.with_gold import with_gold
-from karat.measures import Profile
+from karat.estimate.with_gold import WithGold, with_gold
+from karat.measures import Judged, Measure, Profile, nDCG
 from karat.measures.topics import UserWeights
 from karat.records import Judgments, LabelsLike, Queries, Runs, RunsLike
 from karat.records.runs import several, together
@@ -101,7 +104,9 @@ def with_corrected(
     evidence = Evidence.of(runs, queries, scorer.topics, scorer.profile, gold, columns) if queries else None
     rows: list[tuple[object, ...]] = []
     for measure, name in zip(scorer.measures, scores.measures, strict=True):
-        found, why = None, "fewer than two queries that every system answers"
+        if isinstance(measure, Judged):
+            continue  # it counts labels, right or wrong
+        made, found, why = WithGold(), None, "fewer than two queries that every system answers"
         if evidence is not None and len(queries) > 1:
             judged = scores.queries.pivot("system", index="query", values=name).sort("query")
             values = judged.filter(pl.col("query").is_in(queries)).select(scores.systems).to_numpy()
@@ -111,7 +116,7 @@ def with_corrected(
             found, why = made.estimates.get("ppi"), made.refused.get("ppi", "")
             notes += made.notes
         if found is not None and not found.has_scores:
-            found, why = None, NOT_ALL
+            found, why = None, _why_not(measure, evidence, made.pool)
         for place, system in enumerate(scores.systems):
             if found is None:
                 rows.append((system, name, np.nan, np.nan, np.nan, 0, 0, why))
@@ -120,6 +125,18 @@ def with_corrected(
                 rows.append((system, name, float(found.scores[place]), *ends, found.n_queries, found.n_gold, ""))
     frame = pl.DataFrame(rows, schema=CORRECTED, orient="row")
     return replace(scores, corrected=frame, notes=tuple(dict.fromkeys((*scores.notes, *notes))))
+
+
+def _why_not(measure: Measure, evidence: Evidence | None, pool: Pool | None) -> str:
+    """Why there are differences but no scores of their own: what kind of gold labels is missing."""
+    if isinstance(measure, nDCG) and evidence is not None and pool is not None and reaches_all(pool):
+        hidden = np.setdiff1d(np.flatnonzero(~np.isnan(evidence.grade)), evidence.rows(pool.docs))
+        if len(hidden):
+            return (
+                f"only {len(hidden)} gold labels are of documents that no list shows where it counts, and the best "
+                f"list may hold such: {FEWEST} are needed, so draw more in all"
+            )
+    return NOT_ALL
 
 
 def _common(scores: Scores) -> tuple[list[str], bool]:

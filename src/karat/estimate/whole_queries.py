@@ -49,7 +49,7 @@ def whole_queries(
         raise Undefined(
             f"{n} of {asked} queries {'has' if n == 1 else 'have'} gold labels for every labelled document that the "
             "systems show, and this measure needs whole queries: at least 2 (karat plan gold --whole-queries draws "
-            "them); P, DCG and RBP can be corrected from single documents"
+            "them); nDCG, P, DCG, RBP, RR and ERR can be corrected from single documents"
         )
     weight = _weight(judged[drawn], gold[drawn])
     error = gold[drawn] - weight * judged[drawn]

@@ -78,7 +78,7 @@ def with_gold(
         else:
             methods = {"ppi": lambda: _without_sums(runs, scorer, pool, evidence, calibrated, fixed)} | _no_sum(measure)
         made, refused = _tried(methods)
-        return WithGold(made, refused, pool, (*notes, *_unused(gold, pool.docs, queries)))
+        return WithGold(made, refused, pool, (*notes, *_unused(gold, pool.docs, queries, calibrated)))
     whole = {"ppi": lambda: by_whole_queries(runs, scorer, gold, queries, judged, evidence, fixed=fixed)}
     made, refused = _tried(whole | _no_sum(measure))
     return WithGold(made, refused, None, tuple(_unused(gold, None, queries)))
@@ -110,7 +110,7 @@ def _without_sums(
     if not calibrated:
         raise Undefined(
             f"{scorer.measures[0]} is no sum over documents: from gold labels of single documents it takes {FEWEST} or "
-            "more of them and a calibrated judge; P, DCG and RBP can be corrected without"
+            "more of them, of more than one grade, and a calibrated judge; P, DCG and RBP can be corrected without"
         )
     return one_step(runs, scorer, pool, evidence, fixed=fixed)
 
@@ -159,7 +159,7 @@ def _expected_gain(pool: Pool, measure: Linear, model: ErrorModel, scorer: Score
     return np.asarray(known.select(columns).fill_null(0.0).to_numpy() @ gains, dtype=np.float64)
 
 
-def _unused(gold: Gold, shown_docs: pl.DataFrame | None, queries: list[str]) -> list[str]:
+def _unused(gold: Gold, shown_docs: pl.DataFrame | None, queries: list[str], calibrated: bool = False) -> list[str]:
     """Gold labels that say nothing about this comparison: of other queries, or of documents that nobody shows."""
     notes = []
     strangers = gold.frame.filter(~pl.col("query").is_in(queries))
@@ -170,5 +170,6 @@ def _unused(gold: Gold, shown_docs: pl.DataFrame | None, queries: list[str]) -> 
     inside = gold.frame.filter(pl.col("query").is_in(queries))
     hidden = inside.join(shown_docs, on=["query", "doc"], how="anti")
     if hidden.height:
-        notes.append(f"{count(hidden.height, 'gold label')} of documents that no system shows left aside")
+        serve = "serve to learn how the judge errs, and for the best list of nDCG" if calibrated else "left aside"
+        notes.append(f"{count(hidden.height, 'gold label')} of documents that no list shows where it counts: {serve}")
     return notes

@@ -30,6 +30,8 @@ Bools = npt.NDArray[np.bool_]
 FLOOR = 0.2
 #: The share of the gold labels that is drawn from all documents alike, for later comparisons with other systems.
 UNIFORM = 0.0
+#: Of documents that a system does not show, so many gold labels tell what its best list may hold.
+ENOUGH_HIDDEN = 25
 #: For one system's nDCG a document of the best list counts this share of what it counts in the system's own list.
 IDEAL = 0.5
 #: A document at the same rank of all lists counts this share of its weight for measures of users who stop.
@@ -109,6 +111,13 @@ def plan_gold(
     least = np.where(size > 0, floor * min(n / int(counting.sum()), 1.0), 0.0)
     chance = chances(share_of_draw, guessed, least, n, open_)
     drawable = np.where(open_, chance, 0.0)
+    hidden = ~pool.weight.any(axis=1)
+    if len(pool.systems) == 1 and isinstance(one, nDCG) and hidden.any() and drawable[hidden].sum() < ENOUGH_HIDDEN:
+        there = float(drawable[hidden].sum())
+        notes.append(
+            f"about {there:.0f} of them are documents that {pool.systems[0]} does not show, too few to learn what its best "
+            f"list may hold: ask for {n * ENOUGH_HIDDEN / max(there, 1.0):.0f} or more"
+        )
     reachable = int((drawable > 0).sum())
     if n > reachable:
         notes.append(f"{count(reachable, 'document')} in all to choose from: every one of them is to be labelled")

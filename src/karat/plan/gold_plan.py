@@ -45,6 +45,11 @@ class GoldPlan(ResultBase):
                 f"{count(n, 'document')} to label: all that the systems show of "
                 f"{count(self.frame['query'].n_unique(), 'query', 'queries')}, drawn from {self.whole_queries:,}."
             )
+        if len(self.systems) == 1:
+            return (
+                f"{count(n, 'document')} to label out of {self.documents:,} that {self.systems[0]} shows or, for nDCG, "
+                f"its best list may hold, for its own {self.measure}."
+            )
         said = (
             f"{count(n, 'document')} to label out of {self.documents:,} that the systems show; {self.counting:,} of "
             f"these count more for one system than for another by {self.measure}"

@@ -74,10 +74,10 @@ def confusion(given: Judged) -> Tables:
     found = confusion_of(given.judgments, given.gold, level=given.level)
     table = Result(found.frame.drop("effective"), found.finding, found.notes, columns=found.columns)
     counts = dict(zip(found.accuracy["documents"], found.accuracy["counts"], strict=True))
-    said = (
-        "Right on relevant documents and on the others; karat correct takes it as "
-        f"--relevant {counts['relevant']} --nonrelevant {counts['not relevant']}."
-    )
+    said = "Right on relevant documents (grade 1 and above) and on the others."
+    if "0/0" not in counts.values():
+        taken = f"--relevant {counts['relevant']} --nonrelevant {counts['not relevant']}"
+        said += f" karat correct takes it as {taken}: as many labels as these count for, drawn as they were."
     return {"Confusion": table, "Accuracy": Result(found.accuracy.drop("effective"), said)}
 
 

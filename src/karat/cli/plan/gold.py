@@ -111,7 +111,8 @@ def _print(plan: GoldPlan, cost: float | None, out: str | None) -> None:
     print_result(Result(plan.frame.drop("label").head(SHOWN), plan.finding, tuple(notes)))
     if out is not None:
         empty = "the labels" if plan.earlier is None else "the empty labels"
-        say(console(), f"Wrote {out}: fill in {empty}, then karat compare ... --gold {out}")
+        then = "score" if len(plan.systems) == 1 else "compare"
+        say(console(), f"Wrote {out}: fill in {empty}, then karat {then} ... --gold {out}")
 
 
 def _check_out(out: str, force: bool) -> None:
