@@ -120,3 +120,39 @@ def test_the_command_ends_with_3_where_its_rule_is_not_met(study: dict[str, Any]
     )
     assert passed.returncode == 0
     assert "2 measures of 2 show a difference" in passed.stdout
+
+
+def test_the_same_lists_pass_the_rule_with_and_without_gold_labels(study: dict[str, Any]) -> None:
+    runs = {"A": study["runs"]["A"], "B": study["runs"]["A"]}
+    gold = {query: {"rel": 1} for query in list(study["labels"])[:30]}
+    for golden in (None, gold):
+        found = kt.compare(study["labels"], runs, "P@1", gold=golden, margin=0.1)
+        assert found.verdict == "equivalent"
+        assert gate(found, if_worse=0.0) == ""
+
+
+def test_what_would_do_nothing_is_refused(study: dict[str, Any]) -> None:
+    three = study["runs"] | {"C": study["runs"]["A"]}
+    with pytest.raises(kt.BadInput, match="two systems"):
+        kt.compare(study["labels"], three, "P@1", margin=0.1)
+    with pytest.raises(kt.BadInput, match="gold labels to calibrate on"):
+        kt.compare(study["labels"], study["runs"], "P@1", calibrate=["expected"])
+
+
+def test_groups_without_gold_labels_have_no_verdict_of_their_own(study: dict[str, Any]) -> None:
+    """Gold labels for the early queries only: of the late ones the corrected comparison knows nothing."""
+    rng = np.random.default_rng(5)
+    rows = [
+        {"query": query, "doc": doc, "label": y, "probability": 1.0}
+        for query in list(study["labels"])[:20]
+        for doc, y in (("rel", int(rng.random() < 0.9)), ("non", int(rng.random() < 0.1)))
+    ]
+    rows += [{"query": "q39", "doc": "rel", "label": 1, "probability": 0.05}]
+    rows += [{"query": "q38", "doc": "non", "label": 0, "probability": 0.05}]
+    found = kt.compare(study["labels"], study["runs"], "P@1", gold=rows)
+    table = by_group(found, study["groups"]).to_frame()
+    verdicts = dict(zip(table["group"], table["verdict"], strict=True))
+    assert verdicts["late"] == "too few gold labels"
+    assert (
+        by_group(found, study["groups"]).to_dict()["rows"][0]["p"] is None or verdicts["early"] != "too few gold labels"
+    )

@@ -115,8 +115,8 @@ def plan_gold(
     if len(pool.systems) == 1 and isinstance(one, nDCG) and hidden.any() and drawable[hidden].sum() < ENOUGH_HIDDEN:
         there = float(drawable[hidden].sum())
         notes.append(
-            f"about {there:.0f} of them are documents that {pool.systems[0]} does not show, too few to learn what its best "
-            f"list may hold: ask for {n * ENOUGH_HIDDEN / max(there, 1.0):.0f} or more"
+            f"about {there:.0f} of them are documents that {pool.systems[0]} does not show, too few to learn what its "
+            f"best list may hold: ask for {n * ENOUGH_HIDDEN / max(there, 1.0):.0f} or more"
         )
     reachable = int((drawable > 0).sum())
     if n > reachable:
