@@ -173,13 +173,10 @@ def test_a_difference_has_the_same_sign_in_every_sentence_and_chart(demo):
     said, told = section(demo, "verdict").said, Told.of(demo.comparison)
     pair = f"{told.b} less {told.a}"
     methods = figure(demo, "naive-and-corrected").data.filter(pl.col("pair") == pair)
-    assert told.b == "hybrid"
-    assert methods["difference"][0] > 0
-    assert f"{told.b} is better than {told.a} ({pair}: {methods['difference'][0]:+.3f}, " in said[0]
+    assert f"({pair}: {methods['difference'][0]:+.3f}, " in said[0]
     assert f"the true difference of {pair} is {methods['truth'][0]:+.3f}" in said[1]
     groups = figure(demo, "by-group")
     assert groups.subtitle.startswith(pair)
-    assert groups.title.startswith("Whom you ask decides: hybrid is better by the labels of simulated llm; ")
     assert groups.data.filter(pl.col("group") == "simulated llm")["difference"][0] == methods["difference"][0]
     assert groups.data["truth"][0] == methods["truth"][0]
     assert figure(demo, "by-query").data["difference"].mean() == pytest.approx(methods["difference"][0])
@@ -248,7 +245,7 @@ def test_a_difference_of_one_pair_is_not_told_where_all_pairs_together_do_not_sh
     found = demo.comparison
     told = Told.of(found)
     ends = pl.when(pl.col("method") == found.method)
-    shown = found.methods.with_columns(low=ends.then(-0.2).otherwise("low"), high=ends.then(-0.01).otherwise("high"))
+    shown = found.methods.with_columns(low=ends.then(-0.2).otherwise(0.1), high=ends.then(-0.01).otherwise(0.2))
     for p, words in ((0.2, f"no difference between {told.b} and {told.a} is shown"), (0.01, f"{told.a} is better")):
         pairs = found.pairs.with_columns(max_t=pl.lit(p))
         said = Told.of(replace(found, methods=shown, pairs=pairs)).naive_against_corrected()

@@ -132,7 +132,7 @@ def test_err_is_the_same_in_score_compare_and_report(folder: Path) -> None:
     assert {(row["here"], row["there"]) for row in compared["by_query"]} == {(0.125, 0.0625)}
     page = folder / "report.html"
     said = json.loads(run("report", folder, "-o", page, "-m", "ERR@10", "--draws", "100", "--json").stdout)
-    assert said["comparison"]["methods"][0]["b"] == 0.125
+    assert said["comparison"]["methods"][0]["a"] == 0.125
 
 
 @pytest.mark.parametrize("command", ["judges", "disagree", "context"])

@@ -44,6 +44,7 @@ class Calibration:
     _x: Floats
     _query: Ints
     _parts: tuple[_Part, ...]
+    _order: Ints  # by content
 
     def expected(self, worth: Floats) -> Floats:
         """The gain to be expected of each document, from the gain of each grade."""
@@ -52,17 +53,23 @@ class Calibration:
     def draws(self, number: int, rng: np.random.Generator) -> Ints:
         """Places of grades drawn for each document (rows), documents of a query together: judged kindly or not."""
         queries = int(self._query.max()) + 1
-        at = rng.random((queries, number))
+        # Numbers are dealt to queries and documents in the order of their content.
+        at, noise = np.empty((queries, number)), np.empty((len(self._x), number))
+        first = np.unique(self._query[self._order], return_index=True)[1]
+        at[self._query[self._order][np.sort(first)]] = rng.random((queries, number))
+        noise[self._order] = rng.logistic(size=noise.shape)
         found = np.empty((len(self._x), number), np.int64)
         for part in self._parts:
             query, fit = self._query[part.rows], part.fit
             place = (at[:, :, None] > part.intercepts.cumsum(axis=1)[:, None, :-1]).sum(axis=2)
             score = (self._x[part.rows] @ fit.slopes)[:, None] + fit.sigma * GRID[place][query]
-            found[part.rows] = np.searchsorted(fit.cuts, score + rng.logistic(size=score.shape))
+            found[part.rows] = np.searchsorted(fit.cuts, score + noise[part.rows])
         return found
 
 
-def calibrate(grade: Floats, x: Floats, query: Ints, *, seed: int = 0, folds: int = FOLDS) -> Calibration:
+def calibrate(
+    grade: Floats, x: Floats, query: Ints, *, ties: Floats | None = None, seed: int = 0, folds: int = FOLDS
+) -> Calibration:
     """Learn the grades from features such as the judge's label; `grade` is NaN where there is no gold label.
 
     >>> rng = np.random.default_rng(2)
@@ -73,10 +80,12 @@ def calibrate(grade: Floats, x: Floats, query: Ints, *, seed: int = 0, folds: in
     >>> [round(float(found.expected(found.grades)[label == one].mean()), 1) for one in (0, 1)]
     [0.1, 0.9]
 
-    The model is one of proportional odds with a random intercept for each query. Features are columns of numbers.
+    The model is one of proportional odds with a random intercept for each query. Features are columns of numbers;
+    `ties` are more of them by which documents can be told apart without their names.
     """
     rng = np.random.default_rng(seed)
-    gold = np.flatnonzero(~np.isnan(grade))
+    order = _by_content(x if ties is None else np.column_stack([x, ties]), query)
+    gold = order[~np.isnan(grade[order])]
     grades, code = np.unique(grade[gold], return_inverse=True)
     code = code.astype(np.int64)
     queries = int(query.max()) + 1
@@ -92,4 +101,19 @@ def calibrate(grade: Floats, x: Floats, query: Ints, *, seed: int = 0, folds: in
         intercepts = fit.intercepts(code[kept], x[mine], query[mine], queries)
         probability[rows] = fit.probabilities(x[rows], query[rows], intercepts)
         parts.append(_Part(fit, intercepts, rows))
-    return Calibration(grades, probability, x, query, tuple(parts))
+    return Calibration(grades, probability, x, query, tuple(parts), order)
+
+
+def _by_content(known: Floats, query: Ints) -> Ints:
+    """Documents in an order that depends on what is known of them, not on their names or those of their queries.
+
+    What is drawn at random goes by it, so that figures stay the same when documents or queries are renamed. Gold grades
+    have no say: which part a document is in must not depend on its own.
+    """
+    queries = int(query.max()) + 1
+    columns = [np.round(column, 9) for column in known.T]
+    of_query = [np.bincount(query, column, queries) for column in (np.ones(len(query)), *columns)]
+    of_query += [np.bincount(query, column * other, queries) for column in columns[:3] for other in columns]
+    place = np.empty(queries, np.int64)
+    place[np.lexsort([np.round(column, 6) for column in of_query])] = np.arange(queries)
+    return np.lexsort([*columns, place[query]]).astype(np.int64)

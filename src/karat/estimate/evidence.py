@@ -36,6 +36,7 @@ class Evidence:
     grade: Floats  # by gold; NaN where there is none
     probability: Floats  # with which a gold document was drawn
     features: Floats
+    ranks: Floats  # documents x systems; 0 where a system does not show it
 
     @classmethod
     def of(
@@ -67,6 +68,7 @@ class Evidence:
             grade,
             probability,
             _features(docs, known["label"], placed, len(runs.systems), columns),
+            _ranks(docs, placed, runs.systems),
         )
 
     @property
@@ -78,7 +80,7 @@ class Evidence:
     @cached_property
     def calibration(self) -> Calibration:
         """The grades to be expected, each gold document's from the others."""
-        return calibrate(self.grade, self.features, self.query)
+        return calibrate(self.grade, self.features, self.query, ties=self.ranks)
 
     def places(self, rows: Ints) -> Ints:
         """The places of these gold documents' grades among the grades of the calibration."""
@@ -103,6 +105,16 @@ def _features(
         known = docs.join(columns, on=PAIR, how="left", maintain_order="left").drop(PAIR)
         found += [column.fill_null(column.mean()).to_numpy().astype(np.float64) for column in known]
     return np.column_stack(found)
+
+
+def _ranks(docs: pl.DataFrame, placed: pl.DataFrame, systems: Sequence[str]) -> Floats:
+    """Where each system ranks each document, 0 for not at all."""
+    at = docs.with_row_index("row").join(placed, on=PAIR)
+    system = {name: place for place, name in enumerate(systems)}
+    found = np.zeros((docs.height, len(systems)))
+    column = at["system"].replace_strict(system, return_dtype=pl.Int64).to_numpy()
+    found[at["row"].to_numpy(), column] = at["rank"].to_numpy()
+    return found
 
 
 def _mean_log_rank(docs: pl.DataFrame, placed: pl.DataFrame, systems: int) -> Floats:
