@@ -118,14 +118,19 @@ def test_a_second_round_that_is_half_done_counts_for_all_of_it_and_one_not_begun
 
 
 def test_a_third_round_goes_on_from_the_file_of_two() -> None:
-    study = two_systems(60, judge="lenient", seed=4)
-    labels = plan_gold(study.judgments(), study.runs(), "P@10", 60)
-    for turn in (1, 2):
-        labels = plan_gold(study.judgments(), study.runs(), "P@10", 60, pilot=answered(labels, study), seed=turn)
-    assert sorted(labels.to_frame()["round"].unique()) == [1, 2, 3]
-    full = kt.estimate.gold_sample.Gold.of(answered(labels, study)).frame
-    assert full.height == 180
-    assert (1 / full["probability"]).sum() == pytest.approx(480, rel=0.1)
+    """480 documents count; what 180 gold labels stand for varies by some 17 from study to study."""
+    stand_for = []
+    for seed in range(6):
+        study = two_systems(60, judge="lenient", seed=10 + seed)
+        labels = plan_gold(study.judgments(), study.runs(), "P@10", 60, seed=seed)
+        for turn in (1, 2):
+            pilot = answered(labels, study)
+            labels = plan_gold(study.judgments(), study.runs(), "P@10", 60, pilot=pilot, seed=10 * seed + turn)
+        assert sorted(labels.to_frame()["round"].unique()) == [1, 2, 3]
+        full = kt.estimate.gold_sample.Gold.of(answered(labels, study)).frame
+        assert full.height == 180
+        stand_for.append((1 / full["probability"]).sum())
+    assert np.mean(stand_for) == pytest.approx(480, abs=3 * 17 / np.sqrt(6))
 
 
 def test_labels_drawn_nobody_knows_how_speak_for_themselves_alone() -> None:
