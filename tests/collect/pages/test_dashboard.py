@@ -165,7 +165,7 @@ def test_answers_are_taken_home_as_files(page, study):
 def test_signing_out_ends_it(page, study):
     sign_in(page, study)
     page.get_by_role("button", name="Sign out").press("Enter")
-    page.wait_for_url("**/signin")
+    page.wait_for_function("() => location.pathname === '/signin'")
     page.goto(f"{study.url}/lead")
     assert "/signin" in page.url
 

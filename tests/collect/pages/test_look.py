@@ -75,7 +75,7 @@ def test_a_platforms_judge_gets_the_completion_code_at_the_end(page, press, serv
     page.get_by_role("link", name="Begin").click()
     page.wait_for_selector(".answer")
     press("1", "Enter")
-    page.wait_for_url("**/done")
+    page.wait_for_function("() => location.pathname === '/done'")
     assert page.inner_text("#code") == "C0FFEE"
     link = page.get_by_role("link", name="Return to Prolific").get_attribute("href")
     assert link == "https://app.prolific.com/submissions/complete?cc=C0FFEE"
@@ -105,7 +105,7 @@ def test_after_what_the_platform_pays_for_the_code_is_shown_and_going_on_is_poss
     press("1", "Enter")
     page.wait_for_function(ANOTHER, arg=first)
     press("2", "Enter")
-    page.wait_for_url("**/done")
+    page.wait_for_function("() => location.pathname === '/done'")
     assert page.inner_text("h1") == "Thank you, that is enough"
     assert page.inner_text("#code") == "C0FFEE"
     if platform == "prolific":
@@ -121,10 +121,10 @@ def test_after_what_the_platform_pays_for_the_code_is_shown_and_going_on_is_poss
     press("1", "Enter")
     page.wait_for_function(ANOTHER, arg=third)
     page.get_by_role("link", name="Your code").click()
-    page.wait_for_url("**/done")
+    page.wait_for_function("() => location.pathname === '/done'")
     page.get_by_role("link", name="Go on judging").click()
     page.wait_for_selector(".answer")
     press("1", "Enter")
-    page.wait_for_url("**/done")
+    page.wait_for_function("() => location.pathname === '/done'")
     assert page.inner_text("h1") == "Thank you, that was all"
     assert page.inner_text("#code") == "C0FFEE"
