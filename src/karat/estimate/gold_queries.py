@@ -35,15 +35,24 @@ def documents_were_drawn(runs: Runs, scorer: Scorer, gold: Gold, queries: list[s
 
 
 def by_whole_queries(
-    runs: Runs, scorer: Scorer, gold: Gold, queries: list[str], judged: Floats, evidence: Evidence, *, fixed: bool
+    runs: Runs,
+    scorer: Scorer,
+    gold: Gold,
+    queries: list[str],
+    judged: Floats,
+    evidence: Evidence | None,
+    *,
+    fixed: bool,
 ) -> Estimate:
-    """Scores corrected by the queries whose shown documents all have a gold label."""
+    """Scores corrected by the queries whose shown documents all have a gold label.
+
+    With `evidence`, what the best list could hold beyond the gold labels is drawn as the calibrated judge expects it.
+    """
     pairs, systems = _pairs(runs, scorer, queries), tuple(runs.systems)
     drawn, settled = _whole(pairs, scorer, gold, queries)
     if not drawn.any():
         return whole_queries(systems, judged, judged, drawn, n_gold=0, settled=settled)
-    if evidence.enough:
-        # What the best list could hold beyond the gold labels is drawn as the calibrated judge expects it.
+    if evidence is not None:
         known = np.flatnonzero(~np.isnan(evidence.grade))
         lists = Drawn.of(runs, scorer, evidence, known)
         by_gold = lists.by_query(lists.scores().mean(axis=1), queries)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache
 
 import numpy as np
 import numpy.typing as npt
@@ -68,9 +69,8 @@ def with_gold(
     notes = []
     if calibrated and not evidence.enough:
         calibrated = False
-        notes.append(
-            f"fewer than {FEWEST} gold labels: too few to learn how the judge errs, so its labels stand as they are"
-        )
+        few = f"gold labels of one grade, or fewer than {FEWEST}, do not tell how the judge errs"
+        notes.append(f"{few}: its labels stand as they are")
     pool = pool_for(runs, queries, scorer, gold)
     if pool is not None and (is_linear(measure) or documents_were_drawn(runs, scorer, gold, queries)):
         if is_linear(measure):
@@ -79,7 +79,8 @@ def with_gold(
             methods = {"ppi": lambda: _without_sums(runs, scorer, pool, evidence, calibrated, fixed)} | _no_sum(measure)
         made, refused = _tried(methods)
         return WithGold(made, refused, pool, (*notes, *_unused(gold, pool.docs, queries, calibrated)))
-    whole = {"ppi": lambda: by_whole_queries(runs, scorer, gold, queries, judged, evidence, fixed=fixed)}
+    learned = evidence if calibrated else None
+    whole = {"ppi": lambda: by_whole_queries(runs, scorer, gold, queries, judged, learned, fixed=fixed)}
     made, refused = _tried(whole | _no_sum(measure))
     return WithGold(made, refused, None, tuple(_unused(gold, None, queries)))
 
@@ -96,10 +97,11 @@ def _of_sums(
         predicted = pool.with_predicted(_calibrated_gain(pool, measure, evidence, scorer))
     elif model is not None:
         predicted = pool.with_predicted(_expected_gain(pool, measure, model, scorer))
+    inverted = cache(lambda: inversion(pool, fixed=fixed))
     return {
         "ppi": lambda: powered(predicted, fixed=fixed, tuned=evidence is None, labels=pool),
-        "inversion": lambda: inversion(pool, fixed=fixed),
-        "inversion-independent": lambda: independent(inversion(pool, fixed=fixed)),
+        "inversion": inverted,
+        "inversion-independent": lambda: independent(inverted()),
     }
 
 
