@@ -14,11 +14,11 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
 from karat.collect.app import create_app
-from karat.collect.material import Material
 from karat.collect.people import set_password
 from karat.records import Aspect, Documents, Platform, Queries, Rules, Runs, Scale, StudyDesign
 from karat.store import Store, add_tasks
 from karat.store.people import add_judge
+from karat.study.material import Material
 
 PASSWORD = "correct horse"
 

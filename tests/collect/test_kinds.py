@@ -19,7 +19,6 @@ pytest.importorskip("fastapi", reason="the extra collect is not installed")
 from karat.collect.answers import AnswerBody
 from karat.collect.kinds import ON_PAGE
 from karat.collect.kinds.kind import KindOnPage, Task, refuse_others
-from karat.collect.material import Material
 from karat.collect.shown import DocumentShown, Reply
 from karat.errors import BadInput
 from karat.formats.tasks import read_tasks
@@ -29,6 +28,7 @@ from karat.store.exported import exportable, exported
 from karat.store.kinds import JUDGE, KINDS, AnswerTable, TaskKind
 from karat.store.kinds.kind import typed
 from karat.store.task_rows import task_row
+from karat.study.material import Material
 
 ANSWERS = ("yes", "no")
 YES_NO = TaskKind(

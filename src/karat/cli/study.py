@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from karat.collect.material import Material
     from karat.formats.study_folder import StudyFolder
     from karat.formats.tasks import TaskTable
     from karat.store import Store
     from karat.store.probabilities import Chances
+    from karat.study.material import Material
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Opened:
 
     def material(self) -> Material:
         """What the tasks show."""
-        from karat.collect.material import Material
+        from karat.study.material import Material
 
         folder = self.folder
         depth = folder.study.depth

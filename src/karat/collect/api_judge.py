@@ -16,6 +16,7 @@ from karat.store.answering import Outcome
 from karat.store.log import Answer
 from karat.store.progress import judge_progress
 from karat.store.queue import held_task, next_task
+from karat.study.plain_text import plain_text
 
 Besides = Annotated[
     str,
@@ -88,7 +89,7 @@ def get_text(request: Request, task_id: TaskId, doc: DocName = None) -> dict[str
         answering.opened(running.store, judge["id"], task_id, "context")
     row = running.material.row(name)
     front = running.material.front(name)
-    return {part: front[part] for part in ("doc", "title", "url")} | {"text": documents.plain_text(row)}
+    return {part: front[part] for part in ("doc", "title", "url")} | {"text": plain_text(row)}
 
 
 @router.get("/task/{task_id}/others", **said(replies.Others))

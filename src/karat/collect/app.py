@@ -17,12 +17,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from karat.collect import api_data, api_judge, api_lead, auth_routes, dashboard, documents, pages
 from karat.collect.app_state import VERSION, AppState
 from karat.collect.description import describe
-from karat.collect.material import Material
 from karat.collect.people import Forbidden, NotSignedIn, TooMany
 from karat.errors import BadInput, KaratError, Undefined
 from karat.records.design import StudyDesign
 from karat.store import Closed, Conflict, NotYours, Store
 from karat.store.database_errors import UNREACHABLE, in_words
+from karat.study.material import Material
 
 #: The code of the answer for each kind of error.
 CODES: dict[type[KaratError], int] = {

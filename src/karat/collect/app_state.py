@@ -9,9 +9,9 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from karat.collect.limits import Figures, Limiter
-from karat.collect.material import Material
 from karat.records.design import StudyDesign
 from karat.store import Store
+from karat.study.material import Material
 
 if TYPE_CHECKING:
     from fastapi import Request

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 
 import polars as pl
 
-from karat.collect.material import Material
 from karat.records import Documents, Judgments, Queries, Records, Runs
 from karat.store import Store
 from karat.store.progress import open_tasks
+from karat.study.material import Material
 
 #: So many names are said; of the rest the number.
 NAMED = 5

@@ -6,7 +6,7 @@ import secrets
 import tomllib
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -55,6 +55,8 @@ KNOWN: dict[str, dict[str, tuple[type, ...]]] = {
         "tasks": (int,),
         "prolific_studies": (list,),
     },
+    # Of models, by their names: dollars for a million tokens of questions and of answers, and when that was so.
+    "prices": {"question": (int, float), "answer": (int, float), "date": (str,)},
 }
 
 
@@ -67,6 +69,8 @@ class StudyFolder:
     #: The scale, and the rules for further labels, where study.toml says them: labels in files may be others' else.
     scale: Scale | None = None
     rules: Rules | None = None
+    #: What models cost, by their names.
+    prices: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def file(self, what: str) -> Path | None:
         """The file that holds queries, documents, tasks, ..., if there is one."""
@@ -126,7 +130,13 @@ def read_study(path: PathLike) -> StudyFolder:
         study = _study(said, str(file), folder)
         says_scale = "levels" in said.get("scale", {})
         says_rules = bool({"labels", "third_when_apart_by"} & {*said.get("overlap", {})})
-        return StudyFolder(folder, study, study.scale if says_scale else None, study.rules if says_rules else None)
+        return StudyFolder(
+            folder,
+            study,
+            study.scale if says_scale else None,
+            study.rules if says_rules else None,
+            said.get("prices", {}),
+        )
     except BadInput as error:
         # Rules and scales check themselves, and do not know where they were written.
         raise (error if str(error).startswith(str(file)) else BadInput(f"{file}: {error}")) from None
@@ -139,7 +149,8 @@ def _study(said: dict[str, Any], file: str, folder: Path) -> StudyDesign:
         if name in KNOWN and name != "aspects":
             if not isinstance(table, Mapping):
                 raise BadInput.at(file, expected=f"a table [{name}]", found=f"{name} = {table!r}")
-            _check(name, table, file)
+            for part in [table] if name != "prices" else table.values():
+                _check(name, part if isinstance(part, Mapping) else {name: part}, file)
     if not isinstance(aspects, list) or not all(isinstance(aspect, Mapping) for aspect in aspects):
         raise BadInput.at(file, expected="tables [[aspects]]", found=f"aspects = {aspects!r}")
     for aspect in aspects:

@@ -26,6 +26,8 @@ class Asked(NamedTuple):
     wanted: str
 
 
+#: The group of language models: people's labels are counted by themselves.
+LLM = "llm"
 #: The aspect, and the surface, of a label that says of neither anything.
 OVERALL, PAGE = "overall", "page"
 #: What may have been asked of a document, beside its relevance as a whole, alone, by its page, for the whole query.

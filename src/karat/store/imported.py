@@ -5,13 +5,15 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import polars as pl
 from sqlalchemy import insert, select, update
 
 from karat.errors import BadInput
+from karat.labels.selection import LLM
 from karat.records import Records
 from karat.records.times import moments
 from karat.store.kinds import KINDS, TaskKind
@@ -87,7 +89,15 @@ def import_records(store: Store, records: Records, *, name: str = "imported") ->
     rows, twice, traps = _answer_rows(store, records, name)
     if all(row["at"] is not None for row in rows):
         rows.sort(key=lambda row: float(row["at"]))
+    return replace(take_answers(store, rows), twice=twice, traps=traps)
 
+
+@transaction
+def take_answers(store: Store, rows: list[dict[str, Any]]) -> Imported:
+    """Put answers into the log that were given elsewhere; each has its task, judge, group and time, and what was said.
+
+    `answer_row` makes such a row.
+    """
     missing = _add_missing_tasks(store, rows)
     people = _judges(store, {(row["judge"], row["group"]) for row in rows})
     slots = _slots(store, {row["item"] for row in rows})
@@ -125,7 +135,18 @@ def import_records(store: Store, records: Records, *, name: str = "imported") ->
             store.change(update(tasks).where(tasks.c.id == task_id).values(base=tasks.c.base - task.free))
         recount(store, task_id)
     chances = keep_chances(store, _drawn(rows))
-    return Imported(len(said), known, surplus, changed, twice, traps, len(chances.set - missing), chances)
+    return Imported(len(said), known, surplus, changed, probabilities=len(chances.set - missing), chances=chances)
+
+
+def answer_row(task: Mapping[str, Any], judge: str, group: str, at: float | None) -> dict[str, Any]:
+    """The row of an answer to a task, with who gave it and when; what was said is to be put beside it.
+
+    The task has the columns of a task file, its kind among them. The same judge's answer to it is kept once.
+    """
+    item = KINDS[task["kind"]].item(task)
+    digest = hashlib.sha256(json.dumps([judge, group, item]).encode()).hexdigest()
+    who = {"judge": judge, "group": group, "at": at, "key": f"import {digest}"}
+    return {"task": task, "item": item, "probability": None, "round": None, **who}
 
 
 def _asked_as(records: Records) -> tuple[TaskKind, Elsewhere]:
@@ -189,23 +210,14 @@ def _winner(said: dict[str, Any]) -> str | None:
 
 def _row(kind: TaskKind, elsewhere: Elsewhere, raw: dict[str, Any], judge: str, group: str) -> dict[str, Any]:
     asked = {name: raw.get(name) for name in elsewhere.asked}
-    item = kind.item(asked)
-    digest = hashlib.sha256(json.dumps([judge, group, item]).encode()).hexdigest()
     about = elsewhere.about.format(**asked)
     chance = raw.get("probability")
     if isinstance(chance, float) and not 0 < chance <= 1:
         raise BadInput.at(about, expected=CHANCE, found=f"{chance:g}")
-    return {name: raw.get(name) for name in ("comment", "seconds", "away", "probability")} | {
-        "raw": raw,
-        "round": round_of(raw.get("round"), about),
-        "surface": SEEN.get(raw["opened"]) if "opened" in raw else None,
-        "task": asked | {"kind": kind.name},
-        "item": item,
-        "judge": judge,
-        "group": group,
-        "at": raw.get("time"),
-        "key": f"import {digest}",
-    }
+    row = answer_row(asked | {"kind": kind.name}, judge, group, raw.get("time"))
+    row |= {name: raw.get(name) for name in ("comment", "seconds", "away", "probability")}
+    opened = SEEN.get(raw["opened"]) if "opened" in raw else None
+    return row | {"raw": raw, "round": round_of(raw.get("round"), about), "surface": opened}
 
 
 def _add_missing_tasks(store: Store, rows: list[dict[str, Any]]) -> set[Asked]:
@@ -283,7 +295,7 @@ def _reservation(store: Store, row: dict[str, Any]) -> dict[str, Any]:
 def _group(store: Store, group: str | None) -> str:
     if group is None:
         return store.groups[0]
-    if group not in store.groups:
+    if group not in (*store.groups, LLM):
         raise BadInput.at(
             "the group of a row",
             expected=f"one of the study's: {', '.join(store.groups)}",

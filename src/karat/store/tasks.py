@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 from sqlalchemy import insert, select, text, update
 
+from karat.labels.selection import LLM
 from karat.records import Source
 from karat.store.kinds import KINDS
 from karat.store.log import recount
@@ -57,7 +58,7 @@ def add_tasks(
     gold, note, labels. A row without group is asked of every group. `source` is where the rows come from, for errors.
     """
     rng = np.random.default_rng(seed)
-    rows = task_rows(frame, store.scale, store.groups, practice=practice, source=source)
+    rows = task_rows(frame, store.scale, (*store.groups, LLM), practice=practice, source=source)
     places = _query_places([row["query"] for row in rows], rng)
     lots = rng.integers(1, LOTS, size=max(len(rows), 1))
     ready: list[dict[str, Any]] = []

@@ -18,7 +18,6 @@ import pytest
 pytest.importorskip("fastapi", reason="the extra collect is not installed")
 
 from karat.collect.app import create_app
-from karat.collect.material import Material
 from karat.collect.people import set_password
 from karat.records import Documents, Queries, Runs, Scale
 from karat.records.design import Rules, StudyDesign
@@ -26,6 +25,7 @@ from karat.records.scale import Level
 from karat.store import Store, add_tasks
 from karat.store.people import add_judge
 from karat.store.tables import events
+from karat.study.material import Material
 
 SCALE = Scale(
     (

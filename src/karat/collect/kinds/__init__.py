@@ -7,9 +7,9 @@ from pkgutil import iter_modules
 
 from karat.collect.answers import AnswerBody
 from karat.collect.kinds.kind import KindOnPage, Task
-from karat.collect.material import Material
 from karat.records.design import StudyDesign
 from karat.store import Answer, kinds
+from karat.study.material import Material
 
 #: By the names that they have in the store, which are those of the files.
 ON_PAGE: dict[str, KindOnPage] = {

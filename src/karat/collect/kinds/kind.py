@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from karat.collect.answers import AnswerBody
-from karat.collect.material import Material
 from karat.collect.shown import Reply
 from karat.errors import BadInput
 from karat.records.design import StudyDesign
+from karat.study.material import Material
 
 Task = dict[str, Any]
 

@@ -8,11 +8,11 @@ from pydantic import Field
 
 from karat.collect.answers import AnswerBody
 from karat.collect.kinds.kind import KindOnPage, Task, refuse_others
-from karat.collect.material import Material
 from karat.collect.shown import DocumentShown, Reply
 from karat.errors import BadInput
 from karat.records.design import StudyDesign
 from karat.records.preferences import CHOICES
+from karat.study.material import Material
 
 
 class _Reply(Reply):

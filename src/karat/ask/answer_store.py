@@ -1,0 +1,144 @@
+"""The answers of models, as they came: append only, by the key of the question; labels are made of them anew."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import time
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from karat.ask.request import Request
+from karat.errors import BadInput
+from karat.records import PathLike
+
+#: Changed with the tables; a store of another version is refused.
+VERSION = 1
+_TABLES = """
+create table if not exists answers (
+  id integer primary key, key text not null, at real not null, request blob not null, status integer not null,
+  body text not null, error text not null, seconds real not null, attempts integer not null, without text not null
+);
+create index if not exists answers_key on answers (key);
+create table if not exists learned (url text not null, model text not null, name text not null);
+create trigger if not exists answers_stay before update on answers begin select raise(abort, 'append only'); end;
+create trigger if not exists answers_are_kept before delete on answers begin select raise(abort, 'append only'); end;
+"""
+_COLUMNS = "key, at, status, body, error, seconds, attempts, without"
+
+
+@dataclass(frozen=True)
+class RawAnswer:
+    """What came back for a question: status and body as the server sent them; status 0 where none came."""
+
+    key: str
+    status: int
+    body: str
+    #: Why nothing came, or why the body is not whole.
+    error: str = ""
+    at: float = 0.0
+    seconds: float = 0.0
+    attempts: int = 1
+    #: What the server does not take, and was not sent.
+    without: tuple[str, ...] = ()
+
+
+class AnswerStore:
+    """A file of answers. What was added is there when `add` returns, however the process ends.
+
+    >>> store = AnswerStore(":memory:")
+    >>> from karat.ask.form import Form
+    >>> from karat.ask.request import Model
+    >>> question = Request(Model("small"), "Judge.", "Hooves?", Form(()))
+    >>> store.add(question, RawAnswer(question.key, 200, "{}"))
+    >>> store.find(question.key).status, store.find(question.again().key)
+    (200, None)
+    """
+
+    def __init__(self, path: PathLike, *, made: bool = True) -> None:
+        place = str(path)
+        if place != ":memory:" and not made and not Path(place).is_file():
+            raise BadInput.at(place, expected="a store of answers", found="no file of that name")
+        try:
+            self._connection = sqlite3.connect(place, timeout=30, isolation_level=None)
+            self._connection.execute("pragma journal_mode = wal")
+            # What a process wrote stays when it is killed; only a power cut may lose the last answers.
+            self._connection.execute("pragma synchronous = normal")
+            version = self._connection.execute("pragma user_version").fetchone()[0]
+            if version not in (0, VERSION):
+                raise BadInput.at(place, expected=f"answers of version {VERSION}", found=f"version {version}")
+            self._connection.executescript(_TABLES)
+            self._connection.execute(f"pragma user_version = {VERSION}")
+        except sqlite3.Error as error:
+            raise BadInput.at(place, expected="a store of answers", found=str(error)) from None
+
+    def close(self) -> None:
+        """Give the file back."""
+        self._connection.close()
+
+    def add(self, request: Request, answer: RawAnswer) -> None:
+        """Keep an answer; one that was there before stays, and the newest counts."""
+        asked = zlib.compress(json.dumps(request.content, ensure_ascii=False).encode())
+        row: tuple[object, ...] = (
+            answer.key,
+            answer.at or time.time(),
+            asked,
+            answer.status,
+            answer.body,
+            answer.error,
+        )
+        row += (answer.seconds, answer.attempts, json.dumps(answer.without))
+        self._connection.execute(
+            "insert into answers (key, at, request, status, body, error, seconds, attempts, without)"
+            " values (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            row,
+        )
+
+    def find(self, key: str) -> RawAnswer | None:
+        """The newest answer to a question, if there is one."""
+        newest = "where key = ? order by id desc limit 1"
+        row = self._connection.execute(f"select {_COLUMNS} from answers {newest}", (key,)).fetchone()
+        return None if row is None else _answer(row)
+
+    def request(self, key: str) -> dict[str, object]:
+        """What was asked, word for word."""
+        found = self._connection.execute("select request from answers where key = ? limit 1", (key,)).fetchone()
+        if found is None:
+            raise BadInput.at("the answers", expected="a question that was asked", found=f'"{key}"')
+        content: dict[str, object] = json.loads(zlib.decompress(found[0]))
+        return content
+
+    def all(self) -> Iterator[RawAnswer]:
+        """Every answer, in the order in which they came."""
+        for row in self._connection.execute(f"select {_COLUMNS} from answers order by id"):
+            yield _answer(row)
+
+    def __len__(self) -> int:
+        return int(self._connection.execute("select count(*) from answers").fetchone()[0])
+
+    def learned(self, url: str, model: str) -> set[str]:
+        """What a model's server was found not to take."""
+        found = self._connection.execute("select name from learned where url = ? and model = ?", (url, model))
+        return {name for (name,) in found}
+
+    def learn(self, url: str, model: str, names: Sequence[str]) -> None:
+        """Remember what a model's server does not take."""
+        with suppress(sqlite3.OperationalError):  # it would only be learned again
+            self._connection.executemany("insert into learned values (?, ?, ?)", [(url, model, n) for n in names])
+
+
+def _answer(row: Sequence[object]) -> RawAnswer:
+    key, at, status, body, error, seconds, attempts, without = row
+    return RawAnswer(
+        str(key),
+        int(str(status)),
+        str(body),
+        str(error),
+        float(str(at)),
+        float(str(seconds)),
+        int(str(attempts)),
+        tuple(json.loads(str(without))),
+    )

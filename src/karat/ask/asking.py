@@ -1,0 +1,98 @@
+"""Ask many questions: each once, answers kept as they come, so many at a time as the server takes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass, field
+
+from karat.ask.answer_store import AnswerStore, RawAnswer
+from karat.ask.budget import Budget
+from karat.ask.client import Client
+from karat.ask.outcome import Outcome, outcome
+from karat.ask.prices import Price, likely_tokens
+from karat.ask.request import Request
+
+#: No answer at all: the next time, these are asked again unbidden.
+ASKED_AGAIN = ("transport",)
+
+
+@dataclass
+class Tally:
+    """How the questions fared."""
+
+    asked: int = 0
+    known: int = 0
+    seconds: float = 0.0
+    outcomes: Counter[str] = field(default_factory=Counter)
+
+
+async def ask_all(
+    requests: Iterable[Request],
+    client: Client,
+    store: AnswerStore,
+    *,
+    budget: Budget,
+    price: Price | None = None,
+    retry: Collection[str] = (),
+    tally: Tally,
+    told: Callable[[], None] = lambda: None,
+) -> None:
+    """Ask what has no answer yet; every answer is stored before the next question of its worker.
+
+    `retry` are the outcomes whose questions are asked again. Nothing is taken from `requests` before there is a worker
+    for it, so that there may be any number. When one worker has to stop, the others finish what is on its way. What
+    happens is put down in `tally`, and `told` is called after each answer.
+    """
+    todo = iter(requests)
+    again = {*ASKED_AGAIN, *retry}
+    stop = asyncio.Event()
+
+    async def work() -> None:
+        for request in _until(stop, todo):
+            found = answered(store, request)
+            if found is not None and found.kind not in again:
+                tally.known += 1
+                tally.outcomes[found.kind] += 1
+                if tally.known % 500 == 0:
+                    await asyncio.sleep(0)
+                continue
+            aside = budget.set_aside(request, price)
+            made: Outcome | None = None
+            try:
+                answer = await client.ask(request, likely_tokens(request)[1] + request.model.max_tokens)
+                store.add(request, answer)
+                made = outcome(request, answer)
+            finally:
+                budget.settle(request, price, aside, made)
+            tally.asked += 1
+            tally.seconds += answer.seconds
+            tally.outcomes[made.kind] += 1
+            told()
+
+    async def until_stopped() -> None:
+        try:
+            await work()
+        except BaseException:
+            stop.set()
+            raise
+
+    done = await asyncio.gather(*(until_stopped() for _ in range(client.at_once)), return_exceptions=True)
+    failed = [one for one in done if isinstance(one, BaseException)]
+    if failed:
+        raise failed[0]
+
+
+def answered(store: AnswerStore, request: Request) -> Outcome | None:
+    """What the stored answer to a question comes to; None where there is none."""
+    answer: RawAnswer | None = store.find(request.key)
+    return None if answer is None else outcome(request, answer)
+
+
+def _until(stop: asyncio.Event, todo: Iterator[Request]) -> Iterator[Request]:
+    while not stop.is_set():
+        request = next(todo, None)
+        if request is None:
+            return
+        yield request

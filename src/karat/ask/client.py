@@ -1,0 +1,185 @@
+"""Calls to a server: sent again where that may help, stopped at once where it cannot."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from karat.ask.answer_store import RawAnswer
+from karat.ask.dialects import DIALECTS
+from karat.ask.outcome import too_long
+from karat.ask.pace import Pace, wait_for
+from karat.ask.request import Model, Request
+from karat.errors import BadInput, KaratError, MissingExtra
+
+if TYPE_CHECKING:
+    import httpx2
+
+#: More than any answer in a form; a server that sends more is not listened to.
+MOST_BYTES = 4_000_000
+#: Busy, overloaded or broken for a moment.
+PASSING = {408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529}
+_QUOTA = re.compile(r"insufficient.?(quota|funds|balance)|credit balance|billing|exceeded your current quota", re.I)
+_NOT_TAKEN = re.compile(
+    r"unsupported|not support|unrecognized|unknown|unexpected|not permitted|not allowed|not available|extra inputs|"
+    r"does not exist|invalid (?:parameter|value|type)|is deprecated|cannot be used|incompatible",
+    re.I,
+)
+
+
+class Stopped(KaratError):
+    """Asking on is no use: the key, the quota, the model or the budget does not allow it."""
+
+
+@dataclass
+class Client:
+    """A connection to the server of a model.
+
+    What the server complains about as a parameter that it does not take is left out from then on (`without`).
+    """
+
+    model: Model
+    key: str | None = None
+    pace: Pace = field(default_factory=Pace)
+    attempts: int = 6
+    timeout: float = 120.0
+    at_once: int = 8
+    #: What the server does not take.
+    without: set[str] = field(default_factory=set)
+    _http: httpx2.AsyncClient | None = None
+
+    async def __aenter__(self) -> Self:
+        try:
+            import httpx2
+        except ImportError:
+            raise MissingExtra.named("llm", "asking a model") from None
+        limits = httpx2.Limits(max_connections=self.at_once, max_keepalive_connections=self.at_once)
+        timeout = httpx2.Timeout(self.timeout, connect=min(self.timeout, 20.0), pool=None)
+        self._http = httpx2.AsyncClient(limits=limits, timeout=timeout, follow_redirects=False)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None:
+        if self._http is not None:
+            await self._http.aclose()
+
+    async def ask(self, request: Request, tokens: float = 0.0) -> RawAnswer:
+        """The server's answer, after as many attempts as it takes and may; `tokens` are those it may cost."""
+        dialect = DIALECTS[request.model.dialect]
+        url = f"{request.model.url or dialect.default_url}".rstrip("/") + dialect.path
+        headers = dialect.headers(self.key)
+        attempt, answer = 0, RawAnswer(request.key, 0, "", "nothing was sent")
+        while attempt < self.attempts:
+            attempt += 1
+            await self.pace.turn(tokens)
+            without = tuple(sorted(self.without))
+            body = dialect.body(request, without)
+            began = time.monotonic()
+            status, text, error, said = await self._send(url, headers, body)
+            seconds = time.monotonic() - began
+            answer = RawAnswer(request.key, status, text, error, time.time(), seconds, attempt, without)
+            if status == 200:
+                return answer
+            self._refuse(status, text)
+            if status in (400, 422) and not too_long(status, text):
+                name = not_taken(text, [name for name in dialect.optional if name not in without])
+                if name is None:
+                    return answer
+                self.without.add(name)
+                attempt -= 1  # each name can be learned once, so this ends
+            elif status in PASSING or status == 0:
+                wait = wait_for(attempt, said)
+                if status in (429, 503, 529):
+                    self.pace.pause(wait)
+                elif attempt < self.attempts:
+                    await asyncio.sleep(wait)
+            else:
+                return answer
+        return answer
+
+    async def _send(
+        self, url: str, headers: Mapping[str, str], body: Mapping[str, Any]
+    ) -> tuple[int, str, str, Mapping[str, str]]:
+        """One call: status (0 where none came), body, what went wrong, and the server's headers."""
+        import httpx2
+
+        assert self._http is not None
+        try:
+            # A server may send a byte now and then for ever: the whole call has its time, too.
+            async with asyncio.timeout(2 * self.timeout):
+                async with self._http.stream("POST", url, headers=dict(headers), json=dict(body)) as reply:
+                    parts, size = [], 0
+                    async for part in reply.aiter_bytes():
+                        parts.append(part)
+                        size += len(part)
+                        if size > MOST_BYTES:
+                            return reply.status_code, "", f"an answer of more than {MOST_BYTES:,} bytes", reply.headers
+                    text = b"".join(parts).decode("utf-8", errors="replace")
+                    return reply.status_code, text, "", reply.headers
+        except TimeoutError:
+            return 0, "", f"no answer within {2 * self.timeout:g} seconds", {}
+        except (httpx2.UnsupportedProtocol, httpx2.InvalidURL) as error:
+            raise BadInput.at(
+                "--url", expected="an address such as http://localhost:8080/v1", found=str(error)
+            ) from None
+        except httpx2.HTTPError as error:
+            return 0, "", f"{type(error).__name__}: {error}"[:200], {}
+
+    def _refuse(self, status: int, text: str) -> None:
+        """Stop where no further call can do better."""
+        complaint = " ".join(text.split())[:300]
+        variable = DIALECTS[self.model.dialect].key_variable
+        if status in (401, 403):
+            known = "the key was refused" if self.key else f"no key: set {variable} in the environment"
+            raise Stopped(f"the server of {self.model.name} says {status}, {known}: {complaint}")
+        if status == 402 or (status in (400, 429) and _QUOTA.search(text[:4000])):
+            raise Stopped(f"the quota of {self.model.name} is used up: {complaint}")
+        if status == 404:
+            raise Stopped(f"the server has no model {self.model.name}, or nothing at this address: {complaint}")
+        if 300 <= status < 400:
+            raise Stopped(f"the server of {self.model.name} sends elsewhere ({status}): name the right --url")
+
+
+def not_taken(complaint: str, sent: list[str]) -> str | None:
+    """The parameter that a server complains about, of those that were sent.
+
+    >>> said = "Unsupported parameter: 'max_tokens' is not supported with this model."
+    >>> not_taken(said, ["max_tokens", "temperature"]), not_taken("bad grammar", ["temperature"])
+    ('max_tokens', None)
+    """
+    text = complaint[:4000]
+    try:
+        error = json.loads(complaint).get("error", {})
+        named = error.get("param") if isinstance(error, Mapping) else None
+    except (ValueError, AttributeError):
+        named = None
+    if not _NOT_TAKEN.search(text) and named is None:
+        return None
+    known = {
+        "json_schema": r"json_schema|response_format|schema|grammar",
+        "json_object": r"json_object|response_format",
+    }
+    for name in sent:
+        pattern = known.get(name, rf"\b{name}\b")
+        if re.search(pattern, str(named)) if named else re.search(pattern, text):
+            return name
+    return None
+
+
+def key_of(model: Model, variable: str | None = None) -> str | None:
+    """The key from the environment, which is its only place; None where a server needs none."""
+    dialect = DIALECTS[model.dialect]
+    key = os.environ.get(variable or dialect.key_variable, "").strip()
+    if variable and not key:
+        raise BadInput.at(f"the variable {variable}", expected="a key in the environment", found="nothing")
+    if not key and not model.url:
+        raise Stopped(f"no key: set {dialect.key_variable} in the environment, or name another server with --url")
+    return key or None

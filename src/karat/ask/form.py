@@ -1,0 +1,114 @@
+"""The form of an answer: its fields and what may stand in them, as a JSON schema, and read back from what was said."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+#: What a model says that cannot tell; never a grade.
+CANT_TELL = "can't tell"
+#: A text that a model writes is cut here: it is shown to people.
+MOST_TEXT = 2_000
+
+_DECODER = json.JSONDecoder()
+
+
+class NotAnswered(ValueError):
+    """What was said is no answer in this form."""
+
+
+@dataclass(frozen=True)
+class Field:
+    """One thing to answer: one of the `choices`, several of them, or without any a text."""
+
+    name: str
+    choices: tuple[str, ...] = ()
+    many: bool = False
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """The field's part of the JSON schema."""
+        one: dict[str, Any] = {"type": "string"} | ({"enum": list(self.choices)} if self.choices else {})
+        return {"type": "array", "items": one} if self.many else one
+
+    def read(self, value: Any) -> Any:
+        """The value that stands for this field; `NotAnswered` where it is none of the choices."""
+        if self.many:
+            if not isinstance(value, list) or not value:
+                raise NotAnswered(f"{self.name}: expected a list of choices, found {_short(value)}")
+            return list(dict.fromkeys(Field(self.name, self.choices).read(one) for one in value))
+        if not self.choices:
+            return str(value)[:MOST_TEXT] if isinstance(value, str) else ""
+        text = f"{value:g}" if isinstance(value, int | float) and not isinstance(value, bool) else value
+        if not isinstance(text, str) or text.strip() not in self.choices:
+            raise NotAnswered(f"{self.name}: expected one of {', '.join(self.choices)}, found {_short(value)}")
+        return text.strip()
+
+
+@dataclass(frozen=True)
+class Form:
+    """The fields of an answer, in the order in which they are to be written.
+
+    >>> form = Form((Field("grade", ("0", "1", CANT_TELL)), Field("reason")))
+    >>> form.read('{"grade": "1", "reason": "it says so"}')
+    {'grade': '1', 'reason': 'it says so'}
+    >>> form.read('{"grade": 7}')
+    Traceback (most recent call last):
+    karat.ask.form.NotAnswered: grade: expected one of 0, 1, can't tell, found 7
+    """
+
+    fields: tuple[Field, ...]
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """The JSON schema that servers hold a model to."""
+        return {
+            "type": "object",
+            "properties": {field.name: field.schema for field in self.fields},
+            "required": [field.name for field in self.fields],
+            "additionalProperties": False,
+        }
+
+    @property
+    def in_words(self) -> str:
+        """The form for models whose server knows no schemas, or takes one and does not keep to it.
+
+        >>> print(Form((Field("grade", ("0", "1")),)).in_words)
+        Answer with one JSON object and nothing else: {"grade": one of "0", "1"}
+        """
+        parts = []
+        for field in self.fields:
+            choices = ", ".join(json.dumps(choice, ensure_ascii=False) for choice in field.choices)
+            what = f"a list of some of {choices}" if field.many else f"one of {choices}" if choices else "a short text"
+            parts.append(f"{json.dumps(field.name, ensure_ascii=False)}: {what}")
+        return "Answer with one JSON object and nothing else: {" + ", ".join(parts) + "}"
+
+    def read(self, text: str) -> dict[str, Any]:
+        """What was said, field by field; a text that was asked for and is not there is empty."""
+        said = _object(text)
+        missing = [field.name for field in self.fields if field.choices and field.name not in said]
+        if missing:
+            raise NotAnswered(f"expected {', '.join(missing)}, found {_short(list(said))}")
+        return {field.name: field.read(said.get(field.name)) for field in self.fields}
+
+
+def _object(text: str) -> Mapping[str, Any]:
+    """The one JSON object in a text; where there are several, nobody can tell which is the answer."""
+    found, place = list[Mapping[str, Any]](), text.find("{")
+    while place >= 0 and len(found) < 2:
+        try:
+            said, length = _DECODER.raw_decode(text[place:])
+            found += [said] if isinstance(said, Mapping) else []
+            place = text.find("{", place + length)
+        except (ValueError, RecursionError):
+            place = text.find("{", place + 1)
+    if len(found) != 1:
+        raise NotAnswered(f"expected one JSON object, found {'several' if found else _short(text)}")
+    return found[0]
+
+
+def _short(value: Any) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, default=str)
+    return "nothing" if not text.strip() else text if len(text) <= 80 else f"{text[:80]} ..."

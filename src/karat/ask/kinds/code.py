@@ -1,0 +1,29 @@
+"""A reason that somebody gave for a preference, to be put into classes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from karat.ask.asker import Asker, Task
+from karat.ask.form import CANT_TELL, Field
+from karat.ask.kinds.kind import AskedKind, Verdict
+from karat.ask.outcome import GRADED, Outcome
+from karat.ask.prompt import as_data
+from karat.ask.request import Request
+
+NEEDED = ("reason",)
+
+
+def _requests(asker: Asker, task: Task) -> list[Request]:
+    classes = asker.design.classes
+    places = asker.query(task) | {"classes": ", ".join(classes), "reason": as_data("reason", task["reason"] or "")}
+    fields = [Field("classes", (*classes, CANT_TELL), many=True)]
+    return [asker.request("reasons", places, fields, needed=NEEDED)]
+
+
+def _one(asker: Asker, task: Task, outcomes: Sequence[Outcome]) -> Verdict:
+    named = [name for name in outcomes[0].values["classes"] if name != CANT_TELL]
+    return Verdict(GRADED, {"classes": named}) if named else Verdict(CANT_TELL)
+
+
+CODE = AskedKind("reasons", NEEDED, _requests, _one)

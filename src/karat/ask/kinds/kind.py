@@ -1,0 +1,50 @@
+"""What a kind of task is when a model is asked: its questions, and what their outcomes come to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from karat.ask.asker import Asker, Task
+from karat.ask.form import CANT_TELL
+from karat.ask.outcome import GRADED, Outcome
+from karat.ask.request import Request
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a model says of a task, in the columns of the log, or an outcome that is no answer."""
+
+    outcome: str
+    said: Mapping[str, Any] = field(default_factory=dict)
+    why: str = ""
+
+    @property
+    def answered(self) -> bool:
+        """Whether there is something to count."""
+        return self.outcome in (GRADED, CANT_TELL)
+
+
+@dataclass(frozen=True)
+class AskedKind:
+    """How a kind of task is asked of a model.
+
+    `requests` gives the questions of a task, `verdict` what their outcomes come to; `one` makes a verdict of outcomes
+    that all answer. A prompt is for this kind if it has the places that are `needed`;
+    `prompt` is the one taken else.
+    """
+
+    prompt: str
+    needed: tuple[str, ...]
+    requests: Callable[[Asker, Task], list[Request]]
+    one: Callable[[Asker, Task, Sequence[Outcome]], Verdict]
+
+    def verdict(self, asker: Asker, task: Task, outcomes: Sequence[Outcome]) -> Verdict:
+        """What the outcomes come to; where one is no answer, that one."""
+        for found in outcomes:
+            if not found.answered:
+                return Verdict(found.kind, why=found.why)
+        if any(found.kind == CANT_TELL for found in outcomes):
+            return Verdict(CANT_TELL, {"reason": outcomes[0].values.get("reason") or None})
+        return self.one(asker, task, outcomes)

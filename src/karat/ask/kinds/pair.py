@@ -1,0 +1,42 @@
+"""Two result lists side by side, asked in both orders: a model that changes its mind with the order prefers neither."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from karat.ask.asker import Asker, Task
+from karat.ask.form import CANT_TELL, Field
+from karat.ask.kinds.kind import AskedKind, Verdict
+from karat.ask.outcome import GRADED, Outcome
+from karat.ask.request import Request
+
+NEEDED = ("query", "first", "second")
+CHOICES = ("first", "second", "equal", "none")
+
+
+def _requests(asker: Asker, task: Task) -> list[Request]:
+    left, right = asker.results(task, "left"), asker.results(task, "right")
+    made = []
+    for first, second in ((left, right), (right, left)):
+        places = asker.query(task) | {"first": first, "second": second}
+        fields = [Field("choice", (*CHOICES, CANT_TELL))]
+        made.append(asker.request("lists", places, fields, needed=NEEDED))
+    return made
+
+
+def choices(outcomes: Sequence[Outcome]) -> list[str]:
+    """What was chosen in each order: left, right, equal or none."""
+    one, other = (found.values["choice"] for found in outcomes)
+    return [
+        {"first": "left", "second": "right"}.get(one, one),
+        {"first": "right", "second": "left"}.get(other, other),
+    ]
+
+
+def _one(asker: Asker, task: Task, outcomes: Sequence[Outcome]) -> Verdict:
+    one, other = choices(outcomes)
+    said = {"choice": one if one == other else "equal", "a": task["left"], "b": task["right"], "orders": [one, other]}
+    return Verdict(GRADED, said | {"reason": outcomes[0].values.get("reason") or None})
+
+
+PAIR = AskedKind("lists", NEEDED, _requests, _one)

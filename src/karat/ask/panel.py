@@ -1,0 +1,119 @@
+"""Several models or prompts as several judges: each by itself, asked of the same server manners and one budget."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
+
+from karat.ask.answer_store import AnswerStore
+from karat.ask.asking import Tally, answered, ask_all
+from karat.ask.budget import Budget
+from karat.ask.client import Client, key_of
+from karat.ask.form import CANT_TELL
+from karat.ask.kinds import ASKED
+from karat.ask.outcome import GRADED, NO_ANSWER
+from karat.ask.pace import Pace
+from karat.ask.rows import Judge, questions
+from karat.errors import BadInput
+from karat.records.base import count
+
+
+@dataclass(frozen=True)
+class Manners:
+    """How a server is treated: calls at one time and a minute, tokens a minute, attempts, patience, the key's place."""
+
+    at_once: int = 8
+    calls_a_minute: float | None = None
+    tokens_a_minute: float | None = None
+    attempts: int = 6
+    timeout: float = 120.0
+    key_variable: str | None = None
+
+
+@dataclass
+class Panel:
+    """Judges, the store of their answers, and what came of asking them."""
+
+    judges: Sequence[Judge]
+    store: AnswerStore
+    budget: Budget = field(default_factory=Budget)
+    tallies: dict[str, Tally] = field(default_factory=dict)
+    #: Tasks with nothing to show, each once.
+    no_text: dict[str, None] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for judge in self.judges:
+            kinds = {task["kind"] for task in judge.tasks}
+            named = judge.asker.prompt
+            if named is not None and not any(judge.asker.uses(named, ASKED[kind].needed) for kind in kinds):
+                wanted = " or ".join(" and ".join(f"{{{place}}}" for place in ASKED[kind].needed) for kind in kinds)
+                raise BadInput.at(f"the prompt {named}", expected=f"the places {wanted}", found="not all of them")
+        if self.budget.limit is not None:
+            for judge in self.judges:
+                if judge.price is None:
+                    raise BadInput.at(
+                        "--budget",
+                        expected=f"a price of {judge.asker.model.name}",
+                        found="none",
+                        remedy="name it by --price, or in study.toml under [prices]",
+                    )
+
+    def ask(self, manners: Manners, *, retry: Collection[str] = (), told: Callable[[], None] = lambda: None) -> None:
+        """Ask every judge what has no answer yet, one judge after another."""
+        for judge in self.judges:
+            asyncio.run(self._ask(judge, manners, retry, told))
+
+    async def _ask(self, judge: Judge, manners: Manners, retry: Collection[str], told: Callable[[], None]) -> None:
+        model = judge.asker.model
+        pace = Pace(manners.calls_a_minute, manners.tokens_a_minute)
+        client = Client(
+            model, key_of(model, manners.key_variable), pace, manners.attempts, manners.timeout, manners.at_once
+        )
+        client.without |= self.store.learned(model.url, model.name)
+        known = {*client.without}
+        tally = self.tallies[judge.name] = Tally()
+        try:
+            async with client:
+                asked = questions(judge, lambda why: self.no_text.update({why: None}))
+                await ask_all(
+                    asked,
+                    client,
+                    self.store,
+                    budget=self.budget,
+                    price=judge.price,
+                    retry=retry,
+                    tally=tally,
+                    told=told,
+                )
+        finally:
+            self.store.learn(model.url, model.name, sorted(client.without - known))
+
+    @property
+    def total(self) -> int:
+        """How many questions there are, of all judges."""
+        return sum(1 for judge in self.judges for _ in questions(judge))
+
+    def outcomes(self, judge: Judge) -> Counter[str]:
+        """What the stored answers to a judge's questions come to; "not asked" where there is none."""
+        found: Counter[str] = Counter()
+        for request in questions(judge, lambda why: self.no_text.update({why: None})):
+            made = answered(self.store, request)
+            found["not asked" if made is None else made.kind] += 1
+        return found
+
+
+def in_words(judge: str, outcomes: Counter[str]) -> str:
+    """What came of asking a judge, in a sentence.
+
+    >>> in_words("small", Counter({"graded": 7, "invalid": 2, "can't tell": 1}))
+    'small answered 8 of 10 questions, 1 of them "can\\'t tell"; no answer: 2 invalid.'
+    """
+    every = sum(outcomes.values())
+    done = outcomes[GRADED] + outcomes[CANT_TELL]
+    text = f"{judge} answered {done:,} of {count(every, 'question')}"
+    if outcomes[CANT_TELL]:
+        text += f', {outcomes[CANT_TELL]:,} of them "{CANT_TELL}"'
+    without = [f"{outcomes[kind]:,} {kind}" for kind in (*NO_ANSWER, "not asked") if outcomes[kind]]
+    return text + (f"; no answer: {', '.join(without)}." if without else ".")

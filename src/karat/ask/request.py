@@ -1,0 +1,64 @@
+"""One question to a model, and the key of its answer: everything that can change what it says."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from karat.ask.form import Form
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model at a server, and how it is asked."""
+
+    name: str
+    dialect: str = "openai"
+    url: str = ""
+    temperature: float = 0.0
+    max_tokens: int = 400
+    seed: int | None = 0
+    #: Whether log-probabilities are asked for, of which expected grades are made.
+    logprobs: bool = False
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is sent: who is asked, the two messages, the form of the answer, and the how manieth time it is asked.
+
+    >>> form = Form(())
+    >>> one = Request(Model("small"), "Judge.", "Horse hooves?", form)
+    >>> one.key == Request(Model("small"), "Judge.", "Horse hooves?", form).key
+    True
+    >>> one.key == Request(Model("large"), "Judge.", "Horse hooves?", form).key or one.key == one.again().key
+    False
+    """
+
+    model: Model
+    system: str
+    user: str
+    form: Form
+    repeat: int = 0
+
+    def again(self, repeat: int = 1) -> Request:
+        """The same question once more, which has an answer of its own."""
+        return replace(self, repeat=repeat)
+
+    @property
+    def content(self) -> dict[str, Any]:
+        """All that can change the answer."""
+        return {
+            "model": asdict(self.model),
+            "system": self.system,
+            "user": self.user,
+            "schema": self.form.schema,
+            "repeat": self.repeat,
+        }
+
+    @cached_property
+    def key(self) -> str:
+        """A short name of the content."""
+        return hashlib.sha256(json.dumps(self.content, sort_keys=True).encode()).hexdigest()

@@ -1,0 +1,150 @@
+"""The answers of a model as a table: the label with how it was made, and a row for every outcome that is none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import polars as pl
+
+from karat.ask.answer_store import AnswerStore, RawAnswer
+from karat.ask.asker import Asker, NoText, Task
+from karat.ask.budget import cost_of
+from karat.ask.kinds import ASKED, Verdict
+from karat.ask.outcome import Outcome, outcome
+from karat.ask.prices import Price
+from karat.ask.request import Request
+from karat.labels.selection import LLM
+
+_TEXTS: tuple[str, ...] = (
+    "query",
+    "doc",
+    "context",
+    "subtopic",
+    "left",
+    "right",
+    "choice",
+    "reason",
+    "classes",
+    "judge",
+    "group",
+)
+_TEXTS += ("aspect", "outcome", "why", "comment", "altered", "altered_from", "model", "returned_model", "fingerprint")
+_TEXTS += ("prompt", "without", "answer", "time")
+#: The columns of the tables that `karat ask --out` writes, those that have something in them.
+COLUMNS: dict[str, Any] = dict.fromkeys(
+    (
+        *("query", "doc", "context", "subtopic", "left", "right", "order", "aspect", "label", "choice", "classes"),
+        *("reason", "judge", "group", "outcome", "why", "expected", "mass", "comment", "repeat", "altered"),
+        *("altered_from", "model", "returned_model", "fingerprint", "prompt", "without", "tokens_in", "tokens_out"),
+        *("cost", "seconds", "attempts", "time", "answer"),
+    ),
+    pl.Float64,
+)
+COLUMNS |= dict.fromkeys(_TEXTS, pl.String)
+COLUMNS |= dict.fromkeys(("repeat", "order", "tokens_in", "tokens_out", "attempts"), pl.Int64)
+
+
+@dataclass(frozen=True)
+class Judge:
+    """A judge to be: its name, how it is asked, what, and at which price."""
+
+    name: str
+    asker: Asker
+    tasks: Sequence[Task] = ()
+    price: Price | None = None
+
+
+@dataclass(frozen=True)
+class Answered:
+    """A task, the questions that it came to, their answers as far as they are there, and what they say."""
+
+    judge: Judge
+    task: Task
+    requests: list[Request]
+    answers: list[RawAnswer]
+    outcomes: list[Outcome]
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """What the answers come to; None while one is missing."""
+        if len(self.answers) < len(self.requests):
+            return None
+        return ASKED[self.task["kind"]].verdict(self.judge.asker, self.task, self.outcomes)
+
+
+def questions(judge: Judge, no_text: Callable[[str], None] = lambda why: None) -> Iterator[Request]:
+    """The questions of a judge's tasks, one after another; `no_text` is told of those with nothing to show."""
+    for task in judge.tasks:
+        try:
+            yield from requests_of(judge.asker, task)
+        except NoText as error:
+            no_text(str(error))
+
+
+def requests_of(asker: Asker, task: Task) -> list[Request]:
+    """The questions of a task."""
+    if "request" in task:  # an audit asks in its own ways
+        return [task["request"]]
+    return ASKED[task["kind"]].requests(asker, task)
+
+
+def answered_tasks(judge: Judge, store: AnswerStore) -> Iterator[Answered]:
+    """The judge's tasks with what is stored of their answers; those without a text are left out."""
+    for task in judge.tasks:
+        try:
+            asked = requests_of(judge.asker, task)
+        except NoText:
+            continue
+        found = [answer for request in asked if (answer := store.find(request.key)) is not None]
+        outcomes = [outcome(request, answer) for request, answer in zip(asked, found, strict=False)]
+        yield Answered(judge, task, asked, found, outcomes)
+
+
+def table(answered: Iterable[Answered]) -> pl.DataFrame:
+    """The answers as rows; one for each graded aspect, and for both orders of a pair."""
+    frame = pl.DataFrame([row for one in answered for row in _rows(one)], schema=COLUMNS)
+    kept = [name for name in COLUMNS if name in ("query", "judge", "outcome") or frame[name].count()]
+    return frame.select(kept)
+
+
+def _rows(one: Answered) -> Iterator[dict[str, Any]]:
+    verdict = one.verdict
+    if verdict is None:
+        return
+    base = dict.fromkeys(COLUMNS) | {name: one.task.get(name) for name in ("query", "doc", "context", "subtopic")}
+    base |= {name: one.task.get(name) for name in ("left", "right", "repeat", "altered", "altered_from")}
+    base |= {"judge": one.judge.name, "group": LLM, "outcome": verdict.outcome, "why": verdict.why or None}
+    said, kind = verdict.said, ASKED[one.task["kind"]]
+    prompt = one.judge.asker.prompt_for(kind.prompt, kind.needed).mark
+    for place, (request, answer, found) in enumerate(zip(one.requests, one.answers, one.outcomes, strict=True)):
+        row = base | _provenance(one.judge, prompt, request, answer, found)
+        row |= {name: said.get(name) for name in ("label", "choice", "expected", "mass", "comment", "reason")}
+        if "orders" in said:
+            row |= {"order": place, "choice": said["orders"][place]}
+        if said.get("classes"):
+            row["classes"] = "; ".join(said["classes"])
+        yield row
+        for aspect, grade in (said.get("aspects") or {}).items():
+            yield row | {"aspect": aspect, "label": grade, "expected": None, "mass": None}
+
+
+def _provenance(judge: Judge, prompt: str, request: Request, answer: RawAnswer, found: Outcome) -> dict[str, Any]:
+    """How an answer was made."""
+    said = found.said
+    return {
+        "model": request.model.name,
+        "returned_model": None if said is None else said.model,
+        "fingerprint": None if said is None else said.fingerprint,
+        "prompt": prompt,
+        "without": ", ".join(answer.without) or None,
+        "tokens_in": None if said is None else said.tokens_in,
+        "tokens_out": None if said is None else said.tokens_out,
+        "cost": None if judge.price is None else cost_of(judge.price, request, found)[0],
+        "seconds": answer.seconds,
+        "attempts": answer.attempts,
+        "time": datetime.fromtimestamp(answer.at, UTC).isoformat(timespec="milliseconds"),
+        "answer": request.key[:16],
+    }

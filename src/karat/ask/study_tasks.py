@@ -1,0 +1,51 @@
+"""The tasks of a study as a model is asked them, and its answers on their way into the study's log."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from karat.ask.asker import Task
+from karat.ask.form import CANT_TELL
+from karat.ask.rows import Answered
+from karat.labels.selection import LLM
+from karat.store import Store
+from karat.store.imported import Imported, answer_row, take_answers
+from karat.store.kinds import KINDS
+from karat.store.read_tables import tasks_frame
+
+#: What is kept of how an answer was made, beside the answer itself.
+KEPT = ("expected", "mass", "orders")
+
+
+def tasks_of_study(store: Store) -> list[Task]:
+    """Every question of a study once, whichever group it is for; not what people practise or are caught by."""
+    found: dict[str, Task] = {}
+    for row in tasks_frame(store).iter_rows(named=True):
+        if not row["practice"] and not row["trap"]:
+            found.setdefault(KINDS[row["kind"]].item(row), row)
+    return [*found.values()]
+
+
+def record(store: Store, answered: Iterable[Answered]) -> Imported:
+    """Put what a model answered into the log of a study, as the answers of a judge of the group of models."""
+    return take_answers(store, [row for one in answered if (row := _row(one)) is not None])
+
+
+def _row(one: Answered) -> dict[str, Any] | None:
+    verdict = one.verdict
+    if verdict is None or not verdict.answered:
+        return None
+    said = dict(verdict.said)
+    at = max(answer.at for answer in one.answers)
+    names = ("kind", "query", "doc", "context", "subtopic", "description", "reason")
+    sided = (f"{side}{what}" for side in ("left", "right") for what in ("", "_query", "_docs"))
+    task = {name: one.task.get(name) for name in (*names, *sided)}
+    # What the log has columns for, and the rest of it as JSON.
+    more = {name: said[name] for name in ("aspects", "classes", *KEPT) if said.get(name)}
+    more |= {"model": one.requests[0].model.name, "answer": [request.key[:16] for request in one.requests]}
+    row = answer_row(task | {"text": task["reason"]}, one.judge.name, LLM, at)
+    row |= {name: said.get(name) for name in ("label", "aspects", "choice", "a", "b", "reason", "comment")}
+    row["kind"] = "cant_tell" if verdict.outcome == CANT_TELL else "answer"
+    return row | {"more": json.dumps(more), "seconds": sum(answer.seconds for answer in one.answers)}

@@ -1,0 +1,131 @@
+"""`karat ask`: language models as judges."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from karat.cli import options
+from karat.cli.messages import visible
+from karat.errors import KaratError, Undefined
+
+if TYPE_CHECKING:
+    from karat.ask.panel import Panel
+    from karat.ask.request import Request
+
+EXAMPLES = """\b
+Examples:
+  karat ask my-study --model gpt-4o-mini --estimate     (what it would cost; nothing is sent)
+  karat ask my-study --model gpt-4o-mini --budget 5
+  karat ask my-study --model small --url http://localhost:8080/v1 --audit --gold gold.csv
+  karat ask a.run b.run --queries q.csv --documents d.jsonl --model gpt-4o-mini --out llm.csv
+  karat ask my-study --model gpt-4o-mini --show-prompt"""
+
+
+@click.command(epilog=EXAMPLES, short_help="Ask language models for labels, and audit them as judges.")
+@click.argument("paths", metavar="[STUDY] [RUN]...", nargs=-1)
+@click.option("--model", "models", metavar="NAME", multiple=True, help="A model to ask; several are several judges.")
+@click.option("--url", metavar="URL", default="", help="The server, as http://localhost:8080/v1; else the vendor's.")
+@click.option("--dialect", type=options.OneOf("karat.ask.dialects:DIALECTS"), default="openai", help="What it speaks.")
+@click.option(
+    "--prompt", "prompts", metavar="NAME|FILE", multiple=True, help="How it is asked; several are several judges."
+)
+@click.option("--as", "names", metavar="JUDGE", multiple=True, help="The judge's name, one for each model and prompt.")
+@options.queries
+@options.documents
+@options.runs
+@options.depth(10)
+@options.gold
+@options.scale
+@click.option("--guidelines", metavar="FILE", help="Guidelines for judges, beside the scale.")
+@click.option("--reasons", is_flag=True, help="Ask for a reason, after the grade.")
+@click.option("--logprobs", is_flag=True, help="Ask for log-probabilities, for the columns expected and mass.")
+@click.option(
+    "--most-shown", default=12_000, type=click.IntRange(100), help="Characters of a document; the rest is cut."
+)
+@click.option("--temperature", default=0.0, type=click.FloatRange(0, 2), help="How freely the model chooses its words.")
+@click.option("--max-tokens", default=400, type=click.IntRange(1), help="The longest answer, in tokens.")
+@options.seed
+@click.option("--audit", is_flag=True, help="Ask only what tells whether the judge can be trusted.")
+@click.option("--estimate", is_flag=True, help="Say what it would take, and send nothing.")
+@click.option("--show-prompt", is_flag=True, help="Print the first question word for word, and send nothing.")
+@click.option("--replay", is_flag=True, help="Make the labels anew from stored answers, and send nothing.")
+@click.option("--retry", type=options.OneOf("karat.ask.outcome:NO_ANSWER"), multiple=True, help="Ask these again.")
+@click.option(
+    "--budget", type=click.FloatRange(0), metavar="DOLLARS", help="The most to spend; asking stops before it."
+)
+@click.option("--price", metavar="IN/OUT", help="Dollars for a million tokens of questions and answers: 0.15/0.60.")
+@click.option("--rpm", type=click.FloatRange(0, min_open=True), help="The most calls a minute.")
+@click.option("--tpm", type=click.FloatRange(0, min_open=True), help="The most tokens a minute.")
+@click.option("--concurrency", default=8, type=click.IntRange(1, 256), help="Calls on their way at one time.")
+@click.option("--attempts", default=6, type=click.IntRange(1, 20), help="How often a call is tried that fails.")
+@click.option("--timeout", default=120.0, type=click.FloatRange(0.1), help="Seconds to wait for an answer.")
+@click.option("--key-env", metavar="VARIABLE", help="The variable of the environment that holds the key.")
+@click.option("--answers", metavar="FILE", help="Where answers are kept; else beside the study or the labels.")
+@options.database
+@options.out
+@options.as_json
+def ask(paths: tuple[str, ...], as_json: bool, **typed: Any) -> None:
+    """Ask language models for labels: a study's tasks, or the documents that runs have down to a depth.
+
+    A model is a judge of the group llm of the study; people's tasks stay theirs. Every answer is kept as it came, and
+    asked once only: the same command again asks what is missing. What is no grade (refused, cut off, invalid, too
+    long, transport) is counted, leaves the document unjudged, and is asked again by --retry. The key comes from the
+    environment: OPENAI_API_KEY or ANTHROPIC_API_KEY, or with --url what --key-env names.
+    """
+    from karat.ask.answer_store import AnswerStore
+    from karat.ask.budget import Budget
+    from karat.ask.panel import Panel
+    from karat.ask.rows import questions
+    from karat.cli.ask_inputs import asked_for
+    from karat.cli.ask_outputs import tell, tell_estimate
+
+    with ExitStack() as stack:
+        asked = asked_for(stack, paths, typed)
+        judges = asked.judges(typed)
+        if typed["show_prompt"]:
+            _show_prompt(next(questions(judges[0]), None))
+            return
+        sends = not (typed["estimate"] or typed["replay"])
+        if sends or asked.answers.is_file() or typed["replay"]:
+            store = AnswerStore(asked.answers, made=sends)
+        else:
+            store = AnswerStore(":memory:")
+        stack.callback(store.close)
+        panel = Panel(judges, store, Budget(typed["budget"]))
+        if typed["estimate"]:
+            tell_estimate(panel, typed, as_json)
+            return
+        stopped = _sent(panel, typed) if sends else None
+        left = tell(panel, asked, typed["out"], as_json)
+    if stopped is not None:
+        raise stopped
+    if left:
+        raise Undefined(left)
+
+
+def _show_prompt(request: Request | None) -> None:
+    if request is None:
+        raise Undefined("there is no question to show: no document has a text")
+    click.echo(visible(f"{request.system}\n---\n{request.user}"))
+
+
+def _sent(panel: Panel, typed: dict[str, Any]) -> KaratError | None:
+    """Ask the panel; why it had to stop, if it had to."""
+    from karat.ask.client import Stopped
+    from karat.ask.panel import Manners
+    from karat.cli.ask_outputs import asking_bar
+
+    manners = Manners(
+        typed["concurrency"], typed["rpm"], typed["tpm"], typed["attempts"], typed["timeout"], typed["key_env"]
+    )
+    try:
+        with asking_bar(panel) as told:
+            panel.ask(manners, retry=typed["retry"], told=told)
+    except Stopped as error:
+        return error
+    except KeyboardInterrupt:
+        return Undefined("stopped; the answers so far are kept, and the same command goes on from there")
+    return None

@@ -1,0 +1,128 @@
+"""What `karat ask` is about: a study's tasks or the top of runs, the judges to be, and where their answers are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from karat.ask.asker import Asker, Task
+from karat.ask.audit import audit_tasks
+from karat.ask.prices import price_of
+from karat.ask.request import Model
+from karat.ask.rows import Judge
+from karat.cli import options
+from karat.errors import BadInput
+from karat.formats import read_documents, read_judgments, read_queries, read_runs
+from karat.records import Judgments, Scale
+from karat.records.design import StudyDesign
+from karat.records.runs import ranked
+from karat.study.material import Material
+
+if TYPE_CHECKING:
+    from karat.cli.study import Opened
+
+#: The file of answers in a study's folder.
+ANSWERS = "llm-answers.db"
+#: The scale where nobody names one.
+SCALE = "0=not relevant, 1=relevant"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A study's questions, or those of runs: what is shown, the tasks, and where answers and labels go."""
+
+    design: StudyDesign
+    material: Material
+    tasks: Sequence[Task]
+    answers: Path
+    prices: Mapping[str, Mapping[str, Any]]
+    gold: Judgments | None = None
+    opened: Opened | None = None
+
+    def judges(self, typed: dict[str, Any]) -> list[Judge]:
+        """The judges to be: every model with every prompt."""
+        if not typed["models"]:
+            raise BadInput.at("--model", expected="the name of a model", found="none")
+        pairs = list(product(typed["models"], typed["prompts"] or (None,)))
+        names = typed["names"] or [_name(model, prompt) for model, prompt in pairs]
+        if len(names) != len(pairs) or len({*names}) < len(names):
+            raise BadInput.at("--as", expected=f"{len(pairs)} different names", found=", ".join(names))
+        made = []
+        for name, (model_name, prompt) in zip(names, pairs, strict=True):
+            how = {name: typed[name] for name in ("dialect", "url", "temperature", "max_tokens", "seed", "logprobs")}
+            asker = Asker(
+                self.design, self.material, Model(model_name, **how), prompt, typed["reasons"], typed["most_shown"]
+            )
+            tasks = self.tasks
+            if typed["audit"]:
+                if self.gold is None:
+                    raise BadInput.at("--audit", expected="gold labels", found="none", remedy="name them by --gold")
+                tasks = audit_tasks(asker, self.gold, self.tasks, seed=typed["seed"])
+            made.append(Judge(name, asker, tasks, price_of(model_name, typed["price"], self.prices)))
+        return made
+
+
+def asked_for(stack: ExitStack, paths: Sequence[str], typed: dict[str, Any]) -> Asked:
+    """What the words and options of the command are about."""
+    folders = [path for path in paths if Path(path).is_dir()]
+    runs = [path for path in (*paths, *typed["runs"]) if path not in folders]
+    if len(folders) > 1 or (folders and paths[0] != folders[0]):
+        raise BadInput.at("STUDY", expected="one folder, before the runs", found=", ".join(paths))
+    return _of_study(stack, folders[0], runs, typed) if folders else _of_files(runs, typed)
+
+
+def _of_study(stack: ExitStack, folder: str, runs: Sequence[str], typed: dict[str, Any]) -> Asked:
+    from karat.ask.study_tasks import tasks_of_study
+    from karat.cli.study import opened_study
+    from karat.study import Study
+
+    if runs:
+        raise BadInput.at("RUN", expected="none beside a study, which has its tasks", found=", ".join(runs))
+    options.refuse("scale", "guidelines", "queries", "documents", "depth", why="the study has its own")
+    opened = stack.enter_context(opened_study(folder, typed["database"], load=True))
+    tasks = tasks_of_study(opened.store)
+    if not tasks:
+        raise BadInput.at(folder, expected="tasks, or runs to make them of", found="none")
+    design = opened.folder.study
+    gold = read_judgments(typed["gold"], scale=design.scale) if typed["gold"] else None
+    if gold is None and typed["audit"]:
+        gold = Study.load(folder, database=typed["database"], only=()).gold
+    answers = Path(typed["answers"] or opened.folder.path / ANSWERS)
+    return Asked(design, opened.material(), tasks, answers, opened.folder.prices, gold, opened)
+
+
+def _of_files(runs: Sequence[str], typed: dict[str, Any]) -> Asked:
+    options.refuse("database", why="there is no study")
+    for what in ("queries", "documents"):
+        if typed[what] is None:
+            raise BadInput.at(
+                f"--{what}",
+                expected=f"a file of {what}, or a study's folder",
+                found="neither",
+                remedy="see karat ask -h",
+            )
+    if not runs and not typed["audit"]:
+        raise BadInput.at("RUN", expected="a run, or a study's folder", found="neither")
+    if typed["out"] is None and not typed["estimate"] and not typed["show_prompt"]:
+        raise BadInput.at("--out", expected="the file for the labels", found="none")
+    lists = [read_runs(path) for path in runs]
+    gold = read_judgments(typed["gold"], scale=typed["scale"]) if typed["gold"] else None
+    guidelines = Path(typed["guidelines"]).read_text(encoding="utf-8") if typed["guidelines"] else ""
+    scale = Scale.parse(typed["scale"] or SCALE)
+    design = StudyDesign("ask", "Labels of language models", scale, guidelines=guidelines, depth=typed["depth"])
+    queries, documents = read_queries(typed["queries"]), read_documents(typed["documents"])
+    material = Material(queries=queries, documents=documents, runs=lists, depth=typed["depth"])
+    tops = dict.fromkeys(row for run in lists for row in ranked(run, typed["depth"]).select("query", "doc").iter_rows())
+    tasks = [{"kind": "judge", "query": query, "doc": doc} for query, doc in tops]
+    out = typed["out"] or "llm.csv"
+    answers = Path(typed["answers"] or Path(out).with_suffix(".answers.db"))
+    return Asked(design, material, tasks, answers, {}, gold)
+
+
+def _name(model: str, prompt: str | None) -> str:
+    """The name of a judge that nobody named: the model's, and the prompt's where one is named."""
+    return model if prompt is None else f"{model} {Path(prompt).stem}"
