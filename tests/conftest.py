@@ -1,4 +1,4 @@
-"""What tests share: research data, databases, a browser, quick passwords, and hypothesis' settings."""
+"""What tests share: research data, databases, a browser, a language model, quick passwords, hypothesis' settings."""
 
 from __future__ import annotations
 
@@ -120,3 +120,22 @@ def chromium() -> Iterator[Any]:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         yield browser
         browser.close()
+
+
+@pytest.fixture(scope="session")
+def language_model() -> Iterator[Any]:
+    """A small real language model on a server, `.url` and `.model`; one for all tests of a process, none if not asked for.
+
+    Where there is none, tests are skipped, except where KARAT_MODEL=required, as in .ci/run: there they fail.
+    """
+    import language_model
+
+    server = language_model.server()
+    try:
+        running = server.__enter__()
+    except RuntimeError as error:
+        if os.environ.get("KARAT_MODEL") == "required":
+            raise
+        pytest.skip(str(error))
+    yield running
+    server.__exit__(None, None, None)

@@ -12,7 +12,7 @@ import threading
 import time
 from pathlib import Path
 
-import httpx
+import httpx2
 import polars as pl
 
 from karat.formats.example import write_example
@@ -34,8 +34,8 @@ def start(folder: Path, database: str, port: int) -> subprocess.Popen[bytes]:
         if server.poll() is not None:
             raise AssertionError((folder / "log").read_text())
         try:
-            httpx.get(f"http://127.0.0.1:{port}/api/me", timeout=5)
-        except httpx.TransportError:
+            httpx2.get(f"http://127.0.0.1:{port}/api/me", timeout=5)
+        except httpx2.TransportError:
             time.sleep(0.1)
         else:
             return server
@@ -61,7 +61,7 @@ def test_every_acknowledged_answer_survives_a_killed_server(database: str, tmp_p
         headers = {"Authorization": f"Bearer {token}"}
         waiting: tuple[str, bytes, str] | None = None
         idle = 0
-        with httpx.Client(base_url=f"http://127.0.0.1:{port}", headers=headers, timeout=30) as client:
+        with httpx2.Client(base_url=f"http://127.0.0.1:{port}", headers=headers, timeout=30) as client:
             while idle < 3:
                 try:
                     if waiting is None:
@@ -76,7 +76,7 @@ def test_every_acknowledged_answer_survives_a_killed_server(database: str, tmp_p
                         waiting = (f"/api/task/{task['id']}/answer", body, doc)
                     path, body, doc = waiting
                     said = client.post(path, content=body, headers={"Content-Type": "application/json"})
-                except httpx.TransportError:
+                except httpx2.TransportError:
                     time.sleep(0.1)
                     continue
                 waiting = None
