@@ -82,19 +82,10 @@ class AnswerStore:
     def add(self, request: Request, answer: RawAnswer) -> None:
         """Keep an answer; one that was there before stays, and the newest counts."""
         asked = zlib.compress(json.dumps(request.content, ensure_ascii=False).encode())
-        row: tuple[object, ...] = (
-            answer.key,
-            answer.at or time.time(),
-            asked,
-            answer.status,
-            answer.body,
-            answer.error,
-        )
-        row += (answer.seconds, answer.attempts, json.dumps(answer.without))
+        said = (answer.status, answer.body, answer.error, answer.seconds, answer.attempts, json.dumps(answer.without))
         self._connection.execute(
-            "insert into answers (key, at, request, status, body, error, seconds, attempts, without)"
-            " values (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            row,
+            f"insert into answers (request, {_COLUMNS}) values (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (asked, answer.key, answer.at or time.time(), *said),
         )
 
     def find(self, key: str) -> RawAnswer | None:

@@ -1,4 +1,4 @@
-"""What an audit asks: gold documents, some again, altered documents that are worth nothing, and lists in both orders."""
+"""What an audit asks: gold documents, some again, worthless ones that praise themselves, lists in both orders."""
 
 from __future__ import annotations
 

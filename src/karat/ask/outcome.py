@@ -22,7 +22,8 @@ NO_ANSWER = ("refused", "cut off", "invalid", "too long", "transport")
 OUTCOMES = (GRADED, CANT_TELL, *NO_ANSWER)
 
 _TOO_LONG = re.compile(
-    r"context.?(length|window|size)|too (long|large|many tokens)|maximum.{0,40}(tokens|length)|exceed.{0,40}(context|token)",
+    r"context.?(length|window|size)|too (long|large|many tokens)|maximum.{0,40}(tokens|length)|"
+    r"exceed.{0,40}(context|token)",
     re.IGNORECASE,
 )
 _FILTERED = re.compile(r"content.?(policy|filter|management)|safety|responsible.?ai", re.IGNORECASE)

@@ -1,4 +1,4 @@
-"""How fast a server is asked: so many at once, so many calls and tokens a minute, and a pause for all when it says so."""
+"""How fast a server is asked: so many calls and tokens a minute, and a pause for all when it says so."""
 
 from __future__ import annotations
 

@@ -107,8 +107,8 @@ class Panel:
 def in_words(judge: str, outcomes: Counter[str]) -> str:
     """What came of asking a judge, in a sentence.
 
-    >>> in_words("small", Counter({"graded": 7, "invalid": 2, "can't tell": 1}))
-    'small answered 8 of 10 questions, 1 of them "can\\'t tell"; no answer: 2 invalid.'
+    >>> print(in_words("small", Counter({"graded": 7, "invalid": 2, "can't tell": 1})))
+    small answered 8 of 10 questions, 1 of them "can't tell"; no answer: 2 invalid.
     """
     every = sum(outcomes.values())
     done = outcomes[GRADED] + outcomes[CANT_TELL]

@@ -53,7 +53,7 @@ class Price:
 def price_of(
     model: str, named: str | None = None, table: Mapping[str, Mapping[str, Any]] | None = None
 ) -> Price | None:
-    """The price of a model: as named, as study.toml has it, or as the package genai-prices knows; None if nobody does."""
+    """The price of a model: as named, as study.toml has it, or as the package genai-prices knows it, if at all."""
     if named is not None:
         return Price.parse(named)
     if table and model in table:
