@@ -18,32 +18,17 @@ from karat.ask.prices import Price
 from karat.ask.request import Request
 from karat.labels.selection import LLM
 
-_TEXTS: tuple[str, ...] = (
-    "query",
-    "doc",
-    "context",
-    "subtopic",
-    "left",
-    "right",
-    "choice",
-    "reason",
-    "classes",
-    "judge",
-    "group",
-)
-_TEXTS += ("aspect", "outcome", "why", "comment", "altered", "altered_from", "model", "returned_model", "fingerprint")
-_TEXTS += ("prompt", "without", "answer", "time")
 #: The columns of the tables that `karat ask --out` writes, those that have something in them.
 COLUMNS: dict[str, Any] = dict.fromkeys(
     (
         *("query", "doc", "context", "subtopic", "left", "right", "order", "aspect", "label", "choice", "classes"),
-        *("reason", "judge", "group", "outcome", "why", "expected", "mass", "comment", "repeat", "altered"),
+        *("reason", "judge", "group", "outcome", "why", "expected_grade", "mass", "comment", "repeat", "altered"),
         *("altered_from", "model", "returned_model", "fingerprint", "prompt", "without", "tokens_in", "tokens_out"),
         *("cost", "seconds", "attempts", "time", "answer"),
     ),
-    pl.Float64,
+    pl.String,
 )
-COLUMNS |= dict.fromkeys(_TEXTS, pl.String)
+COLUMNS |= dict.fromkeys(("label", "expected_grade", "mass", "cost", "seconds"), pl.Float64)
 COLUMNS |= dict.fromkeys(("repeat", "order", "tokens_in", "tokens_out", "attempts"), pl.Int64)
 
 
@@ -121,14 +106,14 @@ def _rows(one: Answered) -> Iterator[dict[str, Any]]:
     prompt = one.judge.asker.prompt_for(kind.prompt, kind.needed).mark
     for place, (request, answer, found) in enumerate(zip(one.requests, one.answers, one.outcomes, strict=True)):
         row = base | _provenance(one.judge, prompt, request, answer, found)
-        row |= {name: said.get(name) for name in ("label", "choice", "expected", "mass", "comment", "reason")}
+        row |= {name: said.get(name) for name in ("label", "choice", "expected_grade", "mass", "comment", "reason")}
         if "orders" in said:
             row |= {"order": place, "choice": said["orders"][place]}
         if said.get("classes"):
             row["classes"] = "; ".join(said["classes"])
         yield row
         for aspect, grade in (said.get("aspects") or {}).items():
-            yield row | {"aspect": aspect, "label": grade, "expected": None, "mass": None}
+            yield row | {"aspect": aspect, "label": grade, "expected_grade": None, "mass": None}
 
 
 def _provenance(judge: Judge, prompt: str, request: Request, answer: RawAnswer, found: Outcome) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from karat.store.kinds import KINDS
 from karat.store.read_tables import tasks_frame
 
 #: What is kept of how an answer was made, beside the answer itself.
-KEPT = ("expected", "mass", "orders")
+KEPT = ("expected_grade", "mass", "orders")
 
 
 def tasks_of_study(store: Store) -> list[Task]:
@@ -43,7 +43,7 @@ def _row(one: Answered) -> dict[str, Any] | None:
     sided = (f"{side}{what}" for side in ("left", "right") for what in ("", "_query", "_docs"))
     task = {name: one.task.get(name) for name in (*names, *sided)}
     # What the log has columns for, and the rest of it as JSON.
-    more = {name: said[name] for name in ("aspects", "classes", *KEPT) if said.get(name)}
+    more = {name: said[name] for name in ("aspects", "classes", *KEPT) if said.get(name) not in (None, {}, [])}
     more |= {"model": one.requests[0].model.name, "answer": [request.key[:16] for request in one.requests]}
     row = answer_row(task | {"text": task["reason"]}, one.judge.name, LLM, at)
     row |= {name: said.get(name) for name in ("label", "aspects", "choice", "a", "b", "reason", "comment")}

@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Table, delete, insert, select, update
 
 from karat.errors import BadInput
+from karat.labels.selection import LLM
 from karat.store.candidates import JUDGE_LOCKED
 from karat.store.log import lock_task, log, recount
 from karat.store.store import LOTS, NotYours, Store, transaction
@@ -40,7 +41,7 @@ def add_judge(
 ) -> tuple[dict[str, Any], str]:
     """A new judge with a personal token, which is shown this once; a platform's person comes back as the same judge."""
     group = group or store.groups[0]
-    if group not in store.groups:
+    if group not in store.groups and not (group == LLM and source == "import"):
         raise BadInput.at("the judge's group", expected=" or ".join(store.groups), found=f'"{group}"')
     known = None if external is None else _find(store, judges, source=source, external=external)
     token = secrets.token_urlsafe(32)

@@ -7,8 +7,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import polars as pl
+
 from karat.errors import BadInput, MissingExtra
 from karat.labels import GOLD
+from karat.labels.selection import LLM
 from karat.records import Judgments, Records
 from karat.records.base import count
 from karat.study.folder_files import files_of
@@ -85,11 +88,15 @@ def _made(store: Store, folder: StudyFolder, labels_elsewhere: bool) -> dict[str
     design = folder.study
     said = with_gold(store, design.scale)
     made: dict[str, Records] = {"labels": said, "preferences": exported(store, "preferences")}
-    if labels_elsewhere:
+    asked = said.frame.filter(pl.col("group") == LLM) if said.has("group") else said.frame.clear()
+    if labels_elsewhere or asked.height:
         gold = drawn_labels(store, design.scale, group=GOLD if GOLD in store.groups else None)
         # Two groups have two draws, and a plan of documents in context draws others by themselves, too.
         if GOLD in store.groups or (gold.frame["group"].n_unique() == 1 and not said.has("context")):
             made["gold"] = gold
+        if "gold" in made and _number(gold) and asked.height and not labels_elsewhere:
+            # What a model says of all documents is put right by what people say of those that were drawn.
+            made["labels"] = replace(said, frame=asked)
     made = {kind: records for kind, records in made.items() if _number(records)}
     return {
         kind: replace(records, rules=design.rules) if isinstance(records, Judgments) else records
@@ -105,7 +112,7 @@ def _number(records: Records) -> int:
 def _said(made: dict[str, Records], own: dict[str, list[str]], held: str) -> list[str]:
     """What is used of a database, and what is left aside for files."""
     numbers = {kind: _number(records) for kind, records in made.items()}
-    if {"gold", "labels"} <= made.keys() and not own["gold"]:
+    if {"gold", "labels"} <= made.keys() and not own["gold"] and made["labels"].has("probability"):
         numbers["labels"] -= numbers["gold"]  # used as such
     said = []
     for kind, number in numbers.items():

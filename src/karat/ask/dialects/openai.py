@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping
 from typing import Any
 
@@ -61,12 +62,15 @@ def _said(reply: Mapping[str, Any]) -> Said:
 
 
 def _chances(tokens: Any) -> tuple[TokenChances, ...]:
+    """The tokens with their alternatives; some that differ are written alike, and their chances are added."""
     found = []
     for one in tokens if isinstance(tokens, list) else []:
-        top = {str(part(other, "token")): part(other, "logprob") for other in part(one, "top_logprobs") or []}
-        found.append(
-            TokenChances(str(part(one, "token")), {t: p for t, p in top.items() if isinstance(p, int | float)})
-        )
+        top: dict[str, float] = {}
+        for other in part(one, "top_logprobs") or []:
+            token, logprob = str(part(other, "token")), part(other, "logprob")
+            if isinstance(logprob, int | float):
+                top[token] = math.log(math.exp(top.get(token, -math.inf)) + math.exp(min(logprob, 0.0)) or 1e-300)
+        found.append(TokenChances(str(part(one, "token")), top))
     return tuple(found)
 
 

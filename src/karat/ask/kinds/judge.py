@@ -73,7 +73,7 @@ def _one(asker: Asker, task: Task, outcomes: Sequence[Outcome]) -> Verdict:
     said: dict[str, Any] = {"label": label, "aspects": aspects, "comment": values.get("reason") or None}
     if found.said is not None and not yes_no:
         chance = expected_grade(found.said.chances, "grade", grades)
-        said |= {} if chance is None else {"expected": chance.grade, "mass": chance.mass}
+        said |= {} if chance is None else {"expected_grade": chance.grade, "mass": chance.mass}
     return Verdict(GRADED, said)
 
 

@@ -13,7 +13,7 @@ from karat.store.kinds.kind import OPENED, AnswerTable, Elsewhere, Row, TaskKind
 
 COLUMNS = typed(
     *("query", "doc", "label", "judge", "group", "aspect", "context", "subtopic", "surface", "opened", "time"),
-    *("seconds", "comment", "probability", "round", "away", "gold", "task"),
+    *("seconds", "comment", "probability", "round", "away", "gold", "expected_grade", "mass", "task"),
 )
 
 
@@ -33,9 +33,12 @@ def _rows(row: Row) -> list[dict[str, Any]]:
         "opened": OPENED.get(row["surface"]),
         "comment": row["comment"] or (row["reason"] if row["kind"] == "cant_tell" else None),
         "aspect": OVERALL,
+        # Of a language model: the mean grade by its own chances, and the share of these that lay on grades.
+        **{name: row["more"].get(name) for name in ("expected_grade", "mass")},
     }
     aspects = row["more"].get("aspects", {}).items()
-    return [said, *(said | {"aspect": name, "label": grade, "gold": None} for name, grade in aspects)]
+    of_aspect = said | {"gold": None, "expected_grade": None, "mass": None}
+    return [said, *(of_aspect | {"aspect": name, "label": grade} for name, grade in aspects)]
 
 
 def _gather(rows: Sequence[Row]) -> tuple[Row, dict[str, Any], int]:

@@ -25,7 +25,9 @@ SEEN = {True: PAGE, False: "snippet"}
 OPENED = {seen: opened for opened, seen in SEEN.items()}
 _WHOLE = ("task", "session", "order", "place", "round", "labels", "wanted", "filled", "answers", "event", "takes_back")
 _TYPES: dict[str, Any] = dict.fromkeys(_WHOLE, pl.Int64)
-_TYPES |= dict.fromkeys(("label", "strength", "seconds", "away", "probability", "gold"), pl.Float64)
+_TYPES |= dict.fromkeys(
+    ("label", "strength", "seconds", "away", "probability", "gold", "expected_grade", "mass"), pl.Float64
+)
 _TYPES |= dict.fromkeys(("trap", "practice", "closed", "opened"), pl.Boolean)
 
 
