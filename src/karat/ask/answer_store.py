@@ -23,6 +23,7 @@ create table if not exists answers (
   body text not null, error text not null, seconds real not null, attempts integer not null, without text not null
 );
 create index if not exists answers_key on answers (key);
+create table if not exists batches (name text primary key, url text, model text, keys text, ended integer default 0);
 create table if not exists learned (url text not null, model text not null, name text not null);
 create trigger if not exists answers_stay before update on answers begin select raise(abort, 'append only'); end;
 create trigger if not exists answers_are_kept before delete on answers begin select raise(abort, 'append only'); end;
@@ -119,6 +120,20 @@ class AnswerStore:
         """Remember what a model's server does not take."""
         with suppress(sqlite3.OperationalError):  # it would only be learned again
             self._connection.executemany("insert into learned values (?, ?, ?)", [(url, model, n) for n in names])
+
+    def batches(self, url: str, model: str) -> dict[str, list[str]]:
+        """The batches of a model that were handed in and not fetched yet, and the keys of their questions."""
+        asked = "select name, keys from batches where url = ? and model = ? and ended = 0"
+        return {name: json.loads(keys) for name, keys in self._connection.execute(asked, (url, model))}
+
+    def add_batch(self, url: str, model: str, name: str, keys: Sequence[str]) -> None:
+        """Remember a batch that was handed in."""
+        row = (name, url, model, json.dumps(list(keys)))
+        self._connection.execute("insert into batches (name, url, model, keys) values (?, ?, ?, ?)", row)
+
+    def end_batch(self, name: str) -> None:
+        """A batch whose answers are here."""
+        self._connection.execute("update batches set ended = 1 where name = ?", (name,))
 
 
 def _answer(row: Sequence[object]) -> RawAnswer:

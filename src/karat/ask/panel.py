@@ -8,7 +8,8 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
 from karat.ask.answer_store import AnswerStore
-from karat.ask.asking import Tally, answered, ask_all
+from karat.ask.asking import ASKED_AGAIN, Tally, answered, ask_all
+from karat.ask.batches import Batches
 from karat.ask.budget import Budget
 from karat.ask.client import Client, key_of
 from karat.ask.form import CANT_TELL
@@ -64,6 +65,23 @@ class Panel:
         """Ask every judge what has no answer yet, one judge after another."""
         for judge in self.judges:
             asyncio.run(self._ask(judge, manners, retry, told))
+
+    def ask_in_batches(
+        self, manners: Manners, *, retry: Collection[str] = (), told: Callable[[], None] = lambda: None
+    ) -> None:
+        """The same by the vendor's batches, which cost half and may take a day."""
+        again = {*ASKED_AGAIN, *retry}
+        for judge in self.judges:
+            model = judge.asker.model
+            tally = self.tallies[judge.name] = Tally()
+            open_ = []
+            for request in questions(judge, lambda why: self.no_text.update({why: None})):
+                found = answered(self.store, request)
+                if found is None or found.kind in again:
+                    open_.append(request)
+                else:
+                    tally.known += 1
+            Batches(model, key_of(model, manners.key_variable), self.store, manners.timeout).ask(open_, told)
 
     async def _ask(self, judge: Judge, manners: Manners, retry: Collection[str], told: Callable[[], None]) -> None:
         model = judge.asker.model

@@ -52,6 +52,7 @@ Examples:
 @click.option("--estimate", is_flag=True, help="Say what it would take, and send nothing.")
 @click.option("--show-prompt", is_flag=True, help="Print the first question word for word, and send nothing.")
 @click.option("--replay", is_flag=True, help="Make the labels anew from stored answers, and send nothing.")
+@click.option("--batch", is_flag=True, help="By the vendor's batches: half the price, within a day.")
 @click.option("--retry", type=options.OneOf("karat.ask.outcome:NO_ANSWER"), multiple=True, help="Ask these again.")
 @click.option(
     "--budget", type=click.FloatRange(0), metavar="DOLLARS", help="The most to spend; asking stops before it."
@@ -118,12 +119,16 @@ def _sent(panel: Panel, typed: dict[str, Any]) -> KaratError | None:
     from karat.ask.panel import Manners
     from karat.cli.ask_outputs import asking_bar
 
+    if typed["batch"]:
+        why = "a batch is handed in as a whole"
+        options.refuse("budget", "rpm", "tpm", "concurrency", "attempts", why=why)
     manners = Manners(
         typed["concurrency"], typed["rpm"], typed["tpm"], typed["attempts"], typed["timeout"], typed["key_env"]
     )
     try:
         with asking_bar(panel) as told:
-            panel.ask(manners, retry=typed["retry"], told=told)
+            asked = panel.ask_in_batches if typed["batch"] else panel.ask
+            asked(manners, retry=typed["retry"], told=told)
     except Stopped as error:
         return error
     except KeyboardInterrupt:
