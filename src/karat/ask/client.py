@@ -136,9 +136,8 @@ class Client:
     def _refuse(self, status: int, text: str) -> None:
         """Stop where no further call can do better."""
         complaint = " ".join(text.split())[:300]
-        variable = DIALECTS[self.model.dialect].key_variable
         if status in (401, 403):
-            known = "the key was refused" if self.key else f"no key: set {variable} in the environment"
+            known = "the key was refused" if self.key else "and no key was sent: name its variable by --key-env"
             raise Stopped(f"the server of {self.model.name} says {status}, {known}: {complaint}")
         if status == 402 or (status in (400, 429) and _QUOTA.search(text[:4000])):
             raise Stopped(f"the quota of {self.model.name} is used up: {complaint}")
@@ -175,11 +174,16 @@ def not_taken(complaint: str, sent: list[str]) -> str | None:
 
 
 def key_of(model: Model, variable: str | None = None) -> str | None:
-    """The key from the environment, which is its only place; None where a server needs none."""
-    dialect = DIALECTS[model.dialect]
-    key = os.environ.get(variable or dialect.key_variable, "").strip()
-    if variable and not key:
-        raise BadInput.at(f"the variable {variable}", expected="a key in the environment", found="nothing")
-    if not key and not model.url:
-        raise Stopped(f"no key: set {dialect.key_variable} in the environment, or name another server with --url")
-    return key or None
+    """The key from the environment, which is its only place; None for a server of one's own that needs none.
+
+    The vendor's key is for the vendor: another address gets a key only if its variable is named.
+    """
+    if variable is None and model.url:
+        return None
+    named = variable or DIALECTS[model.dialect].key_variable
+    key = os.environ.get(named, "").strip()
+    if not key or not key.isascii() or not key.isprintable():
+        found = "something that is none" if key else "nothing"
+        remedy = "" if variable else "or name a server of your own with --url"
+        raise BadInput.at(f"the variable {named}", expected="a key in the environment", found=found, remedy=remedy)
+    return key
