@@ -124,7 +124,7 @@ def chromium() -> Iterator[Any]:
 
 @pytest.fixture(scope="session")
 def language_model() -> Iterator[Any]:
-    """A small real language model on a server, `.url` and `.model`; one for all tests of a process, none if not asked for.
+    """A small real language model on a server, with `.url` and `.model`: one for all tests of a process that ask.
 
     Where there is none, tests are skipped, except where KARAT_MODEL=required, as in .ci/run: there they fail.
     """

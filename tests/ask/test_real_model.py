@@ -40,7 +40,7 @@ def chat(language_model) -> Asked:
 
     def ask(**changes: Any) -> httpx2.Response:
         body = {"model": language_model.model} | OPENAI | changes
-        return httpx2.post(f"{language_model.url}/v1/chat/completions", json=body, timeout=60)
+        return httpx2.post(f"{language_model.url}/v1/chat/completions", json=body, timeout=60, verify=False)
 
     return ask
 
@@ -52,7 +52,7 @@ def messages(language_model) -> Asked:
     def ask(**changes: Any) -> httpx2.Response:
         body = {"model": language_model.model} | ANTHROPIC | changes
         headers = {"x-api-key": "none", "anthropic-version": "2023-06-01"}
-        return httpx2.post(f"{language_model.url}/v1/messages", json=body, headers=headers, timeout=60)
+        return httpx2.post(f"{language_model.url}/v1/messages", json=body, headers=headers, timeout=60, verify=False)
 
     return ask
 
@@ -81,7 +81,7 @@ def test_log_probabilities_are_those_before_the_schema_was_enforced(chat):
 
 
 def test_several_tokens_may_be_written_alike(chat):
-    """Tokens that are parts of a letter, or end the answer, have the same text: probabilities are added, not replaced."""
+    """Parts of a letter, and the end of the answer, have an empty text: probabilities are added, never replaced."""
     (choice,) = chat(logprobs=True, top_logprobs=20).json()["choices"]
     lists = [[other["token"] for other in token["top_logprobs"]] for token in choice["logprobs"]["content"]]
     assert any(len({*tokens}) < len(tokens) for tokens in lists)
