@@ -87,18 +87,11 @@ def test_no_reply_whatever_breaks_the_parser(body: str) -> None:
     assert found.kind == "invalid"
 
 
-@given(
-    st.recursive(
-        st.none() | st.integers() | st.text(),
-        lambda x: (
-            st.lists(x)
-            | st.dictionaries(
-                st.sampled_from(["choices", "message", "content", "refusal", "finish_reason", "usage", "logprobs"]), x
-            )
-        ),
-        max_leaves=12,
-    )
-)
+NAMES = st.sampled_from(["choices", "message", "content", "refusal", "finish_reason", "usage", "logprobs", "type"])
+LEAVES = st.none() | st.integers() | st.text()
+
+
+@given(st.recursive(LEAVES, lambda inner: st.lists(inner) | st.dictionaries(NAMES, inner), max_leaves=12))
 def test_no_json_whatever_breaks_the_parser(body: object) -> None:
     for dialect in DIALECTS:
         asked = Request(Model("small", dialect), "", "", FORM)

@@ -86,16 +86,17 @@ class Client:
             status, text, error, said = await self._send(url, headers, body)
             seconds = time.monotonic() - began
             answer = RawAnswer(request.key, status, text, error, time.time(), seconds, attempt, without)
-            if status == 200:
+            if status == 200 or too_long(status, text):
                 return answer
-            self._refuse(status, text)
-            if status in (400, 422) and not too_long(status, text):
+            name = None
+            if status in (400, 403, 422):
                 name = not_taken(text, [name for name in dialect.optional if name not in without])
-                if name is None:
-                    return answer
+            if name is not None:
                 self.without.add(name)
                 attempt -= 1  # each name can be learned once, so this ends
-            elif status in PASSING or status == 0:
+                continue
+            self._refuse(status, text)
+            if status in PASSING or status == 0:
                 wait = wait_for(attempt, said)
                 if status in (429, 503, 529):
                     self.pace.pause(wait)

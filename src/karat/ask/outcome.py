@@ -88,6 +88,8 @@ def too_long(status: int, body: str) -> bool:
     >>> too_long(400, "This model's maximum context length is 8192 tokens"), too_long(400, "bad key")
     (True, False)
     """
+    if status == 429:  # a question of more tokens than a minute allows never passes, however long one waits
+        return "request too large" in body[:4000].lower()
     return status == 413 or (status in (400, 422) and bool(_TOO_LONG.search(body[:4000])))
 
 

@@ -91,7 +91,8 @@ def answered_tasks(judge: Judge, store: AnswerStore) -> Iterator[Answered]:
 def table(answered: Iterable[Answered]) -> pl.DataFrame:
     """The answers as rows; one for each graded aspect, and for both orders of a pair."""
     frame = pl.DataFrame([row for one in answered for row in _rows(one)], schema=COLUMNS)
-    kept = [name for name in COLUMNS if name in ("query", "judge", "outcome") or frame[name].count()]
+    always = ("query", "doc", "label", "judge", "outcome")
+    kept = [name for name in COLUMNS if name in always or frame[name].count()]
     return frame.select(kept)
 
 

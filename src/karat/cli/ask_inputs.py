@@ -45,7 +45,7 @@ class Asked:
 
     def judges(self, typed: dict[str, Any]) -> list[Judge]:
         """The judges to be: every model with every prompt."""
-        if not typed["models"]:
+        if not all([*typed["models"], typed["models"]]):
             raise BadInput.at("--model", expected="the name of a model", found="none")
         pairs = list(product(typed["models"], typed["prompts"] or (None,)))
         names = typed["names"] or [_name(model, prompt) for model, prompt in pairs]
