@@ -90,7 +90,7 @@ def test_on_the_same_queries_the_test_is_sharper() -> None:
         (["--score", "nan", "--n-queries", "9", *GOLD], "a number from 0 to 1", 2),
         (["--score", "0.5", "--n-queries", "1", *GOLD], "2 or more, found 1", 2),
         (["--score", "0.5", "--n-queries", "many", *GOLD], "not a valid integer", 2),
-        (["--score", "0.5", *GOLD], "Missing option '--n-queries'", 2),
+        (["--score", "0.5", *GOLD], "--n-queries: expected one for each score (1), found 0", 2),
         ([*A, *A, *A, *GOLD], "expected one score, or two to compare, found 3", 2),
         ([*A, "--score", "0.5", *GOLD], "--n-queries: expected one for each score (2), found 1", 2),
         (
