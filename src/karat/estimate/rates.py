@@ -98,7 +98,7 @@ class Rates:
         moved = np.zeros((len(number), size))
         if not len(self.truth):
             return moved
-        query = self.query.replace_strict(number, return_dtype=pl.Int64).to_numpy()
+        query = np.array([number[name] for name in self.query])
         off = self.weight * (self.worth[self.label] - self.matrix.gains[self.truth]) / self.matrix.sizes[self.truth]
         np.add.at(moved, (query, self.truth), off)
         there = np.zeros_like(moved)

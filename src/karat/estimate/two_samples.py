@@ -55,6 +55,17 @@ class Corrected:
         names |= {query for rates in self.rates for query in rates.query}
         return {name: place for place, name in enumerate(sorted(names))}
 
+    @cached_property
+    def rows(self) -> list[Ints]:
+        """The numbers of each run's queries."""
+        return [np.array([self.number[query] for query in sample.queries]) for sample in self.samples]
+
+    @cached_property
+    def by_gold(self) -> list[Floats]:
+        """How far each query's gold documents move the mean worth of each true grade, for each run."""
+        moved = [rates.by_query(self.number) for rates in self.rates[: 1 if self.shared else None]]
+        return moved * len(self.samples) if self.shared else moved
+
     @property
     def shared(self) -> bool:
         """Whether one matrix corrects all runs."""
@@ -123,9 +134,9 @@ class Corrected:
 
     def _moved(self, values: list[Floats]) -> Floats:
         moved = np.zeros((len(self.number), len(self.samples)))
-        for s, (sample, value) in enumerate(zip(self.samples, values, strict=True)):
+        for s, value in enumerate(values):
             n = len(value)
-            moved[[self.number[query] for query in sample.queries], s] = (value - value.mean()) / np.sqrt(n * (n - 1.0))
+            moved[self.rows[s], s] = (value - value.mean()) / np.sqrt(n * (n - 1.0))
         return moved
 
     @cached_property
@@ -133,8 +144,7 @@ class Corrected:
         """The covariance of the corrected scores."""
         whole = self.by_list.copy()
         more = np.zeros((len(self.samples), len(self.samples)))
-        for s, (rates, truth) in enumerate(zip(self.rates, self.truth, strict=True)):
-            moved = rates.by_query(self.number)
+        for s, (rates, truth, moved) in enumerate(zip(self.rates, self.truth, self.by_gold, strict=True)):
             whole[:, s] -= moved @ truth
             # Never less than if the gold documents had been misjudged one by one.
             beyond = np.maximum(rates.independent - (moved**2).sum(axis=0), 0.0)
@@ -142,19 +152,19 @@ class Corrected:
             more[s, others] = [(beyond * truth * self.truth[other]).sum() for other in others]
         return np.asarray(whole.T @ whole + more, dtype=np.float64)
 
-    @property
+    @cached_property
     def patterns(self) -> list[Ints]:
         """The queries of both runs, of the first, of the second, and of gold documents alone."""
         member = np.zeros((len(self.number), len(self.samples)), np.int64)
-        for s, sample in enumerate(self.samples):
-            member[[self.number[query] for query in sample.queries], s] = 1
+        for s, rows in enumerate(self.rows):
+            member[rows, s] = 1
         which = member @ (1 << np.arange(len(self.samples)))
         return [np.flatnonzero(which == code) for code in np.unique(which)]
 
     def gold_parts(self, s: int) -> tuple[Floats, Floats]:
         """The variance of the mean worth of each true grade, and as how many gold labels they count."""
         rates = self.rates[s]
-        variance = np.maximum((rates.by_query(self.number) ** 2).sum(axis=0), rates.independent)
+        variance = np.maximum((self.by_gold[s] ** 2).sum(axis=0), rates.independent)
         n = rates.matrix.effective.copy()
         np.divide(rates.spread, variance, out=n, where=(rates.spread > 1e-12) & (variance > 0))
         return variance, n
@@ -197,8 +207,7 @@ class Corrected:
         """What each query shows of each label, as a part of the mean."""
         sample, size = self.samples[s], len(self.rates[s].values)
         table = np.zeros((len(self.number), size))
-        rows = np.array([self.number[query] for query in sample.queries])
-        np.add.at(table, (rows[sample.query], self.places[s]), sample.weight / len(sample.queries))
+        np.add.at(table, (self.rows[s][sample.query], self.places[s]), sample.weight / len(sample.queries))
         return table
 
     def _cells(self, rates: Rates) -> Floats:
