@@ -25,7 +25,7 @@ def queries_scoring(name: str, scores: list[float], depth: int) -> tuple[pl.Data
 
 
 def gold_apart(right: tuple[int, int], of: tuple[int, int]) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Labels and gold labels of documents that no run shows, one a query: relevant ones first, so many of them right."""
+    """Labels and gold labels of documents that no run shows, one a query, relevant ones first; so many are right."""
     truth = np.repeat([1.0, 0.0], of)
     agrees = np.concatenate([np.arange(n) < r for r, n in zip(right, of, strict=True)])
     names = {"query": [f"gold{n}" for n in range(len(truth))], "doc": ["x"] * len(truth)}
