@@ -207,6 +207,19 @@ def test_each_run_may_have_accuracies_of_its_own() -> None:
     assert found.method == "per run"
 
 
+def test_judges_who_favour_one_run_are_found_out() -> None:
+    """Of the documents that only B shows and gold calls not relevant, judges call half relevant; of A's none."""
+    labels, gold, runs = {}, {}, {}
+    for name in ("a", "b"):
+        for n in range(60):
+            truth = float(n % 2)
+            labels[f"{name}{n}"] = {"d": 1.0 if name == "b" and n % 4 == 0 else truth}
+            gold[f"{name}{n}"] = {"d": truth}
+        runs[name] = {f"{name}{n}": {"d": 1.0} for n in range(60)}
+    found = corrected_runs(labels, runs, "P@1", gold=gold, draws=0)
+    assert any("right on 100 % of what only a shows and 50 % of what only b shows; --per-run" in n for n in found.notes)
+
+
 def test_the_papers_table_2_is_refused_run_by_run() -> None:
     """Accuracies per run of 17/38, 216/262 and 14/50, 230/285: the second's judges may be guessing."""
     a, run_a = queries_scoring("a", [0.5, 0.55] * 15, 20)

@@ -12,6 +12,7 @@ import polars as pl
 
 from karat.errors import BadInput, Undefined
 from karat.estimate.confusion import DRAWN_HOW, Confusion
+from karat.estimate.confusion_matrix import FEWEST_GOLD
 from karat.estimate.corrected_result import CorrectedRuns
 from karat.estimate.corrected_samples import of_samples
 from karat.estimate.gold_sample import NO_PROBABILITY, Gold
@@ -27,8 +28,12 @@ from karat.records import Judgments, LabelsLike, Runs, RunsLike
 from karat.records.base import count
 from karat.records.runs import several
 from karat.stats import Resampling
+from karat.stats.correction import two_sided
 
 Floats = npt.NDArray[np.float64]
+
+#: That judges differ so much between two runs' documents by chance is less probable than this.
+UNLIKE = 0.01
 
 
 def corrected_runs(
@@ -171,8 +176,38 @@ def _rates(
         weight=1 / pl.col("probability").fill_null(1.0),
     )
     if not per_run:
+        notes[:0] = _unlike(both, samples)  # it bears on the verdict most
         return [Rates.of_gold(both, np.unique(np.concatenate(seen)))] * len(samples)
     return [_of_shown(both, sample, mine) for sample, mine in zip(samples, seen, strict=True)]
+
+
+def _unlike(both: pl.DataFrame, samples: list[Sample]) -> list[str]:
+    """Whether judges are right more often on what only one of two runs shows than on what only the other does."""
+    if len(samples) < 2:
+        return []
+    pair, (a, b) = ["query", "doc"], samples
+    right = both.with_columns(right=(pl.col("gain") == pl.col("gold_gain")).cast(pl.Float64))
+    only = [
+        right.join(one.docs, on=pair, how="semi").join(other.docs, on=pair, how="anti")
+        for one, other in ((a, b), (b, a))
+    ]
+    notes = []
+    for worth in np.unique(both["gold_gain"].to_numpy()):
+        parts = [rows.filter(pl.col("gold_gain") == worth) for rows in only]
+        if min(part.height for part in parts) < FEWEST_GOLD:
+            continue
+        weight = [part["weight"].to_numpy() for part in parts]
+        share = [float(np.average(part["right"], weights=w)) for part, w in zip(parts, weight, strict=True)]
+        n = [float(w.sum() ** 2 / (w**2).sum()) for w in weight]
+        middle = float(np.average(share, weights=n))
+        error = np.sqrt(middle * (1 - middle) * (1 / n[0] + 1 / n[1]))
+        if two_sided(share[1] - share[0], float(error)) < UNLIKE:
+            told = [f"{100 * of:.0f} % of what only {s.system} shows" for of, s in zip(share, samples, strict=True)]
+            notes.append(
+                f"judges do not err alike on both runs: of documents worth {worth:g} they are right on {told[0]} and "
+                f"{told[1]}; --per-run allows for that"
+            )
+    return notes
 
 
 def _of_shown(both: pl.DataFrame, sample: Sample, seen: Floats) -> Rates:

@@ -19,8 +19,7 @@ Floats = npt.NDArray[np.float64]
 
 #: What every correction by a confusion matrix takes for granted.
 ALIKE = (
-    "right where judges err alike on all documents of a grade, also on those of both runs; karat compare --gold does "
-    "not take that for granted"
+    "right where judges err alike on all documents of a grade{}; karat compare --gold does not take that for granted"
 )
 INDEPENDENT = "independent adds the errors of both corrected scores, though one matrix corrects both: read shared"
 #: How often judges are right on documents of each kind.
@@ -59,7 +58,8 @@ def of_samples(
     each = [_of_run(found, s, drawn[:, s], level, notes) for s in range(len(samples))]
     pair = _pair(found, drawn, level) if len(samples) == 2 else None
     if pair is not None:
-        notes.insert(0, PER_RUN if not found.shared else INDEPENDENT)
+        notes.append(PER_RUN if not found.shared else INDEPENDENT)
+    of_both = "" if pair is None else ", those of both runs" if found.shared else " that a run shows"
     return CorrectedRuns(
         measure=measure,
         systems=tuple(sample.system for sample in samples),
@@ -72,7 +72,7 @@ def of_samples(
         level=level,
         draws=draws,
         seed=seed,
-        notes=tuple(dict.fromkeys([*notes, ALIKE])),
+        notes=tuple(dict.fromkeys([*notes, ALIKE.format(of_both)])),
     )
 
 
