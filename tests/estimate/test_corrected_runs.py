@@ -281,6 +281,9 @@ def test_the_wrong_way_round_too_few_gold_labels_and_other_mistakes_are_said() -
         corrected_runs(a, {"a": run}, "P@5")
     with pytest.raises(kt.Undefined, match="no document has both"):
         corrected_runs(a, {"a": run}, "P@5", gold=gold)
+    unknown = run.with_columns(pl.col("doc") + "?")
+    with pytest.raises(kt.Undefined, match="none of the documents that a shows"):
+        corrected_runs(pl.concat([a, labels]), {"a": unknown}, "P@5", gold=gold)
     with pytest.raises(kt.BadInput, match="one or two"):
         corrected_runs(pl.concat([a, labels]), dict.fromkeys("abc", run), "P@5", gold=gold)
 

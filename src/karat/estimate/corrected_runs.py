@@ -131,6 +131,8 @@ def _samples(scorer: Scorer, measure: Linear, lists: Sequence[Runs], notes: list
             pool = Pool.of(mine, queries, measure, scorer.topics, scorer.profile)
             label = pool.docs["label"].fill_null(np.nan).to_numpy().astype(np.float64)
             known = ~np.isnan(label)  # what nobody judged counts as not relevant, and there is no label to correct
+            if not known.any():
+                raise Undefined(f"none of the documents that {system} shows where it counts has a label")
             of = (pool.query[known], pool.weight[known, 0], label[known], pool.predicted[known])
             samples.append(Sample(system, tuple(queries), pool.docs.select("query", "doc").filter(known), *of))
     if len(samples) > 2:

@@ -12,6 +12,8 @@ ENOUGH = 10
 #: On so many documents one side gives grades that the other never gives, and it is no chance: a judge of whose high
 #: grades one in seven is right would be borne out at least once in 95 of 100 such files.
 SURE = 20
+#: Grades in an example.
+MOST_SHOWN = 4
 
 
 def refuse_other_scale(labels: Judgments, gold: Judgments) -> None:
@@ -43,8 +45,8 @@ def refuse_other_scale(labels: Judgments, gold: Judgments) -> None:
                 f"the {ours}",
                 expected=f"labels on the {theirs} scale ({_ends(values[high])})",
                 found=f"only {_some(values[low])}, also of {above:,} documents above {values[low][-1]:g} there",
-                remedy="karat convert --map brings one file to the scale of the other, as --map 2=1,3=1 makes grades "
-                "yes or no; if both are on one scale, name it: --scale 0..3",
+                remedy=f"karat convert --map brings one file to the scale of the other, as --map {_map(values, low)}; "
+                f"if both are on one scale, name it: --scale {min(values[0][0], values[1][0]):g}..{values[high][-1]:g}",
             )
 
 
@@ -67,6 +69,12 @@ def _beyond(side: pl.DataFrame, other: pl.DataFrame, which: pl.Expr) -> int:
     """The documents with labels of both sides to which this side gives such a label."""
     docs = ["query", "doc"]
     return side.filter(which).join(other, on=docs, how="semi").select(docs).n_unique()
+
+
+def _map(values: list[list[float]], low: int) -> str:
+    """The higher grades of one side as the highest of the other, as an example."""
+    top = values[low][-1]
+    return ",".join([f"{grade:g}={top:g}" for grade in values[1 - low] if grade > top][:MOST_SHOWN])
 
 
 def _ends(values: list[float]) -> str:
