@@ -71,6 +71,14 @@ def test_draws_with_unequal_chances_are_right_on_average() -> None:
     assert (row["high"] > pl.Series([0.9, 0.7])).all()
 
 
+def test_queries_that_are_all_misjudged_alike_are_no_reason_to_fail() -> None:
+    """One of two relevant documents of every query is right: half, and Wilson's interval of 20 labels."""
+    labels = {f"q{n}": {"a": 1, "b": 0} for n in range(10)}
+    row = confusion(labels, {f"q{n}": {"a": 1, "b": 1} for n in range(10)}).accuracy.row(0, named=True)
+    assert (row["right"], row["counts"]) == (0.5, "10/20")
+    assert (row["low"], row["high"]) == (pytest.approx(0.299, abs=1e-3), pytest.approx(0.701, abs=1e-3))
+
+
 @pytest.mark.evidence
 def test_intervals_hold_although_queries_differ_and_draws_are_unequal() -> None:
     """Right on 60 to 100 % of a query's documents, 80 % on average; what is called relevant is drawn more often."""

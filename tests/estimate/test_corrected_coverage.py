@@ -149,5 +149,7 @@ def test_true_grades_at_a_rank_are_held_as_often_as_the_interval_says() -> None:
         names = {"query": [f"q{n}" for n in range(80)], "doc": ["d"] * 80}
         run = Runs.of(pl.DataFrame(names | {"score": np.ones(80)}))
         found, _ = grades_by_rank(pl.DataFrame(names | {"label": label.astype(float)}), run, table)
-        held += list((found["low"].to_numpy() <= truth) & (truth <= found["high"].to_numpy()))
+        if found.height:  # a matrix that cannot be told from one without an inverse is refused, here hardly ever
+            held += list((found["low"].to_numpy() <= truth) & (truth <= found["high"].to_numpy()))
+    assert len(held) >= 0.97 * 3 * len(SEEDS)
     assert np.mean(held) == about(0.95, len(SEEDS), off=0.02)

@@ -141,6 +141,7 @@ def _share(rows: pl.DataFrame, which: pl.Expr, level: float) -> tuple[float, flo
     if clusters > 1 and spread > 0:
         off = np.bincount(query.astype(np.int64), weight * (hit - share)) / whole
         variance = float((off**2).sum()) * clusters / (clusters - 1)
-        effective = min(effective, spread / variance)
+        # Where every query has the same share there is nothing to hold against their independence.
+        effective = min(effective, spread / variance) if variance > 0 else effective
     low, high = wilson(share, effective, level)
     return share, float(low), float(high), rows.height, effective

@@ -66,9 +66,10 @@ def other_scale(labels: pl.Series, gold: pl.Series) -> str:
 
 
 def _beyond(side: pl.DataFrame, other: pl.DataFrame, which: pl.Expr) -> int:
-    """The documents with labels of both sides to which this side gives such a label."""
+    """The documents with labels of both sides to which this side, by the median of its judges, gives such a label."""
     docs = ["query", "doc"]
-    return side.filter(which).join(other, on=docs, how="semi").select(docs).n_unique()
+    both = side.join(other, on=docs, how="semi")
+    return both.group_by(docs).agg(pl.col("label").median()).filter(which).height
 
 
 def _map(values: list[list[float]], low: int) -> str:
