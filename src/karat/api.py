@@ -17,7 +17,10 @@ from karat.errors import NotConverged as NotConverged
 from karat.errors import Undefined as Undefined
 from karat.estimate import Scores as Scores
 from karat.estimate import score as score
+from karat.estimate.confusion import confusion as confusion
+from karat.estimate.corrected_runs import corrected_runs as corrected_runs
 from karat.formats import read_clicks as read_clicks
+from karat.formats import read_confusion as read_confusion
 from karat.formats import read_documents as read_documents
 from karat.formats import read_judgments as read_judgments
 from karat.formats import read_preferences as read_preferences

@@ -141,3 +141,31 @@ def test_whole_queries_are_drawn_for_ndcg(study: dict[str, str], tmp_path: Path)
     assert done.stdout.startswith("294 documents to label: all that the systems show of 21 queries, drawn from 200.")
     assert karat("plan", "gold", *files, "-m", "AP").returncode == 2
     assert karat("plan", "gold", *files, "-m", "nDCG@10", "-n", "3", "--whole-queries").returncode == 1
+
+
+def test_labels_may_stand_as_they_are_beside_gold_labels(study: dict[str, str]) -> None:
+    """The lenient judge is found out either way; without calibration the interval is the wider."""
+    words = arguments(study, "--gold", study["gold.csv"], "--json")
+    learned, plain = (json.loads(karat(*words, *more).stdout)["methods"][1] for more in ([], ["--calibrate", "none"]))
+    assert plain["method"] == learned["method"] == "ppi"
+    assert plain["high"] - plain["low"] > learned["high"] - learned["low"]
+    done = karat(*words, "--calibrate", "none", "--calibrate", "column")
+    assert done.returncode == 2
+    assert "none goes with no column" in done.stderr
+
+
+def test_a_verdict_for_each_group_of_queries(study: dict[str, str], tmp_path: Path) -> None:
+    queries = sorted({line.split()[0] for line in Path(study["A.run"]).read_text().splitlines()})
+    rows = [f"{query},{'short' if place % 2 else 'long'}" for place, query in enumerate(queries)]
+    (tmp_path / "queries.csv").write_text("\n".join(["query,kind", *rows]) + "\n")
+    done = karat(*arguments(study, "--by", "kind", "--queries", str(tmp_path / "queries.csv"), "--json"))
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    (groups,) = document["groups"]
+    told = {row["group"]: row for row in groups["rows"]}
+    assert {name: row["queries"] for name, row in told.items()} == {"short": 100, "long": 100}
+    halves = [row["difference"] for row in told.values()]
+    assert sum(halves) / 2 == pytest.approx(document["methods"][0]["difference"])
+    refused = karat(*arguments(study, "--by", "nope"))
+    assert refused.returncode == 2
+    assert "nope" in refused.stderr

@@ -86,3 +86,19 @@ def test_the_median_stands_where_three_labels_differ(tmp_path: Path) -> None:
     for how, label in (((), "2"), (("mean",), "1.666666667"), (("majority",), "0")):
         done = karat("convert", str(tmp_path / "crowd.csv"), "-", "--to", "trec", "--consensus", *how)
         assert done.stdout == f"q 0 d {label}\n"
+
+
+def test_grades_become_others_and_what_cannot_be_is_said(tmp_path: Path) -> None:
+    (tmp_path / "labels.csv").write_text("query,doc,label\nq,a,3\nq,b,2\nq,c,1\nq,d,0\nq,e,\n")
+    done = karat("convert", str(tmp_path / "labels.csv"), "-", "--to", "csv", "--map", "2=1,3=1")
+    assert done.stdout == "query,doc,label\nq,a,1\nq,b,1\nq,c,1\nq,d,0\nq,e,\n"
+    for mapped, said in (
+        ("5=1", "grades of the file (0, 1, 2, 3), found 5"),
+        ("two=1", "as 2=1,3=1"),
+        ("2=nan", "as 2"),
+    ):
+        refused = karat("convert", str(tmp_path / "labels.csv"), "-", "--map", mapped)
+        assert refused.returncode == 2
+        assert said in refused.stderr
+    (tmp_path / "a.run").write_text("q Q0 d 1 1 a\n")
+    assert "--map would do nothing" in karat("convert", str(tmp_path / "a.run"), "-", "--map", "2=1").stderr

@@ -90,7 +90,7 @@ def test_on_the_same_queries_the_test_is_sharper() -> None:
         (["--score", "nan", "--n-queries", "9", *GOLD], "a number from 0 to 1", 2),
         (["--score", "0.5", "--n-queries", "1", *GOLD], "2 or more, found 1", 2),
         (["--score", "0.5", "--n-queries", "many", *GOLD], "not a valid integer", 2),
-        (["--score", "0.5", *GOLD], "Missing option '--n-queries'", 2),
+        (["--score", "0.5", *GOLD], "--n-queries: expected one for each score (1), found 0", 2),
         ([*A, *A, *A, *GOLD], "expected one score, or two to compare, found 3", 2),
         ([*A, "--score", "0.5", *GOLD], "--n-queries: expected one for each score (2), found 1", 2),
         (
@@ -126,3 +126,101 @@ def test_how_much_a_difference_needs_is_said_on_request() -> None:
     # The sd is .414 and judges leave d = .526 of .02: (1.96 + .8416)^2 * 2 * .414^2 / (.02 * .526)^2.
     assert rows[0]["queries"] == pytest.approx(24_273, rel=0.001)
     assert "with the gold labels there are" in " ".join(correct(*words).stdout.split())
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """A found a relevant document for 62 of 100 queries by the labels, B for 55 of 100 others; 20 gold labels apart."""
+    folder = tmp_path_factory.mktemp("correct")
+    labels = [f"a{n},d,{int(n < 62)}" for n in range(100)] + [f"b{n},d,{int(n < 55)}" for n in range(100)]
+    # Right on 90 of 100 relevant documents and on 80 of 100 others.
+    labels += [f"g{n},d,{int(n < 90)}" for n in range(100)] + [f"h{n},d,{int(n < 20)}" for n in range(100)]
+    gold = [f"g{n},d,1" for n in range(100)] + [f"h{n},d,0" for n in range(100)]
+    files = {
+        "labels.csv": ["query,doc,label", *labels],
+        "gold.csv": ["query,doc,label", *gold],
+        "a.run": [f"a{n} Q0 d 1 1 a" for n in range(100)],
+        "b.run": [f"b{n} Q0 d 1 1 b" for n in range(100)],
+        "m.csv": ["grade,0,1", "0,80,20", "1,10,90"],
+        "wrong.csv": ["grade,0,1", "0,20,80", "1,90,10"],
+    }
+    for name, lines in files.items():
+        (folder / name).write_text("\n".join(lines) + "\n")
+    return {name: str(folder / name) for name in files}
+
+
+@pytest.mark.parametrize("by", ["--gold gold.csv", "--confusion m.csv", "--relevant 90/100 --nonrelevant 80/100"])
+def test_runs_of_queries_of_their_own_are_corrected_by_gold_labels_a_matrix_or_counts(
+    study: dict[str, str], by: str
+) -> None:
+    """d = .7: (.62 - .2) / .7 = .6 and (.55 - .2) / .7 = .5; the variance is that of accuracies shared by both."""
+    words = [study.get(word, word) for word in by.split()]
+    done = correct(study["labels.csv"], study["a.run"], study["b.run"], "-m", "P@1", *words, "--json", "--draws", "0")
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    row = told["methods"][-1]
+    assert (row["method"], row["a"], row["b"]) == ("shared", pytest.approx(0.6), pytest.approx(0.5))
+    variance = (0.62 * 0.38 + 0.55 * 0.45) / 99 / 0.49 + 0.07**2 * (0.09 + 0.16) / 100 / 0.7**4
+    assert row["standard_error"] == pytest.approx(variance**0.5)
+    assert (told["verdict"], told["in_common"]) == ("no difference shown", 0)
+
+
+def test_one_run_and_what_is_printed_of_two(study: dict[str, str]) -> None:
+    one = correct(study["labels.csv"], study["a.run"], "-m", "P@1", "--gold", study["gold.csv"])
+    assert one.stdout.startswith("Corrected for the judges' errors a has P@1 0.60 (95 % interval 0.4")
+    both = correct(study["labels.csv"], study["a.run"], study["b.run"], "-m", "P@1", "--gold", study["gold.csv"])
+    assert both.returncode == 0, both.stderr
+    said = " ".join(both.stdout.split())
+    assert said.startswith("No difference shown between a and b by P@1 once judges' errors are allowed for: -0.10")
+    assert "over 100 and 100 queries, none of them the same." in said
+    assert "not relevant 0.800" in said
+    assert max(map(len, both.stdout.splitlines())) <= 100
+    tsv = correct(
+        study["labels.csv"], study["a.run"], study["b.run"], "-m", "P@1", "--confusion", study["m.csv"], "--tsv"
+    )
+    assert [line.split("\t")[0] for line in tsv.stdout.splitlines()] == ["method", "naive", "independent", "shared"]
+
+
+def test_an_impossible_score_gives_no_verdict_and_exit_code_1(study: dict[str, str]) -> None:
+    """Judges who call 55 % of relevant documents relevant and 25 % of others: .62 becomes 1.23."""
+    runs = [study["labels.csv"], study["a.run"], study["b.run"], "-m", "P@1"]
+    counts = ["--relevant", "55/100", "--nonrelevant", "75/100"]
+    for done in (
+        correct(*runs, *counts),
+        correct("--score", "0.62", "--n-queries", "100", "--score", "0.55", "--n-queries", "100", *counts),
+    ):
+        assert done.returncode == 1
+        assert done.stdout.startswith("Cannot say which is better")
+        assert "1.23" in done.stdout
+    # A hair above 1 is as impossible: (.87 - .2) / .66 = 1.015.
+    done = correct("--score", "0.87", "--n-queries", "90", "--score", "0.5", "--n-queries", "90", *GOOD)
+    assert done.returncode == 1
+    assert "1.02" in done.stdout
+
+
+GOOD = ["--relevant", "86/100", "--nonrelevant", "80/100"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said", "code"),
+    [
+        ("labels.csv a.run -m P@1", "gold labels, or a confusion matrix", 2),
+        ("labels.csv a.run -m P@1 --gold gold.csv --confusion m.csv", "--gold and --confusion both say", 2),
+        ("labels.csv a.run -m P@1 --gold gold.csv --score 0.5", "--score would do nothing", 2),
+        ("--score 0.5 --n-queries 9 --relevant 9/10 --nonrelevant 9/10 --gold gold.csv", "--gold would do nothing", 2),
+        ("--score 0.5 --n-queries 9", "--relevant and --nonrelevant are needed", 2),
+        ("", "LABELS and a run are needed, or printed figures", 2),
+        ("labels.csv a.run -m P@1 --confusion m.csv --per-run", "accuracies per run: expected gold labels", 2),
+        ("labels.csv a.run -m P@1 --confusion m.csv --confusion m.csv", "one, or one for each run", 2),
+        ("labels.csv a.run -m AP --gold gold.csv", "a sum over documents", 2),
+        ("labels.csv a.run -m P@1 --confusion wrong.csv", "the wrong way round", 1),
+        ("labels.csv a.run b.run -m P@1 --gold gold.csv --per-run", "a: no document has both", 1),
+        ("labels.csv a.run b.run -m P@1 --confusion labels.csv", "expected a square", 2),
+        ("labels.csv -m P@1 --gold gold.csv", "no run to score", 2),
+    ],
+)
+def test_what_files_cannot_tell_is_said(study: dict[str, str], words: str, said: str, code: int) -> None:
+    done = correct(*[study.get(word, word) for word in words.split()])
+    assert said in done.stderr
+    assert done.returncode == code
+    assert done.stdout == ""

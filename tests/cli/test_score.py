@@ -152,3 +152,22 @@ def test_help_has_an_example_for_every_command() -> None:
         assert f"karat {command}" in done.stdout.partition("Example")[2]
     assert karat("--version").stdout == f"karat {kt.__version__}\n"
     assert "nDCG" in karat("measures").stdout
+
+
+def test_gold_labels_put_a_corrected_score_beside_the_naive_one(tmp_path: Path) -> None:
+    """The judge calls everything relevant; gold labels of all documents say 3 of 10: the score is theirs."""
+    labels = [f"q{q} 0 d{d} 1" for q in range(20) for d in range(10)]
+    gold = [f"q{q},d{d},{int(d < 3)},1" for q in range(20) for d in range(10)]
+    run = [f"q{q} Q0 d{d} {d + 1} {20 - d} mine" for q in range(20) for d in range(10)]
+    (tmp_path / "labels.txt").write_text("\n".join(labels) + "\n")
+    (tmp_path / "gold.csv").write_text("\n".join(["query,doc,label,probability", *gold]) + "\n")
+    (tmp_path / "mine.run").write_text("\n".join(run) + "\n")
+    files = [str(tmp_path / name) for name in ("labels.txt", "mine.run")]
+    words = ["score", *files, "-m", "P@10", "--gold", str(tmp_path / "gold.csv"), "--json"]
+    done = karat(*words)
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert document["corrected"][0]["value"] == pytest.approx(0.3)
+    refused = karat("score", *files, "--calibrate", "none")
+    assert refused.returncode == 2
+    assert "--calibrate would do nothing" in refused.stderr

@@ -79,14 +79,14 @@ def test_the_prediction_powered_score_by_hand() -> None:
 
 
 def test_inversion_has_the_closed_form_error_of_two_systems_with_shared_accuracies() -> None:
-    from karat.estimate.inversion import Confusion, inversion
+    from karat.estimate.inversion import inversion, matrix_of
 
     ratios = []
     for seed in range(20):
         made = two_systems(300, difference=0.1, seed=seed)
         drawn = made.draw_gold(400, seed)
         pool = pool_of_study(made, drawn, 400 / len(drawn))
-        confusion = Confusion.of(pool)
+        confusion = matrix_of(pool)
         right, wrong = confusion.shares[1, 1], confusion.shares[0, 0]
         d = right + wrong - 1
         seen = pool.by_query(pool.predicted)

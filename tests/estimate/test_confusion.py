@@ -8,6 +8,7 @@ import pytest
 
 import karat as kt
 from karat.estimate.confusion import confusion
+from simulated import about, studies
 
 
 def test_shares_count_each_gold_label_as_often_as_it_stands_for_others() -> None:
@@ -68,3 +69,29 @@ def test_draws_with_unequal_chances_are_right_on_average() -> None:
     assert row["right"].to_list() == pytest.approx([0.9, 0.7], abs=0.05)
     assert (row["low"] < pl.Series([0.9, 0.7])).all()
     assert (row["high"] > pl.Series([0.9, 0.7])).all()
+
+
+def test_queries_that_are_all_misjudged_alike_are_no_reason_to_fail() -> None:
+    """One of two relevant documents of every query is right: half, and Wilson's interval of 20 labels."""
+    labels = {f"q{n}": {"a": 1, "b": 0} for n in range(10)}
+    row = confusion(labels, {f"q{n}": {"a": 1, "b": 1} for n in range(10)}).accuracy.row(0, named=True)
+    assert (row["right"], row["counts"]) == (0.5, "10/20")
+    assert (row["low"], row["high"]) == (pytest.approx(0.299, abs=1e-3), pytest.approx(0.701, abs=1e-3))
+
+
+@pytest.mark.evidence
+def test_intervals_hold_although_queries_differ_and_draws_are_unequal() -> None:
+    """Right on 60 to 100 % of a query's documents, 80 % on average; what is called relevant is drawn more often."""
+    held = []
+    seeds = studies(60, 2000)
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        query = np.repeat(np.arange(60), 10)
+        truth = rng.integers(0, 2, 600)
+        label = np.where(rng.random(600) < rng.uniform(0.6, 1.0, 60)[query], truth, 1 - truth)
+        chance = np.where(label == 1, 0.6, 0.3)
+        names = {"query": query.astype(str), "doc": [str(n) for n in range(600)]}
+        gold = pl.DataFrame(names | {"label": truth, "probability": chance}).filter(pl.Series(rng.random(600) < chance))
+        found = confusion(pl.DataFrame(names | {"label": label}), gold)
+        held += list((found.accuracy["low"] <= 0.8) & (found.accuracy["high"] >= 0.8))
+    assert np.mean(held) == about(0.95, len(seeds), off=0.02)

@@ -22,7 +22,11 @@ ROWS = [
     for place, doc in enumerate(["a", "b", "c"])
     for judge in ("x", "yy", MARKUP)
 ]
-GOLD = [{"query": f"q{i}", "doc": doc, "label": i % 2, "probability": 1.0} for i in range(12) for doc in "abc"]
+GOLD = [
+    {"query": f"q{i}", "doc": doc, "label": (i * place + 1) % 3, "probability": 1.0}
+    for i in range(12)
+    for place, doc in enumerate("abc")
+]
 FIRST = {f"q{i}": {"a": 3.0, "b": 2.0, "c": 1.0} for i in range(12)}
 SECOND = {f"q{i}": {"a": 1.0, "b": 2.0, "c": 3.0 - i % 3} for i in range(12)}
 RUNS = {MARKUP: FIRST, "<b>other</b>": SECOND}
@@ -40,6 +44,8 @@ RESULTS: dict[str, ResultBase] = {
     "gold plan": kt.plan_gold(ROWS, RUNS, "P@1", 5),
     "power plan": kt.plan_power(0.1, kt.pilot_variance(ROWS, RUNS, "P@1")),
     "corrected score": kt.corrected_score(kt.Observed(0.4, 50), kt.Accuracy(40, 50, 90, 100)),
+    "confusion": kt.confusion(ROWS, GOLD),
+    "corrected runs": kt.corrected_runs(ROWS, RUNS, "DCG@2", gold=GOLD, draws=100),
     "correlation of measures": measure_correlation(STUDY.judgments, STUDY.runs, ["nDCG@10", "RR", "P@5"]),
     "a result": Result(pl.DataFrame({"name": [MARKUP], "kappa": [0.4]}), f"{MARKUP} agrees.", (MARKUP,)),
 }

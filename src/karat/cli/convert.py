@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
+
 import click
+import polars as pl
 
 from karat.cli import options
 from karat.cli.inputs import Reading
 from karat.cli.messages import tell_notes
+from karat.errors import BadInput
 from karat.formats import write
 from karat.formats.kinds import READERS, kind_of
 from karat.formats.write import fitted, format_of
@@ -20,6 +25,7 @@ Examples:
   karat convert qrels.txt labels.parquet
   karat convert book.json labels.csv            (a Quepid book)
   karat convert crowd.csv qrels.txt --consensus (one label per document)
+  karat convert graded.csv yes-or-no.csv --map 2=1,3=1
   karat convert labels.jsonl - --to trec | head"""
 
 
@@ -30,6 +36,7 @@ Examples:
 @options.from_format
 @options.to_format
 @options.consensus
+@click.option("--map", "mapped", metavar="OLD=NEW,...", help="Other grades for some, as 2=1,3=1; the rest stay.")
 @options.labels
 def convert(
     source: str,
@@ -38,6 +45,7 @@ def convert(
     from_format: str | None,
     to_format: str | None,
     consensus: How | None,
+    mapped: str | None,
     reading: Reading,
 ) -> None:
     """Convert judgments, runs and other records between formats.
@@ -50,13 +58,32 @@ def convert(
     if what == "judgments":
         records = reading.judgments(source, from_format)
     else:
-        judging = ("scale", "drop_bad_labels", "time_format", "consensus")
+        judging = ("scale", "drop_bad_labels", "time_format", "consensus", "mapped")
         options.refuse(*judging, why=f"{source} holds {what}, not judgments")
         records = READERS[what](source, format=from_format)
-    if consensus is not None and isinstance(records, Judgments):
-        records = one_each(records, consensus)
+    if isinstance(records, Judgments):
+        records = records if mapped is None else _with_other_grades(records, mapped)
+        records = records if consensus is None else one_each(records, consensus)
     written, lost = fitted(records, to_format or format_of(target))
     write(written, target, to_format)
     tell_notes([*records.notes, *lost])
     if target != "-":
         click.echo(f"Wrote {count(len(written), 'row')} of {what} to {target}.", err=True)
+
+
+def _with_other_grades(labels: Judgments, mapped: str) -> Judgments:
+    """The labels on another scale: grades that are named have new ones, the rest stay."""
+    try:
+        pairs = options.named("--map", mapped.split(","), float, expected="")
+        new = {float(old): grade for old, grade in pairs.items()}
+        if not all(math.isfinite(grade) for grade in new.values()):
+            raise ValueError(mapped)
+    except ValueError:
+        raise BadInput.at("--map", expected="grades as OLD=NEW,..., as 2=1,3=1", found=f'"{mapped}"') from None
+    there = labels.frame["label"].drop_nulls().unique()
+    strange = [f"{grade:g}" for grade in new if grade not in there]
+    if strange:
+        known = ", ".join(f"{grade:g}" for grade in there.sort().to_list()[:10])
+        raise BadInput.at("--map", expected=f"grades of the file ({known})", found=", ".join(strange))
+    changed = pl.col("label").replace_strict(list(new), list(new.values()), default=pl.col("label"))
+    return replace(labels, frame=labels.frame.with_columns(changed), scale=None)

@@ -1,16 +1,23 @@
-"""`karat correct`: a score, or the difference of two, with the judges' errors allowed for, from summary figures."""
+"""`karat correct`: scores, or the difference of two, without the judges' errors, from files or printed figures."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import click
+import polars as pl
 
 from karat.cli import options
+from karat.cli.inputs import Reading, run_files
 from karat.cli.results import print_result, tell_as
+from karat.cli.runs import read_several
 from karat.errors import BadInput
+from karat.estimate.corrected_result import CorrectedRuns
+from karat.estimate.corrected_runs import corrected_runs
+from karat.formats import read_confusion
 from karat.published.accuracy import Accuracy
 from karat.published.corrected import Corrected, corrected_score
 from karat.published.corrected_pair import CorrectedPair, corrected_difference
@@ -19,35 +26,62 @@ from karat.published.observed import Observed
 from karat.records import Result
 
 EXAMPLES = """\b
-Examples:
+Examples, from files and from printed figures:
+  karat correct crowd.csv a.run b.run -m P@3 --gold gold.csv
+  karat correct crowd.csv a.run b.run -m P@3 --gold gold.csv --per-run
+  karat correct crowd.csv a.run b.run -m DCG@5 --confusion confusion.csv
+  karat correct crowd.csv a.run -m P@3 --relevant 43/59 --nonrelevant 67/84
   karat correct --score 0.6260 --sd 0.414 --n-queries 10278 --relevant 43/59 --nonrelevant 67/84
   karat correct --score 0.6260 --sd 0.414 --n-queries 10278 --score 0.6385 --sd 0.402 --n-queries 20604 \\
       --relevant 43/59 --nonrelevant 67/84
   karat correct --score 0.61 --sd 0.30 --n-queries 200 --score 0.64 --sd 0.31 --n-queries 200 --sd-difference 0.18 \\
       --relevant 130/150 --nonrelevant 128/150
   karat correct --score 0.6260 --sd 0.414 --n-queries 10278 --relevant 43/59 --nonrelevant 67/84 --needed 0.02
-  karat correct --score 0.41 --n-queries 500 --relevant 84/127 --nonrelevant 96/109 --json"""
+  karat correct --score 0.41 --n-queries 500 --relevant 84/127 --nonrelevant 96/109 --json
+
+karat judges confusion --out writes the file for --confusion."""
+
+#: What goes with printed figures, and what with files.
+OF_FIGURES = ("scores", "sds", "sizes", "sd_difference", "needed")
+OF_FILES = ("measure", "gold", "confusion", "per_run", "database", "scale", "drop_bad_labels", "time_format")
 
 
-@click.command(epilog=EXAMPLES, short_help="A score without the judges' errors, from summary figures.")
+@click.command(epilog=EXAMPLES, short_help="Scores without the judges' errors, from files or printed figures.")
+@click.argument("labels", required=False)
+@click.argument("runs", metavar="[RUN_A [RUN_B]]", nargs=-1)
+@options.measure(default="P@10")
+@options.gold
 @click.option(
-    "--score", "scores", type=float, multiple=True, required=True, help="P@k by the judges' labels; twice: A, B."
+    "--confusion",
+    metavar="FILE",
+    multiple=True,
+    help="How often each true grade gets each label; twice if each run has its own.",
 )
+@click.option(
+    "--per-run", is_flag=True, help="Count how judges err for each run apart, on the gold documents it shows."
+)
+@click.option("--score", "scores", type=float, multiple=True, help="P@k by the judges' labels; twice: A, B.")
 @click.option("--sd", "sds", type=float, multiple=True, help="Its standard deviation over queries; without: P@1.")
-@click.option("--n-queries", "sizes", type=int, multiple=True, required=True, help="How many queries.")
+@click.option("--n-queries", "sizes", type=int, multiple=True, help="How many queries.")
 @click.option(
     "--relevant",
     multiple=True,
-    required=True,
     metavar="R/N",
     help="Of N documents that gold calls relevant, the judges agree on R; twice if each system has its own gold.",
 )
-@click.option("--nonrelevant", multiple=True, required=True, metavar="R/N", help="The same for those not relevant.")
+@click.option("--nonrelevant", multiple=True, metavar="R/N", help="The same for those not relevant.")
 @click.option("--sd-difference", type=float, help="The standard deviation of a query's difference between two systems.")
 @click.option("--needed", type=float, metavar="X", help="Queries and gold labels that a true difference of X needs.")
 @options.resampling
+@options.study
 @options.form
 def correct(
+    labels: str | None,
+    runs: tuple[str, ...],
+    measure: str,
+    gold: str | None,
+    confusion: tuple[str, ...],
+    per_run: bool,
     scores: tuple[float, ...],
     sds: tuple[float, ...],
     sizes: tuple[int, ...],
@@ -55,51 +89,117 @@ def correct(
     nonrelevant: tuple[str, ...],
     sd_difference: float | None,
     needed: float | None,
-    level: float,
+    reading: Reading,
     form: options.Form,
-    **drawn: Any,
+    **chance: Any,
 ) -> None:
-    """A score as it would be without the judges' errors, from figures alone.
+    """Scores as they would be without the judges' errors, of one system or two.
 
-    Takes the score that judges' labels give a system, and how often the judges agree with gold labels on a sample.
-    With a second score, which of two systems is better: B, the second, against A, the first.
+    From files: LABELS and one run or two, which may have the same queries, some, or none in common. How often judges
+    err is told by --gold, labels of a trusted judge for documents that LABELS have, too, shown by a run or not; by
+    --confusion, a matrix of one's own; or by counts, --relevant and --nonrelevant.
+    From printed figures alone: --score, --sd and --n-queries, and the counts.
+    B, the second, is compared with A, the first. An impossible corrected score gives no verdict.
+    Exit code 1: the data cannot say.
     """
-    systems, accuracies = _systems(scores, sds, sizes), _accuracies(relevant, nonrelevant)
+    accuracies = _accuracies(relevant, nonrelevant)
+    if labels is None:
+        options.refuse(*OF_FILES, why="it is for files, and no LABELS are named")
+        _of_figures(_systems(scores, sds, sizes), accuracies, sd_difference, needed, form, chance)
+        return
+    options.refuse(*OF_FIGURES, why="LABELS and runs are named, and the figures are theirs")
+    given = {"--gold": gold is not None, "--confusion": bool(confusion), "--relevant": bool(accuracies)}
+    named = [option for option, there in given.items() if there]
+    if len(named) > 1:
+        raise BadInput(f"{' and '.join(named)} both say how often judges err: choose one")
+    files = run_files(labels, runs)
+    if [labels, *files, gold, *confusion].count("-") > 1:
+        raise BadInput("standard input (-) can be read once only")
+    lists = read_several(files)
+    tables = [read_confusion(path) for path in confusion] or [_table(accuracy) for accuracy in accuracies]
+    study = reading.study(labels, gold=gold)
+    found = corrected_runs(
+        study.judged,
+        lists,
+        measure,
+        gold=None if tables else study.gold,
+        confusion=tables or None,
+        per_run=per_run,
+        **chance,
+    )
+    rows = Result(found.to_frame(), found.finding, found.notes)
+    tell_as(form, found.to_dict(), rows, lambda: _print_runs(found))
+    if found.verdict == "cannot say":
+        sys.exit(1)
+
+
+def _of_figures(
+    systems: list[Observed],
+    accuracies: list[Accuracy],
+    sd_difference: float | None,
+    needed: float | None,
+    form: options.Form,
+    chance: dict[str, Any],
+) -> None:
+    """What printed figures are worth."""
+    if not accuracies:
+        raise BadInput("--relevant and --nonrelevant are needed: how often the judges agree with gold labels")
     found: Corrected | CorrectedPair
     if len(systems) == 1:
         if sd_difference is not None or len(accuracies) > 1:
             what = "--sd-difference" if sd_difference is not None else "--relevant"
             raise BadInput.at(what, expected="a second --score to compare", found="one score")
-        found = corrected_score(systems[0], accuracies[0], level=level, **drawn)
+        found = corrected_score(systems[0], accuracies[0], **chance)
     else:
+        second = accuracies[1] if len(accuracies) > 1 else None
         found = corrected_difference(
-            systems[0],
-            systems[1],
-            accuracies[0],
-            accuracies[1] if len(accuracies) > 1 else None,
-            sd_difference=sd_difference,
-            level=level,
-            **drawn,
+            systems[0], systems[1], accuracies[0], second, sd_difference=sd_difference, **chance
         )
     plan = None
     if needed is not None:
-        plan = plan_of(needed, systems[0], accuracies[0], sd_difference=sd_difference, level=level)
+        plan = plan_of(needed, systems[0], accuracies[0], sd_difference=sd_difference, level=chance["level"])
     document = found.to_dict() | ({} if plan is None else {"needed": plan.to_dict()})
     rows = Result(found.to_frame(), found.finding, found.notes)
     tell_as(form, document, rows, lambda: _print(rows, plan))
+    if isinstance(found, CorrectedPair) and found.verdict == "cannot say":
+        sys.exit(1)
 
 
-def _print(found: Result, plan: Result | None) -> None:
+def _print_runs(found: CorrectedRuns) -> None:
+    _print(Result(found.to_frame(), found.finding), None, dict(zip("ab", found.systems, strict=False)))
+    if found.pair is not None:
+        click.echo()
+        wide = found.scores.filter(pl.col("method") == "corrected").drop("method")
+        wide = wide.insert_column(1, found.scores.filter(pl.col("method") == "naive")["score"].alias("naive"))
+        print_result(Result(wide.rename({"score": "corrected", "n_queries": "queries"}), "Each run's own score:"))
+    click.echo()
+    accuracy = found.accuracy if found.accuracy["system"].null_count() == 0 else found.accuracy.drop("system")
+    print_result(Result(accuracy.drop("effective"), "How often labels are right:", found.notes))
+
+
+def _table(accuracy: Accuracy) -> pl.DataFrame:
+    """Counts of relevant documents and others as a confusion matrix of two grades."""
+    rows = [
+        (grade, label, (agreed if grade == label else n - agreed) / n, n)
+        for grade, (_, agreed, n) in zip((1, 0), accuracy.checked().counts, strict=True)
+        for label in (0, 1)
+    ]
+    return pl.DataFrame(rows, schema=["grade", "label", "share", "n"], orient="row")
+
+
+def _print(found: Result, plan: Result | None, heads: dict[str, str] | None = None) -> None:
     # Intervals of so different a width need columns of their own: one number of decimals would hide the narrow ones.
     frame = found.frame.rename({"low": "from", "high": "to"})
     shown = ("method", "score", "a", "b", "difference", "from", "to", "standard_error", "p")
-    print_result(replace(found, frame=frame, columns=shown))
+    print_result(replace(found, frame=frame, columns=shown), heads=heads)
     if plan is not None:
         click.echo()
         print_result(plan)
 
 
 def _systems(scores: Sequence[float], sds: Sequence[float], sizes: Sequence[int]) -> list[Observed]:
+    if not scores:
+        raise BadInput("LABELS and a run are needed, or printed figures: --score and --n-queries")
     if len(scores) > 2:
         raise BadInput.at(
             "--score", expected="one score, or two to compare", found=f"{len(scores)}", remedy="compare two at a time"

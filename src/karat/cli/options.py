@@ -275,6 +275,7 @@ group = click.option("--group", metavar="NAME", help="The group of judges whose 
 # What is printed and written.
 as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON document with full precision.")
 as_tsv = click.option("--tsv", "as_tsv", is_flag=True, help="Print tab-separated lines with full precision.")
+picture = click.option("--picture", metavar="FILE", help="Write the chart as an SVG picture.")
 out = click.option("-o", "--out", metavar="FILE", help="Where to write what is made.")
 out_folder = click.option("-o", "--out", metavar="FOLDER", help="Where to write what is made.")
 

@@ -25,7 +25,7 @@ from karat.estimate.with_gold import WithGold, with_gold
 from karat.judges.error_model import MODELS, ErrorModel
 from karat.labels import GOLD, split_gold
 from karat.labels.consensus import HOWS, How
-from karat.labels.gold import other_scale
+from karat.labels.one_scale import other_scale
 from karat.measures import Profile, as_measures, profile_named
 from karat.measures.topics import UserWeights
 from karat.records import Judgments, LabelsLike, RunsLike
@@ -125,7 +125,10 @@ def compare(
         estimates |= found.estimates
     chosen = _chosen(method, golden is not None, queries)
     name, why = str(measures[0]), found.refused.get(chosen, "")
-    decision = decide(estimates.get(chosen), why, name, matrix, look, draws, seed, margin)
+    deciding = estimates.get(chosen)
+    if deciding is not None and deciding.impossible:
+        why, deciding = deciding.impossible, None
+    decision = decide(deciding, why, name, matrix, look, draws, seed, margin)
     return Comparison(
         measure=name,
         systems=matrix.systems,
@@ -141,7 +144,7 @@ def compare(
         ),
         judge=None if found.pool is None else judge_by_kind(found.pool, level),
         tests=_tests(matrix, estimates, found, chosen, look, draws, seed),
-        values=_by_query(estimates.get(chosen), matrix),
+        values=_by_query(deciding, matrix),
         gold_queries=_with_gold(found, golden, matrix),
         level=level,
         population=queries,

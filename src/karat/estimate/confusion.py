@@ -6,22 +6,24 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from karat.errors import BadInput, Undefined
-from karat.estimate.gold_sample import Gold
+from karat.estimate.gold_sample import NO_PROBABILITY, Gold
+from karat.estimate.grades_by_rank import DEPTH, grades_by_rank
 from karat.labels import consensus, split_gold
-from karat.records import Judgments, LabelsLike, RunsLike
+from karat.labels.one_scale import other_scale
+from karat.records import Judgments, LabelsLike, RunsLike, Scale
 from karat.records.base import count
 from karat.records.result import ResultBase, rows_of
-from karat.records.runs import joined, ranked
+from karat.records.runs import joined
 from karat.stats import check_level
+from karat.stats.correction import wilson
 
-Floats = npt.NDArray[np.float64]
-
-#: Ranks for which the distribution of true grades is shown.
-DEPTH = 10
+DRAWN_HOW = (
+    "the gold labels do not say with which probability they were drawn: right if what label a document had did not "
+    "matter to the draw"
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -32,7 +34,7 @@ class Confusion(ResultBase):
       gold labels it rests on (each counts as often as it stands for others);
     - `accuracy`: how often judges are right on relevant documents (mR of nR) and on the others (mN of nN), the counts
       that `karat correct` takes; as many as would tell as much if they had been drawn uniformly;
-    - `by_rank`: the distribution of true grades at each rank of the runs, solved from the labels' (S2, equation 17).
+    - `by_rank`: the distribution of true grades at each rank of the runs, solved from the labels' (`grades_by_rank`).
     """
 
     frame: pl.DataFrame
@@ -41,6 +43,7 @@ class Confusion(ResultBase):
     n_gold: int
     level: float = 0.95
     notes: tuple[str, ...] = ()
+    scale: Scale | None = None
 
     columns = ("grade", "label", "share", "low", "high", "n")
 
@@ -101,7 +104,9 @@ def confusion(
     )
     if not both.height:
         raise Undefined("no document has both a label and a gold label")
-    notes = [*one_each.notes, *known.notes]
+    notes = [*one_each.notes, *(DRAWN_HOW if note == NO_PROBABILITY else note for note in known.notes)]
+    strange = other_scale(one_each.frame["label"], known.frame["label"])
+    notes += [strange] if strange else []
     grades = np.union1d(both["gold"].to_numpy(), one_each.frame["label"].drop_nulls().to_numpy())
     rows = [
         (float(g), float(b), *_share(both.filter(pl.col("gold") == g), pl.col("label") == b, level))
@@ -118,14 +123,13 @@ def confusion(
     accuracy = accuracy.with_columns(counts=pl.format("{}/{}", agreed.cast(pl.Int64), of.cast(pl.Int64)))
     by_rank = pl.DataFrame()
     if runs is not None:
-        by_rank = _by_rank(one_each.frame, joined(runs), frame, grades, depth, notes)
-    return Confusion(frame, accuracy, by_rank, both.height, level, tuple(notes))
+        by_rank, more = grades_by_rank(one_each.frame, joined(runs), frame, depth=depth, level=level)
+        notes += more
+    return Confusion(frame, accuracy, by_rank, both.height, level, tuple(notes), judged.scale)
 
 
 def _share(rows: pl.DataFrame, which: pl.Expr, level: float) -> tuple[float, float, float, int, float]:
     """A weighted share with Wilson's interval, the labels behind it, and as how many independent ones they count."""
-    from scipy.special import ndtri
-
     if not rows.height:
         return np.nan, np.nan, np.nan, 0, 0.0
     hit = rows.select(which.cast(pl.Float64)).to_series().to_numpy()
@@ -137,38 +141,7 @@ def _share(rows: pl.DataFrame, which: pl.Expr, level: float) -> tuple[float, flo
     if clusters > 1 and spread > 0:
         off = np.bincount(query.astype(np.int64), weight * (hit - share)) / whole
         variance = float((off**2).sum()) * clusters / (clusters - 1)
-        effective = min(effective, spread / variance)
-    z2 = float(ndtri((1 + level) / 2)) ** 2
-    middle = (share + z2 / (2 * effective)) / (1 + z2 / effective)
-    half = np.sqrt(z2 * (spread / effective + z2 / (4 * effective**2))) / (1 + z2 / effective)
-    return share, max(middle - half, 0.0), min(middle + half, 1.0), rows.height, effective
-
-
-def _by_rank(
-    labels: pl.DataFrame, runs: Any, frame: pl.DataFrame, grades: Floats, depth: int, notes: list[str]
-) -> pl.DataFrame:
-    """The share of each true grade at each rank: the labels' distribution times the inverse of the confusion."""
-    square = frame.pivot("label", index="grade", values="share").sort("grade")
-    given = square["grade"].to_numpy()
-    matrix = square.drop("grade").to_numpy()
-    if len(given) < len(grades):
-        notes.append("no distribution of true grades by rank: some label is no gold grade, so the matrix is not square")
-        return pl.DataFrame()
-    condition = float(np.linalg.cond(matrix))
-    if not condition < 100:
-        notes.append(
-            f"no distribution of true grades by rank: the labels hardly tell grades apart (condition {condition:.3g})"
-        )
-        return pl.DataFrame()
-    seen = ranked(runs, depth).join(labels.select("query", "doc", "label"), on=["query", "doc"]).drop_nulls("label")
-    rows = []
-    for (system, rank), part in seen.group_by(["system", "rank"], maintain_order=True):
-        shares = np.array([(part["label"] == grade).mean() for grade in grades])
-        found = np.linalg.solve(matrix.T, shares)
-        rows += [(system, rank, float(g), float(b), float(t)) for g, b, t in zip(grades, shares, found, strict=True)]
-    names = ["system", "rank", "grade", "by_labels", "corrected"]
-    by_rank = pl.DataFrame(rows, schema=names, orient="row").sort("system", "rank", "grade")
-    outside = by_rank.filter((pl.col("corrected") < 0) | (pl.col("corrected") > 1)).height
-    if outside:
-        notes.append(f"{count(outside, 'corrected share')} below 0 or above 1: too few gold labels for single ranks")
-    return by_rank
+        # Where every query has the same share there is nothing to hold against their independence.
+        effective = min(effective, spread / variance) if variance > 0 else effective
+    low, high = wilson(share, effective, level)
+    return share, float(low), float(high), rows.height, effective

@@ -47,6 +47,8 @@ class Estimate:
     known: npt.NDArray[np.bool_] | None = None
     #: Whether each system's own score is estimated, not only the differences between them.
     has_scores: bool = True
+    #: Why these scores cannot be, where some lie outside what the measure can give: they decide nothing.
+    impossible: str = ""
 
     @classmethod
     def of_values(

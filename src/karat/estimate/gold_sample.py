@@ -11,6 +11,11 @@ from karat.labels import consensus, select, split_gold
 from karat.records import Judgments
 from karat.records.base import count
 
+NO_PROBABILITY = (
+    "the gold labels do not say with which probability they were drawn: taken for drawn uniformly from the documents "
+    "compared; if they were not, the verdict is not to be trusted (karat plan gold draws and says it)"
+)
+
 
 @dataclass(frozen=True, eq=False)
 class Gold:
@@ -56,11 +61,7 @@ class Gold:
             waiting = asked - given.select(pair).n_unique()
             if waiting:
                 notes.append(f"{count(waiting, 'document')} of {asked:,} without a gold label (yet) left aside")
-            notes.append(
-                "the gold labels do not say with which probability they were drawn: taken for drawn uniformly from "
-                "the documents compared; if they were not, the verdict is not to be trusted (karat plan gold draws "
-                "and says it)"
-            )
+            notes.append(NO_PROBABILITY)
         return cls(frame.select("query", "doc", "label", "probability"), labels, has_probability, tuple(notes))
 
 

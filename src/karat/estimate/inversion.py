@@ -9,97 +9,27 @@ for search with separate errors per system is that of annotation-error papers, k
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
 from karat.errors import Undefined
+from karat.estimate.confusion_matrix import ConfusionMatrix, matrix_notes
 from karat.estimate.estimate import Estimate
 from karat.estimate.pool import Pool
-from karat.records.base import count
 from karat.stats import resampled
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
-#: With fewer gold labels of a grade, how the judge labels it cannot be told.
-FEWEST_GOLD = 2
-#: More gains than these are not grades: expected gains, say.
-MOST_LEVELS = 20
-#: Errors grow by up to this factor where the matrix is turned round; above the first a note says so.
-HIGH_CONDITION = 10.0
 
-
-@dataclass(frozen=True, eq=False)
-class Confusion:
-    """How a judge labels documents of each gold gain: `shares[k, j]` = P(label's gain j | gold gain k)."""
-
-    gains: Floats
-    shares: Floats
-    sizes: Floats  # for how many documents the gold labels of each gain stand
-    counts: Ints  # gold labels of each gain
-
-    @classmethod
-    def of(cls, pool: Pool) -> Confusion:
-        """The confusion matrix of the pool's documents with both labels, each as often as it stands for others."""
-        gains = np.unique(np.concatenate([pool.predicted, pool.gold[pool.drawn]]))
-        if len(gains) > MOST_LEVELS:
-            raise Undefined(
-                f"the labels promise {len(gains)} different gains: inversion needs grades, not expected ones"
-            )
-        size = len(gains)
-        truth = np.searchsorted(gains, pool.gold[pool.drawn])
-        label = np.searchsorted(gains, pool.predicted[pool.drawn])
-        cells = np.bincount(truth * size + label, pool.inverse[pool.drawn], size * size).reshape(size, size)
-        counts = np.bincount(truth, minlength=size)
-        missing = np.flatnonzero(counts < FEWEST_GOLD)
-        if len(missing):
-            raise Undefined(
-                f"{count(int(counts[missing[0]]), 'gold label')} on documents worth {gains[missing[0]]:g}: how the "
-                f"judge labels them cannot be told from fewer than {FEWEST_GOLD}"
-            )
-        sizes = cells.sum(axis=1)
-        return cls(gains, cells / sizes[:, None], sizes, counts)
-
-    @property
-    def condition(self) -> float:
-        """By how much errors of the shares may grow when the matrix is turned round."""
-        return float(np.linalg.cond(self.shares))
-
-    def check(self) -> None:
-        """Refuse a matrix that cannot be told from one without an inverse."""
-        left, values, right = np.linalg.svd(self.shares)
-        least = float(values[-1])
-        # The least singular value is u' P v, and the rows of P are shares of independent samples.
-        v = right[-1]
-        spread = (self.shares @ v**2 - (self.shares @ v) ** 2) / self.counts
-        error = float(np.sqrt((left[:, -1] ** 2 * np.maximum(spread, 0.0)).sum()))
-        if least < 1e-9 or least < 2 * error:
-            raise Undefined(
-                "the labels hardly depend on the gold grade, for all these gold labels show (least singular value "
-                f"{least:.3f}, standard error {error:.3f}; condition number {self.condition:.3g}): nothing to turn "
-                "round; take more gold labels, or the prediction-powered method, which needs no such matrix"
-            )
-
-    def worth(self) -> Floats:
-        """What each label is worth on average: h with shares x h = gains."""
-        return np.asarray(np.linalg.solve(self.shares, self.gains), dtype=np.float64)
-
-    def constrained(self, seen: Floats) -> Floats:
-        """The gold shares nearest to explaining the shares of labels seen that are all between 0 and 1.
-
-        >>> confusion = Confusion(np.array([0.0, 1.0]), np.array([[0.8, 0.2], [0.1, 0.9]]), np.ones(2), np.ones(2))
-        >>> confusion.constrained(np.array([0.05, 0.95])).round(6).tolist()
-        [0.0, 1.0]
-        """
-        from scipy.optimize import nnls
-
-        # A heavy last row holds the sum at 1.
-        heavy = 1e6
-        table = np.vstack([self.shares.T, np.full(len(self.gains), heavy)])
-        shares, _ = nnls(table, np.append(seen, heavy))
-        return np.asarray(shares / shares.sum(), dtype=np.float64)
+def matrix_of(pool: Pool) -> ConfusionMatrix:
+    """The confusion matrix of the pool's documents with both labels, each as often as it stands for others."""
+    gains = np.unique(np.concatenate([pool.predicted, pool.gold[pool.drawn]]))
+    truth = np.searchsorted(gains, pool.gold[pool.drawn])
+    label = np.searchsorted(gains, pool.predicted[pool.drawn])
+    return ConfusionMatrix.of(gains, truth, label, pool.inverse[pool.drawn])
 
 
 def inversion(pool: Pool, *, fixed: bool = False) -> Estimate:
@@ -112,7 +42,7 @@ def inversion(pool: Pool, *, fixed: bool = False) -> Estimate:
         raise Undefined("there is only one query: how far queries differ cannot be told")
     if not pool.drawn.any():
         raise Undefined("none of the documents that the systems show has a gold label")
-    confusion = Confusion.of(pool)
+    confusion = matrix_of(pool)
     confusion.check()
     worth = confusion.worth()
     label = np.searchsorted(confusion.gains, pool.predicted)
@@ -123,10 +53,12 @@ def inversion(pool: Pool, *, fixed: bool = False) -> Estimate:
         chance = Estimate.of_values("inversion", pool.systems, influence).covariance
         estimate = replace(estimate, covariance=chance + _label_noise(pool, confusion, worth, label), values=None)
     _refuse_impossible(pool, confusion, estimate)
-    return replace(estimate, notes=tuple(_notes(pool, confusion, estimate.scores, label)))
+    outside = _outside(pool, confusion, estimate.scores, label)
+    notes = (*matrix_notes(confusion, "inversion: "), *(f"inversion: {said}" for said in outside))
+    return replace(estimate, notes=notes, impossible="; ".join(outside))
 
 
-def _refuse_impossible(pool: Pool, confusion: Confusion, estimate: Estimate) -> None:
+def _refuse_impossible(pool: Pool, confusion: ConfusionMatrix, estimate: Estimate) -> None:
     """Refuse scores that no documents could have, by more than chance: the judge does not err as on the gold sample."""
     most = pool.weight.sum(axis=0) / len(pool.queries)
     error = np.sqrt(np.maximum(np.diag(estimate.covariance), 0.0))
@@ -139,7 +71,7 @@ def _refuse_impossible(pool: Pool, confusion: Confusion, estimate: Estimate) -> 
             )
 
 
-def _label_noise(pool: Pool, confusion: Confusion, worth: Floats, label: Ints) -> Floats:
+def _label_noise(pool: Pool, confusion: ConfusionMatrix, worth: Floats, label: Ints) -> Floats:
     """How far the judge's errors move the scores of these very queries: the labels might have come out otherwise."""
     spread = (confusion.shares * (worth[None, :] - confusion.gains[:, None]) ** 2).sum(axis=1)
     # What a label says of the spread of its document's true grade, as `worth` does of its gain.
@@ -148,7 +80,7 @@ def _label_noise(pool: Pool, confusion: Confusion, worth: Floats, label: Ints) -
     return np.asarray(noise, dtype=np.float64)
 
 
-def _gold_part(pool: Pool, confusion: Confusion, worth: Floats, label: Ints) -> Floats:
+def _gold_part(pool: Pool, confusion: ConfusionMatrix, worth: Floats, label: Ints) -> Floats:
     """How far the gold labels of each query move each system's corrected score, times the number of queries."""
     size, queries = len(confusion.gains), len(pool.queries)
     shown = np.column_stack([np.bincount(label, pool.weight[:, s], size) / queries for s in range(len(pool.systems))])
@@ -166,7 +98,7 @@ def resampled_scores(pool: Pool, *, draws: int = 1000, seed: int = 0) -> Floats:
     The slow way to the error of `inversion`, for checking it; draws without an inverse, or without gold labels of some
     grade, are left out.
     """
-    confusion = Confusion.of(pool)
+    confusion = matrix_of(pool)
     size, queries, systems = len(confusion.gains), len(pool.queries), len(pool.systems)
     label = np.searchsorted(confusion.gains, pool.predicted)
     truth = np.searchsorted(confusion.gains, pool.truth)
@@ -210,13 +142,9 @@ def independent(estimate: Estimate) -> Estimate:
     )
 
 
-def _notes(pool: Pool, confusion: Confusion, scores: Floats, label: Ints) -> list[str]:
-    notes = []
-    if confusion.condition > HIGH_CONDITION:
-        notes.append(
-            f"inversion: the condition number is {confusion.condition:.3g}: small errors of the confusion matrix are "
-            "large errors of the scores"
-        )
+def _outside(pool: Pool, confusion: ConfusionMatrix, scores: Floats, label: Ints) -> list[str]:
+    """The scores that no documents could have, within what chance may do, each with the nearest that there can be."""
+    said = []
     most = np.array([pool.weight[:, s].sum() / len(pool.queries) for s in range(len(pool.systems))])
     for s, system in enumerate(pool.systems):
         low, high = confusion.gains[0] * most[s], confusion.gains[-1] * most[s]
@@ -224,8 +152,8 @@ def _notes(pool: Pool, confusion: Confusion, scores: Floats, label: Ints) -> lis
             continue
         seen = np.bincount(label, pool.weight[:, s], len(confusion.gains))
         possible = float(confusion.constrained(seen / seen.sum()) @ confusion.gains * most[s])
-        notes.append(
-            f"inversion: {system}'s corrected score {scores[s]:.3f} is impossible (between {low:g} and {high:g}); "
-            f"the nearest possible one is {possible:.3f}: the judge's errors are not those of the gold sample"
+        said.append(
+            f"{system}'s corrected score {scores[s]:.3f} is impossible (between {low:g} and {high:g}); the nearest "
+            f"possible one is {possible:.3f}: the judge's errors are not those of the gold sample"
         )
-    return notes
+    return said

@@ -19,8 +19,16 @@ Floats = npt.NDArray[np.float64]
 WORDS = ("predicted", "backed off", "the grade alone")
 
 
-def notes_on(lists: Lists, values: Floats, systems: list[str], measures: list[Measure], complete: bool) -> list[str]:
-    """What a reader of these lists' values should know, in sentences."""
+def notes_on(
+    lists: Lists,
+    values: Floats,
+    systems: list[str],
+    measures: list[Measure],
+    complete: bool,
+    *,
+    own_queries: bool = False,
+) -> list[str]:
+    """What a reader of these lists' values should know, in sentences; a run with `own_queries` misses no others."""
     whose = f"{systems[0]}: " if len(systems) == 1 else ""
     about_all = [
         *_barren(lists),
@@ -30,11 +38,12 @@ def notes_on(lists: Lists, values: Floats, systems: list[str], measures: list[Me
         *_unjudged(lists, measures),
         *_without_context(lists, measures),
     ]
-    return [*_missing(lists, systems, complete), *(whose + note for note in about_all)]
+    missing = [] if own_queries else _missing(lists, systems, complete)
+    return [*missing, *_without_labels(lists, systems), *(whose + note for note in about_all)]
 
 
 def _missing(lists: Lists, systems: list[str], complete: bool) -> list[str]:
-    """Queries that only one side knows."""
+    """Judged queries that a run does not have."""
     notes = []
     queries = len(lists.topics)
     for system in systems:
@@ -45,6 +54,12 @@ def _missing(lists: Lists, systems: list[str], complete: bool) -> list[str]:
             notes.append(
                 f"{system}: {count(missing, 'judged query', 'judged queries')} of {queries:,} not in the run, {what}"
             )
+    return notes
+
+
+def _without_labels(lists: Lists, systems: list[str]) -> list[str]:
+    """Queries of a run that nobody judged."""
+    notes = []
     unjudged = lists.unjudged_queries
     if len(unjudged):
         whose = f"{systems[0]}: " if len(systems) == 1 else ""

@@ -16,6 +16,7 @@ from karat.estimate.ppi import reaches_all
 from karat.estimate.scores import Scores
 from karat.estimate.scoring import Scorer
 from karat.estimate.with_gold import WithGold, with_gold
+from karat.labels import split_gold
 from karat.measures import Judged, Measure, Profile, nDCG
 from karat.measures.topics import UserWeights
 from karat.records import Judgments, LabelsLike, Queries, Runs, RunsLike
@@ -74,8 +75,11 @@ def score(
     in `compare`. The sample must have been drawn to speak for whole lists: `plan_gold` for one system, or with a part
     drawn uniformly.
     """
+    judged, trusted = Judgments.of(labels), None
+    if gold is not None:
+        judged, trusted = split_gold(judged, gold, given_stands=True)
     scorer = Scorer(
-        Judgments.of(labels),
+        judged,
         measures,
         profile=profile,
         complete=complete,
@@ -87,9 +91,9 @@ def score(
     )
     lists = several(runs)
     scores = Scores.joined([scorer.score(run) for run in lists])
-    if gold is None:
+    if trusted is None:
         return scores
-    return with_corrected(scores, scorer, lists, Gold.of(Judgments.of(gold)), calibrate)
+    return with_corrected(scores, scorer, lists, Gold.of(trusted), calibrate)
 
 
 def with_corrected(

@@ -1,5 +1,6 @@
 """Files: TREC's, CSV, JSON lines, Parquet and Quepid's, in and out, plain or packed."""
 
+from karat.formats.confusion import read_confusion
 from karat.formats.format import FORMATS, register_format
 from karat.formats.read import (
     read_clicks,
@@ -20,6 +21,7 @@ __all__ = [
     "FORMATS",
     "read_clicks",
     "read_comments",
+    "read_confusion",
     "read_documents",
     "read_judgments",
     "read_preferences",

@@ -16,6 +16,7 @@ from karat.judges.population import Judges, check_judges
 from karat.judges.sums import By, all_sums, overall_name
 from karat.labels import ALL, GOLD, Panel
 from karat.labels.order import ThirdRule
+from karat.labels.panel import ALL_LABELS
 from karat.labels.selection import ASKED
 from karat.records import LabelsLike, Result
 from karat.records.base import count
@@ -71,7 +72,7 @@ def agreement(
         # The test needs numbers of labels that do not depend on the labels.
         ruled = [rule.group for rule in panel.third_rules]
         adaptive = pl.col("group").is_in([*ruled, overall_name(panel)]) & pl.col("against").is_null()
-        adaptive &= pl.col("labels") == "all"
+        adaptive &= pl.col("labels") == ALL_LABELS
         frame = frame.with_columns(pl.when(adaptive).then(math.nan).otherwise("fleiss_p").alias("fleiss_p"))
     unseen = int((told.of < 0).sum()) if by is not None else 0
     notes = [
@@ -128,7 +129,7 @@ def _shown(frame: pl.DataFrame, panel: Panel, by: str | None, told: By) -> pl.Da
 def _notes(frame: pl.DataFrame, panel: Panel, draws: int) -> list[str]:
     """What a reader of the figures should know."""
     notes = [*_rule(panel.third_rules, panel.has_groups)]
-    main = frame.filter((pl.col("value") < 0) & (pl.col("labels") == "all"))
+    main = frame.filter((pl.col("value") < 0) & (pl.col("labels") == ALL_LABELS))
     within, between = main.filter(pl.col("against").is_null()), main.filter(pl.col("against").is_not_null())
     for group, single in (
         within.filter((pl.col("n_single") > 0) & (pl.col("n_pairs") > 0)).select("group", "n_single").iter_rows()
@@ -251,7 +252,7 @@ def _said(row: dict[str, Any], figure: str, name: str, level: float) -> str:
     places = 2 if math.isnan(low) else min(max(2, 1 - math.floor(math.log10(high - low))), 4)
     interval = "" if math.isnan(low) else f"{level * 100:g} % interval {low:.{places}f} to {high:.{places}f}, "
     base = f"{count(row['n_pairs'], 'pair')}, {count(row['n_queries'], 'query', 'queries')}"
-    first = "" if row["labels"] == "all" else f", {row['labels']} labels"
+    first = "" if row["labels"] == ALL_LABELS else f", {row['labels']} labels"
     return f"{name} {value:.{places}f} ({interval}{base}{first})"
 
 

@@ -15,7 +15,7 @@ import polars as pl
 from karat.errors import BadInput
 from karat.labels import ALL, GOLD, Panel
 from karat.labels.consensus import reduced
-from karat.labels.panel import Floats, Ints
+from karat.labels.panel import ALL_LABELS, Floats, Ints
 from karat.stats.kappas import cross_table, label_counts, pair_sums
 
 #: The stratum of a judge who is drawn from all groups together.
@@ -239,7 +239,7 @@ def _two_sides(panel: Panel, a: _Side, b: _Side) -> Sums:
             "group": [panel.groups[a.group]] * len(rows),
             "against": [panel.groups[b.group]] * len(rows),
             "value": rows - 1,
-            "labels": ["all"] * len(rows),
+            "labels": [ALL_LABELS] * len(rows),
             **_counted(panel, len(rows), cells[:, 0], row, row[place], judge),
             "n_single": np.zeros(len(rows), np.int64),
         },

@@ -7,13 +7,12 @@ from dataclasses import replace
 import polars as pl
 
 from karat.errors import BadInput
+from karat.labels.one_scale import refuse_other_scale
 from karat.records import Judgments, LabelsLike
 from karat.records.base import count
 
 #: The group whose labels are the truth.
 GOLD = "gold"
-#: So many gold labels should reach as high as the others' if both are on one scale.
-ENOUGH = 10
 
 
 def split_gold(
@@ -29,8 +28,15 @@ def split_gold(
 
     Labels of the group gold alone are nobody's yardstick: they are the labels. Of gold labels that come by themselves
     with groups, one of them gold, that group counts. Gold in both places is refused, unless `given_stands`: then a
-    note says that the group's is left aside.
+    note says that the group's is left aside. Gold labels on another scale than the judges' are refused.
     """
+    judged, trusted = _split(labels, gold, given_stands)
+    if trusted is not None:
+        refuse_other_scale(judged, trusted)
+    return judged, trusted
+
+
+def _split(labels: LabelsLike, gold: LabelsLike | None, given_stands: bool) -> tuple[Judgments, Judgments | None]:
     judgments = Judgments.of(labels)
     apart = None if gold is None else Judgments.of(gold)
     if apart is not None and apart.has("group") and GOLD in apart.frame["group"]:
@@ -56,19 +62,3 @@ def split_gold(
         return judgments, None
     inside = replace(judgments, frame=judgments.frame.filter(is_gold), notes=())
     return judged, inside
-
-
-def other_scale(labels: pl.Series, gold: pl.Series) -> str:
-    """A warning where gold labels and the judges' seem to be on different scales, else nothing.
-
-    >>> other_scale(pl.Series([0.0, 3.0, 2.0]), pl.Series([0.0, 1.0] * 10))
-    'gold labels go from 0 to 1, those of the judges from 0 to 3: are both on one scale?'
-    """
-    labels, gold = labels.drop_nulls(), gold.drop_nulls()
-    if len(gold) < ENOUGH or not len(labels):
-        return ""
-    ends = [(float(values.min()), float(values.max())) for values in (gold, labels)]  # type: ignore[arg-type]
-    if ends[0][1] == ends[1][1]:
-        return ""
-    said = [f"{low:g} to {high:g}" for low, high in ends]
-    return f"gold labels go from {said[0]}, those of the judges from {said[1]}: are both on one scale?"

@@ -8,7 +8,8 @@ import polars as pl
 
 from karat.errors import BadInput
 from karat.labels.consensus import reduced
-from karat.labels.gold import GOLD, other_scale
+from karat.labels.gold import GOLD
+from karat.labels.one_scale import other_scale
 from karat.records.base import count
 
 Floats = npt.NDArray[np.float64]

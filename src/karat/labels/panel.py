@@ -33,6 +33,8 @@ Flags = npt.NDArray[np.bool_]
 
 #: Figures come from tables of grades x grades: a scale of 0 to 100 is the largest that makes sense.
 MOST_GRADES = 101
+#: What `Panel.labels` says where all labels count; otherwise it names those that do, as "first two".
+ALL_LABELS = "all"
 WORDS = {2: "two", 3: "three", 4: "four"}
 #: How numbers are written; digits after a leading 0 are a name.
 NUMBER = r"^\s*[+-]?(?:0|[1-9]\d*)?(?:\.\d+|\.)?(?:[eE][+-]?\d+)?\s*$"
@@ -120,7 +122,7 @@ class Panel:
             gold=known,
             gold_weight=weight,
             silent=found.silent,
-            labels="all",
+            labels=ALL_LABELS,
             timed=found.timed,
             scale=scale,
             rules=found.judgments.rules,

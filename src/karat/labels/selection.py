@@ -16,6 +16,7 @@ import polars as pl
 from karat.errors import BadInput
 from karat.records import Judgments
 from karat.records.base import count
+from karat.records.judgments import PAGE
 
 
 class Asked(NamedTuple):
@@ -28,8 +29,8 @@ class Asked(NamedTuple):
 
 #: The group of language models: people's labels are counted by themselves.
 LLM = "llm"
-#: The aspect, and the surface, of a label that says of neither anything.
-OVERALL, PAGE = "overall", "page"
+#: The aspect of a label that names none; of the surfaces, it is the page.
+OVERALL = "overall"
 #: What may have been asked of a document, beside its relevance as a whole, alone, by its page, for the whole query.
 ASKED = {
     "aspect": Asked(OVERALL, "of single aspects", "overall labels"),

@@ -15,6 +15,7 @@ from karat.estimate.gold_pool import in_the_best_list, pool_for, stand_in
 from karat.estimate.gold_sample import Gold
 from karat.estimate.pool import Pool, shown
 from karat.estimate.ppi import out_of_reach
+from karat.labels import split_gold
 from karat.measures import ERR, RR, Measure, Profile, as_measures, is_linear, nDCG, profile_named
 from karat.plan.gold_plan import GoldPlan as GoldPlan
 from karat.plan.second_round import as_many_uniform, chances, guessed_chances, joint_probabilities
@@ -80,7 +81,10 @@ def plan_gold(
         if not 0 <= share <= 1:
             raise BadInput.at(name, expected="a share from 0 to 1", found=str(share))
     lists, scorer, queries = _study(labels, runs, one, profile, complete)
-    known = None if pilot is None else Gold.of(Judgments.of(pilot))
+    known = None
+    if pilot is not None:
+        trusted = split_gold(labels, pilot, given_stands=True)[1]
+        known = None if trusted is None else Gold.of(trusted)
     pool = pool_for(lists, queries, scorer, known, ideal=uniform > 0 or len(lists.systems) == 1)
     if pool is None:
         raise BadInput.at(

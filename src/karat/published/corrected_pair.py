@@ -29,10 +29,6 @@ SAME_QUERIES = (
 OWN = "each system has its own gold sample, so the errors of both corrected scores add up; there is no shared form"
 
 
-#: A corrected score this far outside 0 to 1 says that the judges' accuracy is not that of the gold sample.
-IMPOSSIBLE = 0.05
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class CorrectedPair(ResultBase):
     """System B against system A: the difference by each method, and the verdict of the one that fits the data.
@@ -62,7 +58,7 @@ class CorrectedPair(ResultBase):
             scores = " and ".join(f"{result.value:.2f}" for result in (self.a, self.b))
             return (
                 f"Cannot say which is better: corrected scores of {scores} are impossible, so these judges are not as "
-                "accurate on these systems as on the gold sample."
+                "accurate on these systems as on the gold sample, or the sample is too small."
             )
         if self.verdict == "no difference shown":
             return (
@@ -158,7 +154,7 @@ def corrected_difference(
     notes = [OWN if own else WHY_INDEPENDENT_DIFFERS, *_common(results[0].notes, results[1].notes)]
     if sd_difference is None and a.n == b.n:
         notes.append(SAME_QUERIES)
-    if any(not -IMPOSSIBLE <= result.value <= 1 + IMPOSSIBLE for result in results):
+    if any(result.value != result.possible for result in results):
         verdict = "cannot say"
     return CorrectedPair(results[0], results[1], frame, verdict, best["method"], level, draws, seed, tuple(notes))
 

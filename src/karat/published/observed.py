@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from karat.errors import BadInput
 from karat.records.base import count
-from karat.stats.correction import half_width
+from karat.stats.correction import half_width, wilson
 
 Floats = npt.NDArray[np.float64]
 
@@ -78,13 +78,10 @@ class Observed:
     def interval(self, level: float) -> tuple[float, float]:
         """The naive interval: Wilson's for yes-or-no answers, otherwise Student's t; NaN where nothing varies."""
         if self.sd is None or self.score in (0, 1):
-            z2 = float(half_width(1.0, level)) ** 2
-            middle = (self.score + z2 / (2 * self.n)) / (1 + z2 / self.n)
-            inside = self.score * (1 - self.score) / self.n + z2 / (4 * self.n**2)
-            half = math.sqrt(z2 * inside) / (1 + z2 / self.n)
-        else:
-            middle, half = self.score, float(half_width(math.sqrt(self.variance), level, self.n - 1.0)) or math.nan
-        return middle - half, middle + half
+            low, high = wilson(self.score, self.n, level)
+            return float(low), float(high)
+        half = float(half_width(math.sqrt(self.variance), level, self.n - 1.0)) or math.nan
+        return self.score - half, self.score + half
 
     def drawn(self, draws: int, rng: np.random.Generator) -> Floats:
         """Scores as they might have come out with other queries of the same kind."""

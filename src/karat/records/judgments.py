@@ -20,7 +20,8 @@ MADE = ("predicted", "backed off", "alone")
 #: What people write for "can't tell".
 NO_ANSWER = ("", "n/a", "na", "null", "none", "can't tell", "cant tell", "-")
 #: What of a document a judge may have seen.
-SURFACES = ("page", "snippet")
+PAGE, SNIPPET = "page", "snippet"
+SURFACES = (PAGE, SNIPPET)
 
 #: What other tools call the ids of queries and documents.
 QUERIES = ("query_id", "query-id", "qid", "topic", "topic_id", "topicid")

@@ -16,6 +16,7 @@ from karat.judges import (
     judge_table,
 )
 from karat.labels import ALL, Panel
+from karat.labels.panel import ALL_LABELS
 from karat.records import ClickLog, Clicks, Judgments
 from karat.records.runs import joined
 from karat.reports import charts
@@ -57,9 +58,9 @@ def _named(frame: pl.DataFrame) -> pl.DataFrame:
 def _agreement(labels: Judgments, gold: Judgments | None, draws: int, seed: int) -> Section:
     result = agreement(labels, gold, draws=draws, seed=seed)
     frame = result.frame
-    first = frame["labels"] == "first two"
+    first = frame["labels"] != ALL_LABELS
     names = frame.filter(first).select("group", "against").unique()
-    # Where a third label was asked for only when two differed, figures on all labels flatter: the first two are read.
+    # Where a third label was asked for only when two differed, figures on all labels flatter: the first ones are read.
     kept = frame.join(names, on=["group", "against"], how="anti", nulls_equal=True)
     kept = pl.concat([frame.filter(first), kept])
     rows = kept.select(

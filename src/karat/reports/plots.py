@@ -12,6 +12,7 @@ from karat.estimate.confusion import Confusion
 from karat.plan.power import PowerPlan
 from karat.records.number_format import GRADES, WHOLE, in_words
 from karat.records.result import ResultBase
+from karat.records.scale import Scale
 from karat.reports import charts
 from karat.reports.figure import Figure
 from karat.reports.section import headline
@@ -47,14 +48,17 @@ def _drawn(result: ResultBase) -> tuple[dict[str, Any], pl.DataFrame]:
         return charts.lines(curve, **drawn, whole=True), curve  # type: ignore[arg-type]
     frame = result.to_frame()
     if isinstance(result, Confusion):
-        cells = frame.select(
-            first=pl.col("gold").cast(pl.String), second=pl.col("label").cast(pl.String), value="share"
-        )
+        first, second = (_grades(frame[name], result.scale) for name in ("grade", "label"))
+        cells = pl.DataFrame({"first": first, "second": second, "value": frame["share"]})
         return charts.cells(cells, x_title="label", y_title="gold grade"), frame
     if {"first", "second", "tau_b"} <= {*frame.columns}:
         return charts.square(frame), frame
     name, rows = _dots(result)
     return charts.dots(rows, value="value", x_title=name.replace("_", " ")), rows
+
+
+def _grades(grades: pl.Series, scale: Scale | None) -> list[str]:
+    return [f"{grade:g}" if scale is None else scale.name(grade) for grade in grades]
 
 
 def _dots(result: ResultBase) -> tuple[str, pl.DataFrame]:

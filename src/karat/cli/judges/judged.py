@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, wraps
+from inspect import signature
 from typing import Any
 
 import click
@@ -16,7 +17,7 @@ from karat.cli.runs import read_several
 from karat.judges import FEATURES, add_features
 from karat.judges.population import Judges as Population
 from karat.labels import Panel
-from karat.records import ClickLog, Clicks, Documents, Judgments, Queries, Result
+from karat.records import ClickLog, Clicks, Documents, Judgments, Queries, Result, Runs
 from karat.records.runs import together
 
 
@@ -26,13 +27,18 @@ def features(command: options.Command) -> options.Command:
 
 
 def of_labels(*wanted: Callable[[Any], Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """LABELS and these options, and those that say how labels are read: the command gets what they give as `given`."""
+    """LABELS and these options, and those that say how labels are read: the command gets what they give as `given`.
+
+    What the command names as parameters of its own it gets as typed.
+    """
 
     def decorated(command: Callable[..., None]) -> Callable[..., None]:
+        own = {"as_json", "as_tsv", *signature(command).parameters}
+
         @wraps(command)
         def with_given(**typed: Any) -> None:
-            printed = {name: typed.pop(name) for name in ("as_json", "as_tsv") if name in typed}
-            command(given=_read(**typed), **printed)
+            asked = {name: typed.pop(name) for name in [*typed] if name in own}
+            command(given=_read(featured="documents" in typed, **typed), **asked)
 
         labels = click.argument("labels", metavar="LABELS...", nargs=-1, required=True)
         made: Callable[..., None] = options.together(labels, *wanted, options.study)(with_given)
@@ -51,6 +57,9 @@ class Judged(Given):
     judges_are: Population
     #: The level of intervals, and for those drawn at random their draws and seed.
     chance: dict[str, Any]
+    lists: tuple[Runs, ...] = ()
+    #: The files that were read, not to be written over.
+    files: tuple[str, ...] = ()
 
     @cached_property
     def panel(self) -> Panel:
@@ -77,6 +86,7 @@ def _read(
     reading: Reading,
     labels: Sequence[str],
     *,
+    featured: bool,
     gold: str | None,
     clicks: str | None = None,
     documents: str | None = None,
@@ -96,23 +106,27 @@ def _read(
         queries=queries,
     )
     runs = runs or runs_in(labels[0])
-    judgments = _with_features(given.judged, given.documents, given.queries, runs, by)
-    return Judged(judgments, given.gold, given.clicks, tuple(by), judges_are, chance)
+    lists = tuple(read_several(runs)) if runs else ()
+    judgments = given.judged
+    if featured:
+        judgments = _with_features(judgments, given.documents, given.queries, lists, by)
+    files = [*labels, *runs, *(file for file in (gold, clicks, documents, queries) if file is not None)]
+    return Judged(judgments, given.gold, given.clicks, tuple(by), judges_are, chance, lists, tuple(files))
 
 
 def _with_features(
-    judgments: Judgments, documents: Documents | None, queries: Queries | None, runs: Sequence[str], by: Sequence[str]
+    judgments: Judgments, documents: Documents | None, queries: Queries | None, lists: Sequence[Runs], by: Sequence[str]
 ) -> Judgments:
     """The judgments with the features that documents, queries and runs allow; those asked for must be among them."""
     judgments = with_kinds(judgments, queries)
     wanted = [name for name in by if name in FEATURES and not judgments.has(name)] or None
-    if wanted is not None or documents is not None or queries is not None or runs:
+    if wanted is not None or documents is not None or queries is not None or lists:
         judgments = add_features(
             judgments,
             wanted,
             queries=queries,
             documents=documents,
-            runs=together(read_several(runs)) if runs else None,
+            runs=together(lists) if lists else None,
         )
     for name in by:
         judgments.need(name, "--by")

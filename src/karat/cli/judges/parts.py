@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 
 import click
 
 from karat import judges as analysis
 from karat.cli import options
 from karat.cli.judges.judged import Judged, features, of_labels
+from karat.cli.outputs import keep_inputs, write_csv
 from karat.cli.part import every_part, part
 from karat.cli.results import Tables
 from karat.errors import BadInput, KaratError
 from karat.estimate.confusion import confusion as confusion_of
+from karat.formats.open_files import write_bytes
 from karat.records import Judgments, Result
+from karat.records.base import count
+from karat.reports.plots import figure_of
 
 #: Features of yes or no, which the regression of the errors is on; a domain or a length would fill the page.
 SPLITS = ("wikipedia", "query_in_url", "root_url", "navigational")
@@ -65,20 +70,48 @@ def gold(given: Judged) -> Tables:
 
 
 @part(
-    of_labels(options.gold, options.level),
+    of_labels(
+        options.gold,
+        options.runs,
+        click.option("--rel", default=1.0, metavar="GRADE", help="From which grade a document is relevant."),
+        options.depth(10),
+        options.out,
+        options.picture,
+        options.level,
+    ),
     examples="""karat judges confusion llm.csv --gold gold.csv
-karat judges confusion llm.csv --gold gold.csv --json""",
+karat judges confusion llm.csv --gold gold.csv --runs bm25.run --depth 5 --picture confusion.svg
+karat judges confusion llm.csv --gold gold.csv --out confusion.csv
+karat correct llm.csv bm25.run neural.run --confusion confusion.csv""",
 )
-def confusion(given: Judged) -> Tables:
-    """How often each true grade gets each label, how often judges are right, and the counts for karat correct."""
-    found = confusion_of(given.judgments, given.gold, level=given.level)
-    table = Result(found.frame.drop("effective"), found.finding, found.notes, columns=found.columns)
+def confusion(given: Judged, rel: float, depth: int, out: str | None, picture: str | None) -> Tables:
+    """How often each true grade gets each label, how often judges are right, and with --runs the true grades by rank.
+
+    --out writes the matrix for karat correct --confusion; --picture draws it.
+    """
+    if not given.lists:
+        options.refuse("depth", why="it is about ranks of runs, and none are named by --runs")
+    for name, file in (("--out", out), ("--picture", picture)):
+        keep_inputs(name, file, given.files)
+    runs = given.lists or None
+    found = confusion_of(given.judgments, given.gold, runs, rel=rel, depth=depth, level=given.level)
+    if picture is not None:
+        how = f"Share of the labels of each gold grade, from {count(found.n_gold, 'gold label')}"
+        write_bytes(picture, replace(figure_of(found), subtitle=how).svg().encode())
+    if out is not None:
+        write_csv(found.frame, out)
     counts = dict(zip(found.accuracy["documents"], found.accuracy["counts"], strict=True))
-    said = "Right on relevant documents (grade 1 and above) and on the others."
+    said = f"Right on relevant documents (grade {rel:g} and above) and on the others."
     if "0/0" not in counts.values():
         taken = f"--relevant {counts['relevant']} --nonrelevant {counts['not relevant']}"
         said += f" karat correct takes it as {taken}: as many labels as these count for, drawn as they were."
-    return {"Confusion": table, "Accuracy": Result(found.accuracy.drop("effective"), said)}
+    tables = {
+        "Confusion": Result(found.frame, found.finding, found.notes, columns=found.columns),
+        "Accuracy": Result(found.accuracy.drop("effective"), said),
+    }
+    if found.by_rank.height:
+        tables["True grades by rank"] = Result(found.by_rank, "The share of each grade by the labels, and corrected.")
+    return tables
 
 
 @part(

@@ -214,7 +214,7 @@ def _numbers(text: str) -> tuple[float, ...]:
     click.argument("labels"),
     click.argument("runs", metavar="[RUN...]", nargs=-1),
     options.measure(several=True, otherwise=", ".join(CORRELATION)),
-    click.option("--picture", metavar="FILE", help="Write the correlations as an SVG picture."),
+    options.picture,
     options.profile,
     options.seed,
     options.study,

@@ -10,8 +10,8 @@ from typing import Any
 
 import polars as pl
 
-from karat.labels.selection import PAGE
 from karat.records import Records, Rules
+from karat.records.judgments import PAGE, SNIPPET
 from karat.records.preferences import CHOICES
 
 Row = Mapping[str, Any]
@@ -21,7 +21,7 @@ IDENTITY = ("query", "doc", "context", "subtopic", "left", "right", "left_query"
 #: Where an answer stands whose right one is in this column of the task.
 ANSWERED_IN = {"gold": "label", "expected": "choice"}
 #: What the app notes of a judge who opened the page, or judged by what is shown of it.
-SEEN = {True: PAGE, False: "snippet"}
+SEEN = {True: PAGE, False: SNIPPET}
 OPENED = {seen: opened for opened, seen in SEEN.items()}
 _WHOLE = ("task", "session", "order", "place", "round", "labels", "wanted", "filled", "answers", "event", "takes_back")
 _TYPES: dict[str, Any] = dict.fromkeys(_WHOLE, pl.Int64)

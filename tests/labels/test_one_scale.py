@@ -1,0 +1,56 @@
+"""Gold labels on another scale than the judges' are refused where that is sure, and left alone where it is not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from karat.errors import BadInput
+from karat.estimate.confusion import confusion
+from karat.judges import against_gold
+from karat.labels import Panel, split_gold
+from karat.records import Judgments, Scale
+
+
+def labels(grades: list[float]) -> Judgments:
+    return Judgments.of({f"q{n % 10}": {f"d{n}": grade for n, grade in enumerate(grades)} for n in [0]})
+
+
+GRADES = [n % 4 for n in range(80)]  # 40 of them above 1
+YES_OR_NO = [int(grade > 1) for grade in GRADES]
+
+
+@pytest.mark.parametrize(("judged", "gold"), [(GRADES, YES_OR_NO), (YES_OR_NO, GRADES)])
+def test_yes_or_no_beside_grades_is_refused_with_the_remedy(judged: list[float], gold: list[float]) -> None:
+    for analysis in (split_gold, confusion, Panel.of, lambda a, b: against_gold(Panel.of(a, b))):
+        with pytest.raises(BadInput, match=r"found only 0 and 1, also of 40 documents.*convert --map.*--scale 0\.\.3"):
+            analysis(labels(judged), labels(gold))
+
+
+def test_a_scale_that_begins_higher_is_refused() -> None:
+    with pytest.raises(BadInput, match=r"scale \(1 to 4\), found only 0 to 3, also of 20 documents"):
+        split_gold(labels(GRADES), labels([grade + 1 for grade in GRADES]))
+
+
+@pytest.mark.parametrize(
+    "gold",
+    [
+        [min(grade, 2) for grade in GRADES],  # nobody reaches the top: a judge may be too kind
+        [0] * 80,  # nothing relevant was drawn
+        YES_OR_NO[:30],  # 14 documents with a higher grade: too few to be sure
+        [2 * grade for grade in YES_OR_NO],  # 0 and 2 are grades of 0..3
+    ],
+)
+def test_gold_that_merely_lacks_grades_is_not(gold: list[float]) -> None:
+    assert split_gold(labels(GRADES), labels(gold))[1] is not None
+
+
+def test_where_the_scale_is_known_both_are_on_it() -> None:
+    judged = replace(labels(GRADES), scale=Scale.parse("0..3"))
+    assert split_gold(judged, labels(YES_OR_NO))[1] is not None
+
+
+def test_gold_of_other_documents_decides_nothing() -> None:
+    elsewhere = Judgments.of({"other": {f"d{n}": n % 2 for n in range(80)}})
+    assert split_gold(labels(GRADES), elsewhere)[1] is not None
