@@ -170,7 +170,9 @@ def show(keep: Path) -> None:
     print("held: share of 95 % intervals that hold the truth (all queries: 1 less it are false alarms); half: median")
     print("half-width; to as is, to whole: the calibrated half-width by that of the others")
     heads = "".join(f"{way:>17}" for way in WAYS)
-    print(f"{'judge':<12}{'queries':>7}{'gold':>6}{'studies':>8}  {'measure':<8}{'about':<6}{heads}  to as is  to whole")
+    print(
+        f"{'judge':<12}{'queries':>7}{'gold':>6}{'studies':>8}  {'measure':<8}{'about':<6}{heads}  to as is  to whole"
+    )
     for judge, queries, gold in cells:
         for measure in MEASURES:
             for population in POPULATIONS.values():

@@ -168,7 +168,9 @@ def _spread(pool: Pool, mine: Bools) -> float:
     """How far the number that the gold labels of these documents stand for may be off, had all had a chance."""
     drawn = pool.drawn & pool.matters
     each = float((pool.inverse[drawn] * (pool.inverse[drawn] - 1)).sum() / pool.inverse[drawn].sum())
-    return float(np.sqrt(int(mine.sum()) * each))
+    # Where they are rarer than most, the one that was drawn stands for many, and says so itself.
+    own = float((pool.inverse[mine] * (pool.inverse[mine] - 1)).sum())
+    return float(np.sqrt(max(int(mine.sum()) * each, own)))
 
 
 def reaches_all(pool: Pool) -> bool:

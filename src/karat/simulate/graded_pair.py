@@ -102,5 +102,7 @@ def _labels(rng: np.random.Generator, truth: Floats, kind: Ints, query: Ints, ju
         noise *= 0.5 if judge == "llm" else 1.0
         bias = rng.normal(0.0, 0.7, int(query[-1]) + 1)[query]
     elif judge != "fair":
-        raise BadInput.at("the judge", expected="fair, lenient, by document, by query, llm or useless", found=repr(judge))
+        raise BadInput.at(
+            "the judge", expected="fair, lenient, by document, by query, llm or useless", found=repr(judge)
+        )
     return np.clip(np.rint(truth + bias + noise * rng.normal(size=len(truth))), 0, 3)
