@@ -53,10 +53,10 @@ def one_study(judge: Erring, queries: int, gold: int, seed: int, *, whole: bool 
     asked = scorer.topics.queries["query"].to_list()
     right = _scores(runs, Scorer(study.judgments(study.truth), list(MEASURES), draws=0))
     judged = _scores(runs, scorer)
-    single = _filled(plan_gold(labels, runs, "nDCG@10", gold, seed=seed).frame, study)
+    single = _filled(plan_gold(labels, runs, "nDCG@10", gold, seed=seed + 1_000_000).frame, study)
     evidence = Evidence.of(runs, asked, scorer.topics, scorer.profile, single)
     if whole:
-        some = _filled(plan_gold_queries(labels, runs, "nDCG@10", gold, seed=seed).frame, study)
+        some = _filled(plan_gold_queries(labels, runs, "nDCG@10", gold, seed=seed + 1_000_000).frame, study)
         learned = Evidence.of(runs, asked, scorer.topics, scorer.profile, some)
     for name, measure in zip(MEASURES, scorer.measures, strict=True):
         mine = scorer.by(measure)
@@ -68,11 +68,18 @@ def one_study(judge: Erring, queries: int, gold: int, seed: int, *, whole: bool 
         for way, estimate in ways.items():
             for fixed, population in POPULATIONS.items():
                 truth = float(np.diff(right[name].mean(axis=0))[0]) if fixed else 0.0
-                try:
-                    found = estimate(fixed).difference(0, 1)
-                    yield name, way, population, truth, found.low, found.high
-                except Undefined:
-                    yield name, way, population, truth, None, None
+                yield name, way, population, truth, *_interval(estimate, fixed)
+
+
+def _interval(estimate: Either, fixed: bool) -> tuple[float | None, float | None]:
+    try:
+        made = estimate(fixed)
+    except Undefined:
+        return None, None
+    found = made.difference(0, 1)
+    if made.is_known(0, 1):
+        return found.difference - 1e-9, found.difference + 1e-9
+    return (None, None) if np.isnan(found.low) else (found.low, found.high)
 
 
 def _scores(runs: Runs, scorer: Scorer) -> dict[str, np.ndarray]:
@@ -154,7 +161,8 @@ def grow(keep: Path, judge: Erring, queries: int, gold: int, studies: int, whole
 def table(keep: Path) -> pl.DataFrame:
     """A row for each cell and way: how often the interval held the truth, and its median half-width."""
     kinds = {"low": pl.Float64, "high": pl.Float64, "truth": pl.Float64}
-    rows = pl.concat([pl.read_csv(path, schema_overrides=kinds) for path in sorted(keep.glob("*.csv"))])
+    files = [path for path in sorted(keep.glob("*.csv")) if path.stat().st_size]
+    rows = pl.concat([pl.read_csv(path, schema_overrides=kinds) for path in files])
     held = (pl.col("low") <= pl.col("truth")) & (pl.col("truth") <= pl.col("high"))
     return rows.group_by([*CELL, "way"]).agg(
         pl.len().alias("studies"),
@@ -168,7 +176,7 @@ def show(keep: Path) -> None:
     found = {(*row[:5], row[5]): row[6:] for row in table(keep).iter_rows()}
     cells = sorted({key[:3] for key in found}, key=lambda cell: (cell[1], cell[2], get_args(Erring).index(cell[0])))
     print("held: share of 95 % intervals that hold the truth (all queries: 1 less it are false alarms); half: median")
-    print("half-width; to as is, to whole: the calibrated half-width by that of the others")
+    print("half-width; to as is, to whole: the calibrated half-width by that of the others; -: refused")
     heads = "".join(f"{way:>17}" for way in WAYS)
     print(
         f"{'judge':<12}{'queries':>7}{'gold':>6}{'studies':>8}  {'measure':<8}{'about':<6}{heads}  to as is  to whole"
