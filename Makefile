@@ -85,6 +85,7 @@ bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/judges.py
 	$(BIN)/python benchmarks/corrected.py
 	$(BIN)/python benchmarks/verdict.py
+	$(BIN)/python benchmarks/calibrated_verdict.py --keep $(VENV)/verdict --queries 100 --gold 300 --studies 20
 	$(BIN)/python benchmarks/planning.py
 	$(BIN)/python benchmarks/users.py
 	$(BIN)/python benchmarks/collect.py

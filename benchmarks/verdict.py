@@ -1,11 +1,10 @@
 """Does the verdict hold? False alarms, coverage and power of every method, in simulated comparisons with known truth.
 
     python benchmarks/verdict.py [--studies 2000] [--part verdict|seen|fixed|gold|power|draws]
-    python benchmarks/verdict.py --part calibrated [--studies 200] [--queries 100] [--gold 300]
 
-Prints: the calibrated judge against labels as they are, for sums and other measures; methods against judges, without
-and with a true difference; intervals for these queries only; documents drawn with care against uniformly; planned power
-against power realised; and how long 10,000 bootstrap draws of 10,000 queries and 20 systems take.
+Prints: methods against judges, without and with a true difference; intervals for these queries only; documents drawn
+with care against uniformly; planned power against power realised; and how long 10,000 bootstrap draws of 10,000 queries
+and 20 systems take. Labels are taken as they are; `calibrated_verdict.py` is about the calibrated judge.
 """
 
 from __future__ import annotations
@@ -20,19 +19,11 @@ from pathlib import Path
 
 import numpy as np
 
-from karat.estimate import Scorer
-from karat.estimate.estimate import Difference, Estimate
-from karat.estimate.evidence import Evidence
-from karat.estimate.gold_pool import pool_for
-from karat.estimate.gold_sample import Gold
+from karat.estimate.estimate import Estimate
 from karat.estimate.inversion import independent, inversion
-from karat.estimate.one_step import one_step
 from karat.estimate.pool import Pool
 from karat.estimate.ppi import powered
-from karat.measures import is_linear
-from karat.records.runs import together
 from karat.simulate import TwoSystems, two_systems
-from karat.simulate.graded_pair import graded_pair
 from karat.stats import mean_intervals
 from karat.stats.draw import draw, inclusion_probabilities
 from karat.stats.permutation import max_t
@@ -42,7 +33,6 @@ sys.path.append(str(Path(__file__).parents[1] / "tests"))
 from pools import pool_of_study
 
 JUDGES = ("fair", "lenient", "by document")
-GRADED = ("nDCG@10", "RR@10", "ERR@10", "DCG@10", "P@10")
 METHODS: dict[str, Callable[[Pool], Estimate]] = {
     "plain": lambda pool: Estimate.of_values("plain", pool.systems, pool.by_query(pool.predicted)),
     "ppi": powered,
@@ -91,69 +81,6 @@ def seen(studies: int) -> None:
             found = shares(judge, queries, gold, 0.05, studies)
             cells = "  ".join(f"{a:.3f} / {c:.3f}" for a, c in found.values())
             print(f"{judge:<12} {queries:>7} {gold:>5}  {cells}", flush=True)
-
-
-def one_graded(judge: str, queries: int, gold: int, shift: float, seed: int) -> dict[tuple[str, str, bool], Difference]:
-    """Differences by measure, way (calibrated, as is) and population, of one study with graded documents."""
-    study = graded_pair(queries, judge=judge, shift=shift, seed=seed)  # type: ignore[arg-type]
-    runs, labels = together(study.runs()), study.judgments()
-    weight = np.where(study.rank <= 10, 1 / np.log2(study.rank + 1.0), 0.0)
-    size = np.abs(weight[:, 1] - weight[:, 0])
-    counts = size > 0
-    chance = inclusion_probabilities(size, gold, floor=np.where(counts, 0.2 * gold / counts.sum(), 0.0))
-    known = Gold.of(study.gold(draw(chance, seed=seed + 1_000_000), np.where(counts, chance, 1.0)))
-    found, evidence = {}, None
-    for name in GRADED:
-        scorer = Scorer(labels, [name], draws=0)
-        asked = scorer.topics.queries["query"].to_list()
-        evidence = evidence or Evidence.of(runs, asked, scorer.topics, scorer.profile, known)
-        pool = pool_for(runs, asked, scorer, known)
-        assert pool is not None
-        measure = scorer.measures[0]
-        for fixed in (True, False):
-            if not is_linear(measure):
-                found[name, "calibrated", fixed] = one_step(runs, scorer, pool, evidence, fixed=fixed).difference(0, 1)
-                continue
-            calibration = evidence.calibration
-            gains = calibration.expected(measure.worth(calibration.grades, scorer.topics, scorer.profile))
-            sharp = pool.with_predicted(gains[evidence.rows(pool.docs)])
-            found[name, "calibrated", fixed] = powered(sharp, fixed=fixed, tuned=False, labels=pool).difference(0, 1)
-            found[name, "as is", fixed] = powered(pool, fixed=fixed).difference(0, 1)
-    return found
-
-
-def graded_truth(judge: str, queries: int, shift: float, seed: int) -> dict[str, float]:
-    study = graded_pair(queries, judge=judge, shift=shift, seed=seed)  # type: ignore[arg-type]
-    runs = together(study.runs())
-    scores = Scorer(study.judgments(study.truth), list(GRADED), draws=0).score(runs).means
-    a, b = (scores.filter(scores["system"] == name)["value"].to_list() for name in "AB")
-    return {name: y - x for name, x, y in zip(GRADED, a, b, strict=True)}
-
-
-def calibrated(studies: int, queries: int, gold: int) -> None:
-    """No true difference over all queries that might have been asked; on the very queries of a study there is one."""
-    print(
-        f"\nGraded documents, {queries} queries, {gold} gold labels, no true difference; {studies:,} studies, seeds 0.."
-    )
-    print("held: share of 95 % intervals that hold the truth; half: their median half-width; ratio: to labels as is")
-    print(f"{'judge':<12} {'measure':<8} {'queries':<7} {'held':>6} {'half':>8} {'as is':>6} {'half':>8} {'ratio':>6}")
-    for judge in ("fair", "lenient", "by document", "by query", "useless"):
-        rows = [one_graded(judge, queries, gold, 0.0, seed) for seed in range(studies)]
-        truths = [graded_truth(judge, queries, 0.0, seed) for seed in range(studies)]
-        for name in GRADED:
-            for fixed in (True, False):
-                right = np.array([truth[name] if fixed else 0.0 for truth in truths])
-                cells = ""
-                halves = []
-                for way in ("calibrated", "as is"):
-                    if (name, way, fixed) not in rows[0]:
-                        continue
-                    ends = np.array([[row[name, way, fixed].low, row[name, way, fixed].high] for row in rows])
-                    halves.append(float(np.median((ends[:, 1] - ends[:, 0]) / 2)))
-                    held = ((ends[:, 0] <= right) & (right <= ends[:, 1])).mean()
-                    cells += f" {held:>6.3f} {halves[-1]:>8.4f}"
-                cells += f" {halves[0] / halves[1]:>6.2f}" if len(halves) > 1 else ""
-                print(f"{judge:<12} {name:<8} {'these' if fixed else 'all':<7}{cells}", flush=True)
 
 
 def these_queries(studies: int) -> None:
@@ -233,12 +160,8 @@ def many_draws() -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--studies", type=int, default=2000)
-    parser.add_argument("--part", choices=["verdict", "seen", "fixed", "gold", "power", "draws", "calibrated"])
-    parser.add_argument("--queries", type=int, default=100)
-    parser.add_argument("--gold", type=int, default=300)
+    parser.add_argument("--part", choices=["verdict", "seen", "fixed", "gold", "power", "draws"])
     asked = parser.parse_args()
-    if asked.part in (None, "calibrated"):
-        calibrated(min(asked.studies, 200), asked.queries, asked.gold)
     if asked.part in (None, "draws"):
         many_draws()
     if asked.part in (None, "fixed"):

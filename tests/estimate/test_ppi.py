@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 from statistics import NormalDist
 
@@ -10,7 +11,7 @@ import polars as pl
 import pytest
 
 from karat.estimate.pool import Pool
-from karat.estimate.ppi import powered
+from karat.estimate.ppi import out_of_reach, powered
 
 Y = [0, 1, 1, 0, 1, 0, 0, 1, 1, 0]
 F = [0.1, 0.8, 0.6, 0.3, 0.9, 0.2, 0.4, 0.7, 0.5, 0.1]
@@ -79,3 +80,26 @@ def test_good_predictions_narrow_the_interval_and_useless_ones_do_not_widen_it()
             ratios[kind].append(np.sqrt(found / alone))
     assert np.mean(ratios["good"]) < 0.65
     assert np.mean(ratios["useless"]) < 1.02
+
+
+def test_a_rare_document_that_was_drawn_does_not_make_the_gold_labels_unfit() -> None:
+    """Of twenty shared documents with a chance of 1 in 200 one is drawn in every tenth study, and stands for 200."""
+    alone, shared = 2000, 20
+    weight = np.concatenate([np.tile([[1.0, 0.0], [0.0, 1.0]], (alone // 2, 1)), np.tile([1.0, 0.9], (shared, 1))])
+    drawn = np.arange(alone + shared) % 4 < 2
+    drawn[alone:] = np.arange(shared) == 3
+    n = alone + shared
+    pool = Pool(
+        systems=("A", "B"),
+        queries=tuple(map(str, range(n))),
+        docs=pl.DataFrame(),
+        query=np.arange(n),
+        weight=weight,
+        rank=np.ones(n, int),
+        predicted=np.zeros(n),
+        gold=np.where(drawn, 1.0, np.nan),
+        probability=np.where(drawn, np.where(np.arange(n) < alone, 0.5, 0.005), np.nan),
+    )
+    assert out_of_reach(pool) == ""
+    # Without a chance for what only B shows, they are unfit.
+    assert "only B shows" in out_of_reach(replace(pool, gold=np.where(weight[:, 1] == 1.0, np.nan, pool.gold)))

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from karat.errors import BadInput
+from karat.errors import BadInput, Undefined
 from karat.judges import (
     against_gold,
     distribution,
@@ -105,3 +105,10 @@ def test_intervals_for_judges_like_these_are_wider() -> None:
         sample, fixed = (figure(panel, judges=judges).frame for judges in ("sample", "fixed"))  # type: ignore[operator]
         width = [(f["high"] - f["low"]).drop_nans().mean() for f in (sample, fixed)]
         assert width[0] > 1.2 * width[1]
+
+
+def test_two_judges_on_a_side_who_labelled_unlike_many_are_too_few_for_a_finding() -> None:
+    """Two means of 162 and 126 labels have less than one degree of freedom: no interval, and no other reason given."""
+    panel = study(np.random.default_rng([20261116, 5, 119]), 5)
+    with pytest.raises(Undefined, match="judges enough on either side"):
+        find_bias(panel, ["device"])

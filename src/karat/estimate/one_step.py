@@ -11,9 +11,9 @@ chapter 25, with the sampling design of Horvitz and Thompson (JASA 1952).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 import numpy.typing as npt
@@ -23,13 +23,14 @@ from karat.estimate.calibration import FEWEST
 from karat.estimate.estimate import Estimate
 from karat.estimate.evidence import Evidence
 from karat.estimate.pool import Pool
-from karat.estimate.ppi import check_gold, designed, never_wrong, notes_on_gold, reaches_all
+from karat.estimate.ppi import check_gold, designed, never_wrong, reaches_all
 from karat.estimate.scoring import Scorer
 from karat.measures import Lists, Measure, Topics, match
 from karat.records import Judgments, Runs
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
 
 #: Draws of the grades: what chance they leave is small beside what the gold sample leaves.
 DRAWS = 64
@@ -44,8 +45,14 @@ def one_step(
 
     `pool` has the documents that the systems show, with the judge's labels, as `pool_for` makes it.
     """
+    return corrected(runs, scorer, pool, evidence, seed)(fixed=fixed)
+
+
+def corrected(runs: Runs, scorer: Scorer, pool: Pool, evidence: Evidence, seed: int = 0) -> Callable[..., Estimate]:
+    """The same for either population, `fixed` or not: what takes long is done once."""
     check_gold(pool)
-    mine = evidence.rows(pool.docs)[pool.drawn]
+    rows = evidence.rows(pool.docs)
+    mine, shown = rows[pool.drawn], rows[rows >= 0]
     # Gold labels of documents that no list shows count for themselves alone.
     apart = np.setdiff1d(np.flatnonzero(~np.isnan(evidence.grade)), mine)
     drawn = Drawn.of(runs, scorer, evidence, apart, seed)
@@ -56,13 +63,11 @@ def one_step(
         ends = (np.full(len(mine), end) for end in (0, len(drawn.grades) - 1))
         lowest, highest = (drawn.changes(base, mine, end) for end in ends)
         widest = highest - lowest
-    rows = evidence.rows(pool.docs)
-    hidden = np.setdiff1d(np.arange(len(evidence.grade)), rows[rows >= 0])
+    hidden = np.setdiff1d(np.arange(len(evidence.grade)), shown)
     own = reaches_all(pool) and _knows_hidden(evidence, hidden)
     expected = drawn.by_query(base, pool.queries)
-    notes = notes_on_gold(pool, 1.0, fixed, unseen, own)
-    more = drawn.by_hidden(rows[rows >= 0], pool.queries) if len(hidden) else None
-    return designed(pool, expected, change, widest, fixed=fixed, notes=notes, has_scores=own, more=more)
+    more = drawn.by_hidden(shown, pool.queries) if len(hidden) else None
+    return partial(designed, pool, expected, change, widest, has_scores=own, more=more)
 
 
 def _knows_hidden(evidence: Evidence, hidden: Ints) -> bool:
@@ -136,17 +141,19 @@ class Drawn:
         return self.lists.keys["system"].replace_strict(names, np.arange(len(names))).to_numpy().astype(np.int64)
 
     def by_query(self, scores: Floats, queries: Sequence[str]) -> Floats:
-        """A list's score each, as a row for each of these queries and a column for each system; 0 for no list."""
+        """A list's score each, as a row for each of these queries and a column for each system; 0 for no list.
+
+        Where lists have several scores, these come first, as a dimension of their own.
+        """
         place = {name: number for number, name in enumerate(queries)}
-        found = np.zeros((len(queries), int(self.system.max()) + 1))
-        found[[place[name] for name in self.lists.keys["query"]], self.system] = scores
+        found = np.zeros((*scores.shape[1:], len(queries), int(self.system.max()) + 1))
+        found[..., [place[name] for name in self.lists.keys["query"].to_list()], self.system] = scores.T
         return found
 
     def by_hidden(self, shown: Ints, queries: Sequence[str]) -> Floats:
         """How far the systems' scores vary with the grades of documents that no list shows: their covariance."""
         scores = self.scores(shown, self.draws[shown, 0])
-        means = np.stack([self.by_query(column, queries).mean(axis=0) for column in scores.T])
-        return np.atleast_2d(np.cov(means, rowvar=False))
+        return np.atleast_2d(np.cov(self.by_query(scores, queries).mean(axis=1), rowvar=False))
 
     def changes(self, base: Floats, documents: Ints, places: Ints) -> Floats:
         """What knowing one document's grade changes about the expected score (`base`) of each system.
@@ -157,16 +164,42 @@ class Drawn:
         list_of = np.full((len(self.lists.topics), systems), -1)
         list_of[self.lists.topic, self.system] = np.arange(len(self.lists))
         found = np.zeros((len(documents), systems))
-        # One document of each query at a time, all queries at once: queries do not touch each other.
+        # One document of each query at a time, all queries that have one at once: they do not touch each other.
         order = np.argsort(topic, kind="stable")
         turn = np.empty(len(documents), np.int64)
         turn[order] = np.arange(len(documents)) - np.searchsorted(topic[order], topic[order])
         for number in range(int(turn.max(initial=-1)) + 1):
             mine = np.flatnonzero(turn == number)
-            moved = self.scores(documents[mine], places[mine]).mean(axis=1) - base
+            some, lists, number_of = self._only(topic[mine])
+            moved = np.zeros(len(self.lists))
+            moved[lists] = some.scores(number_of[documents[mine]], places[mine]).mean(axis=1) - base[lists]
             rows = list_of[topic[mine]]
             found[mine] = np.where(rows >= 0, moved[rows], 0.0)
         return found
+
+    def _only(self, some: Ints) -> tuple[Drawn, Bools, Ints]:
+        """The lists of some topics alone; which lists these are, and the new number of each of their documents."""
+        lists, topics = self.lists, self.lists.topics
+        kept = np.zeros(len(topics), bool)
+        kept[some] = True
+        of_list, of_doc = kept[lists.topic], kept[topics.topic]
+        topic, number, doc = (np.cumsum(which) - 1 for which in (kept, of_list, of_doc))
+        few = lists.where(of_list[lists.row_list])
+        few = replace(
+            few,
+            topic=topic[lists.topic[of_list]],
+            size=lists.size[of_list],
+            row_list=number[few.row_list],
+            doc=doc[few.doc],
+            topics=replace(
+                topics,
+                queries=pl.DataFrame({"topic": np.arange(int(kept.sum()))}),
+                topic=topic[topics.topic[of_doc]],
+                label=topics.label[of_doc],
+                _memo={},
+            ),
+        )
+        return replace(self, lists=few, draws=self.draws[of_doc]), of_list, doc
 
 
 def _topics(evidence: Evidence, topics: Topics) -> Topics:

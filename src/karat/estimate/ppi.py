@@ -57,11 +57,10 @@ def powered(pool: Pool, *, fixed: bool = False, tuned: bool = True, labels: Pool
     # Where no label was wrong, one might have been, by as much as gains differ.
     gains = np.concatenate([labels.predicted, labels.gold[labels.drawn], [0.0]])
     widest = float(np.ptp(gains)) * pool.weight[pool.drawn] if unseen else None
-    notes = notes_on_gold(pool, weight, fixed, unseen)
     known = _known(pool) if fixed else None
     # What counts alike for all systems, and has no gold labels, keeps the judge's word as it is.
     believed = np.where(pool.matters | reaches_all(pool), weight, 1.0) * pool.predicted
-    return designed(pool, pool.by_query(believed), change, widest, fixed=fixed, notes=notes, known=known)
+    return designed(pool, pool.by_query(believed), change, widest, fixed=fixed, weight=weight, known=known)
 
 
 def designed(
@@ -71,7 +70,7 @@ def designed(
     widest: Floats | None = None,
     *,
     fixed: bool,
-    notes: list[str],
+    weight: float = 1.0,
     known: Bools | None = None,
     has_scores: bool | None = None,
     more: Floats | None = None,
@@ -79,10 +78,11 @@ def designed(
     """The estimate from what is expected of each query and what each gold document changes about it.
 
     `expected` has a row per query, `change` one per gold document of the pool, both a column per system. `widest` is
-    the most that a gold document could have changed, where no gold label contradicts the judge. `more` is what else
-    the scores vary by: their covariance.
+    the most that a gold document could have changed, where no gold label contradicts the judge. `weight` is the
+    judge's; `more` is what else the scores vary by: their covariance.
     """
     has_scores = reaches_all(pool) if has_scores is None else has_scores
+    notes = notes_on_gold(pool, weight, fixed, widest is not None, has_scores)
     matters, inverse, query = pool.matters[pool.drawn], pool.inverse[pool.drawn], pool.query[pool.drawn]
     if not has_scores:
         # What counts alike for all systems cancels between them: the prediction stands for it in their scores.
@@ -168,7 +168,9 @@ def _spread(pool: Pool, mine: Bools) -> float:
     """How far the number that the gold labels of these documents stand for may be off, had all had a chance."""
     drawn = pool.drawn & pool.matters
     each = float((pool.inverse[drawn] * (pool.inverse[drawn] - 1)).sum() / pool.inverse[drawn].sum())
-    return float(np.sqrt(int(mine.sum()) * each))
+    # Where they are rarer than most, the one that was drawn stands for many, and says so itself.
+    own = float((pool.inverse[mine] * (pool.inverse[mine] - 1)).sum())
+    return float(np.sqrt(max(int(mine.sum()) * each, own)))
 
 
 def reaches_all(pool: Pool) -> bool:
@@ -241,9 +243,9 @@ def _degrees_by_document(pool: Pool, change: Floats, chance: Floats) -> Floats:
     return degrees
 
 
-def notes_on_gold(pool: Pool, weight: float, fixed: bool, unseen: bool, has_scores: bool | None = None) -> list[str]:
+def notes_on_gold(pool: Pool, weight: float, fixed: bool, unseen: bool, has_scores: bool) -> list[str]:
     """What a reader of the estimate should know about the gold labels."""
-    notes, has_scores = [], reaches_all(pool) if has_scores is None else has_scores
+    notes = []
     used = pool.drawn & pool.matters
     if not has_scores:
         notes.append(

@@ -84,7 +84,10 @@ def find_bias(
     notes = [*panel.notes, *drawn, *about]
     found = [slice_ for side in sides for slice_ in _looked_at(side, min_pairs, min_queries, level)]
     if not found:
-        raise Undefined(f"no slice has {min_pairs} pairs of {min_queries} queries inside and outside; ask for fewer")
+        raise Undefined(
+            f"no slice has {min_pairs} pairs of {min_queries} queries inside and outside, and judges enough on either "
+            "side for an interval; ask for fewer"
+        )
     adjusted = benjamini_hochberg([s.p for s in found])
     found = [replace(s, p_bh=float(a)) for s, a in zip(found, adjusted, strict=True)]
     kept, because = _standing(found, q)
@@ -100,10 +103,10 @@ def find_bias(
         order += sorted(set(range(len(found))) - set(order), key=lambda i: found[i].p)
     said = [finding_of(found[i], level) for i in kept]
     if not said:
-        usual = float(np.median([s.reach for s in found if s.side.kind == "bias"]))
-        notes.insert(
-            0, f"the intervals reach {usual:.2f} of a grade to each side in the middle: less would not be seen"
-        )
+        reach = [s.reach for s in found if s.side.kind == "bias"]
+        if reach:
+            usual = f"{np.median(reach):.2f}"
+            notes.insert(0, f"the intervals reach {usual} of a grade to each side in the middle: less would not be seen")
         said = [f"no bias found: no group errs otherwise in one of {looked} than on the rest"]
     more = len(said) - 1
     first = said[0] + (f"; {count(more, 'further finding')}" if more else "")

@@ -50,6 +50,8 @@ class Lists:
 
     def where(self, rows: Bools) -> Lists:
         """The same lists with fewer rows."""
+        if rows.all():
+            return self
         return replace(
             self,
             row_list=self.row_list[rows],

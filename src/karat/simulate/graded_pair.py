@@ -17,8 +17,9 @@ Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
 #: How a judge may err: alike everywhere; kinder to what only B shows; more on some documents; more or less kindly on
-#: each query; or with no regard to the documents.
-Erring = Literal["fair", "lenient", "by document", "by query", "useless"]
+#: each query; likewise but hardly ever in the order of a query's documents, as a strong LLM; or with no regard to the
+#: documents.
+Erring = Literal["fair", "lenient", "by document", "by query", "llm", "useless"]
 #: Grades from 0 to 3 are cut here on a logistic scale: 60 % of a middling query's documents are worth nothing.
 CUTS = np.array([0.4, 1.4, 2.6])
 #: What both show, what each shows alone, and what neither shows: documents of each query.
@@ -97,8 +98,11 @@ def _labels(rng: np.random.Generator, truth: Floats, kind: Ints, query: Ints, ju
     elif judge == "by document":
         noise = rng.choice([0.2, 1.2], len(truth))
         bias = 0.4 * (noise > 1)
-    elif judge == "by query":
+    elif judge in ("by query", "llm"):
+        noise *= 0.5 if judge == "llm" else 1.0
         bias = rng.normal(0.0, 0.7, int(query[-1]) + 1)[query]
     elif judge != "fair":
-        raise BadInput.at("the judge", expected="fair, lenient, by document, by query or useless", found=repr(judge))
+        raise BadInput.at(
+            "the judge", expected="fair, lenient, by document, by query, llm or useless", found=repr(judge)
+        )
     return np.clip(np.rint(truth + bias + noise * rng.normal(size=len(truth))), 0, 3)
