@@ -47,6 +47,8 @@ class Estimate:
     known: npt.NDArray[np.bool_] | None = None
     #: Whether each system's own score is estimated, not only the differences between them.
     has_scores: bool = True
+    #: What each gold label adds to the scores, a column per system; none where the estimate is no sum over gold labels.
+    parts: Floats | None = None
 
     @classmethod
     def of_values(

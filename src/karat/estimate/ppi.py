@@ -96,6 +96,7 @@ def designed(
         unseen = widest.T @ ((rate * matters * chance)[:, None] * widest)
     columns = [totals(query, inverse * change[:, s], n) for s in range(len(pool.systems))]
     values = expected + np.column_stack(columns)
+    parts = inverse[:, None] * change / n
     if fixed:
         covariance = change.T @ (chance[:, None] * change) + unseen + beside
         degrees = _degrees_by_document(pool, change, chance)
@@ -111,11 +112,12 @@ def designed(
             tuple(notes),
             known,
             has_scores,
+            parts,
         )
     estimate = Estimate.of_values(
         "ppi", pool.systems, values, df=_degrees_by_query(pool), n_gold=n_gold, notes=tuple(notes)
     )
-    estimate = replace(estimate, has_scores=has_scores, covariance=estimate.covariance + beside)
+    estimate = replace(estimate, has_scores=has_scores, covariance=estimate.covariance + beside, parts=parts)
     if not unseen.any():
         return estimate
     # The values by query do not vary with what was not seen, so tests on them alone are left out.
