@@ -15,6 +15,7 @@ from karat.comparison.on_the_way import FIRST_LOOK, Clear, OnTheWay, look
 from karat.comparison.peeking import Look
 from karat.comparison.prepared import Prepared, one_measure
 from karat.errors import BadInput, Undefined
+from karat.estimate.ppi import ONLY_DIFFERENCES
 from karat.labels import split_gold
 from karat.measures import Profile
 from karat.records import Judgments, LabelsLike, RunsLike
@@ -42,7 +43,8 @@ class Live(ResultBase):
     - `labels` are there of those `drawn`; `waiting` are still to come, and of the others somebody could not tell;
     - `more`: after how many more labels it should be clear, none where those drawn will not do; `clear_at`: after how
       many it was;
-    - `looks`: the course, a row for each look: labels, difference, low, high.
+    - `looks`: the course, a row for each look: labels, difference, low, high; `ahead`: how the interval would go on if
+      the difference stayed as it is.
     """
 
     measure: str
@@ -61,6 +63,7 @@ class Live(ResultBase):
     clear_at: int | None
     outlook: str
     looks: pl.DataFrame
+    ahead: pl.DataFrame
     level: float = 0.95
     population: str = "sample"
     margin: float | None = None
@@ -108,6 +111,7 @@ class Live(ResultBase):
             "queries": self.population,
             **{name: None if math.isnan(getattr(self, name)) else getattr(self, name) for name in numbers},
             "looks": rows_of(self.looks),
+            "ahead": rows_of(self.ahead),
             "notes": list(self.notes),
         }
 
@@ -217,8 +221,17 @@ def _told(common: dict[str, Any], course: list[OnTheWay], arrived: Arrived, marg
         looks=pl.DataFrame(
             [(one.labels, one.once.difference, one.low, one.high) for one in course], schema=LOOKS, orient="row"
         ),
-        notes=(*notes, *now.notes),
+        ahead=_ahead(now, arrived.waiting),
+        notes=(*notes, *(note for note in now.notes if note != ONLY_DIFFERENCES)),
     )
+
+
+def _ahead(now: OnTheWay, waiting: int) -> pl.DataFrame:
+    """The interval after each eighth of the labels that are still to come, if the difference stays as it is."""
+    steps = sorted({math.ceil(waiting * part / 8) for part in range(1, 9)}) if waiting else []
+    stays = now.once.difference
+    rows = [(now.labels + more, stays, stays - now.reach(more), stays + now.reach(more)) for more in steps]
+    return pl.DataFrame(rows, schema=LOOKS, orient="row")
 
 
 def _outlook(now: OnTheWay, ahead: tuple[int, Clear] | None, arrived: Arrived, margin: float | None) -> str:
@@ -281,4 +294,5 @@ def _without(common: dict[str, Any], state: State, why: str) -> Live:
         clear_at=None,
         outlook=why,
         looks=pl.DataFrame(schema=LOOKS),
+        ahead=pl.DataFrame(schema=LOOKS),
     )

@@ -29,6 +29,11 @@ Bools = npt.NDArray[np.bool_]
 FEWEST_GOLD = 2
 #: Why two systems cannot differ.
 SAME_LISTS = "the systems show the same documents with the same weights"
+#: What the gold labels say nothing about, where they were drawn for a difference.
+ONLY_DIFFERENCES = (
+    "the gold labels are for telling these systems apart: documents that count alike for all keep the judge's labels in "
+    "each system's own score, and only differences have intervals"
+)
 #: With fewer queries that hold such a gold label, an interval is a guess.
 FEW = 10
 #: With fewer gold labels that count, too.
@@ -248,10 +253,7 @@ def notes_on_gold(pool: Pool, weight: float, fixed: bool, unseen: bool, has_scor
     notes, has_scores = [], reaches_all(pool) if has_scores is None else has_scores
     used = pool.drawn & pool.matters
     if not has_scores:
-        notes.append(
-            "the gold labels are for telling these systems apart: documents that count alike for all keep the judge's "
-            "labels in each system's own score, and only differences have intervals"
-        )
+        notes.append(ONLY_DIFFERENCES)
     idle = int((pool.drawn & ~pool.matters).sum())
     if idle and len(pool.systems) > 1 and has_scores:
         notes.append(

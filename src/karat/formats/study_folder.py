@@ -6,7 +6,7 @@ import secrets
 import tomllib
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from karat.errors import BadInput
 from karat.formats.read import read_documents, read_queries, read_runs, read_subtopics
 from karat.formats.tasks import TaskTable, read_tasks
 from karat.records import Documents, PathLike, Queries, Runs, Source
-from karat.records.design import Aspect, Platform, Rules, StudyDesign
+from karat.records.design import Aspect, Compared, Platform, Rules, StudyDesign
 from karat.records.runs import ranked
 from karat.records.scale import Level, Scale
 
@@ -55,6 +55,7 @@ KNOWN: dict[str, dict[str, tuple[type, ...]]] = {
         "tasks": (int,),
         "prolific_studies": (list,),
     },
+    "live": {"measure": (str,), "systems": (list,), "margin": (int, float), "queries": (str,)},
 }
 
 
@@ -67,6 +68,7 @@ class StudyFolder:
     #: The scale, and the rules for further labels, where study.toml says them: labels in files may be others' else.
     scale: Scale | None = None
     rules: Rules | None = None
+    live: Compared = field(default_factory=Compared)
 
     def file(self, what: str) -> Path | None:
         """The file that holds queries, documents, tasks, ..., if there is one."""
@@ -126,7 +128,14 @@ def read_study(path: PathLike) -> StudyFolder:
         study = _study(said, str(file), folder)
         says_scale = "levels" in said.get("scale", {})
         says_rules = bool({"labels", "third_when_apart_by"} & {*said.get("overlap", {})})
-        return StudyFolder(folder, study, study.scale if says_scale else None, study.rules if says_rules else None)
+        live = said.get("live", {})
+        return StudyFolder(
+            folder,
+            study,
+            study.scale if says_scale else None,
+            study.rules if says_rules else None,
+            Compared(**live | {"systems": tuple(str(name) for name in live.get("systems", ()))}),
+        )
     except BadInput as error:
         # Rules and scales check themselves, and do not know where they were written.
         raise (error if str(error).startswith(str(file)) else BadInput(f"{file}: {error}")) from None

@@ -160,7 +160,8 @@ def plan_gold_queries(
     3
 
     For measures that are no sums over documents: nDCG, AP, RR, ERR. All queries are as likely as each other. Without a
-    cutoff, documents that nobody labelled are left out: they count as not relevant.
+    cutoff, documents that nobody labelled are left out: they count as not relevant. The column `order` keeps the
+    documents of a query together in the judging app.
     """
     one = _one(measure)
     _check_number(n)
@@ -181,7 +182,8 @@ def plan_gold_queries(
         pl.lit(None, dtype=pl.Float64).alias("label"), pl.lit(chosen / len(queries)).alias("probability")
     )
     systems = tuple(lists.systems)
-    return GoldPlan(_shuffled(frame, seed), str(one), systems, docs.height, docs.height, np.nan, seed, (), len(queries))
+    frame = _shuffled(frame, seed).with_row_index("order", 1).select(*frame.columns, pl.col("order").cast(pl.Int64))
+    return GoldPlan(frame, str(one), systems, docs.height, docs.height, np.nan, seed, (), len(queries))
 
 
 def _shuffled(frame: pl.DataFrame, seed: int) -> pl.DataFrame:
