@@ -24,6 +24,7 @@ FUNCTIONS = [
     "corrected_difference",
     "corrected_score",
     "label_in_context",
+    "live_verdict",
     "parse_measure",
     "pilot_variance",
     "plan_context",

@@ -11,7 +11,7 @@ import pytest
 
 import karat as kt
 from karat.comparison.arrived import Arrived
-from karat.comparison.live import live_verdict
+from karat.comparison.live_verdict import live_verdict
 from karat.comparison.on_the_way import OnTheWay, look
 from karat.comparison.prepared import Prepared, one_measure
 from karat.errors import BadInput
@@ -83,8 +83,11 @@ def test_labels_that_came_query_by_query_are_no_random_part() -> None:
     found = live_verdict(STUDY.judgments(), STUDY.runs(), "P@10", gold=first(GOLD.sort("query"), 50))
     assert found.state == "cannot say"
     assert "query by query" in found.finding
-    # When all are there, it does not matter any more.
-    assert live_verdict(STUDY.judgments(), STUDY.runs(), "P@10", gold=GOLD.sort("query")).state == "stop"
+    # When all are there, it does not matter any more; but no early look is made up from such an order.
+    whole = live_verdict(STUDY.judgments(), STUDY.runs(), "P@10", gold=GOLD.sort("query"))
+    assert whole.state == "stop"
+    assert whole.looks["labels"].to_list() == [100]
+    assert any("earlier looks are not shown" in note for note in whole.notes)
 
 
 def test_who_cannot_tell_is_counted_and_nobody_waits_for_it() -> None:

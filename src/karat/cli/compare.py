@@ -123,7 +123,9 @@ def compare(
     if live:
         options.refuse(*NOT_LIVE, why="--live tells how far one difference is")
         kept = {name: asked[name] for name in ("calibrate", "consensus", "margin", "complete", "level")}
-        live_state(labels, files, names, gold, reading, form, watch, kept | {"queries": queries_are, "profile": profile})
+        live_state(
+            labels, files, names, gold, reading, form, watch, kept | {"queries": queries_are, "profile": profile}
+        )
         return
     options.refuse("watch", why="it goes with --live")
     by_rank = profile_named(profile).order == "rank"

@@ -16,7 +16,8 @@ from karat.cli.inputs import Reading, run_files
 from karat.cli.results import print_result, tell_as
 from karat.cli.runs import read_several
 from karat.cli.tables import console, say
-from karat.comparison.live import Live, Memo, live_verdict
+from karat.comparison.live import Live
+from karat.comparison.live_verdict import Memo, live_verdict
 from karat.errors import BadInput
 from karat.formats.study_folder import read_study
 from karat.measures import profile_named
@@ -25,8 +26,19 @@ from karat.records.design import Compared
 from karat.study.live_inputs import two_of
 
 #: Options of `karat compare` that do nothing with --live.
-NOT_LIVE = ("method", "by", "queries", "moved", "fail_if_worse", "fail_unless_better", "weights", "peek", "by_query")
-NOT_LIVE += ("draws", "seed")
+NOT_LIVE = (
+    "method",
+    "by",
+    "queries",
+    "moved",
+    "fail_if_worse",
+    "fail_unless_better",
+    "weights",
+    "peek",
+    "by_query",
+    "draws",
+    "seed",
+)
 #: How many of the latest looks are shown.
 SHOWN = 8
 
@@ -74,7 +86,13 @@ def _design(labels: str) -> Compared:
 
 
 def _now(
-    labels: str, gold: str | None, reading: Reading, runs: list[Runs], measure: object, asked: dict[str, Any], memo: Memo
+    labels: str,
+    gold: str | None,
+    reading: Reading,
+    runs: list[Runs],
+    measure: object,
+    asked: dict[str, Any],
+    memo: Memo,
 ) -> Live:
     study = reading.study(labels, gold=gold)
     if study.gold is None:

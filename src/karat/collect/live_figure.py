@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from karat.comparison.live import Memo, live_verdict
+from karat.comparison.live_verdict import Memo, live_verdict
 from karat.errors import KaratError
 from karat.formats.study_folder import StudyFolder
 from karat.study.live_inputs import live_inputs

@@ -3,7 +3,8 @@
 from karat.comparison.by_group import GroupComparison, by_group, groups_of
 from karat.comparison.comparison import Comparison
 from karat.comparison.gate import gate
-from karat.comparison.live import Live, live_verdict
+from karat.comparison.live import Live
+from karat.comparison.live_verdict import live_verdict
 from karat.comparison.many_measures import by_measure
 from karat.comparison.moved import moved
 from karat.comparison.verdict import compare

@@ -8,14 +8,14 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
-from karat.errors import BadInput, Undefined
+from karat.errors import BadInput
 from karat.estimate.gold_sample import Gold
 from karat.labels import select
 from karat.labels.order import in_order
 from karat.records import Judgments
 
 PAIR = ["query", "doc"]
-#: Labels that come query by query would come out of this many random orders by chance as rarely as once.
+#: An order is taken for random unless the queries met are fewer than in all of so many random orders.
 ORDERS = 999
 
 
@@ -100,16 +100,16 @@ class Arrived:
         label = pl.when(pl.col("first")).then(pl.col("label"))
         return Gold.of(replace(self.judgments, frame=frame.with_columns(label=label).drop("first")))
 
-    def check_order(self) -> None:
-        """`Undefined` where labels came in query by query: then those of a look are no random part of the draw."""
+    @cached_property
+    def is_random(self) -> bool:
+        """Whether labels came in random order, for all that shows: the first half is of as many queries as such are.
+
+        Those that came query by query are no random part of the draw: what the gold labels of a query teach of its
+        other documents, they teach of no other query's.
+        """
+        half = self.labels // 2
         sizes = self.docs.group_by("query").len()["len"].to_numpy()
-        met = int(self.docs.head(self.labels)["query"].n_unique())
+        met = int(self.docs.head(half)["query"].n_unique())
         query = np.repeat(np.arange(len(sizes)), sizes)
         rng = np.random.default_rng(0)
-        for _ in range(ORDERS):
-            if len(np.unique(rng.permutation(query)[: self.labels])) <= met:
-                return
-        raise Undefined(
-            f"the labels came in query by query ({self.labels:,} labels are of {met:,} queries only), and a figure on "
-            "the way needs a random part of the draw; wait until all labels are in, and then: karat compare"
-        )
+        return any(len(np.unique(rng.permutation(query)[:half])) <= met for _ in range(ORDERS))

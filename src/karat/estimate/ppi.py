@@ -31,8 +31,8 @@ FEWEST_GOLD = 2
 SAME_LISTS = "the systems show the same documents with the same weights"
 #: What the gold labels say nothing about, where they were drawn for a difference.
 ONLY_DIFFERENCES = (
-    "the gold labels are for telling these systems apart: documents that count alike for all keep the judge's labels in "
-    "each system's own score, and only differences have intervals"
+    "the gold labels are for telling these systems apart: documents that count alike for all keep the judge's "
+    "labels in each system's own score, and only differences have intervals"
 )
 #: With fewer queries that hold such a gold label, an interval is a guess.
 FEW = 10
