@@ -26,6 +26,7 @@ FUNCTIONS = [
     "corrected_runs",
     "corrected_score",
     "label_in_context",
+    "live_verdict",
     "parse_measure",
     "pilot_variance",
     "plan_context",

@@ -5,6 +5,7 @@ from karat import plan as plan
 from karat import validity as validity
 from karat.comparison import Comparison as Comparison
 from karat.comparison import compare as compare
+from karat.comparison import live_verdict as live_verdict
 from karat.context import add_company as add_company
 from karat.context import compare_predictors as compare_predictors
 from karat.context import context_accuracy as context_accuracy

@@ -44,6 +44,7 @@ class Served:
 
 def serve(database: str, **more: Any) -> Served:
     """A study with three documents of a query, two runs and a trap."""
+    live = more.pop("live", None)
     rules = more.pop("rules", Rules(labels=2, judges_per_pair=2, hours_apart=0))
     study = StudyDesign(uuid4().hex, "Served", Scale.parse("bad, fair, good"), rules=rules, **more)
     store = Store.open(database, study)
@@ -61,7 +62,7 @@ def serve(database: str, **more: Any) -> Served:
         queries=Queries.of([{"query": "q", "text": "hooves"}]), documents=Documents.of(documents), runs=runs
     )
     set_password(store, "lead", PASSWORD)
-    return Served(create_app(study, store, material), store)
+    return Served(create_app(study, store, material, live=live), store)
 
 
 @pytest.fixture

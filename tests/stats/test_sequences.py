@@ -7,7 +7,7 @@ import pytest
 from scipy.special import lambertw, stdtr
 
 from karat.errors import BadInput
-from karat.stats.sequences import best_r, reaches
+from karat.stats.sequences import best_r, reach_to_the_end, reaches
 
 
 def test_the_reach_by_hand() -> None:
@@ -65,3 +65,32 @@ def test_one_may_look_after_every_query(kind: str, plan: int) -> None:
     # Two standard errors over 2,000 studies; over 30,000 (seed 12345) the highest of these cells is 0.044.
     assert by_sequence <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / 2000)
     assert by_t > 0.3
+
+
+def test_the_reach_to_a_planned_end_by_hand() -> None:
+    # O'Brien and Fleming's: z(1 - 0.04/4) = 2.326348 standard errors at the end, times 3/2 where the variance is 9/4 of
+    # the end's: 2.326348 * 2.25 / 1.5 = 3.489522 standard errors of the look.
+    assert reach_to_the_end(1.0, 1.0, 2.0) == pytest.approx(2.326348, abs=1e-6)
+    assert reach_to_the_end(2.25, 1.0, 2.0) == pytest.approx(2.326348 * 2.25, abs=1e-6)
+    # Early on the mixture is the narrower: x = 1 and r solving x = log(1 + x) - 2 log(0.01), 11.7545.
+    late = np.sqrt(2.0 * 2 * (11.7545 + 1) / 11.7545 * np.log(np.sqrt(11.7545 + 1) / 0.01))
+    assert reach_to_the_end(2.0, 1.0, 2.0, later=True) == pytest.approx(late, abs=1e-4)
+    assert reach_to_the_end(40.0, 1.0, 2.0) < 2.326348 * 40.0
+
+
+@pytest.mark.parametrize(("queries", "drawing"), [(0.0, 1.0), (1.0, 1.0), (1.0, 0.1), (-0.9, 1.0)])
+def test_estimates_that_narrow_to_an_end_are_missed_once_in_twenty_studies_at_most(
+    queries: float, drawing: float
+) -> None:
+    """The variance with a share s of the labels is queries + drawing / s; -0.9: nearly every document is drawn."""
+    rng = np.random.default_rng(1)
+    share = np.arange(1, 101) / 100
+    variance = queries + drawing / share
+    # Backwards from the end, what fewer labels add to the error is independent of it.
+    steps = np.sqrt(np.append(-np.diff(variance), variance[-1]))
+    error = (steps * rng.normal(size=(20_000, 100)))[:, ::-1].cumsum(axis=1)[:, ::-1]
+    reach = np.array([reach_to_the_end(v, variance[-1], variance[49]) for v in variance])
+    missed = (np.abs(error) > reach)[:, 10:].any(axis=1).mean()
+    at_once = (np.abs(error) > 1.96 * np.sqrt(variance))[:, 10:].any(axis=1).mean()
+    assert missed < 0.05
+    assert at_once > 0.1 or drawing < 1

@@ -12,6 +12,7 @@ import polars as pl
 
 from karat.cli import options
 from karat.cli.inputs import Reading, run_files
+from karat.cli.live import NOT_LIVE, live_state
 from karat.cli.messages import tell_notes
 from karat.cli.named_measures import measures_among
 from karat.cli.results import print_result, tell_as
@@ -38,6 +39,7 @@ Examples:
   karat compare llm.csv a.run b.run c.run d.run -m "DCG@10" --gold gold.csv --json
   karat compare crowd.csv a.run b.run -m P@10 --consensus dawid-skene --gold gold.csv
   karat compare qrels.txt a.run b.run -m P@10 --peek 400
+  karat compare my-study --live --watch 30
 
 karat plan gold draws the documents worth a gold label and writes the file for --gold."""
 
@@ -73,6 +75,8 @@ ABOUT = {
 )
 @click.option("--weights", metavar="FILE", help="Weights for udm gains, as karat disagree --out writes them.")
 @click.option("--peek", type=int, metavar="N", help="Intervals for looking again and again; N queries are planned.")
+@click.option("--live", is_flag=True, help="The verdict while gold labels come in: stop, or how many more it takes.")
+@click.option("--watch", type=click.FloatRange(1), metavar="SECONDS", help="With --live: look again every so often.")
 @options.by_query
 @options.profile
 @options.complete
@@ -94,6 +98,8 @@ def compare(
     fail_if_worse: float | None,
     fail_unless_better: float | None,
     weights: str | None,
+    live: bool,
+    watch: float | None,
     by_query: bool,
     profile: str,
     reading: Reading,
@@ -106,12 +112,22 @@ def compare(
     sometimes: with --gold, the labels of a trusted judge for a sample of documents, the verdict holds nevertheless.
     LABELS may be a study's folder: then labels, gold labels and runs are the study's, unless they are named. With
     several measures the first decides, and p values allow for all of them.
+    With --live the gold labels may still be coming in: the interval then holds at every look, so that one may stop as
+    soon as it is clear. What it is about is said by the study's study.toml, [live], unless it is typed.
     Exit code 1: the data cannot say; 3: --fail-if-worse or --fail-unless-better is not met.
     """
     if [labels, *runs, gold].count("-") > 1:
         raise BadInput("standard input (-) can be read once only")
     files, names = measures_among(runs, measure)
     names = list(dict.fromkeys(names))
+    if live:
+        options.refuse(*NOT_LIVE, why="--live tells how far one difference is")
+        kept = {name: asked[name] for name in ("calibrate", "consensus", "margin", "complete", "level")}
+        live_state(
+            labels, files, names, gold, reading, form, watch, kept | {"queries": queries_are, "profile": profile}
+        )
+        return
+    options.refuse("watch", why="it goes with --live")
     by_rank = profile_named(profile).order == "rank"
     lists = read_several(run_files(labels, files), ranks=by_rank)
     check_rule(sum(len(run.systems) for run in lists), fail_if_worse, fail_unless_better)

@@ -40,6 +40,7 @@ def serve(folder: str, database: str | None, host: str, port: int, lead: str, ne
         import uvicorn
 
         from karat.collect.app import create_app
+        from karat.collect.live_figure import live_figure
         from karat.collect.people import set_password
         from karat.collect.references import references_to_nothing
         from karat.store.database import file_of
@@ -63,7 +64,8 @@ def serve(folder: str, database: str | None, host: str, port: int, lead: str, ne
         if password is not None:
             click.echo(f"The lead signs in as {lead} with the password {password} (shown this once).", err=True)
         click.echo(f"{study.title}: judges at {address}, the lead at {address}/lead. Stop with Ctrl-C.", err=True)
-        app = create_app(study, store, material, secure=https)
+        live = live_figure(opened.folder, database)
+        app = create_app(study, store, material, secure=https, live=live)
         uvicorn.run(app, host=host, port=port, log_level="warning", proxy_headers=https, server_header=False)
 
 

@@ -17,6 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from karat.collect import api_data, api_judge, api_lead, auth_routes, dashboard, documents, pages
 from karat.collect.app_state import VERSION, AppState
 from karat.collect.description import describe
+from karat.collect.live_figure import LiveFigure
 from karat.collect.people import Forbidden, NotSignedIn, TooMany
 from karat.errors import BadInput, KaratError, Undefined
 from karat.records.design import StudyDesign
@@ -41,8 +42,15 @@ THREADS = {"sqlite": 2, "postgresql": 8}
 LONGEST = 1_000_000
 
 
-def create_app(study: StudyDesign, store: Store, material: Material | None = None, *, secure: bool = False) -> FastAPI:
-    """The judging app of a study; `secure` when it is reached through https."""
+def create_app(
+    study: StudyDesign,
+    store: Store,
+    material: Material | None = None,
+    *,
+    secure: bool = False,
+    live: LiveFigure | None = None,
+) -> FastAPI:
+    """The judging app of a study; `secure` when it is reached through https, `live` for a verdict on the way."""
     app = FastAPI(
         title=f"karat: {study.title}",
         version=VERSION,
@@ -52,7 +60,7 @@ def create_app(study: StudyDesign, store: Store, material: Material | None = Non
         redoc_url=None,
         lifespan=_few_threads,
     )
-    app.state.running = AppState(study, store, material or Material(), secure)
+    app.state.running = AppState(study, store, material or Material(), secure, live=live)
     for kind in CODES:
         app.add_exception_handler(kind, _said)
     for failure in UNREACHABLE:

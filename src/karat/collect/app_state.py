@@ -9,6 +9,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from karat.collect.limits import Figures, Limiter
+from karat.collect.live_figure import LiveFigure
 from karat.records.design import StudyDesign
 from karat.store import Store
 from karat.study.material import Material
@@ -31,6 +32,8 @@ class AppState:
     wrong_places: Limiter = field(default_factory=lambda: Limiter(tries=5))
     wrong_names: Limiter = field(default_factory=lambda: Limiter(tries=100))
     figures: Figures = field(default_factory=Figures)
+    #: The verdict while gold labels come in; none where the study has no folder.
+    live: LiveFigure | None = None
 
     @cached_property
     def mark(self) -> str:

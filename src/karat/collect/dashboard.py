@@ -43,7 +43,8 @@ def dashboard(request: Request) -> Response:
     exports |= {"gold.csv": "Gold labels of a plan (CSV)"} if drawn_any(running.store) else {}
     exports |= {"people.csv": "Judges and completion codes (CSV)", "log.jsonl": "The whole log (JSON lines)"}
     session = people.session_token(running, request, people.LEAD)
-    return render(running, "lead.html", session=session, setup=setup, exports=exports)
+    live = running.live is not None and drawn_any(running.store)
+    return render(running, "lead.html", session=session, setup=setup | {"live": live}, exports=exports)
 
 
 @router.get("/api/agreement")
@@ -63,6 +64,15 @@ def get_judges(request: Request) -> dict[str, Any]:
         judge["id"]: {name: judge[name] for name in ("external", "completion")} for judge in all_judges(running.store)
     }
     return found | {"rows": [row | known[row["id"]] for row in found["rows"]]}
+
+
+@router.get("/api/live")
+def get_live(request: Request) -> dict[str, Any]:
+    """Which of two systems is better by the gold labels so far, an interval that holds at every look, when to stop."""
+    running = people.lead_at(request)
+    if running.live is None or not drawn_any(running.store):
+        return {"state": "none", "finding": "No plan drew documents for gold labels."}
+    return running.live.get(last_event(running.store))
 
 
 def _quality(running: AppState) -> dict[str, Any]:

@@ -3,8 +3,21 @@
 from karat.comparison.by_group import GroupComparison, by_group, groups_of
 from karat.comparison.comparison import Comparison
 from karat.comparison.gate import gate
+from karat.comparison.live import Live
+from karat.comparison.live_verdict import live_verdict
 from karat.comparison.many_measures import by_measure
 from karat.comparison.moved import moved
 from karat.comparison.verdict import compare
 
-__all__ = ["Comparison", "GroupComparison", "by_group", "by_measure", "compare", "gate", "groups_of", "moved"]
+__all__ = [
+    "Comparison",
+    "GroupComparison",
+    "Live",
+    "by_group",
+    "by_measure",
+    "compare",
+    "gate",
+    "groups_of",
+    "live_verdict",
+    "moved",
+]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Literal, cast
+from typing import Literal
 
 import numpy as np
 import polars as pl
@@ -16,21 +16,18 @@ from karat.comparison.many_systems import inversion_bootstrap, plain_tests
 from karat.comparison.matrix import Matrix
 from karat.comparison.methods import method_rows, notes_on
 from karat.comparison.peeking import Look
-from karat.errors import BadInput, NotConverged, Undefined
-from karat.estimate import Scorer
+from karat.comparison.prepared import Prepared, one_measure
+from karat.errors import BadInput
 from karat.estimate.estimate import Estimate
-from karat.estimate.evidence import further_columns
 from karat.estimate.gold_sample import Gold
-from karat.estimate.with_gold import WithGold, with_gold
-from karat.judges.error_model import MODELS, ErrorModel
+from karat.estimate.with_gold import WithGold
 from karat.labels import GOLD, split_gold
-from karat.labels.consensus import HOWS, How
 from karat.labels.one_scale import other_scale
-from karat.measures import Profile, as_measures, profile_named
+from karat.measures import Profile
 from karat.measures.topics import UserWeights
 from karat.records import Judgments, LabelsLike, RunsLike
 from karat.records.base import count
-from karat.records.runs import several, together
+from karat.records.runs import several
 
 Method = Literal["auto", "plain", "inversion", "inversion-independent", "ppi"]
 METHODS = ("auto", "plain", "inversion", "inversion-independent", "ppi")
@@ -77,30 +74,27 @@ def compare(
     `peek` is the number of queries planned when results are looked at again and again while queries arrive: the
     interval then holds at all looks together.
     """
-    measures = as_measures(measure if measure is not None else "nDCG@10")
-    if len(measures) != 1:
-        raise BadInput.at("the comparison", expected="one measure", found=str(len(measures)))
+    one = one_measure(measure)
     _check(method, queries, draws, seed, margin)
     look = Look(level, peek)
     lists = several(runs)
-    if isinstance(calibrate, str):
-        raise BadInput.at("calibrate", expected="a list of columns, or True or False", found=f'"{calibrate}"')
     judged, golden, notes = _apart(Judgments.of(labels), None if gold is None else Judgments.of(gold))
     if golden is None and not isinstance(calibrate, bool):
         raise BadInput.at("calibrate", expected="gold labels to calibrate on", found="none", remedy="give --gold")
     if margin is not None and sum(len(run.systems) for run in lists) != 2:
         raise BadInput.at("the margin", expected="two systems", found=f"{sum(len(run.systems) for run in lists)}")
-    model = _model(judged, consensus)
-    scorer = Scorer(
-        judged if model is None else model.labels(),
-        measures,
-        consensus=cast(How, consensus) if model is None else "median",
-        profile=profile_named(profile),
+    ready = Prepared.of(
+        judged,
+        lists,
+        one,
+        queries=queries,
+        calibrate=calibrate,
+        consensus=consensus,
+        profile=profile,
         complete=complete,
-        draws=0,
         user_weights=user_weights,
     )
-    matrix = Matrix.of(scorer, lists)
+    matrix = ready.matrix
     estimates: dict[str, Estimate] = {}
     found = WithGold()
     if len(matrix.queries) < 2:
@@ -109,22 +103,10 @@ def compare(
     else:
         estimates["plain"] = Estimate.of_values("plain", matrix.systems, matrix.values)
     if golden is not None and estimates:
-        asked, fixed = list(matrix.queries), queries == "fixed"
-        columns = None if isinstance(calibrate, bool) else further_columns(judged, calibrate)
-        found = with_gold(
-            together(lists),
-            scorer,
-            golden,
-            asked,
-            matrix.values,
-            fixed=fixed,
-            model=model,
-            calibrated=calibrate is not False,
-            columns=columns,
-        )
+        found = ready.corrected(golden)
         estimates |= found.estimates
     chosen = _chosen(method, golden is not None, queries)
-    name, why = str(measures[0]), found.refused.get(chosen, "")
+    name, why = str(one), found.refused.get(chosen, "")
     deciding = estimates.get(chosen)
     if deciding is not None and deciding.impossible:
         why, deciding = deciding.impossible, None
@@ -191,21 +173,6 @@ def _apart(labels: Judgments, gold: Judgments | None) -> tuple[Judgments, Gold |
     notes = [] if gold is not None else [f"{said} of the group {GOLD} taken for gold labels"]
     strange = other_scale(judged.frame["label"], golden.frame["label"])
     return judged, Gold.of(golden), [*notes, strange] if strange else notes
-
-
-def _model(labels: Judgments, consensus: str) -> ErrorModel | None:
-    """The error model that makes one label of several judges', none where their median, majority or mean does."""
-    if consensus in HOWS:
-        return None
-    if consensus not in MODELS:
-        raise BadInput.at("consensus", expected=" or ".join([*HOWS, *MODELS]), found=f'"{consensus}"')
-    try:
-        model = MODELS[consensus](labels)
-    except Undefined as error:
-        raise Undefined(f"no error model of the judges: {error}; leave out --consensus") from None
-    if not model.converged:
-        raise NotConverged(f"{model.finding} Its labels would mislead; take the median, or another model")
-    return model
 
 
 def _chosen(method: str, has_gold: bool, queries: str) -> str:

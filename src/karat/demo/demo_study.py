@@ -99,7 +99,8 @@ def demo_study(seed: int = 0) -> DemoStudy:
     judgments = judged(pairs, runs, seed)
     size = min(GOLD, pairs.height // 2)
     plan = plan_gold(judgments[LLM.name], shown, MEASURE, size, uniform=UNIFORM, seed=seed)
-    gold = plan.frame.drop("label").join(hand.frame, on=["query", "doc"]).select("query", "doc", "label", "probability")
+    gold = plan.frame.drop("label").join(hand.frame, on=["query", "doc"], maintain_order="left")
+    gold = gold.select("query", "doc", "label", "probability")  # in the order of the plan
     needed = documents.join(runs.select("doc").unique(), on="doc", how="semi")
     return DemoStudy(
         queries=queries,

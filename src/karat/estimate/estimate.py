@@ -49,6 +49,8 @@ class Estimate:
     has_scores: bool = True
     #: Why these scores cannot be, where some lie outside what the measure can give: they decide nothing.
     impossible: str = ""
+    #: What each gold label adds to the scores, a column per system; none where the estimate is no sum over gold labels.
+    parts: Floats | None = None
 
     @classmethod
     def of_values(

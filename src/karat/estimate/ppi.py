@@ -29,6 +29,11 @@ Bools = npt.NDArray[np.bool_]
 FEWEST_GOLD = 2
 #: Why two systems cannot differ.
 SAME_LISTS = "the systems show the same documents with the same weights"
+#: What the gold labels say nothing about, where they were drawn for a difference.
+ONLY_DIFFERENCES = (
+    "the gold labels are for telling these systems apart: documents that count alike for all keep the judge's "
+    "labels in each system's own score, and only differences have intervals"
+)
 #: With fewer queries that hold such a gold label, an interval is a guess.
 FEW = 10
 #: With fewer gold labels that count, too.
@@ -96,6 +101,7 @@ def designed(
         unseen = widest.T @ ((rate * matters * chance)[:, None] * widest)
     columns = [totals(query, inverse * change[:, s], n) for s in range(len(pool.systems))]
     values = expected + np.column_stack(columns)
+    parts = inverse[:, None] * change / n
     if fixed:
         covariance = change.T @ (chance[:, None] * change) + unseen + beside
         degrees = _degrees_by_document(pool, change, chance)
@@ -111,11 +117,12 @@ def designed(
             tuple(notes),
             known,
             has_scores,
+            parts=parts,
         )
     estimate = Estimate.of_values(
         "ppi", pool.systems, values, df=_degrees_by_query(pool), n_gold=n_gold, notes=tuple(notes)
     )
-    estimate = replace(estimate, has_scores=has_scores, covariance=estimate.covariance + beside)
+    estimate = replace(estimate, has_scores=has_scores, covariance=estimate.covariance + beside, parts=parts)
     if not unseen.any():
         return estimate
     # The values by query do not vary with what was not seen, so tests on them alone are left out.
@@ -248,10 +255,7 @@ def notes_on_gold(pool: Pool, weight: float, fixed: bool, unseen: bool, has_scor
     notes = []
     used = pool.drawn & pool.matters
     if not has_scores:
-        notes.append(
-            "the gold labels are for telling these systems apart: documents that count alike for all keep the judge's "
-            "labels in each system's own score, and only differences have intervals"
-        )
+        notes.append(ONLY_DIFFERENCES)
     idle = int((pool.drawn & ~pool.matters).sum())
     if idle and len(pool.systems) > 1 and has_scores:
         notes.append(

@@ -17,7 +17,7 @@ from karat.errors import BadInput
 from karat.formats.read import read_documents, read_queries, read_runs, read_subtopics
 from karat.formats.tasks import TaskTable, read_tasks
 from karat.records import Documents, PathLike, Queries, Runs, Source
-from karat.records.design import Aspect, Platform, Rules, StudyDesign
+from karat.records.design import Aspect, Compared, Platform, Rules, StudyDesign
 from karat.records.runs import ranked
 from karat.records.scale import Level, Scale
 
@@ -57,6 +57,7 @@ KNOWN: dict[str, dict[str, tuple[type, ...]]] = {
     },
     # Of models, by their names: dollars for a million tokens of questions and of answers, and when that was so.
     "prices": {"question": (int, float), "answer": (int, float), "date": (str,)},
+    "live": {"measure": (str,), "systems": (list,), "margin": (int, float), "queries": (str,)},
 }
 
 
@@ -71,6 +72,7 @@ class StudyFolder:
     rules: Rules | None = None
     #: What models cost, by their names.
     prices: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    live: Compared = field(default_factory=Compared)
 
     def file(self, what: str) -> Path | None:
         """The file that holds queries, documents, tasks, ..., if there is one."""
@@ -130,12 +132,14 @@ def read_study(path: PathLike) -> StudyFolder:
         study = _study(said, str(file), folder)
         says_scale = "levels" in said.get("scale", {})
         says_rules = bool({"labels", "third_when_apart_by"} & {*said.get("overlap", {})})
+        live = said.get("live", {})
         return StudyFolder(
             folder,
             study,
             study.scale if says_scale else None,
             study.rules if says_rules else None,
             said.get("prices", {}),
+            Compared(**live | {"systems": tuple(str(name) for name in live.get("systems", ()))}),
         )
     except BadInput as error:
         # Rules and scales check themselves, and do not know where they were written.

@@ -132,7 +132,8 @@ def plan_gold(
         pl.lit(None, dtype=pl.Float64).alias("label"), pl.Series("probability", probability)
     )
     return GoldPlan(
-        _shuffled(frame.filter(pl.Series(draw(drawable, seed=seed))), seed),
+        # In random order: those with a label are a random part of the draw at any time.
+        frame.filter(pl.Series(draw(drawable, seed=seed))).sample(fraction=1.0, shuffle=True, seed=seed),
         str(one),
         pool.systems,
         len(worth),
@@ -164,7 +165,8 @@ def plan_gold_queries(
     3
 
     For measures that are no sums over documents: nDCG, AP, RR, ERR. All queries are as likely as each other. Without a
-    cutoff, documents that nobody labelled are left out: they count as not relevant.
+    cutoff, documents that nobody labelled are left out: they count as not relevant. The column `order` keeps the
+    documents of a query together in the judging app.
     """
     one = _one(measure)
     _check_number(n)
@@ -185,11 +187,14 @@ def plan_gold_queries(
         pl.lit(None, dtype=pl.Float64).alias("label"), pl.lit(chosen / len(queries)).alias("probability")
     )
     systems = tuple(lists.systems)
-    return GoldPlan(_shuffled(frame, seed), str(one), systems, docs.height, docs.height, np.nan, seed, (), len(queries))
+    frame = (
+        _queries_shuffled(frame, seed).with_row_index("order", 1).select(*frame.columns, pl.col("order").cast(pl.Int64))
+    )
+    return GoldPlan(frame, str(one), systems, docs.height, docs.height, np.nan, seed, (), len(queries))
 
 
-def _shuffled(frame: pl.DataFrame, seed: int) -> pl.DataFrame:
-    """Queries in random order, each one's documents together: labels given so far are then a random part."""
+def _queries_shuffled(frame: pl.DataFrame, seed: int) -> pl.DataFrame:
+    """Queries in random order, each one's documents together: queries labelled so far are then a random part."""
     order = frame.select(pl.col("query").unique().sort().shuffle(seed=seed)).with_row_index("place")
     return frame.join(order, on="query", maintain_order="left").sort("place", maintain_order=True).drop("place")
 

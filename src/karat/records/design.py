@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from math import inf
-from typing import Any
+from typing import Any, Literal
 
 from karat.errors import BadInput
 from karat.records.scale import Scale
@@ -86,6 +86,26 @@ class Platform:
     tasks: int = 0
     #: The ids of Prolific's studies from which people may come; none means any.
     prolific_studies: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Compared:
+    """What the live verdict of a study is about; no part of what judges are sent."""
+
+    measure: str = "nDCG@10"
+    #: The two systems by name, the second against the first; none where the study has two.
+    systems: tuple[str, ...] = ()
+    #: A difference that does not matter.
+    margin: float | None = None
+    queries: Literal["sample", "fixed"] = "sample"
+
+    def __post_init__(self) -> None:
+        if self.systems and len({*self.systems}) != 2:
+            raise BadInput.at("[live] systems", expected="two systems", found=", ".join(self.systems))
+        if self.margin is not None and not 0 < self.margin < inf:
+            raise BadInput.at("[live] margin", expected="a difference above 0", found=str(self.margin))
+        if self.queries not in ("sample", "fixed"):
+            raise BadInput.at("[live] queries", expected="sample or fixed", found=f'"{self.queries}"')
 
 
 @dataclass(frozen=True)

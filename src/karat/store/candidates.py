@@ -35,6 +35,8 @@ def _of_kinds(name: str, has: Callable[[TaskKind], bool]) -> ColumnElement[bool]
 GRADING = _of_kinds("grading", lambda kind: kind.grades)
 SIDED = _of_kinds("sided", lambda kind: kind.sides)
 SHUFFLED = (tasks.c.lot * bindparam("lot")) % PRIME
+#: Documents by themselves that a plan drew for gold labels.
+DRAWN = and_(tasks.c.probability.is_not(None), tasks.c.context.is_(None), tasks.c.subtopic.is_(None))
 
 
 @cache
@@ -42,7 +44,8 @@ def candidates(order: Order, later: bool = False) -> Select[Any]:
     """The first task with a free slot that a judge may do, in some order, its row held where nobody else is at it.
 
     `practice`; `own`: of bundles the judge has; `query`: of one query, shuffled; `place`: as they come; `trap`;
-    `waiting`: those that come too soon after others. With `later`, also what the judge has put off.
+    `waiting`: those that come too soon after others. With `later`, also what the judge has put off. Documents that a
+    plan drew are not kept together by query: those with a label are a random part of the draw at any time.
     """
     own: BindParameter[Any] = bindparam("own", expanding=True)
     which: dict[Order, list[ColumnElement[bool]]] = {
@@ -50,7 +53,7 @@ def candidates(order: Order, later: bool = False) -> Select[Any]:
         "trap": [],
         "waiting": [_too_soon()],
         "own": [not_(_too_soon()), tasks.c.bundle_id.in_(own)],
-        "query": [not_(_too_soon()), tasks.c.query == bindparam("query")],
+        "query": [not_(_too_soon()), tasks.c.query == bindparam("query"), not_(DRAWN)],
         "place": [not_(_too_soon())],
     }
     by = {"trap": [SHUFFLED], "own": [tasks.c.session, tasks.c.place, SHUFFLED], "query": [SHUFFLED, tasks.c.id]}

@@ -79,8 +79,9 @@ def take_plan(store: Store, plan: Judgments, *, name: str) -> Taken:
     unlike = sum(
         label not in labels for label, labels, said_again in zip(bare["label"], known, again, strict=True) if said_again
     )
-    added = add_tasks(store, bare.filter(waits).drop("label", "judge", strict=False))
-    labels = import_records(store, replace(plan, frame=bare.filter(~waits & ~again)), name=name)
+    added = add_tasks(store, bare.filter(waits).drop("label", "judge", strict=False), drawn=True)
+    given = bare.filter(~waits & ~again).drop("order", strict=False)
+    labels = import_records(store, replace(plan, frame=given), name=name)
     chances = keep_chances(store, drawn)
     return Taken(added, labels, unlike, chances, len(chances.set & there.keys()))
 

@@ -46,7 +46,13 @@ class Added:
 
 
 def add_tasks(
-    store: Store, frame: pl.DataFrame, *, practice: bool = False, seed: int = 0, source: Source | None = None
+    store: Store,
+    frame: pl.DataFrame,
+    *,
+    practice: bool = False,
+    drawn: bool = False,
+    seed: int = 0,
+    source: Source | None = None,
 ) -> Added:
     """Add tasks from a table such as `karat plan` writes.
 
@@ -56,14 +62,19 @@ def add_tasks(
     Known columns: query, doc, context, subtopic, description (of the subtopic), left, right, left_query, right_query,
     left_docs, right_docs, reason, kind, group, judge, session, order, block, place, trap, expected, probability, round,
     gold, note, labels. A row without group is asked of every group. `source` is where the rows come from, for errors.
+    Documents with a probability, or `drawn` though their probabilities come later, are asked for in random order.
     """
     rng = np.random.default_rng(seed)
     rows = task_rows(frame, store.scale, (*store.groups, LLM), practice=practice, source=source)
     places = _query_places([row["query"] for row in rows], rng)
     lots = rng.integers(1, LOTS, size=max(len(rows), 1))
     ready: list[dict[str, Any]] = []
+    anywhere = rng.permutation(len(rows))
     for number, row in enumerate(rows):
         place = places[row["query"]] * STRIDE + number % STRIDE
+        if (drawn or row["probability"] is not None) and row["context"] is None and row["subtopic"] is None:
+            # So that at any time those with a label are a random part of the draw.
+            place = int(anywhere[number])
         for group in [row["group"]] if row["group"] else store.groups:
             made = _of_group(store, row, group, place, int(lots[number]))
             ready += [task | {"row": number, "says_labels": row["labels"] is not None} for task in made]

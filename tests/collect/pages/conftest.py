@@ -18,6 +18,7 @@ import pytest
 pytest.importorskip("fastapi", reason="the extra collect is not installed")
 
 from karat.collect.app import create_app
+from karat.collect.live_figure import LiveFigure
 from karat.collect.people import set_password
 from karat.records import Documents, Queries, Runs, Scale
 from karat.records.design import Rules, StudyDesign
@@ -135,6 +136,7 @@ def served(
     practice: list[dict[str, Any]] | None = None,
     rules: Rules | None = None,
     more: list[dict[str, Any]] | None = None,
+    live: LiveFigure | None = None,
     **changes: Any,
 ) -> Iterator[Served]:
     """Serve a study with these tasks until the end of the block."""
@@ -148,7 +150,7 @@ def served(
     set_password(store, "lead", "a long password")
     found = Documents.of(pl.DataFrame([*documents(), *(more or [])], infer_schema_length=None))
     queries = Queries.of(pl.DataFrame(QUERIES), pl.DataFrame(SUBTOPICS))
-    app = create_app(study, store, Material(queries=queries, documents=found, runs=runs()))
+    app = create_app(study, store, Material(queries=queries, documents=found, runs=runs()), live=live)
     # The socket is bound here and handed over: between asking for a free port and taking it, others may.
     door = socket.create_server(("127.0.0.1", 0))
     server = uvicorn.Server(uvicorn.Config(app, log_level="error", ws="none", timeout_graceful_shutdown=2))

@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 
 from karat import collect
+from karat.collect.live_figure import LiveFigure
 from karat.records.design import Aspect, Platform, Rules
 from karat.store import Answer, answer, next_task
 from karat.store.people import add_judge
+from live_example import LIVE
 
 JUDGE = [{"query": "q1", "doc": f"q1-d{place}"} for place in range(4)]
 KINDS = {
@@ -143,7 +145,8 @@ def test_axe_finds_nothing_serious_on_the_way_in_and_at_the_end(still, serve):
 
 
 def test_axe_finds_nothing_serious_on_the_dashboard(still, serve):
-    study = serve(JUDGE, rules=Rules(labels=2), aspects=(Aspect("novelty"),))
+    drawn = [task | {"probability": 0.5} for task in JUDGE]
+    study = serve(drawn, rules=Rules(labels=2), aspects=(Aspect("novelty"),), live=LiveFigure(lambda: LIVE))
     for name, grades in (("ann", (0, 1, 2, 3)), ("bob", (0, 2, 2, 0))):
         judge, _ = add_judge(study.store, name=name)
         for grade in grades:
@@ -159,4 +162,6 @@ def test_axe_finds_nothing_serious_on_the_dashboard(still, serve):
         still.goto(f"{study.url}/lead")
         still.wait_for_selector("#judges tbody tr")
         still.wait_for_selector("#differ tbody tr")
+        still.wait_for_selector("#live svg")
+        still.click(".live-more summary")
         assert (look, seen(still, look)) == (look, [])

@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from karat.collect.live_figure import LiveFigure
 from karat.records.design import Rules
 from karat.store import Answer, answer, next_task, opened
 from karat.store.people import add_judge
+from live_example import LIVE
 
 TASKS = [{"query": f"x{query}", "doc": f"q1-d{place}"} for query in range(6) for place in range(4)]
 
@@ -43,6 +45,30 @@ def study(serve):
         judge, _ = add_judge(study.store, name=name)
         judged(study, judge["id"], rng.integers(0, 4, 24))
     return study
+
+
+def test_the_lead_sees_the_verdict_so_far_as_a_sentence_a_picture_and_numbers(page, serve):
+    drawn = [task | {"probability": 0.5} for task in TASKS]
+    study = serve(drawn, live=LiveFigure(lambda: LIVE))
+    sign_in(page, study)
+    page.wait_for_selector("#live svg, #s-live:not(:empty)")
+    figures_come_anew(page)
+    page.wait_for_selector("#live svg")
+    assert page.inner_text("#s-live") == LIVE["finding"]
+    said = page.get_attribute("#live svg", "aria-label")
+    assert said == "The difference after 60 of 100 gold labels is +0.100, interval -0.050 to +0.250"
+    assert page.locator("#live .band").count() == 1
+    assert page.locator("#live .future").count() == 2
+    page.click(".live-more summary")
+    assert page.inner_text("#looks tbody tr >> nth=0").split() == ["60", "+0.100", "-0.050", "+0.250"]
+    assert page.inner_text("#n-live") == LIVE["notes"][0]
+
+
+def test_without_a_plan_there_is_no_verdict_to_wait_for(page, serve):
+    study = serve(TASKS, live=LiveFigure(lambda: LIVE))
+    sign_in(page, study)
+    page.wait_for_selector("#progress svg")
+    assert page.locator("#live").count() == 0
 
 
 def test_a_wrong_password_is_refused_in_words(page, serve):

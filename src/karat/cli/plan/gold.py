@@ -108,7 +108,7 @@ def _print(plan: GoldPlan, cost: float | None, out: str | None) -> None:
     notes = [f"{more:,} more documents, all of them with --out or --json"] if more > 0 else []
     notes += [*plan.notes, *([] if cost is None else [f"cost: {cost:,.2f}"])]
     notes += ["nothing written: name a file with --out"] if out is None else []
-    print_result(Result(plan.frame.drop("label").head(SHOWN), plan.finding, tuple(notes)))
+    print_result(Result(plan.frame.drop("label", "order", strict=False).head(SHOWN), plan.finding, tuple(notes)))
     if out is not None:
         empty = "the labels" if plan.earlier is None else "the empty labels"
         then = "score" if len(plan.systems) == 1 else "compare"

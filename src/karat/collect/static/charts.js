@@ -117,3 +117,38 @@ export function meters(width, rows) {
   });
   return picture(width, rows.length * line, "Answers by kind of task", ...parts);
 }
+
+/** A difference against the gold labels it rests on, so far and as it would go on: clear when the band leaves 0. */
+export function funnel(width, { looks, ahead, systems, drawn, margin, state }) {
+  const [height, left, right, top, bottom] = [230, 52, 44, 16, 30];
+  const last = looks[looks.length - 1];
+  // The first intervals are too wide to be drawn whole: what counts is how the later ones lie to 0.
+  const ends = looks.slice(Math.floor(looks.length / 3)).flatMap((look) => [Math.abs(look.low), Math.abs(look.high)]);
+  const most = Math.max(...ends, 1.3 * (margin || 0)) || 1;
+  const x = (labels) => left + (labels / drawn) * (width - left - right);
+  const y = (value) => top + ((most - Math.min(Math.max(value, -most), most)) / (2 * most)) * (height - top - bottom);
+  const at = (look, end) => `${x(look.labels).toFixed(1)},${y(look[end]).toFixed(1)}`;
+  const said = (value) => `${value > 0 ? "+" : ""}${value.toFixed(most < 1 ? 3 : 2)}`;
+  const parts = [
+    draw("polygon", { class: "band", points: [...looks.map((look) => at(look, "high")), ...[...looks].reverse().map((look) => at(look, "low"))].join(" ") }),
+    draw("line", { class: "zero", x1: left, x2: width - right, y1: y(0), y2: y(0) }),
+    draw("text", { x: left - 6, y: y(0) + 4, "text-anchor": "end" }, "0"),
+    draw("text", { x: left, y: top - 4 }, `${systems[1]} better`),
+    draw("text", { x: left, y: height - bottom + 6 }, `${systems[0]} better`),
+    draw("line", { class: "goal", x1: x(drawn), x2: x(drawn), y1: top, y2: height - bottom }),
+    draw("text", { x: x(drawn), y: height - 8, "text-anchor": "middle" }, `${drawn} drawn`),
+  ];
+  for (const edge of margin ? [-margin, margin] : []) parts.push(draw("line", { class: "goal", x1: left, x2: width - right, y1: y(edge), y2: y(edge) }));
+  for (const value of [most / 2, most]) {
+    for (const side of [value, -value]) parts.push(draw("text", { x: left - 6, y: y(side) + 4, "text-anchor": "end" }, `${side > 0 ? "+" : "-"}${value.toPrecision(2)}`));
+  }
+  if (looks.length > 1) parts.push(draw("polyline", { class: "line", points: looks.map((look) => at(look, "difference")).join(" ") }));
+  for (const end of ahead.length && state === "go on" ? ["low", "high"] : []) parts.push(draw("polyline", { class: "future", points: [last, ...ahead].map((look) => at(look, end)).join(" ") }));
+  parts.push(draw("line", { class: state === "stop" ? "until" : "interval", x1: x(last.labels), x2: x(last.labels), y1: y(last.low), y2: y(last.high) }));
+  parts.push(draw("circle", { class: "dot", cx: x(last.labels), cy: y(last.difference), r: 5 }));
+  const beside = x(last.labels) > width - right - 60;
+  parts.push(draw("text", { class: "strong", x: x(last.labels) + (beside ? -10 : 10), y: y(last.difference) - 8, "text-anchor": beside ? "end" : "start" }, said(last.difference)));
+  if (x(last.labels) < x(drawn) - 90) parts.push(draw("text", { x: x(last.labels), y: height - 8, "text-anchor": "middle" }, `${last.labels} labels`));
+  const title = `The difference after ${last.labels} of ${drawn} gold labels is ${said(last.difference)}, interval ${said(last.low)} to ${said(last.high)}`;
+  return picture(width, height, title, ...parts);
+}

@@ -1,6 +1,6 @@
 // The lead's dashboard: asks for the figures every few seconds and draws what changed.
 
-import { bars, course, dots, meters, moment } from "./charts.js";
+import { bars, course, dots, funnel, meters, moment } from "./charts.js";
 import { ask, tell } from "./server.js";
 import { byId, duration, make } from "./words.js";
 
@@ -124,10 +124,26 @@ async function say(act) {
   }
 }
 
+/** The verdict so far: the sentence, the course of the interval, and each look as numbers. */
+function showLive(live) {
+  if (byId("s-live").textContent !== live.finding) byId("s-live").textContent = live.finding;
+  redraw("live", live, (data, width) => (data.looks.length ? funnel(width, data) : make("span")));
+  redraw("looks", live.looks, (looks) => (looks.length ? table(["Gold labels", "Difference", "From", "To"], [...looks].reverse().map(lookRow)) : make("span")));
+  redraw("n-live", live.notes || [], (notes) => {
+    const listed = document.createDocumentFragment();
+    listed.append(...notes.map((note) => make("li", {}, note)));
+    return listed;
+  });
+}
+
+const precise = (value) => `${value > 0 ? "+" : ""}${value.toFixed(3)}`;
+const lookRow = (look) => make("tr", {}, cell(String(look.labels)), cell(precise(look.difference)), cell(precise(look.low)), cell(precise(look.high)));
+
 async function refresh() {
   try {
-    const [progress, quality, judges] = await Promise.all([ask("/api/progress"), ask("/api/agreement"), ask("/api/judges")]);
+    const [progress, quality, judges, live] = await Promise.all([ask("/api/progress"), ask("/api/agreement"), ask("/api/judges"), setup.live ? ask("/api/live") : null]);
     banner("figures", "");
+    if (live) showLive(live);
     byId("finding").textContent = progress.finding;
     byId("s-progress").textContent = when(progress);
     redraw("progress", progress, (data, width) => course(width, data));

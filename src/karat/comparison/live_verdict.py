@@ -1,0 +1,219 @@
+"""The verdict while gold labels come in: is it clear yet, how many more will it take, and when to stop?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import MutableMapping, Sequence
+from typing import Any, Literal
+
+import polars as pl
+
+from karat.comparison.arrived import Arrived
+from karat.comparison.comparison import Verdict
+from karat.comparison.live import LOOKS, Live, State
+from karat.comparison.on_the_way import FIRST_LOOK, Clear, OnTheWay, look
+from karat.comparison.peeking import Look
+from karat.comparison.prepared import Prepared, one_measure
+from karat.errors import BadInput, Undefined
+from karat.estimate.ppi import ONLY_DIFFERENCES
+from karat.labels import split_gold
+from karat.measures import Profile
+from karat.records import Judgments, LabelsLike, RunsLike
+from karat.records.base import count
+from karat.records.runs import several
+
+#: Why there is no figure on the way.
+BY_QUERY = (
+    "the labels came in query by query, and a figure on the way needs a random part of the draw, as the judging app "
+    "asks for it; wait until all labels are in"
+)
+#: The course is drawn through so many looks at most, a round number of labels apart.
+MOST_LOOKS = 25
+STEPS = (10, 20, 25, 50, 100, 200, 250, 500, 1000, 2500, 5000, 10_000)
+#: Looks that were made before, by what was known then.
+Memo = MutableMapping[tuple[int, ...], OnTheWay]
+
+
+def live_verdict(
+    labels: LabelsLike,
+    runs: RunsLike,
+    measure: object = None,
+    *,
+    gold: LabelsLike | None = None,
+    queries: Literal["sample", "fixed"] = "sample",
+    calibrate: bool | Sequence[str] = True,
+    consensus: str = "median",
+    profile: str | Profile = "trec_eval",
+    complete: bool = False,
+    level: float = 0.95,
+    margin: float | None = None,
+    memo: Memo | None = None,
+) -> Live:
+    """Is it clear yet which of two systems is better, while gold labels come in one after another?
+
+    >>> import numpy as np
+    >>> from karat.simulate.graded_pair import graded_pair
+    >>> study = graded_pair(30, shift=2.0, seed=1)
+    >>> gold = study.gold(np.random.default_rng(1).random(900) < 0.2, np.full(900, 0.2))
+    >>> found = live_verdict(study.judgments(), study.runs(), "P@10", gold=gold)
+    >>> found.state, found.verdict
+    ('stop', 'better')
+
+    `gold` has a row for each document of the draw with its `probability`, those that wait for a label without one, as
+    karat plan gold writes it and the study's database has it; labels come in the order of `time`, or of the rows. That
+    order has to be random, as the judging app deals documents: what came query by query is refused. The estimate is
+    that of `compare` with these gold labels; its interval holds at all looks together, so one may stop as soon as 0
+    is outside, or, with a `margin`, as soon as the interval is within it. `memo` keeps looks for the next call.
+
+    Reference: see `karat.stats.sequences.reach_to_the_end`.
+    """
+    one, lists = one_measure(measure), several(runs)
+    names = [name for run in lists for name in run.systems]
+    if len(names) != 2:
+        raise BadInput.at(
+            "the live verdict", expected="two systems", found=f"{len(names)}", remedy="name two runs after the study"
+        )
+    if margin is not None and not (margin > 0 and math.isfinite(margin)):
+        raise BadInput.at("the margin", expected="a difference above 0", found=str(margin))
+    Look(level)  # checks it
+    judged, golden = split_gold(Judgments.of(labels), None if gold is None else Judgments.of(gold), given_stands=True)
+    if golden is None:
+        raise BadInput.at(
+            "the live verdict",
+            expected="gold labels of documents that were drawn",
+            found="none",
+            remedy="draw some with karat plan gold, and ask for them in the judging app (karat import STUDY gold.csv)",
+        )
+    arrived = Arrived.of(golden)
+    asked: dict[str, Any] = {"queries": queries, "calibrate": calibrate, "consensus": consensus, "profile": profile}
+    ready = Prepared.of(judged, lists, one, complete=complete, **asked)
+    common = {"measure": str(one), "systems": (names[0], names[1]), "level": level, "margin": margin}
+    common |= {"labels": arrived.labels, "drawn": arrived.asked, "waiting": arrived.waiting, "population": queries}
+    if arrived.labels < FIRST_LOOK:
+        there = f"{count(arrived.labels, 'gold label')} of {arrived.asked:,} {'is' if arrived.labels == 1 else 'are'}"
+        return _without(common, "too early", f"{there} there, and figures begin at {FIRST_LOOK}")
+    key = _key(judged, one, asked, complete, level)
+    try:
+        if arrived.labels < arrived.asked and not arrived.is_random:
+            raise Undefined(BY_QUERY)
+        now = _look(ready, arrived, arrived.labels, level, key, memo)
+    except Undefined as why:
+        return _without(common, "cannot say", f"Cannot say which is better by {one}: {why}.")
+    course = [*(_course(ready, arrived, level, key, memo) if arrived.is_random else ()), now]
+    return _told(common, course, arrived, margin)
+
+
+def _told(common: dict[str, Any], course: list[OnTheWay], arrived: Arrived, margin: float | None) -> Live:
+    """The state of things from the looks so far, of which the last is now."""
+    now = course[-1]
+    # Whoever stops as soon as it is clear was right to: what an earlier look showed stands.
+    clear = next(((one.labels, shown) for one in course if (shown := one.clear(margin)) is not None), None)
+    verdict: Verdict = "no difference shown" if clear is None else clear[1]
+    ahead = now.until_clear(margin) if clear is None and arrived.waiting else None
+    going = clear is None and arrived.waiting > 0
+    outlook = _outlook(now, ahead, arrived, margin) if clear is None else ""
+    if clear is not None and clear[0] < now.labels:
+        outlook = f"It was clear after {clear[0]:,}"
+    notes = [
+        f"looked at once, the interval would be {now.once.low:+.3g} to {now.once.high:+.3g}; looked at again and "
+        "again, such intervals miss the truth far more often than they say"
+    ]
+    if arrived.silent:
+        notes.append(
+            f"of {count(arrived.silent, 'drawn document')} somebody could not tell: those with a label are taken for a "
+            "random part of the draw"
+        )
+    if not arrived.is_random:
+        notes.append("the order of the labels is by query, so that earlier looks are not shown")
+    if now.later:
+        notes.append("documents were added to the draw after its first round, so the interval is wider: it still holds")
+    return Live(
+        **common,
+        state="go on" if going else "stop",
+        verdict=verdict,
+        difference=now.once.difference,
+        low=now.low,
+        high=now.high,
+        once_low=now.once.low,
+        once_high=now.once.high,
+        more=0 if clear is not None else None if ahead is None else ahead[0],
+        clear_at=None if clear is None else clear[0],
+        outlook=outlook,
+        looks=pl.DataFrame(
+            [(one.labels, one.once.difference, one.low, one.high) for one in course], schema=LOOKS, orient="row"
+        ),
+        ahead=_ahead(now, arrived.waiting),
+        notes=(*notes, *(note for note in now.notes if note != ONLY_DIFFERENCES)),
+    )
+
+
+def _ahead(now: OnTheWay, waiting: int) -> pl.DataFrame:
+    """The interval after each eighth of the labels that are still to come, if the difference stays as it is."""
+    steps = sorted({math.ceil(waiting * part / 8) for part in range(1, 9)}) if waiting else []
+    stays = now.once.difference
+    rows = [(now.labels + more, stays, stays - now.reach(more), stays + now.reach(more)) for more in steps]
+    return pl.DataFrame(rows, schema=LOOKS, orient="row")
+
+
+def _outlook(now: OnTheWay, ahead: tuple[int, Clear] | None, arrived: Arrived, margin: float | None) -> str:
+    """How many more labels it should take, or what else."""
+    stays = "if the difference stays as it is"
+    if ahead is not None:
+        about = "One more label" if ahead[0] == 1 else f"About {ahead[0]:,} more labels"
+        shows = f"show that they are within {margin:g}" if ahead[1] == "equivalent" else "make it clear"
+        return f"{about} should {shows}, {stays}"
+    if not now.known and 1.96 * math.sqrt(now.queries) > abs(now.once.difference):
+        further = "gold labels of all documents would not do either, it takes more queries"
+    else:
+        further = "it takes a further round (karat plan gold --gold)"
+    if not arrived.waiting:
+        return f"For a difference of this size {further}"
+    return f"The {count(arrived.waiting, 'label')} still to come will not make it clear, {stays}: {further}"
+
+
+def _course(ready: Prepared, arrived: Arrived, level: float, key: tuple[int, ...], memo: Memo | None) -> list[OnTheWay]:
+    """The looks before now, as many labels apart as keep the course short."""
+    step = next((step for step in STEPS if arrived.asked <= step * MOST_LOOKS), STEPS[-1])
+    first = math.ceil(FIRST_LOOK / step) * step
+    course = []
+    for labels in range(first, arrived.labels, step):
+        try:
+            course.append(_look(ready, arrived, labels, level, key, memo))
+        except (Undefined, BadInput):  # of a later round there was no label yet
+            continue
+    return course
+
+
+def _look(
+    ready: Prepared, arrived: Arrived, labels: int, level: float, key: tuple[int, ...], memo: Memo | None
+) -> OnTheWay:
+    if memo is None:
+        return look(ready, arrived, labels, level)
+    whole = (*key, labels, arrived.asked, arrived.silent, _sum(arrived.gold(labels).frame))
+    if whole not in memo:
+        memo[whole] = look(ready, arrived, labels, level)
+    return memo[whole]
+
+
+def _key(judged: Judgments, *asked: object) -> tuple[int, ...]:
+    return _sum(judged.frame.select("query", "doc", "label")), hash(str(asked))
+
+
+def _sum(frame: pl.DataFrame) -> int:
+    return int(frame.hash_rows(seed=1).sum()) if frame.height else 0
+
+
+def _without(common: dict[str, Any], state: State, why: str) -> Live:
+    """A live verdict that has no figure."""
+    none: dict[str, Any] = dict.fromkeys(("difference", "low", "high", "once_low", "once_high"), math.nan)
+    return Live(
+        **common,
+        **none,
+        state=state,
+        verdict="cannot say",
+        more=None,
+        clear_at=None,
+        outlook=why,
+        looks=pl.DataFrame(schema=LOOKS),
+        ahead=pl.DataFrame(schema=LOOKS),
+    )

@@ -1,0 +1,102 @@
+"""Labels and runs made ready for one measure, so that gold labels may be asked about again and again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from karat.comparison.matrix import Matrix
+from karat.errors import BadInput, NotConverged, Undefined
+from karat.estimate import Scorer
+from karat.estimate.evidence import further_columns
+from karat.estimate.gold_sample import Gold
+from karat.estimate.with_gold import WithGold, with_gold
+from karat.judges.error_model import MODELS, ErrorModel
+from karat.labels.consensus import HOWS, How
+from karat.measures import Measure, Profile, as_measures, profile_named
+from karat.measures.topics import UserWeights
+from karat.records import Judgments, Runs
+from karat.records.runs import together
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """The judge's labels, the runs and their scores by the labels as they are."""
+
+    judged: Judgments
+    lists: list[Runs]
+    scorer: Scorer
+    matrix: Matrix
+    model: ErrorModel | None
+    calibrate: bool | Sequence[str]
+    fixed: bool
+
+    @classmethod
+    def of(
+        cls,
+        judged: Judgments,
+        lists: list[Runs],
+        measure: Measure,
+        *,
+        queries: str = "sample",
+        calibrate: bool | Sequence[str] = True,
+        consensus: str = "median",
+        profile: str | Profile = "trec_eval",
+        complete: bool = False,
+        user_weights: UserWeights | None = None,
+    ) -> Prepared:
+        """One label for each document, and every system's score on every query."""
+        if queries not in ("sample", "fixed"):
+            raise BadInput.at("the queries", expected="sample or fixed", found=f'"{queries}"')
+        if isinstance(calibrate, str):
+            raise BadInput.at("calibrate", expected="a list of columns, or True or False", found=f'"{calibrate}"')
+        model = _model(judged, consensus)
+        scorer = Scorer(
+            judged if model is None else model.labels(),
+            [measure],
+            consensus=cast(How, consensus) if model is None else "median",
+            profile=profile_named(profile),
+            complete=complete,
+            draws=0,
+            user_weights=user_weights,
+        )
+        return cls(judged, lists, scorer, Matrix.of(scorer, lists), model, calibrate, queries == "fixed")
+
+    def corrected(self, gold: Gold) -> WithGold:
+        """What these gold labels make of the scores."""
+        columns = None if isinstance(self.calibrate, bool) else further_columns(self.judged, self.calibrate)
+        return with_gold(
+            together(self.lists),
+            self.scorer,
+            gold,
+            list(self.matrix.queries),
+            self.matrix.values,
+            fixed=self.fixed,
+            model=self.model,
+            calibrated=self.calibrate is not False,
+            columns=columns,
+        )
+
+
+def one_measure(measure: object) -> Measure:
+    """The measure of a comparison, nDCG@10 unless named."""
+    measures = as_measures(measure if measure is not None else "nDCG@10")
+    if len(measures) != 1:
+        raise BadInput.at("the comparison", expected="one measure", found=str(len(measures)))
+    return measures[0]
+
+
+def _model(labels: Judgments, consensus: str) -> ErrorModel | None:
+    """The error model that makes one label of several judges', none where their median, majority or mean does."""
+    if consensus in HOWS:
+        return None
+    if consensus not in MODELS:
+        raise BadInput.at("consensus", expected=" or ".join([*HOWS, *MODELS]), found=f'"{consensus}"')
+    try:
+        model = MODELS[consensus](labels)
+    except Undefined as error:
+        raise Undefined(f"no error model of the judges: {error}; leave out --consensus") from None
+    if not model.converged:
+        raise NotConverged(f"{model.finding} Its labels would mislead; take the median, or another model")
+    return model
