@@ -37,6 +37,10 @@ ASKED = {
 }
 #: All that makes two labels speak of the same thing.
 ITEM = ("query", "doc", *ASKED)
+#: The group of judges who are language models.
+LLM = "llm"
+#: A column that says how a document was altered to try a judge: a label of it is about no document of a list.
+ALTERED = "altered"
 #: TREC's diversity files have a document that serves none of the subtopics under this one.
 NO_SUBTOPIC = "0"
 
@@ -64,6 +68,13 @@ def select(judgments: Judgments, apart: Collection[str] = (), *, strict: bool = 
     `strict` that is an error.
     """
     frame, key, notes = judgments.frame, ["query", "doc"], list[str]()
+    if ALTERED in frame.columns:
+        as_it_is = frame.filter(pl.col(ALTERED).cast(pl.String).fill_null("") == "")
+        if as_it_is.height < frame.height:
+            notes.append(
+                f"{count(frame.height - as_it_is.height, 'label')} of documents altered to try a judge left aside"
+            )
+        frame = as_it_is.drop(ALTERED)
     for column, asked in ASKED.items():
         if column not in frame.columns:
             continue

@@ -9,6 +9,7 @@ import click
 from karat import judges as analysis
 from karat.cli import options
 from karat.cli.judges.judged import Judged, features, of_labels
+from karat.cli.judges.llm import llm as llm
 from karat.cli.part import every_part, part
 from karat.cli.results import Tables
 from karat.errors import BadInput, KaratError
