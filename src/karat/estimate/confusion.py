@@ -137,7 +137,8 @@ def _share(rows: pl.DataFrame, which: pl.Expr, level: float) -> tuple[float, flo
     if clusters > 1 and spread > 0:
         off = np.bincount(query.astype(np.int64), weight * (hit - share)) / whole
         variance = float((off**2).sum()) * clusters / (clusters - 1)
-        effective = min(effective, spread / variance)
+        # Queries that all have the same share, as whole studies made by hand do, tell nothing of how alike they err.
+        effective = min(effective, spread / variance) if variance > 0 else effective
     z2 = float(ndtri((1 + level) / 2)) ** 2
     middle = (share + z2 / (2 * effective)) / (1 + z2 / effective)
     half = np.sqrt(z2 * (spread / effective + z2 / (4 * effective**2))) / (1 + z2 / effective)

@@ -30,7 +30,7 @@ def for_difference(
     """The gold labels with which these queries show a difference between two systems.
 
     >>> for_difference(PilotVariance(0.1, 0.002, 8.0, "P@10", 400), 0.02, ("A", "B"))
-    Needed(gold=640, purpose='show a difference of 0.02 in P@10 between A and B', reachable=True)
+    Needed(gold=521, purpose='show a difference of 0.02 in P@10 between A and B', reachable=True)
 
     The share of the documents that matter is solved from (sd^2 + R (1/share - 1)) / queries, what the variance may be.
     Where the queries are too few, whatever the gold labels, it is the share with which they show nearly as small a

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -36,7 +37,7 @@ from karat.records.runs import joined
 from karat.stats import Resampling
 
 #: How many gold labels without a judge tell as much as one with it.
-WORTH = "gold labels that one is worth"
+WORTH = "one gold label is worth"
 #: Features of documents by which errors are told apart.
 FEATURES = ("document_length", "shown_by", "rank_shown")
 
@@ -119,6 +120,7 @@ def audit_llm(
     preferences: Preferences | FrameLike | None = None,
     queries: Queries | FrameLike | None = None,
     documents: Documents | FrameLike | None = None,
+    llms: Sequence[str] = (),
     group: str | None = None,
     measure: object = "nDCG@10",
     difference: float = 0.02,
@@ -137,8 +139,9 @@ def audit_llm(
     'do not use it'
 
     `labels` are what `karat ask` or another tool wrote: query, doc, label and, as far as they are known, judge, model,
-    prompt, outcome, repeat, altered and altered_from (canaries), expected and mass, cost. LLMs are the judges of
-    `group`, else of the group llm, else those with a model, else all; other groups are people, to compare with.
+    prompt, outcome, repeat, altered and altered_from (canaries), expected and mass, cost. The judges named in
+    `llms` are LLMs, or those of `group`, else of the group llm, else those with a model, else all; others are people,
+    to compare with.
     `preferences` of pairs of lists in both orders tell whether sides change the judge's mind; `documents` and `queries`
     by which documents it is misled; `runs` whether it favours a system, and how many gold labels a `difference` in
     `measure` between the first two takes. Without runs the plan is a mean grade known to within `width` grades.
@@ -151,7 +154,9 @@ def audit_llm(
     asked_of = None if queries is None else Queries.of(queries)
     texts = None if documents is None else Documents.of(documents)
     judged = known_by_text(judged, trusted, asked_of, texts)
-    asked = asked_llms(judged, group)
+    if llms and group is not None:
+        raise BadInput("LLMs are named, or their group is: give one of the two")
+    asked = asked_llms(judged, group, llms)
     known = None if trusted is None else Gold.of(trusted)
     lists = None if runs is None else joined(runs)
     said = None if preferences is None else Preferences.of(preferences)
@@ -231,7 +236,7 @@ def _sheet(judge: LLMJudge, given: _Given, people: list[Told]) -> LLMSheet:
         notes.append(f"all its answers, repeats and canaries included, cost {spent:,.4g}")
     if needed is not None:
         plan = Told("worth", "gold labels needed", needed.gold, np.nan, np.nan, frame.height, 0, "answers")
-        figures.insert([one.part for one in figures].index("worth") + 1, plan)
+        figures.insert(max(at for at, one in enumerate(figures) if one.part == "worth") + 1, plan)
     found: Verdict = verdict(judge.name, figures, worth, needed, n_gold=frame.height, why_not=why_not)
     return LLMSheet(
         judge.name, found.answer, found.sentence, table(figures), cells, worst, frame.height,
@@ -268,10 +273,10 @@ def _worth(judge: LLMJudge, frame: pl.DataFrame, resampling: Resampling) -> tupl
     query = frame["query"].rank("dense").cast(pl.Int64).to_numpy() - 1
     truth, weight = frame["gold"].to_numpy(), frame["weight"].to_numpy()
     how: dict[str, Any] = {"level": resampling.level, "seed": resampling.seed}
-    columns = {"its grades": frame.select("label").to_numpy()}
+    columns = {"with its grades": frame.select("label").to_numpy()}
     expected = frame.select(PAIR).join(expected_of(judge), on=PAIR, how="left", maintain_order="left")["expected"]
     if expected.count() == frame.height:
-        columns["its grades and expected grades"] = np.column_stack([frame["label"], expected])
+        columns["with its grades and expected grades"] = np.column_stack([frame["label"], expected])
     found = {name: labels_worth(truth, x, query, weight, **how) for name, x in columns.items()}
     told = [
         Told(
@@ -287,7 +292,7 @@ def _worth(judge: LLMJudge, frame: pl.DataFrame, resampling: Resampling) -> tupl
         )
         for of, one in found.items()
     ]
-    return found["its grades"], told
+    return found["with its grades"], told
 
 
 def _needed(judge: LLMJudge, given: _Given, worth: Worth, notes: list[str]) -> Needed:
@@ -321,11 +326,13 @@ def _alike(judges: tuple[LLMJudge, ...], given: _Given) -> list[str]:
     if len(judges) < 2 or given.gold is None:
         return []
     mean, low, high, n = err_alike(judges, given.gold, given.resampling)
-    if np.isnan(mean) or not low > 0:
+    # Judges who are one and the same have no interval.
+    if not (low > 0 or mean > 1 - 1e-9):
         return []
+    ends = "" if np.isnan(low) else f" [{low:.2f}, {high:.2f}]"
     worth = len(judges) / (1 + (len(judges) - 1) * mean)
     return [
-        f"the {len(judges)} judges err alike: the mean correlation of their errors is {mean:.2f} "
-        f"[{low:.2f}, {high:.2f}] ({count(n, 'document')}), so that together they count for {worth:.1f} who err by "
+        f"the {len(judges)} judges err alike: the mean correlation of their errors is {mean:.2f}{ends} "
+        f"({count(n, 'document')}), so that together they count for {worth:.1f} who err by "
         "themselves, and a majority of them does not mend what they share"
     ]

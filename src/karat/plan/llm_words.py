@@ -50,7 +50,7 @@ def name(row: dict[str, Any]) -> str:
     if row["part"] == "orders":
         return {"flips": "flips when sides are exchanged", "first side": "prefers the side shown first"}.get(said, said)
     if row["part"] in ("people", "worth"):
-        return f"{said}, {of}" if of else said
+        return f"{said}, {of}" if row["part"] == "people" else f"{said} {of}".strip()
     return f"{said}: {of}" if of else said
 
 
@@ -77,6 +77,7 @@ def value(row: dict[str, Any]) -> str:
     places = (0 if none or high - low > 1 else 1) if percent else places
     sign = any(words in row["figure"] for words in SIGNED)
     ends = "" if none else f" [{_signed(low, places, sign)}, {_signed(high, places, sign)}]"
+    ends += " without" if unit == "times" else ""
     return f"{_signed(one, places, sign)}{' %' if percent else ''}{ends}"
 
 

@@ -186,18 +186,25 @@ def _altered(
 
 def _preferences(queries: int, pairs: int, faults: Faults, name: str, rng: np.random.Generator) -> Preferences:
     """Pairs of lists in both orders: either the judge has a preference, or it goes by the side."""
-    rows = []
-    by_side = _around(faults.flips, queries, rng)
-    for q in range(queries):
-        for pair in range(pairs):
-            first = "left" if rng.random() < faults.first else "right"
-            stuck, better = rng.random() < by_side[q], rng.random() < 0.5
-            for order in (0, 1):
-                left, right = (f"a{pair}", f"b{pair}") if order == 0 else (f"b{pair}", f"a{pair}")
-                choice = first if stuck else ("left" if better == (order == 0) else "right")
-                rows.append({"query": f"q{q}", "left": left, "right": right, "choice": choice, "order": order})
-    frame = pl.DataFrame(rows).with_columns(judge=pl.lit(name), group=pl.lit("llm"))
-    return Preferences.of(frame)
+    query, pair = np.repeat(np.arange(queries), pairs), np.tile(np.arange(pairs), queries)
+    by_side = rng.random(len(query)) < _around(faults.flips, queries, rng)[query]
+    first, better = rng.random(len(query)) < faults.first, rng.random(len(query)) < 0.5
+    shown = []
+    for order in (0, 1):
+        left = np.where(by_side, first, better == (order == 0))
+        names = [pl.format(f"{system}{{}}", pl.lit(pl.Series(pair))) for system in ("ab" if order == 0 else "ba")]
+        shown.append(
+            pl.select(
+                query=pl.format("q{}", pl.lit(pl.Series(query))),
+                left=names[0],
+                right=names[1],
+                choice=pl.when(pl.lit(pl.Series(left))).then(pl.lit("left")).otherwise(pl.lit("right")),
+                order=pl.lit(order),
+                judge=pl.lit(name),
+                group=pl.lit("llm"),
+            )
+        )
+    return Preferences.of(pl.concat(shown))
 
 
 def _documents(

@@ -26,6 +26,7 @@ Examples:
   karat judges llm llm.csv bm25.run neural.run --gold gold.csv --documents docs.jsonl --queries queries.csv
   karat judges llm umbrela.jsonl --gold gold.csv --documents passages.jsonl --queries queries.csv
   karat judges llm gpt.csv --labels llama.csv --gold gold.csv --preferences both-orders.csv --json
+  karat judges llm quepid-book.json --llm judge@example.com --gold gold.csv
   karat judges llm my-study --group llm"""
 
 
@@ -37,6 +38,7 @@ Examples:
 @click.option("--preferences", metavar="FILE", help="What the LLM preferred, side by side, in both orders.")
 @options.documents
 @options.queries
+@click.option("--llm", "llms", multiple=True, metavar="NAME", help="A judge who is an LLM; may be repeated.")
 @options.group
 @options.measure(otherwise="nDCG@10")
 @options.difference(0.02)
@@ -52,6 +54,7 @@ def llm(
     preferences: str | None,
     documents: str | None,
     queries: str | None,
+    llms: tuple[str, ...],
     group: str | None,
     measure: str | None,
     difference: float,
@@ -63,9 +66,9 @@ def llm(
     """Can you trust this judge? A sentence (use it, use it only with so many gold labels, do not use it), then why.
 
     LABELS are what karat ask wrote, or UMBRELA's JSON lines, a Quepid book, or any table of query, doc and label, with
-    what else is known: model, outcome, repeat, altered (canaries), expected, cost. A sheet for each LLM: those of the
-    group llm, or --group, or with a model, or all. Other groups are people. Two runs say what the plan is for: the
-    gold labels that show --difference in the measure between them.
+    what else is known: model, outcome, repeat, altered (canaries), expected, cost. A sheet for each LLM: the judges
+    named with --llm, or of --group, or of the group llm, or with a model, or all; others are people. Two runs say what
+    the plan is for: the gold labels that show --difference in the measure between them.
     """
     study = reading.study(
         labels,
@@ -92,6 +95,7 @@ def llm(
             preferences=study.preferences,
             queries=study.queries,
             documents=study.documents,
+            llms=llms,
             group=group,
             measure=measure or "nDCG@10",
             difference=difference,

@@ -6,6 +6,7 @@ missing. Whoever has no name is called by model and prompt.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import polars as pl
@@ -54,8 +55,8 @@ class AskedLLMs:
     notes: tuple[str, ...]
 
 
-def asked_llms(judgments: Judgments, group: str | None = None) -> AskedLLMs:
-    """The LLMs among these judges: those of `group`, or of the group llm, or with a model; all where none is.
+def asked_llms(judgments: Judgments, group: str | None = None, names: Sequence[str] = ()) -> AskedLLMs:
+    """The LLMs among these judges: those named, or of `group`, or of the group llm, or with a model; else all.
 
     >>> rows = [{"query": "q", "doc": "d", "label": 2, "model": "small", "repeat": 0},
     ...         {"query": "q", "doc": "d", "label": 1, "model": "small", "repeat": 1},
@@ -65,8 +66,9 @@ def asked_llms(judgments: Judgments, group: str | None = None) -> AskedLLMs:
     ('small', 1, 1, 1)
     """
     frame, notes = judgments.frame, [*judgments.notes]
-    mine = _whose(judgments, group)
-    people = frame.filter(~mine & (pl.col("group") != GOLD)) if judgments.has("group") else frame.clear()
+    mine = _named(judgments, names) if names else _whose(judgments, group)
+    others = frame.filter(~mine)
+    people = others.filter(pl.col("group").fill_null("") != GOLD) if "group" in others.columns else others
     frame = _with_outcome(_with_names(frame.filter(mine)), notes)
     deceived = pl.lit(False)
     if ALTERED in frame.columns:
@@ -85,7 +87,7 @@ def asked_llms(judgments: Judgments, group: str | None = None) -> AskedLLMs:
     if not plain.frame.height and not lies.height:
         raise Undefined("there is no answer of an LLM")
     ordered = _numbered(plain.frame, list(plain.key))
-    names = pl.concat([ordered["judge"], lies["judge"]] if lies.height else [ordered["judge"]]).unique().sort()
+    known = pl.concat([ordered["judge"], lies["judge"]] if lies.height else [ordered["judge"]]).unique().sort()
     judges = [
         LLMJudge(
             name,
@@ -93,9 +95,20 @@ def asked_llms(judgments: Judgments, group: str | None = None) -> AskedLLMs:
             ordered.filter((pl.col("judge") == name) & (pl.col("_nth") > 0)).drop("_nth"),
             lies.filter(pl.col("judge") == name) if lies.height else lies,
         )
-        for name in names
+        for name in known
     ]
     return AskedLLMs(tuple(judges), replace(judgments, frame=people) if people.height else None, tuple(notes))
+
+
+def _named(judgments: Judgments, names: Sequence[str]) -> pl.Series:
+    """Which rows are of the judges of these names."""
+    judges = judgments.need("judge", "the names of LLMs")
+    known = judges.drop_nulls().unique().sort().to_list()
+    for name in names:
+        if name not in known:
+            some = ", ".join(known[:6]) + (", ..." if len(known) > 6 else "")
+            raise BadInput.at("the LLMs", expected=f"judges of these labels ({some})", found=f'"{name}"')
+    return judges.is_in(list(names)).fill_null(False)
 
 
 def _whose(judgments: Judgments, group: str | None) -> pl.Series:

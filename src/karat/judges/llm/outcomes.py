@@ -35,16 +35,14 @@ def costs(judge: LLMJudge, *, level: float) -> list[Told]:
     """
     found = []
     cost, seconds = (_numbers(judge.first, name) for name in ("cost", "seconds"))
-    graded = judge.graded.height
-    if cost.count() and graded:
-        share = mean(
-            "cost", "cost per grade", cost.drop_nulls().to_numpy(), _queries(judge, cost), "money", level=level
-        )
-        more = judge.first.height / graded
-        ends = [more * of for of in (share.value, share.low, share.high)]
-        found.append(
-            Told("cost", "cost per grade", ends[0], ends[1], ends[2], graded, share.n_queries, "money")
-        )  # fmt: skip
+    known = cost.is_not_null()
+    graded = judge.first["label"].is_not_null().filter(known).cast(pl.Float64).to_numpy()
+    if graded.any():
+        spent = cost.filter(known).to_numpy()
+        ratio = spent.sum() / graded.sum()
+        # A mean of these is the ratio, and varies as it does: a query with refusals has costs and fewer grades.
+        parts = ratio + (spent - ratio * graded) / graded.mean()
+        found.append(mean("cost", "cost per grade", parts, _queries(judge, cost), "money", level=level))
     if seconds.count():
         taken = seconds.drop_nulls().to_numpy()
         found.append(mean("cost", "seconds per answer", taken, _queries(judge, seconds), "seconds", level=level))
