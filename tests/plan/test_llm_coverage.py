@@ -45,7 +45,7 @@ def planted() -> dict[Key, float]:
     dummies = [(both["grade"] == grade).to_numpy().astype(float) for grade in range(4)]
     design = np.column_stack([*dummies, np.log2(both["length"].to_numpy())])
     slope = np.linalg.lstsq(design, error.to_numpy(), rcond=None)[0][-1]
-    truth["leniency", "adds to grade less gold", "per doubling of the document's length"] = float(slope)
+    truth["leniency", "adds to grade less gold", "each doubling of the length"] = float(slope)
     truth["expected", "expected grade less gold", ""] = float((both["expected"] - both["grade"]).mean())  # type: ignore[arg-type]
     line = np.polyfit(both["expected"].to_numpy(), both["grade"].to_numpy(), 1)
     truth["expected", "gold grades per expected grade", ""] = float(line[0])

@@ -67,7 +67,7 @@ def test_a_judge_who_favours_a_system_is_found_out_and_the_page_says_so(favourin
 
 def test_every_section_is_there_and_what_the_data_does_not_allow_is_one_line(report):
     assert [section.name for section in report.sections] == [
-        "verdict", "scores", "judges", "worth", "context", "users", "next",
+        "verdict", "scores", "judges", "llm", "worth", "context", "users", "next",
     ]  # fmt: skip
     context = section(report, "context")
     assert context.said == ("Not in this report: no document was judged in context or by aspect.",)

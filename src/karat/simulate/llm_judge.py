@@ -33,7 +33,8 @@ class Faults:
     misjudges a document whenever it is asked, `wavering` how far one answer strays from the next; queries differ in
     leniency by `by_query`. `raised` has the chance that a document that is not relevant is raised by an alteration,
     `flips` the chance that it goes by the side, which is the first in the share `first` of such pairs; `refused` is
-    the chance of no grade. Expected grades are `stretch` times its impression, plus `shift`.
+    the chance of no grade. Expected grades are `stretch` times its impression, plus `shift`,
+    within the scale.
     """
 
     lenient: float = 0.2
@@ -105,7 +106,7 @@ def llm_study(
     impression += rng.normal(0, faults.by_query, queries)[query] + rng.normal(0, faults.noise, n)
     label = _answer(impression, faults, rng)
     refused = rng.random(n) < _around(faults.refused, queries, rng)[query]
-    expected = faults.shift + faults.stretch * impression + rng.normal(0, 0.1, n)
+    expected = np.clip(faults.shift + faults.stretch * impression + rng.normal(0, 0.1, n), 0, TOP)
     first = pl.DataFrame(names).with_columns(
         label=pl.Series(label).set(pl.Series(refused), None),
         outcome=pl.when(pl.Series(refused)).then(pl.lit("refused")).otherwise(pl.lit("graded")),

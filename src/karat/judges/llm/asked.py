@@ -122,11 +122,28 @@ def _whose(judgments: Judgments, group: str | None) -> pl.Series:
             expected = f"one of {', '.join(known)}" if known else "labels with groups"
             raise BadInput.at("the group of LLMs", expected=expected, found=f'"{group}"')
         return (groups == group).fill_null(False)
-    if groups is not None and (groups == LLM).any():
-        return (groups == LLM).fill_null(False)
+    say_so = known_llms(judgments)
+    if say_so.any():
+        return say_so
+    return everybody if groups is None else (groups != GOLD).fill_null(True)
+
+
+def known_llms(judgments: Judgments) -> pl.Series:
+    """Which rows say that they are of an LLM: by the word llm in their group or, where no group has it, by a model.
+
+    >>> rows = [{"query": "q", "doc": "d", "label": 1, "judge": judge, "group": group}
+    ...         for judge, group in (("ann", "crowd"), ("gpt", "simulated llm"))]
+    >>> known_llms(Judgments.of(rows)).to_list()
+    [False, True]
+    """
+    frame = judgments.frame
+    if judgments.has("group"):
+        named = frame["group"].str.contains(rf"(?i)\b{LLM}\b").fill_null(False)
+        if named.any():
+            return named
     if judgments.has("model"):
         return frame.select(_text("model").is_not_null()).to_series()
-    return everybody if groups is None else (groups != GOLD).fill_null(True)
+    return pl.repeat(False, frame.height, eager=True)
 
 
 def _with_names(frame: pl.DataFrame) -> pl.DataFrame:

@@ -14,8 +14,8 @@ from karat.stats.regression import clustered_ols
 
 #: The features along which a judge may be lenient, and what a slope is per.
 ALONG = {
-    "document_length": "per doubling of the document's length",
-    "query_words": "from none to all of the query's words in it",
+    "document_length": "each doubling of the length",
+    "query_words": "all of the query's words, against none",
 }
 #: How the slices of a feature are called.
 SLICES = {"gold": "gold grade", "document_length": "words in it:", "query_words": "of the query's words:"}

@@ -41,11 +41,12 @@ def expected_grades(judge: LLMJudge, gold: pl.DataFrame, *, level: float) -> lis
     for grade in about.unique().sort().to_list():
         mine = about == grade
         rows = mine.to_numpy()
-        of_slice = mean(
-            "expected", "mean gold grade", truth[rows], query.filter(mine), "grades",
-            weight=weight[rows], level=level, of=f"expected about {grade:g}",
-        )  # fmt: skip
-        found.append(of_slice)
+        for name, values in (("mean expected grade", met["expected"].to_numpy()), ("mean gold grade", truth)):
+            of_slice = mean(
+                "expected", name, values[rows], query.filter(mine), "grades",
+                weight=weight[rows], level=level, of=f"expected about {grade:g}",
+            )  # fmt: skip
+            found.append(of_slice)
     if "mass" in judge.first.columns:
         mass = judge.first.select("query", pl.col("mass").cast(pl.Float64, strict=False)).drop_nulls()
         found += [mean("expected", "mass on the grades", mass["mass"], mass["query"], "share", level=level)]
