@@ -176,7 +176,8 @@ def audit_llm(
     if said is not None and said.has("judge"):
         unknown = {*said.frame["judge"].drop_nulls().unique()} - {judge.name for judge in asked.judges}
         if unknown == {*said.frame["judge"].drop_nulls().unique()}:
-            notes.append(f"no preference is of {', '.join(judge.name for judge in asked.judges)}: both orders untold")
+            names = ", ".join(judge.name for judge in asked.judges)
+            notes.append(f"no preference is by {names}: whether sides sway it is not told")
     sheets = tuple(_sheet(judge, given, people) for judge in asked.judges)
     return LLMAudit(sheets, tuple(dict.fromkeys([*notes, *_alike(asked.judges, given)])))
 

@@ -49,8 +49,10 @@ def name(row: dict[str, Any]) -> str:
         return f"{said}: it {KINDS.get(of, f'is altered ({of})')}"
     if row["part"] == "orders":
         return {"flips": "flips when sides are exchanged", "first side": "prefers the side shown first"}.get(said, said)
-    if row["part"] in ("people", "worth"):
-        return f"{said}, {of}" if row["part"] == "people" else f"{said} {of}".strip()
+    if row["part"] == "worth" and of:
+        return said.replace(" is worth", f" {of} is worth")
+    if row["part"] == "people":
+        return f"{said}, {of}"
     return f"{said}: {of}" if of else said
 
 
@@ -77,7 +79,7 @@ def value(row: dict[str, Any]) -> str:
     places = (0 if none or high - low > 1 else 1) if percent else places
     sign = any(words in row["figure"] for words in SIGNED)
     ends = "" if none else f" [{_signed(low, places, sign)}, {_signed(high, places, sign)}]"
-    ends += " without" if unit == "times" else ""
+    ends += " alone" if unit == "times" else ""
     return f"{_signed(one, places, sign)}{' %' if percent else ''}{ends}"
 
 

@@ -14,6 +14,7 @@ from karat.cli.part import every_part, part
 from karat.cli.results import Tables
 from karat.errors import BadInput, KaratError
 from karat.estimate.confusion import confusion as confusion_of
+from karat.labels.selection import OF_ANSWERS_OF_LLMS
 from karat.records import Judgments, Result
 
 #: Features of yes or no, which the regression of the errors is on; a domain or a length would fill the page.
@@ -129,7 +130,7 @@ def bias(given: Judged) -> Tables:
     query_in_url, root_url, url_depth, domain, query_length, navigational, document_length, rank_shown, shown_by.
     """
     labels = given.judgments
-    if not any(labels.has(name) for name in {*labels.frame.columns} - {*Judgments.schema.names}):
+    if not any(labels.has(name) for name in {*labels.frame.columns} - {*Judgments.schema.names, *OF_ANSWERS_OF_LLMS}):
         raise BadInput("features of query and document are needed: give --documents, --queries or --runs")
     return {"Bias": analysis.find_bias(labels, gold=given.gold, judges=given.judges_are, level=given.level)}
 

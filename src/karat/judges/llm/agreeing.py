@@ -42,6 +42,8 @@ def of_people(people: Judgments, gold: Judgments | None, **chance: Any) -> list[
     # Where a third label was asked only of two that differed, the first two are the ones to read.
     found = found.sort("labels").unique(["group", "against"], keep="last", maintain_order=True)
     told = []
+    if found["group"].n_unique() > 1:  # each group for itself says more than all of them together
+        found = found.filter(pl.col("group") != ALL)
     for row in found.sort("group", "against", nulls_last=False).iter_rows(named=True):
         if row["against"] in (None, GOLD):
             whose = "people" if row["group"] == ALL else row["group"]

@@ -33,8 +33,12 @@ def mistakes(frame: pl.DataFrame, queries: Queries | None, documents: Documents 
         shown = shown.join(asked, on="query", how="left", maintain_order="left")
     texts = [] if documents is None else [name for name in ("title", "snippet", "text") if documents.has(name)]
     if documents is not None and texts:
-        both = pl.concat_str([pl.col(name) for name in {texts[0]: 0, texts[-1]: 0}], separator=": ", ignore_nulls=True)
-        begins = documents.frame.select("doc", document=both.str.replace_all(r"\s+", " ").str.slice(0, LETTERS))
+        # A title that is the id, or that the text begins with, would be read twice.
+        title, body = pl.col(texts[0]), pl.col(texts[-1])
+        again = (title == pl.col("doc")) | body.str.starts_with(title)
+        both = pl.concat_str([title, body], separator=": ", ignore_nulls=True)
+        words = pl.when(again.fill_null(False)).then(body).otherwise(both) if len(texts) > 1 else body
+        begins = documents.frame.select("doc", document=words.str.replace_all(r"\s+", " ").str.slice(0, LETTERS))
         shown = shown.join(begins, on="doc", how="left", maintain_order="left")
     return shown
 
