@@ -13,7 +13,8 @@ import numpy.typing as npt
 import polars as pl
 
 from karat.errors import BadInput
-from karat.records import Documents, Judgments, Preferences, Queries
+from karat.records import Documents, Judgments, Preferences, Queries, Runs
+from karat.simulate.parts import documents_of, numbered
 
 Floats = npt.NDArray[np.float64]
 
@@ -21,6 +22,8 @@ Floats = npt.NDArray[np.float64]
 TOP = 3
 #: Where relevance, a number around 0, becomes the next grade.
 CUTS = np.array([0.2, 0.9, 1.6])
+#: Two systems, and how far each misjudges relevance.
+SYSTEMS = {"old": 1.6, "new": 1.2}
 #: The words that a document may be made of.
 VOCABULARY = np.array([f"word{number}" for number in range(400)])
 
@@ -52,7 +55,7 @@ class Faults:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LLMStudy:
-    """The judge's table, gold labels of a sample, preferences in both orders, documents and queries.
+    """The judge's table, gold labels of a sample, preferences in both orders, documents, queries and two runs.
 
     `everything` has the truth of every document that the judge was asked about first: its grade and its length.
     """
@@ -62,6 +65,7 @@ class LLMStudy:
     preferences: Preferences
     documents: Documents
     queries: Queries
+    runs: Runs
     everything: pl.DataFrame
     faults: Faults
 
@@ -97,7 +101,8 @@ def llm_study(
     faults, rng = faults or Faults(), np.random.default_rng(seed)
     n = queries * documents
     query = np.repeat(np.arange(queries), documents)
-    names = {"query": [f"q{q}" for q in query], "doc": [f"d{q}-{d}" for q in range(queries) for d in range(documents)]}
+    ids = numbered("q", queries)
+    names = {"query": ids[query].to_list(), "doc": documents_of(ids, documents).to_list()}
     relevance = rng.normal(0, 0.5, queries)[query] + rng.normal(0, 1, n)
     grade = np.searchsorted(CUTS, relevance).astype(np.float64)
     doublings = rng.normal(0, 1, n)
@@ -135,9 +140,15 @@ def llm_study(
     return LLMStudy(
         Judgments.of(frame),
         Judgments.of(gold),
-        _preferences(queries, pairs, faults, name, rng),
+        _preferences(ids, pairs, faults, name, rng),
         _documents(names["doc"], length, query, grade, asked, rng, texts),
-        Queries.of({"query": [f"q{q}" for q in range(queries)], "text": asked}),
+        Queries.of({"query": ids, "text": asked}),
+        Runs.of(
+            pl.concat(
+                pl.DataFrame(names).with_columns(system=pl.lit(system), score=relevance + rng.normal(0, noise, n))
+                for system, noise in SYSTEMS.items()
+            )
+        ),
         truth,
         faults,
     )
@@ -185,8 +196,9 @@ def _altered(
     )
 
 
-def _preferences(queries: int, pairs: int, faults: Faults, name: str, rng: np.random.Generator) -> Preferences:
+def _preferences(ids: pl.Series, pairs: int, faults: Faults, name: str, rng: np.random.Generator) -> Preferences:
     """Pairs of lists in both orders: either the judge has a preference, or it goes by the side."""
+    queries = len(ids)
     query, pair = np.repeat(np.arange(queries), pairs), np.tile(np.arange(pairs), queries)
     by_side = rng.random(len(query)) < _around(faults.flips, queries, rng)[query]
     first, better = rng.random(len(query)) < faults.first, rng.random(len(query)) < 0.5
@@ -196,7 +208,7 @@ def _preferences(queries: int, pairs: int, faults: Faults, name: str, rng: np.ra
         names = [pl.format(f"{system}{{}}", pl.lit(pl.Series(pair))) for system in ("ab" if order == 0 else "ba")]
         shown.append(
             pl.select(
-                query=pl.format("q{}", pl.lit(pl.Series(query))),
+                query=pl.lit(ids[query]),
                 left=names[0],
                 right=names[1],
                 choice=pl.when(pl.lit(pl.Series(left))).then(pl.lit("left")).otherwise(pl.lit("right")),

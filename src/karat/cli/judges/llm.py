@@ -26,7 +26,7 @@ Examples:
   karat judges llm llm.csv bm25.run neural.run --gold gold.csv --documents docs.jsonl --queries queries.csv
   karat judges llm umbrela.jsonl --gold gold.csv --documents passages.jsonl --queries queries.csv
   karat judges llm gpt.csv --labels llama.csv --gold gold.csv --preferences both-orders.csv --json
-  karat judges llm quepid-book.json --llm judge@example.com --gold gold.csv
+  karat judges llm quepid-book.json --llm-judge judge@example.com --gold gold.csv
   karat judges llm my-study --group llm"""
 
 
@@ -35,10 +35,10 @@ Examples:
 @click.argument("runs", metavar="[RUN...]", nargs=-1)
 @options.gold
 @click.option("--labels", "more_labels", multiple=True, metavar="FILE", help="More labels, a group each; repeatable.")
-@click.option("--preferences", metavar="FILE", help="What the LLM preferred, side by side, in both orders.")
+@click.option("--preferences", metavar="FILE", help="What users, or an LLM, preferred, side by side.")
 @options.documents
 @options.queries
-@click.option("--llm", "llms", multiple=True, metavar="NAME", help="A judge who is an LLM; may be repeated.")
+@click.option("--llm-judge", "llms", multiple=True, metavar="NAME", help="A judge who is an LLM; may be repeated.")
 @options.group
 @options.measure(otherwise="nDCG@10")
 @options.difference(0.02)
@@ -67,8 +67,9 @@ def llm(
 
     LABELS are what karat ask wrote, or UMBRELA's JSON lines, a Quepid book, or any table of query, doc and label, with
     what else is known: model, outcome, repeat, altered (canaries), expected, cost. A sheet for each LLM: the judges
-    named with --llm, or of --group, or of the group llm, or with a model, or all; others are people. Two runs say what
-    the plan is for: the gold labels that show --difference in the measure between them.
+    named with --llm-judge, or of --group, or of the group llm, or with a model, or all; others are people. Two runs
+    say what the plan is for: the gold labels that show --difference in the measure between them. A study's folder
+    stands for labels, gold labels, runs and all else.
     """
     study = reading.study(
         labels,

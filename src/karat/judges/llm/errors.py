@@ -61,7 +61,10 @@ def errors(frame: pl.DataFrame, *, level: float) -> list[Told]:
 def _slopes(frame: pl.DataFrame, error: np.ndarray, level: float) -> list[Told]:
     """What each feature adds to the error while gold grade and the other features stay as they are."""
     names = [name for name in (*ALONG, "shown_by") if name in frame.columns and frame[name].count()]
-    known = frame.with_columns(_error=pl.Series(error)).drop_nulls(names)
+    known = frame.with_columns(_error=pl.Series(error))
+    if "shown_by" in names:  # what no list has among its first ten is of the rest, too
+        known = known.with_columns(pl.col("shown_by").fill_null("none"))
+    known = known.drop_nulls(names)
     if not names or known["query"].n_unique() < FEWEST:
         return []
     columns = {f"gold {grade:g}": known["gold"] == grade for grade in known["gold"].unique().sort().to_list()[1:]}
