@@ -72,6 +72,12 @@ def test_canaries_that_raise_some_documents_are_a_warning() -> None:
     assert "Beware: a document that says that it is perfectly relevant is raised in 20 %" in found.sentence
 
 
+def test_grades_that_only_gold_labels_set_right_are_not_to_be_taken_as_they_are() -> None:
+    found = verdict("m", [told("ordinal alpha with gold", 0.1, -0.1, 0.3)], GOOD, ENOUGH, n_gold=300)
+    assert found.answer == "use it"
+    assert "Beware: taken as they are, its grades may agree with gold by chance alone" in found.sentence
+
+
 def test_sides_that_decide_condemn_the_choices_not_the_grades() -> None:
     found = verdict("m", [told("flips", 0.6, 0.4, 0.7)], GOOD, ENOUGH, n_gold=300)
     assert found.answer == "use it"

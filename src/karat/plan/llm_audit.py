@@ -234,7 +234,9 @@ def _sheet(judge: LLMJudge, given: _Given, people: list[Told]) -> LLMSheet:
     figures += outcomes(judge, level=level)
     figures += costs(judge, level=level)
     if np.isfinite(spent := whole_cost(judge)):
-        notes.append(f"all its answers, repeats and canaries included, cost {spent:,.4g}")
+        spared = 0 if worth is None else round(frame.height * (worth.times - 1))
+        said = f" and spare {count(spared, 'gold label')}" if spared > 0 else ""
+        notes.append(f"all its answers, repeats and canaries included, cost {spent:,.4g}{said}")
     if needed is not None:
         plan = Told("worth", "gold labels needed", needed.gold, np.nan, np.nan, frame.height, 0, "answers")
         figures.insert(max(at for at, one in enumerate(figures) if one.part == "worth") + 1, plan)

@@ -57,11 +57,11 @@ def verdict(
         beside = f" Do not use its choices between two lists either: {pairs}." if pairs else ""
         return Verdict("do not use it", f"Do not use {judge}: {'; '.join(against)}.{beside}")
     beside = f" But do not use its choices between two lists: {pairs}." if pairs else ""
-    talked = _fooled(figures, surely=False)
-    beside += f" Beware: {'; '.join(talked)}." if talked else ""
+    warned = [*_uncorrected(found), *_fooled(figures, surely=False)]
+    beside += f" Beware: {'; '.join(warned)}." if warned else ""
     if worth is None or needed is None:
         return Verdict("cannot say", f"Cannot say whether {judge} can be trusted: {why_not}.{beside}")
-    rate = f"one is worth {worth.times:.2g}{_ends(worth.low, worth.high)}"
+    rate = f"one is worth {worth.times:.2f}{_ends(worth.low, worth.high)}"
     if not worth.low > 1:
         doubt = f"{count(worth.n, 'gold label')} do not show that its grades spare any ({rate} without it)"
         return Verdict("cannot say", f"Cannot say yet whether {judge} can be trusted: {doubt}.{beside}")
@@ -88,6 +88,17 @@ def _no_better_than_chance(found: dict[tuple[str, str], Told], worth: Worth | No
         share = f"ordinal alpha with itself {again.value:.2f}{_ends(again.low, again.high)}"
         said.append(f"asked again, it answers as if by lot ({share})")
     return said
+
+
+def _uncorrected(found: dict[tuple[str, str], Told]) -> list[str]:
+    """That grades which gold labels can set right are not to be taken as they are."""
+    alpha = found.get(("ordinal alpha with gold", ""))
+    if alpha is None or not alpha.low <= 0:
+        return []
+    ends = _ends(alpha.low, alpha.high)
+    return [
+        f"taken as they are, its grades may agree with gold by chance alone (ordinal alpha {alpha.value:.2f}{ends})"
+    ]
 
 
 def _fooled(figures: Sequence[Told], *, surely: bool) -> list[str]:
