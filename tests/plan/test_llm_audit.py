@@ -139,6 +139,10 @@ def test_a_good_judge_has_a_sheet_with_every_figure() -> None:
     document = found.to_dict()
     assert document["judges"][0]["rows"][0]["figure"] == "ordinal alpha with gold"
     assert found.to_frame().columns[0] == "judge"
+    assert "ordinal alpha with gold" in found._repr_html_()
+    assert "mark" in str(found.plot().to_dict())
+    with pytest.raises(kt.Undefined, match="no agreement to draw"):
+        kt.audit_llm({"q": {"d": 1}}, draws=0).plot()
 
 
 def test_without_gold_labels_only_what_needs_none_is_told() -> None:

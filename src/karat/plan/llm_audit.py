@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 from karat.errors import BadInput, KaratError, Undefined
-from karat.estimate.confusion import Confusion, confusion
+from karat.estimate.confusion import confusion
 from karat.estimate.gold_sample import Gold
 from karat.estimate.worth import Worth, labels_worth
 from karat.judges import add_features
@@ -28,11 +28,11 @@ from karat.judges.llm.told import Told, table
 from karat.labels import split_gold
 from karat.labels.gold import other_scale
 from karat.plan.gold_needed import Needed, for_difference, for_width
+from karat.plan.llm_sheet import LLMAudit, LLMSheet
 from karat.plan.llm_verdict import Verdict, verdict
 from karat.plan.variance import pilot_variance
 from karat.records import Documents, FrameLike, Judgments, LabelsLike, Preferences, Queries, Runs, RunsLike, Scale
 from karat.records.base import count
-from karat.records.result import ResultBase, rows_of
 from karat.records.runs import joined
 from karat.stats import Resampling
 
@@ -40,76 +40,6 @@ from karat.stats import Resampling
 WORTH = "one gold label is worth"
 #: Features of documents by which errors are told apart.
 FEATURES = ("document_length", "shown_by", "rank_shown")
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class LLMSheet(ResultBase):
-    """One judge: `answer` in a few words, `finding` in a sentence, and a row of `frame` for each figure.
-
-    - `frame`: part, figure, of (which slice), value, low, high, n, n_queries, unit;
-    - `confusion`: how often each gold grade gets each label (None without gold labels);
-    - `mistakes`: the grades furthest from gold, with their documents;
-    - `gold_needed`: how many gold labels the plan needs (None where nobody can say), `n_gold` how many there are.
-    """
-
-    judge: str
-    answer: str
-    finding: str
-    frame: pl.DataFrame
-    confusion: Confusion | None
-    mistakes: pl.DataFrame
-    n_gold: int
-    gold_needed: int | None
-    notes: tuple[str, ...] = ()
-    scale: Scale | None = None
-
-    columns = ("part", "figure", "of", "value", "n", "n_queries")
-
-    def to_frame(self) -> pl.DataFrame:
-        """A row for each figure."""
-        return self.frame
-
-    def to_dict(self) -> dict[str, Any]:
-        """The sheet as one document."""
-        return {
-            "judge": self.judge,
-            "answer": self.answer,
-            "finding": self.finding,
-            "n_gold": self.n_gold,
-            "gold_needed": self.gold_needed,
-            "rows": rows_of(self.frame),
-            "confusion": None if self.confusion is None else rows_of(self.confusion.frame),
-            "mistakes": rows_of(self.mistakes),
-            "notes": list(self.notes),
-        }
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class LLMAudit(ResultBase):
-    """A sheet for each judge of a table, and what they have in common."""
-
-    sheets: tuple[LLMSheet, ...]
-    notes: tuple[str, ...] = field(default=())
-
-    columns = ("judge", *LLMSheet.columns)
-
-    @property
-    def finding(self) -> str:
-        """What to do with each judge."""
-        return " ".join(sheet.finding for sheet in self.sheets)
-
-    def to_frame(self) -> pl.DataFrame:
-        """A row for each judge and figure."""
-        parts = [sheet.frame.select(pl.lit(sheet.judge).alias("judge"), pl.all()) for sheet in self.sheets]
-        return pl.concat(parts)
-
-    def to_dict(self) -> dict[str, Any]:
-        """All sheets as one document."""
-        return {
-            "finding": self.finding,
-            "judges": [sheet.to_dict() for sheet in self.sheets],
-            "notes": list(self.notes),
-        }
 
 
 def audit_llm(
@@ -208,7 +138,7 @@ class _Given:
 
 def _sheet(judge: LLMJudge, given: _Given, people: list[Told]) -> LLMSheet:
     resampling, notes, figures = given.resampling, list[str](), list[Told]()
-    level, chance = resampling.level, vars_of(resampling)
+    level, chance = resampling.level, _chance(resampling)
     gold, frame = given.gold, judge.graded.select(PAIR).clear()
     cells, worst, worth, needed = None, pl.DataFrame(), None, None
     why_not = "there are no gold labels"
@@ -247,7 +177,7 @@ def _sheet(judge: LLMJudge, given: _Given, people: list[Told]) -> LLMSheet:
     )  # fmt: skip
 
 
-def vars_of(resampling: Resampling) -> dict[str, Any]:
+def _chance(resampling: Resampling) -> dict[str, Any]:
     """Level, draws and seed, as analyses take them."""
     return {"level": resampling.level, "draws": resampling.draws, "seed": resampling.seed}
 
@@ -318,7 +248,7 @@ def _needed(judge: LLMJudge, given: _Given, worth: Worth, notes: list[str]) -> N
 
 def _people(people: Judgments, gold: Judgments | None, resampling: Resampling, notes: list[str]) -> list[Told]:
     try:
-        return of_people(people, None if gold is None else _only(gold), **vars_of(resampling))
+        return of_people(people, None if gold is None else _only(gold), **_chance(resampling))
     except KaratError as error:
         notes.append(f"people's agreement cannot be told: {error}")
         return []

@@ -7,7 +7,8 @@ from dataclasses import replace
 import polars as pl
 
 from karat.errors import Undefined
-from karat.plan.llm_audit import LLMSheet, audit_llm
+from karat.plan.llm_audit import audit_llm
+from karat.plan.llm_sheet import LLMSheet
 from karat.plan.llm_words import main_figures, name, where_it_errs
 from karat.records import Scale
 from karat.reports import charts

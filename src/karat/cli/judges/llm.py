@@ -15,7 +15,8 @@ from karat.cli.results import tell_as
 from karat.cli.runs import read_several
 from karat.cli.tables import console, say, side_by_side
 from karat.formats.open_files import File
-from karat.plan.llm_audit import LLMAudit, LLMSheet, audit_llm
+from karat.plan.llm_audit import audit_llm
+from karat.plan.llm_sheet import LLMAudit, LLMSheet
 from karat.plan.llm_words import main_figures, where_it_errs
 from karat.records import Result
 from karat.records.number_format import figure

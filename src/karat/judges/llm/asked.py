@@ -77,12 +77,12 @@ def asked_llms(judgments: Judgments, group: str | None = None, names: Sequence[s
         if "altered_from" not in frame.columns:
             frame = frame.with_columns(altered_from=pl.lit(None, pl.String))
         frame = frame.with_columns(altered_from=pl.coalesce(_text("altered_from"), _before_alteration()))
-    plain = select(replace(judgments, frame=frame.filter(~deceived).drop(ALTERED, strict=False)))
+    plain = select(replace(judgments, frame=frame.filter(~deceived).drop(ALTERED, strict=False)), strict=True)
     notes += plain.notes
     lies = frame.filter(deceived)
     if lies.height:
         kinds = lies[ALTERED]
-        lies = select(replace(judgments, frame=lies.with_columns(_kind=kinds).drop(ALTERED))).frame
+        lies = select(replace(judgments, frame=lies.with_columns(_kind=kinds).drop(ALTERED)), strict=True).frame
         lies = lies.rename({"_kind": ALTERED})
     if not plain.frame.height and not lies.height:
         raise Undefined("there is no answer of an LLM")
