@@ -100,6 +100,17 @@ def test_what_labels_are_worth_is_a_ratio_of_variances() -> None:
     assert noise.high < 1.1
 
 
+def test_a_judge_without_a_mistake_is_worth_no_end_of_gold_labels() -> None:
+    truth = np.tile([0.0, 1.0], 50)
+    found = labels_worth(truth, truth[:, None], np.repeat(np.arange(10), 10))
+    # A coin's grades, 1/4 each: 25 in all, against one mistake by a grade, or three.
+    assert (found.times, found.low, found.high) == (
+        pytest.approx(25, rel=0.1),
+        pytest.approx(25 / 3, rel=0.1),
+        math.inf,
+    )
+
+
 def test_the_gold_labels_of_a_plan_are_solved_from_its_variance() -> None:
     # 400 queries see 0.02 with 0.8 where the standard deviation is 0.02 sqrt(400) / 2.81: 0.142, so the gold labels may
     # add 0.142^2 - 0.1^2 = 0.0102 to a variance of 0.01, R (1/share - 1) = 0.0102: a share of about 1 in 6.

@@ -54,7 +54,8 @@ def labels_worth(
 
     (0.25 / 0.09 for a judge who is right nine times of ten.) Grades are predicted by the model of `calibrate`, each
     from the others. The interval is for other queries, by how the queries' parts of the two sums of squares go
-    together; a judge who guesses has about 1.
+    together; a judge who guesses has about 1. Where less is left than one mistake by one grade, nobody knows how much
+    more the judge may be worth: the interval has no end, and begins where three mistakes might have been missed.
     """
     from scipy.special import stdtrit
 
@@ -68,8 +69,12 @@ def labels_worth(
     left = _left(grade, x, numbers, seed, ties=x)
     sums = np.stack([totals(numbers, weight * off**2, queries) for off in (alone, left)])
     whole = sums.sum(axis=1)
-    if not whole[1] > 0:
-        raise Undefined("the judge's labels tell every gold label: more gold labels would be needed to see an error")
+    one = weight.sum() / len(grade)
+    if whole[1] < one:
+        # Not one mistake by a grade among them all: up to three would have been missed with a chance of 5 %.
+        low, high, whole[1] = float(whole[0] / (3 * one)), np.inf, one
+        sd = np.sqrt(whole / weight.sum())
+        return Worth(float(whole[0] / one), low, high, float(sd[0]), float(sd[1]), len(grade), queries)
     times = float(whole[0] / whole[1])
     low = high = np.nan
     if queries >= FEWEST_QUERIES:

@@ -103,12 +103,10 @@ def audit_llm(
     people = []
     if asked.people is not None:
         people = _people(asked.people, trusted, resampling, notes)
-    if said is not None and said.has("judge"):
-        unknown = {*said.frame["judge"].drop_nulls().unique()} - {judge.name for judge in asked.judges}
-        if unknown == {*said.frame["judge"].drop_nulls().unique()}:
-            names = ", ".join(judge.name for judge in asked.judges)
-            notes.append(f"no preference is by {names}: whether sides sway it is not told")
     sheets = tuple(_sheet(judge, given, people) for judge in asked.judges)
+    if said is not None and not any("orders" in sheet.frame["part"] for sheet in sheets):
+        names = ", ".join(judge.name for judge in asked.judges)
+        notes.append(f"no pair of lists was shown to {names} in both orders: whether sides sway it is not told")
     return LLMAudit(sheets, tuple(dict.fromkeys([*notes, *_alike(asked.judges, given)])))
 
 

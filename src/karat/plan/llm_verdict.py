@@ -123,4 +123,6 @@ def _no_pairs(found: dict[tuple[str, str], Told]) -> str:
 
 
 def _ends(low: float, high: float, places: int = 2) -> str:
-    return "" if math.isnan(low) else f" [{low:.{places}f}, {high:.{places}f}]"
+    if math.isnan(low):
+        return ""
+    return f" [{low:.{places}f} or more]" if math.isinf(high) else f" [{low:.{places}f}, {high:.{places}f}]"

@@ -79,6 +79,7 @@ def value(row: dict[str, Any]) -> str:
     places = (0 if none or high - low > 1 else 1) if percent else places
     sign = any(words in row["figure"] for words in SIGNED)
     ends = "" if none else f" [{_signed(low, places, sign)}, {_signed(high, places, sign)}]"
+    ends = f" [{low:.2f} or more]" if not none and math.isinf(high) else ends
     ends += " alone" if unit == "times" else ""
     return f"{_signed(one, places, sign)}{' %' if percent else ''}{ends}"
 

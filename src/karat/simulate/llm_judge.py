@@ -157,7 +157,7 @@ def llm_study(
 def _answer(impression: Floats, faults: Faults, rng: np.random.Generator) -> Floats:
     """The grade given for an impression: rounded, within the scale, a little different each time."""
     answer: Floats = np.clip(np.round(impression + rng.normal(0, faults.wavering, len(impression))), 0, TOP)
-    return answer
+    return answer + 0.0  # no -0
 
 
 def _around(chance: float, queries: int, rng: np.random.Generator) -> Floats:

@@ -20,6 +20,7 @@ from karat.plan.llm_sheet import LLMAudit, LLMSheet
 from karat.plan.llm_words import main_figures, where_it_errs
 from karat.records import Result
 from karat.records.number_format import figure
+from karat.records.runs import together
 
 EXAMPLES = """\b
 Examples:
@@ -43,7 +44,9 @@ Examples:
 @options.group
 @options.measure(otherwise="nDCG@10")
 @options.difference(0.02)
-@click.option("--width", default=0.1, show_default=True, help="Without runs: how well a mean grade should be known.")
+@click.option(
+    "--width", default=0.1, show_default=True, help="Without two runs: how well a mean grade should be known."
+)
 @options.resampling
 @options.study
 @options.form
@@ -82,17 +85,18 @@ def llm(
         preferences=preferences,
     )
     paths = list(runs) or runs_in(labels)
-    if paths:
-        options.refuse("width", why="with runs the plan is for a difference between them")
+    lists = together(read_several(paths)) if paths else None
+    if lists is not None and len(lists.systems) > 1:
+        options.refuse("width", why="with two runs the plan is for a difference between them")
     else:
-        options.refuse("measure", "difference", why="without runs the plan is for a mean grade (--width)")
+        options.refuse("measure", "difference", why="without two runs the plan is for a mean grade (--width)")
     judged = study.judged
     if not any(judged.has(name) for name in ("judge", "model", "group")):
         judged = replace(judged, frame=judged.frame.with_columns(judge=pl.lit(File(labels).stem)))
     with waiting("Looking"):
         found = audit_llm(
             judged,
-            read_several(paths) if paths else None,
+            lists,
             gold=study.gold,
             preferences=study.preferences,
             queries=study.queries,

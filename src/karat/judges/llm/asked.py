@@ -25,6 +25,8 @@ NO_LABEL = "no label"
 #: A judge about whom nothing else is known.
 NAMELESS = "the LLM"
 PAIR = ["query", "doc"]
+#: Columns of numbers, which a table of text may hold otherwise.
+NUMBERS = ("repeat", "expected", "mass", "cost", "seconds")
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +71,7 @@ def asked_llms(judgments: Judgments, group: str | None = None, names: Sequence[s
     mine = _named(judgments, names) if names else _whose(judgments, group)
     others = frame.filter(~mine)
     people = others.filter(pl.col("group").fill_null("") != GOLD) if "group" in others.columns else others
-    frame = _with_outcome(_with_names(frame.filter(mine)), notes)
+    frame = _with_numbers(_with_outcome(_with_names(frame.filter(mine)), notes), notes)
     deceived = pl.lit(False)
     if ALTERED in frame.columns:
         frame = frame.with_columns(_text(ALTERED))
@@ -179,12 +181,25 @@ def _with_outcome(frame: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
     return frame.with_columns(outcome=pl.when(empty).then(pl.lit(NO_LABEL)).otherwise("outcome"))
 
 
+def _with_numbers(frame: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
+    """The columns of numbers as numbers; what is none is counted."""
+    for name in (name for name in NUMBERS if name in frame.columns):
+        text = frame.select(_text(name)).to_series()
+        numbers = text.cast(pl.Float64, strict=False)
+        missing = text.is_null() | numbers.is_nan().fill_null(False)
+        numbers = numbers.set(~numbers.is_finite().fill_null(True), None)
+        bad = int((~missing & numbers.is_null()).sum())
+        if bad:
+            notes.append(f"{count(bad, 'answer')} whose {name} is no number: unknown there")
+        frame = frame.with_columns(numbers.alias(name))
+    return frame
+
+
 def _numbered(frame: pl.DataFrame, key: list[str]) -> pl.DataFrame:
     """The rows in order, numbered from 0 for each judge and item: by `repeat` where it is known."""
     frame = in_order(frame)
     if "repeat" in frame.columns:
-        number = pl.col("repeat").cast(pl.String).str.strip_chars().cast(pl.Float64, strict=False)
-        frame = frame.sort(number, nulls_last=False, maintain_order=True)
+        frame = frame.sort("repeat", nulls_last=False, maintain_order=True)
     return frame.with_columns(_nth=pl.int_range(pl.len()).over(*key, "judge"))
 
 

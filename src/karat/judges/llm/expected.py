@@ -17,8 +17,7 @@ def expected_of(judge: LLMJudge) -> pl.DataFrame:
     """The expected grade of each document that has one: query, doc, expected."""
     if "expected" not in judge.first.columns:
         return judge.first.select(PAIR).clear().with_columns(expected=pl.lit(None, pl.Float64))
-    found = judge.first.select(*PAIR, pl.col("expected").cast(pl.Float64, strict=False)).drop_nulls()
-    return found.filter(pl.col("expected").is_finite())
+    return judge.first.select(*PAIR, "expected").drop_nulls()
 
 
 def expected_grades(judge: LLMJudge, gold: pl.DataFrame, *, level: float) -> list[Told]:
@@ -48,6 +47,6 @@ def expected_grades(judge: LLMJudge, gold: pl.DataFrame, *, level: float) -> lis
             )  # fmt: skip
             found.append(of_slice)
     if "mass" in judge.first.columns:
-        mass = judge.first.select("query", pl.col("mass").cast(pl.Float64, strict=False)).drop_nulls()
+        mass = judge.first.select("query", "mass").drop_nulls()
         found += [mean("expected", "mass on the grades", mass["mass"], mass["query"], "share", level=level)]
     return found

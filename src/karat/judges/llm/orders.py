@@ -8,8 +8,19 @@ from __future__ import annotations
 import polars as pl
 
 from karat.judges.llm.told import Told, mean
+from karat.labels.selection import LLM
 from karat.records import Preferences
 from karat.records.base import count
+
+
+def _of(preferences: Preferences, judge: str) -> pl.DataFrame:
+    """The judge's own preferences; without names, those of a group llm, or of a table that says in which order."""
+    frame = preferences.frame
+    if preferences.has("judge"):
+        return frame.filter(pl.col("judge") == judge)
+    if preferences.has("group"):
+        return frame.filter(pl.col("group").str.contains(rf"(?i)\b{LLM}\b").fill_null(False))
+    return frame if "order" in frame.columns else frame.clear()
 
 
 def both_orders(preferences: Preferences, judge: str, notes: list[str], *, level: float) -> list[Told]:
@@ -19,9 +30,7 @@ def both_orders(preferences: Preferences, judge: str, notes: list[str], *, level
     with a tie in one order only stand apart. Of answers that name a side, half name the first where sides do not
     matter.
     """
-    mine = preferences.frame
-    if preferences.has("judge"):
-        mine = mine.filter(pl.col("judge") == judge)
+    mine = _of(preferences, judge)
     subtopic = pl.col("subtopic") if "subtopic" in mine.columns else pl.lit(None, pl.String)
     mine = mine.with_columns(
         subtopic=subtopic, a=pl.min_horizontal("left", "right"), b=pl.max_horizontal("left", "right")

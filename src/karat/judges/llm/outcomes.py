@@ -58,10 +58,7 @@ def whole_cost(judge: LLMJudge) -> float:
 
 def _numbers(frame: pl.DataFrame, name: str) -> pl.Series:
     """A column of numbers, null where there is none."""
-    if name not in frame.columns:
-        return pl.Series(name, [None] * frame.height, dtype=pl.Float64)
-    numbers = frame[name].cast(pl.Float64, strict=False)
-    return numbers.set(~numbers.is_finite().fill_null(True), None)
+    return frame[name] if name in frame.columns else pl.Series(name, [None] * frame.height, dtype=pl.Float64)
 
 
 def _queries(judge: LLMJudge, known: pl.Series) -> pl.Series:
