@@ -298,3 +298,11 @@ def test_the_truth_of_a_pair_is_known_only_for_its_measure():
     assert truth.difference("P@10", "a", "b") == 0.25
     assert truth.difference("nDCG@10", "a", "b") is None
     assert truth.difference("P@10", "a", "c") is None
+
+
+def test_an_llm_has_its_sheet_and_nobody_else_a_word_of_it(report, favouring):
+    sheet = section(report, "llm")
+    assert sheet.title == "Can you trust this judge?"
+    assert sheet.said[0].startswith(("Use ", "Do not use ", "Cannot say "))
+    assert {figure.name for figure in sheet.figures} >= {"llm-agreement", "llm-leniency", "llm-confusion"}
+    assert "llm" not in [one.name for one in favouring.sections]

@@ -83,10 +83,8 @@ def _leniency(sheet: LLMSheet) -> Figure | None:
     whole = rows.row(0, named=True)
     kind = "high" if whole["value"] > 0 else "low"
     of = pl.when(pl.col("of") == "").then(pl.lit("all documents")).otherwise("of")
-    added = pl.when(pl.col("part") == "leniency").then(pl.lit("adds ") + of).otherwise(of)
-    # In two lines where a comma is, so that a narrow page shows both.
     shown = rows.select(
-        row=added, value="value", low="low", high="high", documents="n", look_at=pl.col("part") == "leniency"
+        row=of, value="value", low="low", high="high", documents="n", look_at=pl.col("part") == "leniency"
     )
     return Figure(
         "llm-leniency",
@@ -156,5 +154,9 @@ def _tables(sheet: LLMSheet, whose: str) -> list[Table]:
     if errs.height:
         tables.append(Table(f"Where it errs{whose}", errs.drop("part"), True))
     if sheet.mistakes.height:
-        tables.append(Table(f"Most telling mistakes{whose}", sheet.mistakes))
+        worst = sheet.mistakes.with_columns(
+            _words(sheet.mistakes[of], sheet.scale).alias(of) for of in ("label", "gold")
+        )
+        named = worst.drop("query").rename({"query_text": "query"}) if "query_text" in worst.columns else worst
+        tables.append(Table(f"Most telling mistakes{whose}", named.select("query", pl.exclude("query"))))
     return tables
