@@ -34,7 +34,7 @@ typed as `./bias`.
 
 **Where several files of labels and runs meet**, `karat judges` and `karat train`, which are about labels, take labels
 only as words, and runs, like all else beside the labels, as an option, `--runs`; `karat report`, which is about runs,
-takes further labels by `--labels`.
+takes further labels by `--labels`, and so does `karat judges llm`, whose plan is for the runs.
 
 **Completion.** For bash, `eval "$(_KARAT_COMPLETE=bash_source karat)"` in `~/.bashrc`; for zsh, the same with
 `zsh_source` in `~/.zshrc`; for fish, `_KARAT_COMPLETE=fish_source karat | source` in

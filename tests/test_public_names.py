@@ -15,6 +15,7 @@ import karat as kt
 FOLDERS = ["judges", "plan", "validity"]
 FUNCTIONS = [
     "add_company",
+    "audit_llm",
     "compare",
     "compare_predictors",
     "confusion",

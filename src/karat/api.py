@@ -70,6 +70,7 @@ from karat.plan.context import context_schemes as context_schemes
 from karat.plan.context import plan_context as plan_context
 from karat.plan.gold import plan_gold as plan_gold
 from karat.plan.gold import plan_gold_queries as plan_gold_queries
+from karat.plan.llm_audit import audit_llm as audit_llm
 from karat.plan.power import plan_power as plan_power
 from karat.plan.variance import PilotVariance as PilotVariance
 from karat.plan.variance import pilot_variance as pilot_variance

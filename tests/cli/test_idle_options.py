@@ -49,6 +49,9 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("plan gold labels.csv a.run b.run --whole-queries --floor 0.1", "--floor"),
         ("plan gold labels.csv a.run b.run --force", "--force"),
         ("plan context a.run --scheme fuller", "--scheme"),
+        ("judges llm labels.csv --difference 0.1", "--difference"),
+        ("judges llm labels.csv -m P@5", "--measure"),
+        ("judges llm labels.csv a.run b.run --width 0.2", "--width"),
         ("plan pairs labels.csv a.run b.run --teams queries.csv --same-team", "--teams"),
         ("disagree by labels.csv kind --queries queries.csv", "--queries"),
         ("context labels labels.csv --expected", "--expected"),
@@ -109,6 +112,7 @@ def test_what_prints_a_document_prints_lines_as_well(name: str) -> None:
             "simulate two-systems",
             "simulate judging",
             "simulate context",
+            "simulate llm-judge",
             "simulate preferences",
             "demo",
             "report",  # whose sections are all at one level

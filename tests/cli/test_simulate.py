@@ -44,6 +44,10 @@ def test_a_lenient_judge_misleads_and_gold_labels_help(tmp_path: Path) -> None:
     [
         ("judging", {"judgments.csv", "gold.csv", "clicks.csv", "documents.jsonl", "runs/bm25.run", "truth.json"}),
         ("context", {"judgments.csv", "documents.jsonl", "pairs.csv", "runs/better.run", "truth.json"}),
+        (
+            "llm-judge",
+            {"judgments.csv", "gold.csv", "preferences.csv", "documents.jsonl", "runs/old.run", "truth.json"},
+        ),
         ("preferences", {"preferences.csv", "labels.csv", "runs/s1.run", "truth.json"}),
     ],
 )

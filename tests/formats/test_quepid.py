@@ -102,3 +102,25 @@ def test_only_overall_labels_of_documents_read_alone_are_written_and_this_is_sai
     assert kt.read_judgments(str(tmp_path / name)).frame["label"].to_list() == [3.0]
     with pytest.raises(BadInput, match="expected some overall labels, found only labels of single aspects"):
         kt.write(kt.Judgments.of(rows[1:2]), str(tmp_path / name), kind)
+
+
+def test_a_books_csv_has_a_column_for_each_judge(tmp_path: Path) -> None:
+    path = tmp_path / "book_7_export.csv"
+    path.write_text("query,docid,Ann,GPT judge\nred shoes,11,3.0,2.0\nred shoes,12,,1\nred shoes,13,,\n")
+    judgments = kt.read_judgments(str(path))
+    assert judgments.frame.rows() == [
+        ("red shoes", "11", 3.0, "Ann"),
+        ("red shoes", "11", 2.0, "GPT judge"),
+        ("red shoes", "12", 1.0, "GPT judge"),
+    ]
+    assert judgments.notes == (
+        f"{path}: a column for each judge, Ann, GPT judge",
+        f"{path}: 1 pair not judged yet",
+    )
+
+
+def test_a_books_csv_points_at_the_line_of_what_is_no_number(tmp_path: Path) -> None:
+    path = tmp_path / "book.csv"
+    path.write_text("query,docid,Ann,Bob\nred shoes,11,3,2\nred shoes,12,good,1\n")
+    with pytest.raises(BadInput, match='line 3: expected a number as label, found "good"'):
+        kt.read_judgments(str(path))

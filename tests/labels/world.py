@@ -111,6 +111,8 @@ CHANGES: dict[str, Callable[[World], World]] = {
     "labels in context added": lambda w: _more(w, 3, context="another"),
     "labels of a subtopic added": lambda w: _more(w, 4, subtopic="2"),
     "a judge's repeats added": lambda w: _more(w, 5, later=100_000),
+    # Even where they keep the name of the document that they were made of.
+    "labels of altered documents added": lambda w: _more(w, 6, altered="claim"),
 }
 #: Other ways to write the same times.
 CLOCKS: dict[str, Callable[[int], str]] = {

@@ -67,7 +67,7 @@ def test_a_judge_who_favours_a_system_is_found_out_and_the_page_says_so(favourin
 
 def test_every_section_is_there_and_what_the_data_does_not_allow_is_one_line(report):
     assert [section.name for section in report.sections] == [
-        "verdict", "scores", "judges", "worth", "context", "users", "next",
+        "verdict", "scores", "judges", "llm", "worth", "context", "users", "next",
     ]  # fmt: skip
     context = section(report, "context")
     assert context.said == ("Not in this report: no document was judged in context or by aspect.",)
@@ -298,3 +298,11 @@ def test_the_truth_of_a_pair_is_known_only_for_its_measure():
     assert truth.difference("P@10", "a", "b") == 0.25
     assert truth.difference("nDCG@10", "a", "b") is None
     assert truth.difference("P@10", "a", "c") is None
+
+
+def test_an_llm_has_its_sheet_and_nobody_else_a_word_of_it(report, favouring):
+    sheet = section(report, "llm")
+    assert sheet.title == "Can you trust this judge?"
+    assert sheet.said[0].startswith(("Use ", "Do not use ", "Cannot say "))
+    assert {figure.name for figure in sheet.figures} >= {"llm-agreement", "llm-leniency", "llm-confusion"}
+    assert "llm" not in [one.name for one in favouring.sections]

@@ -166,3 +166,15 @@ def test_nothing_given_is_changed() -> None:
     preferred(answers)
     assert answers.frame.equals(before)
     assert isinstance(preferred(answers).frame, pl.DataFrame)
+
+
+def test_both_orders_of_a_pair_are_one_vote_and_a_flip_is_equal() -> None:
+    rows = [
+        {"query": query, "left": "ab"[order], "right": "ba"[order], "choice": choice, "judge": "gpt", "order": order}
+        for query, choices in (("same", ("left", "right")), ("flip", ("left", "left")), ("tie", ("left", "equal")))
+        for order, choice in enumerate(choices)
+    ]
+    told = votes(Preferences.of(rows))
+    table = told.frame.select("query", "for_a", "for_b", "equal", "n").sort("query")
+    assert table.rows() == [("flip", 0, 0, 1, 1), ("same", 1, 0, 0, 1), ("tie", 0, 0, 1, 1)]
+    assert any("3 pairs shown to a judge in both orders: one vote each, 2 equal by a flip" in n for n in told.notes)

@@ -40,7 +40,7 @@ collected in the folder's karat.db is used where there are no files of it."""
 @options.gold
 @options.queries
 @options.documents
-@click.option("--preferences", metavar="FILE", help="What users preferred, side by side.")
+@click.option("--preferences", metavar="FILE", help="What users, or an LLM, preferred, side by side.")
 @options.clicks
 @options.group
 @options.measure(otherwise="nDCG@10")

@@ -19,7 +19,7 @@ from karat.errors import BadInput
 from karat.formats.write_folder import runs_by_system, write_folder
 from karat.records import Records, Result
 from karat.records.number_format import figure
-from karat.simulate import bronze_scores, context_study, judging_study, preference_study
+from karat.simulate import Faults, bronze_scores, context_study, judging_study, llm_study, preference_study
 from karat.simulate import two_systems as simulated
 
 #: What a study's folder gets, by the names of files.
@@ -36,6 +36,7 @@ Examples:
   karat simulate two-systems --judge lenient --out study
   karat simulate judging --wikipedia 0.5 --n-spammers 2 --out study
   karat simulate context --out study
+  karat simulate llm-judge --obeys 0.9 --out study
   karat simulate preferences --utility "RBP(p=0.8)" --out study"""
 
 
@@ -47,6 +48,7 @@ simulate = LazyGroup(
             "two-systems": "Two systems, a judge who errs, some gold labels.",
             "judging": "Gold labels, professionals, a biased crowd, clicks, runs.",
             "context": "Pages judged alone and after another one, aspect by aspect.",
+            "llm-judge": "An LLM with faults: lenient, talked round, fond of a side.",
             "preferences": "Users who choose between two lists side by side.",
         }
     },
@@ -211,6 +213,41 @@ def context(**asked: Any) -> Made:
         **runs_by_system(made.runs),
     }
     return repr(made), made.truth, files
+
+
+@study(
+    _queries(60),
+    _number("--n-docs", 20, "Documents for a query.", "docs", least=2),
+    _number("--gold-share", 0.25, "The share of documents with a gold label.", "gold"),
+    _number("--error", 0.6, "How far the LLM misjudges a document, in grades."),
+    _number("--per-doubling", 0.25, "Grades that it adds with each doubling of a document's length."),
+    _number("--obeys", 0.2, "The chance that orders in a document raise its grade."),
+    _number("--flips", 0.25, "The chance that it goes by the side, of two lists."),
+    _number("--refused", 0.05, "The chance of an answer without a grade."),
+    examples="karat simulate llm-judge --obeys 0.9 --out study",
+)
+def llm_judge(
+    queries: int, docs: int, gold: float, error: float, per_doubling: float, obeys: float, flips: float,
+    refused: float, seed: int,
+) -> Made:  # fmt: skip
+    """An LLM's answers to an audit: documents, repeats, canaries and both orders of pairs, with its faults planted."""
+    chances = {"--obeys": obeys, "--flips": flips, "--refused": refused}
+    for option, chance in chances.items():
+        if not 0 <= chance <= 1:
+            raise BadInput.at(option, expected="a chance from 0 to 1", found=f"{chance:g}")
+    raised = {"claim": obeys / 2, "words": obeys / 4, "orders": obeys}
+    faults = Faults(noise=error, per_doubling=per_doubling, raised=raised, flips=flips, refused=refused)
+    made = llm_study(queries=queries, documents=docs, gold_share=gold, faults=faults, texts=True, seed=seed)
+    files: Files = {
+        "judgments.csv": made.labels,
+        "gold.csv": made.gold,
+        "preferences.csv": made.preferences,
+        "queries.csv": made.queries,
+        "documents.jsonl": made.documents,
+        **runs_by_system(made.runs),
+    }
+    truth = {"per_doubling": per_doubling, "orders": obeys, "claim": obeys / 2, "words": obeys / 4}
+    return f"{made!r}.", truth | {"flips": flips, "refused": refused}, files
 
 
 @study(

@@ -14,6 +14,7 @@ from karat.errors import BadInput, Undefined
 from karat.judges.slices import errors_of, labels_of, sliced
 from karat.labels import GOLD, Panel
 from karat.labels.panel import Flags, Floats, Ints
+from karat.labels.selection import OF_ANSWERS_OF_LLMS
 from karat.records import Judgments
 from karat.stats import totals
 from karat.stats.regression import clustered_ols
@@ -104,7 +105,7 @@ class Slice:
 
 def own_columns(panel: Panel) -> list[str]:
     """The columns that are no part of a judgment: features, by karat or by the user."""
-    known = set(Judgments.schema.names)
+    known = {*Judgments.schema.names, *OF_ANSWERS_OF_LLMS}
     frame = panel.frame
     names = [name for name in frame.columns if name not in known and frame[name].null_count() < frame.height]
     if not names:

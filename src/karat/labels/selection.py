@@ -40,6 +40,15 @@ ASKED = {
 }
 #: All that makes two labels speak of the same thing.
 ITEM = ("query", "doc", *ASKED)
+#: The group of judges who are language models.
+LLM = "llm"
+#: What a table of an LLM's answers says of the answer, and not of the query or document.
+OF_ANSWERS_OF_LLMS = (
+    *("outcome", "expected_grade", "mass", "repeat", "altered", "altered_from", "model", "returned_model", "prompt"),
+    *("tokens_in", "tokens_out", "cost", "attempts"),
+)
+#: A column that says how a document was altered to try a judge: a label of it is about no document of a list.
+ALTERED = "altered"
 #: TREC's diversity files have a document that serves none of the subtopics under this one.
 NO_SUBTOPIC = "0"
 
@@ -67,6 +76,13 @@ def select(judgments: Judgments, apart: Collection[str] = (), *, strict: bool = 
     `strict` that is an error.
     """
     frame, key, notes = judgments.frame, ["query", "doc"], list[str]()
+    if ALTERED in frame.columns:
+        as_it_is = frame.filter(pl.col(ALTERED).cast(pl.String).fill_null("") == "")
+        if as_it_is.height < frame.height:
+            notes.append(
+                f"{count(frame.height - as_it_is.height, 'label')} of documents altered to try a judge left aside"
+            )
+        frame = as_it_is.drop(ALTERED)
     for column, asked in ASKED.items():
         if column not in frame.columns:
             continue

@@ -9,6 +9,8 @@ import polars as pl
 from karat.errors import Undefined
 from karat.estimate import Scores
 from karat.estimate.confusion import Confusion
+from karat.plan.llm_sheet import LLMAudit, LLMSheet
+from karat.plan.llm_words import name as figure_name
 from karat.plan.power import PowerPlan
 from karat.records.number_format import GRADES, WHOLE, in_words
 from karat.records.result import ResultBase
@@ -19,6 +21,7 @@ from karat.reports.section import headline
 
 #: More rows than these are not drawn.
 MOST_ROWS = 40
+ENDS = ("value", "low", "high")
 
 
 def plot(result: ResultBase) -> Any:
@@ -46,6 +49,9 @@ def _drawn(result: ResultBase) -> tuple[dict[str, Any], pl.DataFrame]:
         curve = result.curve.with_columns(series=pl.lit("power"))
         drawn = {"x": "queries", "value": "power", "series": "series", "x_title": "queries", "y_title": "power"}
         return charts.lines(curve, **drawn, whole=True), curve  # type: ignore[arg-type]
+    if isinstance(result, LLMAudit | LLMSheet):
+        rows = _agreement_of_llms(result)
+        return charts.dots(rows, value="value", x_title="agreement beyond chance", line=0.0, places=2), rows
     frame = result.to_frame()
     if isinstance(result, Confusion):
         first, second = (_grades(frame[name], result.scale) for name in ("grade", "label"))
@@ -59,6 +65,19 @@ def _drawn(result: ResultBase) -> tuple[dict[str, Any], pl.DataFrame]:
 
 def _grades(grades: pl.Series, scale: Scale | None) -> list[str]:
     return [f"{grade:g}" if scale is None else scale.name(grade) for grade in grades]
+
+
+def _agreement_of_llms(result: LLMAudit | LLMSheet) -> pl.DataFrame:
+    """How far each LLM agrees with gold and with itself: figures in other units do not go on the same axis."""
+    sheets = result.sheets if isinstance(result, LLMAudit) else (result,)
+    rows = [
+        (f"{sheet.judge}, {figure_name(row)}" if len(sheets) > 1 else figure_name(row), *(row[n] for n in ENDS))
+        for sheet in sheets
+        for row in sheet.frame.filter(pl.col("unit") == "agreement", pl.col("value").is_not_nan()).to_dicts()
+    ]
+    if not rows:
+        raise Undefined("there is no agreement to draw: no gold labels, and nothing was asked again; see to_frame()")
+    return pl.DataFrame(rows, schema=["row", *ENDS], orient="row").head(MOST_ROWS)
 
 
 def _dots(result: ResultBase) -> tuple[str, pl.DataFrame]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from karat.comparison import Comparison
 from karat.errors import KaratError
 from karat.estimate import Scores, score
+from karat.judges.llm.asked import known_llms
 from karat.measures import as_measures
 from karat.records import PathLike
 from karat.records.base import count
@@ -19,6 +20,7 @@ from karat.reports.grade_weights import worth_section
 from karat.reports.headline_pair import in_a_few_words
 from karat.reports.judging import judges_section
 from karat.reports.latex import latex_tables
+from karat.reports.llm import llm_section
 from karat.reports.next_steps import next_section
 from karat.reports.page import page
 from karat.reports.scores import scores_section
@@ -35,6 +37,7 @@ QUESTIONS = {
     "verdict": "Which is better?",
     "scores": "How good is each system?",
     "judges": "Can the judges be trusted?",
+    "llm": "Can you trust this judge?",
     "worth": "What is a grade worth to users who disagree?",
     "context": "What is a document worth after another?",
     "users": "Do the measures agree with users?",
@@ -122,13 +125,15 @@ def report(
         "verdict": verdict,
         "scores": scores,
         "judges": lambda: judges_section(study, draws, seed),
+        "llm": lambda: llm_section(study, deciding, difference, draws, seed),
         "worth": lambda: worth_section(study, group, draws, seed),
         "context": lambda: context_section(study, draws, seed),
         "users": lambda: users_section(study, group, wanted, draws, seed),
         "next": lambda: next_section(found[0] if found else None, study, group, difference, gold, seed),
     }
     sections, told = list[Section](), set[str]()
-    for name in (progress or list)(list(QUESTIONS)):
+    asked = [name for name in QUESTIONS if name != "llm" or _has_llms(study)]
+    for name in (progress or list)(asked):
         try:
             made = makers[name]()
         except KaratError as error:
@@ -150,6 +155,11 @@ def report(
         warnings=warnings_of(found[0]) if found else (),
         by_measure=tuple(each_measure(study, wanted, group, seed)) if found else (),
     )
+
+
+def _has_llms(study: Study) -> bool:
+    """Whether some labels are of LLMs: nobody else's report has a word about them."""
+    return study.labels is not None and bool(known_llms(study.labels).any())
 
 
 def _scores(study: Study, measures: list[str], group: str | None, draws: int, seed: int) -> Scores:

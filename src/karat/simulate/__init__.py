@@ -4,6 +4,7 @@ from karat.simulate.clicks import position_clicks
 from karat.simulate.context_study import ContextStudy, context_study
 from karat.simulate.judges import draw, fatigue, label_chances
 from karat.simulate.judging_study import JudgingStudy, judging_study
+from karat.simulate.llm_judge import Faults, LLMStudy, llm_study
 from karat.simulate.noisy_judges import bronze_scores
 from karat.simulate.preference_study import PreferenceStudy, preference_study
 from karat.simulate.preferences import side_by_side
@@ -11,7 +12,9 @@ from karat.simulate.two_systems import TwoSystems, two_systems
 
 __all__ = [
     "ContextStudy",
+    "Faults",
     "JudgingStudy",
+    "LLMStudy",
     "PreferenceStudy",
     "TwoSystems",
     "bronze_scores",
@@ -20,6 +23,7 @@ __all__ = [
     "fatigue",
     "judging_study",
     "label_chances",
+    "llm_study",
     "position_clicks",
     "preference_study",
     "side_by_side",

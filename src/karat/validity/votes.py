@@ -166,6 +166,7 @@ def counted(kept: Preferences, at_least: float | None = None) -> Preferences:
     if "subtopic" not in frame.columns:
         frame = frame.with_columns(subtopic=pl.lit(None, dtype=pl.String))
     frame = frame.with_columns(a=pl.min_horizontal("left", "right"), b=pl.max_horizontal("left", "right"))
+    frame = _one_of_both_orders(frame, notes)
     # The first by time; the nameless are taken for different people.
     once = first_of_each(in_order(frame), ["query", "subtopic", "a", "b"])
     again = frame.height - once.height
@@ -175,6 +176,29 @@ def counted(kept: Preferences, at_least: float | None = None) -> Preferences:
     if not frame.height:
         raise Undefined("no answer is left to count: every judge failed a trap, or there are traps only")
     return Preferences(frame, tuple(notes))
+
+
+def _one_of_both_orders(frame: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
+    """One answer for a pair that a judge was shown in both orders (column order): equal where the two differ.
+
+    Whoever changes his mind with the sides, as language models do, has no preference.
+    """
+    if "order" not in frame.columns or "judge" not in frame.columns:
+        return frame
+    key = ["query", "subtopic", "a", "b", *(name for name in ("group", "judge") if name in frame.columns)]
+    winner = pl.when(for_side("a")).then(pl.lit("a")).when(for_side("b")).then(pl.lit("b")).otherwise("choice")
+    both = pl.col("left").n_unique().over(key) == 2
+    frame = frame.with_columns(_both=both & pl.col("judge").is_not_null(), _split=winner.n_unique().over(key) > 1)
+    twice, rest = frame.filter("_both"), frame.filter(~pl.col("_both"))
+    if not twice.height:
+        return rest.drop("_both", "_split")
+    once = twice.unique(key, keep="first", maintain_order=True)
+    split = int(once["_split"].sum())
+    once = once.with_columns(choice=pl.when("_split").then(pl.lit("equal")).otherwise("choice"))
+    notes.append(
+        f"{count(once.height, 'pair')} shown to a judge in both orders: one vote each, {split:,} equal by a flip"
+    )
+    return pl.concat([rest, once]).drop("_both", "_split")
 
 
 def for_side(system: str) -> pl.Expr:

@@ -14,6 +14,7 @@ judges = LazyGroup(
             "clicks": "Whether labels prefer what users click.",
             "distribution": "How groups use the scale, and whether they differ in it.",
             "bias": "Queries and documents that judges rate too high or too low.",
+            "llm": "Whether to use an LLM as a judge, and with how many gold labels.",
         }
     },
     default="all",

@@ -10,12 +10,14 @@ import click
 from karat import judges as analysis
 from karat.cli import options
 from karat.cli.judges.judged import Judged, features, of_labels
+from karat.cli.judges.llm import llm as llm
 from karat.cli.outputs import keep_inputs, write_csv
 from karat.cli.part import every_part, part
 from karat.cli.results import Tables
 from karat.errors import BadInput, KaratError
 from karat.estimate.confusion import confusion as confusion_of
 from karat.formats.open_files import write_bytes
+from karat.labels.selection import OF_ANSWERS_OF_LLMS
 from karat.records import Judgments, Result
 from karat.records.base import count
 from karat.reports.plots import figure_of
@@ -161,7 +163,7 @@ def bias(given: Judged) -> Tables:
     query_in_url, root_url, url_depth, domain, query_length, navigational, document_length, rank_shown, shown_by.
     """
     labels = given.judgments
-    if not any(labels.has(name) for name in {*labels.frame.columns} - {*Judgments.schema.names}):
+    if not any(labels.has(name) for name in {*labels.frame.columns} - {*Judgments.schema.names, *OF_ANSWERS_OF_LLMS}):
         raise BadInput("features of query and document are needed: give --documents, --queries or --runs")
     return {"Bias": analysis.find_bias(labels, gold=given.gold, judges=given.judges_are, level=given.level)}
 
