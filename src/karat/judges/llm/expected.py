@@ -14,9 +14,9 @@ GROWS = "gold grades per expected grade"
 
 
 def expected_of(judge: LLMJudge) -> pl.DataFrame:
-    """The expected grade of each document that has one: query, doc, expected."""
+    """The expected grade of each document that has one: query, doc, expected_grade."""
     if "expected_grade" not in judge.first.columns:
-        return judge.first.select(PAIR).clear().with_columns(expected=pl.lit(None, pl.Float64))
+        return judge.first.select(PAIR).clear().with_columns(expected_grade=pl.lit(None, pl.Float64))
     return judge.first.select(*PAIR, "expected_grade").drop_nulls()
 
 
