@@ -46,7 +46,7 @@ def test_labels_in_context_are_written_and_scored_with(folder: Path) -> None:
 def test_the_report_has_accuracy_predictors_and_sources(folder: Path) -> None:
     asked = ["context", "labels", str(folder / "judgments.csv"), str(folder / "runs.csv")]
     said = call(
-        *asked, "--draws", "0", "--model", "ordinal", "--expected", "--documents", str(folder / "documents.jsonl")
+        *asked, "--draws", "0", "--predictor", "ordinal", "--expected", "--documents", str(folder / "documents.jsonl")
     )
     for words in ("held-out queries", "than grades", "the label in context is judged for"):
         assert words in " ".join(said.output.split())

@@ -23,7 +23,8 @@ from karat.records.base import count
 @part(
     of_labels(options.documents, options.depth(10), runs=True),
     click.option(
-        "--model",
+        "--predictor",
+        "model",
         default="grades",
         help="What predicts labels in context: grades (the paper's), levels, features or ordinal.",
     ),
@@ -31,7 +32,7 @@ from karat.records.base import count
     options.out,
     examples="""karat context labels judgments.csv
 karat context labels judgments.csv my.run other.run --documents documents.jsonl
-karat context labels judgments.csv my.run --model features --out labels.csv
+karat context labels judgments.csv my.run --predictor features --out labels.csv
 karat score labels.csv my.run -m "CCG(context=0.5)@5,nDCG(context=0.5)@5\"""",
 )
 def labels(
