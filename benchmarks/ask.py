@@ -33,7 +33,9 @@ def material(folder: Path, documents: int) -> None:
         for n in range(documents):
             file.write(json.dumps({"doc": f"d{n}", "text": f"{n} {text}"}) + "\n")
     queries = documents // 10
-    (folder / "q.jsonl").write_text("".join(json.dumps({"query": f"q{n}", "text": f"about {n}"}) + "\n" for n in range(queries)))
+    (folder / "q.jsonl").write_text(
+        "".join(json.dumps({"query": f"q{n}", "text": f"about {n}"}) + "\n" for n in range(queries))
+    )
     (folder / "a.run").write_text(
         "".join(f"q{n // 10} Q0 d{n} {n % 10 + 1} {10 - n % 10} a\n" for n in range(documents))
     )

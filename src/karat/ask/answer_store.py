@@ -20,7 +20,8 @@ VERSION = 1
 _TABLES = """
 create table if not exists answers (
   id integer primary key, key text not null, at real not null, request blob not null, status integer not null,
-  body text not null, error text not null, seconds real not null, attempts integer not null, without text not null
+  body text not null, error text not null, seconds real not null, attempts integer not null, without text not null,
+  batch integer not null
 );
 create index if not exists answers_key on answers (key);
 create table if not exists batches (name text primary key, url text, model text, keys text, ended integer default 0);
@@ -28,7 +29,7 @@ create table if not exists learned (url text not null, model text not null, name
 create trigger if not exists answers_stay before update on answers begin select raise(abort, 'append only'); end;
 create trigger if not exists answers_are_kept before delete on answers begin select raise(abort, 'append only'); end;
 """
-_COLUMNS = "key, at, status, body, error, seconds, attempts, without"
+_COLUMNS = "key, at, status, body, error, seconds, attempts, without, batch"
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,8 @@ class RawAnswer:
     attempts: int = 1
     #: What the server does not take, and was not sent.
     without: tuple[str, ...] = ()
+    #: Whether it came in a batch, at half the price.
+    batch: bool = False
 
 
 class AnswerStore:
@@ -85,8 +88,8 @@ class AnswerStore:
         asked = zlib.compress(json.dumps(request.content, ensure_ascii=False).encode())
         said = (answer.status, answer.body, answer.error, answer.seconds, answer.attempts, json.dumps(answer.without))
         self._connection.execute(
-            f"insert into answers (request, {_COLUMNS}) values (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (asked, answer.key, answer.at or time.time(), *said),
+            f"insert into answers (request, {_COLUMNS}) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (asked, answer.key, answer.at or time.time(), *said, answer.batch),
         )
 
     def find(self, key: str) -> RawAnswer | None:
@@ -137,7 +140,7 @@ class AnswerStore:
 
 
 def _answer(row: Sequence[object]) -> RawAnswer:
-    key, at, status, body, error, seconds, attempts, without = row
+    key, at, status, body, error, seconds, attempts, without, batch = row
     return RawAnswer(
         str(key),
         int(str(status)),
@@ -147,4 +150,5 @@ def _answer(row: Sequence[object]) -> RawAnswer:
         float(str(seconds)),
         int(str(attempts)),
         tuple(json.loads(str(without))),
+        bool(batch),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 #: What a model says that cannot tell; never a grade.
@@ -13,6 +14,11 @@ CANT_TELL = "can't tell"
 MOST_TEXT = 2_000
 
 _DECODER = json.JSONDecoder()
+
+
+def clean(text: str) -> str:
+    """A model's words without halves of letters and zero bytes, which neither files nor databases hold."""
+    return text.encode("utf-8", "replace").decode().replace("\0", "\ufffd")
 
 
 class NotAnswered(ValueError):
@@ -40,8 +46,10 @@ class Field:
                 raise NotAnswered(f"{self.name}: expected a list of choices, found {_short(value)}")
             return list(dict.fromkeys(Field(self.name, self.choices).read(one) for one in value))
         if not self.choices:
-            return str(value)[:MOST_TEXT] if isinstance(value, str) else ""
-        text = f"{value:g}" if isinstance(value, int | float) and not isinstance(value, bool) else value
+            return clean(value[:MOST_TEXT]) if isinstance(value, str) else ""
+        text = value
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            text = f"{value:g}" if abs(value) < 1e9 else ""  # no grade is as large
         if not isinstance(text, str) or text.strip() not in self.choices:
             raise NotAnswered(f"{self.name}: expected one of {', '.join(self.choices)}, found {_short(value)}")
         return text.strip()
@@ -61,7 +69,7 @@ class Form:
 
     fields: tuple[Field, ...]
 
-    @property
+    @cached_property
     def schema(self) -> dict[str, Any]:
         """The JSON schema that servers hold a model to."""
         return {
@@ -71,7 +79,7 @@ class Form:
             "additionalProperties": False,
         }
 
-    @property
+    @cached_property
     def in_words(self) -> str:
         """The form for models whose server knows no schemas, or takes one and does not keep to it.
 
@@ -110,5 +118,5 @@ def _object(text: str) -> Mapping[str, Any]:
 
 
 def _short(value: Any) -> str:
-    text = value if isinstance(value, str) else json.dumps(value, default=str)
+    text = clean(value[:100] if isinstance(value, str) else json.dumps(value, default=str)[:100])
     return "nothing" if not text.strip() else text if len(text) <= 80 else f"{text[:80]} ..."

@@ -6,7 +6,7 @@ import hashlib
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import files
 from pathlib import Path
 
@@ -30,7 +30,7 @@ class Prompt:
     system: str
     user: str
 
-    @property
+    @cached_property
     def mark(self) -> str:
         """A short hash of the words, kept with every answer."""
         return hashlib.sha256(f"{self.system}{PARTS}{self.user}".encode()).hexdigest()[:12]
@@ -44,7 +44,7 @@ class Prompt:
         system, user = (re.sub(r"\n{3,}", "\n\n", _PLACE.sub(put, part)).strip() for part in (self.system, self.user))
         return system, user
 
-    @property
+    @cached_property
     def places(self) -> set[str]:
         """The places to be filled."""
         return {*_PLACE.findall(self.system + self.user)}

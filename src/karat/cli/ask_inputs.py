@@ -45,12 +45,20 @@ class Asked:
 
     def judges(self, typed: dict[str, Any]) -> list[Judge]:
         """The judges to be: every model with every prompt."""
-        if not all([*typed["models"], typed["models"]]):
-            raise BadInput.at("--model", expected="the name of a model", found="none")
+        for model in typed["models"] or [""]:
+            if not model.strip() or not model.isprintable():
+                found = ascii(model) if model else "none"
+                raise BadInput.at("--model", expected="the name of a model", found=found)
         pairs = list(product(typed["models"], typed["prompts"] or (None,)))
         names = typed["names"] or [_name(model, prompt) for model, prompt in pairs]
         if len(names) != len(pairs) or len({*names}) < len(names):
             raise BadInput.at("--as", expected=f"{len(pairs)} different names", found=", ".join(names))
+        if not all(name.strip() and name.isprintable() for name in names):
+            raise BadInput.at("--as", expected="names of judges", found=", ".join(map(ascii, names)))
+        if self.opened is not None:
+            from karat.ask.study_tasks import refuse_people
+
+            refuse_people(self.opened.store, names)
         made = []
         for name, (model_name, prompt) in zip(names, pairs, strict=True):
             how = {name: typed[name] for name in ("dialect", "url", "temperature", "max_tokens", "seed", "logprobs")}
