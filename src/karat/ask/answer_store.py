@@ -132,7 +132,7 @@ class AnswerStore:
     def add_batch(self, url: str, model: str, name: str, keys: Sequence[str]) -> None:
         """Remember a batch that was handed in."""
         row = (name, url, model, json.dumps(list(keys)))
-        self._connection.execute("insert into batches (name, url, model, keys) values (?, ?, ?, ?)", row)
+        self._connection.execute("insert or replace into batches (name, url, model, keys) values (?, ?, ?, ?)", row)
 
     def end_batch(self, name: str) -> None:
         """A batch whose answers are here."""
