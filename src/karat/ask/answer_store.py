@@ -63,7 +63,7 @@ class AnswerStore:
     """
 
     def __init__(self, path: PathLike, *, made: bool = True) -> None:
-        place = str(path)
+        place = self._place = str(path)
         if place != ":memory:" and not made and not Path(place).is_file():
             raise BadInput.at(place, expected="a store of answers", found="no file of that name")
         try:
@@ -87,10 +87,13 @@ class AnswerStore:
         """Keep an answer; one that was there before stays, and the newest counts."""
         asked = zlib.compress(json.dumps(request.content, ensure_ascii=False).encode())
         said = (answer.status, answer.body, answer.error, answer.seconds, answer.attempts, json.dumps(answer.without))
-        self._connection.execute(
-            f"insert into answers (request, {_COLUMNS}) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (asked, answer.key, answer.at or time.time(), *said, answer.batch),
-        )
+        row = (asked, answer.key, answer.at or time.time(), *said, answer.batch)
+        try:
+            self._connection.execute(
+                f"insert into answers (request, {_COLUMNS}) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row
+            )
+        except sqlite3.Error as error:
+            raise BadInput.at(self._place, expected="a store that takes an answer", found=str(error)) from None
 
     def find(self, key: str) -> RawAnswer | None:
         """The newest answer to a question, if there is one."""

@@ -13,8 +13,6 @@ CANT_TELL = "can't tell"
 #: A text that a model writes is cut here: it is shown to people.
 MOST_TEXT = 2_000
 
-_DECODER = json.JSONDecoder()
-
 
 def clean(text: str) -> str:
     """A model's words without halves of letters and zero bytes, which neither files nor databases hold."""
@@ -49,7 +47,7 @@ class Field:
             return clean(value[:MOST_TEXT]) if isinstance(value, str) else ""
         text = value
         if isinstance(value, int | float) and not isinstance(value, bool):
-            text = f"{value:g}" if abs(value) < 1e9 else ""  # no grade is as large
+            text = f"{value + 0:g}" if abs(value) < 1e9 else ""  # no grade is as large; -0 is 0
         if not isinstance(text, str) or text.strip() not in self.choices:
             raise NotAnswered(f"{self.name}: expected one of {', '.join(self.choices)}, found {_short(value)}")
         return text.strip()
@@ -103,18 +101,38 @@ class Form:
 
 
 def _object(text: str) -> Mapping[str, Any]:
-    """The one JSON object in a text; where there are several, nobody can tell which is the answer."""
+    """The one JSON object in a text; where there are several, nobody can tell which is the answer.
+
+    What stands within one that is broken is not looked at: it is a part of something else.
+    """
     found, place = list[Mapping[str, Any]](), text.find("{")
     while place >= 0 and len(found) < 2:
         try:
             said, length = _DECODER.raw_decode(text[place:])
             found += [said] if isinstance(said, Mapping) else []
             place = text.find("{", place + length)
+        except NotAnswered:
+            raise
         except (ValueError, RecursionError):
-            place = text.find("{", place + 1)
+            after, end = text.find("{", place + 1), text.find("}", place)
+            if 0 <= after < end or end < 0:
+                break
+            place = after
     if len(found) != 1:
         raise NotAnswered(f"expected one JSON object, found {'several' if found else _short(text)}")
     return found[0]
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object whose fields have one value each."""
+    said = dict(pairs)
+    if len(said) < len(pairs):
+        twice = next(name for place, (name, _) in enumerate(pairs) if name in dict(pairs[:place]))
+        raise NotAnswered(f"{_short(twice)}: expected one value, found several")
+    return said
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_once)
 
 
 def _short(value: Any) -> str:

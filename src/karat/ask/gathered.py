@@ -21,12 +21,17 @@ class Gathered:
     """What became of the questions of each judge, and a table for each kind of task."""
 
     outcomes: dict[str, Counter[str]] = field(default_factory=dict)
+    #: The first reason of each outcome that is no answer.
+    why: dict[str, str] = field(default_factory=dict)
     _frames: dict[str, list[pl.DataFrame]] = field(default_factory=dict)
     _rows: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
 
     def add(self, one: Answered) -> None:
         """Count a task and keep its rows."""
         self.outcomes.setdefault(one.judge.name, Counter()).update(one.kinds)
+        for found in one.outcomes:
+            if not found.answered:
+                self.why.setdefault(found.kind, found.why)
         rows = self._rows.setdefault(one.task["kind"], [])
         rows += rows_of(one)
         if len(rows) >= LOT:

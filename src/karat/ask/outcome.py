@@ -78,7 +78,7 @@ def outcome(request: Request, answer: RawAnswer) -> Outcome:
     except NotAnswered as error:
         return Outcome("invalid", why=str(error), said=said)
     first = next((field.name for field in request.form.fields if field.choices), None)
-    kind = CANT_TELL if first is not None and values[first] == CANT_TELL else GRADED
+    kind = CANT_TELL if first is not None and values[first] in (CANT_TELL, [CANT_TELL]) else GRADED
     return Outcome(kind, values, said=said)
 
 

@@ -126,7 +126,7 @@ def rows_of(one: Answered) -> Iterator[dict[str, Any]]:
         row = base | _provenance(one.judge, prompt, request, answer, found)
         row |= {name: said.get(name) for name in ("label", "choice", "expected_grade", "mass", "comment", "reason")}
         if "orders" in said:
-            row |= {"order": place, "choice": said["orders"][place]}
+            row |= {"order": place, "choice": said["orders"][place], "reason": found.values.get("reason") or None}
         if one.task["kind"] == "code":
             row["reason"] = one.task["reason"]
             for name in said.get("classes") or [None]:

@@ -61,8 +61,11 @@ def tell(panel: Panel, asked: Asked, out: str | None, as_json: bool) -> str:
             click.echo(f"Spent now: ${panel.budget.spent:.4f}.")
         for line in (*taken, *(f"Wrote {what}." for what in written)):
             click.echo(visible(line))
+    tell_notes(f"{kind}, the first of them: {why}" for kind, why in found.why.items() if why)
     tell_left_out(panel)
     counts = sum(found.outcomes.values(), Counter[str]())
+    if not counts.total():
+        return "there was nothing to ask: no task has a text to show"
     left = counts.total() - counts[GRADED] - counts[CANT_TELL]
     return f"{count(left, 'question')} without an answer; karat ask --retry asks again" if left else ""
 
