@@ -47,7 +47,10 @@ def karat(folder: Path, url: str) -> tuple[float, float, float]:
     words += ["--url", url, "--out", "llm.csv", "--concurrency", str(AT_ONCE)]
     began = time.perf_counter()
     process = subprocess.Popen(
-        [sys.executable, "-m", "karat", *words], cwd=folder, env=os.environ | {"POLARS_MAX_THREADS": "1"}
+        [sys.executable, "-m", "karat", *words],
+        cwd=folder,
+        stdout=subprocess.DEVNULL,
+        env=os.environ | {"POLARS_MAX_THREADS": "1"},
     )
     _, status, used = os.wait4(process.pid, 0)
     assert status == 0

@@ -50,7 +50,7 @@ async def ask_all(
     todo = iter(requests)
     again = {*ASKED_AGAIN, *retry}
     stop = asyncio.Event()
-    silent = 0
+    silent, nobody = 0, max(NOBODY, 2 * client.at_once)
 
     async def work() -> None:
         nonlocal silent
@@ -75,8 +75,8 @@ async def ask_all(
             tally.outcomes[made.kind] += 1
             told()
             silent = silent + 1 if made.kind == "transport" else 0
-            if silent >= max(NOBODY, 2 * client.at_once):
-                raise Stopped(f"the last {silent} questions came to no answer: {made.why}")
+            if silent >= nobody:
+                raise Stopped(f"{nobody} questions in a row came to no answer: {made.why}")
 
     async def until_stopped() -> None:
         try:
