@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from karat.ask.answer_store import AnswerStore, RawAnswer
-from karat.ask.client import PASSING, Stopped, not_taken
+from karat.ask.client import PASSING, Stopped, complaint_in, not_taken
 from karat.ask.dialects import DIALECTS
 from karat.ask.dialects.dialect import part, whole
 from karat.ask.form import clean
@@ -53,7 +53,7 @@ class Batches:
         base = (self.model.url or dialect.default_url).rstrip("/")
         by_key = {request.key: request for request in requests}
         with httpx2.Client(base_url=base, headers=dialect.headers(self.key), timeout=self.timeout) as http:
-            service = (_OpenAI if dialect.name == "openai" else _Anthropic)(_Server(http))
+            service = (_OpenAI if dialect.name == "openai" else _Anthropic)(_Server(http, self.key))
             # Others may wait for batches with other questions: those are theirs.
             before = self.store.batches(base, self.model.name)
             waiting = {name: keys for name, keys in before.items() if not by_key.keys().isdisjoint(keys)}
@@ -126,6 +126,7 @@ class _Server:
     """Calls about batches: a server that is busy or away for a moment is asked again, as a batch takes hours anyway."""
 
     http: httpx2.Client
+    key: str | None
 
     def post(self, path: str, **what: Any) -> dict[str, Any]:
         """Hand something in, once: an answer that was lost on its way may have been one."""
@@ -137,7 +138,7 @@ class _Server:
             raise Stopped(f"no batch was handed in: {type(error).__name__}: {str(error)[:200]}") from None
         if reply.status_code in (404, 405, 501):
             raise Stopped(f"the server takes no batches (it says {reply.status_code}): ask without --batch")
-        return _content(_fine(reply))
+        return self._content(self._fine(reply))
 
     def get(self, path: str) -> httpx2.Response:
         """Look something up."""
@@ -150,7 +151,7 @@ class _Server:
                 why = f"{type(error).__name__}: {str(error)[:200]}"
             else:
                 if reply.status_code not in PASSING:
-                    return _fine(reply)
+                    return self._fine(reply)
                 why = f"it says {reply.status_code}"
             if attempt < MOST_LOOKS:
                 time.sleep(min(LOOK_EVERY, wait_for(attempt, {})))
@@ -158,7 +159,7 @@ class _Server:
 
     def look(self, path: str) -> dict[str, Any]:
         """What a server says of a batch."""
-        return _content(self.get(path))
+        return self._content(self.get(path))
 
     def rows(self, path: str) -> Iterator[dict[str, Any]]:
         """The lines of a file that are JSON objects with a question's key."""
@@ -170,6 +171,25 @@ class _Server:
                 continue
             if isinstance(row, dict) and isinstance(row.get("custom_id"), str):
                 yield row
+
+    def _fine(self, reply: httpx2.Response) -> httpx2.Response:
+        if reply.status_code == 404:
+            raise NoSuchBatch(
+                "the server knows nothing of the batch any more; the same command hands its questions in anew"
+            )
+        if reply.status_code >= 300:
+            raise Stopped(f"the server says {reply.status_code}: {complaint_in(reply.text, self.key)}")
+        return reply
+
+    def _content(self, reply: httpx2.Response) -> dict[str, Any]:
+        """What the server says of a batch or a file; `Stopped` where that is something else."""
+        try:
+            found = reply.json()
+        except ValueError:
+            found = None
+        if not isinstance(found, dict) or "id" not in found:
+            raise Stopped(f"the server takes no batches: it says {complaint_in(reply.text, self.key)}")
+        return found
 
 
 @dataclass
@@ -225,24 +245,3 @@ class _Anthropic:
                 refused = part(result, "error", "error", "type") == "invalid_request_error"
                 body = part(result, "error") or {"error": {"message": f"the batch's row is {kind}"}}
                 yield row["custom_id"], 400 if refused else 0, json.dumps(body)
-
-
-def _fine(reply: httpx2.Response) -> httpx2.Response:
-    if reply.status_code == 404:
-        raise NoSuchBatch(
-            "the server knows nothing of the batch any more; the same command hands its questions in anew"
-        )
-    if reply.status_code >= 300:
-        raise Stopped(f"the server says {reply.status_code}: {clean(' '.join(reply.text.split())[:300])}")
-    return reply
-
-
-def _content(reply: httpx2.Response) -> dict[str, Any]:
-    """What the server says of a batch or a file; `Stopped` where that is something else."""
-    try:
-        found = reply.json()
-    except ValueError:
-        found = None
-    if not isinstance(found, dict) or "id" not in found:
-        raise Stopped(f"the server takes no batches: it says {clean(' '.join(reply.text.split())[:200])}")
-    return found
