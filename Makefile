@@ -89,6 +89,7 @@ bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/planning.py
 	$(BIN)/python benchmarks/users.py
 	$(BIN)/python benchmarks/collect.py
+	$(BIN)/python benchmarks/ask.py
 
 clean:
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis

@@ -297,6 +297,19 @@ def test_the_key_comes_from_the_environment_and_goes_nowhere_else(files: Path, m
     assert b"sk-" not in stored
 
 
+@pytest.mark.parametrize("more", [[], ["--batch"]])
+def test_no_part_of_a_key_is_repeated_that_the_server_complains_about(
+    files: Path, monkeypatch: pytest.MonkeyPatch, more: list[str]
+) -> None:
+    monkeypatch.setenv("MINE", "sk-abcdefgh12345678")
+    with hostile.running(errors.wrong_key()) as server:
+        asked = Asked(files, server.url, "--key-env", "MINE", *more)
+    assert asked.code == 1
+    assert "Incorrect API key provided: ... You can find" in asked.err
+    assert "sk-" not in asked.err
+    assert "5678" not in asked.err
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

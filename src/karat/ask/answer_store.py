@@ -20,7 +20,8 @@ VERSION = 1
 _TABLES = """
 create table if not exists answers (
   id integer primary key, key text not null, at real not null, request blob not null, status integer not null,
-  body text not null, error text not null, seconds real not null, attempts integer not null, without text not null
+  body text not null, error text not null, seconds real not null, attempts integer not null, without text not null,
+  batch integer not null
 );
 create index if not exists answers_key on answers (key);
 create table if not exists batches (name text primary key, url text, model text, keys text, ended integer default 0);
@@ -28,7 +29,7 @@ create table if not exists learned (url text not null, model text not null, name
 create trigger if not exists answers_stay before update on answers begin select raise(abort, 'append only'); end;
 create trigger if not exists answers_are_kept before delete on answers begin select raise(abort, 'append only'); end;
 """
-_COLUMNS = "key, at, status, body, error, seconds, attempts, without"
+_COLUMNS = "key, at, status, body, error, seconds, attempts, without, batch"
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,8 @@ class RawAnswer:
     attempts: int = 1
     #: What the server does not take, and was not sent.
     without: tuple[str, ...] = ()
+    #: Whether it came in a batch, at half the price.
+    batch: bool = False
 
 
 class AnswerStore:
@@ -60,7 +63,7 @@ class AnswerStore:
     """
 
     def __init__(self, path: PathLike, *, made: bool = True) -> None:
-        place = str(path)
+        place = self._place = str(path)
         if place != ":memory:" and not made and not Path(place).is_file():
             raise BadInput.at(place, expected="a store of answers", found="no file of that name")
         try:
@@ -84,10 +87,13 @@ class AnswerStore:
         """Keep an answer; one that was there before stays, and the newest counts."""
         asked = zlib.compress(json.dumps(request.content, ensure_ascii=False).encode())
         said = (answer.status, answer.body, answer.error, answer.seconds, answer.attempts, json.dumps(answer.without))
-        self._connection.execute(
-            f"insert into answers (request, {_COLUMNS}) values (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (asked, answer.key, answer.at or time.time(), *said),
-        )
+        row = (asked, answer.key, answer.at or time.time(), *said, answer.batch)
+        try:
+            self._connection.execute(
+                f"insert into answers (request, {_COLUMNS}) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row
+            )
+        except sqlite3.Error as error:
+            raise BadInput.at(self._place, expected="a store that takes an answer", found=str(error)) from None
 
     def find(self, key: str) -> RawAnswer | None:
         """The newest answer to a question, if there is one."""
@@ -129,7 +135,7 @@ class AnswerStore:
     def add_batch(self, url: str, model: str, name: str, keys: Sequence[str]) -> None:
         """Remember a batch that was handed in."""
         row = (name, url, model, json.dumps(list(keys)))
-        self._connection.execute("insert into batches (name, url, model, keys) values (?, ?, ?, ?)", row)
+        self._connection.execute("insert or replace into batches (name, url, model, keys) values (?, ?, ?, ?)", row)
 
     def end_batch(self, name: str) -> None:
         """A batch whose answers are here."""
@@ -137,7 +143,7 @@ class AnswerStore:
 
 
 def _answer(row: Sequence[object]) -> RawAnswer:
-    key, at, status, body, error, seconds, attempts, without = row
+    key, at, status, body, error, seconds, attempts, without, batch = row
     return RawAnswer(
         str(key),
         int(str(status)),
@@ -147,4 +153,5 @@ def _answer(row: Sequence[object]) -> RawAnswer:
         float(str(seconds)),
         int(str(attempts)),
         tuple(json.loads(str(without))),
+        bool(batch),
     )

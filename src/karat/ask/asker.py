@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from karat.ask.form import Field, Form
@@ -42,7 +43,7 @@ class Asker:
         self, default: str, places: Mapping[str, str], fields: Sequence[Field], needed: Sequence[str]
     ) -> Request:
         """The request of a question: the prompt with what stands in its places, and the form of the answer."""
-        form = Form((*fields, *([Field("reason")] if self.reasons else [])))
+        form = _form((*fields, *([Field("reason")] if self.reasons else [])))
         prompt = self.prompt_for(default, needed)
         filled = {**places, "form": form.in_words}
         system, user = prompt.checked([*filled]).filled(filled)
@@ -101,6 +102,12 @@ class Asker:
             text = "\n".join(part for part in (result["title"], result["url"], body[:MOST_OF_RESULT]) if part)
             rows.append(f"{rank}. {text or result['doc']}")
         return as_data("list", "\n\n".join(rows))
+
+
+@cache
+def _form(fields: tuple[Field, ...]) -> Form:
+    """The form of these fields, the same one for all questions that have it."""
+    return Form(fields)
 
 
 class NoText(BadInput):

@@ -9,13 +9,15 @@ from dataclasses import dataclass, field
 
 from karat.ask.answer_store import AnswerStore, RawAnswer
 from karat.ask.budget import Budget
-from karat.ask.client import Client
+from karat.ask.client import Client, Stopped
 from karat.ask.outcome import Outcome, outcome
 from karat.ask.prices import Price, likely_tokens
 from karat.ask.request import Request
 
 #: No answer at all: the next time, these are asked again unbidden.
 ASKED_AGAIN = ("transport",)
+#: So many questions in a row without any answer, each tried as often as it may be: there is nobody.
+NOBODY = 16
 
 
 @dataclass
@@ -48,8 +50,10 @@ async def ask_all(
     todo = iter(requests)
     again = {*ASKED_AGAIN, *retry}
     stop = asyncio.Event()
+    silent, nobody = 0, max(NOBODY, 2 * client.at_once)
 
     async def work() -> None:
+        nonlocal silent
         for request in _until(stop, todo):
             found = answered(store, request)
             if found is not None and found.kind not in again:
@@ -70,6 +74,9 @@ async def ask_all(
             tally.seconds += answer.seconds
             tally.outcomes[made.kind] += 1
             told()
+            silent = silent + 1 if made.kind == "transport" else 0
+            if silent >= nobody:
+                raise Stopped(f"{nobody} questions in a row came to no answer: {made.why}")
 
     async def until_stopped() -> None:
         try:

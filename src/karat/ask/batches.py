@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from karat.ask.answer_store import AnswerStore, RawAnswer
-from karat.ask.client import Stopped
+from karat.ask.client import PASSING, Stopped, complaint_in, not_taken
 from karat.ask.dialects import DIALECTS
-from karat.ask.dialects.dialect import part
+from karat.ask.dialects.dialect import part, whole
+from karat.ask.form import clean
+from karat.ask.pace import wait_for
 from karat.ask.request import Model, Request
 from karat.errors import MissingExtra
 
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
 MOST_QUESTIONS, MOST_BYTES = 20_000, 100_000_000
 #: Seconds between looks at a batch.
 LOOK_EVERY = 20.0
+#: How often a look is tried that fails: for some twenty minutes.
+MOST_LOOKS = 60
 
 
 @dataclass
@@ -35,10 +39,12 @@ class Batches:
     key: str | None
     store: AnswerStore
     timeout: float = 120.0
-    look_every: float = LOOK_EVERY
 
-    def ask(self, requests: Iterable[Request], told: Callable[[], None] = lambda: None) -> None:
-        """Hand the questions in and wait for all answers; those of batches handed in before as well."""
+    def ask(self, requests: Iterable[Request], came: Callable[[Request, RawAnswer], None]) -> None:
+        """Hand the questions in and wait for all answers; those of batches handed in before are waited for, too.
+
+        `came` is called with every answer, once it is stored.
+        """
         try:
             import httpx2
         except ImportError:
@@ -47,30 +53,57 @@ class Batches:
         base = (self.model.url or dialect.default_url).rstrip("/")
         by_key = {request.key: request for request in requests}
         with httpx2.Client(base_url=base, headers=dialect.headers(self.key), timeout=self.timeout) as http:
-            service = _OpenAI(http) if dialect.name == "openai" else _Anthropic(http)
-            waiting = {**self.store.batches(base, self.model.name)}
+            service = (_OpenAI if dialect.name == "openai" else _Anthropic)(_Server(http, self.key))
+            # Others may wait for batches with other questions: those are theirs.
+            before = self.store.batches(base, self.model.name)
+            waiting = {name: keys for name, keys in before.items() if not by_key.keys().isdisjoint(keys)}
             asked = {key for keys in waiting.values() for key in keys}
             without = tuple(sorted(self.store.learned(self.model.url, self.model.name)))
-            for lot in _lots(by_key[key] for key in by_key if key not in asked):
+            for lot in _lots(request for key, request in by_key.items() if key not in asked):
                 name = service.hand_in([(r.key, dialect.body(r, without)) for r in lot])
                 waiting[name] = [request.key for request in lot]
                 self.store.add_batch(base, self.model.name, name, waiting[name])
             while waiting:
                 for name in [*waiting]:
-                    answers = service.answers(name)
-                    if answers is None:
-                        continue
-                    for key, status, body in answers:
-                        if key in by_key:
-                            answer = RawAnswer(
-                                key, status, body, "" if body else "no answer", time.time(), without=without
-                            )
-                            self.store.add(by_key[key], answer)
-                            told()
-                    self.store.end_batch(name)
-                    del waiting[name]
+                    if self._fetched(service, name, waiting[name], by_key, without, came):
+                        del waiting[name]
                 if waiting:
-                    time.sleep(self.look_every)
+                    time.sleep(LOOK_EVERY)
+
+    def _fetched(
+        self,
+        service: _OpenAI | _Anthropic,
+        name: str,
+        keys: list[str],
+        by_key: Mapping[str, Request],
+        without: tuple[str, ...],
+        came: Callable[[Request, RawAnswer], None],
+    ) -> bool:
+        """Whether a batch is done; its answers are stored then."""
+        try:
+            answers = service.answers(name)
+        except NoSuchBatch:
+            self.store.end_batch(name)  # or every further call would look for it
+            raise
+        if answers is None:
+            return False
+        optional = DIALECTS[self.model.dialect].optional
+        for key, status, body in answers:
+            if key in by_key:
+                answer = RawAnswer(key, status, body, "", time.time(), without=without, batch=True)
+                self.store.add(by_key[key], answer)
+                came(by_key[key], answer)
+            # What one row complains about is left out when the questions are handed in again.
+            sent = [one for one in optional if one not in without]
+            if status in (400, 403, 422) and (one := not_taken(body, sent)) is not None:
+                self.store.learn(self.model.url, self.model.name, [one])
+        if all(key in by_key or self.store.find(key) is not None for key in keys):
+            self.store.end_batch(name)
+        return True
+
+
+class NoSuchBatch(Stopped):
+    """A batch that never comes to answers."""
 
 
 def _lots(requests: Iterable[Request]) -> Iterator[list[Request]]:
@@ -89,8 +122,79 @@ def _lots(requests: Iterable[Request]) -> Iterator[list[Request]]:
 
 
 @dataclass
-class _OpenAI:
+class _Server:
+    """Calls about batches: a server that is busy or away for a moment is asked again, as a batch takes hours anyway."""
+
     http: httpx2.Client
+    key: str | None
+
+    def post(self, path: str, **what: Any) -> dict[str, Any]:
+        """Hand something in, once: an answer that was lost on its way may have been one."""
+        import httpx2
+
+        try:
+            reply = self.http.post(path, **what)
+        except httpx2.HTTPError as error:
+            raise Stopped(f"no batch was handed in: {type(error).__name__}: {str(error)[:200]}") from None
+        if reply.status_code in (404, 405, 501):
+            raise Stopped(f"the server takes no batches (it says {reply.status_code}): ask without --batch")
+        return self._content(self._fine(reply))
+
+    def get(self, path: str) -> httpx2.Response:
+        """Look something up."""
+        import httpx2
+
+        for attempt in range(1, MOST_LOOKS + 1):
+            try:
+                reply = self.http.get(path)
+            except httpx2.HTTPError as error:
+                why = f"{type(error).__name__}: {str(error)[:200]}"
+            else:
+                if reply.status_code not in PASSING:
+                    return self._fine(reply)
+                why = f"it says {reply.status_code}"
+            if attempt < MOST_LOOKS:
+                time.sleep(min(LOOK_EVERY, wait_for(attempt, {})))
+        raise Stopped(f"the server does not say how the batch is ({why}); the same command goes on waiting for it")
+
+    def look(self, path: str) -> dict[str, Any]:
+        """What a server says of a batch."""
+        return self._content(self.get(path))
+
+    def rows(self, path: str) -> Iterator[dict[str, Any]]:
+        """The lines of a file that are JSON objects with a question's key."""
+        # Not splitlines(): some of what it takes for the end of a line may stand in the middle of a text.
+        for line in self.get(path).text.split("\n"):
+            try:
+                row = json.loads(line)
+            except (ValueError, RecursionError):
+                continue
+            if isinstance(row, dict) and isinstance(row.get("custom_id"), str):
+                yield row
+
+    def _fine(self, reply: httpx2.Response) -> httpx2.Response:
+        if reply.status_code == 404:
+            raise NoSuchBatch(
+                "the server knows nothing of the batch any more; the same command hands its questions in anew"
+            )
+        if reply.status_code >= 300:
+            raise Stopped(f"the server says {reply.status_code}: {complaint_in(reply.text, self.key)}")
+        return reply
+
+    def _content(self, reply: httpx2.Response) -> dict[str, Any]:
+        """What the server says of a batch or a file; `Stopped` where that is something else."""
+        try:
+            found = reply.json()
+        except ValueError:
+            found = None
+        if not isinstance(found, dict) or "id" not in found:
+            raise Stopped(f"the server takes no batches: it says {complaint_in(reply.text, self.key)}")
+        return found
+
+
+@dataclass
+class _OpenAI:
+    server: _Server
 
     def hand_in(self, questions: list[tuple[str, Mapping[str, Any]]]) -> str:
         lines = (
@@ -98,59 +202,46 @@ class _OpenAI:
             for key, body in questions
         )
         file = {"file": ("questions.jsonl", "\n".join(lines).encode(), "application/jsonl")}
-        sent = _taken(self.http.post("/files", data={"purpose": "batch"}, files=file))
+        sent = self.server.post("/files", data={"purpose": "batch"}, files=file)
         wanted = {"input_file_id": sent["id"], "endpoint": "/v1/chat/completions", "completion_window": "24h"}
-        return str(_taken(self.http.post("/batches", json=wanted))["id"])
+        return str(self.server.post("/batches", json=wanted)["id"])
 
     def answers(self, name: str) -> Iterator[tuple[str, int, str]] | None:
-        found = _taken(self.http.get(f"/batches/{name}"))
-        if found.get("status") in ("validating", "in_progress", "finalizing", "cancelling"):
-            return None
+        found = self.server.look(f"/batches/{name}")
         if found.get("status") == "failed":
-            raise Stopped(f"the batch {name} was not taken: {str(part(found, 'errors', 'data', 0, 'message'))[:300]}")
+            why = clean(str(part(found, "errors", "data", 0, "message"))[:300])
+            raise NoSuchBatch(f"the batch {name} was not taken: {why}")
+        if found.get("status") not in ("completed", "expired", "cancelled"):
+            return None
         return self._rows(found)
 
     def _rows(self, found: Mapping[str, Any]) -> Iterator[tuple[str, int, str]]:
         for file in ("output_file_id", "error_file_id"):
-            if found.get(file):
-                content = _fine(self.http.get(f"/files/{found[file]}/content")).text
-                for row in (json.loads(line) for line in content.splitlines() if line.strip()):
-                    reply, error = row.get("response"), part(row, "error", "message")
-                    body = json.dumps(part(reply, "body")) if reply else json.dumps({"error": {"message": error}})
-                    yield str(row["custom_id"]), int(part(reply, "status_code") or 0), body
+            for row in self.server.rows(f"/files/{found[file]}/content") if found.get(file) else ():
+                reply, error = row.get("response"), part(row, "error", "message")
+                body = part(reply, "body") if reply else {"error": {"message": error}}
+                yield row["custom_id"], whole(part(reply, "status_code")) or 0, json.dumps(body)
 
 
 @dataclass
 class _Anthropic:
-    http: httpx2.Client
+    server: _Server
 
     def hand_in(self, questions: list[tuple[str, Mapping[str, Any]]]) -> str:
         wanted = {"requests": [{"custom_id": key, "params": body} for key, body in questions]}
-        return str(_taken(self.http.post("/messages/batches", json=wanted))["id"])
+        return str(self.server.post("/messages/batches", json=wanted)["id"])
 
     def answers(self, name: str) -> Iterator[tuple[str, int, str]] | None:
-        found = _taken(self.http.get(f"/messages/batches/{name}"))
+        found = self.server.look(f"/messages/batches/{name}")
         return self._rows(name) if found.get("processing_status") == "ended" else None
 
     def _rows(self, name: str) -> Iterator[tuple[str, int, str]]:
-        content = _fine(self.http.get(f"/messages/batches/{name}/results")).text
-        for row in (json.loads(line) for line in content.splitlines() if line.strip()):
-            result = row["result"]
-            done = result["type"] == "succeeded"
-            refused = part(result, "error", "error", "type") == "invalid_request_error"
-            body = result["message"] if done else part(result, "error") or {"error": {"message": result["type"]}}
-            yield str(row["custom_id"]), 200 if done else 400 if refused else 0, json.dumps(body)
-
-
-def _fine(reply: httpx2.Response) -> httpx2.Response:
-    if reply.status_code >= 300:
-        raise Stopped(f"the server says {reply.status_code}: {' '.join(reply.text.split())[:300]}")
-    return reply
-
-
-def _taken(reply: httpx2.Response) -> dict[str, Any]:
-    """What the server says of a batch; `Stopped` where it takes none."""
-    found = _fine(reply).json()
-    if not isinstance(found, dict) or "id" not in found:
-        raise Stopped(f"the server takes no batches: {str(found)[:300]}")
-    return found
+        for row in self.server.rows(f"/messages/batches/{name}/results"):
+            result = row.get("result")
+            kind = part(result, "type")
+            if kind == "succeeded":
+                yield row["custom_id"], 200, json.dumps(part(result, "message"))
+            else:
+                refused = part(result, "error", "error", "type") == "invalid_request_error"
+                body = part(result, "error") or {"error": {"message": f"the batch's row is {kind}"}}
+                yield row["custom_id"], 400 if refused else 0, json.dumps(body)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from karat.ask.answer_store import RawAnswer
 from karat.ask.dialects import DIALECTS
+from karat.ask.form import clean
 from karat.ask.outcome import too_long
 from karat.ask.pace import Pace, wait_for
 from karat.ask.request import Model, Request
@@ -136,7 +137,7 @@ class Client:
 
     def _refuse(self, status: int, text: str) -> None:
         """Stop where no further call can do better."""
-        complaint = " ".join(text.split())[:300]
+        complaint = complaint_in(text, self.key)
         if status in (401, 403):
             known = "the key was refused" if self.key else "and no key was sent: name its variable by --key-env"
             raise Stopped(f"the server of {self.model.name} says {status}, {known}: {complaint}")
@@ -146,6 +147,18 @@ class Client:
             raise Stopped(f"the server has no model {self.model.name}, or nothing at this address: {complaint}")
         if 300 <= status < 400:
             raise Stopped(f"the server of {self.model.name} sends elsewhere ({status}): name the right --url")
+
+
+def complaint_in(text: str, key: str | None) -> str:
+    """What a server says, in a line; servers repeat parts of a key that they do not know, and those are left out.
+
+    >>> complaint_in("Incorrect API key provided: sk-4sJH*****w8ZP. Look it up.", "sk-4sJHr2abcw8ZP")
+    'Incorrect API key provided: ... Look it up.'
+    """
+    said = clean(" ".join(text.split()))
+    if key:
+        said = re.sub(rf"{re.escape(key[:4])}\S*", "...", said)
+    return said[:300]
 
 
 def not_taken(complaint: str, sent: list[str]) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 #: What a model says that cannot tell; never a grade.
@@ -12,7 +13,10 @@ CANT_TELL = "can't tell"
 #: A text that a model writes is cut here: it is shown to people.
 MOST_TEXT = 2_000
 
-_DECODER = json.JSONDecoder()
+
+def clean(text: str) -> str:
+    """A model's words without halves of letters and zero bytes, which neither files nor databases hold."""
+    return text.encode("utf-8", "replace").decode().replace("\0", "\ufffd")
 
 
 class NotAnswered(ValueError):
@@ -40,8 +44,10 @@ class Field:
                 raise NotAnswered(f"{self.name}: expected a list of choices, found {_short(value)}")
             return list(dict.fromkeys(Field(self.name, self.choices).read(one) for one in value))
         if not self.choices:
-            return str(value)[:MOST_TEXT] if isinstance(value, str) else ""
-        text = f"{value:g}" if isinstance(value, int | float) and not isinstance(value, bool) else value
+            return clean(value[:MOST_TEXT]) if isinstance(value, str) else ""
+        text = value
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            text = f"{value + 0:g}" if abs(value) < 1e9 else ""  # no grade is as large; -0 is 0
         if not isinstance(text, str) or text.strip() not in self.choices:
             raise NotAnswered(f"{self.name}: expected one of {', '.join(self.choices)}, found {_short(value)}")
         return text.strip()
@@ -61,7 +67,7 @@ class Form:
 
     fields: tuple[Field, ...]
 
-    @property
+    @cached_property
     def schema(self) -> dict[str, Any]:
         """The JSON schema that servers hold a model to."""
         return {
@@ -71,7 +77,7 @@ class Form:
             "additionalProperties": False,
         }
 
-    @property
+    @cached_property
     def in_words(self) -> str:
         """The form for models whose server knows no schemas, or takes one and does not keep to it.
 
@@ -95,20 +101,40 @@ class Form:
 
 
 def _object(text: str) -> Mapping[str, Any]:
-    """The one JSON object in a text; where there are several, nobody can tell which is the answer."""
+    """The one JSON object in a text; where there are several, nobody can tell which is the answer.
+
+    What stands within one that is broken is not looked at: it is a part of something else.
+    """
     found, place = list[Mapping[str, Any]](), text.find("{")
     while place >= 0 and len(found) < 2:
         try:
             said, length = _DECODER.raw_decode(text[place:])
             found += [said] if isinstance(said, Mapping) else []
             place = text.find("{", place + length)
+        except NotAnswered:
+            raise
         except (ValueError, RecursionError):
-            place = text.find("{", place + 1)
+            after, end = text.find("{", place + 1), text.find("}", place)
+            if 0 <= after < end or end < 0:
+                break
+            place = after
     if len(found) != 1:
         raise NotAnswered(f"expected one JSON object, found {'several' if found else _short(text)}")
     return found[0]
 
 
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object whose fields have one value each."""
+    said = dict(pairs)
+    if len(said) < len(pairs):
+        twice = next(name for place, (name, _) in enumerate(pairs) if name in dict(pairs[:place]))
+        raise NotAnswered(f"{_short(twice)}: expected one value, found several")
+    return said
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_once)
+
+
 def _short(value: Any) -> str:
-    text = value if isinstance(value, str) else json.dumps(value, default=str)
+    text = clean(value[:100] if isinstance(value, str) else json.dumps(value, default=str)[:100])
     return "nothing" if not text.strip() else text if len(text) <= 80 else f"{text[:80]} ..."

@@ -11,7 +11,7 @@ from typing import Any
 from karat.ask.answer_store import RawAnswer
 from karat.ask.dialects import DIALECTS, Said, Unreadable
 from karat.ask.dialects.dialect import part
-from karat.ask.form import CANT_TELL, NotAnswered
+from karat.ask.form import CANT_TELL, NotAnswered, clean
 from karat.ask.request import Request
 
 #: Changed with the rules below: labels made by another version are made anew, from the same answers.
@@ -78,7 +78,7 @@ def outcome(request: Request, answer: RawAnswer) -> Outcome:
     except NotAnswered as error:
         return Outcome("invalid", why=str(error), said=said)
     first = next((field.name for field in request.form.fields if field.choices), None)
-    kind = CANT_TELL if first is not None and values[first] == CANT_TELL else GRADED
+    kind = CANT_TELL if first is not None and values[first] in (CANT_TELL, [CANT_TELL]) else GRADED
     return Outcome(kind, values, said=said)
 
 
@@ -107,4 +107,4 @@ def _complaint(body: str) -> str:
         return " ".join(body.split())[:200]
     error = part(reply, "error")
     text = part(error, "message") or (error if isinstance(error, str) else None) or part(reply, "message")
-    return " ".join(str(text).split())[:200] if text else ""
+    return clean(" ".join(str(text).split())[:200]) if text else ""

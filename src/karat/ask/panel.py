@@ -7,16 +7,18 @@ from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
-from karat.ask.answer_store import AnswerStore
+from karat.ask.answer_store import AnswerStore, RawAnswer
 from karat.ask.asking import ASKED_AGAIN, Tally, answered, ask_all
 from karat.ask.batches import Batches
 from karat.ask.budget import Budget
 from karat.ask.client import Client, key_of
 from karat.ask.form import CANT_TELL
 from karat.ask.kinds import ASKED
-from karat.ask.outcome import GRADED, NO_ANSWER
+from karat.ask.outcome import GRADED, NO_ANSWER, outcome
 from karat.ask.pace import Pace
-from karat.ask.rows import Judge, questions
+from karat.ask.prices import Price
+from karat.ask.request import Request
+from karat.ask.rows import NOT_ASKED, Judge, questions
 from karat.errors import BadInput
 from karat.records.base import count
 
@@ -72,16 +74,22 @@ class Panel:
         """The same by the vendor's batches, which cost half and may take a day."""
         again = {*ASKED_AGAIN, *retry}
         for judge in self.judges:
-            model = judge.asker.model
+            model, price = judge.asker.model, judge.price and judge.price.halved
             tally = self.tallies[judge.name] = Tally()
             open_ = []
-            for request in questions(judge, lambda why: self.no_text.update({why: None})):
+            for request in questions(judge, self.leave_out):
                 found = answered(self.store, request)
                 if found is None or found.kind in again:
                     open_.append(request)
                 else:
                     tally.known += 1
-            Batches(model, key_of(model, manners.key_variable), self.store, manners.timeout).ask(open_, told)
+
+            def came(request: Request, answer: RawAnswer, tally: Tally = tally, price: Price | None = price) -> None:
+                self.budget.settle(request, price, 0.0, outcome(request, answer))
+                tally.asked += 1
+                told()
+
+            Batches(model, key_of(model, manners.key_variable), self.store, manners.timeout).ask(open_, came)
 
     async def _ask(self, judge: Judge, manners: Manners, retry: Collection[str], told: Callable[[], None]) -> None:
         model = judge.asker.model
@@ -94,7 +102,7 @@ class Panel:
         tally = self.tallies[judge.name] = Tally()
         try:
             async with client:
-                asked = questions(judge, lambda why: self.no_text.update({why: None}))
+                asked = questions(judge, self.leave_out)
                 await ask_all(
                     asked,
                     client,
@@ -110,16 +118,12 @@ class Panel:
 
     @property
     def total(self) -> int:
-        """How many questions there are, of all judges."""
-        return sum(1 for judge in self.judges for _ in questions(judge))
+        """How many questions there are, of all judges; those without a text are not known before they are asked."""
+        return sum(ASKED[task["kind"]].times for judge in self.judges for task in judge.tasks)
 
-    def outcomes(self, judge: Judge) -> Counter[str]:
-        """What the stored answers to a judge's questions come to; "not asked" where there is none."""
-        found: Counter[str] = Counter()
-        for request in questions(judge, lambda why: self.no_text.update({why: None})):
-            made = answered(self.store, request)
-            found["not asked" if made is None else made.kind] += 1
-        return found
+    def leave_out(self, why: str) -> None:
+        """Put down a task with nothing to show."""
+        self.no_text[why] = None
 
 
 def in_words(judge: str, outcomes: Counter[str]) -> str:
@@ -133,5 +137,5 @@ def in_words(judge: str, outcomes: Counter[str]) -> str:
     text = f"{judge} answered {done:,} of {count(every, 'question')}"
     if outcomes[CANT_TELL]:
         text += f', {outcomes[CANT_TELL]:,} of them "{CANT_TELL}"'
-    without = [f"{outcomes[kind]:,} {kind}" for kind in (*NO_ANSWER, "not asked") if outcomes[kind]]
+    without = [f"{outcomes[kind]:,} {kind}" for kind in (*NO_ANSWER, NOT_ASKED) if outcomes[kind]]
     return text + (f"; no answer: {', '.join(without)}." if without else ".")

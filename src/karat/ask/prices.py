@@ -45,6 +45,11 @@ class Price:
             ) from None
         return cls(question, answer, "--price")
 
+    @property
+    def halved(self) -> Price:
+        """The price in a vendor's batches."""
+        return Price(self.question / 2, self.answer / 2, f"half of {self.source}")
+
     def of(self, tokens_in: float, tokens_out: float) -> float:
         """What so many tokens cost, in dollars."""
         return (tokens_in * self.question + tokens_out * self.answer) / MILLION

@@ -6,7 +6,7 @@ import hashlib
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import files
 from pathlib import Path
 
@@ -30,7 +30,7 @@ class Prompt:
     system: str
     user: str
 
-    @property
+    @cached_property
     def mark(self) -> str:
         """A short hash of the words, kept with every answer."""
         return hashlib.sha256(f"{self.system}{PARTS}{self.user}".encode()).hexdigest()[:12]
@@ -38,13 +38,18 @@ class Prompt:
     def filled(self, values: Mapping[str, str]) -> tuple[str, str]:
         """Both parts, with the values in their places; what stands in a value is never looked at again."""
 
-        def put(match: re.Match[str]) -> str:
-            return values.get(match.group(1), match.group(0))
+        def emptied(match: re.Match[str]) -> str:
+            return "" if values.get(match[1]) == "" else match[0]
 
-        system, user = (re.sub(r"\n{3,}", "\n\n", _PLACE.sub(put, part)).strip() for part in (self.system, self.user))
+        def put(match: re.Match[str]) -> str:
+            return values.get(match[1], match[0])
+
+        # Lines of empty places are taken out before the others are filled: a document stays as it is.
+        bare = (re.sub(r"\n{3,}", "\n\n", _PLACE.sub(emptied, part)).strip() for part in (self.system, self.user))
+        system, user = (_PLACE.sub(put, part) for part in bare)
         return system, user
 
-    @property
+    @cached_property
     def places(self) -> set[str]:
         """The places to be filled."""
         return {*_PLACE.findall(self.system + self.user)}

@@ -24,6 +24,11 @@ class Model:
     #: Whether log-probabilities are asked for, of which expected grades are made.
     logprobs: bool = False
 
+    @cached_property
+    def content(self) -> dict[str, Any]:
+        """All of it, by its names."""
+        return asdict(self)
+
 
 @dataclass(frozen=True)
 class Request:
@@ -51,7 +56,7 @@ class Request:
     def content(self) -> dict[str, Any]:
         """All that can change the answer."""
         return {
-            "model": asdict(self.model),
+            "model": self.model.content,
             "system": self.system,
             "user": self.user,
             "schema": self.form.schema,

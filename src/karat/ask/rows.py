@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -21,8 +21,20 @@ from karat.labels.selection import LLM
 #: The columns of the tables that `karat ask --out` writes, those that have something in them.
 COLUMNS: dict[str, Any] = dict.fromkeys(
     (
-        *("query", "doc", "context", "subtopic", "left", "right", "order", "aspect", "label", "choice", "classes"),
-        *("reason", "judge", "group", "outcome", "why", "expected_grade", "mass", "comment", "repeat", "altered"),
+        *("query", "doc", "context", "subtopic", "left", "right", "order", "aspect", "label", "choice"),
+        *(
+            "reason",
+            "class",
+            "judge",
+            "group",
+            "outcome",
+            "why",
+            "expected_grade",
+            "mass",
+            "comment",
+            "repeat",
+            "altered",
+        ),
         *("altered_from", "model", "returned_model", "fingerprint", "prompt", "without", "tokens_in", "tokens_out"),
         *("cost", "seconds", "attempts", "time", "answer"),
     ),
@@ -30,6 +42,9 @@ COLUMNS: dict[str, Any] = dict.fromkeys(
 )
 COLUMNS |= dict.fromkeys(("label", "expected_grade", "mass", "cost", "seconds"), pl.Float64)
 COLUMNS |= dict.fromkeys(("repeat", "order", "tokens_in", "tokens_out", "attempts"), pl.Int64)
+
+#: Of a question without any answer.
+NOT_ASKED = "not asked"
 
 
 @dataclass(frozen=True)
@@ -49,8 +64,14 @@ class Answered:
     judge: Judge
     task: Task
     requests: list[Request]
+    #: Those that are there, and what each comes to.
     answers: list[RawAnswer]
     outcomes: list[Outcome]
+
+    @property
+    def kinds(self) -> list[str]:
+        """What each of the questions came to."""
+        return [found.kind for found in self.outcomes] + [NOT_ASKED] * (len(self.requests) - len(self.answers))
 
     @property
     def verdict(self) -> Verdict | None:
@@ -76,27 +97,23 @@ def requests_of(asker: Asker, task: Task) -> list[Request]:
     return ASKED[task["kind"]].requests(asker, task)
 
 
-def answered_tasks(judge: Judge, store: AnswerStore) -> Iterator[Answered]:
-    """The judge's tasks with what is stored of their answers; those without a text are left out."""
+def answered_tasks(
+    judge: Judge, store: AnswerStore, no_text: Callable[[str], None] = lambda why: None
+) -> Iterator[Answered]:
+    """The judge's tasks with what is stored of their answers; `no_text` is told of those with nothing to show."""
     for task in judge.tasks:
         try:
             asked = requests_of(judge.asker, task)
-        except NoText:
+        except NoText as error:
+            no_text(str(error))
             continue
-        found = [answer for request in asked if (answer := store.find(request.key)) is not None]
-        outcomes = [outcome(request, answer) for request, answer in zip(asked, found, strict=False)]
-        yield Answered(judge, task, asked, found, outcomes)
+        found = [(request, answer) for request in asked if (answer := store.find(request.key)) is not None]
+        outcomes = [outcome(request, answer) for request, answer in found]
+        yield Answered(judge, task, asked, [answer for _, answer in found], outcomes)
 
 
-def table(answered: Iterable[Answered]) -> pl.DataFrame:
-    """The answers as rows; one for each graded aspect, and for both orders of a pair."""
-    frame = pl.DataFrame([row for one in answered for row in _rows(one)], schema=COLUMNS)
-    always = ("query", "doc", "label", "judge", "outcome")
-    kept = [name for name in COLUMNS if name in always or frame[name].count()]
-    return frame.select(kept)
-
-
-def _rows(one: Answered) -> Iterator[dict[str, Any]]:
+def rows_of(one: Answered) -> Iterator[dict[str, Any]]:
+    """A row for the answer to a task, one more for each graded aspect, and for both orders of a pair."""
     verdict = one.verdict
     if verdict is None:
         return
@@ -109,9 +126,12 @@ def _rows(one: Answered) -> Iterator[dict[str, Any]]:
         row = base | _provenance(one.judge, prompt, request, answer, found)
         row |= {name: said.get(name) for name in ("label", "choice", "expected_grade", "mass", "comment", "reason")}
         if "orders" in said:
-            row |= {"order": place, "choice": said["orders"][place]}
-        if said.get("classes"):
-            row["classes"] = "; ".join(said["classes"])
+            row |= {"order": place, "choice": said["orders"][place], "reason": found.values.get("reason") or None}
+        if one.task["kind"] == "code":
+            row["reason"] = one.task["reason"]
+            for name in said.get("classes") or [None]:
+                yield row | {"class": name}
+            continue
         yield row
         for aspect, grade in (said.get("aspects") or {}).items():
             yield row | {"aspect": aspect, "label": grade, "expected_grade": None, "mass": None}
@@ -119,7 +139,9 @@ def _rows(one: Answered) -> Iterator[dict[str, Any]]:
 
 def _provenance(judge: Judge, prompt: str, request: Request, answer: RawAnswer, found: Outcome) -> dict[str, Any]:
     """How an answer was made."""
-    said = found.said
+    said, price = found.said, judge.price
+    if price is not None and answer.batch:
+        price = price.halved
     return {
         "model": request.model.name,
         "returned_model": None if said is None else said.model,
@@ -128,7 +150,7 @@ def _provenance(judge: Judge, prompt: str, request: Request, answer: RawAnswer, 
         "without": ", ".join(answer.without) or None,
         "tokens_in": None if said is None else said.tokens_in,
         "tokens_out": None if said is None else said.tokens_out,
-        "cost": None if judge.price is None else cost_of(judge.price, request, found)[0],
+        "cost": None if price is None else cost_of(price, request, found)[0],
         "seconds": answer.seconds,
         "attempts": answer.attempts,
         "time": datetime.fromtimestamp(answer.at, UTC).isoformat(timespec="milliseconds"),

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any
 
 from karat.ask.asker import Task
 from karat.ask.form import CANT_TELL
 from karat.ask.rows import Answered
+from karat.errors import BadInput
 from karat.labels.selection import LLM
 from karat.store import Store
 from karat.store.imported import Imported, answer_row, take_answers
 from karat.store.kinds import KINDS
+from karat.store.people import all_judges
 from karat.store.read_tables import tasks_frame
 
 #: What is kept of how an answer was made, beside the answer itself.
@@ -28,12 +30,25 @@ def tasks_of_study(store: Store) -> list[Task]:
     return [*found.values()]
 
 
-def record(store: Store, answered: Iterable[Answered]) -> Imported:
-    """Put what a model answered into the log of a study, as the answers of a judge of the group of models."""
-    return take_answers(store, [row for one in answered if (row := _row(one)) is not None])
+def refuse_people(store: Store, names: Sequence[str]) -> None:
+    """Refuse names that people of the study have, before anything is asked."""
+    for person in all_judges(store):
+        if person["name"] in names and person["grp"] != LLM:
+            raise BadInput.at(
+                f"the judge {person['name']}",
+                expected="a name that no judge of another group has",
+                found=f"one of the group {person['grp']}",
+                remedy="name the model's judge by --as",
+            )
 
 
-def _row(one: Answered) -> dict[str, Any] | None:
+def record(store: Store, rows: Sequence[dict[str, Any]]) -> Imported:
+    """Put what a model answered (`log_row`) into the log of a study, as a judge's of the group of models."""
+    return take_answers(store, [*rows])
+
+
+def log_row(one: Answered) -> dict[str, Any] | None:
+    """The answer to a task as the log has it; None where there is none."""
     verdict = one.verdict
     if verdict is None or not verdict.answered:
         return None

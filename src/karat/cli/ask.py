@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
@@ -82,6 +83,7 @@ def ask(paths: tuple[str, ...], as_json: bool, **typed: Any) -> None:
     from karat.ask.rows import questions
     from karat.cli.ask_inputs import asked_for
     from karat.cli.ask_outputs import tell, tell_estimate
+    from karat.cli.lock import alone_asking
 
     with ExitStack() as stack:
         asked = asked_for(stack, paths, typed)
@@ -90,6 +92,8 @@ def ask(paths: tuple[str, ...], as_json: bool, **typed: Any) -> None:
             _show_prompt(next(questions(judges[0]), None))
             return
         sends = not (typed["estimate"] or typed["replay"])
+        if sends:
+            stack.enter_context(alone_asking(asked.answers, f"process {os.getpid()}"))
         if sends or asked.answers.is_file() or typed["replay"]:
             store = AnswerStore(asked.answers, made=sends)
         else:

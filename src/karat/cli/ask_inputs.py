@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from karat.ask.asker import Asker, Task
 from karat.ask.audit import audit_tasks
@@ -15,8 +17,10 @@ from karat.ask.prices import price_of
 from karat.ask.request import Model
 from karat.ask.rows import Judge
 from karat.cli import options
+from karat.cli.outputs import keep_inputs
 from karat.errors import BadInput
 from karat.formats import read_documents, read_judgments, read_queries, read_runs
+from karat.formats.write import format_of
 from karat.records import Judgments, Scale
 from karat.records.design import StudyDesign
 from karat.records.runs import ranked
@@ -45,12 +49,20 @@ class Asked:
 
     def judges(self, typed: dict[str, Any]) -> list[Judge]:
         """The judges to be: every model with every prompt."""
-        if not all([*typed["models"], typed["models"]]):
-            raise BadInput.at("--model", expected="the name of a model", found="none")
+        for model in typed["models"] or [""]:
+            if not model.strip() or not model.isprintable():
+                found = ascii(model) if model else "none"
+                raise BadInput.at("--model", expected="the name of a model", found=found)
         pairs = list(product(typed["models"], typed["prompts"] or (None,)))
         names = typed["names"] or [_name(model, prompt) for model, prompt in pairs]
         if len(names) != len(pairs) or len({*names}) < len(names):
             raise BadInput.at("--as", expected=f"{len(pairs)} different names", found=", ".join(names))
+        if not all(name.strip() and name.isprintable() for name in names):
+            raise BadInput.at("--as", expected="names of judges", found=", ".join(map(ascii, names)))
+        if self.opened is not None:
+            from karat.ask.study_tasks import refuse_people
+
+            refuse_people(self.opened.store, names)
         made = []
         for name, (model_name, prompt) in zip(names, pairs, strict=True):
             how = {name: typed[name] for name in ("dialect", "url", "temperature", "max_tokens", "seed", "logprobs")}
@@ -68,11 +80,52 @@ class Asked:
 
 def asked_for(stack: ExitStack, paths: Sequence[str], typed: dict[str, Any]) -> Asked:
     """What the words and options of the command are about."""
+    _check(paths, typed)
     folders = [path for path in paths if Path(path).is_dir()]
     runs = [path for path in (*paths, *typed["runs"]) if path not in folders]
     if len(folders) > 1 or (folders and paths[0] != folders[0]):
         raise BadInput.at("STUDY", expected="one folder, before the runs", found=", ".join(paths))
     return _of_study(stack, folders[0], runs, typed) if folders else _of_files(runs, typed)
+
+
+def _check(paths: Sequence[str], typed: dict[str, Any]) -> None:
+    """Refuse what could only fail once answers are paid for, or would be kept with them."""
+    for name in ("temperature", "timeout", "rpm", "tpm", "budget"):
+        if typed[name] is not None and math.isnan(typed[name]):
+            raise BadInput.at(f"--{name}", expected="a number", found="nan")
+    if typed["replay"]:
+        options.refuse("retry", "batch", "estimate", "show_prompt", why="--replay makes labels of stored answers alone")
+    if typed["url"]:
+        check_url(typed["url"])
+    if typed["out"] == "-":
+        raise BadInput.at("--out", expected="a file, beside which answers are kept", found="standard output")
+    if typed["out"] is not None:
+        format_of(typed["out"])
+        read = [typed[name] for name in ("queries", "documents", "gold", "guidelines")]
+        keep_inputs("--out", typed["out"], [*read, *paths, *typed["runs"]])
+
+
+def check_url(url: str) -> None:
+    """Refuse what is no address of a server, or has a key in it: addresses are kept with the answers.
+
+    >>> check_url("http://localhost:8080/v1")
+    """
+    try:
+        parts = urlsplit(url)
+        fine = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
+        fine &= url.isprintable() and " " not in url
+        secret = parts.username is not None or parts.password is not None or bool(parts.query)
+    except ValueError:
+        fine, secret = False, False
+    if secret:
+        raise BadInput.at(
+            "--url",
+            expected="an address alone, which is kept with the answers",
+            found="one with a name, a password or a query in it",
+            remedy="put the key into a variable and name that by --key-env",
+        )
+    if not fine:
+        raise BadInput.at("--url", expected="an address such as http://localhost:8080/v1", found=ascii(url))
 
 
 def _of_study(stack: ExitStack, folder: str, runs: Sequence[str], typed: dict[str, Any]) -> Asked:
@@ -111,7 +164,7 @@ def _of_files(runs: Sequence[str], typed: dict[str, Any]) -> Asked:
         raise BadInput.at("--out", expected="the file for the labels", found="none")
     lists = [read_runs(path) for path in runs]
     gold = read_judgments(typed["gold"], scale=typed["scale"]) if typed["gold"] else None
-    guidelines = Path(typed["guidelines"]).read_text(encoding="utf-8") if typed["guidelines"] else ""
+    guidelines = _text_of(typed["guidelines"]) if typed["guidelines"] else ""
     scale = Scale.parse(typed["scale"] or SCALE)
     design = StudyDesign("ask", "Labels of language models", scale, guidelines=guidelines, depth=typed["depth"])
     queries, documents = read_queries(typed["queries"]), read_documents(typed["documents"])
@@ -121,6 +174,14 @@ def _of_files(runs: Sequence[str], typed: dict[str, Any]) -> Asked:
     out = typed["out"] or "llm.csv"
     answers = Path(typed["answers"] or Path(out).with_suffix(".answers.db"))
     return Asked(design, material, tasks, answers, {}, gold)
+
+
+def _text_of(file: str) -> str:
+    try:
+        return Path(file).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        found = "other bytes" if isinstance(error, UnicodeDecodeError) else str(error.strerror)
+        raise BadInput.at(file, expected="a text in UTF-8", found=found) from None
 
 
 def _name(model: str, prompt: str | None) -> str:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,10 @@ import polars as pl
 
 from karat.ask.estimate import Estimate, estimate
 from karat.ask.form import CANT_TELL
+from karat.ask.gathered import Gathered, gather
 from karat.ask.outcome import GRADED
 from karat.ask.panel import Panel, in_words
-from karat.ask.rows import Judge, answered_tasks, questions, table
+from karat.ask.rows import Answered, Judge, questions
 from karat.cli.ask_inputs import Asked
 from karat.cli.messages import tell_notes, visible
 from karat.cli.results import print_json
@@ -26,46 +28,69 @@ from karat.labels.selection import LLM
 from karat.records import Judgments, Preferences, Records
 from karat.records.base import count
 
-#: The kinds of tasks whose rows go to a file of their own beside the labels, and what stands in its name.
-BESIDE = {"pair": "preferences", "code": "codes"}
+#: The records that the answers to each kind of task are, and what stands in the name of their file.
+FILES: dict[str, tuple[type[Records] | None, str]] = {
+    "judge": (Judgments, ""),
+    "pair": (Preferences, "preferences"),
+    "code": (None, "codes"),
+}
 
 
 def tell(panel: Panel, asked: Asked, out: str | None, as_json: bool) -> str:
     """Write the labels, put them into the study's log, and say what came of it; what is left over, in a sentence."""
-    counts = {judge.name: panel.outcomes(judge) for judge in panel.judges}
-    frame = pl.concat([table(answered_tasks(judge, panel.store)) for judge in panel.judges], how="diagonal")
-    written = _write(frame, out) if out else []
-    taken = _record(panel, asked)
+    log: dict[str, list[dict[str, Any]]] = {judge.name: [] for judge in panel.judges}
+    audit = any("request" in task for judge in panel.judges for task in judge.tasks)
+    keeps = asked.opened is not None and not audit
+
+    def keep(one: Answered) -> None:
+        from karat.ask.study_tasks import log_row
+
+        if keeps and (row := log_row(one)) is not None:
+            log[one.judge.name].append(row)
+
+    found = gather(panel, keep)
+    written = _write(found, out) if out else []
+    taken = _record(asked, log) if keeps else []
     if as_json:
-        said = {"outcomes": {name: dict(found) for name, found in counts.items()}, "spent": panel.budget.spent}
-        print_json(said | {"files": written, "study": taken, "left_out": [*panel.no_text]})
+        said = {"outcomes": {name: dict(counts) for name, counts in found.outcomes.items()}}
+        print_json(said | {"spent": panel.budget.spent, "files": written, "study": taken, "left_out": [*panel.no_text]})
     else:
-        for name, found in counts.items():
-            click.echo(visible(in_words(name, found)))
+        for name, counts in found.outcomes.items():
+            click.echo(visible(in_words(name, counts)))
         if any(judge.price for judge in panel.judges):
             click.echo(f"Spent now: ${panel.budget.spent:.4f}.")
         for line in (*taken, *(f"Wrote {what}." for what in written)):
             click.echo(visible(line))
+    tell_notes(f"{kind}, the first of them: {why}" for kind, why in found.why.items() if why)
     tell_left_out(panel)
-    left = sum(many for found in counts.values() for kind, many in found.items() if kind not in (GRADED, CANT_TELL))
+    counts = sum(found.outcomes.values(), Counter[str]())
+    if not counts.total():
+        return "there was nothing to ask: no task has a text to show"
+    left = counts.total() - counts[GRADED] - counts[CANT_TELL]
     return f"{count(left, 'question')} without an answer; karat ask --retry asks again" if left else ""
 
 
-def _write(frame: pl.DataFrame, out: str) -> list[str]:
+def _write(found: Gathered, out: str) -> list[str]:
     """The labels in a file, and what is no label of a document beside it."""
-    lists = pl.col("left").is_not_null() if "left" in frame.columns else pl.lit(False)
-    codes = pl.col("classes").is_not_null() if "classes" in frame.columns else pl.lit(False)
-    parts: list[tuple[type[Records], pl.DataFrame, str]] = [
-        (Judgments, frame.filter(~lists & ~codes), out),
-        (Preferences, frame.filter(lists), _beside(out, "preferences")),
-    ]
     said = []
-    for records, rows, path in parts:
-        if rows.height:
-            kept = [name for name in rows.columns if name in records.schema.required or rows[name].count()]
-            tell_notes(write(records.of(rows.select(kept)), path))
-            said.append(f"{count(rows.height, 'row')} to {path}")
+    for kind, (records, name) in FILES.items():
+        rows, path = found.table(kind), _beside(out, name) if name else out
+        if kind == "pair" and (none := rows["choice"].null_count()):
+            tell_notes([f"{count(none, 'question')} about lists came to no choice: not in {path}"])
+            rows = rows.drop_nulls("choice")
+        if not rows.height:
+            continue
+        always = {"judge", "outcome", *(records.schema.required if records else ("query", "reason", "class"))}
+        rows = rows.select(name for name in rows.columns if name in always or rows[name].count())
+        tell_notes(write(_codes(rows) if records is None else records.of(rows), path))
+        said.append(f"{count(rows.height, 'row')} to {path}")
     return said
+
+
+def _codes(rows: pl.DataFrame) -> Records:
+    from karat.store.exported import Table
+
+    return Table(rows)
 
 
 def _beside(out: str, what: str) -> str:
@@ -73,19 +98,18 @@ def _beside(out: str, what: str) -> str:
     return str(path.with_name(f"{path.stem}-{what}{''.join(path.suffixes)}"))
 
 
-def _record(panel: Panel, asked: Asked) -> list[str]:
-    """Put the answers into the study's log, unless they are an audit's."""
-    if asked.opened is None or any("request" in task for judge in panel.judges for task in judge.tasks):
-        return []
+def _record(asked: Asked, log: Mapping[str, Sequence[dict[str, Any]]]) -> list[str]:
+    """Put the answers into the study's log."""
     from karat.ask.study_tasks import record
 
     said = []
-    for judge in panel.judges:
-        done = record(asked.opened.store, answered_tasks(judge, panel.store))
-        line = f"{count(done.new, 'new answer')} of {judge.name} in the study, group {LLM}"
+    assert asked.opened is not None
+    for judge, rows in log.items():
+        done = record(asked.opened.store, rows)
+        line = f"{count(done.new, 'new answer')} of {judge} in the study, group {LLM}"
         line += f"; {done.known:,} were there already" if done.known else ""
         if done.changed:
-            line += f"; {done.changed:,} unlike what {judge.name} said before, which stands: name another judge by --as"
+            line += f"; {done.changed:,} unlike what {judge} said before, which stands: name another judge by --as"
         said.append(f"{line}.")
     return said
 
@@ -111,8 +135,10 @@ def tell_estimate(panel: Panel, typed: dict[str, Any], as_json: bool) -> None:
     """What asking would take, for each judge."""
     rows = []
     for judge in panel.judges:
-        asked = questions(judge, lambda why: panel.no_text.update({why: None}))
+        asked = questions(judge, panel.leave_out)
         limits = {"calls_a_minute": typed["rpm"], "tokens_a_minute": typed["tpm"]}
+        if typed["batch"] and judge.price is not None:
+            judge = replace(judge, price=judge.price.halved)
         found = estimate(asked, panel.store, judge.price, at_once=typed["concurrency"], retry=typed["retry"], **limits)
         rows.append((judge, found))
     if as_json:
@@ -120,18 +146,18 @@ def tell_estimate(panel: Panel, typed: dict[str, Any], as_json: bool) -> None:
         print_json({j.name: {**asdict(e), "price": p} for (j, e), p in zip(rows, prices, strict=True)})
     else:
         for judge, found in rows:
-            click.echo(visible(_estimated(judge, found)))
+            click.echo(visible(_estimated(judge, found, typed["batch"])))
     tell_left_out(panel)
 
 
-def _estimated(judge: Judge, found: Estimate) -> str:
+def _estimated(judge: Judge, found: Estimate, batch: bool) -> str:
     """An estimate in a sentence or two."""
     if not found.calls:
         return f"{judge.name}: nothing to ask; all {count(found.known, 'question')} have an answer."
     known = f" ({found.known:,} more have an answer)" if found.known else ""
     tokens = f"{found.tokens_in[0]:,.0f} to {found.tokens_in[1]:,.0f} tokens in the questions"
-    times = " to ".join(f"{minutes:.1f}" for minutes in found.minutes)
-    text = f"{judge.name}: {count(found.calls, 'call')}{known}, {tokens}, {times} minutes. "
+    times = "a day at most" if batch else " to ".join(f"{minutes:.1f}" for minutes in found.minutes) + " minutes"
+    text = f"{judge.name}: {count(found.calls, 'call')}{known}, {tokens}, {times}. "
     if judge.price is None or found.dollars is None:
         return text + f"The price of {judge.asker.model.name} is not known: name it by --price."
     least, most = found.dollars
@@ -156,7 +182,7 @@ def asking_bar(panel: Panel) -> Iterator[Callable[[], None]]:
         asked = sum(tally.asked for tally in panel.tallies.values())
         known = sum(tally.known for tally in panel.tallies.values())
         rate = f"{asked / (time.monotonic() - began):.1f} a second, ${panel.budget.spent:.4f}"
-        bar.update(task, completed=asked + known, rate=rate)
+        bar.update(task, completed=asked + known + len(panel.no_text), rate=rate)
 
     with bar:
         yield told

@@ -31,7 +31,7 @@ def serve(folder: str, database: str | None, host: str, port: int, lead: str, ne
     from contextlib import ExitStack
     from pathlib import Path
 
-    from karat.cli.serve_lock import alone
+    from karat.cli.lock import alone_serving
     from karat.cli.study import opened_study
     from karat.errors import MissingExtra
     from karat.formats.study_folder import read_study
@@ -54,7 +54,7 @@ def serve(folder: str, database: str | None, host: str, port: int, lead: str, ne
         read_study(folder)  # what is wrong with the folder comes first
         file = file_of(database or str(Path(folder) / "karat.db"))
         if file is not None:
-            held.enter_context(alone(file, address))
+            held.enter_context(alone_serving(file, address))
         opened = held.enter_context(opened_study(folder, database, load=True))
         store, study = opened.store, opened.folder.study
         material = opened.material()

@@ -10,7 +10,7 @@ import polars as pl
 
 from karat.errors import BadInput
 from karat.labels import GOLD
-from karat.labels.selection import OVERALL
+from karat.labels.selection import LLM, OVERALL
 from karat.records import Judgments, Records, Scale, Schema
 from karat.records.base import count
 from karat.store import read_tables
@@ -69,7 +69,8 @@ def drawn_labels(store: Store, scale: Scale | None = None, group: str | None = N
     Those without tell how much of the draw is there: without their rows a comparison would take too little for all.
     """
     said, waiting = _said_and_waiting(store, group)
-    said = said.filter(pl.col("aspect") == OVERALL)
+    # What a model says of a document that was drawn for people is not what it was drawn for.
+    said = said.filter(pl.col("aspect") == OVERALL, pl.col("group") != LLM)
     drawn = said.drop_nulls("probability").filter(pl.col("context").is_null() & pl.col("subtopic").is_null())
     left = said.drop_nulls("label").height - drawn.drop_nulls("label").height
     notes = [f"{count(left, 'label')} of documents that are not in the sample left out"] if left else []

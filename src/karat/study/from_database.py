@@ -97,6 +97,10 @@ def _made(store: Store, folder: StudyFolder, labels_elsewhere: bool) -> dict[str
         if "gold" in made and _number(gold) and asked.height and not labels_elsewhere:
             # What a model says of all documents is put right by what people say of those that were drawn.
             made["labels"] = replace(said, frame=asked)
+        elif not labels_elsewhere and (people := _graded(said.frame) - _graded(asked)):
+            text = f"{count(people, 'label')} of people and {_graded(asked):,} of language models count alike"
+            remedy = "karat plan gold draws documents whose labels by people put the models' right"
+            made["labels"] = replace(said, notes=(*said.notes, f"{text}: {remedy}"))
     made = {kind: records for kind, records in made.items() if _number(records)}
     return {
         kind: replace(records, rules=design.rules) if isinstance(records, Judgments) else records
@@ -104,9 +108,14 @@ def _made(store: Store, folder: StudyFolder, labels_elsewhere: bool) -> dict[str
     }
 
 
+def _graded(labels: pl.DataFrame) -> int:
+    """How many labels there are, without rows of documents that wait for one."""
+    return int(labels["label"].count())
+
+
 def _number(records: Records) -> int:
     """How many judgments or preferences there are, without rows of documents that wait for one."""
-    return len(records.frame.drop_nulls("label")) if isinstance(records, Judgments) else len(records)
+    return _graded(records.frame) if isinstance(records, Judgments) else len(records)
 
 
 def _said(made: dict[str, Records], own: dict[str, list[str]], held: str) -> list[str]:

@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from karat.ask.dialects.dialect import Dialect, Said, Unreadable, part, text_or_none, whole
+from karat.ask.form import clean
 from karat.ask.request import Request
 
 _FINISH = {"max_tokens": "length", "model_context_window_exceeded": "length", "refusal": "refusal"}
@@ -39,7 +40,7 @@ def _said(reply: Mapping[str, Any]) -> Said:
     used = [part(piece, "input") for piece in parts if part(piece, "type") == "tool_use"]
     texts = [str(part(piece, "text") or "") for piece in parts if part(piece, "type") == "text"]
     return Said(
-        text=json.dumps(used[0]) if used else "".join(texts),
+        text=json.dumps(used[0]) if used else clean("".join(texts)),
         finish=_FINISH.get(str(reply.get("stop_reason")), "stop"),
         model=text_or_none(reply.get("model")),
         tokens_in=_sent(part(reply, "usage")),

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from karat.ask.form import clean
 from karat.ask.request import Request
 
 
@@ -75,4 +76,4 @@ def whole(value: Any) -> int | None:
 
 def text_or_none(value: Any) -> str | None:
     """A name in a reply, in a length that can be kept."""
-    return value[:200] if isinstance(value, str) and value else None
+    return clean(value[:200]) if isinstance(value, str) and value else None

@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from karat.ask.dialects.dialect import Dialect, Said, TokenChances, Unreadable, part, text_or_none, whole
+from karat.ask.form import clean
 from karat.ask.request import Request
 
 #: As many alternatives as servers give for a token.
@@ -51,7 +52,7 @@ def _said(reply: Mapping[str, Any]) -> Said:
         content = "".join(str(part(piece, "text") or "") for piece in content)
     finish = "refusal" if refusal else _FINISH.get(str(part(choice, "finish_reason")), "stop")
     return Said(
-        text=str(refusal or content or ""),
+        text=clean(str(refusal or content or "")),
         finish=finish,
         model=text_or_none(reply.get("model")),
         fingerprint=text_or_none(reply.get("system_fingerprint")),

@@ -35,6 +35,13 @@ def request_of(asker: Asker, task: Task, text: str | None = None) -> Request:
             remedy="ask with --prompt grade",
         )
     aspects = [] if yes_no else asker.design.aspects
+    for taken in {"grade", "need", "reason"} & {aspect.name for aspect in aspects}:
+        raise BadInput.at(
+            f"the aspect {taken}",
+            expected="a name that no other part of a model's answer has",
+            found=taken,
+            remedy="name it otherwise in study.toml",
+        )
     fields = [Field("need")] if asker.prompt == "need" else []
     fields.append(Field("grade", (*(YES_NO if yes_no else grades), CANT_TELL)))
     fields += [Field(aspect.name, (*grades, NOT_APPLICABLE)) for aspect in aspects]

@@ -39,6 +39,8 @@ class AskedKind:
     needed: tuple[str, ...]
     requests: Callable[[Asker, Task], list[Request]]
     one: Callable[[Asker, Task, Sequence[Outcome]], Verdict]
+    #: How many questions a task comes to.
+    times: int = 1
 
     def verdict(self, asker: Asker, task: Task, outcomes: Sequence[Outcome]) -> Verdict:
         """What the outcomes come to; where one is no answer, that one."""

@@ -93,7 +93,9 @@ def gold(
     if whole_queries:
         plan = plan_gold_queries(study.judged, lists, measure, n_gold, **asked)
     else:
-        earlier = None if gold is None else study.gold
+        # Gold labels that are in the study are an earlier round as well: drawn anew, their chances would be others.
+        known = gold is not None or (study.gold is not None and study.gold.frame["label"].count() > 0)
+        earlier = study.gold if known else None
         plan = plan_gold(study.judged, lists, measure, n_gold, pilot=earlier, uniform=uniform, floor=floor, **asked)
     if out is not None:
         write(Judgments(plan.to_frame()), out)

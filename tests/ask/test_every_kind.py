@@ -1,0 +1,216 @@
+"""Every kind of task asked of a real model: its answers enter the log as a judge's, and people's tasks stay theirs."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+pytest.importorskip("httpx2", reason="the extra llm is not installed")
+
+import hostile_server as hostile
+import vendor_replies as replies
+from commands import karat
+from karat.ask.answer_store import AnswerStore
+from karat.formats.study_folder import read_study
+from karat.store import Store, next_task
+from karat.store.people import add_judge
+
+STUDY = """
+id = "kinds"
+title = "Every kind"
+[scale]
+levels = [{ grade = 0, name = "no" }, { grade = 1, name = "yes" }]
+[[aspects]]
+name = "fresh"
+[overlap]
+labels = 1
+judges_per_pair = 1
+[pairs]
+classes = ["topic", "date"]
+"""
+TASKS = """query,doc,context,left,right,reason
+q,d0,,,,
+q,d1,d0,,,
+q,,,a,b,
+q,,,,,it is newer
+"""
+#: Judging alone and in context has a question each, the pair two orders, the reason one.
+QUESTIONS = 5
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Path:
+    """A study with a document alone, one after another, two lists, and a reason to code; documents have an aspect."""
+    folder = tmp_path / "study"
+    (folder / "runs").mkdir(parents=True)
+    (folder / "study.toml").write_text(STUDY)
+    (folder / "tasks.csv").write_text(TASKS)
+    (folder / "queries.csv").write_text("query,text\nq,capital of France\n")
+    texts = ["Paris is the capital of France.", "Lyon is a city."]
+    rows = [{"doc": f"d{n}", "text": text} for n, text in enumerate(texts)]
+    (folder / "documents.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    (folder / "runs" / "a.run").write_text("q Q0 d0 1 2 a\n")
+    (folder / "runs" / "b.run").write_text("q Q0 d1 1 2 b\n")
+    (tmp_path / "short.txt").write_text("You judge passages.\n---\n{query}\n{context}\n{document}\n")
+    return folder
+
+
+def exported(folder: Path, kind: str) -> pl.DataFrame:
+    out = folder.parent / f"{kind}.csv"
+    done = karat("export", str(folder), str(out), "--kind", kind)
+    return pl.read_csv(out) if done.returncode == 0 else pl.DataFrame()
+
+
+def open_tasks_of_people(folder: Path) -> int:
+    """How many tasks a person is asked who comes now and puts each aside."""
+    tasks = exported(folder, "tasks").filter(pl.col("group") == "judges")
+    assert tasks["filled"].sum() == 0
+    store = Store.open(str(folder / "karat.db"), read_study(str(folder)).study)
+    person = add_judge(store)[0]["id"]
+    assert next_task(store, person).task is not None
+    store.close()
+    return tasks.height
+
+
+def test_a_real_model_answers_every_kind_of_task(study: Path, language_model: Any) -> None:
+    out = study.parent / "llm.csv"
+    words = ["ask", str(study), "--model", language_model.model, "--url", f"{language_model.url}/v1"]
+    words += ["--prompt", str(study.parent / "short.txt"), "--as", "small", "--max-tokens", "40", "--logprobs"]
+    words += ["--concurrency", "1", "--out", str(out)]
+    done = karat(*words)
+    assert "this is a fault" not in done.stderr
+    assert "small answered" in done.stdout, done.stderr
+    table = pl.read_csv(out)
+    # A schema binds the model: both documents have a grade, and their aspect has one or does not apply.
+    overall = table.filter(pl.col("aspect").is_null())
+    assert overall.select("doc", "context").rows() == [("d0", None), ("d1", "d0")]
+    assert {*overall["label"]} <= {0, 1}
+    assert {*overall["outcome"]} <= {"graded", "can't tell"}
+    graded = overall.filter(pl.col("outcome") == "graded")
+    assert graded.height
+    assert graded["expected_grade"].is_between(0, 1).all()
+    assert (graded["mass"] <= 1).all()
+    # Both orders of the pair were asked, and one choice is in the study: of both, or equal.
+    orders = pl.read_csv(out.with_name("llm-preferences.csv")).sort("order")
+    assert orders["order"].to_list() == [0, 1]
+    one, other = orders["choice"]
+    (choice,) = exported(study, "preferences").filter(pl.col("group") == "llm")["choice"]
+    assert choice == (one if one == other else "equal")
+    codes = pl.read_csv(out.with_name("llm-codes.csv"))
+    if codes["outcome"][0] == "graded":
+        assert {*codes["class"]} <= {"topic", "date"}
+        assert exported(study, "codes")["class"].to_list() == codes["class"].to_list()
+    labels = exported(study, "judgments")
+    assert {*labels["group"]} == {"llm"}
+    assert {*labels["judge"]} == {"small"}
+    log = exported(study, "log").filter(pl.col("kind").is_in(["answer", "cant_tell"]))
+    assert {*log["judge"]} == {"small"}
+    assert log.height == 3 + (codes["outcome"][0] in ("graded", "can't tell"))
+    assert open_tasks_of_people(study) == 4
+    # The same command again asks nothing, and a replay writes the same bytes.
+    with_store = AnswerStore(study / "llm-answers.db")
+    assert len(with_store) == QUESTIONS
+    before = out.read_bytes()
+    karat(*words)
+    assert len(with_store) == QUESTIONS
+    with_store.close()
+    out.unlink()
+    karat(*words, "--replay")
+    assert out.read_bytes() == before
+
+
+def test_a_real_server_that_takes_a_schema_and_ignores_it_invents_no_grade(study: Path, language_model: Any) -> None:
+    """llama.cpp's server takes Anthropic's tools and lets the model write what it likes."""
+    out = study.parent / "llm.csv"
+    words = ["ask", str(study), "--model", language_model.model, "--url", f"{language_model.url}/v1"]
+    words += ["--dialect", "anthropic", "--prompt", str(study.parent / "short.txt"), "--max-tokens", "12"]
+    done = karat(*words, "--out", str(out), "--concurrency", "1")
+    assert done.returncode in (0, 1), done.stderr
+    table = pl.read_csv(out)
+    store = AnswerStore(study / "llm-answers.db")
+    said = [json.loads(one.body) for one in store.all()]
+    store.close()
+    assert len(said) == QUESTIONS
+    assert {*table["outcome"]} <= {"graded", "can't tell", "cut off", "invalid"}
+    wrote = ["".join(block.get("text", "") for block in one["content"]) for one in said]
+    grades = table.filter(pl.col("aspect").is_null())["label"].count() if "aspect" in table else table["label"].count()
+    # Only a text that names the field may have become a grade.
+    assert grades <= sum('"grade"' in text for text in wrote)
+
+
+def answers(**chosen: Any) -> hostile.Behaviour:
+    """An answer in whatever form is asked for: the first choice of each field unless it is named here."""
+
+    def text(call: hostile.Call) -> str:
+        form = call.body["response_format"]["json_schema"]["schema"]["properties"]
+        first = {name: what["items"]["enum"][:1] if "items" in what else what.get("enum", [name])[0] for name, what in form.items()}  # fmt: skip  # noqa: E501
+        return json.dumps(first | {name: value for name, value in chosen.items() if name in form})
+
+    return replies.says(text)
+
+
+def test_a_choice_that_turns_with_the_order_is_equal_and_one_that_stays_is_a_choice(study: Path) -> None:
+    out = study.parent / "llm.csv"
+    base = ["ask", str(study), "--reasons", "--out", str(out)]
+    with hostile.running(answers(choice="first", reason="so")) as server:
+        assert karat(*base, "--url", server.url, "--model", "turns").returncode == 0
+        (turned,) = exported(study, "preferences")["choice"]
+        orders = pl.read_csv(out.with_name("llm-preferences.csv"))
+        assert orders.select("order", "choice", "reason").rows() == [(0, "left", "so"), (1, "right", "so")]
+        lists = [call.prompt for call in server.calls if "The first list:" in call.prompt]
+        assert [text.index("Paris") < text.index("Lyon") for text in lists] in ([True, False], [False, True])
+        server.behaviour = lambda call: answers(
+            choice="first" if 0 <= call.prompt.find("Paris") < call.prompt.find("Lyon") else "second"
+        )(call)
+        assert karat(*base, "--url", server.url, "--model", "stays").returncode == 0
+    choices = dict(exported(study, "preferences").select("judge", "choice").rows())
+    assert turned == "equal"
+    assert choices == {"turns": "equal", "stays": "left"}
+
+
+def test_who_cannot_tell_is_counted_so_in_every_kind(study: Path) -> None:
+    unknown = "can't tell"
+    with hostile.running(answers(grade=unknown, choice=unknown, classes=[unknown], fresh="not applicable")) as server:
+        done = karat("ask", str(study), "--url", server.url, "--model", "m", "--out", str(study.parent / "llm.csv"))
+    assert done.returncode == 0, done.stderr
+    assert f'm answered 5 of 5 questions, 5 of them "{unknown}".' in done.stdout
+    assert Counter(exported(study, "log")["kind"].to_list())["cant_tell"] == 4
+    assert exported(study, "judgments")["label"].null_count() == 2
+    assert open_tasks_of_people(study) == 4
+
+
+def test_no_answer_to_any_kind_leaves_the_study_as_it_was(study: Path) -> None:
+    out = study.parent / "llm.csv"
+    with hostile.running(replies.says("I would rather not")) as server:
+        done = karat("ask", str(study), "--url", server.url, "--model", "m", "--out", str(out))
+    assert done.returncode == 1
+    assert "m answered 0 of 5 questions; no answer: 5 invalid." in done.stdout
+    assert "note: invalid, the first of them: expected one JSON object, found I would rather not" in done.stderr
+    assert "2 questions about lists came to no choice" in done.stderr
+    assert pl.read_csv(out)["outcome"].to_list() == ["invalid", "invalid"]
+    assert exported(study, "people").height == 0
+
+
+def test_people_keep_their_names(study: Path) -> None:
+    store = Store.open(str(study / "karat.db"), read_study(str(study)).study)
+    add_judge(store, name="anna")
+    store.close()
+    with hostile.running(answers()) as server:
+        done = karat("ask", str(study), "--url", server.url, "--model", "m", "--as", "anna")
+        assert server.calls == []
+    assert done.returncode == 2
+    assert "the judge anna: expected a name that no judge of another group has" in done.stderr
+
+
+def test_an_aspect_with_the_name_of_another_field_is_refused(study: Path) -> None:
+    (study / "study.toml").write_text(STUDY.replace('"fresh"', '"reason"'))
+    with hostile.running(answers()) as server:
+        done = karat("ask", str(study), "--url", server.url, "--model", "m")
+        assert server.calls == []
+    assert done.returncode == 2
+    assert "the aspect reason: expected a name that no other part of a model's answer has" in done.stderr
