@@ -86,7 +86,7 @@ def correct(
         plan = plan_of(needed, systems[0], accuracies[0], sd_difference=sd_difference, level=level)
     document = found.to_dict() | ({} if plan is None else {"needed": plan.to_dict()})
     rows = Result(found.to_frame(), found.finding, found.notes)
-    tell_as(form, document, rows, lambda: _print(rows, plan))
+    tell_as(form, document, rows, lambda: _print(rows, plan), [] if plan is None else ["needed"])
 
 
 def _print(found: Result, plan: Result | None) -> None:

@@ -1,10 +1,21 @@
 """Which system wins?"""
 
 from karat.comparison.by_group import GroupComparison, by_group, groups_of
+from karat.comparison.comparer import Comparer
 from karat.comparison.comparison import Comparison
 from karat.comparison.gate import gate
 from karat.comparison.many_measures import by_measure
 from karat.comparison.moved import moved
 from karat.comparison.verdict import compare
 
-__all__ = ["Comparison", "GroupComparison", "by_group", "by_measure", "compare", "gate", "groups_of", "moved"]
+__all__ = [
+    "Comparer",
+    "Comparison",
+    "GroupComparison",
+    "by_group",
+    "by_measure",
+    "compare",
+    "gate",
+    "groups_of",
+    "moved",
+]

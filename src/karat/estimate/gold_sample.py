@@ -58,8 +58,8 @@ class Gold:
                 notes.append(f"{count(waiting, 'document')} of {asked:,} without a gold label (yet) left aside")
             notes.append(
                 "the gold labels do not say with which probability they were drawn: taken for drawn uniformly from "
-                "the documents compared; if they were not, the verdict is not to be trusted (karat plan gold draws "
-                "and says it)"
+                "the documents shown; if they were not, what is corrected with them is not to be trusted (karat plan "
+                "gold draws and says it)"
             )
         return cls(frame.select("query", "doc", "label", "probability"), labels, has_probability, tuple(notes))
 

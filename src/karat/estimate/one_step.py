@@ -45,14 +45,10 @@ def one_step(
     `pool` has the documents that the systems show, with the judge's labels, as `pool_for` makes it.
     """
     check_gold(pool)
-    mine = evidence.rows(pool.docs)[pool.drawn]
-    # Gold labels of documents that no list shows count for themselves alone.
-    apart = np.setdiff1d(np.flatnonzero(~np.isnan(evidence.grade)), mine)
-    drawn = Drawn.of(runs, scorer, evidence, apart, seed)
-    base = drawn.scores().mean(axis=1)
-    change = drawn.changes(base, mine, evidence.places(mine))
+    drawn, base, change = gold_changes(runs, scorer, pool, evidence, seed)
     unseen, widest = never_wrong(pool), None
     if unseen:
+        mine = evidence.rows(pool.docs)[pool.drawn]
         ends = (np.full(len(mine), end) for end in (0, len(drawn.grades) - 1))
         lowest, highest = (drawn.changes(base, mine, end) for end in ends)
         widest = highest - lowest
@@ -63,6 +59,18 @@ def one_step(
     notes = notes_on_gold(pool, 1.0, fixed, unseen, own)
     more = drawn.by_hidden(rows[rows >= 0], pool.queries) if len(hidden) else None
     return designed(pool, expected, change, widest, fixed=fixed, notes=notes, has_scores=own, more=more)
+
+
+def gold_changes(
+    runs: Runs, scorer: Scorer, pool: Pool, evidence: Evidence, seed: int = 0
+) -> tuple[Drawn, Floats, Floats]:
+    """The lists under drawn grades, the score expected of each, and what each gold document changes about it."""
+    mine = evidence.rows(pool.docs)[pool.drawn]
+    # Gold labels of documents that no list shows count for themselves alone.
+    apart = np.setdiff1d(np.flatnonzero(~np.isnan(evidence.grade)), mine)
+    drawn = Drawn.of(runs, scorer, evidence, apart, seed)
+    base = drawn.scores().mean(axis=1)
+    return drawn, base, drawn.changes(base, mine, evidence.places(mine))
 
 
 def _knows_hidden(evidence: Evidence, hidden: Ints) -> bool:
