@@ -137,11 +137,12 @@ class Pool:
     @cached_property
     def counts(self) -> Bools:
         """Which documents count for some system."""
-        return self.counting(self.weight.max(axis=1))
+        return self.counting(np.abs(self.weight).max(axis=1))
 
     def counting(self, size: Floats) -> Bools:
         """Which documents are not negligible, of so much size each: the smallest of a query together are."""
-        of_list = self.by_query(np.ones(len(size))).max(axis=1)
+        weight = np.abs(self.weight)
+        of_list = np.max([totals(self.query, column, len(self.queries)) for column in weight.T], axis=0)
         order = np.lexsort((size, self.query))
         total = size[order].cumsum()
         before = np.concatenate([[0.0], total])[np.searchsorted(self.query[order], np.arange(len(self.queries)))]
