@@ -93,7 +93,7 @@ def study(frame: pl.DataFrame, judges: dict[str, np.ndarray], judge: str, n: int
         gold = Gold.of(Judgments.of(filled))
         if drawn is whole or evidence is None:
             evidence = Evidence.of(runs, queries, scorer.topics, scorer.profile, gold)
-        made = with_gold(runs, scorer, gold, queries, judged, fixed=True, calibrated=calibrated, evidence=evidence)
+        made = with_gold(runs, scorer, gold, queries, judged, evidence, fixed=True, calibrated=calibrated)
         estimate = made.estimates.get("ppi")
         if estimate is None:
             continue

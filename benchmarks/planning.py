@@ -1,63 +1,93 @@
 """Planning: is planned power the power there is, may one look early, and how long do many systems take?
 
-python benchmarks/planning.py
+python benchmarks/planning.py [--part power|pilots|looking|systems] [--studies 300] [--measure P@10] [--judge fair]
 """
 
 from __future__ import annotations
 
+import argparse
 import resource
 import time
-from typing import get_args
 
 import numpy as np
 import polars as pl
 
-from karat.estimate.pool import Pool
-from karat.estimate.ppi import powered
-from karat.plan import PilotVariance, pilot_variance, plan_power
-from karat.simulate.two_systems import JudgeKind, TwoSystems, two_systems
+import karat as kt
+from karat.comparison.matrix import Matrix
+from karat.estimate import Scorer
+from karat.simulate.graded_pair import Erring, GradedPair, graded_pair
 from karat.stats.permutation import max_t
-from karat.stats.power import paired_power, sampled_sd
+from karat.stats.power import paired_power
 from karat.stats.sequences import best_r, reaches
 
-DIFFERENCE, STUDIES, LOOKS = 0.05, 2000, 10_000
+LOOKS, SHARE = 10_000, 0.25
+#: B's own documents are better than A's by so much on the logistic scale.
+SHIFT = 1.0
+JUDGES: tuple[Erring, ...] = ("fair", "by query", "useless")
 
 
-def drawn(study: TwoSystems, share: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    matters = (study.rank > 0).sum(axis=1) == 1
-    chosen = np.zeros(len(matters), bool)
-    size = round(share * matters.sum())
-    chosen[np.random.default_rng(seed).choice(np.flatnonzero(matters), size, replace=False)] = True
-    return chosen, np.where(matters, share, 0.0)
+def gold_labels(study: GradedPair, measure: str, n: int, seed: int) -> pl.DataFrame:
+    """So many gold labels, drawn as `plan_gold` does."""
+    plan = kt.plan_gold(study.judgments(), study.runs(), measure, n, seed=seed)
+    truth = study.judgments(study.truth).frame.select("query", "doc", "label")
+    return plan.frame.drop("label").join(truth, on=["query", "doc"])
 
 
-def pool(study: TwoSystems, chosen: np.ndarray, probability: np.ndarray) -> Pool:
-    return Pool(
-        systems=("A", "B"),
-        queries=tuple(map(str, range(study.queries))),
-        docs=pl.DataFrame(),
-        query=study.query,
-        weight=(study.rank > 0) / study.depth,
-        rank=np.where(study.rank > 0, study.rank, study.depth + 1).min(axis=1),
-        predicted=study.label,
-        gold=np.where(chosen, study.truth, np.nan),
-        probability=np.where(chosen, probability, np.nan),
+def true_difference(measure: str) -> float:
+    """Over 40,000 queries."""
+    found = []
+    for seed in range(9000, 9004):
+        study = graded_pair(10_000, shift=SHIFT, seed=seed)
+        found.append(Matrix.of(Scorer(study.judgments(study.truth), [measure], draws=0), study.runs()).values)
+    a, b = np.concatenate(found).mean(axis=0)
+    return float(b - a)
+
+
+def spread_of(measure: str, judge: Erring, queries: int, gold: int, seed: int, draw: int) -> kt.PilotVariance:
+    pilot = graded_pair(queries, shift=SHIFT, judge=judge, seed=seed)
+    labels = gold_labels(pilot, measure, gold, draw)
+    return kt.pilot_variance(pilot.judgments(), pilot.runs(), measure, gold=labels)
+
+
+def power(measure: str, judge: Erring, studies: int) -> None:
+    """The share of studies of the planned size in which the default verdict sees the difference."""
+    difference = true_difference(measure)
+    spread = spread_of(measure, judge, 600, 1800, 99, 1)
+    plan = kt.plan_power(difference, spread, shares=[SHARE]).shares.row(0, named=True)
+    seen, values, squares = 0, [], []
+    for seed in range(studies):
+        study = graded_pair(plan["queries"], shift=SHIFT, judge=judge, seed=70_000 + seed)
+        gold = gold_labels(study, measure, plan["gold_labels"], seed)
+        found = kt.compare(study.judgments(), study.runs(), measure, gold=gold, draws=100).methods
+        row = found.filter(pl.col("method") == "ppi").row(0, named=True)
+        seen += row["p"] <= 0.05
+        values.append(row["difference"])
+        squares.append(((row["high"] - row["low"]) / 4) ** 2 * plan["queries"])
+    print(
+        f"  {measure:8} {judge:9} {plan['queries']:4} queries, {plan['gold_labels']:4} gold labels: power "
+        f"{seen / studies:.3f}; difference {difference:.4f}, found {np.mean(values):.4f}; a query's variance planned "
+        f"{spread.at(SHARE) ** 2:.4f}, by intervals {np.mean(squares):.4f}, of estimates "
+        f"{np.var(values) * plan['queries']:.4f}",
+        flush=True,
     )
 
 
-def pilot_spread(queries: int, share: float, judge: JudgeKind, seed: int) -> PilotVariance:
-    pilot = two_systems(queries, difference=DIFFERENCE, judge=judge, seed=seed)
-    return pilot_variance(pilot.judgments(), pilot.runs(), "P@10", gold=pilot.gold(*drawn(pilot, share, seed + 1)))
-
-
-def realised(judge: JudgeKind, share: float, spread: PilotVariance) -> tuple[int, float]:
-    """The queries planned, and the share of studies of that size in which the default verdict sees the difference."""
-    queries = plan_power(DIFFERENCE, spread, shares=[share]).shares["queries"][0]
-    seen = 0
-    for seed in range(STUDIES):
-        study = two_systems(queries, difference=DIFFERENCE, judge=judge, seed=50_000 + seed)
-        seen += powered(pool(study, *drawn(study, share, 1_000_000 + seed))).difference(0, 1).p <= 0.05
-    return queries, seen / STUDIES
+def pilots(measure: str, judge: Erring, studies: int) -> None:
+    """The power of plans from small pilots, by the spread that a large one knows."""
+    difference = true_difference(measure)
+    sd = spread_of(measure, judge, 600, 1800, 99, 1).at(SHARE)
+    for queries, gold in ((50, 100), (100, 300), (300, 900)):
+        plans = [
+            kt.plan_power(difference, spread_of(measure, judge, queries, gold, 7 * seed, seed), shares=[SHARE])
+            for seed in range(studies)
+        ]
+        found = paired_power(difference, sd, [plan.shares["queries"][0] for plan in plans])
+        low, middle, high = np.quantile(found, [0.05, 0.5, 0.95])
+        print(
+            f"  {measure:8} {judge:9} {queries} queries, {gold} gold labels: power {middle:.2f} "
+            f"(90 % of {studies} pilots {low:.2f} to {high:.2f})",
+            flush=True,
+        )
 
 
 def looking(kind: str, plan: int) -> tuple[float, float]:
@@ -86,32 +116,31 @@ def looking(kind: str, plan: int) -> tuple[float, float]:
 
 
 def main() -> None:
-    print(f"Planned power 0.8 for a difference of {DIFFERENCE} in P@10; spread from a pilot of 20,000 queries")
-    for judge in get_args(JudgeKind):
-        spread = pilot_spread(20_000, 0.5, judge, 99)
-        for share in (0.25, 1.0):
-            queries, power = realised(judge, share, spread)
-            print(f"  {judge:12} gold share {share:4}: {queries:4} queries, power {power:.3f} ({STUDIES:,} studies)")
-    print("The power of plans from small pilots (fair judge, gold share 0.25; 200 pilots each)")
-    truth = pilot_spread(20_000, 0.5, "fair", 99)
-    sd = sampled_sd(truth.sd**2, truth.gold_variance or 0.0, 0.25)
-    for size, share in ((50, 0.25), (100, 0.375), (400, 0.375)):
-        plans = [plan_power(DIFFERENCE, pilot_spread(size, share, "fair", 7 * s), shares=[0.25]) for s in range(200)]
-        power = paired_power(DIFFERENCE, sd, [plan.shares["queries"][0] for plan in plans])
-        low, middle, high = np.quantile(power, [0.05, 0.5, 0.95])
-        gold = round(8 * size * share)
-        print(f"  {size} queries, {gold:,} gold labels: power {middle:.2f} (90 % of pilots {low:.2f} to {high:.2f})")
-    print(f"False alarms when looking after every query from 20 to 1,000 ({LOOKS:,} studies, seed 12345)")
-    for kind in ("P@10", "AP"):
-        for plan in (100, 400):
-            sequence, repeated = looking(kind, plan)
-            print(f"  {kind:5} planned {plan}: sequence {sequence:.3f}, t test each time {repeated:.3f}")
-    values = np.random.default_rng(0).random((10_000, 20))
-    before = time.perf_counter()
-    max_t(values, draws=10_000)
-    took = time.perf_counter() - before
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(f"max-T, 10,000 draws over 10,000 queries and 20 systems: {took:.2f} s (peak of this process {peak:,.0f} MB)")
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--part", choices=["power", "pilots", "looking", "systems"])
+    parser.add_argument("--studies", type=int, default=300)
+    parser.add_argument("--measure", action="append")
+    parser.add_argument("--judge", action="append")
+    asked = parser.parse_args()
+    for part, work in (("power", power), ("pilots", pilots)):
+        if asked.part in (None, part):
+            print(f"Planned power 0.8, gold labels for {SHARE:.0%} of what matters, {asked.studies} {part}")
+            for measure in asked.measure or ("P@10", "nDCG@10"):
+                for judge in asked.judge or JUDGES:
+                    work(measure, judge, asked.studies)
+    if asked.part in (None, "looking"):
+        print(f"False alarms when looking after every query from 20 to 1,000 ({LOOKS:,} studies, seed 12345)")
+        for kind in ("P@10", "AP"):
+            for plan in (100, 400):
+                sequence, repeated = looking(kind, plan)
+                print(f"  {kind:5} planned {plan}: sequence {sequence:.3f}, t test each time {repeated:.3f}")
+    if asked.part in (None, "systems"):
+        values = np.random.default_rng(0).random((10_000, 20))
+        before = time.perf_counter()
+        max_t(values, draws=10_000)
+        took = time.perf_counter() - before
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        print(f"max-T, 10,000 draws, 10,000 queries, 20 systems: {took:.2f} s (peak of this process {peak:,.0f} MB)")
 
 
 if __name__ == "__main__":

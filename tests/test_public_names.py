@@ -12,7 +12,7 @@ import pytest
 
 import karat as kt
 
-FOLDERS = ["judges", "plan", "validity"]
+FOLDERS = ["comparison", "judges", "plan", "validity"]
 FUNCTIONS = [
     "add_company",
     "audit_llm",
@@ -108,7 +108,7 @@ def test_the_public_names_are_these() -> None:
     assert dir(kt) == sorted(["__version__", *FOLDERS, *FUNCTIONS, *CLASSES, *TYPES, *ERRORS, *MEASURES])
 
 
-def test_only_three_names_are_folders() -> None:
+def test_only_four_names_are_folders() -> None:
     assert [name for name in dir(kt) if isinstance(getattr(kt, name), ModuleType)] == FOLDERS
 
 

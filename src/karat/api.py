@@ -1,5 +1,6 @@
 """The public names: what `import karat as kt` offers as `kt.name`. Adding a line here makes a name public."""
 
+from karat import comparison as comparison
 from karat import judges as judges
 from karat import plan as plan
 from karat import validity as validity

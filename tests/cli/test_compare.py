@@ -169,3 +169,27 @@ def test_a_verdict_for_each_group_of_queries(study: dict[str, str], tmp_path: Pa
     refused = karat(*arguments(study, "--by", "nope"))
     assert refused.returncode == 2
     assert "nope" in refused.stderr
+
+
+def test_lines_to_cut_up_say_which_other_tables_there_are(study: dict[str, str]) -> None:
+    done = karat(*arguments(study, "-m", "RR", "--gold", study["gold.csv"], "--moved", "1", "--tsv"))
+    assert done.returncode == 0, done.stderr
+    assert [line.split("\t")[0] for line in done.stdout.splitlines()] == ["measure", "P@10", "RR"]
+    assert "with --json also: methods, queries that moved" in done.stderr
+
+
+def test_one_systems_score_is_not_refused_in_words_about_a_comparison(study: dict[str, str], tmp_path: Path) -> None:
+    """Gold labels drawn to tell A and B apart do not speak for all that A shows."""
+    plan = str(tmp_path / "plan.csv")
+    files = [study["labels.csv"], study["A.run"], study["B.run"]]
+    karat("plan", "gold", *files, "-m", "P@10", "-n", "300", "--out", plan)
+    frame = pl.read_csv(plan, schema_overrides={"query": pl.String, "doc": pl.String}).with_columns(label=pl.lit(1))
+    frame.write_csv(plan)
+    done = karat("score", study["labels.csv"], study["A.run"], "-m", "P@10", "--gold", plan)
+    said = " ".join(done.stdout.split())
+    assert "of the 2,000 documents that A shows, they stand for" in said
+    assert "compar" not in said
+    tsv = karat("score", study["labels.csv"], study["A.run"], "-m", "P@10", "--gold", study["gold.csv"], "--tsv").stdout
+    heads, row = (line.split("\t") for line in tsv.splitlines())
+    found = dict(zip(heads, row, strict=True))
+    assert float(found["corrected_low"]) < float(found["corrected"]) < float(found["corrected_high"])

@@ -158,3 +158,29 @@ def test_groups_without_gold_labels_have_no_verdict_of_their_own(study: dict[str
     assert (
         by_group(found, study["groups"]).to_dict()["rows"][0]["p"] is None or verdicts["early"] != "too few gold labels"
     )
+
+
+def test_lengths_stand_in_their_order_and_other_groups_by_size(study: dict[str, Any]) -> None:
+    found = kt.compare(study["labels"], study["runs"], "P@1")
+    lengths = [5, 5, 5, 10, 10, 10, 10, 1, 1, 1] * 4
+    groups = study["groups"].with_columns(group=pl.Series([f"{n} words" if n > 1 else "1 word" for n in lengths]))
+    assert by_group(found, groups).to_frame()["group"].to_list() == ["1 word", "5 words", "10 words"]
+    kinds = groups.with_columns(group=pl.col("group").replace({"1 word": "tail", "5 words": "head", "10 words": "x"}))
+    assert by_group(found, kinds).to_frame()["group"].to_list() == ["x", "head", "tail"]
+
+
+@pytest.mark.parametrize("names", ["ABC", "CBA", "BAC"])
+def test_of_several_systems_the_leader_less_the_next_is_told_whatever_their_order(
+    study: dict[str, Any], names: str
+) -> None:
+    """C has the relevant document on top nowhere: B leads, A is next, by as much as their means differ."""
+    runs = study["runs"] | {"C": lists(dict.fromkeys(study["labels"], False))}
+    every = [kt.compare(study["labels"], {name: runs[name] for name in names}, measure) for measure in ("P@1", "RR")]
+    told = by_measure(every)
+    rows = told.to_frame()
+    gap = np.mean([*study["b"].values()]) - np.mean([*study["a"].values()])
+    assert rows.select("a", "b").rows() == [("A", "B")] * 2
+    # The reciprocal rank of a list of two is 1 or 1/2: half of what P@1 makes of it.
+    assert rows["difference"].to_list() == pytest.approx([gap, gap / 2])
+    assert (rows["low"] < rows["difference"]).all()
+    assert told.finding == "2 measures of 2 show a difference, allowing for all of them: B is better by P@1, RR."

@@ -201,7 +201,9 @@ def test_gold_of_documents_nobody_shows_or_asks_for_is_left_aside_and_counted() 
     more = gold_of([("000001", "hidden", 1.0, 0.5), ("elsewhere", "00000001", 1.0, 0.5)])
     found = kt.compare(made.judgments(), made.runs(), "P@10", gold=pl.concat([gold, more]))
     assert found.methods.filter(pl.col("method") == "ppi")["n_gold"][0] == 400
-    assert any("1 gold label of documents that no list shows where it counts: serve" in note for note in found.notes)
+    assert any(
+        "1 gold label of documents that no list shows where it counts: used to learn" in note for note in found.notes
+    )
     assert "1 gold label of queries that are not compared left aside" in found.notes
 
 

@@ -102,3 +102,23 @@ def test_public_names_are_listed_and_real() -> None:
         assert getattr(kt, name) is not None
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         kt.nothing  # noqa: B018
+
+
+@pytest.mark.parametrize(("queries", "warned"), [(4, False), (5, True), (9, True), (10, False)])
+def test_intervals_of_five_to_nine_queries_are_said_to_be_a_guess(queries: int, warned: bool) -> None:
+    labels = {f"q{i}": {"a": i % 2, "b": 1} for i in range(queries)}
+    run = {f"q{i}": {"a": 2.0, "b": 1.0} for i in range(queries)}
+    notes = kt.score(labels, run, "P@1", draws=100).notes
+    assert (f"{queries} queries only: the interval is a guess" in notes) == warned
+    assert any("fewer than 5 queries" in note for note in notes) == (queries < 5)
+
+
+def test_measures_of_diversity_say_where_labels_have_no_subtopics() -> None:
+    labels, run = {"q": {"a": 1, "b": 0}}, {"q": {"a": 2.0, "b": 1.0}}
+    said = "alpha_nDCG@10 looks at subtopics, and the labels have none: each query is taken for one"
+    assert said in kt.score(labels, run, ["alpha_nDCG@10", "P@1"], draws=0).notes
+    rows = [
+        {"query": "q", "doc": "a", "label": 1, "subtopic": "1"},
+        {"query": "q", "doc": "b", "label": 1, "subtopic": "2"},
+    ]
+    assert said not in kt.score(rows, run, "alpha_nDCG@10", draws=0).notes

@@ -105,3 +105,25 @@ def test_measures_that_are_no_sums_get_whole_queries() -> None:
     assert plan.frame["query"].n_unique() == 10
     assert plan.frame["probability"].unique().to_list() == [0.25]
     assert plan.frame.group_by("query").len()["len"].unique().to_list() == [10]
+
+
+def test_rbp_spends_no_label_on_what_it_hardly_looks_at() -> None:
+    """Lists of 200: below rank 40 all documents of both lists together are worth 2 * 0.8^40 = 0.0003 of RBP."""
+    docs = [f"d{place:03d}" for place in range(400)]
+    labels = {f"q{i}": dict.fromkeys(docs, 0) | {"d000": 1} for i in range(20)}
+    runs = {
+        name: {f"q{i}": {docs[start + place]: 200.0 - place for place in range(200)} for i in range(20)}
+        for name, start in (("a", 0), ("b", 200))
+    }
+    plan = plan_gold(labels, runs, "RBP", 300)
+    assert max(int(doc[1:]) % 200 for doc in plan.frame["doc"]) < 40
+    assert plan.counting < 20 * 2 * 40
+    gold = plan.frame.with_columns(label=pl.when(pl.col("doc") == "d000").then(1.0).otherwise(0.0))
+    found = kt.compare(labels, runs, "RBP", gold=gold)
+    assert found.verdict == "worse"
+    own = plan_gold(labels, {"a": runs["a"]}, "RBP", 200)
+    assert max(int(doc[1:]) for doc in own.frame["doc"]) < 40
+    alone = own.frame.with_columns(label=pl.when(pl.col("doc") == "d000").then(1.0).otherwise(0.0))
+    scored = kt.score(labels, {"a": runs["a"]}, "RBP", gold=alone, draws=0).corrected
+    assert scored is not None
+    assert scored["value"][0] == pytest.approx(0.2, abs=0.01)

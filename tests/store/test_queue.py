@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Any
 from uuid import uuid4
 
 import polars as pl
 import pytest
-from sqlalchemy import select
 
 from karat.errors import BadInput
-from karat.records import Rules, Scale, StudyDesign
+from karat.records import Scale, StudyDesign
 from karat.store import (
     Answer,
     Closed,
@@ -22,72 +18,14 @@ from karat.store import (
     add_tasks,
     answer,
     cant_tell,
-    later,
     next_task,
     opened,
-    recent,
-    undo,
 )
 from karat.store.kinds import PAIR
 from karat.store.people import add_judge, judge_by_id, set_state
 from karat.store.progress import judge_progress
-from karat.store.read_tables import answers_frame, events_frame, judgments
-from karat.store.tables import tasks
-
-OPEN: list[Store] = []
-
-
-@pytest.fixture(autouse=True)
-def _close() -> Iterator[None]:
-    yield
-    while OPEN:
-        OPEN.pop().close()
-
-
-@dataclass
-class Clock:
-    now: float = 1_000_000.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-@dataclass
-class Place:
-    """A study with a clock to turn."""
-
-    store: Store
-    clock: Clock = field(default_factory=Clock)
-
-    def judge(self, **more: Any) -> int:
-        return int(add_judge(self.store, **more)[0]["id"])
-
-    def next(self, judge: int) -> dict[str, Any]:
-        turn = next_task(self.store, judge)
-        assert turn.task is not None, turn.state
-        return turn.task
-
-    def say(self, judge: int, label: float) -> int:
-        task = self.next(judge)
-        answer(self.store, judge, task["id"], Answer(label=label))
-        return int(task["id"])
-
-    def counts(self) -> list[tuple[int, int, int]]:
-        with self.store.database.read() as connection:
-            mine = select(tasks.c.wanted, tasks.c.filled, tasks.c.held).where(tasks.c.study_id == self.store.study_id)
-            return [(row.wanted, row.filled, row.held) for row in connection.execute(mine.order_by(tasks.c.id))]
-
-
-def place(database: str, groups: tuple[str, ...] = ("judges",), **rules: Any) -> Place:
-    clock = Clock()
-    study = StudyDesign(uuid4().hex, "One", Scale.parse("0..3"), groups=groups, rules=Rules(**rules))
-    store = Store.open(database, study, clock=clock)
-    OPEN.append(store)
-    return Place(store, clock)
-
-
-def documents(*docs: str, query: str = "q") -> pl.DataFrame:
-    return pl.DataFrame({"query": [query] * len(docs), "doc": list(docs)})
+from karat.store.read_tables import answers_frame, judgments
+from queues import OPEN, documents, place
 
 
 def test_two_labels_are_asked_for_and_a_third_when_they_differ(database: str) -> None:
@@ -135,106 +73,6 @@ def test_a_judge_gets_no_document_twice_and_the_same_one_after_a_reload(database
     assert next_task(here.store, judge).state == "done"
     with pytest.raises(Conflict, match="answered"):
         answer(here.store, judge, seen[0], Answer(label=1))
-
-
-def test_a_reservation_expires_and_a_late_answer_is_kept_but_counts_only_while_there_is_room(database: str) -> None:
-    here = place(database, labels=1, reserve_minutes=10)
-    add_tasks(here.store, documents("d"))
-    slow, quick = here.judge(), here.judge()
-    task = here.next(slow)["id"]
-    assert next_task(here.store, quick).state == "done"
-    here.clock.now += 601
-    assert here.next(quick)["id"] == task
-    answer(here.store, quick, task, Answer(label=2))
-    with pytest.raises(Conflict, match="kept but not counted"):
-        answer(here.store, slow, task, Answer(label=0, key="k"))
-    with pytest.raises(Conflict, match="kept but not counted"):
-        answer(here.store, slow, task, Answer(label=0, key="k"))
-    assert judgments(here.store)["label"].to_list() == [2]
-    late = events_frame(here.store).filter(pl.col("kind") == "late")
-    assert late["label"].to_list() == [0]
-
-
-def test_a_late_answer_counts_when_nobody_took_the_slot(database: str) -> None:
-    here = place(database, labels=1, reserve_minutes=10)
-    add_tasks(here.store, documents("d"))
-    judge = here.judge()
-    task = here.next(judge)["id"]
-    here.clock.now += 6000
-    answer(here.store, judge, task, Answer(label=2))
-    assert here.counts() == [(1, 1, 0)]
-
-
-def test_skips_and_cant_tell_fill_no_slot_and_what_is_put_off_comes_back_last(database: str) -> None:
-    here = place(database, labels=1, apart=0)
-    add_tasks(here.store, documents("a", "b"))
-    judge, other = here.judge(), here.judge()
-    first = here.next(judge)["id"]
-    later(here.store, judge, first)
-    second = here.next(judge)["id"]
-    assert second != first
-    cant_tell(here.store, judge, second, Answer(reason="not a language I read"))
-    assert here.next(judge)["id"] == first
-    here.say(judge, 1)
-    assert next_task(here.store, judge).state == "done"
-    assert here.next(other)["id"] == second
-    said = judgments(here.store)
-    assert said.filter(pl.col("label").is_null())["comment"].to_list() == ["not a language I read"]
-
-
-def test_an_undo_is_a_new_row_and_the_task_is_the_judges_again(database: str) -> None:
-    here = place(database, labels=1)
-    add_tasks(here.store, documents("a", "b"))
-    judge = here.judge()
-    first = here.say(judge, 1)
-    ahead = here.next(judge)["id"]
-    undo(here.store, judge, first)
-    assert here.next(judge)["id"] == first, "before what was fetched after it"
-    assert judgments(here.store).height == 0
-    answer(here.store, judge, first, Answer(label=3))
-    assert judgments(here.store)["label"].to_list() == [3]
-    assert here.next(judge)["id"] == ahead
-    log = events_frame(here.store).filter(pl.col("task") == first)
-    assert log["kind"].to_list() == ["answer", "undo", "answer"]
-    assert log["takes_back"][1] == log["event"][0]
-    assert [row["label"] for row in recent(here.store, judge)] == [3]
-
-
-def test_only_the_last_ten_answers_can_be_taken_back(database: str) -> None:
-    here = place(database, labels=1)
-    add_tasks(here.store, documents(*(f"d{n}" for n in range(12))))
-    judge = here.judge()
-    seen = [here.say(judge, 1) for _ in range(11)]
-    with pytest.raises(Conflict, match="last 10"):
-        undo(here.store, judge, seen[0])
-    undo(here.store, judge, seen[1])
-
-
-def test_an_undo_that_makes_a_third_label_needless_closes_the_slot(database: str) -> None:
-    here = place(database, labels=2, apart=1)
-    add_tasks(here.store, documents("d"))
-    one, two, three = (here.judge() for _ in range(3))
-    task = here.say(one, 0)
-    here.say(two, 3)
-    here.next(three)
-    undo(here.store, one, task)
-    answer(here.store, one, task, Answer(label=3))
-    assert here.counts() == [(2, 2, 1)]
-    with pytest.raises(Conflict, match="not counted"):
-        answer(here.store, three, task, Answer(label=1))
-    assert here.counts() == [(2, 2, 0)]
-
-
-def test_the_same_key_sent_again_counts_once(database: str) -> None:
-    here = place(database, labels=2)
-    add_tasks(here.store, documents("a", "b"))
-    judge = here.judge()
-    task = here.next(judge)["id"]
-    one = answer(here.store, judge, task, Answer(label=1, key="k"))
-    assert answer(here.store, judge, task, Answer(label=1, key="k")).event_id == one.event_id
-    other = here.next(judge)["id"]
-    with pytest.raises(Conflict, match="key"):
-        answer(here.store, judge, other, Answer(label=1, key="k"))
 
 
 def test_a_document_in_context_must_be_read_after_the_first_and_a_day_after_the_others_alone(database: str) -> None:

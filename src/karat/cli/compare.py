@@ -19,14 +19,14 @@ from karat.cli.results import print_result, tell_as
 from karat.cli.runs import read_several
 from karat.cli.tables import console, say, side_by_side
 from karat.comparison import Comparison, GroupComparison, by_group, by_measure, gate, groups_of
-from karat.comparison import compare as compared
 from karat.comparison import moved as moved_most
+from karat.comparison.comparer import Comparer, Method
 from karat.comparison.gate import check_rule
-from karat.comparison.verdict import Method
 from karat.errors import BadInput
 from karat.formats import read_user_weights
 from karat.measures import profile_named
 from karat.records import Queries, Result
+from karat.records.base import count
 from karat.records.number_format import figure
 
 EXAMPLES = """\b
@@ -136,20 +136,17 @@ def compare(
     study = reading.study(labels, only=("queries",), gold=gold, queries=queries)
     if weights is not None and not any("udm(" in str(name) for name in names):
         options.refuse("weights", why='no measure has gains of users who disagree, as "nDCG(gains=udm(1/3))@10"')
-    every = [
-        compared(
-            study.judged,
-            lists,
-            name,
-            gold=study.gold,
-            method=method,
-            queries=queries_are,
-            profile=profile,
-            user_weights=None if weights is None else read_user_weights(weights),
-            **asked,
-        )
-        for name in names or ["nDCG@10"]
-    ]
+    comparer = Comparer(
+        study.judged,
+        lists,
+        gold=study.gold,
+        method=method,
+        queries=queries_are,
+        profile=profile,
+        user_weights=None if weights is None else read_user_weights(weights),
+        **asked,
+    )
+    every = [comparer.by(name) for name in names or ["nDCG@10"]]
     found, more = every[0], Extras()
     if len(every) > 1:
         more = replace(more, measures=by_measure(every))
@@ -166,11 +163,8 @@ def compare(
         | more.to_dict()
         | ({"by_query": found.by_query.to_dicts()} if by_query else {})
     )
-    rows = Result(found.by_query if by_query else found.methods, found.finding, found.notes)
-    first = more.groups[0] if more.groups else more.measures
-    if first is not None:
-        rows = Result(first.to_frame(), first.finding, first.notes)
-    tell_as(form, document, rows, lambda: _print(found, by_query, more))
+    (_, rows), *others = more.tables(found, by_query).items()
+    tell_as(form, document, rows, lambda: _print(found, by_query, more), [name for name, _ in others])
     if found.verdict == "cannot say":
         if by:
             tell_notes([f"no verdict by {', '.join(by)}: there is none over all queries"])
@@ -187,6 +181,18 @@ class Extras:
     measures: Result | None = None
     groups: tuple[GroupComparison, ...] = ()
     moved: list[dict[str, Any]] | None = None
+
+    def tables(self, found: Comparison, by_query: bool) -> dict[str, Result]:
+        """All tables by name, what was asked for first."""
+        every = {f"by {part.column}": Result(part.to_frame(), part.finding, part.notes) for part in self.groups}
+        if self.measures is not None:
+            every["by measure"] = self.measures
+        if by_query:
+            every["by query"] = Result(found.by_query, found.finding, found.notes)
+        every["methods"] = Result(found.methods, found.finding, found.notes)
+        if len(found.systems) > 2:
+            every["pairs"] = every["ranks"] = every["methods"]
+        return every | ({} if self.moved is None else {"queries that moved": every["methods"]})
 
     def to_dict(self) -> dict[str, Any]:
         """The parts that are there, for one document."""
@@ -212,7 +218,8 @@ def _print(found: Comparison, by_query: bool, more: Extras) -> None:
         print_result(Result(found.pairs.drop("effect"), "Every pair, b - a:"))
     elif found.pairs.height:
         row = found.pairs.row(0, named=True)
-        said = f"By the labels {found.systems[1]} wins {row['wins']}, ties {row['ties']}, loses {row['losses']} queries"
+        said = f"By the labels {found.systems[1]} wins {row['wins']}, ties {row['ties']}, loses "
+        said += count(row["losses"], "query", "queries")
         if found.method in ("plain", "inversion") and found.tests is not None:
             effect = "" if math.isnan(row["effect"]) else f"; effect size {row['effect']:.2f}"
             print_result(Result(found.tests, f"{said}{effect}."))
@@ -245,6 +252,6 @@ def _print_moved(found: Comparison, one: dict[str, Any]) -> None:
     """A query that lost or won: both lists side by side, by the best rank of each document."""
     a, b = found.systems
     called = f"{one['query']} ({one['text']})" if one["text"] else str(one["query"])
-    said = f"{called}: {one['difference']:+.3f} by the labels ({a} {one['a']:.3f}, {b} {one['b']:.3f})"
+    said = f"{called}: {one['difference']:+z.3f} by the labels ({a} {one['a']:.3f}, {b} {one['b']:.3f})"
     frame = pl.DataFrame(one["documents"], infer_schema_length=None)
     print_result(Result(frame, said), heads={"rank a": a, "rank b": b})

@@ -160,7 +160,7 @@ def _of_figures(
         plan = plan_of(needed, systems[0], accuracies[0], sd_difference=sd_difference, level=chance["level"])
     document = found.to_dict() | ({} if plan is None else {"needed": plan.to_dict()})
     rows = Result(found.to_frame(), found.finding, found.notes)
-    tell_as(form, document, rows, lambda: _print(rows, plan))
+    tell_as(form, document, rows, lambda: _print(rows, plan), [] if plan is None else ["needed"])
     if isinstance(found, CorrectedPair) and found.verdict == "cannot say":
         sys.exit(1)
 

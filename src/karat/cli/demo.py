@@ -102,7 +102,7 @@ def _print(study: DemoStudy) -> None:
     say(out, f"  {study.naive.finding}")
     say(out, f"With {gold} gold labels drawn by karat plan gold for all four engines (those of these two count):")
     say(out, f"  {study.corrected.finding}")
-    say(out, f"The truth, by the grades of all {len(study.hand.frame)} results, is {study.truth:+.3f}.")
+    say(out, f"The truth, by the grades of all {len(study.hand.frame)} results, is {study.truth:+z.3f}.")
     if study.found_out:
         say(
             out,

@@ -24,7 +24,7 @@ class Reading:
     time_format: str | None = None
     database: str | None = None
 
-    def judgments(self, path: str, format: str | None = None) -> Judgments:  # noqa: A002
+    def judgments(self, path: str, format: str | None = None) -> Judgments:
         """The judgments in a file."""
         how = {name: value for name, value in vars(self).items() if name != "database"}
         return read_judgments(path, format=format, **how)

@@ -23,6 +23,7 @@ Examples:
   karat report my-study --latex tables.tex
   karat report qrels.txt bm25.run neural.run -o report.html
   karat report llm.csv a.run b.run --gold gold.csv --preferences preferences.csv
+  karat report my-study --by kind --by length
   karat report llm.csv a.run b.run --labels crowd.csv --labels pro.csv
 
 A study's folder may hold judgments*, gold.*, runs/, queries.*, subtopics.*, documents.*, preferences.*, clicks.*,
@@ -43,6 +44,7 @@ collected in the folder's karat.db is used where there are no files of it."""
 @click.option("--preferences", metavar="FILE", help="What users, or an LLM, preferred, side by side.")
 @options.clicks
 @options.group
+@options.by
 @options.measure(otherwise="nDCG@10")
 @click.option("--also", multiple=True, metavar="MEASURE", help="A measure to score beside it; may be repeated.")
 @options.difference(0.02)
@@ -65,6 +67,7 @@ def report(
     preferences: str | None,
     clicks: str | None,
     group: str | None,
+    by: tuple[str, ...],
     measure: str | None,
     also: tuple[str, ...],
     difference: float,
@@ -107,6 +110,7 @@ def report(
         measure=measure,
         measures=also or BESIDE,
         group=group,
+        by=by,
         difference=difference,
         gold=n_gold,
         draws=draws,

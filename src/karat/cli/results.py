@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -38,12 +38,17 @@ def tell(found: Tables, form: Form, show: Show) -> None:
         show_all(found.items(), show)
 
 
-def tell_as(form: Form, document: Mapping[str, Any], rows: Result, show: Callable[[], None]) -> None:
-    """What is more than tables: as this document, its rows as tab-separated lines, or shown."""
+def tell_as(
+    form: Form, document: Mapping[str, Any], rows: Result, show: Callable[[], None], beside: Sequence[str] = ()
+) -> None:
+    """What is more than tables: as this document, its rows as tab-separated lines, or shown.
+
+    `beside` is what the document has and the rows have not.
+    """
     if form == "json":
         print_json(document)
     elif form == "tsv":
-        print_tsv({"rows": rows})
+        print_tsv({"rows": rows} | dict.fromkeys(beside, rows))
     else:
         show()
 

@@ -133,11 +133,15 @@ def _print_tsv(scores: Scores, by_query: bool) -> None:
     means = scores.means.select("system", pl.lit("all").alias("query"), "measure", "value", "low", "high", "n")
     order = pl.DataFrame({"system": scores.best_first()}).with_row_index("place")
     rows = means.join(order, on="system", maintain_order="left").sort("place", maintain_order=True).drop("place")
+    if scores.corrected is not None:
+        names = {"value": "corrected", "low": "corrected_low", "high": "corrected_high"}
+        right = scores.corrected.drop("n").rename(names).with_columns(pl.col(*names.values()).fill_nan(None))
+        rows = rows.join(right, on=["system", "measure"], how="left", maintain_order="left")
     if by_query:
         each = scores.queries.unpivot(index=["system", "query"], variable_name="measure", value_name="value")
         none = [pl.lit(None, dtype=pl.Float64).alias("low"), pl.lit(None, dtype=pl.Float64).alias("high")]
         each = each.with_columns(*none, pl.lit(1, dtype=pl.Int64).alias("n"))
-        rows = pl.concat([each.select(rows.columns), rows])
+        rows = pl.concat([each, rows], how="diagonal_relaxed").select(rows.columns)
     rows = rows.with_columns(pl.col("value", "low", "high").fill_nan(None))
     click.echo(rows.write_csv(separator="\t"), nl=False)
     tell_notes(scores.notes)

@@ -18,6 +18,7 @@ from karat.cli.tables import console, say, side_by_side
 from karat.errors import BadInput
 from karat.formats.write_folder import runs_by_system, write_folder
 from karat.records import Records, Result
+from karat.records.base import count
 from karat.records.number_format import figure
 from karat.simulate import Faults, bronze_scores, context_study, judging_study, llm_study, preference_study
 from karat.simulate import two_systems as simulated
@@ -164,7 +165,7 @@ def two_systems(queries: int, difference: float, judge: Any, n_gold: int, seed: 
         "gold.csv": made.gold(made.draw_gold(n_gold, seed), n_gold / size),
         **runs_by_system(made.runs()),
     }
-    said = f"Two systems, {queries:,} queries, {size:,} documents, a judge who is {JUDGES[judge]}."
+    said = f"Two systems, {count(queries, 'query', 'queries')}, {size:,} documents, a judge who is {JUDGES[judge]}."
     return said, {"difference": difference, "measure": "P@10", "scores": scores}, files
 
 

@@ -1,6 +1,7 @@
 """Which system wins?"""
 
 from karat.comparison.by_group import GroupComparison, by_group, groups_of
+from karat.comparison.comparer import Comparer
 from karat.comparison.comparison import Comparison
 from karat.comparison.gate import gate
 from karat.comparison.live import Live
@@ -10,6 +11,7 @@ from karat.comparison.moved import moved
 from karat.comparison.verdict import compare
 
 __all__ = [
+    "Comparer",
     "Comparison",
     "GroupComparison",
     "Live",

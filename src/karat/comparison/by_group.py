@@ -56,7 +56,7 @@ class GroupComparison(ResultBase):
         )
 
     def to_frame(self) -> pl.DataFrame:
-        """A row for each group, the largest first."""
+        """A row for each group: by number where groups are numbers, otherwise the largest first."""
         return self.frame
 
     def to_dict(self) -> dict[str, Any]:
@@ -66,6 +66,14 @@ class GroupComparison(ResultBase):
 
 def by_group(found: Comparison, groups: pl.DataFrame, column: str = "group") -> GroupComparison:
     """The verdict on each group of queries, from a comparison of two systems; `groups` has the columns query and group.
+
+    >>> import karat as kt
+    >>> labels = {f"q{i}": {"good": 1, "bad": 0} for i in range(20)}
+    >>> a = {f"q{i}": {"good": 1.0, "bad": 2.0} if i % 4 else {"good": 2.0, "bad": 1.0} for i in range(20)}
+    >>> b = {f"q{i}": {"good": 2.0, "bad": 1.0} for i in range(20)}
+    >>> groups = pl.DataFrame({"query": list(labels), "group": ["head", "tail"] * 10})
+    >>> by_group(kt.compare(labels, {"a": a, "b": b}, "P@1"), groups).finding
+    'b is better than a by P@1 on group head, tail.'
 
     Each query's values by the method that decides are averaged over the group's queries: corrected with gold labels
     where the comparison is.
@@ -117,7 +125,15 @@ def by_group(found: Comparison, groups: pl.DataFrame, column: str = "group") -> 
         .then(pl.lit("worse"))
         .otherwise(pl.lit("no difference shown"))
     )
-    return GroupComparison(frame.sort("queries", "group", descending=[True, False]), column, found, tuple(notes))
+    return GroupComparison(_in_order(frame), column, found, tuple(notes))
+
+
+def _in_order(frame: pl.DataFrame) -> pl.DataFrame:
+    """Groups that begin with a number, such as lengths, by that number; others the largest first."""
+    number = frame["group"].str.extract(r"^(-?\d+(?:\.\d+)?)").cast(pl.Float64)
+    if number.null_count():
+        return frame.sort("queries", "group", descending=[True, False])
+    return frame.with_columns(number=number).sort("number", "group").drop("number")
 
 
 def groups_of(queries: Queries, column: str) -> pl.DataFrame:

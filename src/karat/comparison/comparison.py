@@ -124,9 +124,9 @@ def reason_for(row: dict[str, Any], measure: str, level: float, winner_first: bo
     sign = -1.0 if winner_first else 1.0
     difference, ends = sign * row["difference"], sorted((sign * row["low"], sign * row["high"]))
     places = decimals(*ends)
-    said = f"{difference:+.{places}f}"
+    said = f"{difference:+z.{places}f}"
     if not math.isnan(ends[0]):
-        said += f" ({level * 100:g} % interval {ends[0]:+.{places}f} to {ends[1]:+.{places}f}{_p(row['p'])})"
+        said += f" ({level * 100:g} % interval {ends[0]:+z.{places}f} to {ends[1]:+z.{places}f}{_p(row['p'])})"
     elif not math.isnan(row["p"]):
         said += f" ({_p(row['p']).removeprefix(', ')})"
     said += f" over {row['n_queries']:,} queries, {IN_WORDS[row['method']]}"

@@ -2,41 +2,66 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
 from karat.estimate.estimate import Estimate
 from karat.estimate.pool import Pool
+from karat.records.result import Caution
 from karat.stats.many import holm
 
 Bools = npt.NDArray[np.bool_]
 
 
-def fairness(estimates: dict[str, Estimate], alpha: float) -> list[str]:
-    """Whether the labels' errors favour a system: the labels as they are against the prediction-powered score.
+class Favour(NamedTuple):
+    """The system that the labels' errors favour, by how much, and its p; none where it cannot be told."""
+
+    system: str
+    by: float
+    p: float
+
+    def shown(self, alpha: float) -> bool:
+        """Whether it is more than chance."""
+        return self.p < alpha
+
+
+def favour(estimates: dict[str, Estimate]) -> Favour | None:
+    """Which system the labels' errors favour: the labels as they are against the prediction-powered score.
 
     The latter is right for any judge. Where the labels differ from it by more than chance, their errors do not cancel
-    between the systems, by so much as is said. Inversion takes errors to depend on the true grade alone: where it
-    differs, too, it is not to be trusted.
+    between the systems.
     """
     plain, right = estimates.get("plain"), estimates.get("ppi")
     if plain is None or right is None or plain.values is None or right.values is None:
-        return []
-    gap, worst, p = _widest_gap(plain, right)
+        return None
+    gap, (a, b), p = _widest_gap(plain, right)
     if np.isnan(p):
+        return None
+    by = gap.difference(a, b).difference
+    return Favour(right.systems[b if by > 0 else a], abs(by), p)
+
+
+def fairness(estimates: dict[str, Estimate], alpha: float) -> list[str]:
+    """Whether the labels' errors favour a system, in words.
+
+    Inversion takes errors to depend on the true grade alone: where it differs, too, it is not to be trusted.
+    """
+    found = favour(estimates)
+    if found is None:
         return []
-    a, b = worst
-    found = gap.difference(a, b, 1 - alpha)
-    if p >= alpha:
-        return [f"no sign that the labels' errors favour a system (p = {p:.2f})"]
-    favoured = right.systems[b] if found.difference > 0 else right.systems[a]
-    said = "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
-    notes = [
-        f"the labels' errors favour {favoured}, by {abs(found.difference):.3f} ({said}): taken as they are, the labels "
-        "mislead about the difference"
+    if not found.shown(alpha):
+        return [f"no sign that the labels' errors favour a system (p = {found.p:.2f})"]
+    said = "p < 0.001" if found.p < 0.001 else f"p = {found.p:.3f}"
+    notes: list[str] = [
+        Caution(
+            f"the labels' errors favour {found.system}, by {found.by:.3f} ({said}): taken as they are, the labels "
+            "mislead about the difference"
+        )
     ]
-    inverted = estimates.get("inversion")
+    inverted, right = estimates.get("inversion"), estimates["ppi"]
     if inverted is not None and inverted.values is not None and _widest_gap(inverted, right)[2] < alpha:
         notes.append("inversion takes the judge's errors to depend on the true grade alone, which they do not here")
     return notes

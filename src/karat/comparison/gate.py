@@ -11,6 +11,15 @@ from karat.errors import BadInput
 def gate(found: Comparison, if_worse: float | None = None, unless_better: float | None = None) -> str:
     """Why the second system does not pass, in a line; empty where it does, or nothing was asked.
 
+    >>> import karat as kt
+    >>> labels = {f"q{i}": {"good": 1, "bad": 0} for i in range(20)}
+    >>> a = {f"q{i}": {"good": 1.0, "bad": 2.0} if i % 4 else {"good": 2.0, "bad": 1.0} for i in range(20)}
+    >>> b = {f"q{i}": {"good": 2.0, "bad": 1.0} for i in range(20)}
+    >>> gate(kt.compare(labels, {"a": a, "b": b}, "P@1"), if_worse=0.01)
+    ''
+    >>> gate(kt.compare(labels, {"b": b, "a": a}, "P@1"), if_worse=0.01)
+    'failed: a is worse than b by P@1 by more than 0.01 (-0.7500, interval -0.9579 to -0.5421)'
+
     `if_worse` fails a system that is shown worse by more than so much: its whole interval lies below. `unless_better`
     passes only one that is shown better by more than so much. Between the two lies what the data cannot tell.
     """
@@ -24,7 +33,7 @@ def gate(found: Comparison, if_worse: float | None = None, unless_better: float 
     low, high = row["low"], row["high"]
     if math.isnan(low):  # nothing is left to chance, or every query says the same
         low = high = row["difference"]
-    ends = f"{row['difference']:+.4f}, interval {low:+.4f} to {high:+.4f}"
+    ends = f"{row['difference']:+z.4f}, interval {low:+z.4f} to {high:+z.4f}"
     if if_worse is not None and high < -if_worse:
         return f"failed: {b} is worse than {a} by {found.measure} by more than {if_worse:g} ({ends})"
     if unless_better is not None and not low > unless_better:

@@ -3,26 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from karat.comparison.comparison import Comparison
+from karat.comparison.many_systems import family_p
 from karat.records import Result
 from karat.records.base import count
 from karat.stats.many import holm
 
 
 def by_measure(every: Sequence[Comparison]) -> Result:
-    """A row for each measure: the difference of the first two systems, or of the leader and the next, and Holm's p."""
+    """A row for each measure: the difference b - a, and Holm's p among the measures.
+
+    >>> import karat as kt
+    >>> labels = {f"q{i}": {"good": 1, "bad": 0} for i in range(20)}
+    >>> a = {f"q{i}": {"good": 1.0, "bad": 2.0} if i % 4 else {"good": 2.0, "bad": 1.0} for i in range(20)}
+    >>> b = {f"q{i}": {"good": 2.0, "bad": 1.0} for i in range(20)}
+    >>> every = [kt.compare(labels, {"a": a, "b": b}, measure) for measure in ("P@1", "P@2")]
+    >>> by_measure(every).finding
+    '1 measure of 2 shows a difference, allowing for all of them: b is better by P@1.'
+
+    Of two systems, b is the second; of more, b is the leader and a the next, and p allows for all pairs.
+    """
     rows = []
+    names = ("a", "b", "difference", "low", "high", "p")
     for found in every:
-        row = {"low": np.nan, "high": np.nan, "p": np.nan, "difference": np.nan, "a": None, "b": None}
-        if found.pairs.height:
-            leader = found.ranks["system"][:2].to_list() if len(found.systems) > 2 else list(found.systems)
-            mine = pl.col("a").is_in(leader) & pl.col("b").is_in(leader)
-            row = found.pairs.row(by_predicate=mine, named=True)
-        names = ("a", "b", "difference", "low", "high", "p")
+        row = _pair(found)
         rows.append(
             (
                 found.measure,
@@ -37,9 +46,38 @@ def by_measure(every: Sequence[Comparison]) -> Result:
     frame = frame.with_columns(holm=pl.Series(holm(frame["p"].cast(pl.Float64).to_numpy())))
     level = every[0].level
     agree = frame.filter((pl.col("holm") <= 1 - level) & (pl.col("difference") != 0))
-    told = f"{count(agree.height, 'measure')} of {frame.height} show a difference, allowing for all of them"
+    show = "shows" if agree.height == 1 else "show"
+    told = f"{count(agree.height, 'measure')} of {frame.height} {show} a difference, allowing for all of them"
+    better = pl.when(pl.col("difference") > 0).then("b").otherwise("a")
+    by = agree.group_by(better.alias("better"), maintain_order=True).agg("measure")
+    told += "".join(
+        f"{'; ' if place else ': '}{system} is better by {', '.join(names)}"
+        for place, (system, names) in enumerate(by.iter_rows())
+    )
     shown = frame.select("measure", "a", "b", "difference", "low", "high", "p", "holm", "method", "verdict", "reason")
     notes = ["the verdict of each measure is its own; holm allows for all of them"]
     notes += [f"{row['measure']} cannot say: {row['reason']}" for row in shown.iter_rows(named=True) if row["reason"]]
+    if len(every[0].systems) > 2:
+        notes.append("b is the leading system and a the next, by each measure; p allows for all pairs")
     columns = tuple(name for name in shown.columns if name != "reason")
     return Result(shown, f"{told}.", tuple(notes), columns=columns)
+
+
+def _pair(found: Comparison) -> dict[str, Any]:
+    """The two systems that a measure is told by, with their difference."""
+    if not found.pairs.height:
+        return {"low": np.nan, "high": np.nan, "p": np.nan, "difference": np.nan, "a": None, "b": None}
+    if len(found.systems) == 2:
+        return found.pairs.row(0, named=True)
+    leader, second = found.ranks["system"][:2]
+    pairs = found.pairs.with_columns(p=pl.Series(family_p(found.pairs)))
+    row = pairs.row(by_predicate=pl.col("a").is_in([leader, second]) & pl.col("b").is_in([leader, second]), named=True)
+    if row["b"] == leader:
+        return row
+    return row | {
+        "a": second,
+        "b": leader,
+        "difference": 0.0 - row["difference"],
+        "low": -row["high"],
+        "high": -row["low"],
+    }

@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from karat.comparison.fairness import fairness
+from karat.comparison.fairness import fairness, favour
 from karat.comparison.peeking import Look
 from karat.errors import Undefined
 from karat.estimate.estimate import Difference, Estimate
 from karat.estimate.gold_sample import Gold
 from karat.estimate.with_gold import WithGold
+from karat.records.result import Caution
 from karat.stats.sequences import FIRST
 
 #: With fewer queries Student's t rests on hope.
@@ -84,7 +85,7 @@ def notes_on(
         notes += [f"{' and '.join(names)}: {why}" for why, names in silent.items()]
     notes += [note for name, estimate in estimates.items() if name != chosen for note in estimate.notes]
     if chosen in estimates and estimates[chosen].n_queries < FEW:
-        notes.append(f"{estimates[chosen].n_queries} queries only: the interval is a guess")
+        notes.append(Caution(f"{estimates[chosen].n_queries} queries only: the interval is a guess"))
     if look.peeking and chosen in estimates and estimates[chosen].n_queries >= FIRST:
         notes.append(
             f"the intervals hold at every look, and are narrowest at {look.planned:,} queries: stop when clear"
@@ -103,10 +104,12 @@ def _against_plain(estimates: dict[str, Estimate], chosen: str, look: Look, popu
     shown, holds = naive.p <= look.alpha, right.p <= look.alpha
     a, b = plain.systems
     if shown and not holds:
-        called = f"taken as they are, the labels call {b if naive.difference > 0 else a} better (p = {naive.p:.2g}); "
-        if right.low <= naive.difference <= right.high:
-            return [f"{called}the gold labels do not contradict it, but are too few to show it"]
-        return [f"{called}gold labels do not bear it out"]
+        better, against = b if naive.difference > 0 else a, favour(estimates)
+        called = f"taken as they are, the labels call {better} better (p = {naive.p:.2g}); "
+        # Not shown is not contradicted: that takes errors which are shown to favour the very system.
+        if against is not None and against.system == better and against.shown(look.alpha):
+            return [f"{called}gold labels do not bear it out"]
+        return [f"{called}too few gold labels to tell"]
     if holds and not shown:
         return [f"taken as they are, the labels show no difference (p = {naive.p:.2f})"]
     if shown and holds and naive.difference * right.difference < 0:

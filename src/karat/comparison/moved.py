@@ -28,6 +28,14 @@ def moved(
 ) -> list[dict[str, Any]]:
     """The queries on which the second of two systems lost and won most, the most lost first.
 
+    >>> import karat as kt
+    >>> labels = {f"q{i}": {"good": 1, "bad": 0} for i in range(20)}
+    >>> a = {f"q{i}": {"good": 1.0, "bad": 2.0} if i % 4 else {"good": 2.0, "bad": 1.0} for i in range(20)}
+    >>> b = {f"q{i}": {"good": 2.0, "bad": 1.0} for i in range(20)}
+    >>> told = moved(kt.compare(labels, {"a": a, "b": b}, "P@1"), labels, {"a": a, "b": b}, number=1)
+    >>> told[0]["difference"], [row["doc"] for row in told[0]["documents"]]
+    (1.0, ['good', 'bad'])
+
     Each has the query, its text if known, both scores by the labels, the difference, and its documents: where each
     system ranks them (none below `depth`), the label, and the gold label, `truth`, if there is one.
     """

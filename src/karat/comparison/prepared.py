@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
+import polars as pl
+
 from karat.comparison.matrix import Matrix
 from karat.errors import BadInput, NotConverged, Undefined
 from karat.estimate import Scorer
-from karat.estimate.evidence import further_columns
+from karat.estimate.evidence import Evidence, further_columns
 from karat.estimate.gold_sample import Gold
-from karat.estimate.with_gold import WithGold, with_gold
+from karat.estimate.with_gold import WithGold, with_expected_grade, with_gold
 from karat.judges.error_model import MODELS, ErrorModel
 from karat.labels.consensus import HOWS, How
 from karat.measures import Measure, Profile, as_measures, profile_named
@@ -42,16 +44,20 @@ class Prepared:
         queries: str = "sample",
         calibrate: bool | Sequence[str] = True,
         consensus: str = "median",
+        model: ErrorModel | None = None,
         profile: str | Profile = "trec_eval",
         complete: bool = False,
         user_weights: UserWeights | None = None,
     ) -> Prepared:
-        """One label for each document, and every system's score on every query."""
+        """One label for each document, and every system's score on every query.
+
+        Where `consensus` names an error model, it is fitted unless it is there already, as `model`.
+        """
         if queries not in ("sample", "fixed"):
             raise BadInput.at("the queries", expected="sample or fixed", found=f'"{queries}"')
         if isinstance(calibrate, str):
             raise BadInput.at("calibrate", expected="a list of columns, or True or False", found=f'"{calibrate}"')
-        model = _model(judged, consensus)
+        model = model or error_model(judged, consensus)
         scorer = Scorer(
             judged if model is None else model.labels(),
             [measure],
@@ -63,20 +69,36 @@ class Prepared:
         )
         return cls(judged, lists, scorer, Matrix.of(scorer, lists), model, calibrate, queries == "fixed")
 
-    def corrected(self, gold: Gold) -> WithGold:
-        """What these gold labels make of the scores."""
-        columns = None if isinstance(self.calibrate, bool) else further_columns(self.judged, self.calibrate)
+    def corrected(self, gold: Gold, laid: dict[object, Evidence] | None = None) -> WithGold:
+        """What these gold labels make of the scores.
+
+        Documents and what is known of them are laid out once for all measures that share `laid`.
+        """
+        runs, queries, measure = together(self.lists), list(self.matrix.queries), self.scorer.measures[0]
+        evidence, laid = None, {} if laid is None else laid
+        if not measure.diverse:
+            # Labels in context count for measures that look at it, so that these have documents of their own.
+            key = (self.matrix.queries, getattr(measure, "context", 0) > 0)
+            if key not in laid:
+                topics, profile = self.scorer.topics, self.scorer.profile
+                laid[key] = Evidence.of(runs, queries, topics, profile, gold, self._columns())
+            evidence = laid[key]
         return with_gold(
-            together(self.lists),
+            runs,
             self.scorer,
             gold,
-            list(self.matrix.queries),
+            queries,
             self.matrix.values,
+            evidence,
             fixed=self.fixed,
             model=self.model,
             calibrated=self.calibrate is not False,
-            columns=columns,
         )
+
+    def _columns(self) -> pl.DataFrame | None:
+        """What else may predict a grade."""
+        named = None if isinstance(self.calibrate, bool) else further_columns(self.judged, self.calibrate)
+        return named if self.model is None else with_expected_grade(self.model, named)
 
 
 def one_measure(measure: object) -> Measure:
@@ -87,7 +109,7 @@ def one_measure(measure: object) -> Measure:
     return measures[0]
 
 
-def _model(labels: Judgments, consensus: str) -> ErrorModel | None:
+def error_model(labels: Judgments, consensus: str) -> ErrorModel | None:
     """The error model that makes one label of several judges', none where their median, majority or mean does."""
     if consensus in HOWS:
         return None

@@ -2,35 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Literal
 
-import numpy as np
-import polars as pl
-
+from karat.comparison.comparer import Comparer, Method
 from karat.comparison.comparison import Comparison
-from karat.comparison.decision import decide
-from karat.comparison.fairness import judge_by_kind
-from karat.comparison.many_systems import inversion_bootstrap, plain_tests
-from karat.comparison.matrix import Matrix
-from karat.comparison.methods import method_rows, notes_on
-from karat.comparison.peeking import Look
-from karat.comparison.prepared import Prepared, one_measure
-from karat.errors import BadInput
-from karat.estimate.estimate import Estimate
-from karat.estimate.gold_sample import Gold
-from karat.estimate.with_gold import WithGold
-from karat.labels import GOLD, split_gold
-from karat.labels.one_scale import other_scale
 from karat.measures import Profile
 from karat.measures.topics import UserWeights
-from karat.records import Judgments, LabelsLike, RunsLike
-from karat.records.base import count
-from karat.records.runs import several
-
-Method = Literal["auto", "plain", "inversion", "inversion-independent", "ppi"]
-METHODS = ("auto", "plain", "inversion", "inversion-independent", "ppi")
+from karat.records import LabelsLike, RunsLike
 
 
 def compare(
@@ -74,136 +53,21 @@ def compare(
     `peek` is the number of queries planned when results are looked at again and again while queries arrive: the
     interval then holds at all looks together.
     """
-    one = one_measure(measure)
-    _check(method, queries, draws, seed, margin)
-    look = Look(level, peek)
-    lists = several(runs)
-    judged, golden, notes = _apart(Judgments.of(labels), None if gold is None else Judgments.of(gold))
-    if golden is None and not isinstance(calibrate, bool):
-        raise BadInput.at("calibrate", expected="gold labels to calibrate on", found="none", remedy="give --gold")
-    if margin is not None and sum(len(run.systems) for run in lists) != 2:
-        raise BadInput.at("the margin", expected="two systems", found=f"{sum(len(run.systems) for run in lists)}")
-    ready = Prepared.of(
-        judged,
-        lists,
-        one,
+    comparer = Comparer(
+        labels,
+        runs,
+        gold=gold,
+        method=method,
         queries=queries,
         calibrate=calibrate,
         consensus=consensus,
         profile=profile,
         complete=complete,
-        user_weights=user_weights,
-    )
-    matrix = ready.matrix
-    estimates: dict[str, Estimate] = {}
-    found = WithGold()
-    if len(matrix.queries) < 2:
-        enough = f"the systems and the labels share {count(len(matrix.queries), 'query', 'queries')}, and 2 are needed"
-        found = WithGold(refused=dict.fromkeys(METHODS, enough))
-    else:
-        estimates["plain"] = Estimate.of_values("plain", matrix.systems, matrix.values)
-    if golden is not None and estimates:
-        found = ready.corrected(golden)
-        estimates |= found.estimates
-    chosen = _chosen(method, golden is not None, queries)
-    name, why = str(one), found.refused.get(chosen, "")
-    deciding = estimates.get(chosen)
-    if deciding is not None and deciding.impossible:
-        why, deciding = deciding.impossible, None
-    decision = decide(deciding, why, name, matrix, look, draws, seed, margin)
-    return Comparison(
-        measure=name,
-        systems=matrix.systems,
-        methods=method_rows(estimates, look, queries),
-        verdict=decision.verdict,
-        method=chosen,
-        reason=decision.reason,
-        winner=decision.winner,
-        pairs=decision.pairs,
-        ranks=decision.ranks,
-        by_query=pl.DataFrame({"query": matrix.queries}).with_columns(
-            pl.Series(name, matrix.values[:, s]) for s, name in enumerate(matrix.systems)
-        ),
-        judge=None if found.pool is None else judge_by_kind(found.pool, level),
-        tests=_tests(matrix, estimates, found, chosen, look, draws, seed),
-        values=_by_query(deciding, matrix),
-        gold_queries=_with_gold(found, golden, matrix),
         level=level,
-        population=queries,
+        margin=margin,
+        user_weights=user_weights,
+        peek=peek,
+        draws=draws,
         seed=seed,
-        notes=tuple(dict.fromkeys([*notes_on(estimates, chosen, found, golden, look, queries), *notes, *matrix.notes])),
     )
-
-
-def _by_query(estimate: Estimate | None, matrix: Matrix) -> pl.DataFrame | None:
-    if estimate is None or estimate.values is None:
-        return None
-    return pl.DataFrame({"query": matrix.queries} | dict(zip(matrix.systems, estimate.values.T, strict=True)))
-
-
-def _with_gold(found: WithGold, golden: Gold | None, matrix: Matrix) -> tuple[str, ...]:
-    """The queries whose gold labels bear on the difference; for whole queries, those that have any."""
-    if golden is None:
-        return ()
-    if found.pool is None:
-        return tuple(sorted(set(golden.frame["query"]) & set(matrix.queries)))
-    places = np.unique(found.pool.query[found.pool.drawn & found.pool.matters])
-    return tuple(found.pool.queries[place] for place in places)
-
-
-def _check(method: str, queries: str, draws: int, seed: int, margin: float | None) -> None:
-    if margin is not None and not (margin > 0 and math.isfinite(margin)):
-        raise BadInput.at("the margin", expected="a difference above 0", found=str(margin))
-    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
-        raise BadInput.at("the seed", expected="a whole number from 0", found=str(seed))
-    if isinstance(draws, bool) or not isinstance(draws, int) or draws < 100:
-        raise BadInput.at("the draws", expected="100 or more", found=str(draws))
-    if method not in METHODS:
-        raise BadInput.at("the method", expected=" or ".join(METHODS), found=f'"{method}"')
-    if queries not in ("sample", "fixed"):
-        raise BadInput.at("the queries", expected="sample or fixed", found=f'"{queries}"')
-
-
-def _apart(labels: Judgments, gold: Judgments | None) -> tuple[Judgments, Gold | None, list[str]]:
-    """The judge's labels and the gold labels, also where both came in one table with a column group."""
-    judged, golden = split_gold(labels, gold, given_stands=True)
-    if golden is None:
-        return judged, None, []
-    said = count(golden.frame.drop_nulls("label").height, "label")
-    notes = [] if gold is not None else [f"{said} of the group {GOLD} taken for gold labels"]
-    strange = other_scale(judged.frame["label"], golden.frame["label"])
-    return judged, Gold.of(golden), [*notes, strange] if strange else notes
-
-
-def _chosen(method: str, has_gold: bool, queries: str) -> str:
-    """The method that decides."""
-    if method == "auto":
-        method = "ppi" if has_gold else "plain"
-    if method != "plain" and not has_gold:
-        raise BadInput.at(
-            f"the method {method}",
-            expected="gold labels of some documents",
-            found="none",
-            remedy="give them with --gold, or take the labels as they are with --method plain",
-        )
-    if method == "plain" and queries == "fixed":
-        raise BadInput.at(
-            "the method plain for these queries only",
-            expected="gold labels",
-            found="labels taken as they are",
-            remedy="on fixed queries nothing about them is left to chance; give --gold, or take queries for a sample",
-        )
-    return method
-
-
-def _tests(
-    matrix: Matrix, estimates: dict[str, Estimate], found: WithGold, chosen: str, look: Look, draws: int, seed: int
-) -> pl.DataFrame | None:
-    """Other tests of two systems beside the t test, which should agree with it."""
-    if not estimates or len(matrix.systems) != 2 or look.peeking:
-        return None
-    tests = plain_tests(matrix, look.level, draws=draws, seed=seed)
-    if chosen == "inversion" and chosen in estimates and found.pool is not None:
-        again = inversion_bootstrap(found.pool, look.level, draws=min(draws, 2000), seed=seed)
-        tests = pl.concat([tests, again])
-    return tests
+    return comparer.by(measure)

@@ -37,6 +37,7 @@ class Evidence:
     probability: Floats  # with which a gold document was drawn
     features: Floats
     ranks: Floats  # documents x systems; 0 where a system does not show it
+    notes: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -69,6 +70,7 @@ class Evidence:
             probability,
             _features(docs, known["label"], placed, len(runs.systems), columns),
             _ranks(docs, placed, runs.systems),
+            _missing(docs, columns),
         )
 
     @property
@@ -105,6 +107,18 @@ def _features(
         known = docs.join(columns, on=PAIR, how="left", maintain_order="left").drop(PAIR)
         found += [column.fill_null(column.mean()).to_numpy().astype(np.float64) for column in known]
     return np.column_stack(found)
+
+
+def _missing(docs: pl.DataFrame, columns: pl.DataFrame | None) -> tuple[str, ...]:
+    """Columns without a value for some documents: the mean stands in for it."""
+    if columns is None:
+        return ()
+    lost = docs.join(columns, on=PAIR, how="left").drop(PAIR).null_count().row(0, named=True)
+    return tuple(
+        f"{name} has no value for {n:,} of {docs.height:,} documents: the mean is taken"
+        for name, n in lost.items()
+        if n
+    )
 
 
 def _ranks(docs: pl.DataFrame, placed: pl.DataFrame, systems: Sequence[str]) -> Floats:
@@ -152,6 +166,13 @@ def further_columns(labels: Judgments, names: Sequence[str]) -> pl.DataFrame | N
                 f'the column "{name}" to calibrate with',
                 expected="a column of numbers of the labels" + (f": {', '.join(numeric)}" if numeric else ""),
                 found="none of that name" if name not in frame.columns else "text",
+            )
+        if frame[name].drop_nulls().n_unique() < 2:
+            value = next(iter(frame[name].drop_nulls()), None)
+            raise BadInput.at(
+                f'the column "{name}" to calibrate with',
+                expected="values that differ between documents",
+                found="no value" if value is None else f"{value:g} everywhere",
             )
     if not names:
         return None

@@ -17,6 +17,7 @@ from karat.estimate.pool import shown
 from karat.estimate.scoring import Scorer
 from karat.estimate.whole_queries import whole_queries
 from karat.records import Runs
+from karat.records.base import count
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
@@ -87,9 +88,10 @@ def _whole(pairs: pl.DataFrame, scorer: Scorer, gold: Gold, queries: list[str]) 
     partly = int((some & ~every).sum())
     if partly > PARTLY * (partly + int(drawn.sum())):
         raise Undefined(
-            f"{partly:,} queries have gold labels for some of their documents and {int(drawn.sum()):,} for all: as if "
-            "documents had been drawn, not queries, and this measure needs gold labels for whole queries (karat plan "
-            "gold --whole-queries draws them); nDCG, P, DCG, RBP, RR and ERR can be corrected from single documents"
+            f"{count(partly, 'query has', 'queries have')} gold labels for some of the documents, and "
+            f"{int(drawn.sum()):,} for all: as if documents had been drawn, not queries, and this measure needs gold "
+            "labels for whole queries (karat plan gold --whole-queries draws them); nDCG, P, DCG, RBP, RR and ERR can "
+            "be corrected from single documents"
         )
     return drawn, ~(known_queries["asks"].fill_null(False) | some).to_numpy()
 

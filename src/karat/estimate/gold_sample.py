@@ -13,7 +13,7 @@ from karat.records.base import count
 
 NO_PROBABILITY = (
     "the gold labels do not say with which probability they were drawn: taken for drawn uniformly from the documents "
-    "compared; if they were not, the verdict is not to be trusted (karat plan gold draws and says it)"
+    "shown; if they were not, what is corrected with them is not to be trusted (karat plan gold draws and says it)"
 )
 
 

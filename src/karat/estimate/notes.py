@@ -12,9 +12,12 @@ from karat.measures.unmatched import cause_of, shown
 from karat.records import Judgments
 from karat.records.base import count
 from karat.records.judgments import MADE
+from karat.records.result import Caution
 
 Floats = npt.NDArray[np.float64]
 
+#: A greater share of documents without a label may change which system is better.
+MOST_UNJUDGED = 0.1
 #: What to call labels that no judge gave, in the order of their sources.
 WORDS = ("predicted", "backed off", "the grade alone")
 
@@ -39,7 +42,7 @@ def notes_on(
         *_without_context(lists, measures),
     ]
     missing = [] if own_queries else _missing(lists, systems, complete)
-    return [*missing, *_without_labels(lists, systems), *(whose + note for note in about_all)]
+    return [*missing, *_without_labels(lists, systems), *(type(note)(whose + note) for note in about_all)]
 
 
 def _missing(lists: Lists, systems: list[str], complete: bool) -> list[str]:
@@ -125,7 +128,8 @@ def _unjudged(lists: Lists, measures: list[Measure]) -> list[str]:
     looked_at = f"of the documents looked at (top {depth})"
     notes = []
     if unjudged >= 0.0005:
-        notes.append(f"{_share(unjudged)} {looked_at} have no judgment and count as not relevant")
+        kind = Caution if unjudged > MOST_UNJUDGED + 1e-9 else str
+        notes.append(kind(f"{_share(unjudged)} {looked_at} have no judgment and count as not relevant"))
     if in_context > 0:
         lose = ", so that a measure with context=a counts at most a of their worth" if _in_context(measures) else ""
         notes.append(f"{_share(in_context)} {looked_at} were judged in context only: not relevant alone{lose}")

@@ -52,14 +52,11 @@ def corrected(runs: Runs, scorer: Scorer, pool: Pool, evidence: Evidence, seed: 
     """The same for either population, `fixed` or not: what takes long is done once."""
     check_gold(pool)
     rows = evidence.rows(pool.docs)
-    mine, shown = rows[pool.drawn], rows[rows >= 0]
-    # Gold labels of documents that no list shows count for themselves alone.
-    apart = np.setdiff1d(np.flatnonzero(~np.isnan(evidence.grade)), mine)
-    drawn = Drawn.of(runs, scorer, evidence, apart, seed)
-    base = drawn.scores().mean(axis=1)
-    change = drawn.changes(base, mine, evidence.places(mine))
+    shown = rows[rows >= 0]
+    drawn, base, change = gold_changes(runs, scorer, pool, evidence, seed)
     unseen, widest = never_wrong(pool), None
     if unseen:
+        mine = evidence.rows(pool.docs)[pool.drawn]
         ends = (np.full(len(mine), end) for end in (0, len(drawn.grades) - 1))
         lowest, highest = (drawn.changes(base, mine, end) for end in ends)
         widest = highest - lowest
@@ -68,6 +65,18 @@ def corrected(runs: Runs, scorer: Scorer, pool: Pool, evidence: Evidence, seed: 
     expected = drawn.by_query(base, pool.queries)
     more = drawn.by_hidden(shown, pool.queries) if len(hidden) else None
     return partial(designed, pool, expected, change, widest, has_scores=own, more=more)
+
+
+def gold_changes(
+    runs: Runs, scorer: Scorer, pool: Pool, evidence: Evidence, seed: int = 0
+) -> tuple[Drawn, Floats, Floats]:
+    """The lists under drawn grades, the score expected of each, and what each gold document changes about it."""
+    mine = evidence.rows(pool.docs)[pool.drawn]
+    # Gold labels of documents that no list shows count for themselves alone.
+    apart = np.setdiff1d(np.flatnonzero(~np.isnan(evidence.grade)), mine)
+    drawn = Drawn.of(runs, scorer, evidence, apart, seed)
+    base = drawn.scores().mean(axis=1)
+    return drawn, base, drawn.changes(base, mine, evidence.places(mine))
 
 
 def _knows_hidden(evidence: Evidence, hidden: Ints) -> bool:

@@ -27,6 +27,8 @@ Bools = npt.NDArray[np.bool_]
 
 #: The rank of a document that no list shows.
 NOT_SHOWN = 10**9
+#: Documents that together are worth less than this share of a list do not count: RBP looks at a thousand of them.
+NEGLIGIBLE = 0.001
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,10 +130,25 @@ class Pool:
     @cached_property
     def matters(self) -> Bools:
         """Which documents count for some system more than for another."""
-        apart: Bools = self.weight[:, 0] != 0
-        if len(self.systems) > 1:
-            apart = self.weight.max(axis=1) > self.weight.min(axis=1)
-        return apart
+        if len(self.systems) == 1:
+            return self.counts
+        return self.counting(self.weight.max(axis=1) - self.weight.min(axis=1))
+
+    @cached_property
+    def counts(self) -> Bools:
+        """Which documents count for some system."""
+        return self.counting(np.abs(self.weight).max(axis=1))
+
+    def counting(self, size: Floats) -> Bools:
+        """Which documents are not negligible, of so much size each: the smallest of a query together are."""
+        weight = np.abs(self.weight)
+        of_list = np.max([totals(self.query, column, len(self.queries)) for column in weight.T], axis=0)
+        order = np.lexsort((size, self.query))
+        total = size[order].cumsum()
+        before = np.concatenate([[0.0], total])[np.searchsorted(self.query[order], np.arange(len(self.queries)))]
+        found = np.empty(len(size), bool)
+        found[order] = total - before[self.query[order]] > NEGLIGIBLE * of_list[self.query[order]]
+        return found & (size > 0)
 
     def by_query(self, gains: Floats) -> Floats:
         """Each system's sum over documents of weight times gain, a row per query."""

@@ -20,6 +20,7 @@ from karat.errors import Undefined
 from karat.estimate.estimate import Estimate
 from karat.estimate.pool import Pool
 from karat.records.base import count
+from karat.records.result import Caution
 from karat.stats import totals
 
 Floats = npt.NDArray[np.float64]
@@ -139,9 +140,10 @@ def check_gold(pool: Pool) -> None:
     if not pool.matters.any():
         raise Undefined(f"{SAME_LISTS}: no gold label can tell them apart")
     if used < FEWEST_GOLD:
+        which = "tell the systems apart" if len(pool.systems) > 1 else "count"
         raise Undefined(
-            f"{count(used, 'gold label')} on the documents that tell the systems apart: at least {FEWEST_GOLD} are "
-            "needed (karat plan gold draws the ones worth it)"
+            f"{count(used, 'gold label')} on the documents that {which}: at least {FEWEST_GOLD} are needed (karat plan "
+            "gold draws the ones worth it)"
         )
     strange = out_of_reach(pool)
     if strange:
@@ -155,9 +157,9 @@ def check_gold(pool: Pool) -> None:
 
 def out_of_reach(pool: Pool) -> str:
     """Whether some documents seem to have had no chance to be drawn, because the gold was drawn for something else."""
-    shown = np.count_nonzero(pool.weight, axis=1)
+    shown, only = np.count_nonzero(pool.weight, axis=1), "only " if len(pool.systems) > 1 else ""
     groups = [
-        (f"documents that only {system} shows", (pool.weight[:, s] != 0) & (shown == 1))
+        (f"documents that {only}{system} shows", pool.matters & (pool.weight[:, s] != 0) & (shown == 1))
         for s, system in enumerate(pool.systems)
     ]
     groups.append(("documents that several systems show and weigh differently", pool.matters & (shown > 1)))
@@ -166,7 +168,7 @@ def out_of_reach(pool: Pool) -> str:
         if abs(stands_for - there) > 5 * max(_spread(pool, mine), 1.0):
             return (
                 f"the gold labels do not fit these runs and this measure: of the {there:,} {name}, they stand for "
-                f"{stands_for:,.0f} by their probabilities; draw gold for this comparison (karat plan gold)"
+                f"{stands_for:,.0f} by their probabilities; draw gold labels for them (karat plan gold)"
             )
     return ""
 
@@ -182,7 +184,7 @@ def _spread(pool: Pool, mine: Bools) -> float:
 
 def reaches_all(pool: Pool) -> bool:
     """Whether the gold sample speaks for the documents that count alike for all systems, too."""
-    alike = ~pool.matters & (pool.weight != 0).any(axis=1)
+    alike = ~pool.matters & pool.counts
     there, stands_for = int(alike.sum()), float(pool.inverse[alike].sum())
     return abs(stands_for - there) <= max(5 * _spread(pool, alike), 1.0) and (stands_for > 0 or not there)
 
@@ -252,7 +254,7 @@ def _degrees_by_document(pool: Pool, change: Floats, chance: Floats) -> Floats:
 
 def notes_on_gold(pool: Pool, weight: float, fixed: bool, unseen: bool, has_scores: bool) -> list[str]:
     """What a reader of the estimate should know about the gold labels."""
-    notes = []
+    notes: list[str] = []
     used = pool.drawn & pool.matters
     if not has_scores:
         notes.append(ONLY_DIFFERENCES)
@@ -270,9 +272,10 @@ def notes_on_gold(pool: Pool, weight: float, fixed: bool, unseen: bool, has_scor
         )
     where = len(np.unique(pool.query[used]))
     if where < FEW and not fixed:
-        notes.append(f"gold labels that count are in {count(where, 'query', 'queries')} only: the interval is a guess")
+        in_few = count(where, "query", "queries")
+        notes.append(Caution(f"gold labels that count are in {in_few} only: the interval is a guess"))
     elif used.sum() < FEW_GOLD and not fixed:
-        notes.append(f"{int(used.sum())} gold labels that count only: the interval is a guess")
+        notes.append(Caution(f"{int(used.sum())} gold labels that count only: the interval is a guess"))
     if weight <= 0:
         notes.append("the labels do not predict the gold labels here: the verdict rests on the gold labels alone")
     if fixed and _known(pool).all():

@@ -20,6 +20,7 @@ from karat.labels import split_gold
 from karat.measures import Judged, Measure, Profile, nDCG
 from karat.measures.topics import UserWeights
 from karat.records import Judgments, LabelsLike, Queries, Runs, RunsLike
+from karat.records.base import count
 from karat.records.runs import several, together
 
 #: What a corrected score rests on, and why there is none where the value is missing.
@@ -101,10 +102,11 @@ def with_corrected(
 ) -> Scores:
     """The same scores with a corrected one beside each; where there is none, the reason."""
     runs, notes = together(lists), list(gold.notes)
-    columns = None if isinstance(calibrate, bool) else further_columns(scorer.labels, calibrate)
+    columns = None if isinstance(calibrate, bool) else further_columns(scorer.given, calibrate)
     queries, lost = _common(scores)
     if lost:
-        notes.append(f"corrected scores are over the {len(queries):,} queries that every system answers")
+        common = count(len(queries), "query", "queries")
+        notes.append(f"corrected scores are over {common}, which every system answers")
     evidence = Evidence.of(runs, queries, scorer.topics, scorer.profile, gold, columns) if queries else None
     rows: list[tuple[object, ...]] = []
     for measure, name in zip(scorer.measures, scores.measures, strict=True):
@@ -115,7 +117,7 @@ def with_corrected(
             judged = scores.queries.pivot("system", index="query", values=name).sort("query")
             values = judged.filter(pl.col("query").is_in(queries)).select(scores.systems).to_numpy()
             made = with_gold(
-                runs, scorer.by(measure), gold, queries, values, calibrated=calibrate is not False, evidence=evidence
+                runs, scorer.by(measure), gold, queries, values, evidence, calibrated=calibrate is not False
             )
             found, why = made.estimates.get("ppi"), made.refused.get("ppi", "")
             notes += made.notes
@@ -137,8 +139,8 @@ def _why_not(measure: Measure, evidence: Evidence | None, pool: Pool | None) -> 
         hidden = np.setdiff1d(np.flatnonzero(~np.isnan(evidence.grade)), evidence.rows(pool.docs))
         if len(hidden):
             return (
-                f"only {len(hidden)} gold labels are of documents that no list shows where it counts, and the best "
-                f"list may hold such: {FEWEST} are needed, so draw more in all"
+                f"{count(len(hidden), 'gold label')} only of documents that no list shows where it counts, and the "
+                f"best list may hold such: {FEWEST} are needed, so draw more in all"
             )
     return NOT_ALL
 

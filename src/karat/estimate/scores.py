@@ -204,5 +204,5 @@ def _number(value: float | None) -> float | None:
 def _rename_note(note: str, names: dict[str, str]) -> str:
     for old, new in names.items():
         if note.startswith(f"{old}: "):
-            return f"{new}: {note.removeprefix(f'{old}: ')}"
+            return type(note)(f"{new}: {note.removeprefix(f'{old}: ')}")
     return note

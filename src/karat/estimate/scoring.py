@@ -19,14 +19,17 @@ from karat.labels.consensus import How
 from karat.measures import ERR, Measure, Profile, Topics, as_measures, match, profile_named
 from karat.measures.topics import UserWeights
 from karat.records import Judgments, Queries, Runs
+from karat.records.result import Caution
 from karat.stats import FEWEST, Resampling, mean_intervals
 
 Floats = npt.NDArray[np.float64]
 
 #: The ends of an interval are the outermost draws but a few, so a handful of draws has none.
 FEWEST_DRAWS = 100
+#: With fewer queries an interval is a guess.
+FEW = 10
 #: Labels with a probability are of documents that were drawn: the rest would count as not relevant.
-OF_A_SAMPLE = (
+OF_A_SAMPLE = Caution(
     "the labels are of a sample (they have a probability): give them as gold labels, beside labels of everything"
 )
 
@@ -56,6 +59,8 @@ class Scorer:
         weights: Queries | None = None,
         user_weights: UserWeights | None = None,
     ) -> None:
+        #: The labels as they were given, with all their columns; `labels` are those that count.
+        self.given = labels
         self.measures = as_measures(measures)
         if not self.measures:
             raise BadInput.at("the measures", expected="at least one, such as nDCG@10", found="none")
@@ -101,6 +106,9 @@ class Scorer:
         ]
         if self.draws and any(row[-1] < FEWEST for row in means):
             notes.append(f"no interval for a mean of fewer than {FEWEST} queries: too few to tell")
+        few = sorted({row[-1] for row in means if FEWEST <= row[-1] < FEW}) if self.draws else []
+        if few:
+            notes.append(Caution(f"{few[0]} queries only: the interval is a guess"))
         return Scores(
             means=pl.DataFrame(
                 means,
@@ -128,6 +136,12 @@ class Scorer:
         notes: list[str] = []
         if any(not measure.diverse for measure in self.measures):
             notes += self.topics.notes
+        diverse = [str(measure) for measure in self.measures if measure.diverse]
+        if diverse and not self.topics.has_subtopics:
+            look = "looks" if len(diverse) == 1 else "look"
+            notes.append(
+                f"{', '.join(diverse)} {look} at subtopics, and the labels have none: each query is taken for one"
+            )
         guessed = self.profile.max_rel is None and self.labels.scale is None
         if guessed and any(isinstance(m, ERR) and m.max_rel is None for m in self.measures):
             top = "none" if self.topics.top is None else f"{self.topics.top:g}"

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from karat.errors import Undefined
 from karat.estimate.estimate import Estimate
+from karat.records.result import Caution
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
@@ -61,7 +62,7 @@ def whole_queries(
     if n < asked and weight == 0.0:
         notes.append("the labels do not predict the gold scores: the verdict rests on the gold queries alone")
     if n < 10:
-        notes.append(f"gold labels for {n} queries only: the interval is a guess")
+        notes.append(Caution(f"gold labels for {n} queries only: the interval is a guess"))
     size = len(systems)
     df = np.full((size, size), n - 1.0)
     estimate = Estimate.of_values("ppi", systems, values, df=df, n_gold=n_gold, notes=tuple(notes))

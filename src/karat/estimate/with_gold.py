@@ -23,7 +23,7 @@ from karat.estimate.pool import Pool
 from karat.estimate.ppi import powered
 from karat.estimate.scoring import Scorer
 from karat.judges.error_model import ErrorModel
-from karat.measures import Linear, Measure, is_linear
+from karat.measures import Linear, Measure, is_linear, nDCG
 from karat.records import Runs
 from karat.records.base import count
 
@@ -46,27 +46,22 @@ def with_gold(
     gold: Gold,
     queries: list[str],
     judged: Floats,
+    evidence: Evidence | None,
     *,
     fixed: bool = False,
     model: ErrorModel | None = None,
     calibrated: bool = True,
-    columns: pl.DataFrame | None = None,
-    evidence: Evidence | None = None,
 ) -> WithGold:
     """Corrected scores of these queries; `judged` are the scores by the labels as they are, a row per query.
 
-    Where `calibrated`, the gold labels also teach what a label of this judge is worth, with further `columns` of the
-    documents if there are any. With an error `model` of several judges, its expected grade is one
-    of them. `evidence` is what was laid out for another measure of the same runs.
+    Where `calibrated`, the gold labels also teach what a label of this judge is worth, by the `evidence`, which
+    measures of the same runs share. Where not, an error `model` of several judges predicts, if there is one.
     """
     measure = scorer.measures[0]
-    if measure.diverse:
+    if measure.diverse or evidence is None:
         none = f"{measure} looks at subtopics, and gold labels of documents say nothing about those"
         return WithGold(refused=dict.fromkeys(["ppi", "inversion", "inversion-independent"], none))
-    if model is not None:
-        columns = _expected_grade(model, columns)
-    evidence = evidence or Evidence.of(runs, queries, scorer.topics, scorer.profile, gold, columns)
-    notes = []
+    notes = list(evidence.notes) if calibrated else []
     if calibrated and not evidence.enough:
         calibrated = False
         few = f"gold labels of one grade, or fewer than {FEWEST}, do not tell how the judge errs"
@@ -78,11 +73,13 @@ def with_gold(
         else:
             methods = {"ppi": lambda: _without_sums(runs, scorer, pool, evidence, calibrated, fixed)} | _no_sum(measure)
         made, refused = _tried(methods)
-        return WithGold(made, refused, pool, (*notes, *_unused(gold, pool.docs, queries, calibrated)))
+        return WithGold(
+            made, refused, pool, (*notes, *_unused(gold, pool.docs, queries, measure if calibrated else None))
+        )
     learned = evidence if calibrated else None
     whole = {"ppi": lambda: by_whole_queries(runs, scorer, gold, queries, judged, learned, fixed=fixed)}
     made, refused = _tried(whole | _no_sum(measure))
-    return WithGold(made, refused, None, tuple(_unused(gold, None, queries)))
+    return WithGold(made, refused, None, (*notes, *_unused(gold, None, queries)))
 
 
 Methods = dict[str, Callable[[], Estimate]]
@@ -94,7 +91,7 @@ def _of_sums(
     """The methods for a measure that is a sum over documents."""
     predicted = pool
     if evidence is not None:
-        predicted = pool.with_predicted(_calibrated_gain(pool, measure, evidence, scorer))
+        predicted = pool.with_predicted(calibrated_gain(pool, measure, evidence, scorer))
     elif model is not None:
         predicted = pool.with_predicted(_expected_gain(pool, measure, model, scorer))
     inverted = cache(lambda: inversion(pool, fixed=fixed))
@@ -135,7 +132,7 @@ def _tried(methods: dict[str, Callable[[], Estimate]]) -> tuple[dict[str, Estima
     return made, refused
 
 
-def _calibrated_gain(pool: Pool, measure: Linear, evidence: Evidence, scorer: Scorer) -> Floats:
+def calibrated_gain(pool: Pool, measure: Linear, evidence: Evidence, scorer: Scorer) -> Floats:
     """The gain to be expected of each document by the calibrated judge; what nobody labelled or drew has none."""
     calibration = evidence.calibration
     gains = calibration.expected(measure.worth(calibration.grades, scorer.topics, scorer.profile))
@@ -143,8 +140,8 @@ def _calibrated_gain(pool: Pool, measure: Linear, evidence: Evidence, scorer: Sc
     return np.where(rows >= 0, gains[rows], 0.0)
 
 
-def _expected_grade(model: ErrorModel, columns: pl.DataFrame | None) -> pl.DataFrame:
-    """The grade that an error model expects of each document, beside further columns."""
+def with_expected_grade(model: ErrorModel, columns: pl.DataFrame | None) -> pl.DataFrame:
+    """Further columns of the documents, and the grade that an error model expects of each."""
     grade = pl.sum_horizontal(pl.col(f"p_{grade:g}") * grade for grade in model.prior)
     expected = model.posterior.select("query", "doc", expected_grade=grade)
     return expected if columns is None else columns.join(expected, on=["query", "doc"], how="full", coalesce=True)
@@ -161,8 +158,10 @@ def _expected_gain(pool: Pool, measure: Linear, model: ErrorModel, scorer: Score
     return np.asarray(known.select(columns).fill_null(0.0).to_numpy() @ gains, dtype=np.float64)
 
 
-def _unused(gold: Gold, shown_docs: pl.DataFrame | None, queries: list[str], calibrated: bool = False) -> list[str]:
-    """Gold labels that say nothing about this comparison: of other queries, or of documents that nobody shows."""
+def _unused(
+    gold: Gold, shown_docs: pl.DataFrame | None, queries: list[str], taught: Measure | None = None
+) -> list[str]:
+    """Gold labels of other queries, or of documents that nobody shows; the latter teach about the judge, if asked."""
     notes = []
     strangers = gold.frame.filter(~pl.col("query").is_in(queries))
     if strangers.height:
@@ -172,6 +171,7 @@ def _unused(gold: Gold, shown_docs: pl.DataFrame | None, queries: list[str], cal
     inside = gold.frame.filter(pl.col("query").is_in(queries))
     hidden = inside.join(shown_docs, on=["query", "doc"], how="anti")
     if hidden.height:
-        serve = "serve to learn how the judge errs, and for the best list of nDCG" if calibrated else "left aside"
+        serve = "left aside" if taught is None else "used to learn how the judge errs"
+        serve += ", and for the best list" if isinstance(taught, nDCG) else ""
         notes.append(f"{count(hidden.height, 'gold label')} of documents that no list shows where it counts: {serve}")
     return notes

@@ -75,7 +75,7 @@ class Format:
 FORMATS: Registry[Format] = Registry("format", "karat.formats", home="karat.formats")
 
 
-def add_format(format: Format, owner: str) -> None:  # noqa: A002
+def add_format(format: Format, owner: str) -> None:
     """Register a format; `owner` is the module that defines it."""
     FORMATS.register(format.name, format, owner)
 

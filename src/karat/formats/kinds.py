@@ -32,7 +32,7 @@ _SCHEMAS: list[tuple[str, Schema]] = [
 ]
 
 
-def kind_of(path: str, format: str | None = None) -> str:  # noqa: A002
+def kind_of(path: str, format: str | None = None) -> str:
     """What a file holds, told from its columns.
 
     A table is of the first kind whose required columns it has, the most demanding kinds first; a TREC file with

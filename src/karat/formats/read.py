@@ -57,7 +57,7 @@ def read_judgments(
     scale: Scale | str | None = None,
     drop_bad_labels: bool = False,
     time_format: str | None = None,
-    format: str | None = None,  # noqa: A002
+    format: str | None = None,
 ) -> Judgments:
     """Judgments from a file: TREC qrels, CSV, TSV, JSON lines, Parquet, or Quepid's; `-` is standard input.
 
@@ -72,7 +72,7 @@ def read_judgments(
     return Judgments.check(frame, scale=scale, source=source, drop_bad_labels=drop_bad_labels, time_format=time_format)
 
 
-def read_runs(path: PathLike, *, ranks: bool = True, format: str | None = None) -> Runs:  # noqa: A002
+def read_runs(path: PathLike, *, ranks: bool = True, format: str | None = None) -> Runs:
     """Runs from a file: TREC's six columns, CSV, TSV, JSON lines or Parquet; `-` is standard input."""
     found = _read(path, Runs, format, ranks)
     return found if isinstance(found, Runs) else Runs.check(found[0], system=File(str(path)).stem, source=found[1])
@@ -82,27 +82,27 @@ def read_preferences(
     path: PathLike,
     *,
     time_format: str | None = None,
-    format: str | None = None,  # noqa: A002
+    format: str | None = None,
 ) -> Preferences:
     """Side-by-side preferences from CSV, TSV, JSON lines or Parquet; times as `read_judgments` takes them."""
     frame, source = _rows(path, Preferences.schema, format)
     return Preferences.check(frame, source=source, time_format=time_format)
 
 
-def read_clicks(path: PathLike, *, format: str | None = None) -> Clicks | ClickLog:  # noqa: A002
+def read_clicks(path: PathLike, *, format: str | None = None) -> Clicks | ClickLog:
     """Click counts, or a log with a column `clicked`, from CSV, TSV, JSON lines or Parquet."""
     frame, source = _rows(path, Clicks.schema, format)
     log = {"clicked", "click"} & {name.strip().lower() for name in frame.columns}
     return (ClickLog if log else Clicks).check(frame, source=source)
 
 
-def read_queries(path: PathLike, *, format: str | None = None) -> Queries:  # noqa: A002
+def read_queries(path: PathLike, *, format: str | None = None) -> Queries:
     """Queries from the Web Track's XML (with subtopics), CSV, TSV, JSON lines or Parquet."""
     found = _read(path, Queries, format)
     return found if isinstance(found, Queries) else Queries.check(found[0], source=found[1])
 
 
-def read_subtopics(path: PathLike, *, format: str | None = None) -> Queries:  # noqa: A002
+def read_subtopics(path: PathLike, *, format: str | None = None) -> Queries:
     """Subtopics with weights: the Web Track's XML, or a table of query, subtopic, weight."""
     found = _read(path, Queries, format, schema=SUBTOPICS)
     if isinstance(found, Queries):
@@ -128,25 +128,25 @@ def read_user_weights(path: PathLike) -> Callable[[int, int], dict[float, float]
     return worth
 
 
-def read_documents(path: PathLike, *, format: str | None = None) -> Documents:  # noqa: A002
+def read_documents(path: PathLike, *, format: str | None = None) -> Documents:
     """Documents from CSV, TSV, JSON lines or Parquet."""
     frame, source = _rows(path, Documents.schema, format)
     return Documents.check(frame, source=source)
 
 
-def read_session_lists(path: PathLike, *, format: str | None = None) -> SessionLists:  # noqa: A002
+def read_session_lists(path: PathLike, *, format: str | None = None) -> SessionLists:
     """The lists that users saw in a session, one row per result, from CSV, TSV, JSON lines or Parquet."""
     frame, source = _rows(path, SessionLists.schema, format)
     return SessionLists.check(frame, source=source)
 
 
-def read_ratings(path: PathLike, *, format: str | None = None) -> Ratings:  # noqa: A002
+def read_ratings(path: PathLike, *, format: str | None = None) -> Ratings:
     """Users' ratings of whole sessions, one row each, from CSV, TSV, JSON lines or Parquet."""
     frame, source = _rows(path, Ratings.schema, format)
     return Ratings.check(frame, source=source)
 
 
-def read_comments(path: PathLike, *, format: str | None = None) -> pl.DataFrame:  # noqa: A002
+def read_comments(path: PathLike, *, format: str | None = None) -> pl.DataFrame:
     """Comments with `reason` (or `comment`) and whatever else is known of them, as a table."""
     frame, _ = _rows(path, COMMENTS, format)
     return frame.rename(COMMENTS.rename(frame.columns))

@@ -15,7 +15,7 @@ from karat.records.base import count, repeats
 SPREADSHEETS = (".xlsx", ".xls", ".ods", ".doc", ".docx", ".pdf", ".html", ".zip", ".bz2", ".xz")
 
 
-def write(records: Records, path: PathLike, format: str | None = None) -> list[str]:  # noqa: A002
+def write(records: Records, path: PathLike, format: str | None = None) -> list[str]:
     """Write records to a file; returns what the format could not hold, in words.
 
     The format follows the name's ending (.csv, .tsv, .jsonl, .parquet, .json for a Quepid book; anything else

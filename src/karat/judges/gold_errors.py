@@ -174,7 +174,7 @@ def gold_regression(
         sure += [(str(group), t, b, p) for t, b, p in zip(fit.names[1:], fit.coefficients[1:], fit.p[1:], strict=True)]
     clear = sorted((row for row in sure if row[3] < 0.05), key=lambda row: row[3])
     what = {"error": "the error", "label": "the label", "gold": "gold"}[target]
-    said = [f"for {called(group)}, {term} adds {b:+.2g} to {what}" for group, term, b, _ in clear[:3]]
+    said = [f"for {called(group)}, {term} adds {b:+z.2g} to {what}" for group, term, b, _ in clear[:3]]
     finding = "; ".join(said) or f"no feature has an effect on {what} beyond chance"
     if not any(np.isfinite(row[3]) for row in sure):
         finding = f"the labels are too few, or too much alike, to tell what features do to {what}"
@@ -220,6 +220,6 @@ def _said(row: dict[str, float]) -> str:
     if abs(error) < 0.005:
         by = f"{does(group, 'equal')} gold on average"
     if not np.isnan(row["error_low"]):
-        by += f" ({row['error_low']:+.2f} to {row['error_high']:+.2f})"
+        by += f" ({row['error_low']:+z.2f} to {row['error_high']:+z.2f})"
     right = f"right in {percent(row['correct'])} of {count(int(row['n']), 'label')}"
     return f"{called(group)} {by} and {does(group, 'be')} {right}"

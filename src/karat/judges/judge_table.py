@@ -228,8 +228,8 @@ def _finding(table: _Table, signal: Signal, lenient: Leniency) -> str:
         return f"{finding}, and none is clearly lenient or strict."
     mean = np.where(lenient.clear, lenient.mean, 0.0)
     most, least = int(mean.argmax()), int(mean.argmin())
-    ends = [f"the most lenient is {table.name(most)} ({mean[most]:+.2f} of a grade)"] if mean[most] > 0 else []
-    ends += [f"the strictest is {table.name(least)} ({mean[least]:+.2f} of a grade)"] if mean[least] < 0 else []
+    ends = [f"the most lenient is {table.name(most)} ({mean[most]:+z.2f} of a grade)"] if mean[most] > 0 else []
+    ends += [f"the strictest is {table.name(least)} ({mean[least]:+z.2f} of a grade)"] if mean[least] < 0 else []
     return f"{finding}; {' and '.join(ends)}."
 
 

@@ -100,6 +100,11 @@ class Topics:
             _user_weights=user_weights,
         )
 
+    @property
+    def has_subtopics(self) -> bool:
+        """Whether some label is of a subtopic."""
+        return "subtopic" in self._labels.columns and self._labels["subtopic"].is_not_null().any()
+
     def known(self, gains: Gains) -> Gains:
         """The gains as a table where they are estimated from how users disagree."""
         estimate = self._user_weights

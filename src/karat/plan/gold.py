@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,15 +11,16 @@ import polars as pl
 
 from karat.errors import BadInput, Undefined
 from karat.estimate import Scorer
-from karat.estimate.evidence import Evidence
-from karat.estimate.gold_pool import in_the_best_list, pool_for, stand_in
+from karat.estimate.evidence import Evidence, further_columns
+from karat.estimate.gold_pool import pool_for, stand_in
 from karat.estimate.gold_sample import Gold
 from karat.estimate.pool import Pool, shown
 from karat.estimate.ppi import out_of_reach
 from karat.labels import split_gold
-from karat.measures import ERR, RR, Measure, Profile, as_measures, is_linear, nDCG, profile_named
+from karat.measures import Measure, Profile, as_measures, is_linear, nDCG, profile_named
 from karat.plan.gold_plan import GoldPlan as GoldPlan
 from karat.plan.second_round import as_many_uniform, chances, guessed_chances, joint_probabilities
+from karat.plan.sizes import FLOOR, sizes
 from karat.records import Judgments, LabelsLike, Runs, RunsLike
 from karat.records.base import count
 from karat.records.runs import joined
@@ -27,16 +29,10 @@ from karat.stats.draw import draw
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 
-#: No document that counts is less likely to be drawn than this share of the average: a rare one would weigh too much.
-FLOOR = 0.2
 #: The share of the gold labels that is drawn from all documents alike, for later comparisons with other systems.
 UNIFORM = 0.0
 #: Of documents that a system does not show, so many gold labels tell what its best list may hold.
 ENOUGH_HIDDEN = 25
-#: For one system's nDCG a document of the best list counts this share of what it counts in the system's own list.
-IDEAL = 0.5
-#: A document at the same rank of all lists counts this share of its weight for measures of users who stop.
-SAME_RANK = 0.3
 #: What a pilot says of one label is tempered by so many labels of the average kind.
 FEW = 5
 
@@ -48,6 +44,7 @@ def plan_gold(
     n: int = 300,
     *,
     pilot: Any = None,
+    calibrate: bool | Sequence[str] = True,
     uniform: float = UNIFORM,
     floor: float = FLOOR,
     profile: str | Profile = "trec_eval",
@@ -64,11 +61,11 @@ def plan_gold(
     (6, ['y', 'z'])
 
     The probability of a document is in proportion to how differently the systems weigh it times how far its label may
-    be off: as calibrated on the `pilot`, earlier gold labels; alike for all without one. It is capped at 1, and
-    not below `floor` times the average wherever the systems differ. The share `uniform` goes to all documents alike, so
-    that the labels can serve other comparisons. One system alone is for its own score: what it shows counts by its
-    rank. Measures such as AP, which gold labels of single documents cannot correct, need `plan_gold_queries`. With
-    `complete`, queries that a run misses count as empty lists.
+    be off: as calibrated on the `pilot`, earlier gold labels (`calibrate` is as in `compare`); alike for all without
+    one. It is capped at 1, and not below `floor` times the average wherever the systems differ. The share `uniform`
+    goes to all documents alike, so that the labels can serve other comparisons. One system alone is for its own score:
+    what it shows counts by its rank. Measures such as AP, which gold labels of single documents cannot correct, need
+    `plan_gold_queries`. With `complete`, queries that a run misses count as empty lists.
 
     With a pilot, `n` new documents are drawn among those without a gold label, and `to_frame` has the labels of both
     rounds with probabilities that go for both together: use it alone.
@@ -80,6 +77,8 @@ def plan_gold(
     for name, share in (("uniform", uniform), ("floor", floor)):
         if not 0 <= share <= 1:
             raise BadInput.at(name, expected="a share from 0 to 1", found=str(share))
+    if pilot is None and not isinstance(calibrate, bool):
+        raise BadInput.at("calibrate", expected="a pilot of gold labels to calibrate on", found="none")
     lists, scorer, queries = _study(labels, runs, one, profile, complete)
     known = None
     if pilot is not None:
@@ -93,18 +92,10 @@ def plan_gold(
             found=str(one),
             remedy="others need whole queries (--whole-queries)",
         )
-    apart = pool.weight - pool.weight.mean(axis=1, keepdims=True) if len(pool.systems) > 1 else pool.weight
-    size = np.sqrt((apart**2).sum(axis=1))
-    size[size < 1e-12] = 0.0
-    if isinstance(one, nDCG) and len(pool.systems) == 1:
-        # Its own score also asks for the best list there could be; a score is below 1, so that counts less.
-        size = np.maximum(size, IDEAL * in_the_best_list(pool, one))
-    if isinstance(one, ERR | RR):
-        # What stands at the same rank counts otherwise where better documents stand above it in one of the lists.
-        size = np.maximum(size, SAME_RANK * pool.weight.max(axis=1))
+    size = sizes(pool, one)
     if not size.any():
         raise Undefined("the systems show the same documents with the same weights: no gold label can tell them apart")
-    error, notes = _error_size(pool, lists, queries, scorer, known)
+    error, notes = _error_size(pool, lists, queries, scorer, known, calibrate)
     worth, open_ = size * error, ~pool.drawn
     counting = open_ & (size > 0)
     if not counting.any():
@@ -228,16 +219,22 @@ def _study(
 
 
 def _error_size(
-    pool: Pool, runs: Runs, queries: list[str], scorer: Scorer, known: Gold | None
+    pool: Pool,
+    runs: Runs,
+    queries: list[str],
+    scorer: Scorer,
+    known: Gold | None,
+    calibrate: bool | Sequence[str],
 ) -> tuple[Floats, list[str]]:
     """How far a document's gain may be off: as the judge calibrated on the pilot has it, or labels like its own."""
     if known is None or not pool.drawn.any():
         return np.ones(len(pool.gold)), ["no pilot: every label is taken to be as likely wrong as any other"]
-    evidence = Evidence.of(runs, queries, scorer.topics, scorer.profile, known)
-    if evidence.enough:
-        return _calibrated_size(pool, evidence, scorer), [
-            f"how far each label may be off is learned from {count(int(pool.drawn.sum()), 'gold label')} of the pilot"
-        ]
+    columns = None if isinstance(calibrate, bool) else further_columns(scorer.given, calibrate)
+    evidence = Evidence.of(runs, queries, scorer.topics, scorer.profile, known, columns)
+    if calibrate is not False and evidence.enough:
+        learned = count(int(pool.drawn.sum()), "gold label")
+        notes = [f"how far each label may be off is learned from {learned} of the pilot", *evidence.notes]
+        return _calibrated_size(pool, evidence, scorer), notes
     squares = (pool.predicted - pool.truth) ** 2 * pool.inverse
     overall = float(squares[pool.drawn].sum() / pool.inverse.sum())
     if overall == 0:

@@ -13,7 +13,7 @@ from karat.errors import BadInput
 from karat.plan.variance import PilotVariance
 from karat.records.base import count
 from karat.records.result import ResultBase, rows_of
-from karat.stats.power import paired_power, queries_needed, sampled_sd, smallest_difference
+from karat.stats.power import paired_power, queries_needed, smallest_difference
 
 #: The shares of gold labels that are looked at when none are asked for.
 SHARES = (0.05, 0.1, 0.2, 0.5, 1.0)
@@ -151,9 +151,7 @@ def _shares(
         looked_at.add(_best_share(spread, cost_query or 0.0, cost_gold or 0.0))
     rows: list[dict[str, Any]] = []
     for share in sorted(looked_at):
-        queries = queries_needed(
-            difference, sampled_sd(spread.sd**2, spread.gold_variance, share), power=power, alpha=alpha
-        )
+        queries = queries_needed(difference, spread.at(share), power=power, alpha=alpha)
         gold = None if spread.pool is None else math.ceil(queries * spread.pool * share - 1e-9)
         cost = None
         if priced and gold is not None:
@@ -167,13 +165,11 @@ def _shares(
 
 
 def _best_share(spread: PilotVariance, cost_query: float, cost_gold: float) -> float:
-    """The share at which (sd^2 + R (1/share - 1)) (cost of a query and its gold labels) is smallest, to two digits."""
-    added, per_query = spread.gold_variance or 0.0, cost_gold * (spread.pool or 0.0)
-    rest = spread.sd**2 - added
-    if rest <= 0 or per_query == 0:
-        return 1.0
-    best = math.sqrt(added * cost_query / (rest * per_query))
-    return float(f"{min(max(best, LEAST_SHARE), 1.0):.2g}")
+    """The share, in percent, at which variance times the cost of a query and its gold labels is smallest."""
+    shares = [percent / 100 for percent in range(round(100 * LEAST_SHARE), 101)]
+    return min(
+        shares, key=lambda share: spread.at(share) ** 2 * (cost_query + cost_gold * (spread.pool or 0.0) * share)
+    )
 
 
 def _curve(
@@ -225,19 +221,29 @@ def _with_gold(row: dict[str, Any]) -> str:
 
 
 def _notes(difference: float, spread: PilotVariance, power: float, alpha: float) -> list[str]:
-    of = "" if spread.queries is None else f", known from {count(spread.queries, 'query', 'queries')} by the labels"
+    known, gold = "", spread.gold
+    there = "" if spread.queries is None else count(spread.queries, "query", "queries")
+    if gold is not None:
+        there += f" and {count(gold.labels, 'gold label')} that count"
+        known = f" in truth, known from {there}"
+    elif spread.queries is not None:
+        known = f", known from {there} by the labels"
     sd = f"{spread.sd:g}" if spread.queries is None else f"{spread.sd:.3g}"
-    notes = [f"paired t test at {alpha:g}; a query's difference has a standard deviation of {sd}{of}"]
+    notes = [f"paired t test at {alpha:g}; a query's difference has a standard deviation of {sd}{known}"]
     if spread.queries is not None:
-        seen = smallest_difference(spread.queries, spread.sd, power=power, alpha=alpha)
-        notes.append(f"the {spread.queries:,} queries there are see a difference of {seen:.2g} or more with that power")
-    if spread.gold_variance is not None:
+        now = math.sqrt(spread.sd**2 + (0.0 if gold is None else gold.now))
+        seen = smallest_difference(spread.queries, now, power=power, alpha=alpha)
+        notes.append(f"the {there} there are see a difference of {seen:.2g} or more with that power")
+    if gold is not None:
+        notes.append("gold labels drawn by karat plan gold, each difference corrected as karat compare --gold does it")
+    elif spread.gold_variance is not None:
         notes.append(
             "gold labels drawn uniformly among the documents that count for one system more than for the other; karat "
-            "plan gold draws those worth it and needs fewer"
+            "plan gold needs as many or fewer"
         )
     elif spread.queries is not None:
         notes.append(
-            f"without gold labels, {difference:g} is a difference as the judges see it; their errors shrink it"
+            f"without gold labels, {difference:g} is a difference as the judges see it; by their errors it may be "
+            "smaller or larger than the true one"
         )
     return [*notes, *spread.notes]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,14 +12,18 @@ import numpy.typing as npt
 from karat.comparison.matrix import Matrix
 from karat.errors import BadInput, Undefined
 from karat.estimate import Scorer
+from karat.estimate.evidence import Evidence, further_columns
 from karat.estimate.gold_pool import pool_for
 from karat.estimate.gold_sample import Gold
+from karat.estimate.one_step import Drawn
 from karat.estimate.pool import Pool
+from karat.estimate.ppi import never_wrong
 from karat.measures import Profile, as_measures, profile_named
-from karat.records import Judgments, LabelsLike, RunsLike
+from karat.plan.gold_spread import GoldSpread, gold_spread
+from karat.records import Judgments, LabelsLike, Runs, RunsLike
 from karat.records.base import count
 from karat.records.runs import several, together
-from karat.stats import totals
+from karat.stats.power import sampled_sd
 
 Floats = npt.NDArray[np.float64]
 
@@ -26,8 +31,6 @@ Floats = npt.NDArray[np.float64]
 FEW = 10
 #: From fewer gold labels than this the judge's errors are a guess.
 FEW_GOLD = 30
-#: The labels' variance is set right by the pilot if that is known to this share of it, or this many errors off.
-SURE, CLEARLY = 0.1, 3.0
 
 
 @dataclass(frozen=True)
@@ -36,8 +39,8 @@ class PilotVariance:
 
     `sd` is the standard deviation of a query's difference, `low` and `high` its interval where it was estimated (from
     `queries` queries). `gold_variance` times (1/share - 1) is what the variance gains when only a share of the
-    documents that matter has a gold label; `pool` is how many documents of a query matter: count for
-    one system more than for the other.
+    documents that matter, drawn uniformly, has a gold label; `gold` knows it for those that `plan_gold` draws. `pool`
+    is how many documents of a query matter: count for one system more than for the other.
     """
 
     sd: float
@@ -48,6 +51,17 @@ class PilotVariance:
     low: float = math.nan
     high: float = math.nan
     notes: tuple[str, ...] = ()
+    gold: GoldSpread | None = None
+
+    def at(self, share: float) -> float:
+        """The standard deviation of a query's corrected difference, a share of what matters having a gold label.
+
+        >>> round(PilotVariance(0.2, gold_variance=0.005).at(0.1), 3)
+        0.292
+        """
+        if self.gold is None:
+            return sampled_sd(self.sd**2, self.gold_variance or 0.0, share)
+        return math.sqrt(self.sd**2 + self.gold.adds(share))
 
 
 def pilot_variance(
@@ -56,6 +70,7 @@ def pilot_variance(
     measure: object,
     *,
     gold: LabelsLike | None = None,
+    calibrate: bool | Sequence[str] = True,
     profile: str | Profile = "trec_eval",
 ) -> PilotVariance:
     """The spread of the differences of two systems, by the labels there are and a pilot of gold labels.
@@ -66,83 +81,79 @@ def pilot_variance(
     >>> round(pilot_variance(labels, {"a": a, "b": b}, "P@1").sd, 3)
     0.452
 
-    The standard deviation is by the labels as they are. A judge who errs makes it too large, or too small; the pilot's
-    gold labels set it right where there are enough of them, as fewer would add more by chance than they mend. They
-    also tell what a missing gold label costs, with the judge weighted as `powered` weighs it.
+    Without gold labels the standard deviation is by the labels as they are. A judge who errs makes it too large, or too
+    small. With gold labels it is that of true differences, as the calibrated judge expects them where there is no gold
+    label, and what a missing gold label costs is what `compare` leaves to chance with this judge, calibrated alike.
     """
     measures = as_measures(measure)
     if len(measures) != 1:
         raise BadInput.at("the plan", expected="one measure", found=str(len(measures)))
-    lists = several(runs)
-    scorer = Scorer(Judgments.of(labels), measures, profile=profile_named(profile), draws=0)
+    if gold is None and not isinstance(calibrate, bool):
+        raise BadInput.at("calibrate", expected="gold labels to calibrate on", found="none", remedy="give --gold")
+    lists, given = several(runs), Judgments.of(labels)
+    scorer = Scorer(given, measures, profile=profile_named(profile), draws=0)
     matrix = Matrix.of(scorer, lists)
     if len(matrix.systems) != 2:
         raise BadInput.at("the plan", expected="two systems", found=", ".join(matrix.systems))
-    sd, low, high = _sd(matrix.values[:, 1] - matrix.values[:, 0])
-    queries, notes = len(matrix.queries), list(matrix.notes)
-    if queries < FEW:
-        notes.append(f"the spread is known from {count(queries, 'query', 'queries')} only: the plan is a guess")
-    gold_variance = pool = None
-    golden = None if gold is None else Gold.of(Judgments.of(gold))
-    docs = pool_for(together(lists), list(matrix.queries), scorer.by(measures[0]), golden)
-    if docs is not None:
-        pool = float(docs.matters.sum()) / queries
-        if golden is not None:
-            gold_variance = gold_variance_of(docs)
-            factor = _set_right(docs)
-            sd, low, high = factor * sd, factor * low, factor * high
-            if factor == 1.0:
-                notes.append("the standard deviation is by the labels as they are: the pilot is too small to mend it")
-            used = int((docs.drawn & docs.matters).sum())
-            notes += golden.notes
-            if used < FEW_GOLD:
-                notes.append(f"the judge's errors are known from {count(used, 'gold label')} only: the plan is a guess")
-    elif gold is not None:
+    queries, notes = list(matrix.queries), list(matrix.notes)
+    if len(queries) < FEW:
+        notes.append(f"the spread is known from {count(len(queries), 'query', 'queries')} only: the plan is a guess")
+    together_, golden = together(lists), None if gold is None else Gold.of(Judgments.of(gold))
+    docs = pool_for(together_, queries, scorer.by(measures[0]), golden) if len(queries) > 1 else None
+    known, spread = None, None
+    if golden is not None and docs is not None:
+        columns = None if isinstance(calibrate, bool) else further_columns(given, calibrate)
+        evidence = Evidence.of(together_, queries, scorer.topics, scorer.profile, golden, columns)
+        learned = evidence if calibrate is not False and evidence.enough else None
+        known = gold_spread(together_, scorer, docs, learned)
+        spread = _expected(together_, scorer, docs, evidence) if evidence.enough else None
+        notes += [*golden.notes, *(evidence.notes if learned else ()), *_on_gold(docs, spread)]
+    elif gold is not None and len(queries) > 1:
         raise Undefined(
             f"{measures[0]} cannot be corrected from gold labels of single documents, so they do not tell how many are "
             "needed; plan with nDCG, P, DCG, RBP, RR or ERR, or without gold labels"
         )
-    return PilotVariance(sd, gold_variance, pool, str(measures[0]), queries, low, high, tuple(notes))
+    sd, low, high = _sd((matrix.values[:, 1] - matrix.values[:, 0])[:, None] if spread is None else spread)
+    return PilotVariance(
+        sd,
+        None if known is None else known.variance,
+        None if docs is None else float(docs.matters.sum()) / len(queries),
+        str(measures[0]),
+        len(queries),
+        low,
+        high,
+        tuple(notes),
+        known,
+    )
 
 
-def gold_variance_of(pool: Pool) -> float:
-    """What the judge's errors add to the variance of a query's difference, times (1/share - 1), from a pilot.
-
-    The sum over a query's documents of squared difference in weight times squared error of the predicted gain, with
-    the prediction scaled so that this is smallest.
-    """
-    used = pool.drawn & pool.matters
-    if used.sum() < 2:
-        found = count(int(used.sum()), "gold label")
-        raise Undefined(f"{found} on the documents that tell the systems apart: at least 2 are needed")
-    size = (pool.weight[:, 1] - pool.weight[:, 0]) ** 2 * pool.inverse
-    spread = float((size * pool.predicted**2).sum())
-    weight = float((size * pool.predicted * pool.truth).sum()) / spread if spread > 0 else 1.0
-    return float((size * (pool.truth - weight * pool.predicted) ** 2).sum()) / len(pool.queries)
+def _expected(runs: Runs, scorer: Scorer, pool: Pool, evidence: Evidence) -> Floats:
+    """Differences by query (rows) under grades drawn from the calibrated judge (columns), gold grades where known."""
+    drawn = Drawn.of(runs, scorer, evidence, np.flatnonzero(~np.isnan(evidence.grade)))
+    scores = np.vstack([np.zeros(drawn.draws.shape[1]), drawn.scores()])
+    # The number of each query's list, 0 where a system has none.
+    a, b = drawn.by_query(np.arange(1.0, len(scores)), pool.queries).astype(np.int64).T
+    return np.asarray(scores[b] - scores[a])
 
 
-def _set_right(pool: Pool) -> float:
-    """By what to multiply the labels' standard deviation to have that of true differences; 1 where nobody knows.
-
-    The true difference is the labels' and their error's. What the error adds to the variance is estimated from the
-    pilot, less what the drawing of the pilot itself adds.
-    """
-    delta, queries = pool.weight[:, 1] - pool.weight[:, 0], len(pool.queries)
-    error = delta * (pool.truth - pool.predicted)
-    labels = totals(pool.query, delta * pool.predicted, queries)
-    off = totals(pool.query, error * pool.inverse, queries)
-    drawing = totals(pool.query, error**2 * np.maximum(pool.inverse**2 - pool.inverse, 0.0), queries)
-    labels, off = labels - labels.mean(), off - off.mean()
-    adds = 2 * labels * off + off**2 - drawing
-    variance, more = float((labels**2).mean()), float(adds.mean())
-    unsure = float(adds.std(ddof=1)) / math.sqrt(queries)
-    if variance <= 0 or not (unsure <= SURE * variance or abs(more) > CLEARLY * unsure):
-        return 1.0
-    return math.sqrt(min(max(1 + more / variance, 0.25), 4.0))
+def _on_gold(pool: Pool, spread: Floats | None) -> list[str]:
+    """What a reader should know about the pilot."""
+    notes, used = [], int((pool.drawn & pool.matters).sum())
+    if spread is None:
+        notes.append("the standard deviation is by the labels as they are: the pilot is too small to mend it")
+    if never_wrong(pool):
+        notes.append(
+            f"none of the {used:,} gold labels that count contradicts the judge: the plan allows for one error"
+        )
+    if used < FEW_GOLD:
+        notes.append(f"the judge's errors are known from {count(used, 'gold label')} only: the plan is a guess")
+    return notes
 
 
 def _sd(differences: Floats) -> tuple[float, float, float]:
-    """The standard deviation with its 95 % interval, on the scale of logarithms.
+    """The standard deviation over queries (rows) with its 95 % interval, on the scale of logarithms.
+
+    Several columns are as many ways in which the truth may be: their variances are averaged.
 
     The error is the larger of what the normal distribution and what the fourth moment say, because the latter is itself
     too small by chance with few queries.
@@ -152,8 +163,8 @@ def _sd(differences: Floats) -> tuple[float, float, float]:
     n = len(differences)
     if n < 2:
         raise Undefined(f"the systems and the labels share {count(n, 'query', 'queries')}: their spread cannot be told")
-    away = differences - differences.mean()
-    variance = float((away**2).sum()) / (n - 1)
+    away = differences - differences.mean(axis=0)
+    variance = float((away**2).sum(axis=0).mean()) / (n - 1)
     if variance <= 1e-24:
         raise Undefined(
             "the two systems differ by the same on every query: how far differences vary cannot be told; "

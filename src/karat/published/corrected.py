@@ -12,6 +12,7 @@ import polars as pl
 
 from karat.published.accuracy import Accuracy
 from karat.published.observed import Observed
+from karat.records.base import count
 from karat.records.number_format import decimals
 from karat.records.result import ResultBase, rows_of
 from karat.stats import Resampling
@@ -66,7 +67,8 @@ class Corrected(ResultBase):
         if self.value != self.possible:
             value = f"comes out at {self.value:.{places}f}, which no score can be"
         return (
-            f"Corrected for the judges' errors the score {value} ({interval}); {seen} over {self.observed.n:,} queries."
+            f"Corrected for the judges' errors the score {value} ({interval}); {seen} over "
+            f"{count(self.observed.n, 'query', 'queries')}."
         )
 
     def to_frame(self) -> pl.DataFrame:

@@ -12,6 +12,7 @@ from karat.errors import BadInput
 from karat.published.accuracy import ROUGH, Accuracy
 from karat.published.observed import Observed
 from karat.records import Result
+from karat.records.base import count
 from karat.stats.correction import corrected
 
 #: More queries than anybody will ever run.
@@ -80,7 +81,7 @@ def needed(
     how = "of the same queries" if sd_difference is not None else "of each system"
     said = (
         f"A true difference of {difference:g} shows at {100 * level:g} % with power {power:g} from "
-        f"{queries:,} queries ({how}) with the gold labels there are."
+        f"{count(queries, 'query', 'queries')} ({how}) with the gold labels there are."
         if queries is not None
         else f"No number of queries shows a true difference of {difference:g}: the gold labels are too few."
     )

@@ -100,7 +100,7 @@ def in_words(frame: pl.DataFrame, scale: Scale | None) -> pl.DataFrame:
 def _in_words(value: Any, words: Mapping[str, str]) -> str | None:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return None
-    said = value if isinstance(value, str) else f"{value:g}"
+    said = value if isinstance(value, str) else f"{value:zg}"
     return words.get(said, said)
 
 
@@ -126,7 +126,7 @@ def cell(row: Mapping[str, Any], name: str, places: int) -> tuple[str, str]:
         return "<0.001" if value < 0.001 else f"{value:.3f}", ""
     if name in COSTS:
         return f"{value:,.10g}", ""
-    return f"{value:g}" if name in WHOLE else figure(value, places), ""
+    return f"{value:zg}" if name in WHOLE else figure(value, places), ""
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,17 @@ from karat.records.scale import Scale
 MOST_ROWS, MOST_COLUMNS = 40, 8
 
 
+class Caution(str):
+    """A note that may change the verdict: few queries, few gold labels, errors that favour a system.
+
+    >>> notes = ("ties in score", Caution("9 queries only"))
+    >>> [note for note in notes if isinstance(note, Caution)]
+    ['9 queries only']
+    """
+
+    __slots__ = ()
+
+
 class ResultBase:
     """What all results offer: `finding`, `notes`, `to_frame()`, `to_dict()`, `plot()`, and a table in a notebook."""
 

@@ -32,7 +32,7 @@ class Interval:
         return 1 if self.low > 0 else -1 if self.high < 0 else 0
 
     def __str__(self) -> str:
-        return f"{self.low:+.3f} to {self.high:+.3f}"
+        return f"{self.low:+z.3f} to {self.high:+z.3f}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,17 +79,17 @@ class Told:
         if plain is None or chosen is None:
             return ""
         shown = chosen.direction if self._shown_among_all() else 0
-        ends = f"{self.b} less {self.a}: {plain.value:+.3f}, {self.found.level * 100:g} % interval {plain}"
+        ends = f"{self.b} less {self.a}: {plain.value:+z.3f}, {self.found.level * 100:g} % interval {plain}"
         if plain.direction == shown:
             return f"Taken as they are, the labels say the same ({ends})."
         return (
             f"Taken as they are, the labels would say that {self._words(plain.direction)} ({ends}); "
-            f"with gold labels, {self._words(shown)} ({chosen.value:+.3f}, {chosen})."
+            f"with gold labels, {self._words(shown)} ({chosen.value:+z.3f}, {chosen})."
         )
 
     def against_truth(self, truth: float) -> str:
         """Whether the planted truth lies in each interval, in words."""
-        said = f"This study is simulated in part: the true difference of {self.b} less {self.a} is {truth:+.3f}."
+        said = f"This study is simulated in part: the true difference of {self.b} less {self.a} is {truth:+z.3f}."
         for method, who in (("plain", "labels as they are"), (self.found.method, "corrected labels")):
             interval = None if who == "corrected labels" and method == "plain" else self.by(method)
             if interval is not None:

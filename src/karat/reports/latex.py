@@ -105,10 +105,10 @@ def scores_table(scores: Scores, tested: Sequence[Comparison] = ()) -> str:
             columns[measure] = _column(plain, mine if corrected is None else {})
     systems = right[first]["system"].to_list() if first in right else scores.best_first()
     lines = [" & ".join([cell(name), *(column[name] for column in columns.values())]) + r" \\" for name in systems]
-    n = sorted({int(count) for count in scores.means["n"]})
-    queries = f"{n[0]:,}" if len(n) == 1 else f"{n[0]:,} to {n[-1]:,}"
+    n = sorted({int(number) for number in scores.means["n"]})
+    queries = count(n[0], "query", "queries") if len(n) == 1 else f"{n[0]:,} to {n[-1]:,} queries"
     labels = "by the labels as they are" + (" and, where it says so, corrected with gold labels" if right else "")
-    caption = f"Mean scores over {queries} queries with {scores.level * 100:g} % intervals, {labels}; highest in bold."
+    caption = f"Mean scores over {queries} with {scores.level * 100:g} % intervals, {labels}; highest in bold."
     if tested:
         caption += _about_stars(scores, shown, tests, right)
     return _table("scores", caption, "l" + "r" * len(columns), ["System", *columns], lines)
@@ -171,7 +171,7 @@ def pairs_table(comparison: Comparison) -> str:
         p, holm = row["p"], row["holm"]
         places = decimals(row["low"], row["high"])
         ends = "" if math.isnan(row["low"]) else _ends(row, "+", places)
-        difference = f"${row['difference']:+.{places}f}{mark(holm)}{ends}$"
+        difference = f"${row['difference']:+z.{places}f}{mark(holm)}{ends}$"
         counts = f"{row['wins']:,}/{row['ties']:,}/{row['losses']:,}"
         names = [cell(row["b"]), escaped(row["a"])]
         lines.append(" & ".join([*names, difference, _p(p), _p(holm), counts]) + r" \\")

@@ -8,12 +8,13 @@ from html import escape
 from pathlib import Path
 
 from karat.comparison import Comparison
-from karat.errors import KaratError
+from karat.errors import BadInput, KaratError
 from karat.estimate import Scores, score
 from karat.judges.llm.asked import known_llms
 from karat.measures import as_measures
 from karat.records import PathLike
 from karat.records.base import count
+from karat.records.result import Caution
 from karat.reports.context import context_section
 from karat.reports.figure import Figure
 from karat.reports.grade_weights import worth_section
@@ -23,11 +24,12 @@ from karat.reports.latex import latex_tables
 from karat.reports.llm import llm_section
 from karat.reports.next_steps import next_section
 from karat.reports.page import page
+from karat.reports.query_groups import query_groups
 from karat.reports.scores import scores_section
 from karat.reports.section import Section
 from karat.reports.users import users_section
 from karat.reports.verdict import comparison, each_measure, verdict_section
-from karat.reports.warnings import is_grave, warnings_of
+from karat.reports.warnings import warnings_of
 from karat.study import Study
 
 #: What is scored beside the measure that decides.
@@ -92,6 +94,7 @@ def report(
     measure: str | None = None,
     measures: Sequence[str] = BESIDE,
     group: str | None = None,
+    by: Sequence[str] = (),
     difference: float = 0.02,
     gold: int = 300,
     draws: int = 1000,
@@ -101,7 +104,8 @@ def report(
     """A report of all that the study (or its folder) allows; what it does not allow is said in one line each.
 
     `measure` decides (nDCG@10 unless named); `group` names the judges whose labels score the systems, all
-    of them by their median otherwise. `difference` is the one worth seeing, `gold` the number of labels to plan for.
+    of them by their median otherwise. `by` are columns of the queries, or length or question: the verdict on each group
+    of them. `difference` is the one worth seeing, `gold` the number of labels to plan for.
     `progress` gets the names of the parts and gives them back one by one.
     """
     study = study if isinstance(study, Study) else Study.load(study)
@@ -110,6 +114,10 @@ def report(
     wanted = list(dict.fromkeys(wanted))
     if group is not None:
         study.of_group(group)  # a name mistyped should not cost the work on the rest
+    if isinstance(by, str):
+        raise BadInput.at("by", expected="a list of columns", found=f'"{by}"')
+    for column in by:
+        query_groups(study, column)
     found: list[Comparison] = []
     scored: list[Scores] = []
 
@@ -119,7 +127,7 @@ def report(
 
     def verdict() -> Section:
         found.append(comparison(study, deciding, group, seed))
-        return verdict_section(found[0], study, group, seed)
+        return verdict_section(found[0], study, group, seed, by)
 
     makers: dict[str, Callable[[], Section]] = {
         "verdict": verdict,
@@ -139,7 +147,8 @@ def report(
         except KaratError as error:
             made = Section((f"Not in this report: {str(error).rstrip('.')}.",))
         # What several sections would note, on the labels that all use, is noted by the first.
-        notes = tuple(note for note in made.notes if note not in told and not (name == "verdict" and is_grave(note)))
+        beside = Caution if name == "verdict" else ()  # what stands beside the verdict already
+        notes = tuple(note for note in made.notes if note not in told and not isinstance(note, beside))
         told.update(made.notes)
         sections.append(replace(made, name=name, title=QUESTIONS[name], notes=notes))
     headline, reason = _headline(found, scored, sections)

@@ -10,10 +10,12 @@ import polars as pl
 from karat.comparison import Comparison
 from karat.comparison import compare as compared
 from karat.comparison import moved as moved_most
+from karat.comparison.comparer import Comparer
 from karat.errors import KaratError, Undefined
 from karat.estimate import score
 from karat.records import Judgments, Runs
 from karat.reports.headline_pair import Told
+from karat.reports.query_groups import groups_section
 from karat.reports.section import Section, Table
 from karat.reports.verdict_figures import by_group, by_query, methods_figure
 from karat.study import Study
@@ -52,7 +54,7 @@ def _turned(frame: pl.DataFrame) -> pl.DataFrame:
     other = {one: two for pair in OPPOSITE for one, two in (pair, pair[::-1])}
     minus = ("difference", "low", "high", "effect")
     return frame.select(
-        (-pl.col(other.get(name, name)) if name in minus else pl.col(other.get(name, name))).alias(name)
+        (0.0 - pl.col(other.get(name, name)) if name in minus else pl.col(other.get(name, name))).alias(name)
         for name in frame.columns
     )
 
@@ -68,9 +70,12 @@ def _best_first(labels: Judgments, runs: list[Runs], gold: Judgments | None, mea
 def each_measure(study: Study, measures: Sequence[str], group: str | None, seed: int) -> list[Comparison]:
     """The comparison by each measure, systems in the order of the runs; none by a measure that these labels refuse."""
     found, runs = [], [run for runs_of in study.runs for run in each_system(runs_of)]
-    for measure in measures if len(runs) > 1 else ():
+    if len(runs) < 2:
+        return []
+    comparer = Comparer(study.of_group(group), runs, gold=study.gold, draws=100, seed=seed)
+    for measure in measures:
         try:
-            found.append(compared(study.of_group(group), runs, measure, gold=study.gold, draws=100, seed=seed))
+            found.append(comparer.by(measure))
         except KaratError:
             continue
     return found
@@ -81,8 +86,8 @@ def each_system(runs: Runs) -> list[Runs]:
     return [Runs(runs.frame.filter(pl.col("system") == name), runs.notes) for name in runs.systems]
 
 
-def verdict_section(found: Comparison, study: Study, group: str | None, seed: int) -> Section:
-    """The verdict with its interval, and what the labels taken as they are would have said."""
+def verdict_section(found: Comparison, study: Study, group: str | None, seed: int, by: Sequence[str] = ()) -> Section:
+    """The verdict with its interval, what the labels taken as they are would have said, and groups of queries."""
     told = Told.of(found)
     said = [told.naive_against_corrected()]
     truth = None if study.truth is None else study.truth.difference(found.measure, told.a, told.b)
@@ -90,9 +95,9 @@ def verdict_section(found: Comparison, study: Study, group: str | None, seed: in
         said.append(told.against_truth(truth))
     figures = [methods_figure(found, study.truth)] if found.methods.height else []
     notes = found.notes
+    pair = [run for runs in study.runs for run in each_system(runs) if run.systems[0] in (told.a, told.b)]
+    pair.sort(key=lambda run: run.systems[0] != told.a)
     if len(study.groups) > 1:
-        pair = [run for runs in study.runs for run in each_system(runs) if run.systems[0] in (told.a, told.b)]
-        pair.sort(key=lambda run: run.systems[0] != told.a)
         try:
             figures.append(by_group(found, told, pair, study, truth, seed))
         except KaratError as error:
@@ -101,6 +106,16 @@ def verdict_section(found: Comparison, study: Study, group: str | None, seed: in
         figures.append(by_query(found, told))
     moved = _moved(found, told, study, group)
     tables = [moved] if moved.frame.height else []
+    for column in by:
+        try:
+            part = groups_section(found, told, pair, study.of_group(group), study, column, seed)
+        except KaratError as error:
+            notes = (*notes, f"no verdict by {column}: {error}")
+            continue
+        figures += part.figures
+        tables += part.tables
+        said += part.said if not part.figures else ()
+        notes = (*notes, *part.notes)
     # By the labels as they are, whatever method decides.
     counts = {name: f"{name}_as_labelled" for name in ("wins", "ties", "losses")}
     pairs = found.pairs.rename(counts, strict=False)

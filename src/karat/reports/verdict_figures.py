@@ -13,6 +13,7 @@ from karat.comparison import compare as compared
 from karat.comparison.comparison import IN_WORDS
 from karat.errors import KaratError, Undefined
 from karat.records import Runs
+from karat.records.base import count
 from karat.reports import charts
 from karat.reports.figure import Figure
 from karat.reports.headline_pair import Told, in_a_few_words
@@ -45,7 +46,7 @@ def methods_figure(found: Comparison, truth: Truth | None) -> Figure:
     if any(value is not None for value in planted):
         shown = shown.with_columns(truth=pl.Series(planted, dtype=pl.Float64))
         how += " Diamonds: the planted truth."
-    return _dots("naive-and-corrected", in_a_few_words(found), how, shown, found.measure)
+    return dots_figure("naive-and-corrected", in_a_few_words(found), how, shown, found.measure)
 
 
 def by_group(found: Comparison, told: Told, pair: list[Runs], study: Study, truth: float | None, seed: int) -> Figure:
@@ -77,7 +78,7 @@ def by_group(found: Comparison, told: Told, pair: list[Runs], study: Study, trut
     if truth is not None:
         how += " Diamonds: the planted truth."
         frame, said = frame.with_columns(truth=pl.lit(truth)), groups_and_truth(rows, truth)
-    return _dots("by-group", _sides(rows, told), how, frame, found.measure, said)
+    return dots_figure("by-group", _sides(rows, told), how, frame, found.measure, said)
 
 
 def _sides(rows: Sequence[Mapping[str, Any]], told: Told) -> str:
@@ -105,7 +106,7 @@ def groups_and_truth(rows: Sequence[Mapping[str, Any]], truth: float) -> str:
     >>> groups_and_truth([{**ends, "method": "plain"}, {**ends, "method": "ppi", "low": -0.1}], 0.0)
     'The planted truth is +0.000. As they are, the labels of llm miss it. Corrected, the labels of every group hold it.'
     """
-    said = f"The planted truth is {truth:+.3f}."
+    said = f"The planted truth is {truth:+z.3f}."
     for method, word in (("plain", "As they are"), ("ppi", "Corrected")):
         mine = [row for row in rows if row["method"] == method]
         missing = [str(row["group"]) for row in mine if not row["low"] <= truth <= row["high"]]
@@ -124,13 +125,15 @@ def by_query(found: Comparison, told: Told) -> Figure:
     as_labelled = "" if found.method == "plain" else "By the labels as they are, "
     return Figure(
         "by-query",
-        f"{as_labelled}{b} wins {wins:,}, ties {frame.height - wins - losses:,}, loses {losses:,} queries against {a}",
+        f"{as_labelled}{b} wins {wins:,}, ties {frame.height - wins - losses:,}, loses "
+        f"{count(losses, 'query', 'queries')} against {a}",
         f"Difference in {found.measure} of each query by the labels as they are.",
         charts.differences(frame, y_title=f"difference in {found.measure}"),
         frame,
     )
 
 
-def _dots(name: str, title: str, how: str, frame: pl.DataFrame, measure: str, said: str = "") -> Figure:
+def dots_figure(name: str, title: str, how: str, frame: pl.DataFrame, measure: str, said: str = "") -> Figure:
+    """Differences as dots on their intervals; rows to `look_at` are gold."""
     chart = charts.dots(frame, value="difference", x_title=f"difference in {measure}", line=0.0)
     return Figure(name, title, how, chart, frame.drop("row", "look_at"), said)

@@ -82,8 +82,8 @@ class ContextStudy:
     def __repr__(self) -> str:
         return (
             f"A simulated study: {self.judgments!r}. After a near copy of itself a page changes by "
-            f"{self.truth['redundancy']:+.2f} of a grade, a detail page after an overview by "
-            f"{self.truth['detail']:+.2f}."
+            f"{self.truth['redundancy']:+z.2f} of a grade, a detail page after an overview by "
+            f"{self.truth['detail']:+z.2f}."
         )
 
 

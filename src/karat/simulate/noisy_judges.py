@@ -11,6 +11,7 @@ import polars as pl
 
 from karat.errors import BadInput
 from karat.records import Result
+from karat.records.base import count
 from karat.stats.correction import CLEAR, corrected, corrected_parts, half_width, share_variance
 
 Floats = npt.NDArray[np.float64]
@@ -58,7 +59,9 @@ class BronzeScores:
             f"The naive interval holds the true score of {self.truth:g} in {100 * rows[0]['covered']:.1f} % of "
             f"{self.frame.height:,} studies, the corrected one in {100 * rows[1]['covered']:.1f} %."
         )
-        return Result(pl.DataFrame(rows), said, (f"{self.queries:,} queries a study, seed {self.seed}",))
+        return Result(
+            pl.DataFrame(rows), said, (f"{count(self.queries, 'query', 'queries')} a study, seed {self.seed}",)
+        )
 
     def __repr__(self) -> str:
         return repr(self.summary())

@@ -168,7 +168,7 @@ def _ratio(part: npt.NDArray[Any], whole: npt.NDArray[Any]) -> Floats:
 
 
 def _finding(row: dict[str, Any], level: float) -> str:
-    interval = f"{level * 100:g} % interval of the difference {row['gain_low']:+.2f} to {row['gain_high']:+.2f}"
+    interval = f"{level * 100:g} % interval of the difference {row['gain_low']:+z.2f} to {row['gain_high']:+z.2f}"
     figures = f"{row['model_overlap']:.2f} against {row['rules_overlap']:.2f}"
     how = "better" if row["gain_low"] > 0 else "worse" if row["gain_high"] < 0 else "no better"
     said = f"The model finds a coder's reasons {how} than the rules do: mean overlap {figures}"

@@ -74,7 +74,7 @@ def weights(
         "weights": replace(worth, finding="What a level is worth: P(at least M of N users say top)."),
     }
     if out != "-":
-        tell_as(form, _document(model, worth), worth, lambda: show_all(told.items(), print_result))
+        tell_as(form, _document(model, worth), worth, lambda: show_all(told.items(), print_result), ["p"])
 
 
 def _pairs(at_least: int | None, of_users: int | None) -> list[tuple[int, int]]:

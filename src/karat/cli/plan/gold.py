@@ -41,6 +41,7 @@ Fill in the column label of gold.csv, then: karat compare llm.csv bm25.run neura
 @options.measure(default="nDCG@10")
 @options.n_gold(300)
 @options.gold
+@options.calibrate
 @options.out
 @click.option("--whole-queries", is_flag=True, help="Draw whole queries, for measures such as AP.")
 @click.option("--uniform", default=0.0, help="The share drawn from all documents, for reuse.")
@@ -58,6 +59,7 @@ def gold(
     measure: str,
     n_gold: int,
     gold: str | None,
+    calibrate: bool | tuple[str, ...],
     out: str | None,
     whole_queries: bool,
     uniform: float,
@@ -82,6 +84,8 @@ def gold(
         raise BadInput.at("--cost-gold", expected="a number from 0", found=str(cost_gold))
     if whole_queries:
         options.refuse("gold", "uniform", "floor", why="--whole-queries draws all queries alike")
+    if gold is None:
+        options.refuse("calibrate", why="it is about earlier gold labels, and none are named by --gold")
     if out is None:
         options.refuse("force", why="nothing is written without --out")
     files = run_files(labels, runs)
@@ -96,7 +100,8 @@ def gold(
         # Gold labels that are in the study are an earlier round as well: drawn anew, their chances would be others.
         known = gold is not None or (study.gold is not None and study.gold.frame["label"].count() > 0)
         earlier = study.gold if known else None
-        plan = plan_gold(study.judged, lists, measure, n_gold, pilot=earlier, uniform=uniform, floor=floor, **asked)
+        asked |= {"pilot": earlier, "calibrate": calibrate, "uniform": uniform, "floor": floor}
+        plan = plan_gold(study.judged, lists, measure, n_gold, **asked)
     if out is not None:
         write(Judgments(plan.to_frame()), out)
     cost = None if cost_gold is None else cost_gold * plan.frame.height

@@ -34,6 +34,7 @@ Examples:
 @click.option("--power", default=0.8, help="The chance to see the difference.")
 @click.option("--alpha", default=0.05, help="The chance of a false alarm.")
 @options.gold
+@options.calibrate
 @click.option("--gold-variance", type=float, metavar="R", help="What missing gold labels add, if there is no pilot.")
 @click.option(
     "--gold-share",
@@ -54,6 +55,7 @@ def power(
     sd_difference: float | None,
     measure: str | None,
     gold: str | None,
+    calibrate: bool | tuple[str, ...],
     gold_variance: float | None,
     pool: float | None,
     reading: Reading,
@@ -67,11 +69,13 @@ def power(
     for its labels and runs.
     """
     _check(files, sd_difference, gold, gold_variance)
+    if gold is None:
+        options.refuse("calibrate", why="it is about gold labels, and none are named by --gold")
     if files:
         study = reading.study(files[0], gold=gold)
         pilot = None if gold is None else study.gold
         lists = read_several(run_files(files[0], files[1:]), ranks=False)
-        spread = pilot_variance(study.judged, lists, measure or "nDCG@10", gold=pilot)
+        spread = pilot_variance(study.judged, lists, measure or "nDCG@10", gold=pilot, calibrate=calibrate)
         if gold_variance is not None:
             spread = replace(spread, gold_variance=gold_variance)
         if pool is not None:
@@ -84,7 +88,7 @@ def power(
         options.refuse("cost_gold", why="gold labels are weighed against queries; give --cost-query as well")
     found = plan_power(difference, spread, **asked)
     rows = Result(found.to_frame(), found.finding, found.notes)
-    tell_as(form, found.to_dict(), rows, lambda: _print(found))
+    tell_as(form, found.to_dict(), rows, lambda: _print(found), ["the curve of power"] if found.shares.height else [])
 
 
 def _check(files: tuple[str, ...], sd: float | None, gold: str | None, gold_variance: float | None) -> None:

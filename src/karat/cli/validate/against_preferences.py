@@ -20,6 +20,7 @@ from karat.cli.validate import users as of_users
 from karat.cli.validate.users import Users
 from karat.formats.open_files import write_bytes
 from karat.records import Result
+from karat.records.base import count
 from karat.reports.plots import figure_of
 from karat.validity.agreement_curves import CONDITIONS
 from karat.validity.measure_variants import GRIDS
@@ -107,7 +108,8 @@ def tables(
     found = validity.agreement_tables(*given.compared, queries=given.queries, **asked)
     named = {name: replace(table, finding=f"{name}. {table.finding}") for name, table in found.items()}
     document = {name: table.to_dict() for name, table in found.items()}
-    tell_as(form, document, next(iter(named.values())), lambda: show_all(named.items(), print_result))
+    first, *others = named
+    tell_as(form, document, named[first], lambda: show_all(named.items(), print_result), others)
 
 
 def _ends_and_middle(result: Result, title: str) -> None:
@@ -235,6 +237,7 @@ def correlation(
     lists = read_several(run_files(labels, files))
     found = validity.measure_correlation(reading.study(labels).judged, lists, names or list(CORRELATION), **asked)
     if picture is not None:
-        how = f"Kendall's tau_b over {found.frame['systems'][0]} systems and {found.frame['queries'][0]} queries"
+        over = count(found.frame["queries"][0], "query", "queries")
+        how = f"Kendall's tau_b over {found.frame['systems'][0]} systems and {over}"
         write_bytes(picture, replace(figure_of(found), subtitle=how).svg().encode())
     return {"Correlation": found}

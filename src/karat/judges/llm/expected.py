@@ -33,7 +33,9 @@ def expected_grades(judge: LLMJudge, gold: pl.DataFrame, *, level: float) -> lis
     off = (met["expected_grade"] - met["gold"]).to_numpy()
     found = [mean("expected", "expected grade less gold", off, query, "grades", weight=weight, level=level)]
     if met["expected_grade"].n_unique() > 1 and query.n_unique() >= FEWEST:
-        fit = clustered_ols(truth, met.select("expected_grade").to_numpy(), query.rank("dense").to_numpy(), weight=weight)
+        fit = clustered_ols(
+            truth, met.select("expected_grade").to_numpy(), query.rank("dense").to_numpy(), weight=weight
+        )
         slope = [float(of[1]) for of in (fit.coefficients, *fit.intervals(level))]
         found.append(Told("expected", GROWS, slope[0], slope[1], slope[2], fit.n, fit.clusters, "grades"))
     about = met["expected_grade"].round(0)

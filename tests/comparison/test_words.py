@@ -1,0 +1,113 @@
+"""What is said beside the verdict is true: gold labels contradict, or are too few to tell, and never both."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+import polars as pl
+import pytest
+
+import karat as kt
+from karat.comparison import Comparer
+from karat.comparison.methods import notes_on
+from karat.comparison.peeking import Look
+from karat.estimate import evidence
+from karat.estimate.estimate import Estimate
+from karat.estimate.ppi import powered
+from karat.estimate.with_gold import WithGold
+from karat.simulate import two_systems
+from karat.simulate.graded_pair import graded_pair
+from pools import pool_of_study
+
+AGAINST, TOO_FEW, NO_SIGN = "gold labels do not bear it out", "too few gold labels to tell", "no sign that the labels'"
+
+
+def notes(judge: Literal["fair", "lenient"], difference: float, queries: int, gold: int, seed: int) -> str:
+    """What is noted of one study by P@10, as the labels have it and with gold labels drawn uniformly."""
+    study = two_systems(queries, difference=difference, judge=judge, leniency=0.3, seed=seed)
+    drawn = study.draw_gold(gold, seed + 1_000_000)
+    pool = pool_of_study(study, drawn, gold / len(drawn))
+    plain = Estimate.of_values("plain", pool.systems, pool.by_query(pool.predicted))
+    return "; ".join(
+        notes_on({"plain": plain, "ppi": powered(pool)}, "ppi", WithGold(), None, Look(0.95, None), "sample")
+    )
+
+
+def test_few_gold_labels_are_not_said_to_contradict_what_is_true() -> None:
+    """B is better by 0.05, the judge is fair: gold labels that seem to contradict it do so by chance."""
+    said = [notes("fair", 0.05, 150, 100, seed) for seed in range(300)]
+    assert np.mean([TOO_FEW in one for one in said]) > 0.4
+    assert np.mean([AGAINST in one for one in said]) < 0.05
+    assert not any(AGAINST in one and (NO_SIGN in one or "errors favour B" not in one) for one in said)
+
+
+def test_many_gold_labels_contradict_a_judge_who_favours_one_system() -> None:
+    said = [notes("lenient", 0.0, 300, 1500, seed) for seed in range(60)]
+    assert np.mean([AGAINST in one for one in said]) > 0.8
+    assert not any(TOO_FEW in one for one in said)
+    assert all("the labels' errors favour B" in one for one in said)
+
+
+def test_nothing_is_contradicted_for_these_queries_only() -> None:
+    study = two_systems(100, judge="lenient", leniency=0.3, seed=1)
+    gold = study.gold(study.draw_gold(600, 2), 600 / len(study.truth))
+    found = kt.compare(study.judgments(), study.runs(), "P@10", gold=gold, queries="fixed")
+    assert not any("taken as they are" in note for note in found.notes)
+    row = found.methods.filter(found.methods["method"] == "ppi").row(0, named=True)
+    assert np.isfinite([row["low"], row["high"]]).all()
+
+
+@pytest.mark.parametrize(("share", "said"), [(1.0, "the difference is known, not estimated"), (0.02, ""), (0.2, "")])
+def test_these_queries_only_have_an_interval_or_the_reason_why_not(share: float, said: str) -> None:
+    study = two_systems(12, difference=0.05, seed=3)
+    drawn = np.random.default_rng(4).random(len(study.truth)) < share
+    found = kt.compare(study.judgments(), study.runs(), "P@10", gold=study.gold(drawn, share), queries="fixed")
+    row = found.methods.filter(found.methods["method"] == "ppi")
+    interval = row.height > 0 and np.isfinite(row["low"][0])
+    assert interval or found.verdict == "cannot say" or (said and said in " ".join(found.notes))
+    assert found.reason
+
+
+@pytest.mark.parametrize(("queries", "warned"), [(4, True), (5, True), (9, True), (10, False)])
+def test_up_to_nine_queries_are_a_guess(queries: int, warned: bool) -> None:
+    study = two_systems(queries, seed=2)
+    found = kt.compare(study.judgments(), study.runs(), "P@10")
+    assert any(note == f"{queries} queries only: the interval is a guess" for note in found.notes) == warned
+
+
+def test_the_judge_is_calibrated_once_for_several_measures(monkeypatch: pytest.MonkeyPatch) -> None:
+    study, asked = graded_pair(30, seed=1), list[int]()
+    true = evidence.calibrate
+
+    def counted(*given: Any, **named: Any) -> Any:
+        asked.append(1)
+        return true(*given, **named)
+
+    monkeypatch.setattr(evidence, "calibrate", counted)
+    drawn = np.random.default_rng(1).random(len(study.truth)) < 0.2
+    gold = study.gold(drawn, np.full(len(drawn), 0.2))
+    comparer = Comparer(study.judgments(), study.runs(), gold=gold, draws=100)
+    several = [comparer.by(name) for name in ("P@10", "DCG@10", "nDCG@10")]
+    assert len(asked) == 1
+    alone = kt.compare(study.judgments(), study.runs(), "DCG@10", gold=gold, draws=100)
+    assert several[1].to_dict() == alone.to_dict()
+
+
+def test_a_column_to_calibrate_with_is_told_where_it_has_gaps_and_refused_where_it_tells_nothing() -> None:
+    study = graded_pair(30, seed=1)
+    frame = study.judgments().frame.select("query", "doc", "label")
+    drawn = np.random.default_rng(1).random(len(study.truth)) < 0.2
+    gold = study.gold(drawn, np.full(len(drawn), 0.2))
+    holes = [None if place % 9 == 0 else float(one) for place, one in enumerate(study.truth)]
+    labels = frame.with_columns(guess=pl.Series(holes), always=pl.lit(1.0))
+    called = [
+        lambda column: kt.compare(labels, study.runs(), "P@10", gold=gold, calibrate=[column]),
+        lambda column: kt.score(labels, study.runs(), "P@10", gold=gold, calibrate=[column], draws=0),
+        lambda column: kt.plan_gold(labels, study.runs(), "P@10", 20, pilot=gold, calibrate=[column]),
+        lambda column: kt.pilot_variance(labels, study.runs(), "P@10", gold=gold, calibrate=[column]),
+    ]
+    for call in called:
+        assert "guess has no value for 100 of 900 documents: the mean is taken" in call("guess").notes
+        with pytest.raises(kt.BadInput, match="values that differ between documents, found 1 everywhere"):
+            call("always")
