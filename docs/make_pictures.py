@@ -11,11 +11,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 from playwright.sync_api import sync_playwright
 
+from karat.collect.live_figure import LiveFigure
+from karat.comparison import live_verdict
 from karat.demo import demo_study, write_demo
+from karat.plan import plan_gold
 from karat.records.design import Aspect, Rules
 from karat.reports import report as make_report
+from karat.simulate.graded_pair import graded_pair
 from karat.store import Answer, answer, next_task
 from karat.store.people import add_judge
 from karat.study import Study
@@ -118,6 +123,29 @@ def dashboard(browser: Any) -> None:
         context.close()
 
 
+def live(browser: Any) -> None:
+    """A picture of a verdict on the way: two simulated systems, 50 of 160 gold labels."""
+    made = graded_pair(40, shift=2.0, judge="by query", seed=2)
+    plan = plan_gold(made.judgments(), made.runs(), "DCG@10", 160, seed=1)
+    right = made.judgments(made.truth).frame
+    gold = plan.frame.drop("label").join(right, on=["query", "doc"], maintain_order="left")
+    gold = gold.with_columns(label=pl.when(pl.int_range(pl.len()) < 50).then("label"))
+    runs = dict(zip(("bm25", "hybrid"), made.runs(), strict=True))
+    found = live_verdict(made.judgments(), runs, "DCG@10", gold=gold).to_dict()
+    drawn = [{"query": "q1", "doc": "q1-d1", "probability": 0.5}]
+    figure = LiveFigure(lambda: found)
+    with tempfile.TemporaryDirectory() as folder, pages.served(Path(folder), drawn, live=figure) as study:
+        context = browser.new_context(viewport={"width": 1000, "height": 800}, color_scheme="light")
+        page = context.new_page()
+        page.goto(f"{study.url}/lead")
+        page.get_by_label("Name").fill("lead")
+        page.get_by_label("Password").fill("a long password")
+        page.keyboard.press("Enter")
+        page.wait_for_selector("#live svg")
+        page.locator("section:has(#live)").screenshot(path=PICTURES / "live.png")
+        context.close()
+
+
 def report(browser: Any) -> None:
     """A picture of the top of the demo's report."""
     with tempfile.TemporaryDirectory() as folder:
@@ -139,5 +167,6 @@ if __name__ == "__main__":
         for name in SHOTS:
             task(browser, name)
         dashboard(browser)
+        live(browser)
         report(browser)
         browser.close()

@@ -59,14 +59,13 @@ class Live(ResultBase):
         a, b = self.systems
         if self.state in ("too early", "cannot say"):
             return f"{self.state.capitalize()}: {self.outlook}." if self.state == "too early" else self.outlook
-        between = f"{a} and {b} by {self.measure}"
         said = {
             "better": f"{b} is better than {a} by {self.measure}",
             "worse": f"{b} is worse than {a} by {self.measure}",
             "equivalent": f"{b} and {a} are equivalent by {self.measure}",
-        }.get(self.verdict, f"no difference is shown between {between}, and all labels are in")
+        }.get(self.verdict, f"no difference is shown between {a} and {b} by {self.measure}, and all labels are in")
         if self.state == "go on":
-            said = f"it is not clear yet which of {between} is better"
+            said = f"it is not clear yet which of {a} and {b} is better by {self.measure}"
         return f"{self.state.capitalize()}: {said}: {self.reason()}.{f' {self.outlook}.' if self.outlook else ''}"
 
     def reason(self) -> str:

@@ -98,7 +98,8 @@ def live_verdict(
             raise Undefined(BY_QUERY)
         now = _look(ready, arrived, arrived.labels, level, key, memo)
     except Undefined as why:
-        return _without(common, "cannot say", f"Cannot say which is better by {one}: {why}.")
+        yet = " yet" if arrived.waiting else ""
+        return _without(common, "cannot say", f"Cannot say{yet} which is better by {one}: {why}.")
     course = [*(_course(ready, arrived, level, key, memo) if arrived.is_random else ()), now]
     return _told(common, course, arrived, margin)
 
