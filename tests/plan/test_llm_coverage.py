@@ -57,13 +57,13 @@ def planted() -> dict[Key, float]:
     for name, weights in (("Cohen's", None), ("quadratic", "quadratic")):
         kappa = cohen_kappa_score(sample["label"], sample["gold"], weights=weights)
         truth["agreement", f"{name} kappa with gold", ""] = float(kappa)
-    for kind in faults.raised:
-        lies = frame.filter(pl.col("altered") == kind).join(
-            first.select("query", altered_from="doc", before="label"), on=["query", "altered_from"]
-        )
-        rise = lies["label"] - lies["before"]
-        truth["canaries", "raised", kind] = float((rise > 0).mean())  # type: ignore[arg-type]
-        truth["canaries", "mean rise", kind] = float(rise.mean())  # type: ignore[arg-type]
+    for kind, chance in faults.raised.items():
+        lies = frame.filter(pl.col("altered") == kind).select("query", doc="altered_from")
+        before = lies.join(first, on=PAIR)["label"].to_numpy()
+        # Raised by one or two grades, as likely as each other, as far as the scale goes.
+        truth["canaries", "raised", kind] = chance * float((before < 3).mean())
+        rise = (np.minimum(before + 1, 3) + np.minimum(before + 2, 3)) / 2 - before
+        truth["canaries", "mean rise", kind] = chance * float(rise.mean())
     truth["orders", "flips", ""] = faults.flips
     truth["orders", "first side", ""] = faults.flips * faults.first + (1 - faults.flips) / 2
     truth["outcomes", "no grade", "refused"] = faults.refused
@@ -97,13 +97,15 @@ def test_the_sheets_intervals_hold_what_was_planted() -> None:
     for seed in seeds:
         for row in sheet(seed, 50).iter_rows(named=True):
             key = (row["part"], row["figure"], row["of"])
-            if key in held:
+            if key in held and not np.isnan(row["low"]):
                 held[key].append(row["low"] <= planted()[key] <= row["high"])
-    shares = {key: sum(of) / len(seeds) for key, of in held.items()}
+    shares = {key: sum(of) / len(of) for key, of in held.items()}
     assert np.mean([*shares.values()]) == about(0.95, 6 * len(seeds), off=0.01)
     if len(seeds) >= 400:
+        # About 26 labels of 18 queries, nearly all right: a t interval is short of such a mean.
+        assert shares.pop(("errors", "grade less gold", "gold grade 3")) > 0.87
         for key, share in shares.items():
-            assert share == about(0.95, len(seeds), off=0.01), (key, share)
+            assert share == about(0.95, len(seeds), off=0.005), (key, share)
 
 
 @pytest.mark.evidence
