@@ -121,9 +121,9 @@ def test_a_models_labels_are_put_right_by_the_drawn_labels_of_people(
     assert "gold" in json.dumps(agreement)
     score = json.loads(done("score", study, "-m", "nDCG@10", "--json").stdout)
     plain = next(row for row in after["methods"] if row["method"] == "plain")
-    means = {row["system"]: row["mean"] for row in score["rows"]} if "rows" in score else {}
-    for system, mean in means.items():
-        assert mean == pytest.approx(plain[system])
+    named = {plain["system_a"]: plain["a"], plain["system_b"]: plain["b"]}
+    means = {row["system"]: row["scores"]["nDCG@10"]["value"] for row in score["systems"]}
+    assert means == {system: pytest.approx(mean) for system, mean in named.items()}
 
 
 def test_a_second_round_of_gold_labels_draws_new_documents(

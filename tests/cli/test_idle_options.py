@@ -116,4 +116,5 @@ def test_what_prints_a_document_prints_lines_as_well(name: str) -> None:
             "simulate preferences",
             "demo",
             "report",  # whose sections are all at one level
+            "ask",  # whose seed is the model's
         }
