@@ -98,7 +98,9 @@ def test_a_real_model_answers_every_kind_of_task(study: Path, language_model: An
     # Both orders of the pair were asked, and one choice is in the study: of both, or equal.
     orders = pl.read_csv(out.with_name("llm-preferences.csv")).sort("order")
     assert orders["order"].to_list() == [0, 1]
-    one, other = orders["choice"]
+    one, shown_second = orders["choice"]
+    other = {"left": "right", "right": "left"}.get(shown_second, shown_second)
+    assert orders["left"].to_list() == orders["right"].to_list()[::-1]
     (choice,) = exported(study, "preferences").filter(pl.col("group") == "llm")["choice"]
     assert choice == (one if one == other else "equal")
     codes = pl.read_csv(out.with_name("llm-codes.csv"))
@@ -161,7 +163,7 @@ def test_a_choice_that_turns_with_the_order_is_equal_and_one_that_stays_is_a_cho
         assert karat(*base, "--url", server.url, "--model", "turns").returncode == 0
         (turned,) = exported(study, "preferences")["choice"]
         orders = pl.read_csv(out.with_name("llm-preferences.csv"))
-        assert orders.select("order", "choice", "reason").rows() == [(0, "left", "so"), (1, "right", "so")]
+        assert orders.select("order", "choice", "reason").rows() == [(0, "left", "so"), (1, "left", "so")]
         lists = [call.prompt for call in server.calls if "The first list:" in call.prompt]
         assert [text.index("Paris") < text.index("Lyon") for text in lists] in ([True, False], [False, True])
         server.behaviour = lambda call: answers(

@@ -127,6 +127,9 @@ def rows_of(one: Answered) -> Iterator[dict[str, Any]]:
         row |= {name: said.get(name) for name in ("label", "choice", "expected_grade", "mass", "comment", "reason")}
         if "orders" in said:
             row |= {"order": place, "choice": said["orders"][place], "reason": found.values.get("reason") or None}
+            if place:  # the sides as they were shown
+                turned = {"left": "right", "right": "left"}.get(row["choice"], row["choice"])
+                row |= {"left": base["right"], "right": base["left"], "choice": turned}
         if one.task["kind"] == "code":
             row["reason"] = one.task["reason"]
             for name in said.get("classes") or [None]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -46,6 +46,8 @@ class Asked:
     prices: Mapping[str, Mapping[str, Any]]
     gold: Judgments | None = None
     opened: Opened | None = None
+    #: What stands beside the labels: queries, documents and runs, for the sheet of an audit.
+    beside: Mapping[str, Any] = field(default_factory=dict)
 
     def judges(self, typed: dict[str, Any]) -> list[Judge]:
         """The judges to be: every model with every prompt."""
@@ -145,7 +147,9 @@ def _of_study(stack: ExitStack, folder: str, runs: Sequence[str], typed: dict[st
     if gold is None and typed["audit"]:
         gold = Study.load(folder, database=typed["database"], only=()).gold
     answers = Path(typed["answers"] or opened.folder.path / ANSWERS)
-    return Asked(design, opened.material(), tasks, answers, opened.folder.prices, gold, opened)
+    folder_of = opened.folder
+    beside = {"queries": folder_of.queries, "documents": folder_of.documents, "runs": folder_of.runs or None}
+    return Asked(design, opened.material(), tasks, answers, folder_of.prices, gold, opened, beside)
 
 
 def _of_files(runs: Sequence[str], typed: dict[str, Any]) -> Asked:
@@ -173,7 +177,8 @@ def _of_files(runs: Sequence[str], typed: dict[str, Any]) -> Asked:
     tasks = [{"kind": "judge", "query": query, "doc": doc} for query, doc in tops]
     out = typed["out"] or "llm.csv"
     answers = Path(typed["answers"] or Path(out).with_suffix(".answers.db"))
-    return Asked(design, material, tasks, answers, {}, gold)
+    beside = {"queries": queries, "documents": documents, "runs": lists or None}
+    return Asked(design, material, tasks, answers, {}, gold, beside=beside)
 
 
 def _text_of(file: str) -> str:

@@ -21,10 +21,14 @@ from karat.ask.outcome import GRADED
 from karat.ask.panel import Panel, in_words
 from karat.ask.rows import Answered, Judge, questions
 from karat.cli.ask_inputs import Asked
+from karat.cli.judges.llm import print_audit
 from karat.cli.messages import tell_notes, visible
+from karat.cli.progress import waiting
 from karat.cli.results import print_json
 from karat.formats import write
 from karat.labels.selection import LLM
+from karat.plan.llm_audit import audit_llm
+from karat.plan.llm_sheet import LLMAudit
 from karat.records import Judgments, Preferences, Records
 from karat.records.base import count
 
@@ -50,9 +54,11 @@ def tell(panel: Panel, asked: Asked, out: str | None, as_json: bool) -> str:
 
     found = gather(panel, keep)
     written = _write(found, out) if out else []
+    sheets = _audited(found, asked) if audit else None
     taken = _record(asked, log) if keeps else []
     if as_json:
         said = {"outcomes": {name: dict(counts) for name, counts in found.outcomes.items()}}
+        said |= {} if sheets is None else {"audit": sheets.to_dict()}
         print_json(said | {"spent": panel.budget.spent, "files": written, "study": taken, "left_out": [*panel.no_text]})
     else:
         for name, counts in found.outcomes.items():
@@ -61,6 +67,9 @@ def tell(panel: Panel, asked: Asked, out: str | None, as_json: bool) -> str:
             click.echo(f"Spent now: ${panel.budget.spent:.4f}.")
         for line in (*taken, *(f"Wrote {what}." for what in written)):
             click.echo(visible(line))
+        if sheets is not None:
+            click.echo()
+            print_audit(sheets)
     tell_notes(f"{kind}, the first of them: {why}" for kind, why in found.why.items() if why)
     tell_left_out(panel)
     counts = sum(found.outcomes.values(), Counter[str]())
@@ -68,6 +77,21 @@ def tell(panel: Panel, asked: Asked, out: str | None, as_json: bool) -> str:
         return "there was nothing to ask: no task has a text to show"
     left = counts.total() - counts[GRADED] - counts[CANT_TELL]
     return f"{count(left, 'question')} without an answer; karat ask --retry asks again" if left else ""
+
+
+def _audited(found: Gathered, asked: Asked) -> LLMAudit | None:
+    """The sheets of an audit, as `karat judges llm` has them; none where no document was graded."""
+    rows = found.table("judge")
+    pairs = found.table("pair").drop_nulls("choice")
+    if not rows["label"].count():
+        return None
+    with waiting("Looking"):
+        return audit_llm(
+            Judgments.of(rows.select(name for name in rows.columns if name == "label" or rows[name].count())),
+            gold=asked.gold,
+            preferences=Preferences.of(pairs) if pairs.height else None,
+            **asked.beside,
+        )
 
 
 def _write(found: Gathered, out: str) -> list[str]:

@@ -69,7 +69,7 @@ def audit_llm(
     'do not use it'
 
     `labels` are what `karat ask` or another tool wrote: query, doc, label and, as far as they are known, judge, model,
-    prompt, outcome, repeat, altered and altered_from (canaries), expected and mass, cost. The judges named in
+    prompt, outcome, repeat, altered and altered_from (canaries), expected_grade and mass, cost. The judges named in
     `llms` are LLMs, or those of `group`, else of the group llm, else those with a model, else all; others are people,
     to compare with.
     `preferences` of pairs of lists in both orders tell whether sides change the judge's mind; `documents` and `queries`

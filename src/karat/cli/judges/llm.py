@@ -70,7 +70,7 @@ def llm(
     """Can you trust this judge? A sentence (use it, use it only with so many gold labels, do not use it), then why.
 
     LABELS are what karat ask wrote, or UMBRELA's JSON lines, a Quepid book, or any table of query, doc and label, with
-    what else is known: model, outcome, repeat, altered (canaries), expected, cost. A sheet for each LLM: the judges
+    what else is known: model, outcome, repeat, altered (canaries), expected_grade, cost. A sheet for each LLM: judges
     named with --llm-judge, or of --group, or of the group llm, or with a model, or all; others are people. Two runs
     say what the plan is for: the gold labels that show --difference in the measure between them. A study's folder
     stands for labels, gold labels, runs and all else.
@@ -109,10 +109,10 @@ def llm(
             **chance,
         )
     rows = Result(found.to_frame(), found.finding, found.notes)
-    tell_as(form, found.to_dict(), rows, lambda: _print(found))
+    tell_as(form, found.to_dict(), rows, lambda: print_audit(found))
 
 
-def _print(found: LLMAudit) -> None:
+def print_audit(found: LLMAudit) -> None:
     """A sheet under the other, then what goes for all of them."""
     out = console()
     for place, sheet in enumerate(found.sheets):
