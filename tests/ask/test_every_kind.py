@@ -16,6 +16,7 @@ import hostile_server as hostile
 import vendor_replies as replies
 from commands import karat
 from karat.ask.answer_store import AnswerStore
+from karat.collect.overview import overview
 from karat.formats.study_folder import read_study
 from karat.store import Store, next_task
 from karat.store.people import add_judge
@@ -73,7 +74,12 @@ def open_tasks_of_people(folder: Path) -> int:
     store = Store.open(str(folder / "karat.db"), read_study(str(folder)).study)
     person = add_judge(store)[0]["id"]
     assert next_task(store, person).task is not None
+    state = overview(store)
     store.close()
+    # Nor does a model that answers all at once make the lead hope.
+    assert (state["answers"], state["finished"], state["history"]) == (0, 0, [])
+    assert state["forecast"]["text"] == "Too few answers to say when it will be done."
+    assert {row["group"] for row in state["rows"]} == {"judges", "llm"}
     return tasks.height
 
 

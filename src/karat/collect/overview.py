@@ -19,7 +19,9 @@ POINTS = 120
 
 def overview(store: Store) -> dict[str, Any]:
     """The state of the study in a sentence and figures."""
-    rows = progress(store)
+    every = progress(store)
+    # Nobody waits for a model that was asked beside the study's groups.
+    rows = [row for row in every if row["group"] in store.groups]
     done, wanted = sum(row["filled"] for row in rows), sum(row["wanted"] for row in rows)
     number, finished = sum(row["tasks"] for row in rows), sum(row["finished"] for row in rows)
     now = store.clock()
@@ -43,7 +45,7 @@ def overview(store: Store) -> dict[str, Any]:
         "tasks": number,
         "finished": finished,
         "kinds": list(kinds.values()),
-        "rows": rows,
+        "rows": every,
         "now": now,
         "history": _course(times),
         "forecast": asdict(ahead) | {"text": _when(ahead, now, left)},

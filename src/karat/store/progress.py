@@ -65,11 +65,14 @@ def judge_counts(store: Store) -> dict[str, Counter[int]]:
 
 
 def answer_times(store: Store) -> list[float]:
-    """When the answers that count came in; traps are not among those wanted, so their answers are left out."""
+    """When the answers that count came in, of the study's own groups: a model beside them answers all at once.
+
+    Traps are not among those wanted, so their answers are left out.
+    """
     mine = (
         select(answers.c.at)
         .join(tasks, tasks.c.id == answers.c.task_id)
-        .where(answers.c.study_id == store.study_id, ~tasks.c.trap, ~tasks.c.practice)
+        .where(answers.c.study_id == store.study_id, ~tasks.c.trap, ~tasks.c.practice, tasks.c.grp.in_(store.groups))
         .order_by(answers.c.at)
     )
     return [row["at"] for row in store.rows(mine)]
@@ -77,7 +80,8 @@ def answer_times(store: Store) -> list[float]:
 
 def further_labels(store: Store) -> float:
     """How many third labels are still to be expected: tasks not yet labelled twice, by the share that differed."""
-    adaptive = (tasks.c.study_id == store.study_id, tasks.c.apart.is_not(None), ~tasks.c.practice, ~tasks.c.trap)
+    own = (tasks.c.study_id == store.study_id, tasks.c.grp.in_(store.groups))
+    adaptive = (*own, tasks.c.apart.is_not(None), ~tasks.c.practice, ~tasks.c.trap)
     judged = case((tasks.c.filled >= tasks.c.base, 1), else_=0)
     more = case((tasks.c.wanted > tasks.c.base, 1), else_=0)
     counts = select(func.count().label("n"), func.sum(judged).label("full"), func.sum(more).label("split"))
