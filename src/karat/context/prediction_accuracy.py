@@ -28,6 +28,8 @@ Ints = npt.NDArray[np.int64]
 BACK_OFF, ALONE = "back-off", "alone"
 #: How many parts of equal size expected grades are cut into, to see whether they come true.
 CALIBRATION_PARTS = 10
+#: Whom the intervals are about: a predictor is for labels of the judges it learnt from.
+THESE = "intervals are for other queries and these judges, whose labels are predicted"
 
 
 def context_accuracy(
@@ -51,7 +53,8 @@ def context_accuracy(
     Every judgment in context is predicted once by a model that did not see it. Once whole queries are held out, which
     is how it will be used: for pairs of documents, and maybe queries, that nobody judged. Once a random tenth of the
     judgments, as in the paper; the model then knows the same documents and judges from other pairs, which may flatter
-    it. The accuracy of a grade is the share that is right among its judgments. Intervals resample queries.
+    it. The accuracy of a grade is the share that is right among its judgments. Intervals are for other queries and
+    these judges.
 
     Reference: Golbus et al. (WWW 2014), 5.3: about 75 % on one random 90/10 split.
     """
@@ -211,7 +214,7 @@ class _HeldOut:
         return joined["back"].to_numpy().astype(np.float64)
 
     def notes(self, rich: bool) -> list[str]:
-        notes = [*self.graded.notes, *self.graded.untaught(self.pairs)]
+        notes = [*self.graded.notes, *self.graded.untaught(self.pairs), THESE]
         return notes + ([f"the richer models do without: {lack}" for lack in self.told.notes] if rich else [])
 
 
