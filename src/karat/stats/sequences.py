@@ -61,7 +61,7 @@ def reach_to_the_end(now: float, end: float, middle: float, *, alpha: float = 0.
     """How far the interval goes to each side at a look, where the variance of the estimate goes down to a known end.
 
     >>> round(reach_to_the_end(4.0, 1.0, 2.0), 2), round(reach_to_the_end(1.0, 1.0, 2.0), 2)
-    (7.66, 2.33)
+    (7.22, 2.33)
 
     `now` is the variance of the estimate at this look, `end` what it will be at the end of the plan, and `middle` half
     way. With chance 1 - alpha the truth is in every one of the intervals. An estimate less the truth, divided by its
