@@ -16,6 +16,7 @@ pytest.importorskip("httpx2", reason="the extra llm is not installed")
 import hostile_server as hostile
 import vendor_replies as replies
 from commands import karat
+from karat.cli.study import opened_study
 from karat.formats.study_folder import read_study
 from karat.store import Answer, Store, answer, next_task
 from karat.store.people import add_judge
@@ -215,3 +216,22 @@ def test_an_audit_asks_again_alters_and_leaves_the_study_alone(
 def _shown(study: Path, query: int) -> list[str]:
     lines = (study / "runs" / "good.run").read_text().splitlines()
     return [line.split()[2] for line in lines if line.startswith(f"q{query} ")]
+
+
+def test_people_are_asked_about_the_drawn_documents_alone(
+    study: Path, tmp_path: Path, server: hostile.HostileServer
+) -> None:
+    done("ask", study, "--model", "m", "--url", server.url)
+    done("plan", "gold", study, "-n", 20, "--out", tmp_path / "gold.csv")
+    done("import", study, tmp_path / "gold.csv")
+    drawn = {(row["query"], row["doc"]) for row in pl.read_csv(tmp_path / "gold.csv").iter_rows(named=True)}
+    with opened_study(str(study), None, load=True) as opened:  # as karat serve does
+        assert opened.notes == (
+            "note: only the documents that a plan drew are asked about; tasks.csv would name others.",
+        )
+        person = add_judge(opened.store, name="anna")[0]["id"]
+        asked = set()
+        while (task := next_task(opened.store, person).task) is not None:
+            asked.add((task["query"], task["doc"]))
+            answer(opened.store, person, task["id"], Answer(label=1.0))
+    assert asked == drawn

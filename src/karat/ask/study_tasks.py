@@ -10,21 +10,28 @@ from karat.ask.asker import Task
 from karat.ask.form import CANT_TELL
 from karat.ask.rows import Answered
 from karat.errors import BadInput
+from karat.formats.tasks import TaskTable
 from karat.labels.selection import LLM
 from karat.store import Store
 from karat.store.imported import Imported, answer_row, take_answers
 from karat.store.kinds import KINDS
 from karat.store.people import all_judges
 from karat.store.read_tables import tasks_frame
+from karat.store.task_rows import task_rows
 
 #: What is kept of how an answer was made, beside the answer itself.
 KEPT = ("expected_grade", "mass", "orders")
 
 
-def tasks_of_study(store: Store) -> list[Task]:
-    """Every question of a study once, whichever group it is for; not what people practise or are caught by."""
+def tasks_of_study(store: Store, planned: TaskTable | None = None) -> list[Task]:
+    """Every question of a study once, whichever group it is for; not what people practise or are caught by.
+
+    `planned` are those of the study's files, which nobody may have been asked yet: they stay out of people's queue.
+    """
     found: dict[str, Task] = {}
-    for row in tasks_frame(store).iter_rows(named=True):
+    files = [] if planned is None else task_rows(planned.frame, store.scale, store.groups, source=planned.source)
+    of_files = ({**row, KINDS[row["kind"]].text: row["text"]} for row in files)
+    for row in (*tasks_frame(store).iter_rows(named=True), *of_files):
         if not row["practice"] and not row["trap"]:
             found.setdefault(KINDS[row["kind"]].item(row), row)
     return [*found.values()]

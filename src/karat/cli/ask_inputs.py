@@ -138,8 +138,8 @@ def _of_study(stack: ExitStack, folder: str, runs: Sequence[str], typed: dict[st
     if runs:
         raise BadInput.at("RUN", expected="none beside a study, which has its tasks", found=", ".join(runs))
     options.refuse("scale", "guidelines", "queries", "documents", "depth", why="the study has its own")
-    opened = stack.enter_context(opened_study(folder, typed["database"], load=True))
-    tasks = tasks_of_study(opened.store)
+    opened = stack.enter_context(opened_study(folder, typed["database"]))
+    tasks = tasks_of_study(opened.store, opened.folder.tasks())
     if not tasks:
         raise BadInput.at(folder, expected="tasks, or runs to make them of", found="none")
     design = opened.folder.study

@@ -62,6 +62,7 @@ def open_study(path: str, database: str | None, *, load: bool = False, made: boo
     try:
         from karat.store import Store, add_tasks
         from karat.store.database_errors import in_plain_words
+        from karat.store.read_tables import all_drawn
         from karat.store.task_rows import task_rows
     except ImportError:
         raise MissingExtra.named("collect", "the database of a study") from None
@@ -81,7 +82,9 @@ def open_study(path: str, database: str | None, *, load: bool = False, made: boo
         store = Store.open(database or str(folder.path / "karat.db"), folder.study, made=made)
         on_failure.callback(store.close)
         for what, table in wanted:
-            if table is not None:
+            if what == "task" and table is not None and folder.file("tasks") is None and all_drawn(store):
+                notes.append("note: only the documents that a plan drew are asked about; tasks.csv would name others.")
+            elif table is not None:
                 once, repeated = table.without_repeats()
                 if repeated:
                     notes.append(f"note: {count(repeated, 'repeated row')} of {what}s left out.")

@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 from sqlalchemy import ColumnElement, func, select
 
+from karat.labels.selection import LLM
 from karat.store.candidates import GRADING
 from karat.store.kinds import JUDGE, KINDS, TaskKind
 from karat.store.kinds.kind import OPENED, typed
@@ -41,6 +42,14 @@ def waiting(store: Store) -> pl.DataFrame:
 def drawn_any(store: Store) -> bool:
     """Whether a plan drew documents of the study."""
     return store.first(select(tasks.c.id).where(*_drawn(store)).limit(1)) is not None
+
+
+def all_drawn(store: Store) -> bool:
+    """Whether people are asked about documents that a plan drew, and nothing else."""
+    people = (tasks.c.study_id == store.study_id, tasks.c.grp != LLM, ~tasks.c.practice)
+    drawn = select(func.count(), func.count(tasks.c.probability)).where(*people)
+    ((every, of_plan),) = (tuple(row.values()) for row in store.rows(drawn))
+    return 0 < every == of_plan
 
 
 def _drawn(store: Store) -> tuple[ColumnElement[bool], ...]:
