@@ -16,6 +16,7 @@ import hostile_server as hostile
 import vendor_replies as replies
 from commands import karat
 from karat.ask.answer_store import AnswerStore
+from karat.cli.study import opened_study
 from karat.collect.overview import overview
 from karat.formats.study_folder import read_study
 from karat.store import Store, next_task
@@ -69,13 +70,12 @@ def exported(folder: Path, kind: str) -> pl.DataFrame:
 
 def open_tasks_of_people(folder: Path) -> int:
     """How many tasks a person is asked who comes now and puts each aside."""
+    with opened_study(str(folder), None, load=True) as opened:  # as karat serve opens it
+        person = add_judge(opened.store)[0]["id"]
+        assert next_task(opened.store, person).task is not None
+        state = overview(opened.store)
     tasks = exported(folder, "tasks").filter(pl.col("group") == "judges")
     assert tasks["filled"].sum() == 0
-    store = Store.open(str(folder / "karat.db"), read_study(str(folder)).study)
-    person = add_judge(store)[0]["id"]
-    assert next_task(store, person).task is not None
-    state = overview(store)
-    store.close()
     # Nor does a model that answers all at once make the lead hope.
     assert (state["answers"], state["finished"], state["history"]) == (0, 0, [])
     assert state["forecast"]["text"] == "Too few answers to say when it will be done."

@@ -103,7 +103,6 @@ def test_what_prints_a_document_prints_lines_as_well(name: str) -> None:
     assert ("--json" in options) == ("--tsv" in options) or name in whole
     if "--seed" in options and "--level" not in options:
         assert name in {
-            "ask",  # the seed of the model itself
             "validate correlation",  # no interval over queries would hold the figure of many
             "disagree consistency",  # a standard deviation
             "simulate bronze",  # how often 95 % intervals hold the truth
