@@ -128,7 +128,8 @@ def rows_of(one: Answered) -> Iterator[dict[str, Any]]:
         if "orders" in said:
             row |= {"order": place, "choice": said["orders"][place], "reason": found.values.get("reason") or None}
             if place:  # the sides as they were shown
-                turned = {"left": "right", "right": "left"}.get(row["choice"], row["choice"])
+                chosen = str(row["choice"])
+                turned = {"left": "right", "right": "left"}.get(chosen, chosen)
                 row |= {"left": base["right"], "right": base["left"], "choice": turned}
         if one.task["kind"] == "code":
             row["reason"] = one.task["reason"]

@@ -5,15 +5,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from karat.estimate.estimate import Estimate
 from karat.estimate.pool import Pool
 from karat.records.result import Caution
+from karat.stats.arrays import Bools
 from karat.stats.many import holm
-
-Bools = npt.NDArray[np.bool_]
 
 
 class Favour(NamedTuple):

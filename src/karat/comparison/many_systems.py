@@ -13,11 +13,10 @@ from karat.comparison.peeking import Look
 from karat.estimate.estimate import Estimate
 from karat.estimate.inversion import inversion, resampled_scores
 from karat.estimate.pool import Pool
+from karat.stats.arrays import Floats
 from karat.stats.many import benjamini_hochberg, holm
 from karat.stats.permutation import max_t, sign_flip
 from karat.stats.rank_intervals import rank_intervals
-
-Floats = npt.NDArray[np.float64]
 
 #: Scores that differ by less are equal but for rounding.
 EQUAL = 1e-12

@@ -5,15 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from karat.errors import BadInput
 from karat.estimate import Scorer, Scores
 from karat.records import Runs
 from karat.records.base import count
-
-Floats = npt.NDArray[np.float64]
+from karat.stats.arrays import Floats
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from karat.context.page_pairs import MOST_GRADES, PAIR, Graded
@@ -13,8 +12,7 @@ from karat.records import Documents, Runs
 from karat.records.addresses import SITE
 from karat.records.base import count
 from karat.records.runs import ranked
-
-Floats = npt.NDArray[np.float64]
+from karat.stats.arrays import Floats
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from karat.context.labelling import unable_to_learn
@@ -18,11 +17,9 @@ from karat.errors import BadInput, Undefined
 from karat.records import Documents, LabelsLike, Result, Runs, RunsLike
 from karat.records.base import count
 from karat.records.runs import joined, ranked
+from karat.stats.arrays import Floats, Ints
 from karat.stats.many import holm
 from karat.stats.regression import clustered_means, clustered_ols
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 #: What stands beside the models: the label given the list's first document, and the grade alone.
 BACK_OFF, ALONE = "back-off", "alone"

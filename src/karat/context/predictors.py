@@ -8,14 +8,11 @@ from types import MappingProxyType
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from karat.context.pair_features import Features
 from karat.errors import BadInput
+from karat.stats.arrays import Floats, Ints
 from karat.stats.proportional_odds import proportional_odds
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 #: Slopes on standardised features are held down by half their squares, once for all labels, as scikit-learn does.
 RIDGE = 1.0

@@ -6,12 +6,10 @@ import re
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from karat.simulate.parts import word_list
-
-Floats = npt.NDArray[np.float64]
+from karat.stats.arrays import Floats
 
 #: How deep the lists go.
 DEPTH = 10

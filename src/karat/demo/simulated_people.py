@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from karat.records import Clicks, Judgments, Preferences, Runs, Scale
 from karat.simulate import position_clicks, side_by_side
 from karat.simulate.assignment import Group, first_two, judged_by_one, judged_by_two_or_three
-
-Floats = npt.NDArray[np.float64]
+from karat.stats.arrays import Floats
 
 SCALE = "0=no help, 1=some help, 2=answers it"
 #: How they err: the spread of the error in grades, how far they shun the ends, how many answer at random.

@@ -13,12 +13,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from karat.stats.arrays import Floats, Ints
 from karat.stats.random_intercept import GRID, RandomIntercept, random_intercept
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 #: Each gold label is predicted from the others of so many parts, less its own.
 FOLDS = 5

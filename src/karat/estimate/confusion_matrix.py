@@ -5,13 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from karat.errors import Undefined
 from karat.records.base import count
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
+from karat.stats.arrays import Floats, Ints
 
 #: With fewer gold labels of a grade, how the judge labels it cannot be told.
 FEWEST_GOLD = 2

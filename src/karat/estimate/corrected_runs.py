@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from karat.errors import BadInput, Undefined
@@ -28,9 +27,8 @@ from karat.records import Judgments, LabelsLike, Runs, RunsLike
 from karat.records.base import count
 from karat.records.runs import several
 from karat.stats import Resampling
+from karat.stats.arrays import Floats
 from karat.stats.correction import two_sided
-
-Floats = npt.NDArray[np.float64]
 
 #: That judges differ so much between two runs' documents by chance is less probable than this.
 UNLIKE = 0.01

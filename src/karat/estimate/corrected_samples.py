@@ -6,16 +6,14 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from karat.estimate.confusion_matrix import matrix_notes
 from karat.estimate.corrected_result import CorrectedRuns
 from karat.estimate.rates import Rates
 from karat.estimate.two_samples import Corrected, Sample
+from karat.stats.arrays import Floats
 from karat.stats.correction import half_width, lang_reiczigel, two_sided, wilson
-
-Floats = npt.NDArray[np.float64]
 
 #: What every correction by a confusion matrix takes for granted.
 ALIKE = (

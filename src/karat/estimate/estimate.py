@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from karat.stats.arrays import Floats
 
 
 class Difference(NamedTuple):

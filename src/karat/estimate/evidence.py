@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from karat.errors import BadInput
@@ -16,9 +15,8 @@ from karat.estimate.gold_sample import Gold
 from karat.estimate.pool import shown
 from karat.measures import Profile, Topics
 from karat.records import Judgments, Runs
+from karat.stats.arrays import Floats, Ints
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 PAIR = ["query", "doc"]
 
 

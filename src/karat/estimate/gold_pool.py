@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
 from karat.estimate.gold_sample import Gold
 from karat.estimate.pool import Pool
@@ -13,8 +12,7 @@ from karat.estimate.scoring import Scorer
 from karat.measures import DCG, ERR, RBP, RR, Linear, Measure, is_linear, nDCG
 from karat.measures.graded import discount_named
 from karat.records import Runs
-
-Floats = npt.NDArray[np.float64]
+from karat.stats.arrays import Floats
 
 
 def stand_in(measure: Measure) -> Linear | None:

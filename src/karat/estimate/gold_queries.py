@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from karat.errors import Undefined
@@ -18,9 +17,7 @@ from karat.estimate.scoring import Scorer
 from karat.estimate.whole_queries import whole_queries
 from karat.records import Runs
 from karat.records.base import count
-
-Floats = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
+from karat.stats.arrays import Bools, Floats
 
 #: More queries than this share with gold for some documents only: documents were drawn, not queries.
 PARTLY = 0.2

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from karat.errors import BadInput, Undefined
@@ -13,8 +12,6 @@ from karat.records import Runs
 from karat.records.base import count
 from karat.records.runs import ranked
 from karat.stats.correction import half_width
-
-Floats = npt.NDArray[np.float64]
 
 #: Ranks for which the distribution of true grades is shown.
 DEPTH = 10

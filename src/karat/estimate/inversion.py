@@ -12,16 +12,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
 from karat.errors import Undefined
 from karat.estimate.confusion_matrix import ConfusionMatrix, matrix_notes
 from karat.estimate.estimate import Estimate
 from karat.estimate.pool import Pool
 from karat.stats import resampled
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
+from karat.stats.arrays import Floats, Ints
 
 
 def matrix_of(pool: Pool) -> ConfusionMatrix:

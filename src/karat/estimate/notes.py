@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from karat.measures import ERR, Judged, Lists, Measure, Topics
@@ -13,8 +12,7 @@ from karat.records import Judgments
 from karat.records.base import count
 from karat.records.judgments import MADE
 from karat.records.result import Caution
-
-Floats = npt.NDArray[np.float64]
+from karat.stats.arrays import Floats
 
 #: A greater share of documents without a label may change which system is better.
 MOST_UNJUDGED = 0.1

@@ -16,7 +16,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from karat.estimate.calibration import FEWEST
@@ -27,10 +26,7 @@ from karat.estimate.ppi import check_gold, designed, never_wrong, reaches_all
 from karat.estimate.scoring import Scorer
 from karat.measures import Lists, Measure, Topics, match
 from karat.records import Judgments, Runs
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
+from karat.stats.arrays import Bools, Floats, Ints
 
 #: Draws of the grades: what chance they leave is small beside what the gold sample leaves.
 DRAWS = 64

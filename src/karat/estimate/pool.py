@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from karat.errors import BadInput
@@ -19,11 +18,7 @@ from karat.measures import Linear, Profile, Topics
 from karat.measures.rank_order import order
 from karat.records import Runs
 from karat.stats import totals
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
-
+from karat.stats.arrays import Bools, Floats, Ints
 
 #: The rank of a document that no list shows.
 NOT_SHOWN = 10**9

@@ -14,7 +14,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
 from karat.errors import Undefined
 from karat.estimate.estimate import Estimate
@@ -22,9 +21,7 @@ from karat.estimate.pool import Pool
 from karat.records.base import count
 from karat.records.result import Caution
 from karat.stats import totals
-
-Floats = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
+from karat.stats.arrays import Bools, Floats
 
 #: Fewer gold labels than these on documents that count say nothing about the spread of the judge's errors.
 FEWEST_GOLD = 2

@@ -10,14 +10,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from karat.errors import BadInput, Undefined
 from karat.estimate.confusion_matrix import ConfusionMatrix
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
+from karat.stats.arrays import Floats, Ints
 
 #: Shares of one grade add up to 1, but for rounding.
 ROUNDING = 0.02

@@ -6,7 +6,6 @@ from copy import copy
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from karat.errors import BadInput
@@ -21,8 +20,7 @@ from karat.measures.topics import UserWeights
 from karat.records import Judgments, Queries, Runs
 from karat.records.result import Caution
 from karat.stats import FEWEST, Resampling, mean_intervals
-
-Floats = npt.NDArray[np.float64]
+from karat.stats.arrays import Floats
 
 #: The ends of an interval are the outermost draws but a few, so a handful of draws has none.
 FEWEST_DRAWS = 100

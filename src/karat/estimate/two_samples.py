@@ -11,16 +11,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from karat.estimate.rates import Rates
 from karat.stats import resampled, totals
+from karat.stats.arrays import Floats, Ints
 from karat.stats.correction import together
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,14 +11,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
 from karat.errors import Undefined
 from karat.estimate.estimate import Estimate
 from karat.records.result import Caution
-
-Floats = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
+from karat.stats.arrays import Bools, Floats
 
 
 def whole_queries(

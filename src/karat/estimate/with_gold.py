@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from functools import cache
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from karat.errors import Undefined
@@ -26,8 +25,7 @@ from karat.judges.error_model import ErrorModel
 from karat.measures import Linear, Measure, is_linear, nDCG
 from karat.records import Runs
 from karat.records.base import count
-
-Floats = npt.NDArray[np.float64]
+from karat.stats.arrays import Floats
 
 
 @dataclass(frozen=True, eq=False)

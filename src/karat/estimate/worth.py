@@ -13,16 +13,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from karat.errors import Undefined
 from karat.estimate.calibration import FEWEST, calibrate
 from karat.records.base import count
 from karat.stats import FEWEST as FEWEST_QUERIES
 from karat.stats import totals
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
+from karat.stats.arrays import Floats, Ints
 
 
 @dataclass(frozen=True)

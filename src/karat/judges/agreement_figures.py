@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from karat.labels.panel import Floats
+from karat.stats.arrays import Floats
 from karat.stats.kappas import (
     cohen_kappa,
     fleiss_kappa,

@@ -15,10 +15,10 @@ from karat.judges.population import Judges, sampled_groups
 from karat.judges.sides import Side, Slice, both_sides, own_columns
 from karat.judges.slices import features_of, listed_features, sentence
 from karat.labels import GOLD, Panel
-from karat.labels.panel import Flags, Floats, Ints
 from karat.records import LabelsLike, Result
 from karat.records.base import count
 from karat.stats import totals
+from karat.stats.arrays import Bools, Floats, Ints
 from karat.stats.differences import Differences, clustered_differences
 from karat.stats.many import benjamini_hochberg
 from karat.stats.two_way import Variance
@@ -164,7 +164,7 @@ def _crossed(side: Side) -> list[tuple[Side, Ints, Ints]]:
     return found
 
 
-def _code(side: Side, features: tuple[str, ...], width: list[int]) -> tuple[Ints, Flags]:
+def _code(side: Side, features: tuple[str, ...], width: list[int]) -> tuple[Ints, Bools]:
     """The number of each row's slice by one feature or two, of the rows where these are known, and which they are."""
     known = np.logical_and.reduce([side.codes[name] >= 0 for name in features])
     codes = [side.codes[name][known] for name in features]

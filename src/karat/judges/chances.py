@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from karat.labels.panel import Floats, Ints
+from karat.stats.arrays import Floats, Ints
 
 
 def binomial_tail(need: int, of: int, p: float) -> float:

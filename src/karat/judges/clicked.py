@@ -10,11 +10,11 @@ import polars as pl
 from karat.errors import BadInput, Undefined
 from karat.judges.slices import features_of, ordered, sliced
 from karat.labels import Panel
-from karat.labels.panel import Floats, Ints
 from karat.records import ClickLog, Clicks, LabelsLike
 from karat.records.base import count
 from karat.records.blocks import Blocks
 from karat.stats import FEWEST, Resampling
+from karat.stats.arrays import Floats, Ints
 
 #: Of texts with more values than this, such as sites, the rarer ones are taken together under one name.
 MOST_VALUES = 20

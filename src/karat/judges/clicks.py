@@ -13,10 +13,11 @@ import polars as pl
 
 from karat.errors import BadInput, Undefined
 from karat.judges.clicked import Clicked, in_percent, shares
-from karat.labels.panel import Ints, Panel
+from karat.labels.panel import Panel
 from karat.records import ClickLog, Clicks, LabelsLike, Result
 from karat.records.base import count
 from karat.stats import FEWEST, Resampling
+from karat.stats.arrays import Ints
 
 Pairs = Literal["all", "top two", "both"]
 OUTCOMES = ("correct", "incorrect", "insensitive")

@@ -12,11 +12,12 @@ from karat.errors import BadInput, Undefined
 from karat.judges.disagreement import FEW_LABELS, intervals, ratio
 from karat.judges.level_counts import Votes, levels_of, merged, need_labels, used, votes
 from karat.labels import Panel
-from karat.labels.panel import Flags, Floats, Ints, numbered
+from karat.labels.panel import numbered
 from karat.labels.selection import ASKED
 from karat.records import LabelsLike, Result
 from karat.records.base import count
 from karat.stats import Resampling
+from karat.stats.arrays import Bools, Floats, Ints
 
 #: The condition that says whether the list was any good, and the columns that say whose list it was.
 LIST_QUALITY, LISTS = "list_quality", ("engine", "system")
@@ -123,7 +124,7 @@ def _by_list(v: Votes) -> Iterator[Part]:
             yield name, part.by_query(told[kept]), part.by_query(asked[kept]), (v.counts * (asked > 0)).sum(axis=0)
 
 
-def _top_elsewhere(v: Votes) -> Flags:
+def _top_elsewhere(v: Votes) -> Bools:
     """For each item of the panel: was another document, in a list that it was shown in, called top by anybody?"""
     panel = v.panel
     lists = numbered(panel.frame.select(_list_columns(panel)))[1]

@@ -11,10 +11,11 @@ from karat.errors import Undefined
 from karat.judges.disagreement import ratio
 from karat.judges.level_counts import level_of, levels_of, merged, used, with_names
 from karat.labels import Panel
-from karat.labels.panel import Flags, Floats, Ints, numbered
+from karat.labels.panel import numbered
 from karat.records import LabelsLike, Result
 from karat.records.base import count
 from karat.stats import totals
+from karat.stats.arrays import Bools, Floats, Ints
 from karat.stats.kappas import label_counts
 
 
@@ -102,7 +103,7 @@ def _cross(says: Floats, item: Ints) -> Floats:
     return ratio(told, (says * (judges[item] - 1)[:, None]).sum(axis=0))
 
 
-def _drawn(given: Floats, twice: Flags, item: Ints, draws: int, seed: int) -> dict[str, Floats]:
+def _drawn(given: Floats, twice: Bools, item: Ints, draws: int, seed: int) -> dict[str, Floats]:
     """The p of draws: a judge's label of a document is one of those he gave, and a second one where there are two."""
     rng, levels = np.random.default_rng(seed), given.shape[1]
     found = {kind: np.full((draws, levels), np.nan) for kind in ("self", "cross")}

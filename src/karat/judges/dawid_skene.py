@@ -9,7 +9,7 @@ import numpy as np
 
 from karat.judges.em import FLOOR, Answers, Errors, check, fit_em, tally
 from karat.judges.error_model import ErrorModel, able_to_learn, described, register_error_model
-from karat.labels.panel import Floats
+from karat.stats.arrays import Floats
 
 
 @register_error_model("dawid-skene")

@@ -21,12 +21,12 @@ from karat.errors import BadInput, Undefined
 from karat.judges.chances import beta_binomial_tail, binomial_tail, fit_beta_binomial, hypergeometric_tail
 from karat.judges.level_counts import Votes, levels_of, merged, need_labels, used, votes
 from karat.labels import Panel
-from karat.labels.panel import Floats, Ints
 from karat.records import LabelsLike, Result
 from karat.records.base import count
 from karat.records.result import ResultBase
 from karat.records.scale import nothing_below
 from karat.stats import FEWEST, Resampling
+from karat.stats.arrays import Floats, Ints
 
 #: A level with fewer labels than this is bracketed, as in the paper's Table 4.
 FEW_LABELS = 50

@@ -12,10 +12,10 @@ import polars as pl
 from karat.judges.population import Judges
 from karat.judges.slices import NOTHING, called, cells, grade_shares, listed, looked_at, ordered, percent, sentence
 from karat.labels import ALL, Panel
-from karat.labels.panel import Floats
 from karat.records import LabelsLike, Result
 from karat.records.base import count
 from karat.stats import FEWEST
+from karat.stats.arrays import Floats
 from karat.stats.many import benjamini_hochberg, holm
 from karat.stats.rank_sum import ordinal_test
 from karat.stats.regression import clustered_ols

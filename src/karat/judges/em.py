@@ -16,8 +16,9 @@ import polars as pl
 
 from karat.errors import BadInput
 from karat.labels import Panel
-from karat.labels.panel import Flags, Floats, Ints, numbered
+from karat.labels.panel import numbered
 from karat.stats import totals
+from karat.stats.arrays import Bools, Floats, Ints
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -57,7 +58,7 @@ class Answers:
     #: The number of each item's true grade, -1 where it is not known.
     known: Ints
     #: Which rows are about an item that somebody else labelled too, or whose grade is known.
-    shared: Flags
+    shared: Bools
 
     @classmethod
     def of(cls, labels: Any, gold: Any = None) -> Answers:

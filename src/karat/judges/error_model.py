@@ -15,11 +15,11 @@ import polars as pl
 
 from karat.errors import Undefined
 from karat.judges.em import FLOOR, Answers, Errors, Fit, check, fit_em, tally
-from karat.labels.panel import Floats
 from karat.records import Judgments, Scale
 from karat.records.base import count
 from karat.records.result import ResultBase, rows_of
 from karat.registry import Registry
+from karat.stats.arrays import Floats
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -12,10 +12,10 @@ from karat.errors import BadInput, Undefined
 from karat.judges.population import Judges
 from karat.judges.slices import called, cell_means, cells, does, grade_shares, listed, looked_at, percent, sentence
 from karat.labels import ALL, Panel
-from karat.labels.panel import Floats
 from karat.records import LabelsLike, Result
 from karat.records.base import count
 from karat.stats import FEWEST
+from karat.stats.arrays import Floats
 from karat.stats.regression import clustered_ols
 
 Target = Literal["error", "label", "gold"]

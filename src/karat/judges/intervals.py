@@ -10,8 +10,8 @@ from karat.judges.left_out import AT_ONCE, LeftOut, left_out
 from karat.judges.population import Judges
 from karat.judges.sums import Sums
 from karat.labels import Panel
-from karat.labels.panel import Floats
 from karat.stats import FEWEST, Resampling
+from karat.stats.arrays import Floats
 from karat.stats.kappas import fleiss_test
 
 

@@ -15,10 +15,10 @@ from karat.judges.leniency import Leniency, leniency
 from karat.judges.others import Others
 from karat.judges.spammers import Signal, signals
 from karat.labels import GOLD, Panel
-from karat.labels.panel import Flags, Floats, Ints
 from karat.records import LabelsLike, Result
 from karat.records.base import count
 from karat.stats import FEWEST, check_level, totals
+from karat.stats.arrays import Bools, Floats, Ints
 from karat.stats.kappas import label_counts
 from karat.stats.many import benjamini_hochberg
 
@@ -123,7 +123,7 @@ class _Table:
         beside = group is not None and self.judges["group"].n_unique() > 1
         return f"{row['judge']} ({group})" if beside else str(row["judge"])
 
-    def names(self, which: Flags) -> str:
+    def names(self, which: Bools) -> str:
         """The names of these judges, those with most labels first."""
         at = np.flatnonzero(which)
         at = at[np.argsort(-self.n[at], kind="stable")]

@@ -16,8 +16,8 @@ from karat.judges.agreement_figures import figures_of
 from karat.judges.population import FEWEST_JUDGES, Judges
 from karat.judges.sums import EVERYBODY, Labels, Sums
 from karat.labels import GOLD, Panel
-from karat.labels.panel import Flags, Floats, Ints
 from karat.stats import FEWEST
+from karat.stats.arrays import Bools, Floats, Ints
 
 #: How many numbers of tables to hold at once.
 AT_ONCE = 4_000_000
@@ -126,7 +126,7 @@ def left_out(panel: Panel, sums: Sums, at: float, judges: Judges) -> LeftOut:
     )
 
 
-def _drawn(panel: Panel, given: Labels) -> Flags:
+def _drawn(panel: Panel, given: Labels) -> Bools:
     """Which labels are of judges who are a sample: at least five of a group, all with names, and not gold."""
     width = panel.judges.height
     mine = given.row * (len(panel.groups) + 1) + given.stratum + 1
@@ -134,7 +134,7 @@ def _drawn(panel: Panel, given: Labels) -> Flags:
     size = np.bincount(people // width, minlength=1)
     nameless = np.bincount(people // width, panel.nameless[people % width], len(size)) > 0
     golden = panel.groups.index(GOLD) if GOLD in panel.groups else EVERYBODY - 1
-    drawn: Flags = (size >= FEWEST_JUDGES)[mine] & ~nameless[mine] & (given.stratum != golden)
+    drawn: Bools = (size >= FEWEST_JUDGES)[mine] & ~nameless[mine] & (given.stratum != golden)
     return drawn
 
 

@@ -9,8 +9,8 @@ import polars as pl
 
 from karat.judges.others import Others
 from karat.labels import Panel
-from karat.labels.panel import Flags, Floats, Ints
 from karat.stats import FEWEST, totals
+from karat.stats.arrays import Bools, Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,7 +21,7 @@ class Leniency:
     low: Floats
     high: Floats
     #: Which judges were held against gold, and which against nothing.
-    by_gold: Flags
+    by_gold: Bools
     drift: Floats
     drift_p: Floats
 
@@ -36,7 +36,7 @@ class Leniency:
         ]
 
     @property
-    def clear(self) -> Flags:
+    def clear(self) -> Bools:
         """Whose interval leaves zero out."""
         return (self.low > 0) | (self.high < 0)
 

@@ -11,8 +11,8 @@ import polars as pl
 
 from karat.errors import BadInput, Undefined
 from karat.labels import Panel
-from karat.labels.panel import Flags, Floats, Ints
 from karat.stats import totals
+from karat.stats.arrays import Bools, Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +60,7 @@ class Votes:
         """Values of documents x levels summed up to queries x levels."""
         return np.stack([totals(self.query, column, self.n_queries) for column in values.T], axis=1)
 
-    def where(self, documents: Flags) -> Votes:
+    def where(self, documents: Bools) -> Votes:
         """The votes on some documents alone."""
         kept, query = np.unique(self.query[documents], return_inverse=True)
         return replace(

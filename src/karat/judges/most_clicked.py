@@ -10,10 +10,11 @@ import numpy as np
 import polars as pl
 
 from karat.judges.clicked import Clicked, in_percent, shares
-from karat.labels.panel import Floats, Ints, Panel
+from karat.labels.panel import Panel
 from karat.records import ClickLog, Clicks, LabelsLike, Result
 from karat.records.base import count
 from karat.stats import FEWEST, Resampling
+from karat.stats.arrays import Floats, Ints
 
 
 def most_clicked(

@@ -9,7 +9,7 @@ import numpy as np
 from karat.errors import BadInput
 from karat.judges.em import Answers, Errors, check, fit_em, tally
 from karat.judges.error_model import ErrorModel, able_to_learn, described, register_error_model
-from karat.labels.panel import Floats
+from karat.stats.arrays import Floats
 
 #: Newton steps for the judges in every round of the fit: each round begins where the last one ended.
 NEWTON_STEPS = 2

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from karat.labels import Panel
-from karat.labels.panel import Floats
 from karat.stats import totals
+from karat.stats.arrays import Floats
 from karat.stats.kappas import label_counts
 
 

@@ -13,10 +13,10 @@ import polars as pl
 from karat.errors import BadInput, Undefined
 from karat.judges.slices import errors_of, labels_of, sliced
 from karat.labels import GOLD, Panel
-from karat.labels.panel import Flags, Floats, Ints
 from karat.labels.selection import OF_ANSWERS_OF_LLMS
 from karat.records import Judgments
 from karat.stats import totals
+from karat.stats.arrays import Bools, Floats, Ints
 from karat.stats.regression import clustered_ols
 
 #: What differs on a slice: how far labels are off and in which direction, or how often they are right.
@@ -50,14 +50,14 @@ class Side:
     #: The same differences seen from the other group's labels, where its judges are a sample, too.
     other: Side | None = None
 
-    def inside(self, where: tuple[tuple[str, int], ...]) -> Flags:
+    def inside(self, where: tuple[tuple[str, int], ...]) -> Bools:
         """Which rows are in a slice."""
         mask = np.ones(len(self.query), np.bool_)
         for feature, value in where:
             mask &= self.codes[feature] == value
         return mask
 
-    def p_of_last(self, columns: list[Flags], known: Flags | None = None) -> float:
+    def p_of_last(self, columns: list[Bools], known: Bools | None = None) -> float:
         """The p value of the last of some yes-or-no columns beside the grades and the others; 1 where they tell it."""
         rows = np.ones(len(self.query), np.bool_) if known is None else known
         grades, judges = int(self.grade.max()) + 1, 1 if self.judge is None else int(self.judge.max()) + 1

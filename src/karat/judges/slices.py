@@ -13,11 +13,12 @@ from karat.errors import BadInput, Undefined
 from karat.judges.features import FEATURES
 from karat.judges.population import Judges, sampled_groups
 from karat.labels import ALL, Panel
-from karat.labels.panel import MOST_GRADES, Floats
+from karat.labels.panel import MOST_GRADES
 from karat.records import Judgments, LabelsLike
 from karat.records.base import count
 from karat.records.scale import refuse_many_grades
 from karat.stats import FEWEST, check_level
+from karat.stats.arrays import Floats
 from karat.stats.two_way import variance_of_means
 
 #: Into how many slices a number is cut.

@@ -14,8 +14,8 @@ import numpy as np
 
 from karat.judges.others import Others, reliability
 from karat.labels import Panel
-from karat.labels.panel import Flags, Floats, Ints
 from karat.stats import totals
+from karat.stats.arrays import Bools, Floats, Ints
 from karat.stats.kappas import label_counts
 from karat.stats.many import benjamini_hochberg
 
@@ -50,12 +50,12 @@ class Signal:
     chance_p: Floats
     spammer_p: Floats
     #: Called a spammer; and cleared of it. Who is neither has too few labels to tell.
-    spammer: Flags
-    cleared: Flags
+    spammer: Bools
+    cleared: Bools
     #: Follows the opposite of what the others say.
-    reversed: Flags
+    reversed: Bools
     #: Gave one grade to nearly everything, where others did not.
-    one_grade: Flags
+    one_grade: Bools
 
 
 def signals(panel: Panel, who: Ints, judges: int, others: Others, fewest: int) -> Signal:
@@ -99,7 +99,7 @@ def signals(panel: Panel, who: Ints, judges: int, others: Others, fewest: int) -
     )
 
 
-def _one_grade(panel: Panel, who: Ints, judges: int, others: Others, fewest: int) -> Flags:
+def _one_grade(panel: Panel, who: Ints, judges: int, others: Others, fewest: int) -> Bools:
     """Who gave one grade to nearly all documents, though others gave it to these documents far less often."""
     from scipy.special import betainc
 
@@ -110,7 +110,7 @@ def _one_grade(panel: Panel, who: Ints, judges: int, others: Others, fewest: int
     share = np.divide(totals(who, votes, judges), said, out=np.ones(judges), where=said > 0)
     # The chance of so many labels of the grade, or more, if the judge gave it as often as the others.
     by_chance = betainc(np.maximum(most, 1), n - most + 1, share)
-    flags: Flags = (n >= fewest) & (most >= NEARLY * n) & (by_chance <= VARIED)
+    flags: Bools = (n >= fewest) & (most >= NEARLY * n) & (by_chance <= VARIED)
     return flags
 
 

@@ -15,7 +15,8 @@ import polars as pl
 from karat.errors import BadInput
 from karat.labels import ALL, GOLD, Panel
 from karat.labels.consensus import reduced
-from karat.labels.panel import ALL_LABELS, Floats, Ints
+from karat.labels.panel import ALL_LABELS
+from karat.stats.arrays import Floats, Ints
 from karat.stats.kappas import cross_table, label_counts, pair_sums
 
 #: The stratum of a judge who is drawn from all groups together.

@@ -10,16 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from karat.records.design import Rules
 from karat.records.times import moments
+from karat.stats.arrays import Bools, Floats, Ints
 from karat.stats.kappas import label_counts, pair_sums
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
 
 #: How far apart the first two have to be, in grades, for a third: what is looked for in labels without a known rule.
 APART = (1.0, 2.0)
@@ -112,7 +108,7 @@ def inferred_rules(item: Ints, group: Ints, grade: Ints, groups: Sequence[str], 
     return found
 
 
-def asked_of_all(item: Ints, group: Ints, value: Floats, moment: Floats, ruled: dict[int, ThirdRule]) -> Flags:
+def asked_of_all(item: Ints, group: Ints, value: Floats, moment: Floats, ruled: dict[int, ThirdRule]) -> Bools:
     """Which labels, in the order in which they were given, stood before more were asked, group by group.
 
     Labels of one moment (a day, or all of them where no time is known) may have lost their order on the way. But a
@@ -134,7 +130,7 @@ def asked_of_all(item: Ints, group: Ints, value: Floats, moment: Floats, ruled: 
         place=pl.when("is_first").then(0).when(pl.col("row") == second).then(1).otherwise(2).cast(pl.Int64)
     )
     nth = pl.struct("place", "row").rank("ordinal").over(pair)
-    keep: Flags = frame.select((pl.col("wanted") == 0) | (nth <= pl.col("wanted"))).to_series().to_numpy()
+    keep: Bools = frame.select((pl.col("wanted") == 0) | (nth <= pl.col("wanted"))).to_series().to_numpy()
     return keep
 
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from karat.errors import BadInput
@@ -25,11 +24,8 @@ from karat.records.base import count
 from karat.records.design import Rules
 from karat.records.scale import refuse_many_grades
 from karat.records.times import moments
+from karat.stats.arrays import Bools, Floats, Ints
 from karat.stats.kappas import label_counts
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
 
 #: Figures come from tables of grades x grades: a scale of 0 to 100 is the largest that makes sense.
 MOST_GRADES = 101
@@ -152,9 +148,9 @@ class Panel:
         return np.where(gold >= 0, self.grades[gold], np.nan)
 
     @property
-    def nameless(self) -> Flags:
+    def nameless(self) -> Bools:
         """Which judges, by number, have no name."""
-        flags: Flags = self.judges["judge"].is_null().to_numpy()
+        flags: Bools = self.judges["judge"].is_null().to_numpy()
         return flags
 
     @property
@@ -181,7 +177,7 @@ class Panel:
         """A grade in the words of the scale."""
         return f"{grade:g}" if self.scale is None else self.scale.name(grade)
 
-    def kept(self, rows: Flags, *notes: str) -> Panel:
+    def kept(self, rows: Bools, *notes: str) -> Panel:
         """The panel with these rows only; numbers keep their meaning."""
         arrays = {name: getattr(self, name)[rows] for name in ("query", "item", "group", "judge", "grade")}
         return replace(self, frame=self.frame.filter(pl.Series(rows)), notes=(*self.notes, *notes), **arrays)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from karat.errors import BadInput, Undefined
@@ -16,8 +15,7 @@ from karat.measures import P
 from karat.records import Judgments, LabelsLike, Queries, Result, Runs, RunsLike
 from karat.records.base import count
 from karat.records.runs import joined, ranked
-
-Ints = npt.NDArray[np.int64]
+from karat.stats.arrays import Ints
 
 
 def comparison_tasks(

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from karat.errors import BadInput, Undefined
@@ -24,10 +23,8 @@ from karat.plan.sizes import FLOOR, sizes
 from karat.records import Judgments, LabelsLike, Runs, RunsLike
 from karat.records.base import count
 from karat.records.runs import joined
+from karat.stats.arrays import Bools, Floats
 from karat.stats.draw import draw
-
-Floats = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
 
 #: The share of the gold labels that is drawn from all documents alike, for later comparisons with other systems.
 UNIFORM = 0.0

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from karat.errors import BadInput, Undefined
 from karat.estimate.calibration import FEWEST
@@ -18,10 +17,8 @@ from karat.estimate.with_gold import calibrated_gain
 from karat.measures import is_linear
 from karat.plan.sizes import FLOOR, sizes
 from karat.records import Runs
+from karat.stats.arrays import Floats, Ints
 from karat.stats.draw import inclusion_probabilities
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,14 +13,11 @@ References: Horvitz and Thompson (JASA 1952); Hartley, Multiple Frame Surveys (1
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from karat.estimate.pool import Pool
 from karat.stats import totals
+from karat.stats.arrays import Bools, Floats
 from karat.stats.draw import inclusion_probabilities
-
-Floats = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
 
 #: A document without a label was not sure to get one, whatever the guess is.
 MOST = 0.95

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from karat.estimate.gold_pool import in_the_best_list
 from karat.estimate.pool import Pool
 from karat.measures import ERR, RR, Measure, nDCG
-
-Floats = npt.NDArray[np.float64]
+from karat.stats.arrays import Floats
 
 #: No document that counts is less likely to be drawn than this share of the average: a rare one would weigh too much.
 FLOOR = 0.2

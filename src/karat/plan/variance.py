@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from karat.comparison.matrix import Matrix
 from karat.errors import BadInput, Undefined
@@ -23,9 +22,8 @@ from karat.plan.gold_spread import GoldSpread, gold_spread
 from karat.records import Judgments, LabelsLike, Runs, RunsLike
 from karat.records.base import count
 from karat.records.runs import several, together
+from karat.stats.arrays import Floats
 from karat.stats.power import sampled_sd
-
-Floats = npt.NDArray[np.float64]
 
 #: From fewer queries than this a standard deviation is a guess, and gets no interval.
 FEW = 10

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from karat.published.accuracy import Accuracy
@@ -16,9 +15,8 @@ from karat.records.base import count
 from karat.records.number_format import decimals
 from karat.records.result import ResultBase, rows_of
 from karat.stats import Resampling
+from karat.stats.arrays import Floats
 from karat.stats.correction import corrected, corrected_parts, half_width, lang_reiczigel
-
-Floats = npt.NDArray[np.float64]
 
 #: A bootstrap of fewer draws would mislead.
 FEWEST_DRAWS = 100

@@ -6,13 +6,11 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from karat.errors import BadInput
 from karat.records.base import count
+from karat.stats.arrays import Floats
 from karat.stats.correction import half_width, wilson
-
-Floats = npt.NDArray[np.float64]
 
 #: Figures in papers are rounded: a spread may be so much larger than the score allows.
 ROUNDING = 0.005

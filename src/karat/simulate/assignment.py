@@ -6,15 +6,11 @@ from dataclasses import dataclass
 from datetime import datetime
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from karat.simulate.judges import draw, fatigue, label_chances
 from karat.simulate.parts import numbered
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
+from karat.stats.arrays import Bools, Floats, Ints
 
 #: Seconds for a judgment, in the middle.
 PACE = {"gold": 90.0, "professional": 45.0, "crowd": 25.0, "llm": 1.0, "spam": 4.0}

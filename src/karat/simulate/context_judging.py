@@ -6,15 +6,11 @@ from collections.abc import Mapping
 from datetime import datetime
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from karat.labels import selection
 from karat.simulate.judges import steps_until
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
+from karat.stats.arrays import Bools, Floats, Ints
 
 ASPECTS = (selection.OVERALL, "topicality", "novelty", "freshness", "authority", "quality")
 OVERALL, TOPICALITY, NOVELTY, FRESHNESS, AUTHORITY, QUALITY = range(6)

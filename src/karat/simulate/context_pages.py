@@ -5,13 +5,11 @@ from __future__ import annotations
 from itertools import product
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from karat.simulate.parts import word_list
 from karat.simulate.web import ENDINGS, FOLDERS, KINDS, SITES
-
-Ints = npt.NDArray[np.int64]
+from karat.stats.arrays import Ints
 
 KIND = ("overview", "detail", "plain")
 #: How many sentences a page has, and how many of an overview's a detail page repeats.

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from karat.errors import BadInput
@@ -29,10 +28,7 @@ from karat.simulate.context_judging import (
 from karat.simulate.context_pages import KIND, make_documents, make_kinds
 from karat.simulate.parts import check_shares, check_sizes, documents_of, numbered, runs_by
 from karat.simulate.web import make_queries
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
+from karat.stats.arrays import Bools, Floats, Ints
 
 SCALE = "bad, fair, good, excellent, perfect"
 #: The share of answers that are not N/A, alone and in context, as Golbus et al. report them (Table 1).

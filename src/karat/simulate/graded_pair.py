@@ -11,10 +11,7 @@ import polars as pl
 
 from karat.errors import BadInput
 from karat.records import Judgments, Runs
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
+from karat.stats.arrays import Bools, Floats, Ints
 
 #: How a judge may err: alike everywhere; kinder to what only B shows; more on some documents; more or less kindly on
 #: each query; likewise but hardly ever in the order of a query's documents, as a strong LLM; or with no regard to the

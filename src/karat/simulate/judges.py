@@ -9,9 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from karat.errors import BadInput
+from karat.stats.arrays import Floats, Ints
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 #: One number for all, or one for each item.
 Each = float | Floats
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from karat.errors import BadInput
@@ -17,10 +16,7 @@ from karat.simulate.clicks import position_clicks
 from karat.simulate.judges import steps_for
 from karat.simulate.parts import check_shares, check_sizes, documents_of, runs_by
 from karat.simulate.web import make_pages, make_queries
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
+from karat.stats.arrays import Bools, Floats, Ints
 
 LEVELS = 5
 #: The shares of the true grades 0 to 4.

@@ -15,8 +15,7 @@ import polars as pl
 from karat.errors import BadInput
 from karat.records import Documents, Judgments, Preferences, Queries, Runs
 from karat.simulate.parts import documents_of, numbered
-
-Floats = npt.NDArray[np.float64]
+from karat.stats.arrays import Floats
 
 #: Grades from 0 to this one.
 TOP = 3

@@ -14,9 +14,7 @@ from karat.labels import consensus, one_subtopic_each
 from karat.measures import Measure, Topics, as_measures, match, profile_named
 from karat.records import Judgments, Preferences, Runs
 from karat.simulate.parts import numbered
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
+from karat.stats.arrays import Floats, Ints
 
 #: How many answers a judge gives.
 EACH = 20

@@ -6,15 +6,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from karat.errors import BadInput
 from karat.records import Judgments, Runs
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
+from karat.stats.arrays import Bools, Floats, Ints
 
 #: How a judge may err: alike on all documents of a grade; better disposed to what only B shows; more on some documents.
 JudgeKind = Literal["fair", "lenient", "by document"]

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from karat.simulate.parts import numbered, word_list
-
-Ints = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
+from karat.stats.arrays import Bools, Ints
 
 #: What people ask about. No word of it is part of a word below, so "the query's words are in the URL" is decided.
 TOPICS = word_list(

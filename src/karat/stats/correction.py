@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from karat.stats.arrays import Floats
+
 #: One number, or one for each of many.
 Number = float | Floats
 

@@ -5,12 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from karat.errors import NotConverged
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
+from karat.stats.arrays import Floats, Ints
 
 #: So many ties, spread evenly over all pairs as half a win each, hold the strength of one who wins always.
 PRIOR = 0.1

@@ -8,8 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from karat.errors import BadInput
-
-Floats = npt.NDArray[np.float64]
+from karat.stats.arrays import Floats
 
 #: Probabilities whose sum is this near to a whole number are meant to sum to it.
 NEAR = 1e-6

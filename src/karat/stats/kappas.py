@@ -14,9 +14,9 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from karat.stats.arrays import Floats
 from karat.stats.totals import totals
 
-Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.integer]
 
 #: How many numbers to hold at once where items x levels x levels would be too many.

@@ -9,8 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from karat.errors import BadInput
-
-Floats = npt.NDArray[np.float64]
+from karat.stats.arrays import Floats
 
 #: Up to so many differences, all signs are gone through: two halves of 2^16 sums each.
 MOST_BY_HALVES = 32

@@ -8,8 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from karat.errors import BadInput, Undefined
-
-Floats = npt.NDArray[np.float64]
+from karat.stats.arrays import Floats
 
 #: More queries than this nobody judges: the answer is then that the difference is out of reach.
 MOST = 1_000_000_000

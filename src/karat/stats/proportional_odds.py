@@ -8,8 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from karat.errors import NotConverged
-
-Floats = npt.NDArray[np.float64]
+from karat.stats.arrays import Floats
 
 #: Grades whose cut points come closer than this are one grade to the fit, whose gradient would then overflow.
 CLOSEST = 1e-9

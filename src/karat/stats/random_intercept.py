@@ -14,10 +14,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
+from karat.stats.arrays import Floats, Ints
 
 #: The grid on which the groups' intercepts lie, in standard deviations, and how likely each is.
 GRID = np.linspace(-4.0, 4.0, 33)

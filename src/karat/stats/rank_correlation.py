@@ -7,10 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from karat.stats.arrays import Floats
 from karat.stats.bootstrap import FEWEST, Resampling
 from karat.stats.totals import totals
-
-Floats = npt.NDArray[np.float64]
 
 #: Kendall's tau compares all pairs at once; with more rows than this the pairs are counted by sorting, draw by draw.
 MOST_AT_ONCE = 3000

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-Ints = npt.NDArray[np.int64]
+from karat.stats.arrays import Ints
 
 
 def rank_intervals(

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from karat.stats.arrays import Floats
 from karat.stats.totals import totals
 from karat.stats.two_way import variance_of_difference
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)

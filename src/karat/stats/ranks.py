@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from karat.stats.arrays import Floats
 
 
 def spearman(table: Floats) -> Floats:

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from karat.stats.arrays import Floats
 from karat.stats.bootstrap import FEWEST, Resampling
 from karat.stats.totals import totals
 from karat.stats.two_way import NOTHING_LEFT, two_way
-
-Floats = npt.NDArray[np.float64]
 
 #: A table of clusters x cells, or of draws x cells, is worked on in parts of this size.
 AT_ONCE = 4_000_000

@@ -8,8 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from karat.errors import BadInput
-
-Floats = npt.NDArray[np.float64]
+from karat.stats.arrays import Floats
 
 #: The first look: before, the spread of the values is too uncertain for the intervals to hold as promised.
 FIRST = 20

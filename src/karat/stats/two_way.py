@@ -13,13 +13,9 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from karat.stats.arrays import Bools, Floats, Ints
 from karat.stats.totals import totals
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
 
 #: A cluster whose own weight leaves less than this of a direction determines it alone.
 NOTHING_LEFT = 1e-9
@@ -141,7 +137,7 @@ def variance_of_means(values: Floats, weight: Floats, query: Ints, judge: Ints |
 
 
 def variance_of_difference(
-    values: Floats, first: Flags, weight: Floats, query: Ints, judge: Ints, judged: Floats | None = None
+    values: Floats, first: Bools, weight: Floats, query: Ints, judge: Ints, judged: Floats | None = None
 ) -> tuple[float, Variance]:
     """The mean of the first rows less that of the others, weighted, with its spread by query and judge.
 

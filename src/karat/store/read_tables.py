@@ -48,8 +48,8 @@ def all_drawn(store: Store) -> bool:
     """Whether people are asked about documents that a plan drew, and nothing else."""
     people = (tasks.c.study_id == store.study_id, tasks.c.grp != LLM, ~tasks.c.practice)
     drawn = select(func.count(), func.count(tasks.c.probability)).where(*people)
-    ((every, of_plan),) = (tuple(row.values()) for row in store.rows(drawn))
-    return 0 < every == of_plan
+    every, of_plan = store.rows(drawn)[0].values()
+    return bool(0 < every == of_plan)
 
 
 def _drawn(store: Store) -> tuple[ColumnElement[bool], ...]:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from karat.errors import Undefined
-from karat.judges.dimensions.settings import Cells, Figure, Ints, Scale, compared, in_words, interval_note
+from karat.judges.dimensions.settings import Cells, Figure, Scale, compared, in_words, interval_note
 from karat.judges.dimensions.sheets import Sheets
 from karat.labels.selection import ITEM, OVERALL
 from karat.records import LabelsLike, Result
 from karat.records.base import count
+from karat.stats.arrays import Floats, Ints
 from karat.stats.kappas import cohen_kappa, cross_table
-
-Floats = npt.NDArray[np.float64]
 
 #: The row of all aspects together.
 TOGETHER = "all together"

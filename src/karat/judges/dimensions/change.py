@@ -17,10 +17,9 @@ from karat.labels.selection import OVERALL
 from karat.records import LabelsLike, Result
 from karat.records.base import count
 from karat.stats import FEWEST
+from karat.stats.arrays import Floats
 from karat.stats.many import holm
 from karat.stats.regression import clustered_ols
-
-Floats = npt.NDArray[np.float64]
 
 #: What every row of the table of mean changes has: nothing to compare by.
 OF_EVERY_ROW = (

@@ -14,11 +14,9 @@ from karat.judges.dimensions.sheets import Sheets
 from karat.labels.selection import OVERALL
 from karat.records import LabelsLike, Result
 from karat.records.base import count
+from karat.stats.arrays import Bools, Floats
 from karat.stats.kappas import cross_table
 from karat.stats.ranks import spearman
-
-Floats = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
 
 #: The grade that a document got alone, set against its grade in context.
 ALONE = "overall alone"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from karat.errors import Undefined
@@ -11,8 +10,7 @@ from karat.judges.dimensions.settings import Compared, compared, in_words, inter
 from karat.judges.dimensions.sheets import Sheets
 from karat.records import LabelsLike, Result
 from karat.records.base import count
-
-Bools = npt.NDArray[np.bool_]
+from karat.stats.arrays import Bools
 
 #: Which documents the shares are of: those with a grade in every aspect, and those with an overall grade.
 SETS = ("all aspects", "overall")

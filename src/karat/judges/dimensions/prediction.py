@@ -15,12 +15,11 @@ from karat.judges.dimensions.settings import Cells, compared, in_words, interval
 from karat.judges.dimensions.sheets import Sheets
 from karat.records import LabelsLike, Result
 from karat.stats import Resampling
+from karat.stats.arrays import Floats, Ints
 
 if TYPE_CHECKING:
     from sklearn.linear_model import LogisticRegression
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 #: The rows of all aspects, and of no aspect: the grade given most often.
 EVERY, NONE = "all aspects", "none"

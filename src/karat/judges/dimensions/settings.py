@@ -7,14 +7,12 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from karat.stats import FEWEST, Resampling
+from karat.stats.arrays import Floats, Ints
 from karat.stats.two_way import Variance, combined
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 Figure = Callable[[Floats], Floats]
 #: On which scale intervals are even to both sides: that of log odds, of log(1 - figure), Fisher's z, or the figure's.
 Scale = Literal["share", "kappa", "rho", "plain"]

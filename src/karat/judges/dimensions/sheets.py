@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from karat.errors import BadInput, Undefined
@@ -19,10 +18,7 @@ from karat.records import Judgments
 from karat.records.base import count
 from karat.records.scale import refuse_many_grades
 from karat.stats import FEWEST
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
+from karat.stats.arrays import Bools, Floats, Ints
 
 #: The aspects of Golbus et al., in the order of their tables; others follow by name.
 KNOWN = (OVERALL, "topicality", "novelty", "authority", "freshness", "quality")
