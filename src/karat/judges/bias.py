@@ -106,7 +106,9 @@ def find_bias(
         reach = [s.reach for s in found if s.side.kind == "bias"]
         if reach:
             usual = f"{np.median(reach):.2f}"
-            notes.insert(0, f"the intervals reach {usual} of a grade to each side in the middle: less would not be seen")
+            notes.insert(
+                0, f"the intervals reach {usual} of a grade to each side in the middle: less would not be seen"
+            )
         said = [f"no bias found: no group errs otherwise in one of {looked} than on the rest"]
     more = len(said) - 1
     first = said[0] + (f"; {count(more, 'further finding')}" if more else "")
