@@ -18,6 +18,7 @@ import vendor_errors as errors
 import vendor_replies as replies
 from commands import karat
 from karat.ask import pace
+from karat.ask.prices import price_of
 
 DIALECTS = ("openai", "anthropic")
 
@@ -235,6 +236,22 @@ def test_expected_grades_come_from_log_probabilities(files: Path) -> None:
         asked = Asked(files, server.url, "--logprobs")
     assert asked.table["expected_grade"].to_list() == [pytest.approx((0.2 + 2 * 0.5) / 0.8)] * 6
     assert asked.table["mass"].to_list() == [pytest.approx(0.8)] * 6
+
+
+def test_expected_grades_may_be_the_labels(files: Path) -> None:
+    with hostile.running(replies.graded(2, odds={1: 0.25, 2: 0.5})) as server:
+        asked = Asked(files, server.url, "--expected")
+    assert asked.table["label"].to_list() == [pytest.approx((0.25 + 2 * 0.5) / 0.75)] * 6
+
+
+def test_prices_come_from_the_package_for_a_vendors_models_only() -> None:
+    pytest.importorskip("genai_prices", reason="genai-prices is not installed")
+    known = price_of("gpt-4o-mini")
+    assert known is not None
+    assert (known.question, known.answer) == (0.15, 0.6)  # OpenAI's published prices of 2024
+    assert known.source.startswith("genai-prices ")
+    assert price_of("gpt-4o-mini", vendor=False) is None
+    assert price_of("nobody-knows-this") is None
 
 
 def test_a_budget_is_never_overdrawn_and_says_where_it_stopped(files: Path) -> None:

@@ -56,16 +56,19 @@ class Price:
 
 
 def price_of(
-    model: str, named: str | None = None, table: Mapping[str, Mapping[str, Any]] | None = None
+    model: str, named: str | None = None, table: Mapping[str, Mapping[str, Any]] | None = None, *, vendor: bool = True
 ) -> Price | None:
-    """The price of a model: as named, as study.toml has it, or as the package genai-prices knows it, if at all."""
+    """The price of a model: as named, as study.toml has it, or as the package genai-prices knows it, if at all.
+
+    The package knows what a `vendor` asks; a model of the same name on another server has another price.
+    """
     if named is not None:
         return Price.parse(named)
     if table and model in table:
         row = table[model]
         date = row.get("date")
         return Price(float(row["question"]), float(row["answer"]), "study.toml" + (f", {date}" if date else ""))
-    return _of_package(model)
+    return _of_package(model) if vendor else None
 
 
 def _of_package(model: str) -> Price | None:

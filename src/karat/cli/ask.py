@@ -42,7 +42,8 @@ Examples:
 @options.scale
 @click.option("--guidelines", metavar="FILE", help="Guidelines for judges, beside the scale.")
 @click.option("--reasons", is_flag=True, help="Ask for a reason, after the grade.")
-@click.option("--logprobs", is_flag=True, help="Ask for log-probabilities, for the columns expected and mass.")
+@click.option("--logprobs", is_flag=True, help="Ask for log-probabilities: columns expected_grade and mass.")
+@click.option("--expected", is_flag=True, help="Label with the expected grade, a real number, not the likeliest.")
 @click.option(
     "--most-shown", default=12_000, type=click.IntRange(100), help="Characters of a document; the rest is cut."
 )
@@ -104,7 +105,7 @@ def ask(paths: tuple[str, ...], as_json: bool, **typed: Any) -> None:
             tell_estimate(panel, typed, as_json)
             return
         stopped = _sent(panel, typed) if sends else None
-        left = tell(panel, asked, typed["out"], as_json)
+        left = tell(panel, asked, typed["out"], as_json, expected=typed["expected"])
     if stopped is not None:
         raise stopped
     if left:

@@ -68,6 +68,7 @@ class Asked:
         made = []
         for name, (model_name, prompt) in zip(names, pairs, strict=True):
             how = {name: typed[name] for name in ("dialect", "url", "temperature", "max_tokens", "seed", "logprobs")}
+            how["logprobs"] |= typed["expected"]
             asker = Asker(
                 self.design, self.material, Model(model_name, **how), prompt, typed["reasons"], typed["most_shown"]
             )
@@ -76,7 +77,9 @@ class Asked:
                 if self.gold is None:
                     raise BadInput.at("--audit", expected="gold labels", found="none", remedy="name them by --gold")
                 tasks = audit_tasks(asker, self.gold, self.tasks, seed=typed["seed"])
-            made.append(Judge(name, asker, tasks, price_of(model_name, typed["price"], self.prices)))
+            made.append(
+                Judge(name, asker, tasks, price_of(model_name, typed["price"], self.prices, vendor=not typed["url"]))
+            )
         return made
 
 
@@ -99,6 +102,8 @@ def _check(paths: Sequence[str], typed: dict[str, Any]) -> None:
         options.refuse("retry", "batch", "estimate", "show_prompt", why="--replay makes labels of stored answers alone")
     if typed["url"]:
         check_url(typed["url"])
+    if typed["out"] is None:
+        options.refuse("expected", why="it is for the labels that --out writes; a study keeps grades of its scale")
     if typed["out"] == "-":
         raise BadInput.at("--out", expected="a file, beside which answers are kept", found="standard output")
     if typed["out"] is not None:

@@ -40,7 +40,7 @@ FILES: dict[str, tuple[type[Records] | None, str]] = {
 }
 
 
-def tell(panel: Panel, asked: Asked, out: str | None, as_json: bool) -> str:
+def tell(panel: Panel, asked: Asked, out: str | None, as_json: bool, *, expected: bool = False) -> str:
     """Write the labels, put them into the study's log, and say what came of it; what is left over, in a sentence."""
     log: dict[str, list[dict[str, Any]]] = {judge.name: [] for judge in panel.judges}
     audit = any("request" in task for judge in panel.judges for task in judge.tasks)
@@ -53,7 +53,7 @@ def tell(panel: Panel, asked: Asked, out: str | None, as_json: bool) -> str:
             log[one.judge.name].append(row)
 
     found = gather(panel, keep)
-    written = _write(found, out) if out else []
+    written = _write(found, out, expected) if out else []
     sheets = _audited(found, asked) if audit else None
     taken = _record(asked, log) if keeps else []
     if as_json:
@@ -94,8 +94,8 @@ def _audited(found: Gathered, asked: Asked) -> LLMAudit | None:
         )
 
 
-def _write(found: Gathered, out: str) -> list[str]:
-    """The labels in a file, and what is no label of a document beside it."""
+def _write(found: Gathered, out: str, expected: bool) -> list[str]:
+    """The labels in a file, real numbers where `expected`, and what is no label of a document beside it."""
     said = []
     for kind, (records, name) in FILES.items():
         rows, path = found.table(kind), _beside(out, name) if name else out
@@ -104,6 +104,12 @@ def _write(found: Gathered, out: str) -> list[str]:
             rows = rows.drop_nulls("choice")
         if not rows.height:
             continue
+        if kind == "judge" and expected:
+            none = rows.filter(pl.col("label").is_not_null() & pl.col("expected_grade").is_null()).height
+            tell_notes(
+                [f"{count(none, 'grade')} without log-probabilities: no expected grade, no label"] if none else []
+            )
+            rows = rows.with_columns(label=pl.col("expected_grade"))
         always = {"judge", "outcome", *(records.schema.required if records else ("query", "reason", "class"))}
         rows = rows.select(name for name in rows.columns if name in always or rows[name].count())
         tell_notes(write(_codes(rows) if records is None else records.of(rows), path))
