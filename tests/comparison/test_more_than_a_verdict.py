@@ -117,6 +117,10 @@ def test_the_command_ends_with_3_where_its_rule_is_not_met(study: dict[str, Any]
     failed = karat("compare", *files, "-m", "P@1", "--fail-if-worse", "0.01")
     assert failed.returncode == 3
     assert "failed: A is worse than B by P@1" in failed.stderr
+    # Whichever of several measures is named first, all have to meet the rule.
+    for order in (("P@1", "P@2"), ("P@2", "P@1")):
+        words = [word for name in order for word in ("-m", name)]
+        assert karat("compare", *files, *words, "--fail-if-worse", "0.01").returncode == 3
     passed = karat(
         "compare", files[0], files[2], files[1], "-m", "P@1", "-m", "RR", "--moved", "1", "--fail-if-worse", "0"
     )

@@ -139,6 +139,24 @@ def test_gold_drawn_to_tell_systems_apart_gives_no_score_of_their_own() -> None:
     assert "tell systems apart" in scores.corrected["reason"][0]
 
 
+def test_gold_drawn_by_rank_gives_no_score_by_a_measure_that_does_not_tell_ranks_apart() -> None:
+    """Half of each list is the same at the same ranks: a draw for nDCG never reaches it, though P@10 counts it."""
+    rng = np.random.default_rng(7)
+    both = {f"q{q}": [f"d{n}" for n in rng.permutation(14)] for q in range(60)}
+    turned = {query: [*docs[:5], *docs[5:][::-1]] for query, docs in both.items()}
+    a, b = ({q: {doc: 20.0 - n for n, doc in enumerate(docs)} for q, docs in of.items()} for of in (both, turned))
+    truth = {q: {doc: int(rng.random() < 0.4) for doc in docs} for q, docs in both.items()}
+    labels = {q: {doc: int(grade or rng.random() < 0.3) for doc, grade in docs.items()} for q, docs in truth.items()}
+    plan = kt.plan_gold(labels, {"a": a, "b": b}, "nDCG@10", 120, seed=1).to_frame()
+    gold = plan.with_columns(
+        label=pl.Series([float(truth[q][doc]) for q, doc in plan.select("query", "doc").iter_rows()])
+    )
+    scores = kt.score(labels, {"a": a, "b": b}, ["P@10"], gold=gold)
+    assert scores.corrected is not None
+    assert scores.corrected["value"].is_nan().all()
+    assert "tell systems apart" in scores.corrected["reason"][0]
+
+
 def test_a_further_column_sharpens_the_verdict_and_a_missing_one_is_named() -> None:
     study = graded_pair(100, judge="useless", seed=6)
     helpful = study.judgments().frame.with_columns(

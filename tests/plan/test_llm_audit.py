@@ -245,3 +245,12 @@ def test_umbrelas_labels_are_known_by_their_texts(tmp_path: Path) -> None:
     assert found.sheets[0].judge == "m"
     assert found.sheets[0].n_gold == 40
     assert "40 labels known by the text of query and document" in found.notes
+
+
+def test_gold_labels_of_one_grade_condemn_nobody() -> None:
+    """With gold that never differs alpha cannot be above 0, however good the judge."""
+    rng = np.random.default_rng(3)
+    truth = {f"q{q}": {f"d{d}": 0 for d in range(6)} for q in range(10)}
+    labels = {q: {doc: int(rng.random() < 0.1) for doc in docs} for q, docs in truth.items()}
+    (sheet,) = kt.audit_llm(labels, gold=truth, draws=100).sheets
+    assert sheet.answer == "cannot say"

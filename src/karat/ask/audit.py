@@ -50,6 +50,10 @@ def audit_tasks(
         {**task, "repeat": 1, "request": request.again()}
         for task, request in _requests(asker, _some(asked, repeats, rng))
     ]
+    if asked and not any(True for _ in _requests(asker, asked)):
+        raise BadInput.at(
+            "the gold labels", expected="documents that have a text here", found=f"none, such as {asked[0]['doc']}"
+        )
     lowest = float(known["label"].to_numpy().min())
     bare = [task for task in asked if task["gold"] == lowest] if lowest <= min(asker.design.scale.grades) else []
     altered = [one for task in _some(bare, canaries, rng) for one in _altered(asker, task)]

@@ -26,8 +26,11 @@ class Model:
 
     @cached_property
     def content(self) -> dict[str, Any]:
-        """All of it, by its names."""
-        return asdict(self)
+        """What can change an answer, by its names.
+
+        Not how long it may get: that changes none that is whole, and what was cut off is asked again by --retry.
+        """
+        return {name: value for name, value in asdict(self).items() if name != "max_tokens"}
 
 
 @dataclass(frozen=True)

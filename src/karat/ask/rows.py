@@ -55,6 +55,14 @@ class Judge:
     asker: Asker
     tasks: Sequence[Task] = ()
     price: Price | None = None
+    #: The name under which it answers kinds of tasks that its prompt is not for: the answers are those of the model.
+    plain: str = ""
+
+    def name_for(self, kind: str) -> str:
+        """The name of the judge who answers a kind of task."""
+        prompt = self.asker.prompt
+        own = prompt is None or self.asker.uses(prompt, ASKED[kind].needed)
+        return self.name if own or not self.plain else self.plain
 
 
 @dataclass(frozen=True)
@@ -119,7 +127,12 @@ def rows_of(one: Answered) -> Iterator[dict[str, Any]]:
         return
     base = dict.fromkeys(COLUMNS) | {name: one.task.get(name) for name in ("query", "doc", "context", "subtopic")}
     base |= {name: one.task.get(name) for name in ("left", "right", "repeat", "altered", "altered_from")}
-    base |= {"judge": one.judge.name, "group": LLM, "outcome": verdict.outcome, "why": verdict.why or None}
+    base |= {
+        "judge": one.judge.name_for(one.task["kind"]),
+        "group": LLM,
+        "outcome": verdict.outcome,
+        "why": verdict.why or None,
+    }
     said, kind = verdict.said, ASKED[one.task["kind"]]
     prompt = one.judge.asker.prompt_for(kind.prompt, kind.needed).mark
     for place, (request, answer, found) in enumerate(zip(one.requests, one.answers, one.outcomes, strict=True)):

@@ -67,7 +67,7 @@ def log_row(one: Answered) -> dict[str, Any] | None:
     # What the log has columns for, and the rest of it as JSON.
     more = {name: said[name] for name in ("aspects", "classes", *KEPT) if said.get(name) not in (None, {}, [])}
     more |= {"model": one.requests[0].model.name, "answer": [request.key[:16] for request in one.requests]}
-    row = answer_row(task | {"text": task["reason"]}, one.judge.name, LLM, at)
+    row = answer_row(task | {"text": task["reason"]}, one.judge.name_for(one.task["kind"]), LLM, at)
     row |= {name: said.get(name) for name in ("label", "aspects", "choice", "a", "b", "reason", "comment")}
     row["kind"] = "cant_tell" if verdict.outcome == CANT_TELL else "answer"
     return row | {"more": json.dumps(more), "seconds": sum(answer.seconds for answer in one.answers)}

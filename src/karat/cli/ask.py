@@ -90,6 +90,7 @@ def ask(paths: tuple[str, ...], as_json: bool, **typed: Any) -> None:
         asked = asked_for(stack, paths, typed)
         judges = asked.judges(typed)
         if typed["show_prompt"]:
+            Panel(judges, AnswerStore(":memory:"))  # refuses a prompt that is for none of the tasks
             _show_prompt(next(questions(judges[0]), None))
             return
         sends = not (typed["estimate"] or typed["replay"])

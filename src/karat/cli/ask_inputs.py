@@ -77,9 +77,8 @@ class Asked:
                 if self.gold is None:
                     raise BadInput.at("--audit", expected="gold labels", found="none", remedy="name them by --gold")
                 tasks = audit_tasks(asker, self.gold, self.tasks, seed=typed["seed"])
-            made.append(
-                Judge(name, asker, tasks, price_of(model_name, typed["price"], self.prices, vendor=not typed["url"]))
-            )
+            price = price_of(model_name, typed["price"], self.prices, vendor=not typed["url"])
+            made.append(Judge(name, asker, tasks, price, plain="" if typed["names"] else model_name))
         return made
 
 
@@ -102,6 +101,8 @@ def _check(paths: Sequence[str], typed: dict[str, Any]) -> None:
         options.refuse("retry", "batch", "estimate", "show_prompt", why="--replay makes labels of stored answers alone")
     if typed["url"]:
         check_url(typed["url"])
+    if not typed["audit"]:
+        options.refuse("gold", why="it goes with --audit; karat compare --gold corrects labels")
     if typed["out"] is None:
         options.refuse("expected", why="it is for the labels that --out writes; a study keeps grades of its scale")
     if typed["out"] == "-":

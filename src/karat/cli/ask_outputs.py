@@ -14,10 +14,11 @@ from typing import Any
 import click
 import polars as pl
 
+from karat.ask.asking import ASKED_AGAIN
 from karat.ask.estimate import Estimate, estimate
 from karat.ask.form import CANT_TELL
 from karat.ask.gathered import Gathered, gather
-from karat.ask.outcome import GRADED
+from karat.ask.outcome import GRADED, NO_ANSWER
 from karat.ask.panel import Panel, in_words
 from karat.ask.rows import Answered, Judge, questions
 from karat.cli.ask_inputs import Asked
@@ -59,7 +60,15 @@ def tell(panel: Panel, asked: Asked, out: str | None, as_json: bool, *, expected
     if as_json:
         said = {"outcomes": {name: dict(counts) for name, counts in found.outcomes.items()}}
         said |= {} if sheets is None else {"audit": sheets.to_dict()}
-        print_json(said | {"spent": panel.budget.spent, "files": written, "study": taken, "left_out": [*panel.no_text]})
+        print_json(
+            said
+            | {
+                "spent": panel.budget.spent if any(judge.price for judge in panel.judges) else None,
+                "files": written,
+                "study": taken,
+                "left_out": [*panel.no_text],
+            }
+        )
     else:
         for name, counts in found.outcomes.items():
             click.echo(visible(in_words(name, counts)))
@@ -76,7 +85,15 @@ def tell(panel: Panel, asked: Asked, out: str | None, as_json: bool, *, expected
     if not counts.total():
         return "there was nothing to ask: no task has a text to show"
     left = counts.total() - counts[GRADED] - counts[CANT_TELL]
-    return f"{count(left, 'question')} without an answer; karat ask --retry asks again" if left else ""
+    if not left:
+        return ""
+    again = [kind for kind in NO_ANSWER if counts[kind] and kind not in ASKED_AGAIN]
+    how = (
+        f"--retry {' --retry '.join(repr(kind) for kind in again)} asks again"
+        if again
+        else "the same command asks again"
+    )
+    return f"{count(left, 'question')} without an answer; {how}"
 
 
 def _audited(found: Gathered, asked: Asked) -> LLMAudit | None:

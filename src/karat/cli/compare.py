@@ -156,7 +156,10 @@ def compare(
     if moved is not None:
         shown = moved_most(found, study.judged, lists, number=moved, gold=study.gold, queries=study.queries)
         more = replace(more, moved=shown)
-    why = "" if found.verdict == "cannot say" else gate(found, fail_if_worse, fail_unless_better)
+    ruled = every if fail_if_worse is not None or fail_unless_better is not None else [found]
+    unclear = [one for one in ruled if one.verdict == "cannot say"]
+    why = next((said for one in ruled if (said := gate(one, fail_if_worse, fail_unless_better))), "")
+    why = "" if unclear else why
     document = (
         found.to_dict()
         | {"failed": why or None}
@@ -165,7 +168,8 @@ def compare(
     )
     (_, rows), *others = more.tables(found, by_query).items()
     tell_as(form, document, rows, lambda: _print(found, by_query, more), [name for name, _ in others])
-    if found.verdict == "cannot say":
+    if unclear:
+        tell_notes(f"no verdict by {one.measure}, so none by the rule: {one.reason}" for one in unclear if one != found)
         if by:
             tell_notes([f"no verdict by {', '.join(by)}: there is none over all queries"])
         sys.exit(1)

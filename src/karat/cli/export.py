@@ -14,6 +14,7 @@ from karat.formats import write
 from karat.formats.write import fitted, format_of
 from karat.labels import consensus
 from karat.labels.consensus import How
+from karat.labels.selection import LLM
 from karat.records import Judgments
 from karat.records.base import count
 
@@ -62,7 +63,7 @@ def export(
     with opened_study(folder, database, made=False) as opened:
         from karat.store.exported import exported
 
-        scale, groups = opened.folder.study.scale, opened.folder.study.groups
+        scale, groups = opened.folder.study.scale, (*opened.folder.study.groups, LLM)
         if group is not None and group not in groups:
             raise BadInput.at("--group", expected=f"one of the study's: {', '.join(groups)}", found=f'"{group}"')
         records = exported(opened.store, kind, scale, group)

@@ -36,6 +36,8 @@ class CorrectedRuns(ResultBase):
     draws: int
     seed: int
     notes: tuple[str, ...] = ()
+    #: That judges are shown to err otherwise on one run's documents than on the other's, where that is not allowed for.
+    unlike: str = ""
 
     @property
     def method(self) -> str:
@@ -48,7 +50,7 @@ class CorrectedRuns(ResultBase):
         if self.pair is None:
             return None
         row = self.pair.row(-1, named=True)
-        if self.impossible or math.isnan(row["p"]):
+        if self.impossible or self.unlike or math.isnan(row["p"]):
             return "cannot say"
         if row["p"] >= 1 - self.level:
             return "no difference shown"
@@ -86,7 +88,7 @@ class CorrectedRuns(ResultBase):
 
     def _why(self) -> str:
         if not self.impossible:
-            return "all queries scored alike"
+            return self.unlike or "all queries scored alike"
         right = self.scores.filter(pl.col("method") == "corrected")
         told = [
             f"{row['score']:.2f} for {row['system']}" for row in right.to_dicts() if row["system"] in self.impossible

@@ -32,6 +32,7 @@ from karat.stats.correction import two_sided
 
 #: That judges differ so much between two runs' documents by chance is less probable than this.
 UNLIKE = 0.01
+UNLIKE_JUDGES = "judges do not err alike on both runs"
 
 
 def corrected_runs(
@@ -87,7 +88,8 @@ def corrected_runs(
     if len(given) > 1 and len(given) != len(samples):
         raise BadInput.at("the confusion matrices", expected="one, or one for each run", found=str(len(given)))
     rates = _rates(scorer, one, samples, given, trusted, per_run, notes)
-    return of_samples(str(one), samples, rates, level=level, draws=draws, seed=seed, notes=notes)
+    found = of_samples(str(one), samples, rates, level=level, draws=draws, seed=seed, notes=notes)
+    return replace(found, unlike=next((note for note in notes if note.startswith(UNLIKE_JUDGES)), ""))
 
 
 def _measure(measure: object) -> Linear:
@@ -204,7 +206,7 @@ def _unlike(both: pl.DataFrame, samples: list[Sample]) -> list[str]:
         if two_sided(share[1] - share[0], float(error)) < UNLIKE:
             told = [f"{100 * of:.0f} % of what only {s.system} shows" for of, s in zip(share, samples, strict=True)]
             notes.append(
-                f"judges do not err alike on both runs: of documents worth {worth:g} they are right on {told[0]} and "
+                f"{UNLIKE_JUDGES}: of documents worth {worth:g} they are right on {told[0]} and "
                 f"{told[1]}; --per-run allows for that"
             )
     return notes

@@ -46,6 +46,8 @@ class Pool:
     probability: Floats
     #: Whether the gold labels do not say how they were drawn and are taken for drawn uniformly.
     assumed_uniform: bool = False
+    #: Documents at one and the same rank in all lists: gold labels drawn to tell the lists apart leave them out.
+    same_place: Bools | None = None
 
     @classmethod
     def of(
@@ -65,12 +67,13 @@ class Pool:
         systems = runs.systems
         seen = shown(runs, queries, profile, measure.cutoff)
         seen = seen.with_columns(pl.Series("weight", measure.weight(seen["rank"].to_numpy().astype(np.int64))))
-        docs = seen.group_by("query", "doc").agg(pl.col("rank").min())
+        everywhere = (pl.col("rank").n_unique() == 1) & (pl.len() == len(systems))
+        docs = seen.group_by("query", "doc").agg(pl.col("rank").min(), everywhere.alias("same_place"))
         if beside is not None:
             docs = docs.join(
                 beside.filter(pl.col("query").is_in(queries)), on=["query", "doc"], how="full", coalesce=True
             )
-            docs = docs.with_columns(pl.col("rank").fill_null(NOT_SHOWN))
+            docs = docs.with_columns(pl.col("rank").fill_null(NOT_SHOWN), pl.col("same_place").fill_null(False))
         docs = docs.sort("query", "doc")
         docs = docs.join(topics.judged, on=["query", "doc"], how="left", maintain_order="left")
         label = docs["label"].fill_null(np.nan).to_numpy().astype(np.float64)
@@ -90,6 +93,7 @@ class Pool:
             predicted=measure.worth(label, topics, profile),
             gold=np.full(docs.height, np.nan),
             probability=np.full(docs.height, np.nan),
+            same_place=docs["same_place"].to_numpy(),
         )
         if gold is None:
             return pool

@@ -28,6 +28,8 @@ FEWEST_GOLD = 2
 #: Why two systems cannot differ.
 SAME_LISTS = "the systems show the same documents with the same weights"
 #: What the gold labels say nothing about, where they were drawn for a difference.
+#: So many gold labels would be expected among documents that have none: they had no chance.
+MISSED = 3
 ONLY_DIFFERENCES = (
     "the gold labels are for telling these systems apart: documents that count alike for all keep the judge's "
     "labels in each system's own score, and only differences have intervals"
@@ -182,6 +184,9 @@ def _spread(pool: Pool, mine: Bools) -> float:
 def reaches_all(pool: Pool) -> bool:
     """Whether the gold sample speaks for the documents that count alike for all systems, too."""
     alike = ~pool.matters & pool.counts
+    same = alike & pool.same_place if pool.same_place is not None and len(pool.systems) > 1 else np.zeros_like(alike)
+    if not pool.drawn[same].any() and same.sum() * pool.drawn.sum() >= MISSED * pool.counts.sum():
+        return False  # drawn by a measure that tells ranks apart, though this one does not
     there, stands_for = int(alike.sum()), float(pool.inverse[alike].sum())
     return abs(stands_for - there) <= max(5 * _spread(pool, alike), 1.0) and (stands_for > 0 or not there)
 

@@ -15,6 +15,19 @@ from karat.records.base import count
 GOLD = "gold"
 
 
+def _without_gold(labels: Judgments, gold: Judgments) -> Judgments:
+    """The labels less those that are among the gold ones: a label cannot be checked by itself."""
+    asked = [name for name in ("query", "doc", "judge") if labels.has(name) and gold.has(name)]
+    if "judge" not in asked:
+        return labels
+    rest = labels.frame.join(gold.frame.drop_nulls(["judge", "label"]), on=asked, how="anti", maintain_order="left")
+    if rest.height in (0, labels.frame.height):
+        return labels
+    said = count(labels.frame.height - rest.height, "label")
+    note = f"{said} that stand among the gold labels, too, left aside: a label cannot be checked by itself"
+    return replace(labels, frame=rest, notes=(*labels.notes, note))
+
+
 def split_gold(
     labels: LabelsLike, gold: LabelsLike | None = None, *, given_stands: bool = False
 ) -> tuple[Judgments, Judgments | None]:
@@ -41,6 +54,8 @@ def _split(labels: LabelsLike, gold: LabelsLike | None, given_stands: bool) -> t
     apart = None if gold is None else Judgments.of(gold)
     if apart is not None and apart.has("group") and GOLD in apart.frame["group"]:
         apart = replace(apart, frame=apart.frame.filter(pl.col("group").fill_null(GOLD) == GOLD))
+    if apart is not None:
+        judgments = _without_gold(judgments, apart)
     if not judgments.has("group"):
         return judgments, apart
     is_gold = (judgments.frame["group"] == GOLD).fill_null(False)

@@ -168,7 +168,10 @@ def _sheet(judge: LLMJudge, given: _Given, people: list[Told]) -> LLMSheet:
     if needed is not None:
         plan = Told("worth", "gold labels needed", needed.gold, np.nan, np.nan, frame.height, 0, "answers")
         figures.insert(max(at for at, one in enumerate(figures) if one.part == "worth") + 1, plan)
-    found: Verdict = verdict(judge.name, figures, worth, needed, n_gold=frame.height, why_not=why_not)
+    one_grade = frame.height > 0 and frame["gold"].n_unique() == 1
+    found: Verdict = verdict(
+        judge.name, figures, worth, needed, n_gold=_counting(frame, given), one_grade=one_grade, why_not=why_not
+    )
     return LLMSheet(
         judge.name, found.answer, found.sentence, table(figures), cells, worst, frame.height,
         None if needed is None else needed.gold, tuple(dict.fromkeys(notes)), given.scale,
@@ -242,6 +245,14 @@ def _needed(judge: LLMJudge, given: _Given, worth: Worth, notes: list[str]) -> N
         except KaratError as error:
             notes.append(f"no plan for {systems[0]} and {systems[1]} ({error}): it is for a mean grade")
     return for_width(worth.left, given.width, given.resampling.level)
+
+
+def _counting(frame: pl.DataFrame, given: _Given) -> int:
+    """How many gold labels count for the plan: for two runs, those of documents that they show."""
+    if given.runs is None or len(given.runs.systems) < 2 or not frame.height:
+        return frame.height
+    shown = given.runs.frame.filter(pl.col("system").is_in(given.runs.systems[:2])).select(PAIR).unique()
+    return frame.join(shown, on=PAIR, how="semi").height
 
 
 def _people(people: Judgments, gold: Judgments | None, resampling: Resampling, notes: list[str]) -> list[Told]:

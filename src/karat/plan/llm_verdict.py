@@ -43,15 +43,16 @@ def verdict(
     needed: Needed | None,
     *,
     n_gold: int,
+    one_grade: bool = False,
     why_not: str = "",
 ) -> Verdict:
     """Whether to use this judge, from the figures of its sheet.
 
     `needed` is what the plan wants, `n_gold` how many gold labels there are; `why_not` says why nothing is known of
-    what the labels are worth.
+    what the labels are worth. With gold labels of `one_grade` no agreement can be above chance, and none condemns.
     """
     found = {(one.figure, one.of): one for one in figures}
-    against = [*_no_better_than_chance(found, worth), *_fooled(figures, surely=True)]
+    against = [*_no_better_than_chance(found, worth, one_grade), *_fooled(figures, surely=True)]
     pairs = _no_pairs(found)
     if against:
         beside = f" Do not use its choices between two lists either: {pairs}." if pairs else ""
@@ -73,7 +74,7 @@ def verdict(
     return Verdict("only with more gold labels", said + beside)
 
 
-def _no_better_than_chance(found: dict[tuple[str, str], Told], worth: Worth | None) -> list[str]:
+def _no_better_than_chance(found: dict[tuple[str, str], Told], worth: Worth | None, one_grade: bool) -> list[str]:
     """What shows that the grades tell nothing: of gold, or of the judge's own earlier grades."""
     said = []
     alpha, again = found.get(("ordinal alpha with gold", "")), found.get(("ordinal alpha with itself", ""))
@@ -82,7 +83,7 @@ def _no_better_than_chance(found: dict[tuple[str, str], Told], worth: Worth | No
         alpha_said = beside + ("" if not beside or alpha is None else _ends(alpha.low, alpha.high))
         rate = f"{worth.times:.2f}{_ends(worth.low, worth.high)}"
         said.append(f"its grades spare no gold labels (one with it is worth {rate} without it{alpha_said})")
-    elif alpha is not None and alpha.high < 0:
+    elif alpha is not None and alpha.high < 0 and not one_grade:
         said.append(f"its grades contradict gold (ordinal alpha {alpha.value:.2f}{_ends(alpha.low, alpha.high)})")
     if again is not None and again.n >= FEWEST and again.low <= 0:
         share = f"ordinal alpha with itself {again.value:.2f}{_ends(again.low, again.high)}"

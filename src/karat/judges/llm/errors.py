@@ -19,6 +19,8 @@ ALONG = {
 }
 #: How the slices of a feature are called.
 SLICES = {"gold": "gold grade", "document_length": "words in it:", "query_words": "of the query's words:"}
+#: Fewer labels tell nothing of several features at a time.
+FEWEST_LABELS = 20
 WORD = r"[\p{L}\p{M}\p{N}]+"
 
 
@@ -65,7 +67,7 @@ def _slopes(frame: pl.DataFrame, error: np.ndarray, level: float) -> list[Told]:
     if "shown_by" in names:  # what no list has among its first ten is of the rest, too
         known = known.with_columns(pl.col("shown_by").fill_null("none"))
     known = known.drop_nulls(names)
-    if not names or known["query"].n_unique() < FEWEST:
+    if not names or known["query"].n_unique() < FEWEST or known.height < FEWEST_LABELS:
         return []
     columns = {f"gold {grade:g}": known["gold"] == grade for grade in known["gold"].unique().sort().to_list()[1:]}
     held = len(columns)
