@@ -127,6 +127,14 @@ def test_a_grade_that_shares_its_token_with_a_quotation_mark_is_found() -> None:
     assert (found.grade, found.mass) == (pytest.approx(4 / 3), pytest.approx(0.75))
 
 
+def test_a_space_more_or_less_is_the_same_grade() -> None:
+    logs = {" 2": math.log(0.5), "1": math.log(0.3), " 1": math.log(0.1)}
+    tokens = [TokenChances('{"grade":', {}), TokenChances(" 2", logs), TokenChances("}", {})]
+    found = expected_grade(tokens, "grade", ("0", "1", "2"))
+    assert found is not None
+    assert (found.grade, found.mass) == (pytest.approx(1.4 / 0.9), pytest.approx(0.9))
+
+
 def test_tokens_that_are_written_alike_add_their_chances() -> None:
     top = [{"token": "1", "logprob": math.log(0.25)}, {"token": "1", "logprob": math.log(0.5)}]
     choice = {"message": {"content": "1"}, "logprobs": {"content": [{"token": "1", "top_logprobs": top}]}}

@@ -219,6 +219,7 @@ def test_another_models_name_is_written_down(files: Path) -> None:
         asked = Asked(files, server.url)
     assert asked.table["model"].unique().to_list() == ["m"]
     assert asked.table["returned_model"].unique().to_list() == ["cheaper"]
+    assert "asked for m, the server says that cheaper answered" in asked.err
 
 
 def test_two_models_never_share_an_answer(files: Path) -> None:

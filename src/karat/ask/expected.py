@@ -9,6 +9,9 @@ from typing import NamedTuple
 
 from karat.ask.dialects import TokenChances
 
+#: What may stand before a grade in JSON, and around it.
+_BLANK, _AROUND = '" \n\t', '" ,}\n\t'
+
 
 class Expected(NamedTuple):
     """The mean grade by the model's own chances, and the share of all chances that lay on grades."""
@@ -38,11 +41,14 @@ def expected_grade(chances: Sequence[TokenChances], field: str, grades: Sequence
     for one in chances:
         before = found.end() - start
         if before < len(one.token):
-            # The grade may share its token with what stands before it, such as a quotation mark.
+            # The grade may share its token with what stands before it, such as a quotation mark; a space or a quotation
+            # mark more or less is the same grade, written otherwise.
             lead = one.token[:before]
+            plain = not lead.strip(_BLANK)
             shares = dict.fromkeys(grades, 0.0)
             for other, logprob in one.top.items():
-                said = other[len(lead) :].strip('" ,}\n') if other.startswith(lead) else ""
+                said = other.strip(_AROUND) if plain else other.removeprefix(lead).strip(_AROUND)
+                said = said if plain or other.startswith(lead) else ""
                 if said in shares:
                     shares[said] += math.exp(min(logprob, 0.0))
             mass = sum(shares.values())

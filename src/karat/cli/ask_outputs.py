@@ -81,6 +81,7 @@ def tell(panel: Panel, asked: Asked, out: str | None, as_json: bool, *, expected
             print_audit(sheets)
     tell_notes(f"{kind}, the first of them: {why}" for kind, why in found.why.items() if why)
     tell_left_out(panel)
+    _tell_other_models(found)
     counts = sum(found.outcomes.values(), Counter[str]())
     if not counts.total():
         return "there was nothing to ask: no task has a text to show"
@@ -94,6 +95,17 @@ def tell(panel: Panel, asked: Asked, out: str | None, as_json: bool, *, expected
         else "the same command asks again"
     )
     return f"{count(left, 'question')} without an answer; {how}"
+
+
+def _tell_other_models(found: Gathered) -> None:
+    """Say where a server answered by another model than it was asked for, as some do with any name."""
+    pairs = [found.table(kind).select("model", "returned_model") for kind in FILES]
+    others = pl.concat(pairs).drop_nulls().unique(maintain_order=True)
+    tell_notes(
+        f"asked for {model}, the server says that {returned} answered"
+        for model, returned in others.iter_rows()
+        if model.lower() not in returned.lower() and returned.lower() not in model.lower()
+    )
 
 
 def _audited(found: Gathered, asked: Asked) -> LLMAudit | None:
