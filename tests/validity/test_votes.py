@@ -177,4 +177,4 @@ def test_both_orders_of_a_pair_are_one_vote_and_a_flip_is_equal() -> None:
     told = votes(Preferences.of(rows))
     table = told.frame.select("query", "for_a", "for_b", "equal", "n").sort("query")
     assert table.rows() == [("flip", 0, 0, 1, 1), ("same", 1, 0, 0, 1), ("tie", 0, 0, 1, 1)]
-    assert any("3 pairs shown to a judge in both orders: one vote each, 2 equal as the two differ" in n for n in told.notes)
+    assert any("3 pairs shown to a judge in both orders: one vote each, 2 equal for differing" in n for n in told.notes)

@@ -196,7 +196,7 @@ def _one_of_both_orders(frame: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
     split = int(once["_split"].sum())
     once = once.with_columns(choice=pl.when("_split").then(pl.lit("equal")).otherwise("choice"))
     notes.append(
-        f"{count(once.height, 'pair')} shown to a judge in both orders: one vote each, {split:,} equal as the two differ"
+        f"{count(once.height, 'pair')} shown to a judge in both orders: one vote each, {split:,} equal for differing"
     )
     return pl.concat([rest, once]).drop("_both", "_split")
 
