@@ -15,12 +15,12 @@ from karat.records.base import count
 GOLD = "gold"
 
 
-def _without_gold(labels: Judgments, gold: Judgments) -> Judgments:
+def _without_gold(labels: Judgments, gold: Judgments | None) -> Judgments:
     """The labels less those that are among the gold ones: a label cannot be checked by itself."""
-    asked = [name for name in ("query", "doc", "judge") if labels.has(name) and gold.has(name)]
-    if "judge" not in asked:
+    if gold is None or not (labels.has("judge") and gold.has("judge")):
         return labels
-    rest = labels.frame.join(gold.frame.drop_nulls(["judge", "label"]), on=asked, how="anti", maintain_order="left")
+    same = ["query", "doc", "judge", "label"]
+    rest = labels.frame.join(gold.frame.drop_nulls(["judge", "label"]), on=same, how="anti", maintain_order="left")
     if rest.height in (0, labels.frame.height):
         return labels
     said = count(labels.frame.height - rest.height, "label")
@@ -54,18 +54,16 @@ def _split(labels: LabelsLike, gold: LabelsLike | None, given_stands: bool) -> t
     apart = None if gold is None else Judgments.of(gold)
     if apart is not None and apart.has("group") and GOLD in apart.frame["group"]:
         apart = replace(apart, frame=apart.frame.filter(pl.col("group").fill_null(GOLD) == GOLD))
-    if apart is not None:
-        judgments = _without_gold(judgments, apart)
     if not judgments.has("group"):
-        return judgments, apart
+        return _without_gold(judgments, apart), apart
     is_gold = (judgments.frame["group"] == GOLD).fill_null(False)
     if not is_gold.any():
-        return judgments, apart
+        return _without_gold(judgments, apart), apart
     judged = replace(judgments, frame=judgments.frame.filter(~is_gold))
     if apart is not None and given_stands and len(judged):
         left = count(judgments.frame.filter(is_gold).drop_nulls("label").height, "label")
         note = f"{left} of the group {GOLD} left aside: the gold labels were given apart"
-        return replace(judged, notes=(*judgments.notes, note)), apart
+        return _without_gold(replace(judged, notes=(*judgments.notes, note)), apart), apart
     if apart is not None:
         raise BadInput.at(
             "the judgments",
