@@ -20,10 +20,10 @@ from karat.ask.form import CANT_TELL, Field, Form, NotAnswered
 from karat.ask.kinds import ASKED
 from karat.ask.kinds.judge import request_of
 from karat.ask.outcome import outcome
-from karat.ask.pace import asked_wait
 from karat.ask.prompt import as_data, own_prompts, read_prompt
 from karat.ask.request import Model, Request
 from karat.errors import BadInput
+from karat.http.pace import asked_wait
 from karat.records import Documents, Queries, Scale, StudyDesign
 from karat.records.design import Aspect
 from karat.study.material import Material

@@ -11,14 +11,14 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-pytest.importorskip("httpx2", reason="the extra llm is not installed")
+pytest.importorskip("httpx2", reason="the extra http is not installed")
 
 import hostile_server as hostile
 import vendor_errors as errors
 import vendor_replies as replies
 from commands import karat
-from karat.ask import pace
 from karat.ask.prices import price_of
+from karat.http import pace
 
 DIALECTS = ("openai", "anthropic")
 

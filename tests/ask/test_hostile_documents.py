@@ -11,7 +11,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-pytest.importorskip("httpx2", reason="the extra llm is not installed")
+pytest.importorskip("httpx2", reason="the extra http is not installed")
 
 import hostile_server as hostile
 import vendor_replies as replies

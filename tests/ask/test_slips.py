@@ -12,15 +12,15 @@ from typing import Any
 import polars as pl
 import pytest
 
-pytest.importorskip("httpx2", reason="the extra llm is not installed")
+pytest.importorskip("httpx2", reason="the extra http is not installed")
 
 import hostile_server as hostile
 import vendor_errors as errors
 import vendor_replies as replies
 from commands import karat
-from karat.ask import pace
 from karat.ask.form import CANT_TELL, Field, Form, NotAnswered
 from karat.formats import read_judgments
+from karat.http import pace
 
 NOBODY = "http://127.0.0.1:9"
 

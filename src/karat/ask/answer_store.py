@@ -9,10 +9,10 @@ import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 
 from karat.ask.request import Request
 from karat.errors import BadInput
+from karat.http.kept import Kept
 from karat.records import PathLike
 
 #: Changed with the tables; a store of another version is refused.
@@ -50,7 +50,7 @@ class RawAnswer:
     batch: bool = False
 
 
-class AnswerStore:
+class AnswerStore(Kept):
     """A file of answers. What was added is there when `add` returns, however the process ends.
 
     >>> store = AnswerStore(":memory:")
@@ -63,37 +63,14 @@ class AnswerStore:
     """
 
     def __init__(self, path: PathLike, *, made: bool = True) -> None:
-        place = self._place = str(path)
-        if place != ":memory:" and not made and not Path(place).is_file():
-            raise BadInput.at(place, expected="a store of answers", found="no file of that name")
-        try:
-            self._connection = sqlite3.connect(place, timeout=30, isolation_level=None)
-            self._connection.execute("pragma journal_mode = wal")
-            # What a process wrote stays when it is killed; only a power cut may lose the last answers.
-            self._connection.execute("pragma synchronous = normal")
-            version = self._connection.execute("pragma user_version").fetchone()[0]
-            if version not in (0, VERSION):
-                raise BadInput.at(place, expected=f"answers of version {VERSION}", found=f"version {version}")
-            self._connection.executescript(_TABLES)
-            self._connection.execute(f"pragma user_version = {VERSION}")
-        except sqlite3.Error as error:
-            raise BadInput.at(place, expected="a store of answers", found=str(error)) from None
-
-    def close(self) -> None:
-        """Give the file back."""
-        self._connection.close()
+        super().__init__(path, _TABLES, VERSION, made=made)
 
     def add(self, request: Request, answer: RawAnswer) -> None:
         """Keep an answer; one that was there before stays, and the newest counts."""
         asked = zlib.compress(json.dumps(request.content, ensure_ascii=False).encode())
         said = (answer.status, answer.body, answer.error, answer.seconds, answer.attempts, json.dumps(answer.without))
         row = (asked, answer.key, answer.at or time.time(), *said, answer.batch)
-        try:
-            self._connection.execute(
-                f"insert into answers (request, {_COLUMNS}) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row
-            )
-        except sqlite3.Error as error:
-            raise BadInput.at(self._place, expected="a store that takes an answer", found=str(error)) from None
+        self._write(f"insert into answers (request, {_COLUMNS}) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
 
     def find(self, key: str) -> RawAnswer | None:
         """The newest answer to a question, if there is one."""

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 
 from karat.ask.answer_store import AnswerStore, RawAnswer
 from karat.ask.budget import Budget
-from karat.ask.client import Client, Stopped
+from karat.ask.client import Client
 from karat.ask.outcome import Outcome, outcome
 from karat.ask.prices import Price, likely_tokens
 from karat.ask.request import Request
+from karat.http.calling import Stopped
+from karat.http.workers import each
 
 #: No answer at all: the next time, these are asked again unbidden.
 ASKED_AGAIN = ("transport",)
@@ -43,63 +45,41 @@ async def ask_all(
 ) -> None:
     """Ask what has no answer yet; every answer is stored before the next question of its worker.
 
-    `retry` are the outcomes whose questions are asked again. Nothing is taken from `requests` before there is a worker
-    for it, so that there may be any number. When one worker has to stop, the others finish what is on its way. What
-    happens is put down in `tally`, and `told` is called after each answer.
+    `retry` are the outcomes whose questions are asked again. When one worker has to stop, the others finish what is on
+    its way. What happens is put down in `tally`, and `told` is called after each answer.
     """
-    todo = iter(requests)
     again = {*ASKED_AGAIN, *retry}
-    stop = asyncio.Event()
     silent, nobody = 0, max(NOBODY, 2 * client.at_once)
 
-    async def work() -> None:
+    async def work(request: Request) -> None:
         nonlocal silent
-        for request in _until(stop, todo):
-            found = answered(store, request)
-            if found is not None and found.kind not in again:
-                tally.known += 1
-                tally.outcomes[found.kind] += 1
-                if tally.known % 500 == 0:
-                    await asyncio.sleep(0)
-                continue
-            aside = budget.set_aside(request, price)
-            made: Outcome | None = None
-            try:
-                answer = await client.ask(request, likely_tokens(request)[1] + request.model.max_tokens)
-                store.add(request, answer)
-                made = outcome(request, answer)
-            finally:
-                budget.settle(request, price, aside, made)
-            tally.asked += 1
-            tally.seconds += answer.seconds
-            tally.outcomes[made.kind] += 1
-            told()
-            silent = silent + 1 if made.kind == "transport" else 0
-            if silent >= nobody:
-                raise Stopped(f"{nobody} questions in a row came to no answer: {made.why}")
-
-    async def until_stopped() -> None:
+        found = answered(store, request)
+        if found is not None and found.kind not in again:
+            tally.known += 1
+            tally.outcomes[found.kind] += 1
+            if tally.known % 500 == 0:
+                await asyncio.sleep(0)
+            return
+        aside = budget.set_aside(request, price)
+        made: Outcome | None = None
         try:
-            await work()
-        except BaseException:
-            stop.set()
-            raise
+            answer = await client.ask(request, likely_tokens(request)[1] + request.model.max_tokens)
+            store.add(request, answer)
+            made = outcome(request, answer)
+        finally:
+            budget.settle(request, price, aside, made)
+        tally.asked += 1
+        tally.seconds += answer.seconds
+        tally.outcomes[made.kind] += 1
+        told()
+        silent = silent + 1 if made.kind == "transport" else 0
+        if silent >= nobody:
+            raise Stopped(f"{nobody} questions in a row came to no answer: {made.why}")
 
-    done = await asyncio.gather(*(until_stopped() for _ in range(client.at_once)), return_exceptions=True)
-    failed = [one for one in done if isinstance(one, BaseException)]
-    if failed:
-        raise failed[0]
+    await each(requests, work, client.at_once)
 
 
 def answered(store: AnswerStore, request: Request) -> Outcome | None:
     """What the stored answer to a question comes to; None where there is none."""
     answer: RawAnswer | None = store.find(request.key)
     return None if answer is None else outcome(request, answer)
-
-
-def _until(stop: asyncio.Event, todo: Iterator[Request]) -> Iterator[Request]:
-    while not stop.is_set():
-        request = next(todo, None)
-        if request is None:
-            return
-        yield request

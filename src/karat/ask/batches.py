@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from karat.ask.answer_store import AnswerStore, RawAnswer
-from karat.ask.client import PASSING, Stopped, complaint_in, not_taken
+from karat.ask.client import complaint_in, not_taken
 from karat.ask.dialects import DIALECTS
 from karat.ask.dialects.dialect import part, whole
 from karat.ask.form import clean
-from karat.ask.pace import wait_for
 from karat.ask.request import Model, Request
 from karat.errors import MissingExtra
+from karat.http.calling import Stopped
+from karat.http.pace import PASSING, wait_for
 
 if TYPE_CHECKING:
     import httpx2
@@ -48,7 +49,7 @@ class Batches:
         try:
             import httpx2
         except ImportError:
-            raise MissingExtra.named("llm", "asking a model") from None
+            raise MissingExtra.named("http", "asking a model") from None
         dialect = DIALECTS[self.model.dialect]
         base = (self.model.url or dialect.default_url).rstrip("/")
         by_key = {request.key: request for request in requests}

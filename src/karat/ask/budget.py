@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from karat.ask.client import Stopped
 from karat.ask.outcome import Outcome
 from karat.ask.prices import Price, likely_tokens, most_tokens
 from karat.ask.request import Request
+from karat.http.calling import Stopped
 
 
 @dataclass
@@ -19,7 +19,7 @@ class Budget:
     >>> dear, question = Price(1000.0, 1000.0), Request(Model("m", max_tokens=5), "", "Hooves?", Form(()))
     >>> Budget(limit=0.1).set_aside(question, dear)
     Traceback (most recent call last):
-    karat.ask.client.Stopped: the budget of $0.1 does not allow another call: $0 spent
+    karat.http.calling.Stopped: the budget of $0.1 does not allow another call: $0 spent
     """
 
     limit: float | None = None

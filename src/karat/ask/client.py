@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import re
@@ -16,27 +15,20 @@ from karat.ask.answer_store import RawAnswer
 from karat.ask.dialects import DIALECTS
 from karat.ask.form import clean
 from karat.ask.outcome import too_long
-from karat.ask.pace import Pace, wait_for
 from karat.ask.request import Model, Request
-from karat.errors import BadInput, KaratError, MissingExtra
+from karat.errors import BadInput
+from karat.http.calling import Reply, Stopped, call, new_client
+from karat.http.pace import Pace
 
 if TYPE_CHECKING:
     import httpx2
 
-#: More than any answer in a form; a server that sends more is not listened to.
-MOST_BYTES = 4_000_000
-#: Busy, overloaded or broken for a moment.
-PASSING = {408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529}
 _QUOTA = re.compile(r"insufficient.?(quota|funds|balance)|credit balance|billing|exceeded your current quota", re.I)
 _NOT_TAKEN = re.compile(
     r"unsupported|not support|unrecognized|unknown|unexpected|not permitted|not allowed|not available|extra inputs|"
     r"does not exist|invalid (?:parameter|value|type)|is deprecated|cannot be used|incompatible",
     re.I,
 )
-
-
-class Stopped(KaratError):
-    """Asking on is no use: the key, the quota, the model or the budget does not allow it."""
 
 
 @dataclass
@@ -57,13 +49,7 @@ class Client:
     _http: httpx2.AsyncClient | None = None
 
     async def __aenter__(self) -> Self:
-        try:
-            import httpx2
-        except ImportError:
-            raise MissingExtra.named("llm", "asking a model") from None
-        limits = httpx2.Limits(max_connections=self.at_once, max_keepalive_connections=self.at_once)
-        timeout = httpx2.Timeout(self.timeout, connect=min(self.timeout, 20.0), pool=None)
-        self._http = httpx2.AsyncClient(limits=limits, timeout=timeout, follow_redirects=False)
+        self._http = new_client(self.timeout, self.at_once, "asking a model")
         return self
 
     async def __aexit__(
@@ -84,9 +70,9 @@ class Client:
             without = tuple(sorted(self.without))
             body = dialect.body(request, without)
             began = time.monotonic()
-            status, text, error, said = await self._send(url, headers, body)
-            seconds = time.monotonic() - began
-            answer = RawAnswer(request.key, status, text, error, time.time(), seconds, attempt, without)
+            reply = await self._send(url, headers, body)
+            status, text, seconds = reply.status, reply.text, time.monotonic() - began
+            answer = RawAnswer(request.key, status, text, reply.error, time.time(), seconds, attempt, without)
             if status == 200 or too_long(status, text):
                 return answer
             name = None
@@ -97,43 +83,21 @@ class Client:
                 attempt -= 1  # each name can be learned once, so this ends
                 continue
             self._refuse(status, text)
-            if status in PASSING or status == 0:
-                wait = wait_for(attempt, said)
-                if status in (429, 503, 529):
-                    self.pace.pause(wait)
-                elif attempt < self.attempts:
-                    await asyncio.sleep(wait)
-            else:
+            if not await self.pace.again(status, attempt, self.attempts, reply.headers):
                 return answer
         return answer
 
-    async def _send(
-        self, url: str, headers: Mapping[str, str], body: Mapping[str, Any]
-    ) -> tuple[int, str, str, Mapping[str, str]]:
-        """One call: status (0 where none came), body, what went wrong, and the server's headers."""
+    async def _send(self, url: str, headers: Mapping[str, str], body: Mapping[str, Any]) -> Reply:
+        """One call; an address that is none is the user's to mend."""
         import httpx2
 
         assert self._http is not None
         try:
-            # A server may send a byte now and then for ever: the whole call has its time, too.
-            async with asyncio.timeout(2 * self.timeout):
-                async with self._http.stream("POST", url, headers=dict(headers), json=dict(body)) as reply:
-                    parts, size = [], 0
-                    async for part in reply.aiter_bytes():
-                        parts.append(part)
-                        size += len(part)
-                        if size > MOST_BYTES:
-                            return reply.status_code, "", f"an answer of more than {MOST_BYTES:,} bytes", reply.headers
-                    text = b"".join(parts).decode("utf-8", errors="replace")
-                    return reply.status_code, text, "", reply.headers
-        except TimeoutError:
-            return 0, "", f"no answer within {2 * self.timeout:g} seconds", {}
+            return await call(self._http, "POST", url, headers=headers, timeout=self.timeout, json=dict(body))
         except (httpx2.UnsupportedProtocol, httpx2.InvalidURL) as error:
             raise BadInput.at(
                 "--url", expected="an address such as http://localhost:8080/v1", found=str(error)
             ) from None
-        except httpx2.HTTPError as error:
-            return 0, "", f"{type(error).__name__}: {error}"[:200], {}
 
     def _refuse(self, status: int, text: str) -> None:
         """Stop where no further call can do better."""

@@ -15,11 +15,11 @@ from karat.ask.client import Client, key_of
 from karat.ask.form import CANT_TELL
 from karat.ask.kinds import ASKED
 from karat.ask.outcome import GRADED, NO_ANSWER, outcome
-from karat.ask.pace import Pace
 from karat.ask.prices import Price
 from karat.ask.request import Request
 from karat.ask.rows import NOT_ASKED, Judge, questions
 from karat.errors import BadInput
+from karat.http.pace import Pace
 from karat.records.base import count
 
 

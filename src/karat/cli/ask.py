@@ -121,9 +121,9 @@ def _show_prompt(request: Request | None) -> None:
 
 def _sent(panel: Panel, typed: dict[str, Any]) -> KaratError | None:
     """Ask the panel; why it had to stop, if it had to."""
-    from karat.ask.client import Stopped
     from karat.ask.panel import Manners
     from karat.cli.ask_outputs import asking_bar
+    from karat.http.calling import Stopped
 
     if typed["batch"]:
         why = "a batch is handed in as a whole"

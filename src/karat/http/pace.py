@@ -16,6 +16,10 @@ FIRST_WAIT = 1.0
 LONGEST_WAIT = 60.0
 #: A server that asks for more patience than this is taken at its word only so far.
 MOST_PATIENCE = 600.0
+#: Busy, overloaded or broken for a moment.
+PASSING = {408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529}
+#: Of these, those that say so of the server, not of the call.
+BUSY = {429, 503, 529}
 _SPAN = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
 _UNIT = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
@@ -29,7 +33,7 @@ class Pace:
     _next: float = field(default=0.0, init=False)
     _pause: float = field(default=0.0, init=False)
 
-    async def turn(self, tokens: float) -> None:
+    async def turn(self, tokens: float = 0.0) -> None:
         """Wait for a turn to send so many tokens."""
         if self.calls_a_minute or self.tokens_a_minute:
             share = 60 / self.calls_a_minute if self.calls_a_minute else 0.0
@@ -45,6 +49,17 @@ class Pace:
     def pause(self, seconds: float) -> None:
         """Let nobody take a turn for a while."""
         self._pause = max(self._pause, time.monotonic() + min(seconds, MOST_PATIENCE))
+
+    async def again(self, status: int, attempt: int, attempts: int, headers: Mapping[str, str]) -> bool:
+        """Whether a call is to be sent again, after the wait for it; where the server is busy, all wait."""
+        if status not in PASSING and status != 0:
+            return False
+        wait = wait_for(attempt, headers)
+        if status in BUSY:
+            self.pause(wait)
+        elif attempt < attempts:
+            await asyncio.sleep(wait)
+        return attempt < attempts
 
 
 def wait_for(attempt: int, headers: Mapping[str, str]) -> float:

@@ -1,0 +1,85 @@
+"""One call to a server: its answer whole and in time, or why there is none; nobody is followed elsewhere."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from karat.errors import KaratError, MissingExtra
+
+if TYPE_CHECKING:
+    import httpx2
+
+#: More than any answer that is wanted; a server that sends more is not listened to.
+MOST_BYTES = 4_000_000
+
+
+class Stopped(KaratError):
+    """Asking on is no use: the key, the quota, the address or the budget does not allow it, or nobody answers."""
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What came back: status (0 where nothing came), body, what went wrong, and the server's headers."""
+
+    status: int
+    text: str = ""
+    error: str = ""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    #: Whether no connection was made at all.
+    unreached: bool = False
+
+
+def new_client(timeout: float, at_once: int, purpose: str, *, verify: ssl.SSLContext | bool = True) -> Any:
+    """A client for so many calls at once, an `httpx2.AsyncClient`; `MissingExtra` says what to install.
+
+    A redirect is an answer like any other: a call that was meant for one server, with its key, goes to no other.
+    """
+    try:
+        import httpx2
+    except ImportError:
+        raise MissingExtra.named("http", purpose) from None
+    limits = httpx2.Limits(max_connections=at_once, max_keepalive_connections=at_once)
+    patience = httpx2.Timeout(timeout, connect=min(timeout, 20.0), pool=None)
+    return httpx2.AsyncClient(limits=limits, timeout=patience, follow_redirects=False, verify=verify)
+
+
+async def call(
+    client: httpx2.AsyncClient,
+    verb: str,
+    url: str,
+    *,
+    headers: Mapping[str, str],
+    timeout: float,
+    json: Any = None,
+    content: bytes | None = None,
+    most: int = MOST_BYTES,
+) -> Reply:
+    """Send one call and take its answer.
+
+    What cannot be an address raises `httpx2.UnsupportedProtocol` or `httpx2.InvalidURL`.
+    """
+    import httpx2
+
+    try:
+        # A server may send a byte now and then for ever: the whole call has its time, too.
+        async with asyncio.timeout(2 * timeout):
+            async with client.stream(verb, url, headers=dict(headers), json=json, content=content) as reply:
+                parts, size = [], 0
+                async for part in reply.aiter_bytes():
+                    parts.append(part)
+                    size += len(part)
+                    if size > most:
+                        return Reply(reply.status_code, "", f"an answer of more than {most:,} bytes", reply.headers)
+                text = b"".join(parts).decode("utf-8", errors="replace")
+                return Reply(reply.status_code, text, "", reply.headers)
+    except TimeoutError:
+        return Reply(0, error=f"no answer within {2 * timeout:g} seconds")
+    except (httpx2.UnsupportedProtocol, httpx2.InvalidURL):
+        raise
+    except httpx2.HTTPError as error:
+        unreached = isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout)
+        return Reply(0, error=f"{type(error).__name__}: {error}"[:200], unreached=unreached)
