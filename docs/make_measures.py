@@ -18,11 +18,18 @@ A measure is written `name(parameter=value,...)@cutoff`, as in ir_measures: `nDC
 without a label counts as not relevant; ties in score go to the larger doc id; labels may be real numbers.
 `judged_only=True` takes documents that nobody judged out of the list first.
 
-Three values differ from ir_measures' under the same name: ERR takes the highest grade from the labels or the scale
-(there always 4; `ERR(max_rel=4)`), Judged does not count labels below 0, and RBP is binary unless `gains` are given.
+Four values differ from ir_measures' under the same name: ERR takes the highest grade from the labels or the scale
+(there always 4; `ERR(max_rel=4)`), Judged does not count labels below 0, RBP is binary unless `gains` are given, and
+the beta of SetF is the textbook's (there, as in trec_eval, its square).
 
-trec_eval's names are understood: `map`, `ndcg`, `ndcg_cut_10`, `P_10`, `recall_100`, `recip_rank`, `Rprec`, `bpref`,
-`infAP`, `success_1`, `map_cut_100`, also with dots; so are ndeval's: `alpha-nDCG@10`, `ERR-IA@20`, `strec@10`.
+**Other names** are understood, in any case: trec_eval's `map`, `ndcg_cut_10`, `P_10`, `recall_100`, `recip_rank`,
+`gm_map`, `iprec_at_recall_0.10`, `11pt_avg`, `set_F`, `num_rel_ret`, also with dots; ranx's `mrr@10`, `recall@100`,
+`f1@5`, `hit_rate@5`, `r-precision`, `ndcg_burges@10`, `rbp.95`; ndeval's `alpha-nDCG@10`, `ERR-IA@20`, `strec@10`;
+those of ir_measures and so PyTerrier. Names from papers (`CR@10`, `IA-PC@10`, `I-rec@10`, `P(10)`) are, too, and a note
+says as what. **Sets** of trec_eval, `official`, `set` and `all_trec`, stand for the measures of theirs that are below;
+`karat score --all` asks for the last. `-l 2` makes documents relevant from grade 2 on, for every measure of relevant or
+not that names no `rel`. Without: `relative_P`, `Rprec_mult`, `G`, `binG`, `ndcg_rel`, `Rndcg`, `utility`, `set_map`,
+`num_nonrel_judged_ret`, `relstring`.
 """
 
 

@@ -51,6 +51,20 @@ def test_measures_may_follow_each_other_as_in_other_tools(files: tuple[str, str]
     assert list(document["systems"][0]["scores"]) == ["nDCG@10", "AP", "nDCG@5"]
 
 
+def test_a_relevance_level_is_that_of_measures_that_name_none(files: tuple[str, str]) -> None:
+    words = ["-m", "P@1", "RR(rel=1)", "nDCG@5", "num_rel_ret", "-l", "2", "--json"]
+    scores = json.loads(karat("score", *files, *words).stdout)["systems"][0]["scores"]
+    assert list(scores) == ["P(rel=2)@1", "RR(rel=1)", "nDCG@5", "NumRelRet(rel=2)"]
+    assert "found nDCG@5" in karat("score", *files, "-m", "nDCG@5", "-l", "2").stderr
+
+
+def test_all_asks_for_every_measure_of_trec_eval_and_counts_are_whole(files: tuple[str, str]) -> None:
+    done = karat("score", *files, "--all")
+    shown = {line.split()[0]: line.split()[1] for line in done.stdout.splitlines()[2:] if "@" in line or "Num" in line}
+    assert {"P@1000", "IPrec@0.5", "nDCG@30", "NumRet"} <= shown.keys()
+    assert shown["NumRet"].isdigit()
+
+
 def test_tsv_has_a_line_for_every_figure(files: tuple[str, str]) -> None:
     lines = karat("score", *files, "-m", "RR", "--tsv", "-q").stdout.splitlines()
     assert lines[0] == "system\tquery\tmeasure\tvalue\tlow\thigh\tn"

@@ -15,9 +15,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import karat as kt
-
-Labels = dict[str, dict[str, int]]
-Run = dict[str, dict[str, float]]
+from measures_against import Labels, Run, assert_same, many
+from measures_against import per_query as values_of
 
 NAMES = {
     "P_1": "P@1",
@@ -71,20 +70,7 @@ runs_made = st.dictionaries(QUERIES, st.dictionaries(DOCS, SCORES, min_size=1, m
 
 
 def per_query(labels: Labels, run: Run, measures: list[str]) -> dict[str, dict[str, float]]:
-    document = kt.score(labels, run, measures, draws=0).to_dict(by_query=True)
-    queries: dict[str, dict[str, float]] = document["systems"][0]["queries"]
-    return queries
-
-
-def assert_same(theirs: dict[str, dict[str, float]], ours: dict[str, dict[str, float]], names: dict[str, str]) -> None:
-    assert set(theirs) == set(ours)
-    off = [
-        (query, our_name, values[their_name], ours[query][our_name])
-        for query, values in theirs.items()
-        for their_name, our_name in names.items()
-        if not abs(ours[query][our_name] - values[their_name]) <= 1e-9
-    ]
-    assert not off
+    return values_of(kt.score(labels, run, measures, draws=0))
 
 
 @settings(max_examples=80)
@@ -165,22 +151,6 @@ def test_order_of_rows_does_not_matter(labels: Labels, run: Run) -> None:
     backwards = {q: dict(reversed(docs.items())) for q, docs in reversed(run.items())}
     names = list(NAMES.values())
     assert per_query(labels, run, names) == per_query(labels, backwards, names)
-
-
-def many(seed: int, queries: int = 3000) -> tuple[Labels, Run]:
-    """A study as above of thousands of queries: what no hundred examples meet is met here."""
-    rng = np.random.default_rng(seed)
-    docs = [f"d{n}" for n in range(14)] + ["D", "dé", "d1x"]
-
-    def some(most: int, low: int, high: int) -> dict[str, dict[str, int]]:
-        known = (f"q{n}" for n in range(queries) if rng.random() < 0.8)
-        chosen = ((query, rng.permutation(docs)[: rng.integers(1, most + 1)]) for query in known)
-        return {
-            query: dict(zip(map(str, d), rng.integers(low, high, len(d)).tolist(), strict=True)) for query, d in chosen
-        }
-
-    labels = {q: given for q, given in some(12, -2, 4).items() if max(given.values()) >= 0}
-    return labels, {q: {d: s / 2 for d, s in scores.items()} for q, scores in some(14, -3, 7).items()}
 
 
 def test_thousands_of_lists_score_as_trec_eval_does() -> None:

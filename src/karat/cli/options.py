@@ -226,6 +226,14 @@ profile = click.option(
     help="Where tools differ, do as trec_eval, trec_eval9, ndeval or gdeval.",
 )
 complete = click.option("-c", "--complete", is_flag=True, help="Count judged queries that a run misses as empty lists.")
+relevance_level = click.option(
+    "-l",
+    "--relevance-level",
+    type=float,
+    metavar="GRADE",
+    show_default="1",
+    help="The least grade that is relevant, for measures of relevant or not that name none.",
+)
 by_query = click.option("-q", "--by-query", is_flag=True, help="Show every query's scores.")
 
 

@@ -23,7 +23,7 @@ from karat.estimate.score import with_corrected
 from karat.formats import read_runs, read_subtopics, read_user_weights
 from karat.formats.merge import new_names
 from karat.formats.open_files import File
-from karat.measures import as_measures, profile_named
+from karat.measures import as_measures, at_level, profile_named
 
 #: What is shown when no measure is asked for: what each tool is known for.
 DEFAULTS = {
@@ -36,6 +36,7 @@ EXAMPLES = """\b
 Examples:
   karat score qrels.txt bm25.run neural.run -m nDCG@10 -m AP
   karat score qrels.txt runs/*.run.gz -m nDCG@10,P@5 --tsv > scores.tsv
+  karat score qrels.txt my.run --all -l 2
   karat score my-study -m nDCG@10
   karat score llm.csv my.run -m nDCG@10 --gold gold.csv
   karat score diversity.qrels my.run -m alpha_nDCG@10 --profile ndeval
@@ -48,6 +49,8 @@ Examples:
 @click.argument("labels")
 @click.argument("runs", metavar="[RUN...]", nargs=-1)
 @options.measure(several=True, otherwise="what the profile's tool is known for")
+@click.option("--all", "every", is_flag=True, help="All measures of trec_eval that karat has, as its -m all_trec.")
+@options.relevance_level
 @options.gold
 @options.calibrate
 @options.by_query
@@ -62,6 +65,8 @@ def score(
     labels: str,
     runs: tuple[str, ...],
     measure: tuple[str, ...],
+    every: bool,
+    relevance_level: float | None,
     gold: str | None,
     calibrate: bool | tuple[str, ...],
     by_query: bool,
@@ -86,7 +91,11 @@ def score(
     if [labels, *files].count("-") > 1:
         raise BadInput("standard input (-) can be read once only")
     tool = profile_named(profile)
+    if every:
+        names = [*names, "all_trec"]
     measures = as_measures(names or DEFAULTS.get(tool.name, DEFAULT))
+    if relevance_level is not None:
+        measures = at_level(measures, relevance_level)
     if not any("udm(" in str(measure) for measure in measures):
         options.refuse("weights", why='no measure has gains of users who disagree, as "nDCG(gains=udm(1/3))@10"')
     if not any(measure.diverse for measure in measures):

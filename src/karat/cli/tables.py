@@ -17,6 +17,7 @@ from rich.table import Table
 
 from karat.cli.messages import visible
 from karat.estimate import Scores
+from karat.estimate.scores import places_of
 from karat.records.number_format import decimals, figure
 
 #: Tables fit a terminal of this width; a wider one is used where there is one.
@@ -104,7 +105,7 @@ def plain_table(names: list[str], lead: int = 1) -> Table:
 def _one_system(scores: Scores) -> list[Table]:
     rows = []
     for row in scores.means.iter_rows(named=True):
-        places = decimals(row["low"], row["high"])
+        places = places_of(row)
         rows.append([row["measure"], *(figure(row[end], places) for end in ("value", "low", "high")), f"{row['n']:,}"])
     return side_by_side(["measure", "value", "low", "high", "queries"], rows, WIDTH)
 
@@ -119,7 +120,7 @@ def _many_systems(scores: Scores, systems: list[str], width: int) -> list[Table]
     names += scores.measures
     for measure in scores.measures:
         # One column, one number of decimals: what the narrowest interval in it supports.
-        places = max(decimals(cells[system, measure]["low"], cells[system, measure]["high"]) for system in systems)
+        places = max(places_of(cells[system, measure]) for system in systems)
         for row, system in zip(rows, systems, strict=True):
             row.append(_with_interval(cells[system, measure], places))
     return side_by_side(names, rows, width)

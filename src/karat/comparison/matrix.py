@@ -26,6 +26,13 @@ class Matrix:
     @classmethod
     def of(cls, scorer: Scorer, runs: list[Runs]) -> Matrix:
         """The scores by one measure of the queries that the labels and all runs share."""
+        if scorer.measures[0].mean != "arithmetic":
+            raise BadInput.at(
+                f"the comparison by {scorer.measures[0]}",
+                expected="a measure whose mean over queries is an ordinary one",
+                found="a count" if scorer.measures[0].mean == "sum" else "a geometric mean",
+                remedy="compare by AP, P@10 or nDCG@10; karat score shows the others",
+            )
         scores = Scores.joined([scorer.score(run) for run in runs])
         if len(scores.systems) < 2:
             raise BadInput.at("the comparison", expected="two systems or more", found="one")

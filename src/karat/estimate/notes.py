@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from karat.measures import ERR, Judged, Lists, Measure, Topics
+from karat.measures import Judged, Lists, Measure, Topics
+from karat.measures.cascade import Cascade
 from karat.measures.graded import CCG, Contextual
 from karat.measures.unmatched import cause_of, shown
 from karat.records import Judgments
@@ -140,7 +141,7 @@ def _share(share: float) -> str:
 
 def _in_context(measures: list[Measure]) -> list[Measure]:
     """The measures that look at labels given the document above."""
-    return [m for m in measures if isinstance(m, Contextual | CCG | ERR) and m.context > 0]
+    return [m for m in measures if isinstance(m, Contextual | CCG | Cascade) and m.context > 0]
 
 
 def _without_context(lists: Lists, measures: list[Measure]) -> list[str]:

@@ -110,10 +110,12 @@ def with_corrected(
     evidence = Evidence.of(runs, queries, scorer.topics, scorer.profile, gold, columns) if queries else None
     rows: list[tuple[object, ...]] = []
     for measure, name in zip(scorer.measures, scores.measures, strict=True):
-        if isinstance(measure, Judged):
-            continue  # it counts labels, right or wrong
+        if isinstance(measure, Judged) or measure.mean == "sum":
+            continue  # it counts labels, right or wrong, or documents
         made, found, why = WithGold(), None, "fewer than two queries that every system answers"
-        if evidence is not None and len(queries) > 1:
+        if measure.mean != "arithmetic":
+            why = "its mean over queries is no ordinary one"
+        elif evidence is not None and len(queries) > 1:
             judged = scores.queries.pivot("system", index="query", values=name).sort("query")
             values = judged.filter(pl.col("query").is_in(queries)).select(scores.systems).to_numpy()
             made = with_gold(

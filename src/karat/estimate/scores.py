@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
 from karat.errors import BadInput
+from karat.measures import parse_measure
 from karat.records.number_format import decimals
 from karat.records.result import ResultBase, rows_of
 
@@ -149,7 +150,7 @@ class Scores(ResultBase):
         # Sums in another order may differ in the last digit.
         tied = rows.filter((pl.col("value") - value).abs() < SAME)
         common = tied.select(((pl.col("low") - low).abs() < SAME) & ((pl.col("high") - high).abs() < SAME))
-        places = decimals(low, high) if common.to_series().all() else 4
+        places = places_of(row) if common.to_series().all() else 4
         said = f"{value:.{places}f}"
         if common.to_series().all():
             said += f" ({self.level * 100:g} % interval {low:.{places}f} to {high:.{places}f})"
@@ -191,8 +192,13 @@ class Scores(ResultBase):
         return order
 
 
+def places_of(row: Mapping[str, Any]) -> int:
+    """How many decimals a mean score is told with: those that its interval supports, and none for a count."""
+    return 0 if parse_measure(row["measure"]).mean == "sum" else decimals(row["low"], row["high"])
+
+
 def _cell(row: dict[str, Any]) -> str:
-    places = decimals(row["low"], row["high"])
+    places = places_of(row)
     value = "undefined" if math.isnan(row["value"]) else f"{row['value']:.{places}f}"
     return value if math.isnan(row["low"]) else f"{value} [{row['low']:.{places}f}, {row['high']:.{places}f}]"
 

@@ -15,7 +15,8 @@ from karat.estimate.user_weights import weights_of_users
 from karat.labels import consensus as one_each
 from karat.labels import split_gold
 from karat.labels.consensus import How
-from karat.measures import ERR, Measure, Profile, Topics, as_measures, match, profile_named
+from karat.measures import Measure, Profile, Topics, as_measures, match, profile_named
+from karat.measures.cascade import Cascade
 from karat.measures.topics import UserWeights
 from karat.records import Judgments, Queries, Runs
 from karat.records.result import Caution
@@ -97,6 +98,7 @@ class Scorer:
             mine = by_id[((lists.keys["system"] == system).to_numpy() & counted)[by_id]]
             means += self._means(system, values[mine])
         notes = [
+            *(measure.understood for measure in self.measures if measure.understood),
             *self.labels.notes,
             *self.topics_notes(),
             *notes_on(lists, values, runs.systems, self.measures, self.complete),
@@ -141,9 +143,12 @@ class Scorer:
                 f"{', '.join(diverse)} {look} at subtopics, and the labels have none: each query is taken for one"
             )
         guessed = self.profile.max_rel is None and self.labels.scale is None
-        if guessed and any(isinstance(m, ERR) and m.max_rel is None for m in self.measures):
+        guessing = [type(m).__name__ for m in self.measures if isinstance(m, Cascade) and m.max_rel is None]
+        if guessed and guessing:
             top = "none" if self.topics.top is None else f"{self.topics.top:g}"
-            notes.append(f"ERR takes {top}, the highest label, for the top grade; ERR(max_rel=...) sets it")
+            notes.append(
+                f"{guessing[0]} takes {top}, the highest label, for the top grade; {guessing[0]}(max_rel=...) sets it"
+            )
         return notes
 
     def _made_notes(self, runs: Runs) -> list[str]:
@@ -160,6 +165,10 @@ class Scorer:
             kept = values[defined[:, i], i]
             ends = (low[i], high[i]) if defined.all() else [end[0] for end in self._intervals(kept[:, None])]
             value = float(kept.mean()) if len(kept) else np.nan
+            if measure.mean == "geometric":
+                value, *ends = np.exp([value, *ends]).tolist()
+            elif measure.mean == "sum":
+                value, *ends = float(kept.sum()), np.nan, np.nan  # a count is what it is
             rows.append((system, str(measure), value, float(ends[0]), float(ends[1]), len(kept)))
         return rows
 

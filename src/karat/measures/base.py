@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, dataclass_transform
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar, dataclass_transform
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from karat.stats.arrays import Floats
 if TYPE_CHECKING:
     from karat.measures.lists import Lists
 
+
+#: How the values of queries become one: by their mean, by their logarithms' mean, or by their sum.
+Mean = Literal["arithmetic", "geometric", "sum"]
 
 #: No list is longer; a larger cutoff is a slip.
 DEEPEST = 1_000_000
@@ -60,6 +63,10 @@ class Measure(metaclass=MeasureType):
     never_cut: ClassVar[bool] = False
     #: Whether the measure looks at subtopics.
     diverse: ClassVar[bool] = False
+    #: How the values of queries become one. The value of a query is a logarithm where the mean is geometric.
+    mean: ClassVar[Mean] = "arithmetic"
+    #: What a name that is not karat's was read as, in a sentence.
+    understood: ClassVar[str] = ""
     if TYPE_CHECKING:
         _given: ClassVar[frozenset[str]]
 
@@ -99,7 +106,10 @@ class Measure(metaclass=MeasureType):
         >>> (CCG(context=0.5) @ 5).varied(context=0.25)
         CCG(context=0.25)@5
         """
-        return type(self)(**{name: getattr(self, name) for name in self._given} | other)
+        made = type(self)(**{name: getattr(self, name) for name in self._given} | other)
+        if self.understood:
+            object.__setattr__(made, "understood", self.understood)
+        return made
 
     @property
     def depth(self) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -17,23 +19,19 @@ from karat.measures.topics import Topics
 from karat.stats.arrays import Floats, Ints
 
 
-@measure
-class ERR(Measure):
-    """The expected value of 1 / rank at which a user is content, better documents contenting more.
-
-    >>> str(ERR @ 20), str(ERR(max_rel=4) @ 20)
-    ('ERR@20', 'ERR(max_rel=4)@20')
-
-    A document of grade g contents with probability (2^g - 1) / 2^max_rel. `max_rel` is the highest grade there
-    could be; by default the scale's, or the highest label seen (gdeval always takes 4).
-    Reference: Chapelle, Metzler, Zhang and Grinspan (CIKM 2009).
-    """
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Cascade(Measure):
+    """A measure of when a user is content: a document of grade g contents with (2^g - 1) / 2^max_rel."""
 
     max_rel: float | None = ranged(None, 0, 1000)
     context: float = ranged(0.0, 0, 1)
 
+    @abstractmethod
+    def worth(self, rank: Ints) -> Floats:
+        """What it is worth to be content at each of these ranks."""
+
     def score(self, lists: Lists) -> Floats:
-        """Sum over ranks of 1/rank times the chance to be content there and not before."""
+        """Sum over ranks of their worth times the chance to be content there and not before."""
         top = self.max_rel if self.max_rel is not None else lists.profile.max_rel
         top = lists.topics.top if top is None else top
         lists = self.view(lists)
@@ -46,7 +44,42 @@ class ERR(Measure):
             raise BadInput.at(str(self), expected=f"a top grade up to {STEEPEST}", found=f"{top:g}")
         lists = lists.where(grade > 0)
         content = (np.exp2(grade[grade > 0]) - 1.0) / 2.0 ** (top or 0.0)
-        return lists.total(content * _still_looking(lists, content) / lists.rank)
+        return lists.total(content * _still_looking(lists, content) * self.worth(lists.rank))
+
+
+@measure
+class ERR(Cascade):
+    """The expected value of 1 / rank at which a user is content, better documents contenting more.
+
+    >>> str(ERR @ 20), str(ERR(max_rel=4) @ 20)
+    ('ERR@20', 'ERR(max_rel=4)@20')
+
+    A document of grade g contents with probability (2^g - 1) / 2^max_rel. `max_rel` is the highest grade there
+    could be; by default the scale's, or the highest label seen (gdeval always takes 4).
+    Reference: Chapelle, Metzler, Zhang and Grinspan (CIKM 2009).
+    """
+
+    def worth(self, rank: Ints) -> Floats:
+        """One by the rank."""
+        return 1.0 / rank
+
+
+@measure
+class iRBU(Cascade):
+    """The expected value of p^rank at which a user is content: ERR for users with more patience.
+
+    >>> str(iRBU @ 10), str(iRBU(p=0.9) @ 10)
+    ('iRBU@10', 'iRBU(p=0.9)@10')
+
+    A document contents as in ERR. With p near 1 it hardly matters at which rank, only whether.
+    Reference: Sakai and Zeng (TOIS 2021), a part of the rank-biased utility of Amigo, Spina and Carrillo (SIGIR 2018).
+    """
+
+    p: float = ranged(0.99, 0, 1)
+
+    def worth(self, rank: Ints) -> Floats:
+        """P to the power of the rank."""
+        return np.asarray(self.p ** rank.astype(np.float64), dtype=np.float64)
 
 
 @measure

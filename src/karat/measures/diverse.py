@@ -182,14 +182,14 @@ class nERR_IA(alpha_nDCG):
 class NRBP(Novel):
     """Novelty- and rank-biased precision: the user goes on with probability beta.
 
-    >>> str(NRBP(beta=0.8))
-    'NRBP(beta=0.8)'
+    >>> str(NRBP(beta=0.8)), str(NRBP @ 20)
+    ('NRBP(beta=0.8)', 'NRBP@20')
 
+    The whole list counts, or its first k documents.
     Reference: Clarke, Kolla and Vechtomova (ICTIR 2009); ndeval's `NRBP`.
     """
 
     beta: float = ranged(0.5, 0, 1)
-    never_cut: ClassVar[bool] = True
 
     def discount(self, rank: Ints) -> Floats:
         """beta^(rank - 1)."""

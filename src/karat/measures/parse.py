@@ -1,39 +1,18 @@
-"""Reading a measure's name: ir_measures' spelling, and trec_eval's names for those who have them in their fingers."""
+"""Reading a measure's name: ir_measures' spelling, and the names of other tools and papers (`names.py`)."""
 
 from __future__ import annotations
 
 import ast
 import inspect
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import fields
 from typing import Any
 
 from karat.errors import BadInput
 from karat.measures.base import MEASURES, Measure, MeasureType
 from karat.measures.gains import Gains, udm
-
-#: Other names for the same measures, here and in ir_measures.
-ALIASES = {
-    "NDCG": "nDCG",
-    "MAP": "AP",
-    "MRR": "RR",
-    "Precision": "P",
-    "Recall": "R",
-    "RPrec": "Rprec",
-    "BPref": "Bpref",
-    "bpref": "Bpref",
-    "MAP_IA": "AP_IA",
-    "\u03b1_nDCG": "alpha_nDCG",
-    "\u03b1_DCG": "alpha_DCG",
-    "ndcg": "nDCG",
-    "strec": "StRecall",
-    "map": "AP",
-    "recip_rank": "RR",
-}
-
-#: trec_eval's names with a cutoff, such as ndcg_cut_10.
-TREC_EVAL = {"ndcg_cut": "nDCG", "map_cut": "AP", "P": "P", "recall": "R", "success": "Success"}
+from karat.measures.names import SETS, TOOLS, meant, spelled
 
 
 def parse_measure(text: str) -> Measure:
@@ -41,19 +20,21 @@ def parse_measure(text: str) -> Measure:
 
     >>> parse_measure("nDCG(gains='exp')@10")
     nDCG(gains='exp')@10
-    >>> parse_measure("ndcg_cut_10"), parse_measure("recip_rank"), parse_measure("MAP@100")
-    (nDCG@10, RR, AP@100)
+    >>> parse_measure("ndcg_cut_10"), parse_measure("recip_rank"), parse_measure("mrr@10"), parse_measure("F1@5")
+    (nDCG@10, RR, RR@10, F@5)
+
+    What a name from a paper is read as is kept with the measure, for the notes:
+
+    >>> parse_measure("CR@10").understood
+    'CR@10 is read as StRecall@10: cluster recall, the share of the subtopics covered'
     """
-    spelled = text.strip()
-    trec = re.fullmatch(rf"({'|'.join(TREC_EVAL)})[_.](\d+)", spelled)
-    if trec:
-        spelled = f"{TREC_EVAL[trec[1]]}@{trec[2]}"
-    start = re.match(r"[\w-]+", spelled)
-    if start and "-" in start[0]:  # ndeval's names: alpha-nDCG@10, ERR-IA@20
-        spelled = start[0].replace("-", "_") + spelled[start.end() :]
+    plain, why = spelled(text)
+    start = re.match(r"[\w#-]+", plain)
+    name, rest = (start[0], plain[start.end() :]) if start else ("", plain)
+    # Only the parameters and the cutoff are left to read: the name may have letters that Python's has not.
     try:
-        node: ast.expr = ast.parse(spelled, mode="eval").body
-    except SyntaxError:
+        node: ast.expr = ast.parse(f"_{rest}", mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise _unreadable(text) from None
     cutoff: Any = None
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
@@ -63,9 +44,21 @@ def parse_measure(text: str) -> Measure:
         if node.args:
             raise _unreadable(text)
         keywords, node = node.keywords, node.func
-    if not isinstance(node, ast.Name):
+    if not name or not (isinstance(node, ast.Name) and node.id == "_"):
         raise _unreadable(text)
-    cls = _named(node.id)
+    cls, given, note = _named(name, text)
+    given |= _parameters(cls, keywords, text)
+    measure = cls(**given)
+    if cutoff is not None:
+        measure = measure @ cutoff
+    if cls.needs_cutoff:
+        _ = measure.depth
+    if said := "; ".join(part for part in (note, why) if part):
+        object.__setattr__(measure, "understood", f"{text.strip()} is read as {measure}: {said}")
+    return measure
+
+
+def _parameters(cls: type[Measure], keywords: list[ast.keyword], text: str) -> dict[str, Any]:
     known = [field.name for field in fields(cls) if field.name != "cutoff"]
     given: dict[str, Any] = {}
     for keyword in keywords:
@@ -79,12 +72,7 @@ def parse_measure(text: str) -> Measure:
         if name in given:
             raise BadInput.at(f'the measure "{text}"', expected=f"{name} once", found="it again")
         given[name] = value
-    measure = cls(**given)
-    if cutoff is not None:
-        measure = measure @ cutoff
-    if cls.needs_cutoff:
-        _ = measure.depth
-    return measure
+    return given
 
 
 def as_measures(measures: object) -> list[Measure]:
@@ -93,7 +81,26 @@ def as_measures(measures: object) -> list[Measure]:
         measures = [measures]
     if not isinstance(measures, Iterable):
         raise BadInput.at("the measures", expected="names such as nDCG@10", found=repr(measures))
-    return list(dict.fromkeys(_as_measure(measure) for measure in measures))
+    named = (SETS.get(m.lower(), [m]) if isinstance(m, str) else [m] for m in measures)
+    return list(dict.fromkeys(_as_measure(measure) for some in named for measure in some))
+
+
+def at_level(measures: Sequence[Measure], level: float) -> list[Measure]:
+    """The measures with documents relevant from this grade on, as trec_eval's -l; those that name a grade keep it.
+
+    >>> at_level(as_measures(["P@5", "RR(rel=1)", "nDCG@10"]), 2)
+    [P(rel=2)@5, RR(rel=1), nDCG@10]
+    """
+    if not any(_takes_level(measure) for measure in measures):
+        names = ", ".join(map(str, measures))
+        raise BadInput.at("the relevance level", expected="a measure of relevant or not, as P@10 or AP", found=names)
+    level = int(level) if level == int(level) else level
+    return [measure.varied(rel=level) if _takes_level(measure) else measure for measure in measures]
+
+
+def _takes_level(measure: Measure) -> bool:
+    own = {field.name: field.default for field in fields(measure)}
+    return own.get("rel") is not None and "rel" not in measure._given
 
 
 def _as_measure(measure: object) -> Measure:
@@ -109,15 +116,25 @@ def _as_measure(measure: object) -> Measure:
     raise BadInput.at("the measures", expected="names such as nDCG@10", found=found)
 
 
-def _named(name: str) -> type[Measure]:
-    known = ALIASES.get(name, name)
-    if known in MEASURES:
-        return MEASURES[known]
+def _named(name: str, text: str) -> tuple[type[Measure], dict[str, Any], str]:
+    """The measure of this name, the parameters that the name stands for, and what to say of it."""
+    plain = name.replace("-", "_")
+    for known in (name, plain):
+        if known.isidentifier() and known in MEASURES:
+            return MEASURES[known], {}, ""
+    target, note = meant(name)
+    if target:
+        start, _, parameters = target.partition("(")
+        call = ast.parse(f"_({parameters}" if parameters else "_()", mode="eval").body
+        assert isinstance(call, ast.Call)
+        return MEASURES[start], {word.arg or "": _value(word.value, text) for word in call.keywords}, note
+    lower = {spelling.lower(): spelling for spelling in MEASURES}
+    if plain.lower() in lower:
+        return MEASURES[lower[plain.lower()]], {}, ""
     import difflib
 
-    lower = {spelling.lower(): spelling for spelling in [*ALIASES, *MEASURES]}
-    near = difflib.get_close_matches(name.lower(), lower, n=1, cutoff=0.6)
-    hint = f"did you mean {lower[near[0]]}?" if near else f"known: {', '.join(MEASURES)}"
+    near = difflib.get_close_matches(plain.lower(), [*lower, *TOOLS], n=1, cutoff=0.6)
+    hint = f"did you mean {lower.get(near[0], near[0])}?" if near else f"known: {', '.join(MEASURES)}"
     raise BadInput(f'there is no measure "{name}"; {hint}')
 
 

@@ -177,7 +177,7 @@ class Topics:
         With `context`, every document counts as the most that it is known to be worth, alone or after another.
         """
         key = ("ideal", gains, discount, cutoff, context)
-        return self.memo(key, lambda: self._ideal(self._most(gains, context), discount, cutoff))
+        return self.memo(key, lambda: self.best_order(self._most(gains, context), discount, cutoff))
 
     def _most(self, gains: Gains, context: float) -> Floats:
         """The highest gain of each document, over everything that it is known to be worth."""
@@ -190,7 +190,8 @@ class Topics:
         np.maximum.at(gain, doc, gains.apply((1 - context) * alone + context * after))
         return gain
 
-    def _ideal(self, gain: Floats, discount: Callable[[Ints], Floats], cutoff: int | None) -> Floats:
+    def best_order(self, gain: Floats, discount: Callable[[Ints], Floats], cutoff: int | None) -> Floats:
+        """The discounted sum of each topic's gains, one for each document, in their best order."""
         # Gains are few, so sorting whole numbers made of topic and place of the gain sorts the documents.
         levels = pl.Series(gain).unique().sort().to_numpy()
         place = len(levels) - 1 - np.searchsorted(levels, gain)
