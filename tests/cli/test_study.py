@@ -67,7 +67,7 @@ def test_without_a_task_file_the_top_of_the_runs_is_judged(study: Path) -> None:
         ("title = 3", "title as str"),
         ("[overlap]\nlables = 2", r"\[overlap\] lables"),
         ("[overlap]\nlabels = true", "labels as int"),
-        ("[overlap]\nlabels = 0", r"study\.toml: the rule labels: expected 1 or more, found 0"),
+        ("[overlap]\nlabels = 0", r"study\.toml: the rule labels: expected 1 or more, at most 1000, found 0"),
         (
             "[overlaps]\nlabels = 2",
             r"groups, cant_tell, \[scale\], \[\[aspects\]\], \[overlap\], .*, found \[overlaps\]",
@@ -127,7 +127,7 @@ def test_gold_off_the_scale_is_refused_by_import_as_well(study: Path, tmp_path: 
 @pytest.mark.parametrize("chance", [-0.1, 0, 1.5])
 def test_a_probability_that_is_none_is_refused_by_import_as_well(study: Path, tmp_path: Path, chance: float) -> None:
     (tmp_path / "plan.csv").write_text(f"query,doc,probability\n1,a,0.5\n1,b,{chance}\n")
-    with pytest.raises(BadInput, match=r"plan\.csv line 3: expected a probability above 0 and at most 1"):
+    with pytest.raises(BadInput, match=r"plan\.csv line 3: expected a probability above 0"):
         run("import", study, tmp_path / "plan.csv")
     (tmp_path / "labels.csv").write_text(f"query,doc,label,probability\n1,a,1,0.5\n1,b,1,{chance}\n")
     with pytest.raises(BadInput, match="the label of document b of query 1: expected a probability above 0"):

@@ -58,7 +58,6 @@ def test_numbers_that_json_does_not_have_are_told_with_line_and_name(
         (ROW + "NaN\n", "line 2: expected a number, found NaN, which JSON does not have"),
         (ROW + '"q"\n', "line 2: expected a JSON object, found a text"),
         (ROW + "oops\n", 'line 2: expected a JSON object, found "oops"'),
-        ("[" + ROW.strip() + ",\n" + ROW.strip() + "]\n", "line 1: expected a JSON object, found a list"),
         (ROW + '{"query": 01}\n', "line 2: expected a JSON object, found no comma before character 12"),
         (ROW + '{"query": "\\q"}\n', "line 2: expected a JSON object, found a backslash"),
         (ROW.encode() + '{"query": "é"}\n'.encode("latin1"), "line 2: expected text in UTF-8, found the byte 0xe9"),
@@ -69,8 +68,30 @@ def test_broken_json_lines_are_told_in_plain_words(tmp_path: Path, text: str | b
     assert said in refused(tmp_path, text, "run.jsonl")
 
 
-def test_a_list_of_objects_is_told_how_to_become_lines(tmp_path: Path) -> None:
-    assert "one object in each line" in refused(tmp_path, "[" + ROW.strip() + "]\n", "run.json")
+@pytest.mark.parametrize("name", ["run.json", "run.jsonl", "run.run"])
+def test_a_list_of_objects_is_read_as_lines_are(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("[" + ROW.strip() + ",\n" + ROW.replace('"a"', '"b"').strip() + "]\n")
+    assert kt.read_runs(str(tmp_path / name)).frame["doc"].to_list() == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[" + ROW.strip() + ", 5]", "run.json: expected a list of objects, found 5"),
+        ("[" + ROW.strip(), "run.json line 1: expected JSON, found an end in the midst of it; was the file cut short?"),
+        (
+            "[" + ROW.strip() + "," + ROW.replace("1.0", '"x"').strip() + "]",
+            'run.json row 2: expected a number as score, found "x"',
+        ),
+        (
+            "[" + ROW.replace("1.0", "NaN").strip() + "]",
+            "run.json: expected numbers, found NaN, which JSON does not have",
+        ),
+        ("[]", "run.json: expected runs with the columns query, doc, found no columns"),
+    ],
+)
+def test_a_broken_list_of_objects_is_told_in_plain_words(tmp_path: Path, text: str, said: str) -> None:
+    assert refused(tmp_path, text, "run.json").startswith(said)
 
 
 @pytest.mark.parametrize(

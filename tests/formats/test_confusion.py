@@ -47,7 +47,6 @@ def test_a_row_for_each_grade_and_label(tmp_path: Path) -> None:
         "grade,0,1\n0,8.5,2.5\n1,0.1,0.9\n",
         "grade\n0\n1\n",
         '{"rows": 3}',
-        "{",
     ],
 )
 def test_what_is_no_matrix_is_said_with_what_is_one(tmp_path: Path, text: str) -> None:

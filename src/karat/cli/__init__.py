@@ -78,16 +78,15 @@ def main() -> None:
             sys.exit(0)
         raise
     except OSError as error:
-        click.echo(f"karat: {error.strerror or error}", err=True)
+        click.echo(visible(f"karat: {error.strerror or error}"), err=True)
         sys.exit(2)
-    except Exception as error:
-        if os.environ.get("KARAT_DEBUG"):
+    except BaseException as error:
+        # A panic of Polars is no Exception, though it should be.
+        panic = type(error).__name__ == "PanicException"
+        if os.environ.get("KARAT_DEBUG") or not (isinstance(error, Exception) or panic):
             raise
-        click.echo(
-            f"karat: this is a fault in karat, not in your data ({type(error).__name__}: {error}); "
-            "please report it with what KARAT_DEBUG=1 prints",
-            err=True,
-        )
+        said = f"karat: this is a fault in karat, not in your data ({type(error).__name__}: {error}); "
+        click.echo(visible(f"{said}please report it with what KARAT_DEBUG=1 prints"), err=True)
         sys.exit(70)
 
 

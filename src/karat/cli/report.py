@@ -12,6 +12,7 @@ from karat.cli.progress import progress
 from karat.cli.results import print_json
 from karat.cli.tables import console, say
 from karat.errors import BadInput
+from karat.formats.open_files import write_bytes
 from karat.reports import report as make_report
 from karat.reports.report import BESIDE
 from karat.study.study import BESIDE as BESIDE_LABELS
@@ -119,10 +120,10 @@ def report(
     )
     written = []
     if latex is not None:
-        Path(latex).write_text(found.latex(), encoding="utf-8")
+        write_bytes(latex, found.latex().encode())
         written.append(latex)
     if page is not None:
-        page.write_text(found.html(), encoding="utf-8")
+        write_bytes(str(page), found.html().encode())
         written.append(str(page))
     if charts is not None:
         written += [str(path) for path in found.write_charts(charts)]

@@ -82,7 +82,17 @@ def _numbers(path: str) -> pl.DataFrame:
     given, source = FORMATS["parquet" if path.endswith(".parquet") else "csv"].rows(File(path), "features")
     if not {"query", "doc"} <= {*given.columns}:
         raise BadInput.at(source.name, expected="the columns query and doc", found=", ".join(given.columns))
-    return given.with_columns(pl.exclude("query", "doc").cast(pl.Float64, strict=False))
+    if not given.height:
+        raise BadInput.at(source.name, expected="a line for each query and document", found="a first line only")
+    numbers = given.with_columns(pl.exclude("query", "doc").cast(pl.Float64, strict=False))
+    for name in [name for name in given.columns if name not in ("query", "doc")]:
+        source.refuse(
+            numbers[name].is_null() & given[name].is_not_null(),
+            expected=f"a number as {name}",
+            found=lambda row, name=name: f'"{given[name][row]}"',  # type: ignore[misc]
+            remedy="a table of features has a number in each cell, or nothing",
+        )
+    return numbers
 
 
 def _columns(text: str) -> list[str]:

@@ -10,6 +10,7 @@ from karat.errors import BadInput
 from karat.labels import consensus, select, split_gold
 from karat.records import Judgments
 from karat.records.base import count
+from karat.records.schema import CHANCE, LEAST_CHANCE
 
 NO_PROBABILITY = (
     "the gold labels do not say with which probability they were drawn: taken for drawn uniformly from the documents "
@@ -103,13 +104,13 @@ def _for_the_missing(frame: pl.DataFrame, judgments: Judgments) -> tuple[pl.Data
 def _probabilities(judgments: Judgments) -> pl.DataFrame:
     """The one probability of each document; `BadInput` where there is none, or two."""
     drawn = judgments.frame.drop_nulls("label").select("query", "doc", "probability").unique(maintain_order=True)
-    bad = drawn.filter(~(pl.col("probability") > 0).fill_null(False) | ~(pl.col("probability") <= 1).fill_null(False))
+    bad = drawn.filter(~pl.col("probability").is_between(LEAST_CHANCE, 1).fill_null(False))
     if bad.height:
         row = bad.row(0, named=True)
         found = "none" if row["probability"] is None else f"{row['probability']:g}"
         raise BadInput.at(
             f"the gold label of document {row['doc']} of query {row['query']}",
-            expected="a probability above 0 and at most 1",
+            expected=CHANCE,
             found=f"{found} ({count(bad.height, 'such label')})",
             remedy="give the chance with which each was drawn, leave labels out that were not drawn, or leave the "
             "column out if all were drawn alike",

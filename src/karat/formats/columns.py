@@ -13,7 +13,7 @@ from pathlib import Path
 import polars as pl
 
 from karat.errors import BadInput
-from karat.formats.open_files import File, not_utf8
+from karat.formats.open_files import File
 from karat.records import Source
 from karat.records.base import count
 
@@ -50,7 +50,7 @@ def _read_fast(file: File, names: list[str], keep: list[str], numbers: tuple[str
         )
     except pl.exceptions.PolarsError:
         return None
-    if not frame["\0clean"].all() or any(frame[name].null_count() for name in keep):
+    if not frame.height or not frame["\0clean"].all() or any(frame[name].null_count() for name in keep):
         return None
     return frame.drop("\0clean")
 
@@ -106,12 +106,7 @@ def _guess(line: str, width: int, expected: int, table: str) -> str:
 
 def _lines(file: File) -> pl.DataFrame:
     """The lines of a text file without the white space around them, numbered from 1."""
-    data = file.content.removeprefix(b"\xef\xbb\xbf")
-    try:
-        text = data.decode()
-    except UnicodeDecodeError as error:
-        raise not_utf8(file.name, data, error) from None
-    lines = pl.Series("text", text.split("\n"), dtype=pl.String).str.strip_chars()
+    lines = pl.Series("text", file.text.split("\n"), dtype=pl.String).str.strip_chars()
     return lines.to_frame().with_row_index("line", offset=1)
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
-
 import polars as pl
 
 from karat.errors import BadInput
-from karat.formats.csv import read_csv
+from karat.formats.format import FORMATS
+from karat.formats.json_text import load_json
 from karat.formats.open_files import File
+from karat.formats.unbroken import unbroken
 from karat.records import PathLike
 from karat.records.schema import Column, Schema
 
@@ -31,10 +31,13 @@ def read_confusion(path: PathLike) -> pl.DataFrame:
     From what `karat judges confusion` writes with --out or --json, or from CSV as a square with true grades down and
     labels across, of shares or of counts; counts tell how sure the shares are, too.
     """
-    file = File(str(path))
+    return unbroken(_matrix)(File(str(path)))
+
+
+def _matrix(file: File) -> pl.DataFrame:
     if file.head.lstrip()[:1] == b"{":
         return _of_document(file)
-    frame, source = read_csv(file)
+    frame, source = FORMATS["csv"].rows(file, "a confusion matrix")
     if "share" in frame.rename(SHARES.rename(frame.columns)).columns:
         return SHARES.conform(frame, source)
     return _of_square(file, frame)
@@ -42,11 +45,11 @@ def read_confusion(path: PathLike) -> pl.DataFrame:
 
 def _of_document(file: File) -> pl.DataFrame:
     try:
-        rows = json.loads(file.content)["rows"]
+        rows = load_json(file)["rows"]
         return pl.DataFrame(rows, infer_schema_length=None).select(
             pl.col(name).cast(pl.Float64) for name in ("grade", "label", "share", "effective")
         )
-    except (ValueError, KeyError, TypeError, pl.exceptions.PolarsError):
+    except (KeyError, TypeError, pl.exceptions.PolarsError):
         raise BadInput.at(
             file.name, expected="what karat judges confusion --json prints", found="another document"
         ) from None

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import polars as pl
 
 from karat.errors import BadInput
 from karat.formats.format import Format, Rows, add_format
 from karat.formats.open_files import File
 from karat.formats.parse_errors import blame_csv
+from karat.formats.unpacking import most_bytes
 from karat.records import Source
 from karat.records.schema import Schema
 
@@ -16,6 +19,12 @@ from karat.records.schema import Schema
 FORMULA = r"^[ ']*[=+\-@\t\r\n]"
 GUARDED = r"^'[ ']*[=+\-@\t\r\n]"
 NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
+
+#: From here on, not every whole number is one of those that a column of numbers holds.
+MOST_WHOLE = 2**53
+
+#: As many columns as a table may have, and from how many on its cells are counted.
+MOST_COLUMNS, WIDE = 2_000, 100
 
 #: As much of a first line as an error quotes.
 MOST_SHOWN = 60
@@ -53,7 +62,7 @@ def whole_labels(frame: pl.DataFrame) -> pl.DataFrame:
         for name in ("label", "rating")
         if name in frame.columns
         and frame[name].dtype.is_numeric()
-        and (frame[name] == frame[name].round(0)).fill_null(True).all()
+        and ((frame[name] == frame[name].round(0)) & (frame[name].abs() < MOST_WHOLE)).fill_null(True).all()
     ]
     return frame.with_columns(pl.col(columns).cast(pl.Int64)) if columns else frame
 
@@ -61,8 +70,9 @@ def whole_labels(frame: pl.DataFrame) -> pl.DataFrame:
 def read_csv(file: File) -> Rows:
     """The rows of a table, texts as they stand, and their lines."""
     refuse_empty(file)
-    first_line = file.head.removeprefix(b"\xef\xbb\xbf").partition(b"\n")[0].strip()
+    first_line = file.head.partition(b"\n")[0].strip()
     separator = separator_of(first_line)
+    _refuse_wide(file, first_line.count(separator.encode()) + 1)
     try:
         frame = pl.read_csv(file.for_polars, separator=separator, infer_schema=False)
     except pl.exceptions.PolarsError:
@@ -82,10 +92,26 @@ def read_csv(file: File) -> Rows:
 def _named(frame: pl.DataFrame, file: File) -> pl.DataFrame:
     """The frame with its names as they were before they were guarded."""
     names = _unguarded(pl.Series(frame.columns, dtype=pl.String).str.strip_chars()).to_list()
+    # Polars gives the second column of a name another one. Unnamed columns are what a spreadsheet leaves at the side,
+    # and numbers are no names, but the first row of a table without a line of names.
+    found = (re.fullmatch(r"(.*[^\d.].*)_duplicated_\d+", name) for name in names)
+    names = [again[1] if again and again[1] in names else name for name, again in zip(names, found, strict=True)]
     twice = [name for place, name in enumerate(names) if name in names[:place]]
     if twice:
         raise BadInput.at(file.name, expected="each column once", found=f"{twice[0]} twice")
     return frame.rename(dict(zip(frame.columns, names, strict=True)))
+
+
+def _refuse_wide(file: File, columns: int) -> None:
+    """Refuse a table with more columns, or wide ones with more cells, than any table of records has."""
+    rows = file.content.count(b"\n") if MOST_COLUMNS >= columns > WIDE else 0
+    if columns > MOST_COLUMNS or columns * rows * 16 > most_bytes():
+        raise BadInput.at(
+            file.name,
+            expected=f"at most {MOST_COLUMNS:,} columns",
+            found=f"{columns:,} or more" + (f" in {rows:,} lines" if rows else ""),
+            remedy="is this a table with a line for each row?",
+        )
 
 
 def _guarded(texts: pl.Series) -> pl.Series:
@@ -112,7 +138,7 @@ def refuse_empty(file: File) -> None:
 
 def names_of(file: File) -> list[str]:
     """The names in a file's first line, in lower case."""
-    first = file.head.removeprefix(b"\xef\xbb\xbf").partition(b"\n")[0].decode(errors="replace")
+    first = file.head.partition(b"\n")[0].decode(errors="replace")
     return [part.strip().strip('"').lower() for part in first.split(separator_of(first.encode()))]
 
 

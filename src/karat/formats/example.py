@@ -6,6 +6,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from karat.errors import BadInput
+from karat.formats.put_in_place import put_in_place
 from karat.formats.study_folder import new_id
 
 FILES = ("study.toml", "queries.csv", "documents.jsonl", "tasks.csv", "runs/plain.run", "runs/better.run")
@@ -25,7 +26,7 @@ def write_example(folder: str, *, title: str = "An example study", empty: bool =
             if name == "study.toml":
                 content = content.replace("{id}", new_id()).replace("{title}", quoted)
             (place / name).parent.mkdir(parents=True, exist_ok=True)
-            (place / name).write_text(content, encoding="utf-8")
+            put_in_place(place / name, content.encode())
     except OSError as error:
         raise BadInput(f"{folder}: cannot be written ({error.strerror})") from None
     return names

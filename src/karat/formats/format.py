@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import polars as pl
 
 from karat.errors import BadInput
 from karat.formats.open_files import File
+from karat.formats.unbroken import unbroken
 from karat.records import Records, Source
 from karat.records.base import frame_of
 from karat.records.schema import Schema
@@ -76,8 +77,10 @@ FORMATS: Registry[Format] = Registry("format", "karat.formats", home="karat.form
 
 
 def add_format(format: Format, owner: str) -> None:
-    """Register a format; `owner` is the module that defines it."""
-    FORMATS.register(format.name, format, owner)
+    """Register a format; `owner` is the module that defines it. Whatever its readers stumble over is bad input."""
+    safe = {kind: replace(narrow, read=unbroken(narrow.read)) for kind, narrow in format.records.items()}
+    read = None if format.read is None else unbroken(format.read)
+    FORMATS.register(format.name, replace(format, read=read, records=safe), owner)
 
 
 def format_of(file: File, schema: Schema) -> Format:

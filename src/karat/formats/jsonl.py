@@ -1,26 +1,41 @@
-"""JSON lines: a JSON object for each row."""
+"""JSON lines: a JSON object for each row. A list of such objects is read, too."""
 
 from __future__ import annotations
+
+import json
 
 import polars as pl
 
 from karat.formats.csv import refuse_empty, whole_labels
 from karat.formats.format import Format, Rows, add_format
-from karat.formats.open_files import File
+from karat.formats.json_text import check_lines, load_json, objects, refuse_twice
+from karat.formats.open_files import NEWLINE, File
 from karat.formats.parse_errors import blame_json
 from karat.records import Source
 
 
 def read_jsonl(file: File) -> Rows:
-    """The rows, typed, and their lines."""
+    """The rows, typed, and their lines; a list of objects is read, too."""
     refuse_empty(file)
-    data = file.content.removeprefix(b"\xef\xbb\xbf")
-    lines = [number for number, line in enumerate(data.split(b"\n"), 1) if line.strip()]
+    data = file.content
+    if data.lstrip().startswith(b"["):
+        rows = objects(load_json(file), file, "a list of objects")
+        return _frame(file, "\n".join(json.dumps(row) for row in rows).encode()), Source(file.name)
+    lines = data.split(NEWLINE)
+    check_lines(file, data, lines)
+    frame = _frame(file, data)
+    refuse_twice(file, data, lines, {column.name: len(column) - column.null_count() for column in frame.iter_columns()})
+    filled = [number for number, line in enumerate(lines, 1) if line.strip()]
+    return frame, Source(file.name, pl.Series(filled) if len(filled) == frame.height else None)
+
+
+def _frame(file: File, data: bytes) -> pl.DataFrame:
+    if not data:
+        return pl.DataFrame()
     try:
-        frame = pl.read_ndjson(data, infer_schema_length=None)
+        return pl.read_ndjson(data, infer_schema_length=None)
     except pl.exceptions.PolarsError:
         raise blame_json(file, data) from None
-    return frame, Source(file.name, pl.Series(lines) if len(lines) == frame.height else None)
 
 
 def write_jsonl(frame: pl.DataFrame) -> bytes:
@@ -29,8 +44,9 @@ def write_jsonl(frame: pl.DataFrame) -> bytes:
 
 
 def is_json(file: File) -> bool:
-    """Whether a file begins as JSON does."""
-    return file.head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{")
+    """Whether a file begins as JSON does: an object, or a list of objects."""
+    start = file.head.lstrip()
+    return start.startswith(b"{") or (start.startswith(b"[") and start[1:].lstrip()[:1] in (b"{", b"]"))
 
 
 add_format(

@@ -10,10 +10,14 @@ from glob import escape
 from pathlib import Path
 
 from karat.errors import BadInput
+from karat.formats.put_in_place import put_in_place
+from karat.formats.unpacking import GZIP, ZSTD, head_of, read_stream, unpacked
 
-GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 PACKED = (".gz", ".zst")
 NEWLINE = b"\n"
+BOM = b"\xef\xbb\xbf"
+#: As many bytes as are looked at to tell formats apart.
+HEAD = 65536
 #: What files begin with that karat does not read, and what to do about it.
 STRANGE = {
     b"\xfd7zXZ": "a file packed with xz; unpack it first, for example with xz -dc",
@@ -22,14 +26,17 @@ STRANGE = {
     b"\xff\xfe": "text in UTF-16; convert it with iconv -f utf-16 -t utf-8",
     b"\xfe\xff": "text in UTF-16; convert it with iconv -f utf-16 -t utf-8",
 }
+#: Files of bytes, in which a carriage return is no end of a line.
+BINARY = (b"PAR1",)
 
 
 @cache
 def _stream(path: str) -> bytes:
     """What comes through standard input or a pipe: it can be read once only, so it is kept."""
     if path == "-":
-        return sys.stdin.buffer.read()
-    return Path(path).read_bytes()
+        return read_stream(sys.stdin.buffer, "standard input")
+    with Path(path).open("rb") as stream:
+        return read_stream(stream, path)
 
 
 @dataclass(frozen=True)
@@ -61,49 +68,53 @@ class File:
 
     @cached_property
     def head(self) -> bytes:
-        """The first bytes, unpacked, to tell formats apart."""
+        """The first bytes, unpacked and without a byte order mark, to tell formats apart."""
         raw = self._raw_head
-        if raw.startswith(GZIP):
-            import zlib
-
-            try:
-                return zlib.decompressobj(wbits=31).decompress(raw, 65536)
-            except zlib.error:
-                return b""
-        if raw.startswith(ZSTD):
-            return self.content[:65536]
-        return raw
+        return (head_of(raw, HEAD) if raw.startswith((GZIP, ZSTD)) else raw).removeprefix(BOM)
 
     @cached_property
     def on_disk(self) -> bool:
-        """Whether the file can be read where it lies, without unpacking."""
-        return self._is_regular and not self._raw_head.startswith((GZIP, ZSTD))
+        """Whether the file can be read where it lies: plain, and without anything that is to be seen to first."""
+        return self._is_regular and not self._raw_head.startswith((GZIP, ZSTD, BOM, *STRANGE)) and not self._returns
 
     @cached_property
     def content(self) -> bytes:
-        """All bytes, unpacked."""
+        """All bytes, unpacked and without a byte order mark."""
         self.check()
-        return _unpack(Path(self.path).read_bytes() if self._is_regular else _stream(self.path), self.name)
+        data = Path(self.path).read_bytes() if self._is_regular else _stream(self.path)
+        return unpacked(data, self.name).removeprefix(BOM)
 
     @property
     def text(self) -> str:
         """All of it as text."""
-        data = self.content.removeprefix(b"\xef\xbb\xbf")
         try:
-            return data.decode()
+            return self.content.decode()
         except UnicodeDecodeError as error:
-            raise not_utf8(self.name, data, error) from None
+            raise not_utf8(self.name, self.content, error) from None
 
     def check(self) -> None:
         """Raise the error that helps when there is no such file, or none that can be read."""
         for magic, what in STRANGE.items():
             if self._raw_head.startswith(magic):
                 raise BadInput.at(self.name, expected="text, .gz or .zst", found=what)
+        if self._returns:
+            raise BadInput.at(
+                self.name,
+                expected="lines that end in a line feed",
+                found="carriage returns only, as old Macs wrote them",
+                remedy="convert it with tr '\\r' '\\n'",
+            )
 
     @property
     def for_polars(self) -> Path | io.BytesIO:
         """What Polars reads fastest: the path of a plain file, otherwise the bytes."""
         return Path(self.path) if self.on_disk else io.BytesIO(self.content)
+
+    @cached_property
+    def _returns(self) -> bool:
+        """Whether lines end in carriage returns alone."""
+        line, found, rest = self.head.partition(b"\r")
+        return bool(found and rest) and NEWLINE not in self.head and not line.startswith(BINARY)
 
     @cached_property
     def _is_regular(self) -> bool:
@@ -113,9 +124,9 @@ class File:
     def _raw_head(self) -> bytes:
         try:
             if self.path == "-" or Path(self.path).is_fifo() or Path(self.path).is_char_device():
-                return _stream(self.path)[:65536]
+                return _stream(self.path)[:HEAD]
             with Path(self.path).open("rb") as stream:
-                return stream.read(65536)
+                return stream.read(HEAD)
         except FileNotFoundError:
             near = sorted(p.name for p in Path(self.path).parent.glob(f"{escape(Path(self.path).stem[:3])}*"))[:3]
             hint = f"; near it: {', '.join(near)}" if near and Path(self.path).stem else ""
@@ -136,32 +147,6 @@ def not_utf8(name: str, data: bytes, error: UnicodeDecodeError) -> BadInput:
     )
 
 
-def _unpack(data: bytes, name: str) -> bytes:
-    try:
-        if data.startswith(GZIP):
-            import gzip
-
-            return gzip.decompress(data)
-        if data.startswith(ZSTD):
-            return _unpack_zstd(data)
-    except Exception as error:  # the libraries raise a dozen kinds for a damaged archive
-        raise BadInput(f"{name}: damaged or cut short ({error}); fetch or pack it again") from None
-    return data
-
-
-def _unpack_zstd(data: bytes) -> bytes:
-    import zstandard
-
-    parts = []
-    while data:
-        frame = zstandard.ZstdDecompressor().decompressobj()
-        parts.append(frame.decompress(data))
-        if not frame.eof:
-            raise EOFError("the end is missing")
-        data = frame.unused_data
-    return b"".join(parts)
-
-
 def write_bytes(path: str, data: bytes) -> None:
     """Write a file, packed when its name ends in .gz or .zst; `-` is standard output."""
     if path.endswith(".gz"):
@@ -179,6 +164,6 @@ def write_bytes(path: str, data: bytes) -> None:
     if path.lower().endswith((".bz2", ".xz", ".zip")):
         raise BadInput(f"{path}: only .gz and .zst are packed")
     try:
-        Path(path).write_bytes(data)
+        put_in_place(Path(path), data)
     except OSError as error:
         raise BadInput(f"{path}: cannot be written ({error.strerror})") from None

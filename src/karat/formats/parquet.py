@@ -7,17 +7,33 @@ import io
 import polars as pl
 
 from karat.errors import BadInput
+from karat.formats.csv import MOST_COLUMNS
 from karat.formats.format import Format, Rows, add_format
 from karat.formats.open_files import File
+from karat.formats.unpacking import VARIABLE, most_bytes
 from karat.records import Source
 
 
 def read_parquet(file: File) -> Rows:
     """The rows of a table, typed."""
     try:
+        _refuse_large(file)
         return pl.read_parquet(file.for_polars), Source(file.name)
     except pl.exceptions.PolarsError as error:
         raise BadInput.at(file.name, expected="a Parquet file", found=str(error).splitlines()[0]) from None
+
+
+def _refuse_large(file: File) -> None:
+    """Refuse a table that a few bytes describe and no memory holds: Parquet writes a repeated value once."""
+    columns = len(pl.read_parquet_schema(file.for_polars))
+    rows = pl.scan_parquet(file.for_polars).select(pl.len()).collect().item()
+    if columns > MOST_COLUMNS or rows * columns * 8 > most_bytes():
+        raise BadInput.at(
+            file.name,
+            expected=f"at most {MOST_COLUMNS:,} columns, and {most_bytes():,} bytes in all",
+            found=f"{rows:,} rows of {columns:,} columns",
+            remedy=f"set {VARIABLE} to allow more bytes",
+        )
 
 
 def write_parquet(frame: pl.DataFrame) -> bytes:

@@ -82,6 +82,18 @@ def blame_json(file: File, data: bytes) -> BadInput:
     )
 
 
+def blame_document(place: str, wrong: json.JSONDecodeError, text: str) -> BadInput:
+    """What is wrong with a document of JSON, and in which of its lines."""
+    found, remedy = _in_words(wrong, text)
+    at_end = not text[wrong.pos :].strip()
+    return BadInput.at(
+        f"{place} line {wrong.lineno}",
+        expected="JSON",
+        found="an end in the midst of it" if at_end else found,
+        remedy="was the file cut short?" if at_end else remedy,
+    )
+
+
 def _wrong_line(place: str, text: str) -> BadInput | None:
     """What is wrong with a line of JSON, if anything is."""
     expected = "a JSON object"
@@ -100,6 +112,8 @@ def _wrong_line(place: str, text: str) -> BadInput | None:
     except json.JSONDecodeError as wrong:
         found, remedy = _in_words(wrong, text)
         return BadInput.at(place, expected=expected, found=found, remedy=remedy)
+    except ValueError:  # Python reads no whole numbers of thousands of digits
+        return BadInput.at(place, expected="numbers", found="one of thousands of digits")
     if odd:
         row = row if isinstance(row, dict) else {}
         column = next((name for name, value in row.items() if value is odd[0]), None)

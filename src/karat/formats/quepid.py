@@ -12,6 +12,7 @@ import polars as pl
 
 from karat.errors import BadInput
 from karat.formats.format import Format, Narrow, add_format
+from karat.formats.json_text import load_json
 from karat.formats.jsonl import is_json, read_jsonl
 from karat.formats.open_files import File
 from karat.records import Judgments, Scale, Source
@@ -24,11 +25,11 @@ def read_book(file: File, scale: Scale | None = None, drop_bad_labels: bool = Fa
     """Judgments from a book; unrateable pairs are "can't tell", pairs put off or not yet judged are noted."""
     try:
         rows, unjudged = [], 0
-        for pair in json.loads(file.content)["query_doc_pairs"]:
+        for pair in load_json(file)["query_doc_pairs"]:
             given = [j for j in pair.get("judgements", ()) if not j.get("judge_later")]
             unjudged += not given
             rows += [_row(pair, judgment) for judgment in given]
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
+    except (TypeError, KeyError, AttributeError) as error:
         raise BadInput.at(file.name, expected="a Quepid book (query_doc_pairs)", found=repr(error)) from None
     frame = pl.DataFrame(rows, schema=dict.fromkeys(COLUMNS, pl.String), orient="row", strict=False)
     frame = frame.select(name for name in frame.columns if name == "judge" or frame[name].null_count() < frame.height)

@@ -8,8 +8,7 @@ from typing import TypeVar
 import polars as pl
 
 from karat.errors import BadInput
-from karat.formats.csv import read_csv
-from karat.formats.format import Rows, format_named, format_of
+from karat.formats.format import FORMATS, Rows, format_named, format_of
 from karat.formats.open_files import File
 from karat.records import (
     ClickLog,
@@ -115,7 +114,7 @@ def read_subtopics(path: PathLike, *, format: str | None = None) -> Queries:
 def read_user_weights(path: PathLike) -> Callable[[int, int], dict[float, float]]:
     """The worth of each level for M of N users, from a table of at_least, of, level, weight."""
     file = File(str(path))
-    frame, source = read_csv(file)
+    frame, source = FORMATS["csv"].rows(file, USER_WEIGHTS.name)
     frame = USER_WEIGHTS.conform(frame, source)
 
     def worth(at_least: int, of: int) -> dict[float, float]:

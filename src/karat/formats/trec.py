@@ -6,7 +6,7 @@ import polars as pl
 
 from karat.errors import BadInput
 from karat.formats.columns import read_columns
-from karat.formats.csv import read_csv
+from karat.formats.csv import MOST_WHOLE, read_csv
 from karat.formats.format import Format, Narrow, add_format
 from karat.formats.open_files import File
 from karat.records import Judgments, Runs, Scale
@@ -62,7 +62,7 @@ def write_run(runs: Runs, name: str) -> bytes:
 def plain_number(name: str) -> pl.Expr:
     """A column of numbers as text: whole ones without a point."""
     value = pl.col(name)
-    whole = value == value.round(0)
+    whole = (value == value.round(0)) & (value.abs() < MOST_WHOLE)
     return pl.when(whole).then(value.cast(pl.Int64, strict=False).cast(pl.String)).otherwise(value.cast(pl.String))
 
 

@@ -15,8 +15,9 @@ import polars as pl
 
 from karat.errors import BadInput
 from karat.formats.format import Format, Narrow, add_format
+from karat.formats.json_text import check_lines
 from karat.formats.jsonl import is_json, read_jsonl
-from karat.formats.open_files import File
+from karat.formats.open_files import NEWLINE, File
 from karat.records import Judgments, Scale, Source
 from karat.records.base import count
 
@@ -35,6 +36,7 @@ TYPES = {
 def read_umbrela(file: File, scale: Scale | None = None, drop_bad_labels: bool = False) -> Judgments:
     """Judgments with an outcome each; a 0 that stands for an answer without a grade is no label."""
     rows, lines, silent = [], [], 0
+    check_lines(file, file.content, file.content.split(NEWLINE))
     for number, line in enumerate(file.text.splitlines(), 1):
         if not line.strip():
             continue
@@ -88,7 +90,7 @@ def _id(said: Mapping[str, Any], names: tuple[str, ...]) -> str | None:
 
 def is_umbrela(file: File) -> bool:
     """Whether the first record has a judgment of a passage."""
-    first = file.head.removeprefix(b"\xef\xbb\xbf").lstrip().partition(b"\n")[0]
+    first = file.head.lstrip().partition(b"\n")[0]
     return is_json(file) and b'"judgment"' in first and (b'"passage"' in first or b'"prediction"' in first)
 
 

@@ -38,7 +38,7 @@ def write_folder(
         place = path / name
         place.parent.mkdir(parents=True, exist_ok=True)
         if isinstance(content, str):
-            place.write_text(content, encoding="utf-8")
+            write_bytes(str(place), content.encode())
         elif isinstance(content, pl.DataFrame):
             write_bytes(str(place), write_csv(content, ","))
         else:

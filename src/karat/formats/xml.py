@@ -25,6 +25,9 @@ def read_topics(file: File) -> Queries:
         root = ElementTree.fromstring(file.content)
     except ElementTree.ParseError as error:
         raise BadInput.at(file.name, expected="topics in XML", found=str(error)) from None
+    except (LookupError, ValueError) as error:  # an encoding that Python or the parser does not know
+        remedy = 'convert it to UTF-8, and say encoding="UTF-8" in its first line'
+        raise BadInput.at(file.name, expected="topics in XML", found=str(error), remedy=remedy) from None
     topics = root.findall(".//topic")
     if not topics:
         raise BadInput.at(file.name, expected="<topic> elements", found=f"<{root.tag}> without any")
@@ -56,7 +59,7 @@ add_format(
     Format(
         "xml",
         endings=(".xml",),
-        sniff=lambda file, schema: file.head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"<"),
+        sniff=lambda file, schema: file.head.lstrip().startswith(b"<"),
         records={Queries: Narrow(read_topics)},
         holds=lambda file: "queries",
         only="topics",

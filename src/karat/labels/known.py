@@ -10,6 +10,7 @@ from karat.labels.consensus import reduced
 from karat.labels.gold import GOLD
 from karat.labels.one_scale import other_scale
 from karat.records.base import count
+from karat.records.schema import CHANCE, LEAST_CHANCE
 from karat.stats.arrays import Floats, Ints
 
 
@@ -44,12 +45,12 @@ def gold_of_items(frame: pl.DataFrame, item: Ints, grades: Floats, notes: list[s
 def _refuse_chances(frame: pl.DataFrame) -> None:
     """Refuse a chance to be drawn for gold that is none."""
     chance = pl.col("probability")
-    right = (chance > 0) & (chance <= 1)
+    right = chance.is_between(LEAST_CHANCE, 1)
     bad = frame.filter((pl.col("group") == GOLD) & chance.is_not_null() & ~right.fill_null(False))
     if bad.height:
         row = bad.row(0, named=True)
         raise BadInput.at(
             f"the gold label of document {row['doc']} of query {row['query']}",
-            expected="a probability above 0 and at most 1",
+            expected=CHANCE,
             found=f"{row['probability']:g} ({count(bad.height, 'such label')})",
         )

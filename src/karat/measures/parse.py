@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import re
+import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import fields
 from typing import Any
@@ -13,6 +14,9 @@ from karat.errors import BadInput
 from karat.measures.base import MEASURES, Measure, MeasureType
 from karat.measures.gains import Gains, udm
 from karat.measures.names import SETS, TOOLS, meant, spelled
+
+#: As long as a name may be, and as much of it as an error shows.
+LONGEST, SHOWN = 10_000, 80
 
 
 def parse_measure(text: str) -> Measure:
@@ -28,12 +32,23 @@ def parse_measure(text: str) -> Measure:
     >>> parse_measure("CR@10").understood
     'CR@10 is read as StRecall@10: cluster recall, the share of the subtopics covered'
     """
+    try:
+        return _read(text)
+    except RecursionError:  # signs or fractions without end
+        raise _unreadable(text) from None
+
+
+def _read(text: str) -> Measure:
+    if len(text) > LONGEST:
+        raise _unreadable(text)
     plain, why = spelled(text)
     start = re.match(r"[\w#-]+", plain)
     name, rest = (start[0], plain[start.end() :]) if start else ("", plain)
     # Only the parameters and the cutoff are left to read: the name may have letters that Python's has not.
     try:
-        node: ast.expr = ast.parse(f"_{rest}", mode="eval").body
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SyntaxWarning)  # what looks odd to Python is refused further down
+            node: ast.expr = ast.parse(f"_{rest}", mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise _unreadable(text) from None
     cutoff: Any = None
@@ -177,7 +192,8 @@ def _number(node: ast.expr | None, text: str) -> float:
 
 
 def _unreadable(text: str) -> BadInput:
-    return BadInput.at("the measure", expected="a name such as nDCG@10 or P(rel=2)@5", found=f'"{text}"')
+    found = text if len(text) <= SHOWN else text[: SHOWN - 3] + "..."
+    return BadInput.at("the measure", expected="a name such as nDCG@10 or P(rel=2)@5", found=f'"{found}"')
 
 
 def about(measure: type[Measure]) -> str:

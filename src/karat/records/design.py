@@ -61,15 +61,15 @@ class Rules:
     def __post_init__(self) -> None:
         # By the names that study.toml has.
         for name, value, least, most, expected in (
-            ("labels", self.labels, 1, inf, "1 or more"),
-            ("third_when_apart_by", self.apart, 0, inf, "0 (never) or a number of grades"),
-            ("judges_per_pair", self.judges_per_pair, 1, inf, "1 or more"),
+            ("labels", self.labels, 1, 1000, "1 or more, at most 1000"),
+            ("third_when_apart_by", self.apart, 0, 1e9, "0 (never) or a number of grades"),
+            ("judges_per_pair", self.judges_per_pair, 1, 10_000, "1 or more, at most 10000"),
             ("reserve_minutes", self.reserve_minutes, 1e-9, 10080, "more than 0, at most a week (10080)"),
             ("hours_apart", self.hours_apart, 0, 1e6, "0 or more"),
-            ("block", self.block, 2, inf, "2 or more"),
-            ("failed_allowed", self.traps_failed, 0, inf, "0 or more"),
+            ("block", self.block, 2, 1e6, "2 or more"),
+            ("failed_allowed", self.traps_failed, 0, 1e6, "0 or more"),
             ("pass", self.practice_pass, 0, 1, "a share from 0 to 1"),
-            ("most_per_judge", self.most_per_judge, 0, inf, "0 (no limit) or more"),
+            ("most_per_judge", self.most_per_judge, 0, 1e9, "0 (no limit) or more"),
         ):
             if not least <= value <= most:
                 raise BadInput.at(f"the rule {name}", expected=expected, found=str(value))

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from math import isfinite
 
 import polars as pl
 
 from karat.errors import BadInput
+
+#: As many grades as a scale may have: nobody tells more apart.
+MOST_GRADES = 1_000
 
 
 @dataclass(frozen=True)
@@ -39,6 +43,8 @@ class Scale:
 
     def __post_init__(self) -> None:
         grades = [level.grade for level in self.levels]
+        if not all(isfinite(grade) for grade in grades):
+            raise BadInput.at("the scale", expected="numbers as grades", found=", ".join(map(str, grades)))
         names = [level.name.casefold() for level in self.levels]
         if len(grades) < 2:
             raise BadInput.at("the scale", expected="at least two levels", found=str(len(grades)))
@@ -55,9 +61,11 @@ class Scale:
                 low, high = (int(end) for end in text.split(".."))
                 if low >= high:
                     raise ValueError(text)
+                if high - low >= MOST_GRADES:
+                    raise BadInput.at("the scale", expected=f"at most {MOST_GRADES:,} grades", found=f"{low}..{high}")
                 return cls(tuple(Level(float(g), str(g)) for g in range(low, high + 1)))
             levels = []
-            for place, part in enumerate(text.split(",")):
+            for place, part in enumerate(text.split(",", MOST_GRADES)):
                 grade, equals, name = part.partition("=")
                 levels.append(Level(float(grade), name.strip()) if equals else Level(float(place), part.strip()))
         except ValueError as error:

@@ -49,6 +49,10 @@ class Column:
         return sorted(found, key=lambda header: (header != self.name, spellings.index(places[header])))
 
 
+#: The least probability with which a document can have been drawn: below it, one label would stand for billions.
+LEAST_CHANCE = 1e-9
+#: What a probability is, for errors.
+CHANCE = f"a probability above 0 (from {LEAST_CHANCE:g}) and at most 1"
 #: When a judge answered; read as times are, with the caller's format.
 TIME = Column("time", pl.String, "when: ISO 8601, seconds since 1970 or a place in the sequence")
 #: What is known of every answer of a judge.

@@ -9,7 +9,10 @@ from karat.records.base import count
 from karat.records.source import Source
 
 #: A date, maybe an hour, minutes, seconds, and an offset from UTC: ISO 8601, with T or a space between.
-ISO = r"^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2}(?:[.,]\d+)?))?)? ?(?:Z|UTC|([+-])(\d{2}):?(\d{2}))?$"
+ISO = (
+    r"^(\d{4}-\d{2}-\d{2})(?:[T ]([01]\d|2[0-4]):([0-5]\d)(?::((?:[0-5]\d|60)(?:[.,]\d+)?))?)?"
+    r" ?(?:Z|UTC|([+-])([01]\d|2[0-3]):?([0-5]\d))?$"
+)
 DAY = 86_400.0
 #: Numbers from the second on are times, not places in a sequence; from the others on, in thousandths of the one before.
 FIRST_SECOND = 1e8
@@ -32,6 +35,8 @@ def moments(times: pl.Series) -> pl.Series:
     numbers = texts.cast(pl.Float64, strict=False)
     for least in THOUSANDTHS:
         numbers = numbers.zip_with((numbers < least).fill_null(True), numbers / 1000)
+    # What is no number, and what lies thousands of years away, is no time.
+    numbers = numbers.set(~(numbers.abs() <= THOUSANDTHS[-1]).fill_null(True) | numbers.is_nan().fill_null(False), None)
     if numbers.null_count() == times.null_count():
         return numbers.alias(times.name)
     part = {name: pl.col("text").str.extract(ISO, place) for place, name in enumerate(_PARTS, 1)}

@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 
 from karat.formats.csv import guarded
+from karat.formats.open_files import write_bytes
 from karat.reports.colours import config
 
 #: The width of a picture, and letters in a line of its title.
@@ -82,7 +83,7 @@ class Figure:
         """Write the picture as SVG and PNG and the numbers as CSV, and tell where."""
         folder.mkdir(parents=True, exist_ok=True)
         paths = [folder / f"{self.name}.{ending}" for ending in ("svg", "png", "csv")]
-        paths[0].write_text(self.svg(), encoding="utf-8")
-        paths[1].write_bytes(self.png())
-        paths[2].write_text(self.csv(), encoding="utf-8")
+        write_bytes(str(paths[0]), self.svg().encode())
+        write_bytes(str(paths[1]), self.png())
+        write_bytes(str(paths[2]), self.csv().encode())
         return paths

@@ -15,6 +15,7 @@ from sqlalchemy import insert, select, update
 from karat.errors import BadInput
 from karat.labels.selection import LLM
 from karat.records import Records
+from karat.records.schema import CHANCE, LEAST_CHANCE
 from karat.records.times import moments
 from karat.store.kinds import KINDS, TaskKind
 from karat.store.kinds.kind import SEEN, Elsewhere
@@ -23,7 +24,7 @@ from karat.store.people import add_judge
 from karat.store.probabilities import Asked, Chances, Draw, keep_chances
 from karat.store.store import Store, transaction
 from karat.store.tables import answers, events, judges, reservations, tasks
-from karat.store.task_rows import CHANCE, round_of
+from karat.store.task_rows import round_of
 from karat.store.tasks import ELSEWHERE, add_tasks
 
 #: Seconds since 1970 will not be so many before the year 5000.
@@ -212,7 +213,7 @@ def _row(kind: TaskKind, elsewhere: Elsewhere, raw: dict[str, Any], judge: str, 
     asked = {name: raw.get(name) for name in elsewhere.asked}
     about = elsewhere.about.format(**asked)
     chance = raw.get("probability")
-    if isinstance(chance, float) and not 0 < chance <= 1:
+    if isinstance(chance, float) and not LEAST_CHANCE <= chance <= 1:
         raise BadInput.at(about, expected=CHANCE, found=f"{chance:g}")
     row = answer_row(asked | {"kind": kind.name}, judge, group, raw.get("time"))
     row |= {name: raw.get(name) for name in ("comment", "seconds", "away", "probability")}

@@ -11,6 +11,7 @@ import polars as pl
 
 from karat.errors import BadInput
 from karat.records import Scale, Source
+from karat.records.schema import CHANCE, LEAST_CHANCE
 from karat.store.kinds import KINDS
 
 TEXTS: tuple[str, ...] = ("query", "doc", "context", "subtopic", "left", "right", "left_query", "right_query")
@@ -28,10 +29,10 @@ TASKS = {
 }
 #: What a row may say beside them; but for the first, these stand in plans and are not read.
 MORE = ("surface", "label", "setting", "text")
+#: As large as a whole number may be, which a database is to hold, and as many labels as may be asked for.
+MOST_WHOLE, MOST_LABELS = 2**31 - 1, 1000
 #: Nobody draws gold labels more often.
 MOST_ROUNDS = 1000
-#: What a probability is, for errors.
-CHANCE = "a probability above 0 and at most 1"
 
 
 def unknown_columns(frame: pl.DataFrame) -> list[str]:
@@ -97,8 +98,8 @@ def task_row(raw: dict[str, Any], at: str, scale: Scale | None, *, practice: boo
     }
     # People are asked about documents; only labels collected elsewhere may be of something else, such as a snippet.
     row["surface"] = raw.get("surface") if row["closed"] else None
-    if row["labels"] is not None and row["labels"] < 1:
-        raise BadInput.at(at, expected="1 label or more", found=str(row["labels"]))
+    if row["labels"] is not None and not 1 <= row["labels"] <= MOST_LABELS:
+        raise BadInput.at(at, expected=f"1 label or more, at most {MOST_LABELS:,}", found=str(row["labels"]))
     if row["trap"] and row["expected"] not in ("left", "right"):
         raise BadInput.at(at, expected="left or right as the expected answer of a trap", found=str(row["expected"]))
     kind.check(row, at)
@@ -106,7 +107,7 @@ def task_row(raw: dict[str, Any], at: str, scale: Scale | None, *, practice: boo
         raise BadInput.at(at, expected="a task with a right answer, to practise on", found=f"one of kind {called}")
     if row["expected"] not in kind.choices and (row["expected"] or (row["practice"] and kind.right == "expected")):
         raise BadInput.at(at, expected=f"{', '.join(kind.choices)} in the column expected", found=str(row["expected"]))
-    if row["probability"] is not None and not 0 < row["probability"] <= 1:
+    if row["probability"] is not None and not LEAST_CHANCE <= row["probability"] <= 1:
         raise BadInput.at(at, expected=CHANCE, found=f"{row['probability']:g}")
     if scale is not None and row["gold"] is not None and row["gold"] not in scale.grades:
         raise BadInput.at(at, expected=f"a grade of the scale {scale} as gold", found=f"{row['gold']:g}")
@@ -124,6 +125,8 @@ def round_of(value: Any, at: str) -> int | None:
 def whole(value: Any, name: str, at: str) -> int | None:
     """A whole number, none where nothing stands; `name` and `at` are for errors."""
     number = _number(value, name, at)
+    if number is not None and abs(number) > MOST_WHOLE:
+        raise BadInput.at(at, expected=f"a whole number up to {MOST_WHOLE:,} as {name}", found=f'"{value}"')
     if number is not None and number != int(number):
         raise BadInput.at(at, expected=f"a whole number as {name}", found=f'"{value}"')
     return None if number is None else int(number)

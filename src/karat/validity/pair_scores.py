@@ -203,7 +203,7 @@ def _column(compared: PairScores, name: str, queries: Queries | None) -> pl.Seri
     sources = [] if queries is None else [(queries.subtopics, ["query", "subtopic"]), (queries.frame, ["query"])]
     sources = [(source, key) for source, key in sources if {*key} <= {*pairs.columns}]
     for source, key in sources:
-        if name in source.columns and source[name].null_count() < source.height:
+        if name in source.columns and name not in key and source[name].null_count() < source.height:
             found = pairs.select(key).join(source.select(*key, name), on=key, how="left", maintain_order="left")[name]
             if found.null_count() < len(found):
                 return found.cast(pl.String)

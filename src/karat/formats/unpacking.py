@@ -1,0 +1,110 @@
+"""Unpacking .gz and .zst, up to a limit: a few kilobytes can unpack to more than any machine holds."""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Iterator
+from typing import IO
+
+from karat.errors import BadInput
+
+GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+#: The variable that sets the limit, in bytes.
+VARIABLE = "KARAT_MAX_BYTES"
+#: As much as is unpacked at a time.
+PART = 1 << 20
+#: The limit where the machine does not say how much memory it has.
+GENEROUS = 4 << 30
+
+
+def most_bytes() -> int:
+    """How many bytes a packed file or a pipe may have once unpacked: a quarter of the machine's memory, or as asked."""
+    said = os.environ.get(VARIABLE, "").strip()
+    if said:
+        if not said.isdecimal() or not int(said):
+            raise BadInput.at(VARIABLE, expected="a number of bytes, such as 8000000000", found=f'"{said}"')
+        return int(said)
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 4
+    except (AttributeError, OSError, ValueError):
+        return GENEROUS
+
+
+def unpacked(data: bytes, name: str) -> bytes:
+    """The bytes, unpacked where they are packed.
+
+    >>> import gzip
+    >>> unpacked(gzip.compress(b"q1 0 d1 2"), "qrels.gz"), unpacked(b"q1 0 d1 2", "qrels")
+    (b'q1 0 d1 2', b'q1 0 d1 2')
+    """
+    if not data.startswith((GZIP, ZSTD)):
+        return data
+    try:
+        return within_limit(_parts(data), name, "unpacked bytes", "is this the file that you meant?")
+    except BadInput:
+        raise
+    except Exception as error:  # the libraries raise a dozen kinds for a damaged archive
+        raise BadInput(f"{name}: damaged or cut short ({error}); fetch or pack it again") from None
+
+
+def head_of(data: bytes, size: int) -> bytes:
+    """The first bytes of a packed file, from its own first bytes; none where they are damaged."""
+    try:
+        return next(_parts(data, size), b"")[:size]
+    except Exception:  # what is wrong is said when the file is read
+        return b""
+
+
+def read_stream(stream: IO[bytes], name: str) -> bytes:
+    """All that comes through a pipe, up to the limit."""
+    return within_limit(iter(lambda: stream.read(PART), b""), name, "bytes through a pipe", "is there an end to it?")
+
+
+def within_limit(parts: Iterator[bytes], name: str, what: str, question: str) -> bytes:
+    """All parts as one, or an error once there are more bytes than may be."""
+    most, found, size = most_bytes(), io.BytesIO(), 0
+    for part in parts:
+        size += found.write(part)
+        if size > most:
+            raise BadInput.at(
+                name,
+                expected=f"at most {most:,} {what}",
+                found="more",
+                remedy=f"{question} Set {VARIABLE} to allow more",
+            )
+    return found.getvalue()
+
+
+def _parts(data: bytes, size: int = PART) -> Iterator[bytes]:
+    return _of_gzip(data, size) if data.startswith(GZIP) else _of_zstd(data, size)
+
+
+def _of_gzip(data: bytes, size: int) -> Iterator[bytes]:
+    import zlib
+
+    while data:  # one file may be several, one after the other
+        packed = zlib.decompressobj(wbits=31)
+        while not packed.eof:
+            part = packed.decompress(data, size)
+            data = packed.unconsumed_tail
+            if part:
+                yield part
+            elif not packed.eof:
+                raise EOFError("the end is missing")
+        data = packed.unused_data.lstrip(b"\0")
+
+
+def _of_zstd(data: bytes, size: int) -> Iterator[bytes]:
+    import zstandard
+
+    # Four bytes may stand for 128 kB: what is fed at a time bounds what comes out at a time.
+    fed, start = 4096, 0
+    while start < len(data):
+        frame = zstandard.ZstdDecompressor().decompressobj()
+        while not frame.eof:
+            if start >= len(data):
+                raise EOFError("the end is missing")
+            yield frame.decompress(data[start : start + fed])
+            start += fed
+        start = min(start, len(data)) - len(frame.unused_data)
