@@ -23,7 +23,8 @@ from karat.estimate.score import with_corrected
 from karat.formats import read_runs, read_subtopics, read_user_weights
 from karat.formats.merge import new_names
 from karat.formats.open_files import File
-from karat.measures import as_measures, at_level, profile_named
+from karat.measures import Measure, as_measures, at_level, profile_named
+from karat.records import Scale
 
 #: What is shown when no measure is asked for: what each tool is known for.
 DEFAULTS = {
@@ -40,6 +41,7 @@ Examples:
   karat score my-study -m nDCG@10
   karat score llm.csv my.run -m nDCG@10 --gold gold.csv
   karat score diversity.qrels my.run -m alpha_nDCG@10 --profile ndeval
+  karat score labels.parquet 'hdfs:///runs/*.parquet' --spark yarn -m nDCG@10
   zcat my.run.gz | karat score labels.csv - --by-query --json
 
 `karat measures` lists the measures."""
@@ -59,6 +61,11 @@ Examples:
 @options.resampling
 @click.option("--weights", metavar="FILE", help="Weights for udm gains, as karat disagree --out writes them.")
 @click.option("--subtopics", metavar="FILE", help="Weights of subtopics: a table of query, subtopic, weight.")
+@click.option(
+    "--spark",
+    metavar="MASTER",
+    help="Score by Spark: local[4], yarn, spark://HOST:7077, sc://HOST. Paths are those that Spark reads.",
+)
 @options.study
 @options.form
 def score(
@@ -74,6 +81,7 @@ def score(
     complete: bool,
     weights: str | None,
     subtopics: str | None,
+    spark: str | None,
     reading: Reading,
     form: options.Form,
     **chance: Any,
@@ -84,18 +92,21 @@ def score(
     lines or Parquet. Files may be packed (.gz, .zst); - is standard input. LABELS may be a study's folder: then labels
     and scale are the study's, and its runs are scored unless some are named. With --gold, the labels of a trusted
     judge for a sample of documents (karat plan gold draws it), every score that can be corrected is, beside the naive
-    one.
+    one. With --spark, LABELS and RUN are files, folders or globs that Spark reads (Parquet, CSV, TREC's lines).
     """
     files, names = measures_among(runs, measure)
-    files = run_files(labels, files)
-    if [labels, *files].count("-") > 1:
-        raise BadInput("standard input (-) can be read once only")
     tool = profile_named(profile)
     if every:
         names = [*names, "all_trec"]
     measures = as_measures(names or DEFAULTS.get(tool.name, DEFAULT))
     if relevance_level is not None:
         measures = at_level(measures, relevance_level)
+    if spark is not None:
+        _tell(_on_cluster(spark, labels, files, measures, profile, complete, reading, chance), form, by_query)
+        return
+    files = run_files(labels, files)
+    if [labels, *files].count("-") > 1:
+        raise BadInput("standard input (-) can be read once only")
     if not any("udm(" in str(measure) for measure in measures):
         options.refuse("weights", why='no measure has gains of users who disagree, as "nDCG(gains=udm(1/3))@10"')
     if not any(measure.diverse for measure in measures):
@@ -127,6 +138,27 @@ def score(
     named = zip(parts, new_names([part.systems for part in parts], files), strict=True)
     scores = Scores.joined([part.renamed(clash) if clash else part for part, clash in named])
     _tell(scores, form, by_query)
+
+
+def _on_cluster(
+    master: str,
+    labels: str,
+    files: list[str],
+    measures: list[Measure],
+    profile: str,
+    complete: bool,
+    reading: Reading,
+    chance: dict[str, Any],
+) -> Scores:
+    """The scores by Spark, which reads the files itself."""
+    why = "with --spark labels are taken as they are, from files that Spark reads"
+    options.refuse("gold", "calibrate", "weights", "subtopics", "drop_bad_labels", "time_format", "database", why=why)
+    if not files:
+        raise BadInput("no run to score; the labels come first, then the runs")
+    from karat.spark.files import score_files
+
+    scale = Scale.parse(reading.scale) if isinstance(reading.scale, str) else reading.scale
+    return score_files(master, labels, files, measures, scale=scale, profile=profile, complete=complete, **chance)
 
 
 def _tell(scores: Scores, form: options.Form, by_query: bool) -> None:

@@ -8,6 +8,7 @@ from karat.comparison.live import Live
 from karat.comparison.live_verdict import live_verdict
 from karat.comparison.many_measures import by_measure
 from karat.comparison.moved import moved
+from karat.comparison.scored import compare_scores
 from karat.comparison.verdict import compare
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "by_group",
     "by_measure",
     "compare",
+    "compare_scores",
     "gate",
     "groups_of",
     "live_verdict",

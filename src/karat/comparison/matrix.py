@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -34,13 +34,18 @@ class Matrix:
                 remedy="compare by AP, P@10 or nDCG@10; karat score shows the others",
             )
         scores = Scores.joined([scorer.score(run) for run in runs])
+        if not scorer.profile.leaves_out_empty:
+            return cls.of_scores(scores, scores.measures[0])
+        good = np.unique(scorer.topics.topic[scorer.topics.label > 0])
+        counted = pl.col("query").is_in(scorer.topics.queries["query"][good].to_list())
+        return cls.of_scores(replace(scores, queries=scores.queries.filter(counted)), scores.measures[0])
+
+    @classmethod
+    def of_scores(cls, scores: Scores, measure: str) -> Matrix:
+        """The scores by this measure of the queries that all systems have."""
         if len(scores.systems) < 2:
             raise BadInput.at("the comparison", expected="two systems or more", found="one")
-        measure = scores.measures[0]
         frame = scores.queries.select("system", "query", pl.col(measure).alias("value"))
-        if scorer.profile.leaves_out_empty:
-            good = np.unique(scorer.topics.topic[scorer.topics.label > 0])
-            frame = frame.filter(pl.col("query").is_in(scorer.topics.queries["query"][good].to_list()))
         wide = frame.pivot("system", index="query", values="value").select("query", *scores.systems).sort("query")
         whole = wide.drop_nulls()
         notes = list(scores.notes)

@@ -18,7 +18,8 @@ from karat.estimate.gold_sample import NO_PROBABILITY, Gold
 from karat.estimate.notes import notes_on
 from karat.estimate.pool import Pool
 from karat.estimate.rates import Rates
-from karat.estimate.scoring import FEWEST_DRAWS, Scorer
+from karat.estimate.scores import FEWEST_DRAWS
+from karat.estimate.scoring import Scorer
 from karat.estimate.two_samples import Sample
 from karat.labels import split_gold
 from karat.labels.one_scale import other_scale

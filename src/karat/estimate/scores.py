@@ -10,10 +10,14 @@ from typing import Any
 import polars as pl
 
 from karat.errors import BadInput
+from karat.estimate.means import means_over_queries
 from karat.measures import parse_measure
 from karat.records.number_format import decimals
 from karat.records.result import ResultBase, rows_of
+from karat.stats import Resampling
 
+#: The ends of an interval are the outermost draws but a few, so a handful of draws has none.
+FEWEST_DRAWS = 100
 #: Means that differ by less are the same.
 SAME = 1e-12
 
@@ -36,6 +40,30 @@ class Scores(ResultBase):
     notes: tuple[str, ...] = ()
     #: Scores corrected with gold labels, and the reason where one cannot be: columns as in `means`, n_gold, reason.
     corrected: pl.DataFrame | None = None
+
+    @classmethod
+    def of_queries(
+        cls,
+        queries: pl.DataFrame,
+        measures: Sequence[str],
+        *,
+        systems: Sequence[str] | None = None,
+        counted: pl.Series | None = None,
+        profile: str = "trec_eval",
+        level: float = 0.95,
+        draws: int = 1000,
+        seed: int = 0,
+        notes: Sequence[str] = (),
+    ) -> Scores:
+        """Means and intervals from every query's scores: system, query and a column for each measure.
+
+        `systems` are those of the rows, in their order, unless named; `counted` says which rows count for the means.
+        """
+        Resampling(level, draws, seed, fewest=FEWEST_DRAWS)
+        named = queries["system"].unique(maintain_order=True).to_list() if systems is None else systems
+        kept = queries if counted is None else queries.filter(counted)
+        means, few = means_over_queries(kept, named, measures, level=level, draws=draws, seed=seed)
+        return cls(means, queries, tuple(measures), profile, level, draws, seed, (*notes, *few))
 
     @classmethod
     def joined(cls, parts: Sequence[Scores]) -> Scores:

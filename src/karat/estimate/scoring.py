@@ -5,28 +5,23 @@ from __future__ import annotations
 from copy import copy
 from dataclasses import replace
 
-import numpy as np
 import polars as pl
 
 from karat.errors import BadInput
 from karat.estimate.notes import made_labels, notes_on, on_made_labels
-from karat.estimate.scores import Scores
+from karat.estimate.scores import FEWEST_DRAWS, Scores
 from karat.estimate.user_weights import weights_of_users
 from karat.labels import consensus as one_each
 from karat.labels import split_gold
 from karat.labels.consensus import How
 from karat.measures import Measure, Profile, Topics, as_measures, match, profile_named
 from karat.measures.cascade import Cascade
+from karat.measures.lists import Lists
 from karat.measures.topics import UserWeights
 from karat.records import Judgments, Queries, Runs
 from karat.records.result import Caution
-from karat.stats import FEWEST, Resampling, mean_intervals
-from karat.stats.arrays import Floats
+from karat.stats import Resampling
 
-#: The ends of an interval are the outermost draws but a few, so a handful of draws has none.
-FEWEST_DRAWS = 100
-#: With fewer queries an interval is a guess.
-FEW = 10
 #: Labels with a probability are of documents that were drawn: the rest would count as not relevant.
 OF_A_SAMPLE = Caution(
     "the labels are of a sample (they have a probability): give them as gold labels, beside labels of everything"
@@ -88,15 +83,8 @@ class Scorer:
     def score(self, runs: Runs) -> Scores:
         """The scores of every system in these runs."""
         lists = match(runs, self.topics, self.profile, self.complete)
-        values = np.column_stack([measure.score(lists) for measure in self.measures])
-        names = [str(measure) for measure in self.measures]
-        counted = lists.has_relevant if self.profile.leaves_out_empty else np.ones(len(lists), bool)
-        means = []
-        # Resampled in the order of the queries' ids, so that the order of the rows in a file changes nothing.
-        by_id = lists.keys["query"].arg_sort().to_numpy()
-        for system in runs.systems:
-            mine = by_id[((lists.keys["system"] == system).to_numpy() & counted)[by_id]]
-            means += self._means(system, values[mine])
+        queries, counted = self._by_query(lists)
+        values = queries.select(str(measure) for measure in self.measures).to_numpy()
         notes = [
             *(measure.understood for measure in self.measures if measure.understood),
             *self.labels.notes,
@@ -104,32 +92,27 @@ class Scorer:
             *notes_on(lists, values, runs.systems, self.measures, self.complete),
             *self._made_notes(runs),
         ]
-        if self.draws and any(row[-1] < FEWEST for row in means):
-            notes.append(f"no interval for a mean of fewer than {FEWEST} queries: too few to tell")
-        few = sorted({row[-1] for row in means if FEWEST <= row[-1] < FEW}) if self.draws else []
-        if few:
-            notes.append(Caution(f"{few[0]} queries only: the interval is a guess"))
-        return Scores(
-            means=pl.DataFrame(
-                means,
-                schema={
-                    "system": pl.String,
-                    "measure": pl.String,
-                    "value": pl.Float64,
-                    "low": pl.Float64,
-                    "high": pl.Float64,
-                    "n": pl.Int64,
-                },
-                orient="row",
-            ),
-            queries=lists.keys.with_columns(pl.Series(name, values[:, i]) for i, name in enumerate(names)),
-            measures=tuple(names),
+        return Scores.of_queries(
+            queries,
+            [str(measure) for measure in self.measures],
+            systems=runs.systems,
+            counted=counted,
             profile=self.profile.name,
             level=self.level,
             draws=self.draws,
             seed=self.seed,
-            notes=tuple(notes),
+            notes=notes,
         )
+
+    def counted_queries(self, runs: Runs) -> pl.DataFrame:
+        """The scores on the queries over which means are taken, and nothing else: system, query, measures."""
+        queries, counted = self._by_query(match(runs, self.topics, self.profile, self.complete))
+        return queries if counted is None else queries.filter(counted)
+
+    def _by_query(self, lists: Lists) -> tuple[pl.DataFrame, pl.Series | None]:
+        """Every query's scores, and which of them count for the means, where not all do."""
+        queries = lists.keys.with_columns(pl.Series(str(measure), measure.score(lists)) for measure in self.measures)
+        return queries, pl.Series(lists.has_relevant) if self.profile.leaves_out_empty else None
 
     def topics_notes(self) -> list[str]:
         """What there is to say about the labels for these measures."""
@@ -156,24 +139,3 @@ class Scorer:
         if self._made is None:
             return []
         return on_made_labels(match(runs, self._made, self.profile), self.measures, runs.systems)
-
-    def _means(self, system: str, values: Floats) -> list[tuple[str, str, float, float, float, int]]:
-        rows = []
-        defined = ~np.isnan(values)
-        low, high = self._intervals(values) if defined.all() else (np.empty(0), np.empty(0))
-        for i, measure in enumerate(self.measures):
-            kept = values[defined[:, i], i]
-            ends = (low[i], high[i]) if defined.all() else [end[0] for end in self._intervals(kept[:, None])]
-            value = float(kept.mean()) if len(kept) else np.nan
-            if measure.mean == "geometric":
-                value, *ends = np.exp([value, *ends]).tolist()
-            elif measure.mean == "sum":
-                value, *ends = float(kept.sum()), np.nan, np.nan  # a count is what it is
-            rows.append((system, str(measure), value, float(ends[0]), float(ends[1]), len(kept)))
-        return rows
-
-    def _intervals(self, values: Floats) -> tuple[Floats, Floats]:
-        if not self.draws:
-            nothing = np.full(values.shape[1], np.nan)
-            return nothing, nothing
-        return mean_intervals(values, level=self.level, draws=self.draws, seed=self.seed)

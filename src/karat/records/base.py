@@ -99,6 +99,12 @@ def frame_of(data: Any, name: str) -> pl.DataFrame:
         raise BadInput.at(name, expected="rows or columns", found=f"the path {data}", remedy="read it with kt.read_...")
     if isinstance(data, pl.LazyFrame):
         return data.collect()
+    if type(data).__module__.startswith("pyspark."):
+        found, remedy = (
+            "a DataFrame of Spark",
+            "score it where it lies with karat.spark.score, or bring it by toPandas()",
+        )
+        raise BadInput.at(name, expected="a frame on this machine", found=found, remedy=remedy)
     try:
         if type(data).__module__.partition(".")[0] == "pandas":
             # Column by column, because pandas may be there without Arrow; its NaN is a missing value.

@@ -1,0 +1,61 @@
+"""Which system is better, by scores that are there already: of a cluster, or of another tool."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from karat.comparison.comparison import Comparison
+from karat.comparison.decision import decide
+from karat.comparison.many_systems import plain_tests
+from karat.comparison.matrix import Matrix
+from karat.comparison.methods import method_rows
+from karat.comparison.peeking import Look
+from karat.errors import BadInput
+from karat.estimate import Scores
+from karat.estimate.estimate import Estimate
+from karat.records.base import count
+
+
+def compare_scores(
+    scores: Scores, measure: str | None = None, *, level: float = 0.95, draws: int = 10_000, seed: int = 0
+) -> Comparison:
+    """Which of these systems is better by every query's score, labels taken as they were.
+
+    >>> found = [{"system": s, "query": f"q{i}", "P@1": float(s == "b" or i % 4 == 0)} for s in "ab" for i in range(20)]
+    >>> compare_scores(Scores.of_queries(pl.DataFrame(found), ["P@1"])).verdict
+    'better'
+
+    The measure is the first of the scores unless named. `compare` does the same from labels and runs, and knows what
+    gold labels say.
+    """
+    name = scores.measures[0] if measure is None else measure
+    if name not in scores.measures:
+        raise BadInput.at(
+            "the comparison", expected=f"a measure of the scores ({', '.join(scores.measures)})", found=name
+        )
+    matrix, look = Matrix.of_scores(scores, name), Look(level, None)
+    enough = len(matrix.queries) > 1
+    estimates = {"plain": Estimate.of_values("plain", matrix.systems, matrix.values)} if enough else {}
+    why = "" if enough else f"the systems share {count(len(matrix.queries), 'query', 'queries')}, and 2 are needed"
+    decision = decide(estimates.get("plain"), why, name, matrix, look, draws, seed)
+    values = pl.DataFrame({"query": matrix.queries} | dict(zip(matrix.systems, matrix.values.T, strict=True)))
+    return Comparison(
+        measure=name,
+        systems=matrix.systems,
+        methods=method_rows(estimates, look, "sample"),
+        verdict=decision.verdict,
+        method="plain",
+        reason=decision.reason,
+        winner=decision.winner,
+        pairs=decision.pairs,
+        ranks=decision.ranks,
+        by_query=values,
+        judge=None,
+        tests=plain_tests(matrix, level, draws=draws, seed=seed) if enough and len(matrix.systems) == 2 else None,
+        values=values if enough else None,
+        gold_queries=(),
+        level=level,
+        population="sample",
+        seed=seed,
+        notes=matrix.notes,
+    )
