@@ -20,9 +20,9 @@ from karat.judges import (
     predict_overall,
     setting_agreement,
 )
-from karat.judges.dimensions.settings import Cells, one_setting
 from karat.simulate import ContextStudy, context_study
 from karat.stats.kappas import cross_table
+from karat.stats.paired_figures import Cells, one_setting
 from karat.stats.ranks import spearman
 from simulated import THOROUGH, about, studies
 

@@ -8,9 +8,8 @@ import statsmodels.api as sm
 from hypothesis import given
 from hypothesis import strategies as st
 
-from karat.stats import mean_intervals
 from karat.stats.differences import clustered_differences
-from karat.stats.regression import clustered_means, clustered_ols
+from karat.stats.regression import clustered_ols
 
 
 def clustered(seed: int, n: int = 120, clusters: int = 15, columns: int = 3) -> tuple[np.ndarray, ...]:
@@ -102,31 +101,6 @@ def by_cluster(
     n_in, n_all = (np.bincount(place[rows], minlength=cells).reshape(shape) for rows in (inside, slice(None)))
     s_in, s_all = (np.bincount(place[rows], values[rows], cells).reshape(shape) for rows in (inside, slice(None)))
     return n_in[:, None], s_in[:, None], n_all, s_all
-
-
-def test_means_of_clusters_of_one_have_the_intervals_of_the_plain_bootstrap() -> None:
-    values = np.random.default_rng(0).random((30, 2))
-    sums = np.column_stack([np.ones(30), values])
-    mean, low, high = clustered_means(sums, np.zeros(30, int), np.arange(30), [False, False], draws=500, seed=3)
-    assert mean[0] == pytest.approx(values.mean(axis=0))
-    assert np.array([low[0], high[0]]) == pytest.approx(np.array(mean_intervals(values, draws=500, seed=3)))
-
-
-def test_means_of_cells_weigh_every_row_alike() -> None:
-    """By hand: cell 0 has 3 rows of sum 6 in two clusters, cell 1 has 1 row of 5 in one."""
-    sums = np.array([[2, 2.0], [1, 4.0], [1, 5.0]])
-    mean, low, _ = clustered_means(sums, np.array([0, 0, 1]), np.array([0, 1, 1]), [False])
-    assert mean.tolist() == [[2.0], [5.0]]
-    assert np.isnan(low).all()
-
-
-def test_work_in_parts_gives_the_same_means(monkeypatch: pytest.MonkeyPatch) -> None:
-    rng = np.random.default_rng(1)
-    cell, cluster = np.repeat(np.arange(6), 20), np.tile(np.arange(20), 6)
-    sums = np.column_stack([rng.integers(1, 4, 120), rng.random((120, 3))])
-    whole = clustered_means(sums, cell, cluster, [False] * 3, draws=100)
-    monkeypatch.setattr("karat.stats.regression.AT_ONCE", 1)
-    assert np.allclose(whole, clustered_means(sums, cell, cluster, [False] * 3, draws=100))
 
 
 @given(st.integers(0, 30))

@@ -5,15 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from karat.errors import BadInput, Undefined
 from karat.labels.consensus import consensus, reduced
+from karat.labels.gold import split_gold
 from karat.labels.order import first_of_each, in_order
 from karat.labels.selection import OVERALL, select
 from karat.records import Judgments, Runs, Scale
 from karat.records.base import count
 from karat.records.runs import ranked
+from karat.stats import FEWEST
+from karat.stats.arrays import Ints
 
 #: A label in context belongs to these.
 PAIR = ["query", "doc", "context"]
@@ -28,6 +32,7 @@ class Graded:
     alone: pl.DataFrame  # query, doc, grade
     given: pl.DataFrame  # query, doc, context, grade
     aspects: pl.DataFrame  # query, doc and a column for each aspect, all alone
+    judges: pl.DataFrame  # query, doc, context and whoever graded them so: group, judge
     scale: Scale | None
     notes: tuple[str, ...]
 
@@ -56,6 +61,7 @@ class Graded:
             alone=frame.filter(pl.col("context").is_null()).drop("context").sort("query", "doc"),
             given=frame.filter(pl.col("context") != pl.col("doc")).sort(PAIR),
             aspects=_aspects(judgments),
+            judges=_judges(judgments),
             scale=labels.scale,
             notes=tuple(notes),
         )
@@ -81,6 +87,24 @@ class Graded:
             )
         return pairs
 
+    def judged(self, pairs: pl.DataFrame) -> tuple[Ints, Ints] | None:
+        """Whose grades each pair stands on, in context and alone: pairs and judges by number.
+
+        Nothing where judges do not stand for others like them: fewer than five, or some without a name.
+        """
+        pairs = pairs.select(PAIR).with_row_index("_pair")
+        alone, above = (
+            pairs.select("_pair", "query", pl.col(name).alias("doc"), context=pl.lit(None, pl.String))
+            for name in ("doc", "context")
+        )
+        sheets = pl.concat([pairs.select("_pair", *PAIR), alone, above])
+        who = sheets.join(self.judges, on=PAIR, nulls_equal=True).select("_pair", "group", "judge").unique()
+        who = who.sort("_pair", "group", "judge")
+        number = who.select(pl.struct("group", "judge").rank("dense")).to_series().cast(pl.Int64).to_numpy() - 1
+        if who["judge"].null_count() or len(np.unique(number)) < FEWEST:
+            return None
+        return who["_pair"].cast(pl.Int64).to_numpy(), number
+
     def untaught(self, training: pl.DataFrame) -> list[str]:
         """A note on labels in context that no model can learn from."""
         lost = self.given.height - training.height
@@ -105,6 +129,13 @@ def adjacent(runs: Runs, depth: int) -> pl.DataFrame:
         context=pl.col("doc").shift(1).over("system", "query"), first=pl.col("doc").first().over("system", "query")
     )
     return listed.drop_nulls("context").select("system", *PAIR, "rank", "first")
+
+
+def _judges(judgments: Judgments) -> pl.DataFrame:
+    """Who gave a grade to each document, alone and after another."""
+    frame = select(split_gold(judgments)[0], ("context",)).frame.drop_nulls("label")
+    absent = [pl.lit(None, pl.String).alias(n) for n in ("context", "group", "judge") if n not in frame.columns]
+    return frame.with_columns(absent).select(*PAIR, "group", "judge").unique()
 
 
 def _aspects(judgments: Judgments) -> pl.DataFrame:

@@ -17,16 +17,18 @@ from karat.errors import BadInput, Undefined
 from karat.records import Documents, LabelsLike, Result, Runs, RunsLike
 from karat.records.base import count
 from karat.records.runs import joined, ranked
-from karat.stats.arrays import Floats, Ints
+from karat.stats.arrays import Bools, Floats, Ints
 from karat.stats.many import holm
-from karat.stats.regression import clustered_means, clustered_ols
+from karat.stats.paired_figures import Cells, Scale, compared, in_words, interval_note, one_setting, share
 
 #: What stands beside the models: the label given the list's first document, and the grade alone.
 BACK_OFF, ALONE = "back-off", "alone"
+#: What is told of a predictor by itself, and the scale of its intervals.
+FIGURES: tuple[tuple[str, Scale], ...] = (("accuracy", "share"), ("error", "plain"))
+#: A figure and the ends of its interval, as columns are called.
+ENDS = ("", "_low", "_high")
 #: How many parts of equal size expected grades are cut into, to see whether they come true.
 CALIBRATION_PARTS = 10
-#: Whom the intervals are about: a predictor is for labels of the judges it learnt from.
-THESE = "intervals are for other queries and these judges, whose labels are predicted"
 
 
 def context_accuracy(
@@ -50,8 +52,8 @@ def context_accuracy(
     Every judgment in context is predicted once by a model that did not see it. Once whole queries are held out, which
     is how it will be used: for pairs of documents, and maybe queries, that nobody judged. Once a random tenth of the
     judgments, as in the paper; the model then knows the same documents and judges from other pairs, which may flatter
-    it. The accuracy of a grade is the share that is right among its judgments. Intervals are for other queries and
-    these judges.
+    it. The accuracy of a grade is the share that is right among its judgments. Intervals are for other queries and,
+    where five judges or more have names, for other judges like them.
 
     Reference: Golbus et al. (WWW 2014), 5.3: about 75 % on one random 90/10 split.
     """
@@ -62,20 +64,29 @@ def context_accuracy(
     x, n = predictor.columns(study.told), len(study.y)
     # Ten random tenths, each once as the tested one: as many 90/10 splits as cover every judgment.
     random_tenth = np.random.default_rng(seed).permutation(n) % 10
-    tables = []
+    # A figure for all judgments, and one for each grade.
+    among = np.column_stack([np.ones(n), study.y[:, None] == np.arange(len(study.grades))])
+    names = ["all", *(f"{grade:g}" for grade in study.grades)]
+    tables, notes = [], list[str]()
     for split, fold in (("whole queries", parts(study.query, folds, seed)), ("random 90/10", random_tenth)):
         chances = out_of_fold(predictor, x, study.y, study.query, fold, len(study.grades), calibrate=False)
         right = (chances.argmax(axis=1) == study.y).astype(np.float64)
-        means = _means(study.query, right[:, None], study.y, [True], level=level, draws=draws, seed=seed)
-        names = pl.Series("grade", ["all", *(f"{grade:g}" for grade in study.grades)])
-        tables.append(means.select(pl.lit(split).alias("split"), names, pl.all()).rename({"value": "accuracy"}))
+        sums = np.stack([among * right[:, None], among], axis=2)
+        value, low, high, queries = one_setting(sums, share, study.cells, "share", level=level, draws=draws, seed=seed)
+        number = {"n": among.sum(axis=0).astype(np.int64), "n_queries": queries}
+        figures = {"accuracy": value, "low": low, "high": high}
+        tables.append(pl.DataFrame({"split": split, "grade": names, **number, **figures}))
+        notes = interval_note(low, value, draws, study.cells)
     table = pl.concat(tables)
-    whole, tenth = (t.row(0, named=True) for t in tables)
-    finding = (
-        f"A model of {predictor.about} is right on {_percent(whole, level)} of {count(n, 'judgment')} in context of "
-        f"held-out queries; on random tenths of them, the paper's test, on {_percent(tenth, level)}."
+    whole, tenth = (
+        in_words(row["accuracy"], row["low"], row["high"], level, percent=True)
+        for row in (part.row(0, named=True) for part in tables)
     )
-    return Result(table, finding, (*study.notes(rich), f"split with seed {seed}"))
+    finding = (
+        f"A model of {predictor.about} is right on {whole} of {count(n, 'judgment')} in context of "
+        f"held-out queries; on random tenths of them, the paper's test, on {tenth}."
+    )
+    return Result(table, finding, (*study.notes(rich), *notes, f"split with seed {seed}"))
 
 
 def compare_predictors(
@@ -100,10 +111,11 @@ def compare_predictors(
 
     For each: the share of grades told right; `error`, the mean squared error of the expected grade; and `off`, how far
     expected grades are from the mean of the grades that came, in ten parts of equal size. `gain` is how much more often
-    it is right than `against`, `error_saved` how much smaller its error is, with tests over queries on the judgments
-    that both can tell. Beside the models: the grade `alone`, and the `back-off` to the label given the list's first
-    document (of the runs; without them the document that most others were judged after), where there is such a label.
-    The richer models, like the back-off, may look at how the document was judged after others, in the same query, too.
+    it is right than `against`, `error_saved` how much smaller its error is, with tests over queries, and over judges
+    where five or more have names, on the judgments that both can tell. Beside the models: the grade `alone`, and the
+    `back-off` to the label given the list's first document (of the runs; without them the document that most others
+    were judged after), where there is such a label. The richer models, like the back-off, may look at how the document
+    was judged after others, in the same query, too.
     `_p` is of a row by itself, `_holm` allows for all rows; both are about predictors learnt from this many judgments.
 
     Reference: Golbus et al. (WWW 2014), 3.2 and 5.3.
@@ -124,32 +136,32 @@ def compare_predictors(
         raise BadInput.at("the predictor to compare with", expected=" or ".join(told), found=f'"{against}"')
     truth = study.pairs["grade"].to_numpy()
     scored = {
-        name: (np.where(np.isnan(said), np.nan, said == truth), (expected - truth) ** 2)
+        name: np.column_stack([np.where(np.isnan(said), np.nan, said == truth), (expected - truth) ** 2])
         for name, (said, expected) in told.items()
     }
-    rows = []
-    for name, (right, error) in scored.items():
-        known = ~np.isnan(right)
+    rows, bare = [], np.zeros((2, 0))
+    for name, values in scored.items():
+        known = ~np.isnan(values[:, 0])
         row: dict[str, Any] = {"predictor": name, "n": int(known.sum())}
         if known.any():
-            values = np.column_stack([right, error])[known]
-            means = _means(study.query[known], values, None, [True, False], level=level, draws=draws, seed=seed)
-            row |= dict(zip(("accuracy", "accuracy_low", "accuracy_high"), means.row(0)[2:5], strict=True))
-            row |= dict(zip(("error", "error_low", "error_high"), means.row(0)[5:8], strict=True))
+            for place, (figure, scale) in enumerate(FIGURES):
+                sums = _sums(values, known)[:, [place]]
+                found = one_setting(sums, share, study.cells, scale, level=level, draws=draws, seed=seed)
+                row |= {f"{figure}{end}": float(part[0]) for end, part in zip(ENDS, found, strict=False)}
+                bare = np.column_stack([bare, np.concatenate(found[:2])])
             row["off"] = _off(told[name][1][known], truth[known])
         if name != against:
-            both = known & ~np.isnan(scored[against][0])
+            both = known & ~np.isnan(scored[against][:, 0])
             row["n_both"] = int(both.sum())
-            gap = (right - scored[against][0])[both], (scored[against][1] - error)[both]
-            row |= _paired("gain", gap[0], study.query[both], level) | _paired(
-                "error_saved", gap[1], study.query[both], level
-            )
+            if both.any():
+                row |= _paired(_sums(scored[against], both), _sums(values, both), study.cells, level, draws, seed)
         rows.append(row)
     table = pl.DataFrame(rows, schema=_COMPARED, infer_schema_length=None)
     for name in ("gain", "error_saved"):
         adjusted = holm(table[f"{name}_p"].fill_null(np.nan).to_numpy())
         table = table.insert_column(table.columns.index(f"{name}_p") + 1, pl.Series(f"{name}_holm", adjusted))
-    notes = [f"queries held out whole, in {count(int(fold.max()) + 1, 'part')}, with seed {seed}"]
+    notes = interval_note(bare[1], bare[0], draws, study.cells)
+    notes.append(f"queries held out whole, in {count(int(fold.max()) + 1, 'part')}, with seed {seed}")
     if np.isnan(back).all():
         notes.append("no back-off: no document was judged both after the list's first one and after another")
     columns = ("predictor", "accuracy", "error", "gain", "gain_holm", "n")
@@ -178,6 +190,7 @@ class _HeldOut:
     grades: Floats
     y: Ints
     query: Ints
+    cells: Cells
 
     @classmethod
     def of(cls, judgments: LabelsLike, runs: RunsLike | None, documents: Any) -> _HeldOut:
@@ -190,7 +203,8 @@ class _HeldOut:
             raise Undefined(f"Labels in context cannot be predicted: {unable}.")
         grades, y = np.unique(pairs["grade"].to_numpy(), return_inverse=True)
         query = np.unique(pairs["query"].to_numpy(), return_inverse=True)[1]
-        return cls(graded, runs, pairs, features(pairs, graded, runs, documents), grades, y, query)
+        told = features(pairs, graded, runs, documents)
+        return cls(graded, runs, pairs, told, grades, y, query, Cells(query, graded.judged(pairs)))
 
     def back_off(self) -> Floats:
         """The label given the first document of a list, NaN where there is none but the one to be told."""
@@ -211,7 +225,7 @@ class _HeldOut:
         return joined["back"].to_numpy().astype(np.float64)
 
     def notes(self, rich: bool) -> list[str]:
-        notes = [*self.graded.notes, *self.graded.untaught(self.pairs), THESE]
+        notes = [*self.graded.notes, *self.graded.untaught(self.pairs)]
         return notes + ([f"the richer models do without: {lack}" for lack in self.told.notes] if rich else [])
 
 
@@ -220,37 +234,23 @@ def _check_folds(folds: int) -> None:
         raise BadInput.at("the folds", expected="2 parts or more", found=str(folds))
 
 
-def _means(
-    query: Ints, values: Floats, cell: Ints | None, shares: list[bool], *, level: float, draws: int, seed: int
-) -> pl.DataFrame:
-    """The means of columns over all rows, then over the rows of each cell, with intervals over queries."""
-    frame = pl.DataFrame({"query": query, **{f"v{j}": values[:, j] for j in range(values.shape[1])}})
-    frame = frame.with_columns(cell=pl.lit(0, dtype=pl.Int64))
-    if cell is not None:
-        frame = pl.concat([frame, frame.with_columns(cell=pl.Series(cell.astype(np.int64) + 1))])
-    sums = frame.group_by("cell", "query").agg(pl.len().alias("n"), pl.col("^v.*$").sum()).sort("cell", "query")
-    numbers = sums.drop("cell", "query").to_numpy().astype(np.float64)
-    where, cluster = sums["cell"].to_numpy(), sums["query"].to_numpy()
-    mean, low, high = clustered_means(numbers, where, cluster, shares, level=level, draws=draws, seed=seed)
-    counted = sums.group_by("cell").agg(pl.col("n").sum().cast(pl.Int64), pl.len().cast(pl.Int64).alias("n_queries"))
-    table = counted.sort("cell").drop("cell")
-    for j in range(values.shape[1]):
-        ends = {"value": mean[:, j], "low": low[:, j], "high": high[:, j]}
-        table = table.with_columns(pl.Series(f"{name}{j or ''}", column) for name, column in ends.items())
-    return table
+def _sums(values: Floats, known: Bools) -> Floats:
+    """What means of each column over the known rows add up from: rows x columns x (value, 1)."""
+    counted = np.broadcast_to(known[:, None], values.shape)
+    sums: Floats = np.stack([np.where(counted, values, 0.0), counted], axis=2)
+    return sums
 
 
-def _paired(name: str, gap: Floats, query: Ints, level: float) -> dict[str, float]:
-    """The mean of differences, its interval and p, queries as clusters."""
-    if not len(gap):
-        return {}
-    fit = clustered_ols(gap, np.zeros((len(gap), 0)), query)
-    low, high = fit.intervals(level)
+def _paired(against: Floats, sums: Floats, cells: Cells, level: float, draws: int, seed: int) -> dict[str, float]:
+    """How much more often a predictor is right than another, and how much smaller its error is."""
+    # More right answers and fewer errors are both gains.
+    first, second = (np.stack([a[:, 0], b[:, 1]], axis=1) for a, b in ((against, sums), (sums, against)))
+    found = compared([first, second], share, cells, "plain", level=level, draws=draws, seed=seed)
+    ends = (found.value[2], found.low[2], found.high[2], found.p)
     return {
-        name: float(gap.mean()),
-        f"{name}_low": float(low[0]),
-        f"{name}_high": float(high[0]),
-        f"{name}_p": float(fit.p[0]),
+        f"{name}{end}": float(part[place])
+        for place, name in enumerate(("gain", "error_saved"))
+        for end, part in zip((*ENDS, "_p"), ends, strict=True)
     }
 
 
@@ -263,13 +263,6 @@ def _off(expected: Floats, truth: Floats) -> float:
         if len(part)
     ]
     return sum(n * gap for n, gap in gaps) / len(order)
-
-
-def _percent(row: dict[str, Any], level: float) -> str:
-    said = f"{100 * row['accuracy']:.1f} %"
-    if np.isnan(row["low"]):
-        return said
-    return f"{said} ({100 * level:g} % interval {100 * row['low']:.1f} to {100 * row['high']:.1f})"
 
 
 def _best(table: pl.DataFrame, against: str, level: float) -> str:

@@ -81,18 +81,6 @@ class Resampling:
         low, high = np.quantile(drawn, [outside, 1 - outside], axis=0, method=method)
         return low, high
 
-    def cut_cells(self, drawn: Floats, n: Ints) -> tuple[Floats, Floats]:
-        """The same for draws x cells x figures, each cell of its own number of rows; NaN where these are too few.
-
-        A draw without any row of a cell is NaN there and says nothing about it.
-        """
-        outside = np.full(len(n), np.nan)
-        for m in np.unique(n[n >= FEWEST]).tolist():
-            outside[n == m] = self.outside(m)
-        in_order = np.sort(drawn, axis=0)  # what is undefined comes last
-        last = (~np.isnan(drawn[:, :, 0])).sum(axis=0) - 1.0
-        return _at(in_order, outside * last), _at(in_order, (1 - outside) * last)
-
 
 def mean_intervals(values: Floats, *, level: float = 0.95, draws: int = 1000, seed: int = 0) -> tuple[Floats, Floats]:
     """Lower and upper ends of an interval for the mean of each column, rows drawn with replacement.
@@ -132,18 +120,6 @@ def resampled(n: int, draws: int, seed: int) -> Iterator[Ints]:
         rows = rng.integers(0, n, size=(some, n), dtype=np.int32)
         rows += (np.arange(some, dtype=np.int32) * n)[:, None]
         yield np.bincount(rows.ravel(), minlength=some * n).reshape(some, n)
-
-
-def _at(in_order: Floats, place: Floats) -> Floats:
-    """The values at a place, maybe between two, of each column of cells; NaN where there is none."""
-    known = np.isfinite(place)
-    place = np.where(known, place, 0.0)
-    below = np.floor(place).astype(np.int64)
-    above = np.ceil(place).astype(np.int64)
-    column, part = np.arange(len(place)), (place - below)[:, None]
-    ends: Floats = in_order[below, column] * (1 - part) + in_order[above, column] * part
-    ends[~known] = np.nan
-    return ends
 
 
 def _whole(number: object) -> bool:

@@ -1,4 +1,4 @@
-"""Regression and means whose errors allow for rows that come in clusters, such as the labels of one query."""
+"""Regression whose errors allow for rows that come in clusters, such as the labels of one query."""
 
 from __future__ import annotations
 
@@ -9,12 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from karat.stats.arrays import Floats
-from karat.stats.bootstrap import FEWEST, Resampling
 from karat.stats.totals import totals
 from karat.stats.two_way import NOTHING_LEFT, two_way
-
-#: A table of clusters x cells, or of draws x cells, is worked on in parts of this size.
-AT_ONCE = 4_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,57 +152,3 @@ def _independent(design: Floats) -> tuple[list[int], Floats, Floats]:
 def _length(column: Floats) -> float:
     # Not np.linalg.norm: that waits for threads, far longer than so small a sum takes.
     return float(np.sqrt((column * column).sum()))
-
-
-def clustered_means(
-    sums: Floats,
-    cell: npt.NDArray[np.int64],
-    cluster: npt.NDArray[np.int64],
-    shares: Sequence[bool],
-    *,
-    level: float = 0.95,
-    draws: int = 1000,
-    seed: int = 0,
-) -> tuple[Floats, Floats, Floats]:
-    """Means over the rows of each cell, with intervals from drawing clusters with all their rows.
-
-    A row of `sums` stands for a cell in a cluster: how many rows it has, then their sums of each column. The result
-    has a row for each cell and a column for each sum: mean, lower and upper end.
-
-    >>> mean, low, high = clustered_means(np.array([[2, 3.0], [1, 0.0]]), np.array([0, 0]), np.array([0, 1]), [False])
-    >>> mean.tolist(), low.tolist()
-    ([[1.0]], [[nan]])
-
-    With fewer than five clusters, or where all are alike, there is no interval. But a share (a mean of zeros and ones)
-    that is 0 in every cluster ends where so many clusters could still have missed it (exact binomial bound).
-    """
-    cells, k, n = int(cell.max()) + 1, sums.shape[1] - 1, int(cluster.max()) + 1
-    whole = np.column_stack([totals(cell, sums[:, j], cells) for j in range(k + 1)])
-    mean: Floats = whole[:, 1:] / whole[:, :1]
-    inside = np.bincount(cell, minlength=cells)
-    low, high = np.full(mean.shape, np.nan), np.full(mean.shape, np.nan)
-    if not draws or n < FEWEST:
-        return mean, low, high
-    resampling = Resampling(level, draws, seed)
-    step = max(1, AT_ONCE // (max(n, draws) * (k + 1)))
-    for start in range(0, cells, step):
-        here = slice(start, min(start + step, cells))
-        mine = (cell >= here.start) & (cell < here.stop)
-        table = np.zeros((n, here.stop - start, k + 1))
-        table[cluster[mine], cell[mine] - start] = sums[mine]
-        drawn = np.concatenate([times @ table.reshape(n, -1) for times in resampling.times(n)])
-        drawn = drawn.reshape(draws, -1, k + 1)
-        size = np.where(drawn[:, :, :1] > 0, drawn[:, :, :1], np.nan)
-        low[here], high[here] = resampling.cut_cells(drawn[:, :, 1:] / size, inside[here])
-    own = sums[:, 1:] / sums[:, :1]
-    spread = np.zeros((2, *mean.shape))
-    np.maximum.at(spread[0], cell, own - mean[cell])
-    np.maximum.at(spread[1], cell, mean[cell] - own)
-    alike = spread.max(axis=0) < NOTHING_LEFT * np.maximum(1, np.abs(mean))
-    low[alike] = high[alike] = np.nan
-    missed = 1 - ((1 - level) / 2) ** (1 / inside)
-    known = (inside >= FEWEST)[:, None] & np.asarray(shares, dtype=np.bool_)
-    never, always = known & (mean == 0), known & (mean == 1)
-    low[never], high[never] = 0.0, np.broadcast_to(missed[:, None], mean.shape)[never]
-    low[always], high[always] = np.broadcast_to(1 - missed[:, None], mean.shape)[always], 1.0
-    return mean, low, high

@@ -6,13 +6,13 @@ import numpy as np
 import polars as pl
 
 from karat.errors import Undefined
-from karat.judges.dimensions.settings import Cells, Figure, Scale, compared, in_words, interval_note
 from karat.judges.dimensions.sheets import Sheets
 from karat.labels.selection import ITEM, OVERALL
 from karat.records import LabelsLike, Result
 from karat.records.base import count
 from karat.stats.arrays import Floats, Ints
 from karat.stats.kappas import cohen_kappa, cross_table
+from karat.stats.paired_figures import Cells, Figure, Scale, compared, in_words, interval_note
 
 #: The row of all aspects together.
 TOGETHER = "all together"
@@ -73,7 +73,8 @@ def _cells(sheets: Sheets, first: Ints, second: Ints) -> tuple[Cells, Ints]:
     pairs = np.stack([sheets.query[first], sheets.judge[first], sheets.judge[second]])
     each, cell = np.unique(pairs, axis=1, return_inverse=True)
     sampled = sheets.sampled(np.concatenate([first, second]))
-    return Cells(each[0], (each[1], each[2]) if sampled else ()), cell.reshape(-1)
+    judged = np.tile(np.arange(each.shape[1]), 2), each[1:].reshape(-1)
+    return Cells(each[0], judged if sampled else None), cell.reshape(-1)
 
 
 def _tables(sheets: Sheets, first: Ints, second: Ints, cell: Ints, cells: Cells, aspect: int) -> Floats:

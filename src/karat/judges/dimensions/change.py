@@ -9,7 +9,6 @@ import numpy.typing as npt
 import polars as pl
 
 from karat.errors import BadInput, Undefined
-from karat.judges.dimensions.settings import in_words, interval_note, one_setting, share
 from karat.judges.dimensions.sheets import Sheets
 from karat.judges.slices import sliced
 from karat.labels import ALL
@@ -19,6 +18,7 @@ from karat.records.base import count
 from karat.stats import FEWEST
 from karat.stats.arrays import Floats
 from karat.stats.many import holm
+from karat.stats.paired_figures import in_words, interval_note, one_setting, share
 from karat.stats.regression import clustered_ols
 
 #: What every row of the table of mean changes has: nothing to compare by.
@@ -120,7 +120,7 @@ def mean_change(judgments: LabelsLike, by: str | None = None, *, level: float = 
     sheets, change = _changes(judgments, by)
     query, again = sheets.query[~sheets.alone], _retest(sheets)
     cells = sheets.cells(_told(sheets, change))
-    judge = sheets.judge[~sheets.alone] if cells.judges else None
+    judge = sheets.judge[~sheets.alone] if cells.judged is not None else None
     keep = ~np.isnan(change[:, 0])
     value = pl.repeat(ALL, len(change), dtype=pl.String, eager=True)
     notes = [*sheets.notes, cells.population, *_no_retest(again)]

@@ -9,13 +9,13 @@ import numpy.typing as npt
 import polars as pl
 
 from karat.errors import Undefined
-from karat.judges.dimensions.settings import compared, in_words, interval_note, one_setting
 from karat.judges.dimensions.sheets import Sheets
 from karat.labels.selection import OVERALL
 from karat.records import LabelsLike, Result
 from karat.records.base import count
 from karat.stats.arrays import Bools, Floats
 from karat.stats.kappas import cross_table
+from karat.stats.paired_figures import compared, in_words, interval_note, one_setting
 from karat.stats.ranks import spearman
 
 #: The grade that a document got alone, set against its grade in context.

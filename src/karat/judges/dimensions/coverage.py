@@ -6,11 +6,11 @@ import numpy as np
 import polars as pl
 
 from karat.errors import Undefined
-from karat.judges.dimensions.settings import compared, in_words, interval_note, share
 from karat.judges.dimensions.sheets import Sheets
 from karat.records import LabelsLike, Result
 from karat.records.base import count
 from karat.stats.many import holm
+from karat.stats.paired_figures import compared, in_words, interval_note, share
 
 #: The name of the row of documents that have a grade in every aspect.
 EVERY = "all aspects"

@@ -6,11 +6,11 @@ import numpy as np
 import polars as pl
 
 from karat.errors import Undefined
-from karat.judges.dimensions.settings import Compared, compared, in_words, interval_note, share
 from karat.judges.dimensions.sheets import Sheets
 from karat.records import LabelsLike, Result
 from karat.records.base import count
 from karat.stats.arrays import Bools
+from karat.stats.paired_figures import Compared, compared, in_words, interval_note, share
 
 #: Which documents the shares are of: those with a grade in every aspect, and those with an overall grade.
 SETS = ("all aspects", "overall")

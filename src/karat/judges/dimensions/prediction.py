@@ -11,11 +11,11 @@ import numpy.typing as npt
 import polars as pl
 
 from karat.errors import BadInput, Undefined
-from karat.judges.dimensions.settings import Cells, compared, in_words, interval_note, share
 from karat.judges.dimensions.sheets import Sheets
 from karat.records import LabelsLike, Result
 from karat.stats import Resampling
 from karat.stats.arrays import Floats, Ints
+from karat.stats.paired_figures import Cells, compared, in_words, interval_note, share
 
 if TYPE_CHECKING:
     from sklearn.linear_model import LogisticRegression

@@ -9,7 +9,6 @@ import numpy as np
 import polars as pl
 
 from karat.errors import BadInput, Undefined
-from karat.judges.dimensions.settings import Cells, summed
 from karat.labels import GOLD
 from karat.labels.consensus import given_again
 from karat.labels.gathered import Gathered, gathered
@@ -19,6 +18,7 @@ from karat.records.base import count
 from karat.records.scale import refuse_many_grades
 from karat.stats import FEWEST
 from karat.stats.arrays import Bools, Floats, Ints
+from karat.stats.paired_figures import Cells, summed
 
 #: The aspects of Golbus et al., in the order of their tables; others follow by name.
 KNOWN = (OVERALL, "topicality", "novelty", "authority", "freshness", "quality")
@@ -147,7 +147,7 @@ class Sheets:
         number = int(self.cell.max(initial=-1)) + 1
         query, judge = np.zeros((2, number), np.int64)
         query[self.cell], judge[self.cell] = self.query, self.judge
-        return Cells(query, (judge,) if self.sampled(rows) else ())
+        return Cells(query, (np.arange(number), judge) if self.sampled(rows) else None)
 
     def sums(self, rows: Bools | Ints, values: Floats | Bools) -> Floats:
         """The sums of the values of rows, a row each, by cell."""

@@ -1,4 +1,7 @@
-"""Figures alone and in context side by side, and their difference, with intervals over queries and judges."""
+"""Figures of two settings side by side, and their difference, with intervals over queries and judges.
+
+The settings are alone and in context, or two predictors of the same labels.
+"""
 
 from __future__ import annotations
 
@@ -26,13 +29,14 @@ class Cells:
     """The cells that figures add up from, such as the documents of one query that one judge judged."""
 
     query: Ints
-    #: The judge of each cell, or the two whose labels meet in it; nobody where judges do not stand for others.
-    judges: tuple[Ints, ...] = ()
+    #: Whose labels meet in which cell: cells and judges by number, a row for each judge of a cell; none where judges
+    #: do not stand for others.
+    judged: tuple[Ints, Ints] | None = None
 
     @property
     def population(self) -> str:
         """Whom intervals are about, in words."""
-        if self.judges:
+        if self.judged is not None:
             return "intervals are about judges like these and queries like these"
         return f"intervals are about these judges: fewer than {FEWEST} with names do not tell what others like them do"
 
@@ -84,16 +88,15 @@ def compared(
     value = _with_difference(figure(both.sum(axis=0)))
     by_query, queries = _jackknife(both, figure, np.arange(len(both)), cells.query)
     spread, number = by_query, queries
-    if cells.judges:
-        every = np.tile(np.arange(len(both)), len(cells.judges))
-        judge, query = np.concatenate(cells.judges), np.tile(cells.query, len(cells.judges))
-        by_judge, people = _jackknife(both, figure, every, judge)
-        crossed, _ = _jackknife(both, figure, every, query * (int(judge.max(initial=0)) + 1) + judge)
+    if cells.judged is not None:
+        cell, judge = cells.judged
+        by_judge, people = _jackknife(both, figure, cell, judge)
+        crossed, _ = _jackknife(both, figure, cell, cells.query[cell] * (int(judge.max(initial=0)) + 1) + judge)
         spread, number = combined(by_query, by_judge, crossed.variance), np.minimum(queries, people)
     told = (number >= FEWEST) & ~np.isnan(value)
     error = np.sqrt(np.where(told & (spread.variance > 1e-18), spread.variance, np.nan))
     low, high = np.full((2, *value.shape), np.nan)
-    if draws and cells.judges:
+    if draws and cells.judged is not None:
         low, high = _ends(value, error, spread.df, level, scale)
     elif draws:
         drawn = _drawn(both, figure, cells.query, resampling)
@@ -199,7 +202,7 @@ def interval_note(low: Floats, value: Floats, draws: int, cells: Cells) -> list[
     known, bare = ~np.isnan(value), np.isnan(low)
     notes = [cells.population] if draws and not bare.all() else []
     if draws and (bare & known).any():
-        few = f"fewer than {FEWEST} queries{' or judges' if cells.judges else ''}, or all alike"
+        few = f"fewer than {FEWEST} queries{'' if cells.judged is None else ' or judges'}, or all alike"
         notes.append(f"no interval for {(bare & known).sum()} of {known.sum()} figures: {few}")
     return notes
 

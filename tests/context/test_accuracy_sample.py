@@ -1,0 +1,113 @@
+"""Judges are a sample: intervals of how often labels in context are told right hold for judges like these."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+from karat.context import compare_predictors, context_accuracy
+from karat.records import Judgments
+from simulated import about, studies
+
+#: Documents of a query besides the first of its list and another, `x`, that they are read after.
+DOCS = 4
+#: How often a judge repeats after x what he said alone, and what he said after the first, over all judges.
+KEPT = 0.7
+LIKE_THESE = "intervals are about judges like these and queries like these"
+
+
+def study(seed: int, *, judges: int = 10, queries: int = 40, apart: bool = True) -> Judgments:
+    """A judge for each query, who says after `x` what he said alone as often as what he said after the first.
+
+    How often he does so is his habit (`apart`), or the query's nature.
+    """
+    rng = np.random.default_rng(seed)
+    judge = rng.permutation(np.arange(queries) % judges)
+    keeps = rng.beta(7, 3, (judges if apart else queries, 2))[judge if apart else np.arange(queries)]
+    truth = rng.integers(0, 5, (queries, DOCS, 1))
+    other = (truth + rng.integers(1, 5, (queries, DOCS, 2))) % 5
+    answers = np.where(rng.random((queries, DOCS, 2)) < keeps[:, None], truth, other)
+    labels = np.concatenate([answers, truth], axis=2).reshape(-1)
+    query = np.arange(queries)
+    docs = pl.DataFrame({"query": np.repeat(query, DOCS * 3), "doc": np.tile(np.repeat(np.arange(DOCS), 3), queries)})
+    docs = docs.with_columns(pl.format("d{}", "doc").alias("doc"), label=pl.Series(labels))
+    docs = docs.with_columns(context=pl.Series([None, "first", "x"] * (DOCS * queries)))
+    alone = pl.DataFrame({"query": np.repeat(query, 2), "doc": ["first", "x"] * queries, "label": 2})
+    whole = pl.concat([docs, alone.cast({"label": pl.Int64})], how="diagonal")
+    who = pl.Series(judge)[whole["query"]]
+    return Judgments.of(
+        whole.with_columns(pl.format("q{}", "query").alias("query"), pl.format("j{}", who).alias("judge"))
+    )
+
+
+def row(table: pl.DataFrame, predictor: str) -> dict[str, float]:
+    return table.filter(pl.col("predictor") == predictor).row(0, named=True)
+
+
+@pytest.mark.evidence
+@pytest.mark.parametrize("apart", [True, False], ids=["judges differ", "queries differ"])
+def test_intervals_hold_the_accuracy_and_the_gain_of_all_judges_like_these(apart: bool) -> None:
+    held, alarms, seeds = 0, 0, studies(60, 1000)
+    for seed in seeds:
+        found = compare_predictors(study(seed, apart=apart), models=(), against="back-off")
+        alone, back = row(found.frame, "alone"), row(found.frame, "back-off")
+        held += back["accuracy_low"] <= KEPT <= back["accuracy_high"]
+        alarms += alone["gain_p"] < 0.05
+        assert (alone["gain_p"] < 0.05) == (not alone["gain_low"] < 0 < alone["gain_high"])
+        assert LIKE_THESE in found.notes
+    assert held / len(seeds) == about(0.95, len(seeds), off=0.015)
+    assert alarms / len(seeds) == about(0.05, len(seeds), off=0.015)
+
+
+@pytest.mark.evidence
+def test_intervals_hold_what_a_model_learns_from_so_many_judges() -> None:
+    tables = [context_accuracy(study(seed, queries=30), folds=3).frame for seed in studies(8, 200)]
+    found = np.array([table.row(0)[4:] for table in tables])
+    # What models of such studies are right on, on average: of judgments that they did not see.
+    truth = found[:, 0].mean()
+    assert ((found[:, 1] <= truth) & (truth <= found[:, 2])).mean() == about(0.95, len(found), off=0.015)
+
+
+def test_judges_who_differ_make_intervals_wider_than_queries_alone() -> None:
+    judgments = study(3)
+    ours = row(compare_predictors(judgments, models=(), against="back-off").frame, "alone")
+    nameless = Judgments.of(judgments.frame.drop("judge"))
+    these = compare_predictors(nameless, models=(), against="back-off")
+    alone = row(these.frame, "alone")
+    assert ours["accuracy"] == alone["accuracy"]
+    assert ours["accuracy_high"] - ours["accuracy_low"] > 1.2 * (alone["accuracy_high"] - alone["accuracy_low"])
+    assert (
+        "intervals are about these judges: fewer than 5 with names do not tell what others like them do" in these.notes
+    )
+
+
+def test_whoever_graded_a_document_alone_or_the_one_above_has_a_part_in_the_pair() -> None:
+    """By hand: b after a was graded by eve, b alone by bob, a alone by ann and again by eve."""
+    from karat.context.page_pairs import Graded
+
+    rows = [
+        ("a", None, "ann"),
+        ("a", None, "eve"),
+        ("b", None, "bob"),
+        ("b", "a", "eve"),
+        ("c", None, "ann"),
+        ("c", "a", "tom"),
+        ("d", None, "joe"),
+        ("d", "a", "joe"),
+    ]
+    given = Graded.of([{"query": "q", "doc": d, "context": c, "judge": j, "label": 1} for d, c, j in rows])
+    judged = given.judged(given.training())
+    assert judged is not None
+    # Judges by name: ann 0, bob 1, eve 2, joe 3, tom 4. Pairs: b, c and d after a.
+    assert list(zip(*(part.tolist() for part in judged), strict=True)) == [
+        (0, 0),
+        (0, 1),
+        (0, 2),
+        (1, 0),
+        (1, 2),
+        (1, 4),
+        (2, 0),
+        (2, 2),
+        (2, 3),
+    ]
