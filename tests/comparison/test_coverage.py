@@ -18,7 +18,7 @@ from pools import pool_of_study
 from simulated import about, studies
 
 pytestmark = pytest.mark.evidence
-SEEDS = studies(200, 4000)
+SEEDS = studies(80, 4000)
 
 
 def pool_of(study: TwoSystems, gold: int, seed: int) -> Pool:

@@ -98,7 +98,7 @@ RUNS = Runs.of({f"q{n}": {"first": 9.0, "x": 8.0, "d0": 3.0, "d1": 2.0, "d2": 1.
 
 @pytest.mark.evidence
 def test_no_difference_is_found_where_there_is_none_and_intervals_cover() -> None:
-    alarms, covered, seeds = 0, 0, studies(60, 1000)
+    alarms, covered, seeds = 0, 0, studies(25, 800)
     for seed in seeds:
         table = compare_predictors(noisy(seed), models=(), against="back-off", runs=RUNS, draws=200, seed=seed).frame
         # Only the pairs after x have a back-off, and alone tells them as well as the back-off does.

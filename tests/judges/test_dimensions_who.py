@@ -189,7 +189,7 @@ def test_the_first_answer_counts_by_time_and_the_second_is_the_judges_own_change
 def test_habits_of_single_judges_are_not_called_an_effect_of_context() -> None:
     """Eight judges of 15 queries each, who fall or rise in context by a habit of their own, none on the mean: clustered
     by query alone, 31 % of such studies found a change; 5 % is what is promised."""
-    found, seeds = 0, studies(120, 2000)
+    found, seeds = 0, studies(50, 2000)
     for seed in seeds:
         rng = np.random.default_rng(seed)
         habit = rng.normal(0, 0.5, 8)

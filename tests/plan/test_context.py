@@ -69,7 +69,7 @@ def test_every_list_counts_and_nothing_is_asked_twice() -> None:
 @pytest.mark.evidence
 def test_judgments_are_drawn_with_the_probability_that_is_written(queries: int) -> None:
     drawn: dict[Any, list[float]] = {}
-    lists, seeds = runs(queries, systems=("mine", "yours")), studies(100, 2000)
+    lists, seeds = runs(queries, systems=("mine", "yours")), studies(50, 2000)
     plans = len(seeds)
     for seed in seeds:
         frame = plan_context(lists, seed=seed, depth=2).frame
@@ -109,7 +109,7 @@ def test_the_tasks_of_a_query_stand_together_and_a_document_is_read_once_for_all
 def test_much_to_do_brings_neither_a_query_nor_a_context_forward() -> None:
     # Query b has ten tasks alone and 17 in context, query a two and one; in b, d0 is read before nine of the 17.
     lists = {"a": {"d0": 2.0, "d1": 1.0}, "b": {f"d{i}": float(-i) for i in range(10)}}
-    seeds, first, context = studies(150, 2000), [0, 0], 0
+    seeds, first, context = studies(60, 2000), [0, 0], 0
     for seed in seeds:
         plan = plan_context(lists, scheme="fuller", seed=seed).frame
         for session in (1, 2):

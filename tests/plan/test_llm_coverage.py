@@ -92,7 +92,7 @@ def sheet(seed: int, queries: int) -> pl.DataFrame:
 
 @pytest.mark.evidence
 def test_the_sheets_intervals_hold_what_was_planted() -> None:
-    seeds = studies(6, 400)
+    seeds = studies(3, 120)
     held: dict[Key, list[bool]] = {key: [] for key in planted()}
     for seed in seeds:
         for row in sheet(seed, 50).iter_rows(named=True):
@@ -101,9 +101,9 @@ def test_the_sheets_intervals_hold_what_was_planted() -> None:
                 held[key].append(row["low"] <= planted()[key] <= row["high"])
     shares = {key: sum(of) / len(of) for key, of in held.items()}
     assert np.mean([*shares.values()]) == about(0.95, 6 * len(seeds), off=0.01)
-    if len(seeds) >= 400:
+    if THOROUGH:
         # About 26 labels of 18 queries, nearly all right: a t interval is short of such a mean.
-        assert shares.pop(("errors", "grade less gold", "gold grade 3")) > 0.87
+        assert shares.pop(("errors", "grade less gold", "gold grade 3")) == about(0.9, len(seeds), off=0.03)
         for key, share in shares.items():
             assert share == about(0.95, len(seeds), off=0.005), (key, share)
 
@@ -111,7 +111,7 @@ def test_the_sheets_intervals_hold_what_was_planted() -> None:
 @pytest.mark.evidence
 def test_what_labels_are_worth_is_what_they_spare_on_other_documents() -> None:
     """The squares of what is left, on documents without a gold label, with and without the judge."""
-    seeds, held, squares = studies(2, 400), [], []
+    seeds, held, squares = studies(1, 120), [], []
     found = {}
     for seed in seeds:
         study = llm_study(queries=50, seed=seed, **SIZE)  # type: ignore[arg-type]
@@ -131,7 +131,5 @@ def test_what_labels_are_worth_is_what_they_spare_on_other_documents() -> None:
     alone, left = np.reshape(squares, (-1, 2)).mean(axis=0)
     times = alone / left
     held = [row["low"] <= times <= row["high"] for row in found.values()]
-    assert np.mean([row["value"] for row in found.values()]) == pytest.approx(
-        times, rel=0.35 if len(seeds) < 400 else 0.05
-    )
+    assert np.mean([row["value"] for row in found.values()]) == pytest.approx(times, rel=0.1 if THOROUGH else 0.35)
     assert np.mean(held) == about(0.95, len(seeds), off=0.02)

@@ -56,7 +56,7 @@ def test_both_rounds_together_are_right_on_average(unequal: bool) -> None:
     sign = ((study.rank[:, 1] > 0) * 1.0 - (study.rank[:, 0] > 0)) / study.depth / study.queries
     error = sign * (study.truth - study.label)
     found = []
-    for seed in studies(300, 3000):
+    for seed in studies(150, 3000):
         pool = first_round(study, 60, seed, unequal=unequal)
         found.append(float((error * second_round(study, pool, 50, seed + 5000).inverse).sum()))
     off = np.mean(found) - error.sum()
@@ -68,7 +68,7 @@ def test_both_rounds_together_are_right_on_average(unequal: bool) -> None:
 def test_intervals_of_both_rounds_hold_and_are_as_narrow_as_of_one_large_round(judge: JudgeKind, unequal: bool) -> None:
     held: dict[bool, list[bool]] = {True: [], False: []}
     widths: dict[str, list[float]] = {"first": [], "both": [], "at once": []}
-    for seed in studies(150, 2000):
+    for seed in studies(60, 2000):
         study = two_systems(80, difference=0.03, judge=judge, seed=seed)
         truth = float((study.truth * ((study.rank[:, 1] > 0) * 1.0 - (study.rank[:, 0] > 0))).sum()) / 800
         first = first_round(study, 150, seed, unequal=unequal)

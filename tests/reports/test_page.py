@@ -63,6 +63,17 @@ def test_intervals_are_always_drawn(report):
             assert '"high"' in drawn, figure.name
 
 
+def test_every_chart_fits_the_schema_of_vega_lite(report, users):
+    import altair as alt
+
+    charts = [*report.figures, *kt.report(users, draws=100).figures]
+    assert {"layer"} <= {key for figure in charts for key in figure.spec}
+    for figure in charts:
+        alt.LayerChart.validate(figure.spec)
+    with pytest.raises(Exception, match="nonsense"):
+        alt.LayerChart.validate({**charts[0].spec, "nonsense": 1})
+
+
 def test_names_that_are_markup_stay_text():
     run = {HOSTILE: {f"q{i}": {"a": 2.0, "b": 1.0} for i in range(9)}, "b": {f"q{i}": {"b": 1.0} for i in range(9)}}
     labels = {f"q{i}": {"a": i % 2, "b": 1} for i in range(9)}

@@ -68,7 +68,7 @@ def test_the_intervals_cover_the_true_correlation(rho: float) -> None:
     # For normal columns: rho_S = 6/pi asin(rho/2), tau = 2/pi asin(rho).
     truth = np.array([6 / np.pi * np.arcsin(rho / 2), 2 / np.pi * np.arcsin(rho)])
     rng = np.random.default_rng(5)
-    hits, seeds = np.zeros(2), studies(100, 1000)
+    hits, seeds = np.zeros(2), studies(40, 1000)
     for seed in seeds:
         x = rng.normal(size=60)
         y = rho * x + np.sqrt(1 - rho**2) * rng.normal(size=60)
@@ -83,7 +83,7 @@ def test_the_intervals_cover_the_true_correlation(rho: float) -> None:
 def test_where_nothing_is_there_something_is_found_in_about_five_studies_of_a_hundred(users: int | None) -> None:
     """Ten columns that say nearly the same: Holm would find next to nothing ever, plain p values far too much."""
     rng = np.random.default_rng(8)
-    alarms, seeds = 0, studies(70, 600)
+    alarms, seeds = 0, studies(30, 600)
     for seed in seeds:
         who = None if users is None else np.arange(75) % users
         effect = np.zeros(75) if who is None else rng.normal(size=users)[who]

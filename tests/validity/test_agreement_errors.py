@@ -43,7 +43,7 @@ def pairs(queries: int, each: int, users: np.ndarray, points: np.ndarray) -> Pai
 def test_where_measures_and_users_have_nothing_to_do_with_each_other_one_study_in_twenty_has_an_alarm() -> None:
     """Users follow one random direction for a whole query; measures follow each other, but not the users."""
     rng = np.random.default_rng(0)
-    queries, each, seeds = 30, 4, studies(150, 2000)
+    queries, each, seeds = 30, 4, studies(80, 2000)
     better, good, one, by_pair = [], [], [], []
     for _ in seeds:
         users = np.repeat(rng.choice([-1, 1], queries), each) * rng.choice([1, 0], queries * each, p=[0.9, 0.1])
@@ -66,7 +66,7 @@ def test_where_measures_and_users_have_nothing_to_do_with_each_other_one_study_i
 @pytest.mark.evidence
 def test_with_random_preferences_no_measure_is_called_better_nor_good() -> None:
     """From lists and labels on; in 1,000 studies of this kind 3.2 % had a better measure and 3.7 % a good one."""
-    seeds = studies(30, 500)
+    seeds = studies(15, 500)
     better, good = [], []
     for seed in seeds:
         made = preference_study(None, queries=30, systems=4, pairs_per_query=5, docs=20, judges=3, block=0, seed=seed)
@@ -82,7 +82,7 @@ def test_with_random_preferences_no_measure_is_called_better_nor_good() -> None:
 def test_intervals_of_agreement_and_of_differences_hold_the_truth(queries: int) -> None:
     """A measure agrees in a pair with a chance that differs from query to query, 0.7 and 0.6 on average."""
     rng = np.random.default_rng(1)
-    each, seeds = 3, studies(150, 2000)
+    each, seeds = 3, studies(80, 2000)
     share, gap = [], []
     for seed in seeds:
         users = rng.choice([-1, 1], queries * each)
@@ -100,7 +100,7 @@ def test_intervals_of_agreement_and_of_differences_hold_the_truth(queries: int) 
 @pytest.mark.evidence
 def test_parts_of_a_split_that_do_not_differ_are_rarely_said_to() -> None:
     rng = np.random.default_rng(2)
-    queries, each, seeds = 40, 4, studies(150, 2000)
+    queries, each, seeds = 40, 4, studies(80, 2000)
     alarms = []
     for _ in seeds:
         users = rng.choice([-1, 1], queries * each)

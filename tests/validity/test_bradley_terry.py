@@ -64,7 +64,7 @@ def coverage(truth: np.ndarray, seeds: range, **options: float) -> float:
 
 @pytest.mark.evidence
 def test_intervals_cover_the_strengths() -> None:
-    seeds = studies(50, 500)
+    seeds = studies(20, 500)
     assert coverage(STRENGTH, seeds) == about(0.95, len(seeds), off=0.005)
 
 
@@ -73,13 +73,13 @@ def test_intervals_cover_when_strengths_move_with_the_query() -> None:
     """The truth is then the strength over many queries, which is less than the strength in each."""
     truth = rank_systems(answers(999, 6000, 2, effect=0.8), draws=0).frame.sort("system")["strength"].to_numpy()
     assert np.abs(truth).sum() < np.abs(STRENGTH).sum()
-    seeds = studies(50, 500)
+    seeds = studies(20, 500)
     assert coverage(truth, seeds, effect=0.8) == about(0.95, len(seeds), off=0.005)
 
 
 @pytest.mark.evidence
 def test_equal_systems_are_rarely_said_to_be_behind() -> None:
-    seeds = studies(50, 500)
+    seeds = studies(20, 500)
     alarms = [
         (
             rank_systems(answers(seed, effect=0.8, strength=np.zeros(4)), draws=200, seed=seed).frame["behind_p"] < 0.05
@@ -125,7 +125,7 @@ def test_judges_who_guess_are_the_least_reliable() -> None:
 @pytest.mark.evidence
 def test_with_reliability_the_intervals_are_a_little_narrow_but_near() -> None:
     held = []
-    for seed in studies(40, 500):
+    for seed in studies(16, 500):
         frame = rank_systems(answers(seed), reliability=True, draws=200, seed=seed).frame.sort("system")
         held.append((frame["low"].to_numpy() <= STRENGTH) & (frame["high"].to_numpy() >= STRENGTH))
     assert np.mean(held) > 0.82

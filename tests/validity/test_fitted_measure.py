@@ -85,7 +85,7 @@ def test_variants_are_all_combinations_and_print_as_they_are_parsed() -> None:
 @pytest.mark.evidence
 def test_what_was_planted_is_recovered(users: str, default: str, name: str, truth: float) -> None:
     held = better = 0
-    seeds = studies(12, 150)
+    seeds = studies(5, 150)
     for seed in seeds:
         study = preference_study(users, queries=60, pairs_per_query=2, judges=5, block=0, seed=seed)
         found = fit_measure(study.preferences, study.judgments, study.runs, default, [name], repeats=1, draws=200)
@@ -99,7 +99,7 @@ def test_what_was_planted_is_recovered(users: str, default: str, name: str, trut
 @pytest.mark.evidence
 def test_users_who_choose_at_random_are_not_believed() -> None:
     better = agreeing = 0
-    seeds = studies(20, 250)
+    seeds = studies(8, 250)
     for seed in seeds:
         study = preference_study(None, queries=60, pairs_per_query=2, judges=5, block=0, seed=seed)
         found = fit_measure(study.preferences, study.judgments, study.runs, "RBP(p=0.8)", ["p"], repeats=1, draws=100)

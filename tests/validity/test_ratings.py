@@ -114,7 +114,7 @@ def test_the_measure_that_users_feel_is_found_and_nothing_else(skill: float, lea
     """Users who rate by the last list: `last` wins. Users who rate at random: nothing beyond chance in 19 of 20."""
     rng = np.random.default_rng(3)
     said = []
-    seeds = studies(25, 500) if least is None else range(5)
+    seeds = studies(10, 500) if least is None else range(5)
     for seed in seeds:
         shown = {f"s{n}": ["".join(rng.choice(["0", "1"], 5)) for _ in range(rng.integers(2, 6))] for n in range(80)}
         stars = {name: steps[-1].count("1") * skill + rng.normal() for name, steps in shown.items()}

@@ -52,8 +52,8 @@ def context_accuracy(
     Every judgment in context is predicted once by a model that did not see it. Once whole queries are held out, which
     is how it will be used: for pairs of documents, and maybe queries, that nobody judged. Once a random tenth of the
     judgments, as in the paper; the model then knows the same documents and judges from other pairs, which may flatter
-    it. The accuracy of a grade is the share that is right among its judgments. Intervals are for other queries and,
-    where five judges or more have names, for other judges like them.
+    it. The accuracy of a grade is the share that is right among its judgments. Intervals are about these models, not
+    about models learnt anew, on other queries and, where five judges or more have names, of other judges like them.
 
     Reference: Golbus et al. (WWW 2014), 5.3: about 75 % on one random 90/10 split.
     """
@@ -116,7 +116,7 @@ def compare_predictors(
     `back-off` to the label given the list's first document (of the runs; without them the document that most others
     were judged after), where there is such a label. The richer models, like the back-off, may look at how the document
     was judged after others, in the same query, too.
-    `_p` is of a row by itself, `_holm` allows for all rows; both are about predictors learnt from this many judgments.
+    `_p` is of a row by itself, `_holm` allows for all rows; both are about these models, not about models learnt anew.
 
     Reference: Golbus et al. (WWW 2014), 3.2 and 5.3.
     """

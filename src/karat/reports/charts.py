@@ -5,8 +5,9 @@ Each takes a frame and gives a Vega-Lite chart as a dictionary, as wide as its p
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import polars as pl
 
@@ -18,12 +19,32 @@ from karat.reports.colours import ACCENT, GROUPS, LETTERS, ON_GOLD, PAPER, QUIET
 if TYPE_CHECKING:
     import altair as alt
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
 #: Pixels for a row of dots, and for a chart of bars or lines.
 ROW, TALL = 38, 260
 #: An axis that is nothing but its labels.
 BARE: dict[str, Any] = {"grid": False, "ticks": False, "domain": False, "title": None}
 
 
+def _unchecked(draw: Callable[P, T]) -> Callable[P, T]:
+    """Leave out Altair's check of every part against Vega-Lite's schema: half of a report's time went to it.
+
+    Tests check each kind of chart as a whole (`tests/reports/test_page.py`).
+    """
+
+    @wraps(draw)
+    def drawn(*args: P.args, **kwargs: P.kwargs) -> T:
+        from altair.utils.schemapi import debug_mode
+
+        with debug_mode(False):
+            return draw(*args, **kwargs)
+
+    return drawn
+
+
+@_unchecked
 def dots(
     frame: pl.DataFrame,
     *,
@@ -75,6 +96,7 @@ def dots(
     return _spec(alt.layer(*layers), ROW * max(frame.height, 1) + 10)
 
 
+@_unchecked
 def bars(
     frame: pl.DataFrame, *, x: str, group: str, x_title: str, zero: bool = False, scale: Scale | None = None
 ) -> dict[str, Any]:
@@ -100,6 +122,7 @@ def bars(
     return _spec(alt.layer(*layers), TALL)
 
 
+@_unchecked
 def parts(frame: pl.DataFrame, *, row: str, colours: Sequence[str], x_title: str) -> dict[str, Any]:
     """The share of each part in each row, beside each other; parts in the order of the frame."""
     import altair as alt
@@ -126,6 +149,7 @@ def parts(frame: pl.DataFrame, *, row: str, colours: Sequence[str], x_title: str
     return _spec(alt.layer(*layers), ROW * max(frame[row].n_unique(), 1) + 10)
 
 
+@_unchecked
 def lines(
     frame: pl.DataFrame,
     *,
@@ -164,6 +188,7 @@ def lines(
     return _spec(alt.layer(*layers), TALL)
 
 
+@_unchecked
 def differences(frame: pl.DataFrame, *, y_title: str) -> dict[str, Any]:
     """A bar for the difference of each query from the greatest loss to the greatest win; wins are gold."""
     import altair as alt
@@ -183,6 +208,7 @@ def square(frame: pl.DataFrame) -> dict[str, Any]:
     return cells(pl.concat([frame, turned]).drop_nans("tau_b").rename({"tau_b": "value"}))
 
 
+@_unchecked
 def cells(frame: pl.DataFrame, *, x_title: str = "", y_title: str = "") -> dict[str, Any]:
     """A `value` for each `first` (down) and `second` (across), as squares from pale to gold, each with its figure."""
     import altair as alt
@@ -253,6 +279,6 @@ def _data(frame: pl.DataFrame) -> Any:
 
 
 def _spec(chart: Any, height: int) -> dict[str, Any]:
-    spec: dict[str, Any] = chart.properties(width="container", height=height).to_dict(validate=True)
+    spec: dict[str, Any] = chart.properties(width="container", height=height).to_dict(validate=False)
     spec.pop("config", None)
     return spec
