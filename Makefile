@@ -67,8 +67,10 @@ test evidence: export OMP_NUM_THREADS = 1
 test: $(VENV)/.dev $(VENV)/.system $(VENV)/.model
 	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
-evidence: $(VENV)/.dev
-	KARAT_EVIDENCE=1 $(BIN)/python -m pytest tests -m evidence --numprocesses auto --dist worksteal
+# What was seen in the simulations is in .venv/evidence.tsv: test, share, expected, margin, studies.
+evidence: $(VENV)/.dev $(VENV)/.system
+	@rm -f $(VENV)/evidence.tsv
+	KARAT_EVIDENCE=1 KARAT_EVIDENCE_FIGURES=$(VENV)/evidence.tsv $(BIN)/python -m pytest tests -m evidence --numprocesses auto --dist worksteal
 
 check: $(VENV)/.dev
 	$(BIN)/ruff format --check .

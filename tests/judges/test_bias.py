@@ -10,7 +10,7 @@ from karat.errors import BadInput, Undefined
 from karat.judges.bias import find_bias
 from karat.judges.gold_errors import against_gold
 from karat.records import Judgments
-from simulated import about, studies
+from simulated import THOROUGH, about, studies
 from varied_judges import varied_judges
 
 
@@ -107,7 +107,7 @@ def test_half_a_grade_on_wikipedia_pages_is_found_with_an_interval_that_holds_it
         held += hit.height == 1 and hit["low"][0] <= 0.5 <= hit["high"][0]
     assert hits > 0.95 * len(seeds)
     assert held / hits == about(0.95, hits, off=0.01)
-    assert alone >= 0.9 * len(seeds)
+    assert alone / len(seeds) >= 0.9 - (0 if THOROUGH else 0.2)
 
 
 def test_a_bias_on_two_features_at_once_is_found_as_the_pair() -> None:

@@ -17,7 +17,7 @@ from karat.simulate import TwoSystems, two_systems
 from karat.simulate.two_systems import JudgeKind
 from karat.stats.draw import draw, inclusion_probabilities
 from pools import pool_of_study
-from simulated import about, studies
+from simulated import THOROUGH, about, studies
 
 
 def first_round(study: TwoSystems, n: int, seed: int, *, unequal: bool = False) -> Pool:
@@ -83,7 +83,7 @@ def test_intervals_of_both_rounds_hold_and_are_as_narrow_as_of_one_large_round(j
         assert np.mean(hits) == about(0.95, len(hits), off=0.005)
     assert np.mean(widths["both"]) < 0.9 * np.mean(widths["first"])
     # A first round as unequal as this one for no reason is of less use than it might be.
-    assert np.mean(widths["both"]) < (1.2 if unequal else 1.05) * np.mean(widths["at once"])
+    assert np.mean(widths["both"]) < (1.2 if unequal else 1.05 if THOROUGH else 1.1) * np.mean(widths["at once"])
 
 
 def test_new_documents_only_are_drawn_and_the_file_holds_both_rounds() -> None:

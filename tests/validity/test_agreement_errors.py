@@ -60,7 +60,7 @@ def test_where_measures_and_users_have_nothing_to_do_with_each_other_one_study_i
     assert np.mean(better) <= limit
     assert np.mean(good) <= limit
     assert np.mean(one) <= limit
-    assert np.mean(by_pair) > 0.15  # pairs taken for independent
+    assert np.mean(by_pair) > 0.12  # pairs taken for independent
 
 
 @pytest.mark.evidence
