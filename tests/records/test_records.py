@@ -61,15 +61,15 @@ def test_no_judge_takes_forever_or_less_than_nothing(name: str, wrong: float | s
         assert records.of([row | {name: 0.0}, row | {name: float("nan")}]).frame[name].to_list() == [0.0, None]
 
 
-def test_of_two_columns_for_one_thing_the_very_name_counts_and_is_said() -> None:
+def test_of_two_columns_for_one_thing_the_better_name_counts_and_is_said() -> None:
     frame = pl.DataFrame({"query": ["q"], "qid": ["7"], "doc": ["d"], "label": [1], "grade": [3]})
     labels = kt.Judgments.of(frame)
-    assert labels.frame.select("query", "label").row(0) == ("q", 1.0)
-    assert labels.notes == (
-        "the judgments: query counts as the query's id, and not qid",
+    assert labels.frame.select("query", "label").row(0) == ("7", 1.0)
+    assert labels.notes[:2] == (
+        "the judgments: qid counts as the query's id, and not query",
         "the judgments: label counts as the grade given; none when the judge could not tell, and not grade",
     )
-    same = kt.Judgments.of(frame.with_columns(qid="query", grade="label"))
+    same = kt.Judgments.of(frame.with_columns(qid="query").drop("grade"))
     assert not same.notes, "a copy changes nothing"
     logged = pl.DataFrame({"query": ["q"], "docid": ["d"], "url": ["https://d"], "clicked": [True]})
     assert kt.Clicks.of(logged).frame["doc"].to_list() == ["d"], "an address beside an id is no id"

@@ -145,7 +145,7 @@ def names_of(file: File) -> list[str]:
 def _has_header(file: File, schema: Schema) -> bool:
     """Whether the first line has the names of most columns that the records need."""
     names = names_of(file)
-    header = {*names, *schema.rename(names).values()}
+    header = schema.chosen(names)
     return sum(name in header for name in schema.required) > len(schema.required) / 2
 
 

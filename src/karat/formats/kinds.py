@@ -21,22 +21,15 @@ READERS: dict[str, Callable[..., Records]] = {
     "documents": read.read_documents,
 }
 
-_SCHEMAS: list[tuple[str, Schema]] = [
-    ("judgments", Judgments.schema),
-    ("preferences", Preferences.schema),
-    ("clicks", ClickLog.schema),
-    ("clicks", Clicks.schema),
-    ("runs", Runs.schema),
-    ("queries", Queries.schema),
-    ("documents", Documents.schema),
-]
+#: What a file's name says of rows that could be queries or documents.
+_NAMED = {"queries": ("quer", "topic"), "documents": ("corpus", "doc", "passage", "collection")}
 
 
 def kind_of(path: str, format: str | None = None) -> str:
     """What a file holds, told from its columns.
 
-    A table is of the first kind whose required columns it has, the most demanding kinds first; a TREC file with
-    four columns holds judgments, with six a run.
+    A table is of the kind whose required columns it has, the most demanding kinds first; a TREC file with four
+    columns holds judgments, with six a run. What could be two things is refused with the names of both.
     """
     file = File(path)
     found_format = format_named(format) if format else format_of(file, Judgments.schema)
@@ -44,18 +37,42 @@ def kind_of(path: str, format: str | None = None) -> str:
     if holds is not None:
         return holds
     headers = found_format.rows(file, "records")[0].columns
-    if "score" in headers and not {"corpus-id", "corpus_id"} & {*headers}:
-        # BEIR calls a label score; everybody else means a system's.
-        headers = [name for name in headers if name != "score"]
-        if set(Runs.schema.required) <= {*headers, *Runs.schema.rename(headers).values()}:
-            return "runs"
-    for name, schema in _SCHEMAS:
-        found = {*headers, *schema.rename(headers).values()}
-        if set(schema.required) <= found and (name != "runs" or {"score", "rank"} & found):
-            return name
+    kinds = _kinds(headers, file.stem.lower())
+    if len(kinds) == 1:
+        return kinds[0]
     raise BadInput.at(
         file.name,
         expected="columns that tell what it holds",
-        found=", ".join(headers),
-        remedy=f"say it with --kind ({', '.join(READERS)})",
+        found=", ".join(headers) + (f", which could be {' or '.join(kinds)}" if kinds else ""),
+        remedy=f"say it with --kind ({', '.join(kinds or READERS)})",
     )
+
+
+def _kinds(headers: list[str], stem: str) -> list[str]:
+    """The kinds of records that a table with these headers could hold."""
+
+    def fits(schema: Schema) -> dict[str, str]:
+        chosen = schema.chosen(headers)
+        return chosen if {*schema.required} <= {*chosen} else {}
+
+    labels, runs = fits(Judgments.schema), fits(Runs.schema)
+    # BEIR calls a label score; everybody else means a system's.
+    by_score = labels.get("label", "").strip().lower() == "score"
+    beir = by_score and labels["doc"].strip().lower() in ("corpus-id", "corpus_id")
+    if labels and (beir or not by_score):
+        return ["judgments", "runs"] if "score" in runs and not beir else ["judgments"]
+    if fits(Preferences.schema):
+        return ["preferences"]
+    if fits(ClickLog.schema) or fits(Clicks.schema):
+        return ["clicks"]
+    if {"score", "rank"} & {*runs}:
+        return ["runs"]
+    queries, documents = fits(Queries.schema), fits(Documents.schema)
+    if queries and documents and queries["query"] == documents["doc"]:
+        if queries.get("text", "").strip().lower() in ("query", "query_text"):
+            return ["queries"]
+        if {"title", "text"} <= {*documents} or {"url", "snippet"} & {*documents}:
+            return ["documents"]
+        named = [kind for kind, parts in _NAMED.items() if any(part in stem for part in parts)]
+        return named if len(named) == 1 else ["queries", "documents"]
+    return [kind for kind, found in (("queries", queries), ("documents", documents)) if found]

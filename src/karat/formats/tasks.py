@@ -8,9 +8,16 @@ import polars as pl
 
 from karat.formats.format import FORMATS, format_ending
 from karat.formats.open_files import File
-from karat.records import Source
+from karat.records import Column, Schema, Source, names
 
-ALIASES = {"query_id": "query", "qid": "query", "doc_id": "doc", "docid": "doc", "docno": "doc"}
+#: The ids of tasks; the ids of rows (`_id`, `id`) are no documents here.
+IDS = Schema(
+    "tasks",
+    (
+        Column("query", pl.String, "the query's id", aliases=names.QUERY),
+        Column("doc", pl.String, "the document's id", aliases=tuple(n for n in names.DOC if n not in ("_id", "id"))),
+    ),
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,5 +48,4 @@ def read_tasks(path: str) -> TaskTable:
     """A table of tasks; names as in judgments and preferences. What a task needs is for its kind to say (`store`)."""
     file = File(path)
     frame, source = (format_ending(file.ending) or FORMATS["csv"]).rows(file, "tasks")
-    names = {old: new for old, new in ALIASES.items() if old in frame.columns and new not in frame.columns}
-    return TaskTable(frame.rename(names), source)
+    return TaskTable(frame.rename(IDS.rename(frame.columns)), source)

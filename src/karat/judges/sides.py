@@ -13,8 +13,8 @@ import polars as pl
 from karat.errors import BadInput, Undefined
 from karat.judges.slices import errors_of, labels_of, sliced
 from karat.labels import GOLD, Panel
-from karat.labels.selection import OF_ANSWERS_OF_LLMS
 from karat.records import Judgments
+from karat.records.names import OF_ANSWERS_OF_LLMS
 from karat.stats import totals
 from karat.stats.arrays import Bools, Floats, Ints
 from karat.stats.regression import clustered_ols

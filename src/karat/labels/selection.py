@@ -42,11 +42,6 @@ ASKED = {
 ITEM = ("query", "doc", *ASKED)
 #: The group of judges who are language models.
 LLM = "llm"
-#: What a table of an LLM's answers says of the answer, and not of the query or document.
-OF_ANSWERS_OF_LLMS = (
-    *("outcome", "expected_grade", "mass", "repeat", "altered", "altered_from", "model", "returned_model", "prompt"),
-    *("tokens_in", "tokens_out", "cost", "attempts"),
-)
 #: A column that says how a document was altered to try a judge: a label of it is about no document of a list.
 ALTERED = "altered"
 #: TREC's diversity files have a document that serves none of the subtopics under this one.

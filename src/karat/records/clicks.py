@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import polars as pl
 
 from karat.errors import BadInput
+from karat.records import names
 from karat.records.base import Records, count, frame_of
 from karat.records.schema import Column, Schema
 from karat.records.source import Source
@@ -15,8 +16,8 @@ from karat.records.source import Source
 #: A click counts as satisfied when the user stayed this long (seconds).
 SATISFIED_AFTER = 30.0
 
-_QUERY = Column("query", pl.String, "the query's id or text", True, ("query_id", "qid"))
-_DOC = Column("doc", pl.String, "the document's id", True, ("doc_id", "docid", "url"))
+_QUERY = Column("query", pl.String, "the query's id or text", True, names.QUERY)
+_DOC = Column("doc", pl.String, "the document's id", True, (*names.DOC, "url"))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

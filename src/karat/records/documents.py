@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import polars as pl
 
+from karat.records import names
 from karat.records.base import Records, count
 from karat.records.schema import Column, Schema
 
@@ -22,11 +23,11 @@ class Documents(Records):
     schema: ClassVar[Schema] = Schema(
         "documents",
         (
-            Column("doc", pl.String, "the document's id", True, ("doc_id", "docid", "docno", "id")),
+            Column("doc", pl.String, "the document's id", True, names.DOC),
             Column("title", pl.String, "its title"),
             Column("snippet", pl.String, "what a result page shows of it"),
             Column("url", pl.String, "its address"),
-            Column("text", pl.String, "its full text", aliases=("body", "contents")),
+            Column("text", pl.String, "its full text", aliases=names.TEXT_OF_DOCUMENTS),
         ),
         ordinary=("doc", "title", "text"),
         key=("doc",),

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import polars as pl
 
 from karat.errors import BadInput
+from karat.records import names
 from karat.records.base import ORDER, Records, count, frame_of, from_nested, is_table, repeats
 from karat.records.design import Rules
 from karat.records.scale import Scale
@@ -23,9 +24,6 @@ NO_ANSWER = ("", "n/a", "na", "null", "none", "can't tell", "cant tell", "-")
 PAGE, SNIPPET = "page", "snippet"
 SURFACES = (PAGE, SNIPPET)
 
-#: What other tools call the ids of queries and documents.
-QUERIES = ("query_id", "query-id", "qid", "topic", "topic_id", "topicid")
-DOCUMENTS = ("doc_id", "docid", "docno", "document", "pid", "passage_id", "corpus-id", "corpus_id")
 #: Columns that runs have and judgments do not.
 OF_RUNS = ("rank", "system", "run", "run_id", "runid", "tag")
 
@@ -48,17 +46,17 @@ class Judgments(Records):
     schema: ClassVar[Schema] = Schema(
         "judgments",
         (
-            Column("query", pl.String, "the query's id", True, QUERIES),
-            Column("doc", pl.String, "the document's id", True, DOCUMENTS),
+            Column("query", pl.String, "the query's id", True, names.QUERY),
+            Column("doc", pl.String, "the document's id", True, names.DOC),
             Column(
                 "label",
                 pl.Float64,
                 "the grade given; none when the judge could not tell",
                 True,
-                ("relevance", "rel", "rating", "grade", "judgment", "score"),
+                names.LABEL,
                 filled=False,
             ),
-            Column("judge", pl.String, "who judged", aliases=("worker", "worker_id", "workerid", "assessor")),
+            Column("judge", pl.String, "who judged", aliases=names.JUDGE),
             Column("group", pl.String, "the kind of judge: gold, professional, crowd, llm, ..."),
             Column("aspect", pl.String, "the aspect of relevance; overall when absent"),
             Column("context", pl.String, "the document read just before; none when judged alone"),
@@ -68,6 +66,7 @@ class Judgments(Records):
             Column("comment", pl.String, "what the judge added"),
             *OF_ANSWERS,
         ),
+        beside=names.BESIDE_ANSWERS,
     )
 
     @classmethod
@@ -98,7 +97,7 @@ class Judgments(Records):
         format has one label for a document (`one_each`): then a second one is an error if it differs.
         """
         source, notes = source or Source("the judgments"), list[str]()
-        spelled = cls.schema.spelled(frame.columns)
+        spelled = cls.schema.spelled(frame.columns, source.columns)
         frame = cls.schema.named(frame, source, _is_run(frame, source), notes)
         if "label" in frame.columns:
             labels, bad = _read_labels(frame["label"], scale)
@@ -188,8 +187,8 @@ def _is_run(frame: pl.DataFrame, source: Source) -> str:
     """
     headers = {name.strip().lower() for name in frame.columns}
     hint = f"is this a run? The {ORDER}" if headers & {*OF_RUNS} else ""
-    column = {name: header for header, name in Judgments.schema.rename(frame.columns).items()}.get("label", "")
-    if hint and column.strip().lower() == "score":
+    column = Judgments.schema.chosen(frame.columns, source.columns).get("label", "")
+    if hint and column.strip().lower() == "score" and "label" not in source.columns:
         raise BadInput.at(
             source.name,
             expected="judgments with the columns query, doc, label",

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import polars as pl
 
+from karat.records import names
 from karat.records.base import Records, count
 from karat.records.schema import OF_ANSWERS, Column, Schema
 from karat.records.source import Source
@@ -26,13 +27,13 @@ class Preferences(Records):
     schema: ClassVar[Schema] = Schema(
         "preferences",
         (
-            Column("query", pl.String, "the query's id", True, ("query_id", "qid", "topic")),
+            Column("query", pl.String, "the query's id", True, names.QUERY),
             Column("subtopic", pl.String, "the subtopic that was shown"),
             Column("left", pl.String, "the system shown on the left", True),
             Column("right", pl.String, "the system shown on the right", True),
             Column("choice", pl.String, "which list is better", True, ("preference", "answer"), among=CHOICES),
             Column("strength", pl.Float64, "how clear the preference is", least=0),
-            Column("judge", pl.String, "who judged", aliases=("worker", "worker_id")),
+            Column("judge", pl.String, "who judged", aliases=names.JUDGE),
             Column("group", pl.String, "the kind of judge"),
             Column("reason", pl.String, "why, in the judge's words", aliases=("comment",)),
             Column("trap", pl.Boolean, "whether the pair was a trap with a known answer"),
@@ -42,6 +43,7 @@ class Preferences(Records):
                 "rejected", pl.Int64, "how many judges were rejected while answers were collected; theirs are not here"
             ),
         ),
+        beside=names.BESIDE_ANSWERS,
     )
 
     @classmethod

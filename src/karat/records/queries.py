@@ -7,11 +7,12 @@ from typing import Any, ClassVar
 
 import polars as pl
 
+from karat.records import names
 from karat.records.base import Records, count, frame_of
 from karat.records.schema import Column, Schema
 from karat.records.source import Source
 
-_QUERY = Column("query", pl.String, "the query's id", True, ("query_id", "qid", "topic", "number"))
+_QUERY = Column("query", pl.String, "the query's id", True, names.QUERY_OF_QUERIES)
 
 SUBTOPICS = Schema(
     "subtopics",
@@ -43,7 +44,7 @@ class Queries(Records):
         "queries",
         (
             _QUERY,
-            Column("text", pl.String, "what the user typed", aliases=("title", "query_text")),
+            Column("text", pl.String, "what the user typed", aliases=names.TEXT_OF_QUERIES),
             Column("description", pl.String, "the information need in a sentence"),
             Column("kind", pl.String, "ambiguous, faceted, navigational, ...", aliases=("type",)),
         ),

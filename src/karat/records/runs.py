@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from karat.errors import BadInput
+from karat.records import names
 from karat.records.base import ORDER, Records, count, frame_of, from_nested, is_table, repeats
 from karat.records.blocks import Blocks
 from karat.records.judgments import Judgments
@@ -19,6 +20,8 @@ from karat.records.source import Source
 
 #: An odd number that spreads small numbers over 64 bits, so that they mix with hashes.
 SPREAD = np.uint64(0x9E3779B97F4A7C15)
+#: BEIR calls labels so, where others mean the scores of a system.
+BEIR = {"query-id", "corpus-id", "score"}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -36,13 +39,14 @@ class Runs(Records):
         "runs",
         (
             Column("system", pl.String, "the system's name", False, ("run", "run_id", "runid", "tag"), filled=True),
-            Column("query", pl.String, "the query's id", True, ("query_id", "qid", "topic", "topic_id")),
-            Column("doc", pl.String, "the document's id", True, ("doc_id", "docid", "docno", "document", "pid")),
+            Column("query", pl.String, "the query's id", True, names.QUERY),
+            Column("doc", pl.String, "the document's id", True, names.DOC),
             Column("rank", pl.Int64, "the place in the list, 1 the best", False, ("position",), filled=True),
             Column("score", pl.Float64, "the system's score, higher is better", aliases=("sim", "similarity")),
             Column("team", pl.String, "who submitted the system"),
         ),
         ordinary=("query", "doc", "score"),
+        beside=("query_text", "text", "title", "snippet", "url"),
     )
 
     @classmethod
@@ -63,8 +67,15 @@ class Runs(Records):
     def check(cls, frame: pl.DataFrame, *, system: str = "run", source: Source | None = None) -> Runs:
         """Runs from a frame; `BadInput` names the first row that breaks a rule."""
         source, notes = source or Source("the run"), list[str]()
-        headers, spelled = frame.columns, cls.schema.spelled(frame.columns)
+        headers, spelled = frame.columns, cls.schema.spelled(frame.columns, source.columns)
         hint = _are_labels(headers)
+        if {name.strip().lower().replace("_", "-") for name in headers} == BEIR and not source.columns:
+            raise BadInput.at(
+                source.name,
+                expected="a run",
+                found=f"{', '.join(headers)}, the columns of BEIR's labels",
+                remedy=hint + ". If it is a run, say --columns doc=" + headers[1],
+            )
         frame = cls.schema.conform(frame, source, hint, notes=notes)
         one_system = "system" not in frame.columns
         if one_system:
@@ -150,7 +161,7 @@ def ranked(runs: Runs, depth: int | None = None) -> pl.DataFrame:
 
 def _are_labels(headers: Sequence[str]) -> str:
     """What to say when these columns are those of labels."""
-    if not {*Judgments.schema.required} <= {*headers, *Judgments.schema.rename(headers).values()}:
+    if not {*Judgments.schema.required} <= {*Judgments.schema.chosen(headers)}:
         return ""
     return f"are these labels? The {ORDER}"
 

@@ -13,6 +13,7 @@ import polars as pl
 
 from karat.errors import BadInput
 from karat.records.base import repeats
+from karat.records.names import OTHER, PASSED_OVER, passed_over
 from karat.records.source import Source
 from karat.records.times import read_times
 
@@ -41,12 +42,21 @@ class Column:
         words = {pl.Float64: "a number", pl.Int64: "a whole number", pl.Boolean: "true or false"}
         return words.get(self.dtype, "a text") + ("" if self.least is None else f" from {self.least:g}")
 
+    @property
+    def by_precedence(self) -> bool:
+        """Whether the first of several names counts: then its own name stands among the others, at its place."""
+        return self.name in self.aliases
+
     def meant_by(self, headers: Iterable[str]) -> list[str]:
-        """The headers that mean this column: its own name first, then in the order of the other spellings."""
-        spellings = (self.name, *self.aliases)
+        """The headers that mean this column, best first: its own name, then the others in their order.
+
+        >>> Column("query", pl.String, "the query's id", aliases=("qid", "query")).meant_by(["query", "QID"])
+        ['QID', 'query']
+        """
+        spellings = self.aliases if self.by_precedence else (self.name, *self.aliases)
         places = {header: header.strip().lower() for header in headers}
         found = [header for header, said in places.items() if said in spellings]
-        return sorted(found, key=lambda header: (header != self.name, spellings.index(places[header])))
+        return sorted(found, key=lambda header: (spellings.index(places[header]), header != places[header]))
 
 
 #: The least probability with which a document can have been drawn: below it, one label would stand for billions.
@@ -76,6 +86,8 @@ class Schema:
     key: tuple[str, ...] = ()
     once: str = ""
     remedy: str = ""
+    #: Names that mean something to an analysis, and need no note that they were not understood; "*": all do.
+    beside: tuple[str, ...] = ()
 
     @property
     def names(self) -> list[str]:
@@ -87,19 +99,39 @@ class Schema:
         """The names without which there is no record."""
         return [column.name for column in self.columns if column.required]
 
-    def rename(self, headers: Sequence[str]) -> dict[str, str]:
-        """Which of these headers mean a known column under another name.
+    def chosen(self, headers: Sequence[str], said: Mapping[str, str] | None = None) -> dict[str, str]:
+        """The header of each known column that is there; what the user `said` of some stands above all names.
+
+        >>> from karat.records import Queries
+        >>> Queries.schema.chosen(["query_id", "query"])
+        {'query': 'query_id', 'text': 'query'}
+        """
+        found = {name: header for name, header in (said or {}).items() if name in self.names and header in headers}
+        for column in self.columns:
+            meant = [header for header in column.meant_by(headers) if header not in found.values()]
+            if meant and column.name not in found:
+                found[column.name] = meant[0]
+        return found
+
+    def rename(self, headers: Sequence[str], said: Mapping[str, str] | None = None) -> dict[str, str]:
+        """The new names of headers that mean a known column, or that another was preferred to.
 
         >>> from karat.records import Judgments
         >>> Judgments.schema.rename(["query_id", "Doc", "relevance", "colour"])
         {'query_id': 'query', 'Doc': 'doc', 'relevance': 'label'}
+        >>> Judgments.schema.rename(["qid", "query", "docid", "docno", "label"])
+        {'qid': 'query', 'docno': 'doc', 'query': 'query_text', 'docid': 'other_docid'}
         """
-        renamed: dict[str, str] = {}
-        taken = {*headers}
+        chosen = self.chosen(headers, said)
+        renamed = {header: name for name, header in chosen.items() if header != name}
+        taken = {*headers, *chosen}
         for column in self.columns:
-            meant = [header for header in column.meant_by(headers) if header not in renamed]
-            if meant and column.name not in taken:
-                renamed[meant[0]] = column.name
+            # Under its name such a column would be preferred when the table is checked again.
+            before = column.meant_by([column.name, *headers])
+            for header in before[: before.index(column.name) + 1]:
+                if column.name in chosen and header in headers and header not in chosen.values():
+                    renamed[header] = passed_over(header, taken)
+                    taken.add(renamed[header])
         return renamed
 
     def first_line(self, separator: str = ",") -> str:
@@ -111,14 +143,15 @@ class Schema:
         """
         return separator.join(self.ordinary or self.required)
 
-    def spelled(self, headers: Sequence[str]) -> dict[str, str]:
+    def spelled(self, headers: Sequence[str], said: Mapping[str, str] | None = None) -> dict[str, str]:
         """The known columns as a message names them: with the name that stands in the file where that is another.
 
         >>> from karat.records import Judgments
         >>> Judgments.schema.spelled(["query", "Doc", "relevance"])["label"]
         'label (column relevance)'
         """
-        other = {name: header for header, name in self.rename(headers).items() if header.strip().lower() != name}
+        chosen = self.chosen(headers, said).items()
+        other = {name: header for name, header in chosen if header.strip().lower() != name}
         return {name: f"{name} (column {other[name]})" if name in other else name for name in self.names}
 
     def named(
@@ -129,9 +162,12 @@ class Schema:
         `hint` ends the error for missing columns. Of two columns for one thing that differ, the one with the very name
         counts, which a note says where there is a list of notes; otherwise they are refused.
         """
+        headers, given = frame.columns, frame
         self._refuse_doubled(frame, source, notes)
-        headers = frame.columns
-        frame = frame.rename(self.rename(headers))
+        frame = frame.rename(self.rename(headers, source.columns))
+        # One column may be said to be two things, as a text that is the id, too.
+        twice = {n: h for n, h in self.chosen(headers, source.columns).items() if n not in frame.columns}
+        frame = frame.with_columns(given[header].alias(name) for name, header in twice.items())
         missing = [name for name in self.required if name not in frame.columns]
         if missing and source.header is not None and not {*self.names} & {*frame.columns}:
             raise BadInput.at(
@@ -150,6 +186,8 @@ class Schema:
         for name in self.names:
             if name in frame.columns and frame[name].dtype.is_nested():
                 raise BadInput.at(source.name, expected=f"single values as {name}", found="lists or objects")
+        if notes is not None:
+            notes += self.not_understood(frame.columns, source)
         return frame
 
     def conform(
@@ -166,7 +204,7 @@ class Schema:
 
         `spelled` is what messages call the columns of a frame that was renamed already.
         """
-        spelled = self.spelled(frame.columns) if spelled is None else spelled
+        spelled = self.spelled(frame.columns, source.columns) if spelled is None else spelled
         frame = self.named(frame, source, hint, notes)
         if TIME in self.columns and "time" in frame.columns and frame["time"].null_count() < frame.height:
             frame = frame.with_columns(read_times(frame["time"], source, time_format))
@@ -184,20 +222,34 @@ class Schema:
         return frame.select([*known, *(name for name in frame.columns if name not in known)])
 
     def _refuse_doubled(self, frame: pl.DataFrame, source: Source, notes: list[str] | None) -> None:
+        chosen = self.chosen(frame.columns, source.columns)
         for column in self.columns:
-            first, *others = column.meant_by(frame.columns) or [""]
-            # An address beside an id is no second id, and a copy of a column is no other answer.
-            others = [other for other in others if other.strip().lower() != "url"]
+            first = chosen.get(column.name, "")
+            others = [other for other in column.meant_by(frame.columns) if other not in chosen.values()]
+            # An address beside an id is no second id, a score beside a grade none, a copy of a column no other answer.
+            others = [other for other in others if other.strip().lower() not in ("url", "score")]
             others = [other for other in others if not _same(frame[first], frame[other])]
-            if others and notes is not None and first == column.name:
+            if not others or column.name in source.columns:
+                continue
+            if notes is not None and (column.by_precedence or first == column.name):
                 notes.append(f"{source.name}: {first} counts as {column.about}, and not {', '.join(others)}")
-            elif others:
+            else:
                 raise BadInput.at(
                     source.name,
                     expected=f"one column as {column.name}, {column.about}",
                     found=" and ".join([first, *others]),
-                    remedy=f"call the one that counts {column.name}, or leave the others out",
+                    remedy=f"call the one that counts {column.name}, or say it with --columns {column.name}={first}",
                 )
+
+    def not_understood(self, headers: Sequence[str], source: Source) -> list[str]:
+        """The headers that mean nothing to karat, in a note; none where all do."""
+        known = {*self.names, *self.beside, *PASSED_OVER.values()}
+        strange = [name for name in headers if name not in known and not name.startswith(OTHER)]
+        if not strange or "*" in known:
+            return []
+        shown = ", ".join(strange[:8]) + (f" and {len(strange) - 8} more" if len(strange) > 8 else "")
+        what = "a column that was not understood" if len(strange) == 1 else "columns that were not understood"
+        return [f"{source.name}: {what}, kept as {'it is' if len(strange) == 1 else 'they are'}: {shown}"]
 
     @staticmethod
     def _cast(values: pl.Series, column: Column, source: Source, spelled: str) -> pl.Series:

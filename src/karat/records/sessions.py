@@ -8,10 +8,12 @@ from typing import ClassVar
 import polars as pl
 
 from karat.errors import BadInput
+from karat.records import names
 from karat.records.base import Records, count
 from karat.records.schema import Column, Schema
 from karat.records.source import Source
 
+_DOC = (*names.DOC, "url")
 _SESSION = Column("session", pl.String, "the search's id", True, ("session_id", "sessionid", "search"))
 
 
@@ -28,9 +30,11 @@ class SessionLists(Records):
         (
             _SESSION,
             Column("step", pl.Int64, "which list of the session, 1 the first", True, ("qno", "query_no", "list")),
-            Column("doc", pl.String, "the document's id; none for a list without results", True, ("url",), False),
+            Column(
+                "doc", pl.String, "the document's id; none for a list without results", True, (*names.DOC, "url"), False
+            ),
             Column("rank", pl.Int64, "the place in the list, 1 the best", True, ("position",), False),
-            Column("query", pl.String, "the query's id in the labels; the session's where absent"),
+            Column("query", pl.String, "the query's id in the labels; the session's where absent", aliases=names.QUERY),
         ),
         key=("session", "step", "doc"),
         once="each document once in a list",
@@ -71,6 +75,7 @@ class Ratings(Records):
         key=("session",),
         once="one row for each session",
         remedy="put several ratings of a session in columns",
+        beside=("*",),
     )
 
     def rating(self, name: str) -> pl.Series:

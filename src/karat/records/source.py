@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 
 import polars as pl
 
@@ -28,6 +28,8 @@ class Source:
     #: The first line as it stands and what divides its cells, where a first line names the columns.
     header: str | None = None
     separator: str = ","
+    #: Which header the user says is which known column, where names alone do not tell.
+    columns: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def is_file(self) -> bool:

@@ -17,9 +17,9 @@ from karat.cli.results import Tables
 from karat.errors import BadInput, KaratError
 from karat.estimate.confusion import confusion as confusion_of
 from karat.formats.open_files import write_bytes
-from karat.labels.selection import OF_ANSWERS_OF_LLMS
 from karat.records import Judgments, Result
 from karat.records.base import count
+from karat.records.names import OF_ANSWERS_OF_LLMS
 from karat.reports.plots import figure_of
 
 #: Features of yes or no, which the regression of the errors is on; a domain or a length would fill the page.
