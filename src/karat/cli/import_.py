@@ -16,7 +16,7 @@ from karat.formats import read_preferences
 from karat.formats.kinds import kind_of
 from karat.formats.open_files import File
 from karat.formats.tasks import read_tasks
-from karat.records import Judgments, Records
+from karat.records import Judgments, Records, Source
 from karat.records.base import count
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def _add_plan(opened: Opened, source: str, plan: Judgments) -> tuple[list[str], 
     from karat.store.plans import take_plan
 
     taken = take_plan(opened.store, plan, name=File(source).stem)
-    notes = [f"note: {note}" for note in plan.notes] + _of_columns(not_kept(plan))
+    notes = _of_file(plan, source) + _of_columns(not_kept(plan))
     notes += notes_of_tasks(taken.chances, taken.probabilities)
     said = (
         (True, count(taken.tasks.new, "new task")),
@@ -137,7 +137,7 @@ def _add_records(opened: Opened, source: str, records: Records, thing: str) -> t
     from karat.store.imported import import_records, not_kept
 
     files = opened.folder
-    notes = [f"note: {note}" for note in records.notes]
+    notes = _of_file(records, source)
     notes += not_in_the_files(records, queries=files.queries, documents=files.documents, runs=files.runs)
     notes += _of_columns(not_kept(records))
     name = File(source).stem
@@ -155,6 +155,12 @@ def _add_records(opened: Opened, source: str, records: Records, thing: str) -> t
         (done.surplus, f"{done.surplus:,} beyond what was asked for: left out"),
     )
     return [text for many, text in said if many], notes
+
+
+def _of_file(records: Records, source: str) -> list[str]:
+    """What reading found; of columns that mean nothing it is said below that the study does not keep them."""
+    strange = records.schema.not_understood(records.frame.columns, Source(File(source).name))
+    return [f"note: {note}" for note in records.notes if note not in strange]
 
 
 def _of_columns(names: list[str]) -> list[str]:
