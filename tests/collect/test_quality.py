@@ -109,7 +109,7 @@ def test_what_was_taken_back_is_not_counted_and_cant_tell_is_no_label(store):
         task = next_task(store, judge["id"]).task
         answer(store, judge["id"], task["id"], Answer(label=label, seconds=5.0))
     undo(store, judge["id"], task["id"])
-    other = next_task(store, judge["id"], besides=[task["id"]]).task
+    other = next_task(store, judge["id"], besides=[task["given"]]).task
     cant_tell(store, judge["id"], other["id"], Answer(reason="other"))
     panel = panel_now(store)
     assert panel.frame["label"].to_list() == [1.0]

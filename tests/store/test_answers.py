@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import polars as pl
 import pytest
 
@@ -25,7 +27,7 @@ def test_a_reservation_expires_and_a_late_answer_is_kept_but_counts_only_while_t
     add_tasks(here.store, documents("d"))
     slow, quick = here.judge(), here.judge()
     task = here.next(slow)["id"]
-    assert next_task(here.store, quick).state == "done"
+    assert next_task(here.store, quick).state == "wait"
     here.clock.now += 601
     assert here.next(quick)["id"] == task
     answer(here.store, quick, task, Answer(label=2))
@@ -118,3 +120,15 @@ def test_the_same_key_sent_again_counts_once(database: str) -> None:
     other = here.next(judge)["id"]
     with pytest.raises(Conflict, match="key"):
         answer(here.store, judge, other, Answer(label=1, key="k"))
+
+
+def test_the_same_answer_sent_twice_at_once_counts_once_and_is_taken_twice(database: str) -> None:
+    here = place(database, labels=9)
+    add_tasks(here.store, documents(*(f"d{n}" for n in range(12))))
+    judge = here.judge()
+    with ThreadPoolExecutor(2) as pool:
+        for number in range(12):
+            task = here.next(judge)["id"]
+            said = Answer(label=1, key=f"k{number}")
+            one, two = pool.map(lambda _: answer(here.store, judge, task, said), range(2))  # noqa: B023
+            assert one == two

@@ -43,6 +43,7 @@ class Judging(RuleBasedStateMachine):
         add_tasks(self.store, pl.DataFrame({"query": ["q"] * 3, "doc": ["a", "b", "c"]}))
         self.judges = [add_judge(self.store)[0]["id"] for _ in range(4)]
         self.given: dict[int, list[int]] = defaultdict(list)
+        self.numbers: dict[int, list[int]] = defaultdict(list)
         self.stand: dict[tuple[int, int], float] = {}
         self.log = 0
 
@@ -53,11 +54,12 @@ class Judging(RuleBasedStateMachine):
     def ask(self, who: int, ahead: bool) -> None:
         judge = self.judges[who]
         try:
-            turn = next_task(self.store, judge, besides=self.given[judge][-1:] if ahead else ())
+            turn = next_task(self.store, judge, besides=self.numbers[judge][-1:] if ahead else ())
         except Closed:
             return
         if turn.task is not None and turn.task["id"] not in self.given[judge]:
             self.given[judge].append(turn.task["id"])
+            self.numbers[judge].append(turn.task["given"])
 
     def attempt(self, work: Any, who: int, which: int, *more: Any) -> int | None:
         """Do something with one of the tasks a judge was given; the task, if it was let be done."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
 from uuid import uuid4
@@ -10,11 +11,11 @@ import polars as pl
 import pytest
 
 from karat.records import Rules, Scale, StudyDesign
-from karat.store import Answer, Closed, Conflict, Store, add_tasks, answer, cant_tell, next_task, reject_judge
+from karat.store import Answer, Closed, Store, add_tasks, answer, cant_tell, later, next_task, reject_judge
 from karat.store.exported import exported
 from karat.store.kinds import CODE, PAIR
 from karat.store.people import add_judge, judge_by_id
-from karat.store.progress import progress
+from karat.store.progress import judge_progress, progress
 from karat.store.read_tables import answers_frame, events_frame, judgments
 from karat.validity import trusted
 
@@ -161,18 +162,39 @@ def test_as_many_traps_may_fail_as_the_rules_allow(start: Open) -> None:
     assert sum(task["trap"] for task in seen) == 2
 
 
-def test_a_trap_must_be_answered(start: Open) -> None:
+def test_a_trap_is_put_off_and_comes_back_like_any_pair(start: Open) -> None:
     store = start(judges_per_pair=1, block=2)
-    add_tasks(store, pairs(4, traps=4))
+    add_tasks(store, pairs(6, traps=4))
     who = judge(store)
-    assert len(work(store, who, 1)) == 1
-    task = next_task(store, who).task
-    while task is not None and not task["trap"]:
+    while (task := next_task(store, who).task) is not None and not task["trap"]:
         work(store, who, 1)
-        task = next_task(store, who).task
     assert task is not None
-    with pytest.raises(Conflict, match="choose one of the answers"):
-        cant_tell(store, who, task["id"], Answer())
+    later(store, who, task["id"])
+    assert task["id"] in [other["id"] for other in work(store, who, 100)]
+
+
+def test_the_counter_falls_by_one_with_each_pair_trap_or_not(start: Open) -> None:
+    store = start(judges_per_pair=1, block=3)
+    add_tasks(store, pairs(12, traps=8))
+    who = judge(store)
+    mine = judge_by_id(store, who)
+    assert mine is not None
+    acts = {trap: itertools.cycle([answer, cant_tell, later]) for trap in (False, True)}
+
+    def left() -> int:
+        return int(judge_progress(store, mine)["open"])
+
+    seen: list[tuple[str, bool]] = []
+    expected = left()
+    while (task := next_task(store, who).task) is not None:
+        assert left() == expected, "a task in work is still to come"
+        what = next(acts[task["trap"]])
+        what(store, who, task["id"], Answer(choice=right_answer(task), reason="so"))
+        expected -= what is not later
+        assert left() == expected, f"{what.__name__} of a {'trap' if task['trap'] else 'pair'}"
+        seen.append((what.__name__, task["trap"]))
+    assert expected == 0
+    assert {*seen} >= {(name, trap) for name in ("answer", "cant_tell", "later") for trap in (False, True)}
 
 
 def test_a_planned_block_goes_to_one_judge_in_its_order_and_opens_again_when_rejected(start: Open) -> None:
@@ -181,7 +203,7 @@ def test_a_planned_block_goes_to_one_judge_in_its_order_and_opens_again_when_rej
     add_tasks(store, plan)
     one, two = judge(store), judge(store)
     assert [task["query"] for task in work(store, one, 1)] == ["q1"]
-    assert next_task(store, two).state == "done", "the block is another judge's"
+    assert next_task(store, two).state == "wait", "the block is another judge's"
     seen = work(store, one, 100)
     assert [task["query"] for task in seen] == ["q0", "q2", "q0", "q3"]
     reject_judge(store, one, "spam")

@@ -65,7 +65,7 @@ def test_a_judge_gets_no_document_twice_and_the_same_one_after_a_reload(database
     judge = here.judge()
     first = here.next(judge)
     assert here.next(judge)["id"] == first["id"]
-    ahead = next_task(here.store, judge, besides=[first["id"]]).task
+    ahead = next_task(here.store, judge, besides=[first["given"]]).task
     assert ahead is not None
     assert ahead["id"] != first["id"]
     seen = [here.say(judge, 0) for _ in range(3)]

@@ -10,8 +10,11 @@ from karat.store import Answer
 
 
 def _clean(text: str) -> str:
+    """A text that every database holds: without NUL and without half a character (a lone surrogate)."""
     if "\0" in text:
         raise ValueError("a text without the character NUL")
+    if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
+        raise ValueError("a text of whole characters, no lone surrogate")
     return text
 
 

@@ -67,7 +67,7 @@ def get_next(request: Request, besides: Besides = "") -> dict[str, Any]:
         said["task"] = kinds.shown(running.material, turn.task)
     elif turn.wait_until is not None:
         said["wait_until"] = datetime.fromtimestamp(turn.wait_until, UTC).isoformat(timespec="seconds")
-    elif turn.state in ("done", "limit") and not besides:
+    elif turn.state in ("done", "limit") and not besides and answering.recent(running.store, judge["id"]):
         said["completion"] = people.completion(running, judge)
     return said
 
@@ -86,7 +86,7 @@ def get_text(request: Request, task_id: TaskId, doc: DocName = None) -> dict[str
     task = held_task(running.store, judge["id"], task_id)
     name = documents.shown_in(running, task, doc)
     if name == task["context"]:
-        answering.opened(running.store, judge["id"], task_id, "context")
+        answering.opened(running.store, judge["id"], task["id"], "context")
     row = running.material.row(name)
     front = running.material.front(name)
     return {part: front[part] for part in ("doc", "title", "url")} | {"text": plain_text(row)}
@@ -104,36 +104,41 @@ def get_others(request: Request, task_id: TaskId) -> dict[str, Any]:
 def post_answer(request: Request, task_id: TaskId, body: answers.AnswerBody) -> dict[str, Any]:
     """Answer a task; it is stored when this returns."""
     running, judge = people.judge_at(request)
-    said = kinds.checked(running.study, held_task(running.store, judge["id"], task_id), body)
-    return _outcome(answering.answer(running.store, judge["id"], task_id, said))
+    task = held_task(running.store, judge["id"], task_id)
+    said = kinds.checked(running.study, task, body)
+    return _outcome(answering.answer(running.store, judge["id"], task["id"], said))
 
 
 @router.post("/task/{task_id}/undo", **said(replies.OutcomeSaid))
 def post_undo(request: Request, task_id: TaskId, body: answers.KeyBody | None = None) -> dict[str, Any]:
     """Take back my answer to a task, one of the last ten; the task is mine again."""
     running, judge = people.judge_at(request)
-    return _outcome(answering.undo(running.store, judge["id"], task_id, key=body.key if body else None))
+    task = held_task(running.store, judge["id"], task_id)
+    return _outcome(answering.undo(running.store, judge["id"], task["id"], key=body.key if body else None))
 
 
 @router.post("/task/{task_id}/skip", **said(replies.OutcomeSaid))
 def post_skip(request: Request, task_id: TaskId, body: answers.PutOffBody | None = None) -> dict[str, Any]:
     """Put a task off: it comes back when there is nothing else."""
     running, judge = people.judge_at(request)
-    return _outcome(answering.later(running.store, judge["id"], task_id, _put_off(body)))
+    task = held_task(running.store, judge["id"], task_id)
+    return _outcome(answering.later(running.store, judge["id"], task["id"], _put_off(body)))
 
 
 @router.post("/task/{task_id}/cant-tell", **said(replies.OutcomeSaid))
 def post_cant_tell(request: Request, task_id: TaskId, body: answers.PutOffBody | None = None) -> dict[str, Any]:
     """Say that I cannot tell, and why; somebody else is asked."""
     running, judge = people.judge_at(request)
-    return _outcome(answering.cant_tell(running.store, judge["id"], task_id, _put_off(body)))
+    task = held_task(running.store, judge["id"], task_id)
+    return _outcome(answering.cant_tell(running.store, judge["id"], task["id"], _put_off(body)))
 
 
 @router.post("/task/{task_id}/opened", **said(replies.OutcomeSaid))
 def post_opened(request: Request, task_id: TaskId, body: answers.OpenedBody) -> dict[str, Any]:
     """Note that I opened the page, the context (which must be read first), or the look-up panel."""
     running, judge = people.judge_at(request)
-    return _outcome(answering.opened(running.store, judge["id"], task_id, body.what))
+    task = held_task(running.store, judge["id"], task_id)
+    return _outcome(answering.opened(running.store, judge["id"], task["id"], body.what))
 
 
 @router.get("/answers")
@@ -145,8 +150,9 @@ def get_recent(request: Request) -> dict[str, Any]:
 
 
 def _recent(running: AppState, row: dict[str, Any]) -> dict[str, Any]:
-    said = {name: row[name] for name in ("task_id", "kind", "label", "choice", "strength", "reason", "comment")}
+    said = {name: row[name] for name in ("kind", "label", "choice", "strength", "reason", "comment")}
     return said | {
+        "task_id": row["given"],
         "query": running.material.query(row["task_query"], row["task_subtopic"]),
         "title": _title(running, row["task_doc"]),
         "context": _title(running, row["task_context"]),

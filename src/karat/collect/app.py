@@ -10,6 +10,7 @@ from typing import Any
 
 from anyio.to_thread import current_default_thread_limiter
 from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, RedirectResponse, Response
 from fastapi.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -63,6 +64,7 @@ def create_app(
     app.state.running = AppState(study, store, material or Material(), secure, live=live)
     for kind in CODES:
         app.add_exception_handler(kind, _said)
+    app.add_exception_handler(RequestValidationError, _not_understood)
     for failure in UNREACHABLE:
         app.add_exception_handler(failure, _unreachable)
     for part in (api_judge, api_lead, api_data, documents, auth_routes, pages, dashboard):
@@ -88,6 +90,13 @@ async def _said(request: Request, error: Exception) -> Response:
         return RedirectResponse("/signin" if request.url.path.startswith("/lead") else "/welcome", 303)
     headers = {"Retry-After": str(int(error.seconds) + 1)} if isinstance(error, TooMany) else None
     return JSONResponse({"detail": str(error)}, code, headers)
+
+
+async def _not_understood(request: Request, error: Exception) -> Response:
+    """What is wrong with a request, in words; what was sent is not repeated: it may be nothing that JSON can hold."""
+    assert isinstance(error, RequestValidationError)
+    said = [f"{'.'.join(str(part) for part in wrong['loc'])}: {wrong['msg']}" for wrong in error.errors()[:5]]
+    return JSONResponse({"detail": "; ".join(said).encode("ascii", "backslashreplace").decode()}, 422)
 
 
 async def _unreachable(request: Request, error: Exception) -> Response:

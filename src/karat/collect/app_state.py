@@ -31,6 +31,8 @@ class AppState:
     #: Wrong sign-ins, by place and by name. One place alone never reaches the limit of a name.
     wrong_places: Limiter = field(default_factory=lambda: Limiter(tries=5))
     wrong_names: Limiter = field(default_factory=lambda: Limiter(tries=100))
+    #: People who came from a platform for the first time, by place.
+    newcomers: Limiter = field(default_factory=lambda: Limiter(tries=100))
     figures: Figures = field(default_factory=Figures)
     #: The verdict while gold labels come in; none where the study has no folder.
     live: LiveFigure | None = None

@@ -37,9 +37,9 @@ def join(request: Request, token: Annotated[str, Path(max_length=200)]) -> Redir
 def enter(request: Request) -> RedirectResponse:
     """Where Prolific and MTurk send people, with their parameters."""
     running = running_study(request)
-    state, session = people.enter(running, dict(request.query_params))
+    state, session = people.enter(running, request, dict(request.query_params))
     if session is None:
-        return RedirectResponse("/preview" if state == "preview" else "/message?about=closed", 303)
+        return RedirectResponse("/preview" if state == "preview" else f"/message?about={state}", 303)
     return _with_session(running, people.JUDGE, session)
 
 

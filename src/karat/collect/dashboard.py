@@ -24,7 +24,7 @@ router = APIRouter(tags=["lead"])
 def sign_in_page(request: Request, wrong: str = "", wait: str = "") -> Response:
     """The form in which a lead signs in."""
     said = "Name or password is wrong." if wrong else ""
-    if wait.isdigit():
+    if wait.isascii() and wait.isdigit():
         said = f"Too many wrong tries. Wait {int(wait[:6])} seconds."
     return render(running_study(request), "signin.html", wrong=said)
 

@@ -89,5 +89,5 @@ def _visible(running: AppState, task: dict[str, Any]) -> set[str]:
     """The documents that the task shows, and those of its look-up panel."""
     docs = {task["doc"], task["context"]}
     docs |= {result["doc"] for shown in running.material.lists(task) for result in shown}
-    docs |= {result["doc"] for result in running.material.others(task["query"], most=200)}
+    docs |= {result["doc"] for result in running.material.others(task["query"], most=None)}
     return {doc for doc in docs if doc is not None}

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from karat.collect.forecast import Forecast, forecast
 from karat.store import Store
+from karat.store.leftovers import what_is_left
 from karat.store.progress import answer_times, further_labels, progress
 
 #: The course of answers is drawn through so many points at most.
@@ -48,6 +49,7 @@ def overview(store: Store) -> dict[str, Any]:
         "rows": every,
         "now": now,
         "history": _course(times),
+        "left": [asdict(part) for part in what_is_left(store)],
         "forecast": asdict(ahead) | {"text": _when(ahead, now, left)},
     }
 

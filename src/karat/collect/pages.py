@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -21,6 +22,7 @@ router = APIRouter(include_in_schema=False)
 #: Why somebody does not get in.
 MESSAGES = {
     "link": ("No such link", "This link is not known here. Ask whoever invited you for a new one."),
+    "full": ("One moment", "Many people come from your place at once. Open the study again in a minute."),
     "closed": ("This way is closed", "This study does not take people from the site that sent you here."),
 }
 
@@ -96,7 +98,7 @@ def done(request: Request) -> Response:
         if turn.state == "task":
             return RedirectResponse("/judge", 303)
         waits = turn.state == "wait"
-    coded = early or (not waits and people.takes_code(running, judge))
+    coded = early or (said > 0 and not waits and people.takes_code(running, judge))
     code = people.completion(running, judge) if coded else dict.fromkeys(("code", "return_to", "assignment"))
     many = "one answer" if said == 1 else f"{said:,} answers"
     text = f"You gave {many}; all of them are kept."
@@ -105,7 +107,14 @@ def done(request: Request) -> Response:
         text += " There are more tasks, if you like; your code is the same."
     elif waits:
         heading, again = "Enough for now", "Look for more tasks"
-        text += " More tasks come for you later: use the same link again."
+        text += f" More tasks come for you later: use the same link again{_after(turn.wait_until)}."
+        if not said:
+            heading = "One moment"
+            text = f"Others are at work on all the tasks. Some may come free{_after(turn.wait_until)}: look again then."
+    elif not said:
+        heading, again = "Nothing to do now", "Look for more tasks"
+        text = "There is no task for you at the moment, and you gave no answers"
+        text += ": there is no code to hand in." if people.takes_code(running, judge) else "."
     else:
         heading, again = "Thank you, that was all", "Look for more tasks"
     return render(
@@ -120,6 +129,10 @@ def done(request: Request) -> Response:
         platform={"prolific": "Prolific", "mturk": "Mechanical Turk"}.get(judge["source"], ""),
         again=again,
     )
+
+
+def _after(moment: float | None) -> str:
+    return "" if moment is None else datetime.fromtimestamp(moment, UTC).strftime(" after %d %B %H:%M UTC")
 
 
 def _welcome(running: AppState, judge: dict[str, Any] | None, *, preview: bool = False) -> Response:

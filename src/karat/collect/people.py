@@ -113,8 +113,12 @@ def join(running: AppState, token: str) -> str | None:
     return None if judge is None else people.start_session(running.store, judge_id=judge["id"])
 
 
-def enter(running: AppState, parameters: dict[str, str]) -> tuple[str, str | None]:
-    """Somebody from Prolific or MTurk: `session` with its token, `preview`, or `closed` for anything else."""
+def enter(running: AppState, request: Request, parameters: dict[str, str]) -> tuple[str, str | None]:
+    """Somebody from Prolific or MTurk: `session` with its token, `preview`, or `closed` for anything else.
+
+    Ids can be made up: a place sends so many new ones a minute (`full` beyond that), and those who said nothing yet
+    keep only a part of the tasks (`queue`).
+    """
     platform = running.study.platform
     known = {name: value[:200] for name, value in parameters.items() if "\0" not in value}
     group = platform.group or running.study.groups[0]
@@ -132,6 +136,11 @@ def enter(running: AppState, parameters: dict[str, str]) -> tuple[str, str | Non
     else:
         return "closed", None
     details = {name: known[name] for name in kept if name in known}
+    if people.judge_from(running.store, source, external) is None:
+        place = place_of(request.client.host if request.client else "")
+        if running.newcomers.wait(place) > 0:
+            return "full", None
+        running.newcomers.failed(place)
     judge, _ = people.add_judge(running.store, group=group, source=source, external=external, details=details)
     if judge["details"] is None or details:
         people.keep_details(running.store, judge["id"], details)

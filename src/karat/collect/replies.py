@@ -13,7 +13,7 @@ from karat.collect.shown import DocumentShown, QueryShown, Reply
 class TaskShown(*(kind.reply for kind in ON_PAGE.values())):  # type: ignore[misc]
     """A task, with what its kind shows: a document to grade, two lists to choose from, a reason to put into classes."""
 
-    id: int
+    id: int = Field(description="under which I was given it; it grows, and says nothing else")
     kind: str = Field(json_schema_extra={"enum": [*ON_PAGE]})
     state: Literal["held", "answered", "cant_tell", "later", "expired", "rejected", "released"]
     until: float = Field(description="kept for me until then, in seconds since 1970")

@@ -8,10 +8,12 @@ from typing import Any
 
 from sqlalchemy import bindparam, func, select, update
 
+from karat.store.candidates import ANSWERED
 from karat.store.kinds import KINDS
 from karat.store.log import Answer, lock_task, log, recount
+from karat.store.people import free_bundles, free_held, lock_any
 from karat.store.progress import PRACTISED
-from karat.store.queue import lock_judge, own_bundle
+from karat.store.queue import lock_judge, own_bundle, refuse_closed
 from karat.store.rejecting import reject
 from karat.store.store import Conflict, NotYours, Store, transaction
 from karat.store.tables import events, judges, reservations, tasks
@@ -53,10 +55,11 @@ def answer(store: Store, judge_id: int, task_id: int, said: Answer) -> Outcome:
 @transaction
 def _answer(store: Store, judge_id: int, task_id: int, said: Answer) -> Outcome | None:
     """What became of an answer; None if it was logged but not counted."""
+    judge = lock_any(store, judge_id)  # first: the same answer may be on its way twice
     known = _by_key(store, judge_id, said.key, task_id, ("answer", "practice", "late"))
     if known is not None:
         return _again(store, known)
-    judge = lock_judge(store, judge_id)
+    refuse_closed(judge)
     task = lock_task(store, task_id)
     mine = _reservation(store, judge_id, task_id)
     _refuse_done(mine)
@@ -71,6 +74,7 @@ def _answer(store: Store, judge_id: int, task_id: int, said: Answer) -> Outcome 
             why = "the practice round did not go well enough; the lead decides whether you go on"
             store.change(update(judges).where(judges.c.id == judge_id).values(state="paused", why=why))
             log(store, "paused", judge_id=judge_id, more={"why": "practice"})
+            free_held(store, judge_id)
         return Outcome(number, feedback)
     late = task["wanted"] - task["filled"] - (0 if mine["state"] == "held" else task["held"]) <= 0
     kind = "late" if late else "answer"
@@ -88,16 +92,20 @@ def _answer(store: Store, judge_id: int, task_id: int, said: Answer) -> Outcome 
             return Outcome(number, None, True)
     if task["bundle_id"] is not None and mine["state"] == "held":
         own_bundle(store, judge_id, task["bundle_id"])
+    most = store.rules.most_per_judge
+    if most and store.value(ANSWERED, judge=judge_id, study=store.study_id) >= most:
+        free_bundles(store, judge_id)  # others go on with what this judge began
     return Outcome(number)
 
 
 @transaction
 def undo(store: Store, judge_id: int, task_id: int, *, key: str | None = None) -> Outcome:
     """Take back the judge's answer (or can't tell) to a task, one of the last ten; the task is theirs again."""
+    judge = lock_any(store, judge_id)
     known = _by_key(store, judge_id, key, task_id, ("undo",))
     if known is not None:
         return Outcome(known["id"])
-    lock_judge(store, judge_id)
+    refuse_closed(judge)
     task = lock_task(store, task_id)
     mine = _reservation(store, judge_id, task_id)
     if task["practice"]:
@@ -144,17 +152,16 @@ def recent(store: Store, judge_id: int) -> list[dict[str, Any]]:
 
 @transaction
 def _give_back(store: Store, judge_id: int, task_id: int, kind: str, said: Answer) -> Outcome:
+    judge = lock_any(store, judge_id)
     known = _by_key(store, judge_id, said.key, task_id, (kind,))
     if known is not None:
         return Outcome(known["id"])
-    lock_judge(store, judge_id)
+    refuse_closed(judge)
     task = lock_task(store, task_id)
     mine = _reservation(store, judge_id, task_id)
     _refuse_done(mine)
     if task["practice"]:
         raise Conflict("practice tasks are answered, right or wrong")
-    if task["trap"] and kind == "cant_tell":
-        raise Conflict("choose one of the answers, none relevant among them")
     number = log(store, kind, judge_id=judge_id, task_id=task_id, answer=said)
     _set(store, mine, kind)
     return Outcome(number)
@@ -166,8 +173,9 @@ def _recent(store: Store, judge_id: int, many: int) -> Any:
     )
     names = ("kind", "query", "doc", "context", "subtopic")
     return (
-        select(events, *(tasks.c[name].label(f"task_{name}") for name in names))
+        select(events, *(tasks.c[name].label(f"task_{name}") for name in names), reservations.c.id.label("given"))
         .join(tasks, tasks.c.id == events.c.task_id)
+        .join(reservations, (reservations.c.judge_id == events.c.judge_id) & (reservations.c.item == tasks.c.item))
         .where(
             events.c.study_id == store.study_id,
             events.c.judge_id == judge_id,

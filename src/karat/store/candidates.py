@@ -6,17 +6,35 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any, Literal
 
-from sqlalchemy import BindParameter, ColumnElement, Select, and_, bindparam, exists, func, literal, not_, or_, select
+from sqlalchemy import (
+    BindParameter,
+    ColumnElement,
+    Select,
+    and_,
+    bindparam,
+    case,
+    exists,
+    func,
+    literal,
+    not_,
+    or_,
+    select,
+    union,
+)
 
 from karat.store.kinds import KINDS, TaskKind
-from karat.store.tables import answers, bundles, judges, reservations, tasks
+from karat.store.tables import answers, bundles, events, judges, reservations, tasks
 
 #: A prime beside the lots: (task's lot x judge's lot) mod it orders a query's tasks differently for each judge.
 PRIME = 30_011
+#: Where people come from whom nobody invited.
+PLATFORMS = ("prolific", "mturk")
+#: Slots that were kept too long are freed so many at a time.
+AT_ONCE = 50
 #: States in which a judge may be given the same question again.
 AGAIN = ("expired", "released")
 
-Order = Literal["practice", "own", "query", "place", "trap", "waiting"]
+Order = Literal["practice", "own", "query", "place", "rest", "trap", "put off"]
 
 STUDY: BindParameter[int] = bindparam("study")
 JUDGE: BindParameter[int] = bindparam("judge")
@@ -43,46 +61,80 @@ DRAWN = and_(tasks.c.probability.is_not(None), tasks.c.context.is_(None), tasks.
 def candidates(order: Order, later: bool = False) -> Select[Any]:
     """The first task with a free slot that a judge may do, in some order, its row held where nobody else is at it.
 
-    `practice`; `own`: of bundles the judge has; `query`: of one query, shuffled; `place`: as they come; `trap`;
-    `waiting`: those that come too soon after others. With `later`, also what the judge has put off. Documents that a
-    plan drew are not kept together by query: those with a label are a random part of the draw at any time.
+    `practice`; `own`: of bundles the judge has; `query`: of one query, shuffled; `place`: as they come; `rest`: what
+    others leave of their bundles, when there is nothing else; `trap`; `put off`: a trap that was. With `later`, also
+    what the judge has put off. Documents that a plan drew are not kept together by query: those with a label are a
+    random part of the draw at any time.
     """
     own: BindParameter[Any] = bindparam("own", expanding=True)
     which: dict[Order, list[ColumnElement[bool]]] = {
         "practice": [],
         "trap": [],
-        "waiting": [_too_soon()],
+        "put off": [_put_off()],
         "own": [not_(_too_soon()), tasks.c.bundle_id.in_(own)],
         "query": [not_(_too_soon()), tasks.c.query == bindparam("query"), not_(DRAWN)],
         "place": [not_(_too_soon())],
+        "rest": [not_(_too_soon())],
     }
-    by = {"trap": [SHUFFLED], "own": [tasks.c.session, tasks.c.place, SHUFFLED], "query": [SHUFFLED, tasks.c.id]}
-    stage = order if order in ("practice", "trap") else "task"
-    mine = _open(later).where(_its_session(), tasks.c.stage == stage, *which[order])
+    by = {"own": [tasks.c.session, tasks.c.place, SHUFFLED], "query": [SHUFFLED, tasks.c.id]}
+    by |= {"trap": [SHUFFLED], "put off": [SHUFFLED]}
+    stage = {"practice": "practice", "trap": "trap", "put off": "trap"}.get(order, "task")
+    mine = _open(later or order == "put off", rest=order == "rest")
+    mine = mine.where(_its_session(), tasks.c.stage == stage, *which[order])
     mine = mine.order_by(*by.get(order, [tasks.c.place]))
     return mine.limit(1).with_for_update(of=tasks, skip_locked=True)
 
 
-def _open(later: bool) -> Select[Any]:
-    """The tasks with a free slot that this judge may do."""
+def _open(later: bool, *, rest: bool = False) -> Select[Any]:
+    """The tasks with a free slot that this judge may do; with `rest`, those which bundles keep together no longer."""
+    mine = (tasks.c.study_id == STUDY, tasks.c.grp == GROUP, tasks.c.open, not_(_met(later)))
+    return select(tasks).where(*mine, _rest() if rest else _together())
+
+
+def _met(later: bool) -> ColumnElement[bool]:
+    """Whether this judge has met the question; with `later`, what was put off is not among these."""
     again = (*AGAIN, "later") if later else AGAIN
-    met = exists().where(
+    return exists().where(
         reservations.c.judge_id == JUDGE, reservations.c.item == tasks.c.item, reservations.c.state.not_in(again)
     )
-    # A plan's "judge 1" is the judge of that name; where there is none, whoever comes first.
-    other = judges.alias("other")
-    named = exists().where(
-        other.c.study_id == STUDY,
-        other.c.id != JUDGE,
-        bundles.c.name == literal("judge:").concat(other.c.grp).concat(":").concat(other.c.name),
+
+
+def _put_off() -> ColumnElement[bool]:
+    """Whether this judge has put the question off."""
+    return exists().where(
+        reservations.c.judge_id == JUDGE, reservations.c.item == tasks.c.item, reservations.c.state == "later"
     )
-    owned = and_(
+
+
+def _others() -> ColumnElement[bool]:
+    """Whether the bundle is another judge's."""
+    return and_(
         bundles.c.owner_id.is_not(None),
         bundles.c.owner_id != JUDGE,
         or_(bundles.c.until.is_(None), bundles.c.until >= NOW),
     )
-    taken = exists().where(bundles.c.id == tasks.c.bundle_id, or_(owned, and_(bundles.c.owner_id.is_(None), named)))
-    # Nobody begins a block of which they know a part: it would be left unfinished.
+
+
+def _planned_for() -> ColumnElement[bool]:
+    """Whether nobody has begun the bundle, and it is planned for another.
+
+    A plan's "judge 1" is the judge of that name; where there is none at work, or the bundle was given back, whoever
+    comes first.
+    """
+    other = judges.alias("other")
+    named = exists().where(
+        other.c.study_id == STUDY,
+        other.c.id != JUDGE,
+        other.c.state == "active",
+        other.c.source != "import",
+        bundles.c.name == literal("judge:").concat(other.c.grp).concat(":").concat(other.c.name),
+    )
+    return and_(bundles.c.owner_id.is_(None), bundles.c.until.is_(None), named)
+
+
+def _together() -> ColumnElement[bool]:
+    """A bundle is one judge's; nobody begins a block of which they know a part: it would be left unfinished."""
+    taken = exists().where(bundles.c.id == tasks.c.bundle_id, or_(_others(), _planned_for()))
     part, known = tasks.alias("part"), reservations.alias("known")
     begun = exists().where(
         bundles.c.id == tasks.c.bundle_id,
@@ -93,31 +145,83 @@ def _open(later: bool) -> Select[Any]:
         known.c.judge_id == JUDGE,
         known.c.item == part.c.item,
     )
-    return select(tasks).where(
-        tasks.c.study_id == STUDY,
-        tasks.c.grp == GROUP,
-        tasks.c.open,
-        not_(met),
-        or_(tasks.c.bundle_id.is_(None), not_(or_(taken, begun))),
+    return or_(tasks.c.bundle_id.is_(None), not_(or_(taken, begun)))
+
+
+def _rest() -> ColumnElement[bool]:
+    """What can be done in no other way: the bundle's judge cannot, or everybody knows a part of the block."""
+    owners = reservations.alias("owners")
+    met = exists().where(
+        owners.c.judge_id == bundles.c.owner_id,
+        owners.c.item == tasks.c.item,
+        owners.c.state.not_in((*AGAIN, "later")),
     )
+    met = met.correlate(bundles, tasks)
+    taken = exists().where(bundles.c.id == tasks.c.bundle_id, or_(and_(_others(), not_(met)), _planned_for()))
+    return and_(tasks.c.bundle_id.is_not(None), not_(tasks.c.trap), not_(taken))
 
 
 def _its_session() -> ColumnElement[bool]:
-    """Planned sessions come one after the other."""
-    before = tasks.alias("before")
+    """Planned sessions come one after the other: the next when this judge can do nothing more of the one before."""
+    before, mine = tasks.alias("before"), reservations.alias("mine")
+    met = exists().where(mine.c.judge_id == JUDGE, mine.c.item == before.c.item, mine.c.state.not_in((*AGAIN, "later")))
+    held = exists().where(mine.c.judge_id == JUDGE, mine.c.task_id == before.c.id, mine.c.state == "held")
     early = exists().where(
-        before.c.bundle_id == tasks.c.bundle_id, before.c.session < tasks.c.session, before.c.filled < before.c.wanted
+        before.c.bundle_id == tasks.c.bundle_id,
+        before.c.session < tasks.c.session,
+        or_(and_(before.c.open, not_(met)), held),
     )
     return or_(tasks.c.bundle_id.is_(None), tasks.c.session.is_(None), not_(early))
 
 
 @cache
+def waiting() -> Select[Any]:
+    """The queries, alone or in context, of what a judge may do when some hours have passed since the other."""
+    found = [
+        _open(True, rest=rest).where(_its_session(), tasks.c.stage == "task", _too_soon()) for rest in (False, True)
+    ]
+    either = found[0].union_all(found[1]).subquery()
+    return select(either.c.query, either.c.context.is_(None).label("alone")).distinct()
+
+
+def _kept_by_others() -> tuple[Select[Any], Select[Any]]:
+    """When the first slot comes free that others merely keep and this judge could fill: of single tasks, of blocks."""
+    mine = (tasks.c.study_id == STUDY, tasks.c.grp == GROUP, tasks.c.stage == "task", not_(tasks.c.trap))
+    wanted = (*mine, tasks.c.wanted > tasks.c.filled, not_(_met(True)))
+    kept = reservations.alias("kept")
+    single = select(func.min(kept.c.until)).join(tasks, tasks.c.id == kept.c.task_id)
+    single = single.where(*wanted, tasks.c.bundle_id.is_(None), kept.c.state == "held", kept.c.judge_id != JUDGE)
+    block = select(func.min(bundles.c.until)).join(tasks, tasks.c.bundle_id == bundles.c.id)
+    return single, block.where(*wanted, bundles.c.owner_id != JUDGE, bundles.c.until >= NOW)
+
+
+@cache
 def open_for() -> Select[Any]:
-    """How many questions a judge may still be asked: those with a free slot, in whatever session, and those in work."""
-    free = _open(later=True).where(tasks.c.stage == "task").with_only_columns(tasks.c.item)
+    """How many questions a judge may still be asked: those with a free slot, in whatever session, and those in work.
+
+    Traps that are in no block are not among them, but for those in work: `traps_to_come` has these.
+    """
     held = select(tasks.c.item).join(reservations, reservations.c.task_id == tasks.c.id)
-    held = held.where(reservations.c.judge_id == JUDGE, reservations.c.state == "held", tasks.c.stage == "task")
-    return select(func.count()).select_from(free.union(held).subquery())
+    held = held.where(reservations.c.judge_id == JUDGE, reservations.c.state == "held", not_(tasks.c.practice))
+    return select(func.count()).select_from(union(*_free(), held).subquery())
+
+
+@cache
+def loose_pairs() -> Select[Any]:
+    """How many tasks with two sides, in no bundle, may still come to a judge: traps come between these."""
+    return select(func.count()).select_from(union(*_free(SIDED, tasks.c.bundle_id.is_(None))).subquery())
+
+
+def _free(*which: ColumnElement[bool]) -> list[Select[Any]]:
+    both = (_open(True, rest=rest).where(tasks.c.stage == "task", *which) for rest in (False, True))
+    return [found.with_only_columns(tasks.c.item) for found in both]
+
+
+@cache
+def traps_left(put_off: bool) -> Select[Any]:
+    """How many traps a judge has not met, or has put off."""
+    found = _open(put_off).where(tasks.c.stage == "trap", *([_put_off()] if put_off else []))
+    return select(func.count()).select_from(found.with_only_columns(tasks.c.id).subquery())
 
 
 def _too_soon() -> ColumnElement[bool]:
@@ -127,12 +231,15 @@ def _too_soon() -> ColumnElement[bool]:
     return and_(GRADING, or_(alone, given))
 
 
-_GIVEN = select(
-    tasks, reservations.c.state, reservations.c.until, reservations.c.turned, reservations.c.opened, reservations.c.made
-).join(reservations, reservations.c.task_id == tasks.c.id)
+_KEPT = ("state", "until", "turned", "opened", "made")
+_GIVEN = select(tasks, *(reservations.c[name] for name in _KEPT), reservations.c.id.label("given")).join(
+    reservations, reservations.c.task_id == tasks.c.id
+)
 
 #: A task that a judge was given.
-GIVEN = _GIVEN.where(reservations.c.judge_id == JUDGE, tasks.c.id == bindparam("task"), tasks.c.study_id == STUDY)
+GIVEN = _GIVEN.where(
+    reservations.c.judge_id == JUDGE, reservations.c.id == bindparam("number"), tasks.c.study_id == STUDY
+)
 #: An active judge's oldest task in work other than some; one taken back comes before what was fetched after it.
 HELD = (
     _GIVEN.join(judges, judges.c.id == reservations.c.judge_id)
@@ -141,7 +248,7 @@ HELD = (
         reservations.c.judge_id == JUDGE,
         reservations.c.state == "held",
         reservations.c.until >= NOW,
-        tasks.c.id.not_in(bindparam("besides", expanding=True)),
+        reservations.c.id.not_in(bindparam("besides", expanding=True)),
     )
     .order_by(reservations.c.made, reservations.c.id)
     .limit(1)
@@ -152,7 +259,7 @@ DUE = (
     select(reservations.c.id, reservations.c.task_id)
     .where(reservations.c.study_id == STUDY, reservations.c.state == "held", reservations.c.until < NOW)
     .order_by(reservations.c.task_id)
-    .limit(50)
+    .limit(AT_ONCE)
 )
 TASK_IF_FREE = select(tasks.c.id).where(tasks.c.id == bindparam("task")).with_for_update(skip_locked=True)
 JUDGE_LOCKED = select(judges).where(judges.c.id == JUDGE, judges.c.study_id == STUDY).with_for_update()
@@ -164,17 +271,42 @@ LAST_QUERY = (
     .order_by(reservations.c.changed.desc(), reservations.c.id.desc())
     .limit(1)
 )
-#: Tasks with two sides met so far, the traps among them.
+#: Tasks with two sides met so far, and the traps among them. A pair that was put off comes again, and counts then.
 PAIRS_MET = (
-    select(func.count())
+    select(func.count().label("met"), func.sum(case((tasks.c.trap, 1), else_=0)).label("traps"))
     .select_from(reservations.join(tasks, tasks.c.id == reservations.c.task_id))
     .where(
         reservations.c.judge_id == JUDGE,
-        reservations.c.state.in_(("held", "answered")),
+        or_(
+            reservations.c.state.not_in((*AGAIN, "later")),
+            and_(tasks.c.trap, reservations.c.state == "later"),
+        ),
         SIDED,
         tasks.c.bundle_id.is_(None),
         not_(tasks.c.practice),
     )
+)
+SINGLE_KEPT, BLOCK_KEPT = _kept_by_others()
+#: Slots that people keep who came by a platform and said nothing yet: how many, and when the first comes free.
+_NEW = and_(
+    judges.c.source.in_(PLATFORMS),
+    not_(exists().where(events.c.judge_id == judges.c.id, events.c.kind.in_(("answer", "practice")))),
+)
+NEWCOMERS_KEEP = (
+    select(func.count().label("many"), func.min(reservations.c.until).label("until"))
+    .select_from(reservations.join(judges, judges.c.id == reservations.c.judge_id))
+    .join(tasks, tasks.c.id == reservations.c.task_id)
+    .where(
+        reservations.c.study_id == STUDY,
+        reservations.c.state == "held",
+        tasks.c.grp == GROUP,
+        tasks.c.stage == "task",
+        _NEW,
+    )
+)
+IS_NEW = select(judges.c.id).where(judges.c.id == JUDGE, _NEW)
+LEFT_TO_SAY = select(func.sum(tasks.c.wanted - tasks.c.filled)).where(
+    tasks.c.study_id == STUDY, tasks.c.grp == GROUP, tasks.c.stage == "task", tasks.c.wanted > tasks.c.filled
 )
 ANY_CONTEXT = select(tasks.c.id).where(tasks.c.study_id == STUDY, tasks.c.context.is_not(None)).limit(1)
 #: The queries that a judge has lately judged alone, and in context.

@@ -14,7 +14,7 @@ from karat.labels.selection import LLM
 from karat.store.candidates import JUDGE_LOCKED
 from karat.store.log import lock_task, log, recount
 from karat.store.store import LOTS, NotYours, Store, transaction
-from karat.store.tables import bundles, judges, leads, reservations, sessions
+from karat.store.tables import bundles, judges, leads, reservations, sessions, studies
 
 #: A session ends after so many seconds: two weeks.
 SESSION = 14 * 24 * 3600.0
@@ -43,7 +43,9 @@ def add_judge(
     group = group or store.groups[0]
     if group not in store.groups and not (group == LLM and source == "import"):
         raise BadInput.at("the judge's group", expected=" or ".join(store.groups), found=f'"{group}"')
-    known = None if external is None else _find(store, judges, source=source, external=external)
+    # One after the other: people who come at once would be given the same name.
+    store.first(select(studies.c.id).where(studies.c.id == store.study_id).with_for_update())
+    known = None if external is None else judge_from(store, source, external)
     token = secrets.token_urlsafe(32)
     if known is not None:
         return known, token
@@ -97,6 +99,11 @@ def judge_by_id(store: Store, judge_id: int) -> dict[str, Any] | None:
     return _find(store, judges, id=judge_id)
 
 
+def judge_from(store: Store, source: str, external: str) -> dict[str, Any] | None:
+    """The judge whom a platform knows by this id."""
+    return _find(store, judges, source=source, external=external)
+
+
 def all_judges(store: Store) -> list[dict[str, Any]]:
     """Everybody, as they came."""
     return store.rows(select(judges).where(judges.c.study_id == store.study_id).order_by(judges.c.id))
@@ -138,8 +145,13 @@ def free_held(store: Store, judge_id: int) -> None:
         freed = update(reservations).where(reservations.c.id == row["id"])
         store.change(freed.values(state="released", changed=store.clock()))
         recount(store, row["task_id"])
+    free_bundles(store, judge_id)
+
+
+def free_bundles(store: Store, judge_id: int) -> None:
+    """Give back the bundles that a judge began: also those planned for them are for whoever comes first."""
     owned = update(bundles).where(bundles.c.owner_id == judge_id, bundles.c.study_id == store.study_id)
-    store.change(owned.values(owner_id=None, until=None))
+    store.change(owned.values(owner_id=None, until=0.0))
 
 
 @transaction

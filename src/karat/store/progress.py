@@ -11,6 +11,7 @@ from karat.store.candidates import open_for
 from karat.store.kinds import KINDS
 from karat.store.store import Store
 from karat.store.tables import answers, events, tasks
+from karat.store.traps import traps_to_come
 
 #: What was said to practice tasks, beside the right answers.
 PRACTISED = (
@@ -25,9 +26,10 @@ def judge_progress(store: Store, judge: dict[str, Any]) -> dict[str, Any]:
     mine = (tasks.c.study_id == store.study_id, tasks.c.grp == judge["grp"], tasks.c.practice)
     said = (events.c.judge_id == judge["id"], events.c.kind == "practice")
     names = {"study": store.study_id, "judge": judge["id"], "grp": judge["grp"], "now": store.clock()}
+    names |= {"lot": judge["lot"], "alone": [], "given": []}
     return {
         "answered": store.value(select(func.count()).where(answers.c.judge_id == judge["id"])),
-        "open": store.value(open_for(), **names),
+        "open": store.value(open_for(), **names) + traps_to_come(store, names),
         "practised": store.value(select(func.count()).where(*said)),
         "practice": store.value(select(func.count()).where(*mine)),
         "limit": store.rules.most_per_judge or None,

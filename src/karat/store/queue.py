@@ -17,9 +17,12 @@ from karat.store.log import recount
 from karat.store.people import lock_any
 from karat.store.store import Closed, NotYours, Store, transaction
 from karat.store.tables import bundles, reservations, tasks
+from karat.store.traps import trap_due
 
 #: The task in work, one taken back, and the one fetched ahead.
 MOST_HELD = 3
+#: People of platforms who said nothing yet keep at most half of what is left to say, and so many in any case.
+NEWCOMERS = 10
 
 _EXPIRE = (
     update(reservations)
@@ -56,7 +59,7 @@ class Turn:
 def next_task(store: Store, judge_id: int, *, besides: Sequence[int] = ()) -> Turn:
     """The judge's next task: the one held already (so a reload loses nothing), or a new one.
 
-    `besides` are the tasks in work, when the one after them is to be fetched ahead.
+    `besides` are the numbers (`given`) of tasks in work, when the one after them is to be fetched ahead.
     """
     names = {"study": store.study_id, "judge": judge_id, "now": store.clock(), "besides": list(besides)}
     held = store.first(ask.HELD, **names)
@@ -66,18 +69,26 @@ def next_task(store: Store, judge_id: int, *, besides: Sequence[int] = ()) -> Tu
 @transaction
 def _next(store: Store, names: dict[str, Any]) -> Turn:
     judge = lock_judge(store, names["judge"])
-    expire(store)
+    more = expire(store)
     held = store.first(ask.HELD, **names)
     if held is not None:
         return Turn("task", held)
-    if names["besides"] and store.value(ask.HOW_MANY_HELD, **names) >= MOST_HELD:
+    new = judge["source"] in ask.PLATFORMS and store.first(ask.IS_NEW, **names) is not None
+    if names["besides"] and (new or store.value(ask.HOW_MANY_HELD, **names) >= MOST_HELD):
         return Turn("wait")
-    return _draw(store, judge)
+    turn = _draw(store, judge, new)
+    while turn.task is None and more:
+        more = expire(store)
+        turn = _draw(store, judge, new)
+    return turn
 
 
-def held_task(store: Store, judge_id: int, task_id: int) -> dict[str, Any]:
-    """A task that this judge was given, in whatever state it is; others' tasks are not found."""
-    found = store.first(ask.GIVEN, study=store.study_id, judge=judge_id, task=task_id)
+def held_task(store: Store, judge_id: int, given: int) -> dict[str, Any]:
+    """A task that this judge was given, by the number under which it was; others' tasks are not found.
+
+    The number is the reservation's: it grows as tasks are given, and says nothing of what stands beside what in a plan.
+    """
+    found = store.first(ask.GIVEN, study=store.study_id, judge=judge_id, number=given)
     if found is None:
         raise NotYours("there is no such task for you")
     return found
@@ -86,67 +97,85 @@ def held_task(store: Store, judge_id: int, task_id: int) -> dict[str, Any]:
 def lock_judge(store: Store, judge_id: int) -> dict[str, Any]:
     """The judge's row, held until the transaction ends: one judge does one thing at a time, in two windows too."""
     judge = lock_any(store, judge_id)
-    if judge["state"] != "active":
-        raise Closed(judge["why"] or f"this judge is {judge['state']}")
+    refuse_closed(judge)
     return judge
 
 
-def expire(store: Store) -> None:
-    """Free what was kept too long, a few at a time."""
+def refuse_closed(judge: dict[str, Any]) -> None:
+    """Refuse a judge who is given no tasks now."""
+    if judge["state"] != "active":
+        raise Closed(judge["why"] or f"this judge is {judge['state']}")
+
+
+def expire(store: Store) -> bool:
+    """Free what was kept too long, a few at a time; returns whether there is more."""
     now = store.clock()
+    freed = 0
     for row in store.rows(ask.DUE, study=store.study_id, now=now):
         if store.first(ask.TASK_IF_FREE, task=row["task_id"]) is None:
             continue  # somebody is answering it this moment
         if store.change(_EXPIRE, {"number": row["id"], "now": now}).rowcount:
             recount(store, row["task_id"])
+            freed += 1
+    return freed == ask.AT_ONCE
 
 
-def own_bundle(store: Store, judge_id: int, bundle_id: int) -> None:
-    """Give a bundle to a judge; blocks come free when their owner is gone too long, queries when the lead says so."""
+def own_bundle(store: Store, judge_id: int, bundle_id: int) -> bool:
+    """Give a bundle to a judge, unless it is another's; returns whether it is theirs now.
+
+    Blocks come free when their owner is gone too long, queries when the lead says so.
+    """
     now = store.clock()
     name = store.value(_BUNDLE, bundle=bundle_id)
     until = now + 60 * store.rules.reserve_minutes if name.startswith("block:") else None
     names = {"bundle": bundle_id, "judge": judge_id, "now": now, "owner_id": judge_id, "until": until}
-    if not store.change(_OWN, names).rowcount:
-        raise LostRace
+    return bool(store.change(_OWN, names).rowcount)
 
 
-def _draw(store: Store, judge: dict[str, Any]) -> Turn:
+def _draw(store: Store, judge: dict[str, Any], new: bool) -> Turn:
     """A new task for a judge."""
     names = {"study": store.study_id, "judge": judge["id"], "now": store.clock()}
     names |= {"grp": judge["grp"], "lot": judge["lot"], "alone": [], "given": []}
     task = store.first(candidates("practice"), **names)
     if task is not None:
         return _take(store, judge, task)
-    most = store.rules.most_per_judge
-    if most and store.value(ask.ANSWERED, **names) >= most:
+    most, said = store.rules.most_per_judge, store.value(ask.ANSWERED, **names)
+    if most and said >= most:
         return Turn("limit")
-    free_at = _apart(store, names)
+    if new:
+        kept = store.rows(ask.NEWCOMERS_KEEP, **names)[0]
+        if kept["many"] >= max(NEWCOMERS, (store.value(ask.LEFT_TO_SAY, **names) or 0) // 2):
+            return Turn("wait", None, kept["until"])
+    lately = _apart(store, names)
     names["query"] = store.value(ask.LAST_QUERY, **names)
     names["own"] = [row["id"] for row in store.rows(ask.OWN, **names)]
     orders: tuple[Order, ...] = ("own", "query", "place") if names["own"] else ("query", "place")
-    for later in (False, True):  # what was put off comes last
-        for order in orders:
-            task = store.first(candidates(order, later), **names)
-            if task is None:
-                continue
-            kind, loose = KINDS[task["kind"]], task["bundle_id"] is None
-            if order == "place" and loose and kind.grades:
-                task = store.first(candidates("query", later), **names | {"query": task["query"]}) or task
-            trap = _trap_due(store, names) if loose and kind.sides else None
-            return _take(store, judge, trap or task)
-    trap = _trap_due(store, names, last=True)
+    later = (False, True)  # what was put off comes last
+    for order, again in (*((order, again) for again in later for order in orders), *(("rest", a) for a in later)):
+        task = store.first(candidates(order, again), **names)
+        if task is None:
+            continue
+        kind, loose = KINDS[task["kind"]], task["bundle_id"] is None
+        if order == "place" and loose and kind.grades:
+            task = store.first(candidates("query", again), **names | {"query": task["query"]}) or task
+        trap = trap_due(store, names) if loose and kind.sides else None
+        return _take(store, judge, trap or task, rest=order == "rest")
+    trap = trap_due(store, names, last=True)
     if trap is not None:
         return _take(store, judge, trap)
-    if free_at is not None and store.first(candidates("waiting"), **names) is not None:
-        return Turn("wait", None, free_at)
-    return Turn("done")
+    due = [lately[row["query"], not row["alone"]] for row in store.rows(ask.waiting(), **names)] if lately else []
+    if due:
+        return Turn("wait", None, min(due))
+    # Slots that others merely keep may come free: who said nothing waits for them, who said something has done enough.
+    ends = [] if said else [store.value(until, **names) for until in (ask.SINGLE_KEPT, ask.BLOCK_KEPT)]
+    free_at = min((end for end in ends if end is not None), default=None)
+    return Turn("done") if free_at is None else Turn("wait", None, free_at)
 
 
-def _take(store: Store, judge: dict[str, Any], task: dict[str, Any]) -> Turn:
-    """Keep a task for a judge; its row is held."""
-    if task["bundle_id"] is not None:
-        own_bundle(store, judge["id"], task["bundle_id"])
+def _take(store: Store, judge: dict[str, Any], task: dict[str, Any], *, rest: bool = False) -> Turn:
+    """Keep a task for a judge; its row is held. With `rest`, the bundle may stay another's."""
+    if task["bundle_id"] is not None and not own_bundle(store, judge["id"], task["bundle_id"]) and not rest:
+        raise LostRace
     now = store.clock()
     kept = {"state": "held", "made": now, "until": now + 60 * store.rules.reserve_minutes}
     values = kept | {"task_id": task["id"], "changed": now}
@@ -155,12 +184,11 @@ def _take(store: Store, judge: dict[str, Any], task: dict[str, Any]) -> Turn:
         lot = hashlib.sha256(f"{judge['lot']} {task['item']}".encode()).digest()[0]
         # Practice is shown as it was written, because its explanation says left and right.
         turned = KINDS[task["kind"]].sides and not task["practice"] and lot % 2 == 1
-        shown = {"turned": turned, "opened": False}
-        store.change(
-            _KEEP, values | shown | {"study_id": store.study_id, "judge_id": judge["id"], "item": task["item"]}
-        )
+        shown: dict[str, Any] = {"turned": turned, "opened": False}
+        mine = {"study_id": store.study_id, "judge_id": judge["id"], "item": task["item"]}
+        shown["given"] = store.add(_KEEP, values | shown | mine)
     else:
-        shown = {name: found[name] for name in ("turned", "opened")}
+        shown = {name: found[name] for name in ("turned", "opened")} | {"given": found["id"]}
         store.change(_KEEP_AGAIN, values | {"number": found["id"]})
     held = task["held"] + 1
     changed = {"held": held, "open": task["wanted"] > task["filled"] + held}
@@ -168,24 +196,12 @@ def _take(store: Store, judge: dict[str, Any], task: dict[str, Any]) -> Turn:
     return Turn("task", task | changed | kept | shown)
 
 
-def _trap_due(store: Store, names: dict[str, Any], *, last: bool = False) -> dict[str, Any] | None:
-    """A trap, when one is due: one of every block of pairs, at a place drawn for the judge.
-
-    With `last`, there are no pairs left, and the block that ends here must not go without.
-    """
-    number, within = divmod(store.value(ask.PAIRS_MET, **names), store.rules.block)
-    drawn = hashlib.sha256(f"{names['lot']} {names['judge']} {number}".encode()).digest()
-    place = int.from_bytes(drawn[:4]) % store.rules.block
-    due = 0 < within <= place if last else within == place
-    return store.first(candidates("trap"), **names) if due else None
-
-
-def _apart(store: Store, names: dict[str, Any]) -> float | None:
-    """Note the queries lately judged alone or in context; returns when the first of them is free the other way."""
+def _apart(store: Store, names: dict[str, Any]) -> dict[tuple[str, bool], float]:
+    """Note the queries lately judged alone or in context; returns when each of them is free the other way."""
     hours = store.rules.hours_apart
     if not hours or store.first(ask.ANY_CONTEXT, **names) is None:
-        return None
+        return {}
     rows = store.rows(ask.LATELY, since=store.clock() - 3600 * hours, **names)
     names["alone"] = [row["query"] for row in rows if row["alone"]]
     names["given"] = [row["query"] for row in rows if not row["alone"]]
-    return min((float(row["at"]) + 3600 * hours for row in rows), default=None)
+    return {(row["query"], bool(row["alone"])): float(row["at"]) + 3600 * hours for row in rows}

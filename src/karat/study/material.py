@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Sequence
 from typing import Any
@@ -83,7 +84,8 @@ class Material:
             if task[side]
         ]
 
-    def others(self, query: str, but: str | None = None, most: int = 20) -> list[dict[str, Any]]:
-        """Other results of a query, from all runs, for looking things up."""
-        names = dict.fromkeys(doc for (_, asked), docs in self._lists.items() if asked == query for doc in docs)
-        return [self.front(doc) for doc in names if doc != but][:most]
+    def others(self, query: str, but: str | None = None, most: int | None = 20) -> list[dict[str, Any]]:
+        """Other results of a query, from all runs, for looking things up; their order says nothing of the runs."""
+        names = {doc for (_, asked), docs in self._lists.items() if asked == query for doc in docs} - {but}
+        mixed = sorted(names, key=lambda doc: hashlib.sha256(f"{query} {doc}".encode()).digest())
+        return [self.front(doc) for doc in mixed[:most]]

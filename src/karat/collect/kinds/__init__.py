@@ -23,7 +23,7 @@ ON_PAGE: dict[str, KindOnPage] = {
 def shown(material: Material, task: Task) -> Task:
     """What a judge may see of a task."""
     meaning = task["text"] if kinds.KINDS[task["kind"]].text == "description" else None
-    said = {name: task[name] for name in ("id", "kind", "state", "until", "practice")}
+    said = {name: task[name] for name in ("kind", "state", "until", "practice")} | {"id": task["given"]}
     said["query"] = material.query(task["query"], task["subtopic"], meaning)
     return said | ON_PAGE[task["kind"]].shown(material, task)
 

@@ -147,6 +147,12 @@ async function refresh() {
     byId("finding").textContent = progress.finding;
     byId("s-progress").textContent = when(progress);
     redraw("progress", progress, (data, width) => course(width, data));
+    byId("t-left").hidden = !progress.left.length;
+    redraw("left", progress.left, (rows) => {
+      const lines = document.createDocumentFragment();
+      lines.append(...rows.map((row) => make("li", { class: ["people", "nobody", "limit", "theirs"].includes(row.why) ? "look" : "" }, row.text)));
+      return lines;
+    });
     redraw("kinds", progress.kinds, (kinds, width) => meters(width, kinds.map((kind) => ({ ...kind, name: setup.kinds[kind.kind] || kind.kind }))));
     byId("s-agreement").textContent = [...new Set([quality.finding, quality.split])].filter(Boolean).join(" ");
     redraw("agreement", quality.rows, (rows, width) =>

@@ -14,7 +14,8 @@ async function call(method, path, body) {
   if (method !== "GET") {
     options.headers["X-CSRF-Token"] = token();
     options.headers["Content-Type"] = "application/json";
-    options.body = JSON.stringify(body || {});
+    // Half a character, as some keyboards and pages leave it, would be refused.
+    options.body = JSON.stringify(body || {}, (_, value) => (typeof value === "string" && value.toWellFormed ? value.toWellFormed() : value));
   }
   const reply = await fetch(path, options);
   const text = await reply.text();
@@ -40,6 +41,8 @@ export function newKey() {
 }
 
 const WAITS = [1, 2, 4, 8, 15];
+// What the server fails on so often is set aside, or nothing after it would ever be sent.
+const PATIENCE = 5;
 
 /** What was said and not yet acknowledged, in order, kept in the browser until the server has it. */
 export class Outbox {
@@ -101,19 +104,38 @@ export class Outbox {
         this.taken(item, reply);
       } catch (error) {
         const again = !(error instanceof Refused) || error.status >= 500 || error.status === 429 || error.status === 401;
-        if (again) {
+        if (error instanceof Refused && error.status === 500 && this.#failed(item) >= PATIENCE) {
+          this.tries = 0;
+          this.#shift(item);
+          this.refused(item, new Refused(500, "the server fails on it; it is set aside in this browser, and you can go on"));
+          this.#aside(item);
+        } else if (again) {
           const wait = WAITS[Math.min(this.tries, WAITS.length - 1)];
           this.tries += 1;
           this.changed(this.items.length, true, error);
           this.timer = setTimeout(() => this.flush(), wait * 1000);
           return false;
+        } else {
+          this.#shift(item);
+          this.refused(item, error);
         }
-        this.#shift(item);
-        this.refused(item, error);
       }
     }
     this.changed(0, false);
     return true;
+  }
+
+  /** Count that the server failed on an item; how often it did. */
+  #failed(item) {
+    const failed = (item.failed || 0) + 1;
+    this.items = this.items.map((other) => (other.id === item.id ? { ...other, failed } : other));
+    return failed;
+  }
+
+  // Kept for whoever looks into it; not sent again.
+  #aside(item) {
+    const name = `${this.name}-aside`;
+    localStorage.setItem(name, JSON.stringify([...(JSON.parse(localStorage.getItem(name)) || []), item].slice(-50)));
   }
 
   // Another tab may have sent it too: only what was sent is taken out.
