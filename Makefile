@@ -3,13 +3,14 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: help demo test evidence check bench format clean
+.PHONY: help demo test evidence check bench fuzz format clean
 help:
 	@echo "make demo      a whole study in a minute: which of four engines is best?"
 	@echo "make test      run the tests"
 	@echo "make evidence  the tests' simulations again, with hundreds to thousands of studies"
 	@echo "make check     formatting, lint, types, layers"
 	@echo "make bench     race karat against other tools (minutes)"
+	@echo "make fuzz      spoilt files to every reader and command (minutes; SEED=1 INPUTS=10000)"
 	@echo "make format    let ruff format the code"
 
 $(VENV)/.core: pyproject.toml
@@ -94,6 +95,11 @@ bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/users.py
 	$(BIN)/python benchmarks/collect.py
 	$(BIN)/python benchmarks/ask.py
+
+# Spoilt files: any fault, hang or hunger for memory is printed with the seed and number that make it again.
+INPUTS ?= 10000
+fuzz: $(VENV)/.dev
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/fuzz.py --inputs $(INPUTS) $(if $(SEED),--seed $(SEED))
 
 clean:
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis

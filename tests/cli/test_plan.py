@@ -95,3 +95,11 @@ def test_bad_questions_get_answers_that_help(words: list[str], said: str, code: 
     assert done.returncode == code
     assert said in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_power_without_a_difference_asks_for_one() -> None:
+    done = karat("plan", "power", "--sd-difference", "0.2")
+    assert (done.returncode, done.stderr) == (
+        2,
+        "karat: how large a difference is to be seen? Say it with --difference, such as --difference 0.02\n",
+    )

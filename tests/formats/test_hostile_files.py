@@ -63,12 +63,21 @@ def test_a_byte_order_mark_is_no_part_of_the_first_id(study: Path) -> None:
     assert kt.read_judgments(str(study / "marked.txt")).frame["query"].unique().sort().to_list() == ["q1", "q2"]
 
 
+@pytest.mark.parametrize("name", ["labels.csv", "qrels.txt", "labels.jsonl"])
+@pytest.mark.parametrize("label", ["1e23", "-1e300", "9" * 30])
+def test_labels_that_are_no_grades_are_refused(study: Path, name: str, label: str) -> None:
+    lines = {"labels.csv": f"query,doc,label\nq,d,{label}\n", "qrels.txt": f"q 0 d {label}\n"}
+    said = refused(study, name, lines.get(name, f'{{"query": "q", "doc": "d", "label": {label}}}\n'))
+    assert "line" in said
+    assert "expected a number up to 1e+15 as label, found" in said
+
+
 @pytest.mark.parametrize(("start", "end"), [("csv", "txt"), ("txt", "csv"), ("csv", "jsonl"), ("txt", "json")])
-def test_labels_larger_than_whole_numbers_are_written_as_they_are(tmp_path: Path, start: str, end: str) -> None:
+def test_large_labels_are_written_as_they_are(tmp_path: Path, start: str, end: str) -> None:
     one, two = tmp_path / f"one.{start}", tmp_path / f"two.{end}"
-    one.write_text("query,doc,label\nq,d,1e23\nq,e,-0.0\n" if start == "csv" else "q 0 d 1e23\nq 0 e -0.0\n")
+    one.write_text("query,doc,label\nq,d,1e15\nq,e,-0.0\n" if start == "csv" else "q 0 d 1e15\nq 0 e -0.0\n")
     assert karat("convert", str(one), str(two)).returncode == 0
-    assert kt.read_judgments(str(two)).frame["label"].to_list() == [1e23, 0.0]
+    assert kt.read_judgments(str(two)).frame["label"].to_list() == [1e15, 0.0]
 
 
 @pytest.mark.parametrize("encoding", ["klingon", "utf-7", "utf-16", "base64", "idna", "punycode"])

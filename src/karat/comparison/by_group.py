@@ -97,6 +97,8 @@ def by_group(found: Comparison, groups: pl.DataFrame, column: str = "group") -> 
     lost = known["group"].null_count()
     if lost:
         notes.append(f"{count(lost, 'query', 'queries')} without a {column} left aside")
+    if lost == known.height:
+        raise BadInput.at("groups of queries", expected=f"a {column} of these queries", found="none")
     rows = []
     corrected, golden = found.method != "plain", set(found.gold_queries)
     own = not corrected or not found.ranks["score"].is_nan().all()

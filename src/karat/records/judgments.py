@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -18,6 +19,8 @@ from karat.records.source import Source
 
 #: What a column `source` says of labels that no judge gave: they may lie between the grades of a scale.
 MADE = ("predicted", "backed off", "alone")
+#: As large as a label may be: what is larger is no grade, and its square no number.
+MOST_LABEL = 1e15
 #: What people write for "can't tell".
 NO_ANSWER = ("", "n/a", "na", "null", "none", "can't tell", "cant tell", "-")
 #: What of a document a judge may have seen.
@@ -156,7 +159,7 @@ def _read_labels(labels: pl.Series, scale: Scale | None) -> tuple[pl.Series, pl.
     """The labels as numbers, and which of them are none."""
     if scale is None:
         numbers = labels.cast(pl.Float64, strict=False)
-        if not numbers.null_count() and numbers.is_finite().all():
+        if not numbers.null_count() and (numbers.abs() <= MOST_LABEL).all():
             return numbers, pl.repeat(False, len(labels), eager=True)
     if labels.dtype == pl.String:
         silent = labels.is_null() | labels.str.strip_chars().str.to_lowercase().is_in(list(NO_ANSWER))
@@ -165,7 +168,7 @@ def _read_labels(labels: pl.Series, scale: Scale | None) -> tuple[pl.Series, pl.
         numbers = labels.cast(pl.Float64, strict=False)
         silent = labels.is_null() | numbers.is_nan().fill_null(False)
         grades = numbers if scale is None else scale.read(numbers)
-    bad = ~silent & ~grades.is_finite().fill_null(False)
+    bad = ~silent & ~(grades.abs() <= MOST_LABEL).fill_null(False)
     return grades.set(silent | bad, None), bad
 
 
@@ -202,9 +205,12 @@ def _bad_label(
     labels: pl.Series, bad: pl.Series, row: int, scale: Scale | None, source: Source, spelled: str
 ) -> BadInput:
     more = int(bad.sum()) - 1
+    expected = f"a number as {spelled}" if scale is None else f"a grade of the scale {scale}"
+    number = labels.cast(pl.Float64, strict=False)[row]
+    large = scale is None and number is not None and math.isfinite(number)
     return BadInput.at(
         source.at(row),
-        expected=f"a number as {spelled}" if scale is None else f"a grade of the scale {scale}",
+        expected=f"a number up to {MOST_LABEL:g} as {spelled}" if large else expected,
         found=f'"{labels[row]}"' + (f" ({count(more, 'more row')} like it)" if more else ""),
         remedy="drop it with --drop-bad-labels or "
         + ("name the levels with --scale" if scale is None else "extend the scale"),

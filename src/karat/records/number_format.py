@@ -29,7 +29,7 @@ def decimals(low: float, high: float) -> int:
     (3, 4, 4)
     """
     half = (high - low) / 2
-    if math.isnan(half) or half <= 0:
+    if not math.isfinite(half) or half <= 0:
         return 4
     return min(max(1 - math.floor(math.log10(half)), 2), 6)
 

@@ -51,7 +51,7 @@ Examples:
 @options.form
 def power(
     files: tuple[str, ...],
-    difference: float,
+    difference: float | None,
     sd_difference: float | None,
     measure: str | None,
     gold: str | None,
@@ -68,6 +68,8 @@ def power(
     off from the pilot's gold labels; without files, from --sd-difference and --gold-variance. A study's folder stands
     for its labels and runs.
     """
+    if difference is None:
+        raise BadInput("how large a difference is to be seen? Say it with --difference, such as --difference 0.02")
     _check(files, sd_difference, gold, gold_variance)
     if gold is None:
         options.refuse("calibrate", why="it is about gold labels, and none are named by --gold")

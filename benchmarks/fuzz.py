@@ -1,0 +1,236 @@
+"""Spoilt files to every reader and every command that reads: no fault, no hang, little memory.
+
+    python benchmarks/fuzz.py --inputs 20000 --seed 1
+    python benchmarks/fuzz.py --seed 1 --case 1234       (one of them again, with its traceback)
+
+Each input is a sample of `fuzz_inputs.py` with one to four things wrong, and goes to a reader or command drawn for it.
+Right is an answer, or an error in words with exit code 1 or 2. A fault is anything else: a traceback, a crash of the
+process, an escape sequence in what is printed, more than 10 seconds, or more than 2 GB. Workers are processes of their
+own, so that a crash or a hang ends one of them only; the limit on unpacked bytes is 50 MB here (KARAT_MAX_BYTES).
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import resource
+import select
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import chdir
+from pathlib import Path
+
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1] / "tests")]
+
+import karat as kt  # noqa: E402
+from commands import karat  # noqa: E402
+from fuzz_inputs import SAMPLES, spoilt  # noqa: E402
+
+#: Seconds and bytes that no input may take, and bytes that a packed one may unpack to.
+LONGEST, MOST_MEMORY, UNPACKED = 10.0, 2 << 30, 50_000_000
+
+#: The readers of Python, each with the samples that are meant for it; one in five gets another's.
+READERS: dict[str, tuple[Callable[[str], object], tuple[str, ...]]] = {
+    "read_judgments": (
+        kt.read_judgments,
+        ("labels.", "qrels.txt", "gold.csv", "book.json", "basic.csv", "judges.csv", "umbrela.jsonl"),
+    ),
+    "read_runs": (kt.read_runs, ("a.run", "run.")),
+    "read_preferences": (kt.read_preferences, ("preferences.",)),
+    "read_clicks": (kt.read_clicks, ("clicks.csv", "log.csv")),
+    "read_queries": (kt.read_queries, ("queries.csv", "topics.xml")),
+    "read_subtopics": (kt.read_subtopics, ("subtopics.csv", "topics.xml")),
+    "read_documents": (kt.read_documents, ("documents.",)),
+    "read_session_lists": (kt.read_session_lists, ("sessions.csv",)),
+    "read_ratings": (kt.read_ratings, ("ratings.csv",)),
+}
+
+#: The commands, in a folder with all samples; X is the spoilt one of those named after the colon.
+COMMANDS = """
+convert X out.csv : labels. qrels.txt book.json basic.csv judges.csv umbrela.jsonl run. a.run
+convert X out.csv : preferences. clicks.csv queries.csv topics.xml documents.
+convert X out.txt : qrels.txt book.json basic.csv run.
+convert X out.jsonl : labels. log.csv topics.xml run.
+convert X out.parquet : labels. documents.
+convert X out.json : labels. qrels.txt
+convert X out.csv --consensus --map 2=1 : labels.
+score X a.run b.run : labels. qrels.txt book.json umbrela.jsonl
+score qrels.txt X --by-query : a.run run.
+score qrels.txt a.run --gold X -m P@3 : gold.csv
+score qrels.txt a.run -m P@3 --scale 0..3 --json : qrels.txt
+score labels.csv a.run -m alpha_nDCG@5,nDCG@5,ERR@5,RBP : labels.
+compare X a.run b.run -m nDCG@5 : labels. qrels.txt
+compare qrels.txt X b.run -m P@3 : a.run run.
+compare qrels.txt a.run b.run --gold X -m P@3 : gold.csv
+compare qrels.txt a.run b.run --queries X --by kind -m P@3 : queries.csv topics.xml
+correct labels.csv a.run -m P@3 --gold X : gold.csv
+correct labels.csv a.run b.run -m DCG@5 --confusion X : confusion.csv
+judges X : labels. book.json judges.csv umbrela.jsonl
+judges gold labels.csv --gold X : gold.csv
+judges clicks labels.csv --clicks X : clicks.csv log.csv
+judges bias labels.csv --gold gold.csv --documents X --queries queries.csv : documents.
+judges bias labels.csv --gold gold.csv --documents documents.csv --queries X : queries.csv topics.xml
+judges llm X --gold gold.csv : umbrela.jsonl labels. book.json
+disagree X : labels.
+context X a.run : labels.
+validate agreement X qrels.txt a.run b.run -m P@3 --split difference : preferences.
+validate agreement preferences.csv qrels.txt a.run b.run -m P@3 --split kind --queries X : queries.csv topics.xml
+validate agreement preferences.csv X a.run b.run -m P@3 : qrels.txt labels.
+validate votes X : preferences.
+validate judges X : preferences.
+validate ranking X : preferences.
+validate clicks X qrels.txt a.run : clicks.csv log.csv
+validate reasons X : reasons.csv preferences.
+validate coders X : reasons.csv
+plan gold X a.run b.run -n 5 --force --out out.csv : labels. qrels.txt
+plan gold qrels.txt a.run b.run -n 5 --force --gold X --out out.csv : gold.csv
+plan pairs X a.run b.run --min-difference nDCG@10=0.01 --out out.csv : qrels.txt
+plan context X --out out.csv : a.run run.
+plan power X a.run b.run --difference 0.1 : qrels.txt labels.
+import study X : tasks.csv labels. preferences. gold.csv reasons.csv
+import study X --kind tasks : tasks.csv
+score spoilt : study.toml
+ask spoilt --model m --estimate : study.toml
+ask a.run --queries X --documents documents.jsonl --model m --estimate --scale 0..3 --out out.csv : queries.csv
+ask a.run --queries queries.csv --documents X --model m --estimate --scale 0..3 --out out.csv : documents.
+"""
+TARGETS = [
+    (line.partition(" : ")[0].split(), tuple(line.partition(" : ")[2].split()))
+    for line in COMMANDS.strip().splitlines()
+]
+
+
+class Fault(Exception):
+    """What should not be."""
+
+
+def prepare(folder: Path) -> None:
+    """The samples, and a study to import into."""
+    for name, data in SAMPLES.items():
+        (folder / name).write_bytes(data)
+    for name in ("study", "spoilt"):
+        (folder / name / "runs").mkdir(parents=True)
+        (folder / name / "study.toml").write_bytes(SAMPLES["study.toml"])
+        (folder / name / "judgments.csv").write_bytes(SAMPLES["labels.csv"])
+        for run in ("a.run", "b.run"):
+            (folder / name / "runs" / run).write_bytes(SAMPLES[run])
+
+
+def run_case(seed: int, number: int, folder: Path, *, commands: float = 0.35) -> str:
+    """Run one input in the folder; returns what it went to, and raises `Fault` where karat breaks."""
+    rng = random.Random(f"{seed}:{number}")
+    by_command = rng.random() < commands
+    words, meant = rng.choice(TARGETS) if by_command else ([name := rng.choice(list(READERS))], READERS[name][1])
+    fitting = [name for name in SAMPLES if name.startswith(meant)] if rng.random() < 0.8 or by_command else [*SAMPLES]
+    sample = rng.choice(fitting)
+    data = spoilt(SAMPLES[sample], rng)
+    name = "spoilt/study.toml" if sample == "study.toml" and by_command else f"x.{sample}"
+    path = folder / name
+    path.write_bytes(data)
+    told = f"{' '.join(words)} {sample}"
+    try:
+        if not by_command:
+            READERS[words[0]][0](str(path))
+        else:
+            with chdir(folder):
+                _command([name if word == "X" else word for word in words], told)
+    except kt.KaratError as error:
+        if not str(error):
+            raise Fault(f"{told}: an error without words") from error
+    return told
+
+
+def _command(words: list[str], told: str) -> None:
+    done = karat(*words)
+    if done.returncode not in (0, 1, 2):
+        raise Fault(f"{told}: exit {done.returncode}: {done.stderr[-300:]}")
+    if "\x1b" in done.stdout + done.stderr or "Traceback" in done.stderr:
+        raise Fault(f"{told}: an escape sequence or a traceback: {done.stderr[-300:]}")
+
+
+def worker(seed: int, first: int, last: int) -> None:
+    """Run inputs, a line before and after each: the parent sees by it which one hung or crashed."""
+    os.environ["KARAT_MAX_BYTES"] = str(UNPACKED)
+    said = os.fdopen(os.dup(1), "w")
+    with tempfile.TemporaryDirectory() as place:
+        prepare(Path(place))
+        for number in range(first, last):
+            print("start", number, file=said, flush=True)
+            try:
+                told = run_case(seed, number, Path(place))
+                peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+                result = f"memory {told}: {peak:,} bytes" if peak > MOST_MEMORY else f"fine {told}"
+            except BaseException as error:  # a panic of Polars is no Exception
+                where = traceback.extract_tb(error.__traceback__)[-1]
+                result = f"fault {type(error).__name__} at {Path(where.filename).name}:{where.lineno}: {error}"
+            print(" ".join(result.split())[:400], file=said, flush=True)
+            if result.startswith("memory"):
+                return
+
+
+def results(seed: int, first: int, last: int) -> Iterator[tuple[int, str, float]]:
+    """Each input's number, result and seconds; a worker that hangs or dies is replaced from the next input on."""
+    while first < last:
+        command = [sys.executable, __file__, "--worker", str(seed), str(first), str(min(last, first + 2000))]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        assert process.stdout is not None
+        number, begun, ended = first, time.monotonic(), False
+        first = min(last, first + 2000)
+        while not ended:
+            ready, _, _ = select.select([process.stdout], [], [], 3 * LONGEST)
+            line = process.stdout.readline() if ready else ""
+            if line.startswith("start"):
+                number, begun = int(line.split()[1]), time.monotonic()
+                continue
+            spent, ended = time.monotonic() - begun, not line.startswith(("fine", "fault"))
+            if line:
+                yield number, line.strip() if spent < LONGEST else f"hang {spent:.0f} s: {line.strip()}", spent
+            elif process.poll() is None and not ready:
+                yield number, "hang", spent
+            elif process.wait():
+                yield number, f"crash, exit {process.returncode}", spent
+            else:
+                number = first - 1
+            first = number + 1 if ended else first
+        process.kill()
+        process.wait()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--inputs", type=int, default=10_000)
+    parser.add_argument("--seed", type=int, default=int(time.time()))
+    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--case", type=int)
+    parser.add_argument("--worker", type=int, nargs=3)
+    given = parser.parse_args()
+    if given.worker:
+        return worker(*given.worker)
+    if given.case is not None:
+        os.environ["KARAT_MAX_BYTES"], os.environ["KARAT_DEBUG"] = str(UNPACKED), "1"
+        with tempfile.TemporaryDirectory() as place:
+            prepare(Path(place))
+            print(run_case(given.seed, given.case, Path(place)))
+        return None
+    print(f"seed {given.seed}", flush=True)
+    begun, kinds, slowest, wrong = time.monotonic(), Counter[str](), (0.0, ""), 0
+    for number, result, seconds in results(given.seed, given.first, given.first + given.inputs):
+        kinds[result.split()[0]] += 1
+        slowest = max(slowest, (seconds, f"{number} {result}"))
+        if not result.startswith("fine"):
+            wrong += 1
+            print(f"--seed {given.seed} --case {number}: {result}", flush=True)
+        if (number + 1) % 5000 == 0:
+            print(f"{number + 1:,} inputs, {time.monotonic() - begun:.0f} s, {dict(kinds)}", flush=True)
+    print(f"{sum(kinds.values()):,} inputs in {time.monotonic() - begun:.0f} s: {dict(kinds)}; slowest {slowest}")
+    sys.exit(1 if wrong else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,31 @@
+"""Some hundred spoilt files, as `make fuzz` makes them by the ten thousand: an answer or an error in words, soon."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
+
+import fuzz
+
+#: So many seconds are spent at most; on a slow machine fewer files are spoilt.
+ENOUGH = 6.0
+
+
+@pytest.mark.filterwarnings("ignore")  # numbers that overflow warn, as they do for users, whose screen shows it
+@pytest.mark.parametrize("commands", [0.0, 1.0], ids=["readers", "commands"])
+def test_spoilt_files_are_read_or_refused(tmp_path: Path, commands: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KARAT_MAX_BYTES", str(fuzz.UNPACKED))
+    fuzz.prepare(tmp_path)
+    end = time.monotonic() + ENOUGH / 2
+    for number in range(200):
+        if time.monotonic() > end:
+            break
+        begun = time.monotonic()
+        told = fuzz.run_case(1, number, tmp_path, commands=commands)
+        assert time.monotonic() - begun < fuzz.LONGEST, told
+    assert number > 5
