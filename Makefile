@@ -26,14 +26,19 @@ $(VENV)/.dev: $(VENV)/.core
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@
 
+<<<<<<< HEAD
 # A browser and a database for the tests of the judging app, a Java for those of Spark, where apt may be used; without them
 # those tests are skipped.
+=======
+# A browser, a database and a search engine for the tests, where apt may be used; without them those tests are skipped.
+>>>>>>> ca70a79 (karat fetch: runs and documents from live search engines, in their own order)
 # Pages are drawn by Chromium's headless shell, or by Chromium itself, which takes twice as long.
 $(VENV)/.system: $(VENV)/.dev
 	@missing=""; \
 	command -v chromium-headless-shell >/dev/null || missing="$$missing chromium-headless-shell"; \
 	command -v java >/dev/null || missing="$$missing default-jre-headless"; \
 	{ command -v initdb || ls /usr/lib/postgresql/*/bin/initdb; } >/dev/null 2>&1 || missing="$$missing postgresql"; \
+	command -v groonga >/dev/null || missing="$$missing groonga-bin"; \
 	if [ -n "$$missing" ] && command -v apt-get >/dev/null; then \
 	  if [ "$$(id -u)" = 0 ]; then as=""; else as="sudo -n"; fi; \
 	  echo "Installing$$missing for the tests ..."; \

@@ -1,4 +1,4 @@
-"""What tests share: research data, databases, a browser, a language model, quick passwords, hypothesis' settings."""
+"""What tests share: research data, databases, a browser, a language model, a search engine, passwords, settings."""
 
 from __future__ import annotations
 
@@ -139,3 +139,15 @@ def language_model() -> Iterator[Any]:
         pytest.skip(str(error))
     yield running
     server.__exit__(None, None, None)
+
+
+@pytest.fixture(scope="session")
+def groonga() -> Iterator[Any]:
+    """A real search engine with 2,000 documents: `.url`, `.documents` and `.own_order`, from groonga.py.
+
+    Where there is none, tests are skipped, except where KARAT_GROONGA=required, as in .ci/run: there they fail.
+    """
+    import groonga
+
+    with groonga.or_skip(groonga.server()) as running:
+        yield running

@@ -12,6 +12,8 @@ from karat.context import compare_predictors as compare_predictors
 from karat.context import context_accuracy as context_accuracy
 from karat.context import context_sources as context_sources
 from karat.context import label_in_context as label_in_context
+from karat.engines.engine import Engine as Engine
+from karat.engines.fetching import fetch as fetch
 from karat.errors import BadInput as BadInput
 from karat.errors import KaratError as KaratError
 from karat.errors import MissingExtra as MissingExtra

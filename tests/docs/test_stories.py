@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 import shutil
 from pathlib import Path
+from pydoc_data.topics import topics
 
 import pytest
 
+import groonga
 from commands import typed
 from karat.demo import demo_study, write_demo
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "docs" / "tutorial.md", *sorted((ROOT / "docs" / "how-to").glob("*.md"))]
+FETCHING = ROOT / "docs" / "how-to" / "fetch-from-an-engine.md"
+PAGES = [ROOT / "docs" / "tutorial.md", *sorted({*(ROOT / "docs" / "how-to").glob("*.md")} - {FETCHING})]
 BLOCK = re.compile(r"```\n\$ (karat .*?)\n(.*?)```", re.DOTALL)
 #: The lists that the demo's engines found when the pages were written. Another Python tells other things, and another
 #: version of a library may break ties in another way; then the commands still run, and the figures are others.
 LISTS = "d834436c32259caf"
+#: The topics of `help()` that the page about fetching was written with; another Python has others.
+TOPICS = "37b51a0283fe8609"
 
 
 @pytest.fixture(scope="module")
@@ -57,6 +63,19 @@ def test_a_pages_commands_print_what_it_shows(page: Path, demo_folder: Path, tmp
         output = said(f"{command} --no-report" if command == "karat demo" else command, tmp_path)
         if "karat-demo" not in text or same_lists():
             holds(output, shown)
+
+
+def test_the_page_about_fetching_and_its_example_run_with_a_real_engine(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    with groonga.or_skip(groonga.with_topics()) as url:
+        engines = tmp_path / "examples" / "groonga" / "engines.toml"
+        engines.write_text(engines.read_text().replace("http://localhost:10041", url))
+        blocks = BLOCK.findall(FETCHING.read_text())
+        assert len(blocks) == 3
+        for command, shown in blocks:
+            output = said(command, tmp_path).replace(url, "http://localhost:10041")
+            if hashlib.sha256(json.dumps(topics).encode()).hexdigest().startswith(TOPICS):
+                holds(output, shown)
 
 
 def test_the_readme_shows_the_verdict_as_the_tutorial_does() -> None:

@@ -33,6 +33,7 @@ SECTIONS = {
     },
     "Collect": {
         "init": "Start a study: its scale, guidelines, groups and rules.",
+        "fetch": "Fetch rankings from live search engines.",
         "ask": "Ask language models for labels, and audit them as judges.",
         "serve": "Serve a study: judges judge in a browser, the lead watches.",
         "import": "Bring tasks, judgments or preferences into a study.",

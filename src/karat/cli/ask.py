@@ -62,11 +62,11 @@ Examples:
 @click.option("--price", metavar="IN/OUT", help="Dollars for a million tokens of questions and answers: 0.15/0.60.")
 @click.option("--rpm", type=click.FloatRange(0, min_open=True), help="The most calls a minute.")
 @click.option("--tpm", type=click.FloatRange(0, min_open=True), help="The most tokens a minute.")
-@click.option("--concurrency", default=8, type=click.IntRange(1, 256), help="Calls on their way at one time.")
-@click.option("--attempts", default=6, type=click.IntRange(1, 20), help="How often a call is tried that fails.")
-@click.option("--timeout", default=120.0, type=click.FloatRange(0.1), help="Seconds to wait for an answer.")
+@options.concurrency(8)
+@options.attempts(6)
+@options.timeout(120.0)
 @click.option("--key-env", metavar="VARIABLE", help="The variable of the environment that holds the key.")
-@click.option("--answers", metavar="FILE", help="Where answers are kept; else beside the study or the labels.")
+@options.answers
 @options.database
 @options.out
 @options.as_json

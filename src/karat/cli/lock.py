@@ -23,14 +23,14 @@ def alone_serving(database: Path, address: str) -> AbstractContextManager[None]:
     )
 
 
-def alone_asking(answers: Path, process: str) -> AbstractContextManager[None]:
-    """Hold the answers of models until the end of the block, or say who asks: two would pay twice for the same."""
+def alone_asking(answers: Path, process: str, command: str = "karat ask") -> AbstractContextManager[None]:
+    """Hold a file of answers until the end of the block, or say who asks: two would pay twice for the same."""
     return _held(
         Path(f"{answers}-asking"),
         process,
         lambda other: BadInput.at(
             str(answers),
-            expected="answers that no other karat ask is asking for",
+            expected=f"answers that no other {command} is asking for",
             found=f"that {other or 'another process'} is",
             remedy="let it end, or keep other answers elsewhere (--answers)",
         ),

@@ -89,7 +89,9 @@ calibrate = click.option(
     callback=_columns,
     help="none: take labels as they are; a column of numbers of the labels: predict gold by it, too. May be repeated.",
 )
-documents = click.option("--documents", metavar="FILE", help="Documents with url, site, title or text.")
+documents = click.option(
+    "--documents", metavar="FILE", help="Documents with url, site, title or text; karat fetch adds to it."
+)
 queries = click.option("--queries", metavar="FILE", help="Queries with text, kind or subtopics.")
 clicks = click.option("--clicks", metavar="FILE", help="Click counts, or a log with a row per result shown.")
 runs = click.option("--runs", metavar="FILE", multiple=True, help="Runs of systems; may be repeated.")
@@ -279,6 +281,43 @@ def kind(choices: click.Choice[str], **more: Any) -> Callable[[Command], Command
 
 
 group = click.option("--group", metavar="NAME", help="The group of judges whose labels are taken.")
+
+
+# How servers are asked.
+def concurrency(default: int) -> Callable[[Command], Command]:
+    """How many calls are on their way."""
+    return click.option(
+        "--concurrency", default=default, type=click.IntRange(1, 256), help="Calls on their way at one time."
+    )
+
+
+def attempts(default: int) -> Callable[[Command], Command]:
+    """How often what fails is tried."""
+    return click.option(
+        "--attempts", default=default, type=click.IntRange(1, 20), help="How often a call is tried that fails."
+    )
+
+
+def timeout(default: float) -> Callable[[Command], Command]:
+    """How long an answer is waited for."""
+    return click.option("--timeout", default=default, type=click.FloatRange(0.1), help="Seconds to wait for an answer.")
+
+
+def _paths(context: click.Context, option: click.Parameter, texts: tuple[str, ...]) -> dict[str, str]:
+    """Paths by the names of columns; `id` is what others call `doc`."""
+    said = [part for text in texts for part in text.split(",")]
+    found = named("--columns", said, str, expected="NAME=PATH, as doc=_source.sku,title=_source.name")
+    return {"doc" if name == "id" else name: path for name, path in found.items()}
+
+
+paths = click.option(
+    "--columns",
+    metavar="NAME=PATH,...",
+    multiple=True,
+    callback=_paths,
+    help="Which column is which, as doc=docno,label=rel.",
+)
+answers = click.option("--answers", metavar="FILE", help="Where answers are kept; else beside what is written.")
 
 # What is printed and written.
 as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON document with full precision.")

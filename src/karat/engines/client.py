@@ -1,0 +1,176 @@
+"""Asking an engine over HTTP: again where that may help; what cannot be right for any query ends it at once."""
+
+from __future__ import annotations
+
+import ssl
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Self
+from urllib.parse import urljoin, urlsplit
+
+from karat.engines.complaints import complaint_in, plain_words
+from karat.engines.engine import Engine
+from karat.engines.hits import Hits, NoHits, read_hits
+from karat.engines.kept_answers import Answer, KeptAnswers
+from karat.engines.places import Values
+from karat.engines.secrets import variables, with_login, without_secrets
+from karat.errors import BadInput
+from karat.http.calling import Reply, call, new_client
+from karat.http.pace import Pace
+
+if TYPE_CHECKING:
+    import httpx2
+
+#: The largest answer that is taken; twenty documents with their texts are a thousandth of it.
+MOST_BYTES = 64_000_000
+#: No query can do better: the key, the address, or the way of asking is wrong.
+WRONG = {
+    401: "the key was refused, or none was sent: name its variable by --header 'Authorization: env:NAME'",
+    403: "the key was refused, or none was sent: name its variable by --header 'Authorization: env:NAME'",
+    404: "there is nothing at this address: see the name of the index",
+    405: "it is asked in another way: see --request",
+    406: "it wants another header: see --header",
+    415: "it wants another Content-Type: name it by --header",
+}
+
+
+@dataclass(frozen=True)
+class Manners:
+    """How a server is treated: calls at one time and a second, attempts, patience, and who vouches for its name."""
+
+    concurrency: int = 4
+    rate: float | None = None
+    attempts: int = 5
+    timeout: float = 30.0
+    #: The certificates of those who may vouch for a server.
+    ca: str | None = None
+    insecure: bool = False
+
+    @property
+    def verify(self) -> ssl.SSLContext | bool:
+        """How a server's certificate is checked."""
+        if self.ca is None:
+            return not self.insecure
+        if self.insecure:
+            raise BadInput("--ca would do nothing beside --insecure")
+        try:
+            return ssl.create_default_context(cafile=self.ca)
+        except (OSError, ssl.SSLError) as error:
+            found = error.strerror or str(error)
+            raise BadInput.at(self.ca, expected="certificates in a PEM file", found=found) from None
+
+
+@dataclass
+class HttpClient:
+    """A connection to an engine, from its first request to its last."""
+
+    engine: Engine
+    manners: Manners
+    kept: KeptAnswers
+    secrets: Mapping[str, str] = field(init=False)
+    #: Whether the engine has given hits since this client was made.
+    answered: bool = False
+    _pace: Pace = field(init=False)
+    _http: httpx2.AsyncClient | None = None
+
+    def __post_init__(self) -> None:
+        self.secrets = variables(self.engine.with_secrets)
+        rate = self.manners.rate
+        self._pace = Pace(None if rate is None else 60 * rate)
+
+    async def __aenter__(self) -> Self:
+        how = self.manners
+        self._http = new_client(how.timeout, how.concurrency, "fetching from an engine", verify=how.verify)
+        return self
+
+    async def __aexit__(self, *ended: object) -> None:
+        if self._http is not None:
+            await self._http.aclose()
+
+    def find(self, values: Values) -> Answer | None:
+        """The answer that is kept for a query, if there is one."""
+        return self.kept.find(self.engine.request_for(values).key)
+
+    async def ask(self, values: Values, depth: int) -> tuple[Hits, Answer]:
+        """The hits of a query, kept before they are returned; `NoHits` says why there are none to take."""
+        reply, began = Reply(0, error="nothing was sent"), time.monotonic()
+        for attempt in range(1, self.manners.attempts + 1):
+            await self._pace.turn()
+            began = time.monotonic()
+            reply = await self._send(values)
+            self._refuse(reply)
+            if not await self._pace.again(reply.status, attempt, self.manners.attempts, reply.headers):
+                break
+        if reply.status != 200:
+            raise NoHits(self._said(reply))
+        if reply.error:
+            raise NoHits(reply.error)
+        answer = Answer(reply.text, time.time(), time.monotonic() - began)
+        try:
+            hits = read_hits(self.engine, answer.text, depth)
+        except NoHits as error:
+            # What nobody can read is no fault of the query: the first one tells before others are sent.
+            if not self.answered and "only part of the hits" not in str(error):
+                raise BadInput(f"the answer of {self.engine.system}: {self._clean(str(error))}") from None
+            raise NoHits(self._clean(str(error))) from None
+        self.kept.add(self.engine.request_for(values).key, answer)
+        self.answered = True
+        return hits, answer
+
+    async def _send(self, values: Values) -> Reply:
+        import httpx2
+
+        assert self._http is not None
+        request = self.engine.request_for(values, self.secrets)
+        headers = {name: with_login(name, value) for name, value in request.headers.items()}
+        body = None if request.body is None else request.body.encode(errors="replace")
+        try:
+            return await call(
+                self._http,
+                request.verb,
+                request.url,
+                headers=headers,
+                timeout=self.manners.timeout,
+                content=body,
+                most=MOST_BYTES,
+            )
+        except (httpx2.UnsupportedProtocol, httpx2.InvalidURL) as error:
+            raise BadInput.at("the address", expected="a URL of a server", found=self._clean(str(error))) from None
+        except UnicodeError:
+            raise BadInput.at("a header", expected="letters that can be sent", found="others") from None
+
+    def _refuse(self, reply: Reply) -> None:
+        """Stop where no query can do better."""
+        where = f"{self.engine.system} at {urlsplit(self.engine.url).netloc}"
+        if "CERTIFICATE_VERIFY_FAILED" in reply.error:
+            raise BadInput.at(
+                where,
+                expected="a certificate that somebody known vouches for",
+                found=reply.error.partition("failed: ")[2].partition(" (_ssl")[0] or "another",
+                remedy="name those who vouch for it by --ca FILE, or take it as it is with --insecure",
+            )
+        if 300 <= reply.status < 400:
+            location = urljoin(self.engine.url, reply.headers.get("location", ""))
+            raise BadInput.at(
+                where,
+                expected="an answer",
+                found=f"{reply.status}, which sends elsewhere: {self._clean(location)[:200]}",
+                remedy="name that address if it is the right one; nothing was sent there",
+            )
+        if self.answered:
+            return
+        if reply.unreached:
+            raise BadInput.at(where, expected="a server that answers", found=plain_words(reply.error))
+        if reply.status in WRONG:
+            raise BadInput.at(where, expected="an answer", found=self._said(reply), remedy=WRONG[reply.status])
+
+    def _said(self, reply: Reply) -> str:
+        """What a server complains of, in a line."""
+        if not reply.status:
+            return self._clean(plain_words(reply.error))
+        said = self._clean(complaint_in(reply.text))
+        return f"status {reply.status}{f': {said}' if said else ''}"
+
+    def _clean(self, text: str) -> str:
+        return without_secrets(text, self.secrets)
