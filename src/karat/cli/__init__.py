@@ -38,6 +38,9 @@ SECTIONS = {
         "serve": "Serve a study: judges judge in a browser, the lead watches.",
         "import": "Bring tasks, judgments or preferences into a study.",
         "export": "Write a study's judgments, preferences or tasks to a file.",
+        "copy": "Copy a whole study to another folder or database.",
+        "backup": "Write a study, folder and database, into one file.",
+        "restore": "Put a study that was backed up into a new folder.",
         "convert": "Convert judgments, runs and other records between formats.",
     },
     "Plan and try": {

@@ -35,6 +35,7 @@ def serve(folder: str, database: str | None, host: str, port: int, lead: str, ne
     from karat.cli.study import opened_study
     from karat.errors import MissingExtra
     from karat.formats.study_folder import read_study
+    from karat.study.moving import left_in_folder
 
     try:
         import uvicorn
@@ -58,7 +59,8 @@ def serve(folder: str, database: str | None, host: str, port: int, lead: str, ne
         opened = held.enter_context(opened_study(folder, database, load=True))
         store, study = opened.store, opened.folder.study
         material = opened.material()
-        for note in [*opened.notes, *references_to_nothing(store, material)]:
+        left = None if database is None else left_in_folder(opened.folder.path)
+        for note in [*opened.notes, *references_to_nothing(store, material), *([left] if left else [])]:
             click.echo(note, err=True)
         password = set_password(store, lead) if new_password or lead_named(store, lead) is None else None
         if password is not None:

@@ -1,0 +1,177 @@
+"""A study kept, moved and put back: its folder and its database together, as one file or in another place."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+import tempfile
+import zipfile
+from contextlib import closing
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+
+from karat.errors import BadInput, MissingExtra
+from karat.formats.study_folder import read_study
+from karat.records.base import count
+from karat.study.from_database import check_there
+
+if TYPE_CHECKING:
+    from karat.store.copying import Copied
+
+#: The database of a study's folder, and what SQLite and `karat serve` keep beside it.
+DATABASE = "karat.db"
+#: A file whose size is more than so many times that of the archive is no backup.
+MOST_TIMES = 1000
+
+
+def copy_study(folder: str, to: str, *, database: str | None = None) -> Copied:
+    """Copy a study to a database, named by its URL, or with its files to another folder.
+
+    The study may be served meanwhile: the copy is of one moment. Nothing is changed in the study.
+    """
+    study = read_study(folder)
+    if "://" in to:
+        return _database(study.path, database, to, study.study.id)
+    target = Path(to)
+    _refuse_filled(target)
+    made = not target.exists()
+    try:
+        _files(study.path, target)
+        return _database(study.path, database, str(target / DATABASE), study.study.id)
+    except BaseException:
+        if made:
+            shutil.rmtree(target, ignore_errors=True)
+        raise
+
+
+def back_up(folder: str, out: str, *, database: str | None = None) -> Copied:
+    """Write a study, its files and its database as it is at one moment, into one archive (zip)."""
+    study = read_study(folder)
+    target = Path(out)
+    if target.exists():
+        raise BadInput.at(out, expected="a file that is not there yet", found="one", remedy="name another")
+    with tempfile.TemporaryDirectory(dir=target.absolute().parent, prefix=".karat-") as work:
+        kept = Path(work) / DATABASE
+        copied = _database(study.path, database, str(kept), study.study.id)
+        packed = Path(work) / "backup.zip"
+        with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+            for path, name in _of_folder(study.path):
+                archive.write(path, name)
+            archive.write(kept, DATABASE)
+        # Put in place when it is whole: a full disk leaves no half of a backup.
+        packed.replace(target)
+    return copied
+
+
+def restore(archive: str, folder: str, *, database: str | None = None) -> Copied:
+    """Put a study that was backed up into a new folder, and its database, where one is named, there."""
+    target = Path(folder)
+    _refuse_filled(target)
+    made = not target.exists()
+    try:
+        _unpack(Path(archive), target)
+        study = read_study(str(target))
+        if not (target / DATABASE).is_file():
+            raise BadInput.at(archive, expected=f"a backup of karat, with {DATABASE} in it", found="none")
+        if database is None:
+            return _counted(target, study.study.id)
+        copied = _database(target, None, database, study.study.id)
+        for left in target.glob(f"{DATABASE}*"):
+            left.unlink()
+        return copied
+    except BaseException:
+        if made:
+            shutil.rmtree(target, ignore_errors=True)
+        raise
+
+
+def left_in_folder(folder: Path) -> str | None:
+    """What to say to somebody who serves another database while the folder's own has answers."""
+    file = folder / DATABASE
+    if not file.is_file():
+        return None
+    try:
+        with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+            many = int(connection.execute("SELECT count(*) FROM events").fetchone()[0])
+    except sqlite3.Error:
+        return None
+    if not many:
+        return None
+    return (
+        f"note: {file} has {count(many, 'event')} that the named database may not have; karat copy {folder} URL "
+        "brings them there."
+    )
+
+
+def _database(folder: Path, database: str | None, to: str, key: str) -> Copied:
+    """Copy the study of a folder from its database to another."""
+    try:
+        from karat.store.copying import copy_rows
+        from karat.store.database import Database
+        from karat.store.database_errors import in_plain_words
+    except ImportError:
+        raise MissingExtra.named("collect", "the database of a study") from None
+    check_there(folder, database)
+    with in_plain_words(), closing(Database.open(database or str(folder / DATABASE))) as source:
+        new = "://" not in to and not Path(to).exists()
+        try:
+            with closing(Database.open(to)) as target:
+                copied = copy_rows(source, target, key)
+                if target.dialect == "sqlite":
+                    # All of it in one file, which then may be moved as files are.
+                    with target.engine.connect() as connection:
+                        connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+                return copied
+        except BaseException:
+            if new:
+                for left in Path(to).parent.glob(f"{Path(to).name}*"):
+                    left.unlink()
+            raise
+
+
+def _counted(folder: Path, key: str) -> Copied:
+    """What the database of a folder holds, having been read through."""
+    from karat.store.copying import count_rows
+    from karat.store.database import Database
+    from karat.store.database_errors import in_plain_words
+
+    with in_plain_words(), closing(Database.open(str(folder / DATABASE))) as database:
+        return count_rows(database, key)
+
+
+def _of_folder(folder: Path) -> list[tuple[Path, str]]:
+    """The files of a study's folder but for the database, with their names in it; links are not followed."""
+    files = [path for path in sorted(folder.rglob("*")) if path.is_file() and not path.is_symlink()]
+    return [(path, str(path.relative_to(folder))) for path in files if not path.name.startswith(DATABASE)]
+
+
+def _files(folder: Path, target: Path) -> None:
+    for path, name in _of_folder(folder):
+        (target / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(path, target / name)
+
+
+def _refuse_filled(target: Path) -> None:
+    if target.exists() and not target.is_dir():
+        raise BadInput.at(str(target), expected="a folder", found="a file")
+    if target.is_dir() and any(target.iterdir()):
+        raise BadInput.at(str(target), expected="a new or empty folder", found="one with files", remedy="name another")
+
+
+def _unpack(archive: Path, target: Path) -> None:
+    """The files of an archive, each inside the folder."""
+    try:
+        with zipfile.ZipFile(archive) as packed:
+            if sum(file.file_size for file in packed.infolist()) > MOST_TIMES * max(archive.stat().st_size, 1 << 20):
+                raise BadInput.at(
+                    str(archive), expected="a backup of karat", found="an archive that unpacks without end"
+                )
+            for file in packed.infolist():
+                name = PurePosixPath(file.filename)
+                if name.is_absolute() or ".." in name.parts or "\\" in file.filename:
+                    raise BadInput.at(str(archive), expected="files of one folder", found=file.filename)
+            packed.extractall(target)
+    except FileNotFoundError:
+        raise BadInput(f"{archive}: no such file") from None
+    except (zipfile.BadZipFile, OSError, EOFError) as error:
+        raise BadInput.at(str(archive), expected="a backup of karat (zip)", found=str(error)) from None

@@ -1,0 +1,227 @@
+"""A study is copied, backed up and restored whole, between databases, also while judges answer; slips lose nothing."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+import threading
+import zipfile
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from sqlalchemy import text
+
+from commands import karat
+from karat.cli.study import opened_study
+from karat.errors import BadInput
+from karat.store import Answer, Store, answer, cant_tell, later, next_task, undo
+from karat.store.copying import copy_rows, count_rows
+from karat.store.database import Database
+from karat.store.exported import exported
+from karat.store.people import add_judge
+from karat.store.rejecting import reject_judge
+from karat.study.moving import back_up, copy_study, left_in_folder, restore
+
+
+def folder_of(place: Path, docs: int = 12) -> Path:
+    """A study with tasks of documents."""
+    place.mkdir()
+    (place / "study.toml").write_text(
+        f'id = "{uuid4().hex}"\ntitle = "Moved"\ngroups = ["crowd"]\n[scale]\nlevels = [\n'
+        '  { grade = 0, name = "No" },\n  { grade = 1, name = "Yes" },\n]\n[overlap]\nlabels = 2\n'
+    )
+    (place / "queries.csv").write_text("query,text\nq,wörds\n")
+    documents = "\n".join(f'{{"doc": "d{d}", "title": "t{d}"}}' for d in range(docs))
+    (place / "documents.jsonl").write_text(documents)
+    (place / "tasks.csv").write_text("query,doc\n" + "\n".join(f"q,d{d}" for d in range(docs)) + "\n")
+    return place
+
+
+def lived(store: Store) -> None:
+    """Judges who answered, cannot tell, put off, took back, hold something, and one who was rejected."""
+    judges = [int(add_judge(store, name=name)[0]["id"]) for name in ("ana", "bob", "eve", "zoë")]
+    taken = 0
+    for turn, judge in enumerate(judges * 3):
+        task = next_task(store, judge).task
+        assert task is not None
+        if turn % 5 == 3:
+            cant_tell(store, judge, task["id"], Answer())
+        elif turn % 5 == 4:
+            later(store, judge, task["id"])
+        else:
+            answer(store, judge, task["id"], Answer(label=float(turn % 2), comment='"quoted"\n', key=f"k{turn}"))
+            taken = int(task["id"]) if judge == judges[0] else taken
+    undo(store, judges[0], taken)
+    reject_judge(store, judges[2], "too fast")
+    next_task(store, judges[1])
+
+
+@contextmanager
+def study_at(folder: Path, database: str | None = None) -> Iterator[Store]:
+    with opened_study(str(folder), database, load=True) as opened:
+        yield opened.store
+
+
+def tables(store: Store) -> dict[str, Any]:
+    return {
+        kind: exported(store, kind).frame.to_dict(as_series=False) for kind in ("judgments", "people", "log", "tasks")
+    }
+
+
+def test_a_study_goes_to_another_database_and_comes_back_as_it_was(tmp_path: Path, database: str) -> None:
+    folder = folder_of(tmp_path / "study")
+    with study_at(folder) as store:
+        lived(store)
+        before = tables(store)
+    there = copy_study(str(folder), database if "://" in database else f"sqlite:///{database}")
+    (folder / "karat.db").rename(tmp_path / "old.db")
+    with study_at(folder, database) as store:
+        assert tables(store) == before
+        # It goes on from there: numbers given by the database do not meet those that came.
+        turn = next_task(store, int(add_judge(store, name="new")[0]["id"]))
+        assert turn.task is not None
+    back = copy_study(str(folder), str(tmp_path / "home"), database=database)
+    assert back.rows["events"] >= there.rows["events"]
+    with study_at(tmp_path / "home") as store:
+        assert "new" in tables(store)["people"]["judge"]
+    assert (tmp_path / "home" / "documents.jsonl").read_bytes() == (folder / "documents.jsonl").read_bytes()
+
+
+def test_beside_other_studies_rows_get_new_numbers_and_nothing_else_changes(tmp_path: Path, database: str) -> None:
+    folders = [folder_of(tmp_path / name) for name in ("one", "two")]
+    url = database if "://" in database else f"sqlite:///{database}"
+    whole = []
+    for folder in folders:
+        with study_at(folder) as store:
+            lived(store)
+            whole.append(tables(store)["judgments"])
+        copy_study(str(folder), url)
+    for folder, wanted in zip(folders, whole, strict=True):
+        with study_at(folder, url) as store:
+            assert tables(store)["judgments"] == wanted
+    with pytest.raises(BadInput, match="found that it has one"):
+        copy_study(str(folders[0]), url)
+
+
+def test_a_copy_while_judges_answer_has_every_answer_before_some_moment_and_none_after(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path / "study", docs=150)
+    done = threading.Event()
+    with study_at(folder) as store:
+        judge = int(add_judge(store, name="ana")[0]["id"])
+        acknowledged: list[int] = []
+
+        def judging() -> None:
+            while not done.is_set() and (task := next_task(store, judge).task) is not None:
+                answer(store, judge, task["id"], Answer(label=1.0, key=f"k{task['id']}"))
+                acknowledged.append(int(task["id"]))
+
+        thread = threading.Thread(target=judging)
+        thread.start()
+        copies = []
+        try:
+            for number in range(4):
+                least = len(acknowledged)
+                copies.append((least, copy_study(str(folder), str(tmp_path / f"copy{number}")), len(acknowledged)))
+        finally:
+            done.set()
+            thread.join()
+        for number, (least, _, most) in enumerate(copies):
+            with study_at(tmp_path / f"copy{number}") as copied:
+                frame = exported(copied, "judgments").frame
+                assert least <= frame.height <= most + 1
+                assert frame.height == frame.select("query", "doc").n_unique()
+
+
+def test_a_backup_is_one_file_and_comes_back(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path / "study")
+    with study_at(folder) as store:
+        lived(store)
+        before = tables(store)
+        made = back_up(str(folder), str(tmp_path / "kept.zip"))
+    shutil.rmtree(folder)
+    assert restore(str(tmp_path / "kept.zip"), str(folder)) == made
+    with study_at(folder) as store:
+        assert tables(store) == before
+    # What lies in the archive is a database by itself: nothing of it waits in a file beside.
+    with zipfile.ZipFile(tmp_path / "kept.zip") as archive:
+        assert [name for name in archive.namelist() if "karat.db" in name] == ["karat.db"]
+        archive.extract("karat.db", tmp_path / "alone")
+    with closing(sqlite3.connect(tmp_path / "alone" / "karat.db")) as connection:
+        assert connection.execute("SELECT count(*) FROM events").fetchone()[0] == made.rows["events"]
+
+
+def test_a_backup_goes_into_a_named_database(tmp_path: Path, database: str) -> None:
+    folder = folder_of(tmp_path / "study")
+    with study_at(folder) as store:
+        lived(store)
+    made = back_up(str(folder), str(tmp_path / "kept.zip"))
+    url = database if "://" in database else f"sqlite:///{database}"
+    assert restore(str(tmp_path / "kept.zip"), str(tmp_path / "new"), database=url).rows == made.rows
+    assert not (tmp_path / "new" / "karat.db").exists()
+
+
+def test_a_difference_undoes_the_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = folder_of(tmp_path / "study")
+    with study_at(folder) as store:
+        lived(store)
+    hashes = iter(["one", "another"])
+    monkeypatch.setattr("karat.store.copying._hash", lambda *_: next(hashes))
+    with pytest.raises(BadInput, match="rows that differ"):
+        copy_study(str(folder), str(tmp_path / "copy"))
+    assert not (tmp_path / "copy").exists()
+
+
+def test_slips_are_told_and_leave_nothing_behind(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path / "study")
+
+    def said(*words: object) -> str:
+        done = karat(*map(str, words))
+        assert done.returncode == 2, done.stdout
+        return " ".join(done.stderr.split())
+
+    assert "karat.db" in said("backup", folder, tmp_path / "none.zip")  # nothing was collected yet
+    assert not (tmp_path / "none.zip").exists()
+    with study_at(folder) as store:
+        lived(store)
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "a").write_text("a")
+    assert "expected a new or empty folder" in said("copy", folder, tmp_path / "full")
+    assert "the database" in said("copy", folder, "mysql://karat@localhost/karat")
+    assert "no such file" in said("restore", tmp_path / "no.zip", tmp_path / "new")
+    (tmp_path / "text.zip").write_text("not a zip")
+    assert "expected a backup of karat (zip)" in said("restore", tmp_path / "text.zip", tmp_path / "new")
+    with zipfile.ZipFile(tmp_path / "out.zip", "w") as archive:
+        archive.writestr("../escaped", "x")
+    assert "expected files of one folder" in said("restore", tmp_path / "out.zip", tmp_path / "new")
+    assert not (tmp_path / "new").exists()
+    assert not (tmp_path / "escaped").exists()
+    done = karat("backup", str(folder), str(tmp_path / "kept.zip"))
+    assert done.stdout.startswith(f"backed up to {tmp_path / 'kept.zip'}: 12 tasks, 4 judges, ")
+    assert "expected a file that is not there yet" in said("backup", folder, tmp_path / "kept.zip")
+
+
+def test_answers_in_the_folder_are_told_when_another_database_is_served(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path / "study")
+    assert left_in_folder(folder) is None
+    with study_at(folder) as store:
+        assert left_in_folder(folder) is None
+        lived(store)
+    said = left_in_folder(folder)
+    assert said is not None
+    assert "karat copy" in said
+
+
+def test_what_is_counted_is_what_is_there(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path / "study")
+    with study_at(folder) as store:
+        lived(store)
+        key = str(store.value(text("SELECT key FROM studies")))
+        target = Database.open(str(tmp_path / "other.db"))
+        with closing(target):
+            assert copy_rows(store.database, target, key) == count_rows(target, key)
+        with pytest.raises(BadInput, match="none of that id"):
+            count_rows(store.database, "nobody")
