@@ -26,12 +26,8 @@ $(VENV)/.dev: $(VENV)/.core
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@
 
-<<<<<<< HEAD
-# A browser and a database for the tests of the judging app, a Java for those of Spark, where apt may be used; without them
-# those tests are skipped.
-=======
-# A browser, a database and a search engine for the tests, where apt may be used; without them those tests are skipped.
->>>>>>> ca70a79 (karat fetch: runs and documents from live search engines, in their own order)
+# For the tests a browser, a database, a search engine and, for Spark, a Java, where apt may be used; without them those
+# tests are skipped.
 # Pages are drawn by Chromium's headless shell, or by Chromium itself, which takes twice as long.
 $(VENV)/.system: $(VENV)/.dev
 	@missing=""; \
