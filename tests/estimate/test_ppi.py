@@ -103,3 +103,18 @@ def test_a_rare_document_that_was_drawn_does_not_make_the_gold_labels_unfit() ->
     assert out_of_reach(pool) == ""
     # Without a chance for what only B shows, they are unfit.
     assert "only B shows" in out_of_reach(replace(pool, gold=np.where(weight[:, 1] == 1.0, np.nan, pool.gold)))
+
+
+def test_a_variance_that_rests_on_few_documents_has_few_degrees_of_freedom() -> None:
+    """By hand: errors of 2, 1, 1, 0, 0, 0, each drawn with chance 1/2.
+
+    The estimate of the variance is as 4 + 1 + 1, its own variance as 16 + 1 + 1, so 2 x 6^2 / 18 = 4 degrees; six equal
+    errors have the five of six documents, as 2 x 6^2 / 6 = 12 is more.
+    """
+    drawn = np.arange(12) < 6
+    few, alike = ([2.0, 1, 1, 0, 0, 0], [1.0] * 6)
+    found = [
+        powered(few_of_many(np.zeros(12), np.array([*errors, *[0.0] * 6]), drawn), fixed=True, tuned=False)
+        for errors in (few, alike)
+    ]
+    assert [float(one.df[0, 0]) for one in found] == pytest.approx([4.0, 5.0])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import log2
 
+import numpy as np
 import pytest
 
 import karat as kt
@@ -187,3 +188,18 @@ def test_labels_for_whole_queries_come_before_those_of_subtopics() -> None:
     assert "measures without subtopics take the labels for whole queries where there are some" in both.notes
     only = kt.score([row for row in rows if row["subtopic"]], run, ["P@1", "P@2", "P@3"], draws=0)
     assert only.means["value"].to_list() == [1.0, 0.5, 2 / 3], "nobody judged whole queries: the highest label stands"
+
+
+@pytest.mark.parametrize("size", [1, 3, 40])
+def test_the_best_list_is_the_same_counted_out_or_sorted(size: int) -> None:
+    """Few documents a query are sorted, many are counted: the ideal of each is its highest gains, discounted."""
+    rng = np.random.default_rng(size)
+    labels = {f"q{i}": {f"d{j}": int(rng.integers(0, 5)) for j in range(size)} for i in range(30)}
+    run = {query: {doc: float(rng.random()) for doc in docs} for query, docs in labels.items()}
+    found = kt.score(labels, run, "nDCG@10").queries
+    for query, score in found.select("query", "nDCG@10").iter_rows():
+        gained = sorted(run[query], key=lambda doc: -run[query][doc])[:10]
+        best = sorted(labels[query].values(), reverse=True)[:10]
+        ideal = sum(gain / log2(rank + 2) for rank, gain in enumerate(best))
+        mine = sum(labels[query][doc] / log2(rank + 2) for rank, doc in enumerate(gained))
+        assert score == pytest.approx(mine / ideal if ideal else 0.0, abs=1e-12)

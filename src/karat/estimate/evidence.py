@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -36,6 +36,7 @@ class Evidence:
     features: Floats
     ranks: Floats  # documents x systems; 0 where a system does not show it
     notes: tuple[str, ...] = ()
+    _drawn: dict[tuple[int, int], Ints] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(
@@ -81,6 +82,12 @@ class Evidence:
     def calibration(self) -> Calibration:
         """The grades to be expected, each gold document's from the others."""
         return calibrate(self.grade, self.features, self.query, ties=self.ranks)
+
+    def draws(self, number: int, seed: int) -> Ints:
+        """Grades drawn for all documents, as places among the calibration's; the same for every measure."""
+        if (number, seed) not in self._drawn:
+            self._drawn[number, seed] = self.calibration.draws(number, np.random.default_rng(seed))
+        return self._drawn[number, seed]
 
     def places(self, rows: Ints) -> Ints:
         """The places of these gold documents' grades among the grades of the calibration."""

@@ -96,7 +96,7 @@ class Drawn:
         lists = match(runs, _topics(evidence, scorer.topics), scorer.profile, scorer.complete)
         cutoff = scorer.measures[0].cutoff
         lists = lists if cutoff is None else lists.cut(cutoff)
-        draws = calibration.draws(DRAWS, np.random.default_rng(seed))
+        draws = evidence.draws(DRAWS, seed).copy()
         draws[known] = evidence.places(known)[:, None]
         return cls(lists, scorer.measures[0], calibration.grades, draws)
 

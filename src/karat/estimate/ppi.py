@@ -242,7 +242,11 @@ def _degrees_by_query(pool: Pool) -> Floats:
 
 
 def _degrees_by_document(pool: Pool, change: Floats, chance: Floats) -> Floats:
-    """Degrees of freedom for each pair when few documents make up most of the variance (Satterthwaite's)."""
+    """Degrees of freedom for each pair when few documents make up most of the variance.
+
+    Satterthwaite's: twice the squared mean of the variance's estimate by the estimate's own variance. Each document was
+    drawn by itself, so that the latter is the sum of the squared parts.
+    """
     size, weight = len(pool.systems), pool.weight[pool.drawn]
     degrees = np.empty((size, size))
     for a in range(size):
@@ -250,7 +254,7 @@ def _degrees_by_document(pool: Pool, change: Floats, chance: Floats) -> Floats:
             parts = (change[:, a] - (change[:, b] if a != b else 0.0)) ** 2 * chance
             counting = int(((weight[:, a] - (weight[:, b] if a != b else 0.0)) != 0).sum())
             squares = float((parts**2).sum())
-            degrees[a, b] = min(counting - 1.0, float(parts.sum()) ** 2 / squares if squares > 0 else np.inf)
+            degrees[a, b] = min(counting - 1.0, 2 * float(parts.sum()) ** 2 / squares if squares > 0 else np.inf)
     return degrees
 
 

@@ -3,7 +3,8 @@
 What one label does to nDCG, AP, RR or ERR depends on the others, so the unit that is drawn is the query: its score by
 gold labels against its score by the judge's labels.
 
-Reference: the regression (difference) estimator of survey sampling; PPI++ (Angelopoulos, Duchi and Zrnic 2023).
+Reference: the regression estimator of survey sampling (Cochran, Sampling Techniques, 1977, chapter 7); PPI++
+(Angelopoulos, Duchi and Zrnic 2023).
 """
 
 from __future__ import annotations
@@ -16,6 +17,11 @@ from karat.errors import Undefined
 from karat.estimate.estimate import Estimate
 from karat.records.result import Caution
 from karat.stats.arrays import Bools, Floats
+
+#: The judge's weight and what is left of its errors cannot be told from fewer gold queries.
+FEWEST = 4
+#: With fewer gold queries than these that contradict the judge, the interval allows for one more.
+CONTRADICTING = 3
 
 
 def whole_queries(
@@ -31,9 +37,9 @@ def whole_queries(
     """Scores of all systems from every query's score by the judge and some queries' score by gold labels.
 
     >>> judged = np.array([[0.1, 0.3], [0.5, 0.4], [0.3, 0.6], [0.2, 0.2], [0.6, 0.9], [0.4, 0.3]])
-    >>> gold = judged + np.array([[0.1, 0.1], [0.0, 0.1], [0.1, 0.2], [0, 0], [0, 0], [0, 0]])
-    >>> drawn = np.array([True, True, True, False, False, False])
-    >>> whole_queries(("a", "b"), judged, gold, drawn, n_gold=30).n_queries
+    >>> gold = judged + np.array([[0.1, 0.1], [0.0, 0.1], [0.1, 0.2], [0.0, 0.1], [0, 0], [0, 0]])
+    >>> drawn = np.array([True, True, True, True, False, False])
+    >>> whole_queries(("a", "b"), judged, gold, drawn, n_gold=40).n_queries
     6
 
     `judged` and `gold` have a row per query and a column per system; rows of `gold` count where `drawn`. The judge is
@@ -43,11 +49,11 @@ def whole_queries(
     open_ = np.ones(len(judged), bool) if settled is None else ~settled
     drawn = drawn & open_
     queries, asked, n = len(judged), int(open_.sum()), int(drawn.sum())
-    if n < 2:
+    if n < (2 if n == asked else FEWEST):
         raise Undefined(
             f"{n} of {asked} queries {'has' if n == 1 else 'have'} gold labels for every labelled document that the "
-            "systems show, and this measure needs whole queries: at least 2 (karat plan gold --whole-queries draws "
-            "them); nDCG, P, DCG, RBP, RR and ERR can be corrected from single documents"
+            f"systems show, and this measure needs whole queries: at least {min(FEWEST, max(asked, 2))} (karat plan "
+            "gold --whole-queries draws them); nDCG, P, DCG, RBP, RR and ERR can be corrected from single documents"
         )
     weight = _weight(judged[drawn], gold[drawn])
     error = gold[drawn] - weight * judged[drawn]
@@ -60,22 +66,47 @@ def whole_queries(
         notes.append("the labels do not predict the gold scores: the verdict rests on the gold queries alone")
     if n < 10:
         notes.append(Caution(f"gold labels for {n} queries only: the interval is a guess"))
-    size = len(systems)
-    df = np.full((size, size), n - 1.0)
+    unseen, contradicting = _unseen(judged, gold[drawn], judged[drawn]), _contradicting(judged[drawn], gold[drawn])
+    if n == asked or contradicting >= CONTRADICTING:
+        unseen = np.zeros_like(unseen)
+    elif unseen.any():
+        notes.append(
+            f"gold labels contradict the judge in {contradicting} of {n} queries: the interval allows for one more"
+        )
+    size, chance = len(systems), (1 / n - 1 / asked) * (asked / queries) ** 2
+    fitted = weight > 0 and n < asked
+    df = np.full((size, size), n - (2.0 if fitted else 1.0))
     estimate = Estimate.of_values("ppi", systems, values, df=df, n_gold=n_gold, notes=tuple(notes))
-    drawing = np.atleast_2d(np.cov(error, rowvar=False)) * (1 / n - 1 / asked) * (asked / queries) ** 2
+    drawing = np.atleast_2d(np.cov(error, rowvar=False)) * chance
+    # The judge's weight was fitted on the same few queries (Cochran's 1 + 1/(n - 3), and a degree of freedom).
+    widened = drawing * ((n - 1) / (n - 3) if fitted else 1.0) + unseen * chance
     if fixed:
-        # The judge's weight was fitted on the same few queries.
         known = np.full((size, size), n == asked)
-        return replace(estimate, covariance=drawing * _ratio(n), df=df - 1, values=None, known=known)
+        return replace(estimate, covariance=widened, values=None, known=known)
+    spread = estimate.covariance - drawing
     if asked == queries:
         spread = np.atleast_2d(np.cov(gold[drawn], rowvar=False)) / queries
-        return replace(estimate, covariance=spread + drawing)
-    return estimate
+    # Tests on the values would not know what was not seen.
+    return replace(estimate, covariance=spread + widened, values=None if unseen.any() else values)
 
 
-def _ratio(n: int) -> float:
-    return (n - 1) / (n - 2) if n > 2 else np.nan
+def _contradicting(judged: Floats, gold: Floats) -> int:
+    """In how many gold queries the systems differ otherwise than the judge has it."""
+    error = gold - judged
+    return int(((np.ptp(error, axis=1) if error.shape[1] > 1 else np.abs(error[:, 0])) > 1e-9).sum())
+
+
+def _unseen(*scores: Floats) -> Floats:
+    """What a query like none of the gold ones could add to the variance: as large a difference as was seen anywhere.
+
+    By the rule of succession there is one such query in n + 2, n the number of gold queries (the last scores).
+    """
+    size, n = scores[0].shape[1], len(scores[-1])
+    if size == 1:
+        largest = max(float(np.abs(each).max()) for each in scores)
+        return np.array([[largest**2 / (n + 2)]])
+    largest = max(float(np.ptp(each, axis=1).max()) for each in scores)
+    return np.eye(size) * largest**2 / (2 * (n + 2))
 
 
 def _weight(judged: Floats, gold: Floats) -> float:

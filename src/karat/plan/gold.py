@@ -15,6 +15,7 @@ from karat.estimate.gold_pool import pool_for, stand_in
 from karat.estimate.gold_sample import Gold
 from karat.estimate.pool import Pool, shown
 from karat.estimate.ppi import out_of_reach
+from karat.estimate.whole_queries import FEWEST as FEWEST_QUERIES
 from karat.labels import split_gold
 from karat.measures import Measure, Profile, as_measures, is_linear, nDCG, profile_named
 from karat.plan.gold_plan import GoldPlan as GoldPlan
@@ -164,10 +165,11 @@ def plan_gold_queries(
         docs = docs.join(scorer.topics.judged.select("query", "doc"), on=["query", "doc"], how="semi")
     each = docs.height / len(queries)
     chosen = min(int(n / each + 1e-9), len(queries))
-    if chosen < 2:
+    fewest = min(FEWEST_QUERIES, len(queries))
+    if chosen < fewest:
         raise Undefined(
-            f"{n} gold labels are less than two queries need (about {each:.0f} documents each): ask for "
-            f"{2 * each:.0f} or more"
+            f"{n} gold labels are less than {fewest} queries need (about {each:.0f} documents each): ask for "
+            f"{fewest * each:.0f} or more"
         )
     taken = np.random.default_rng(seed).choice(len(queries), chosen, replace=False)
     names = [queries[place] for place in sorted(taken)]

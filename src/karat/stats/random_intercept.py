@@ -79,7 +79,8 @@ def random_intercept(code: Ints, x: Floats, group: Ints, grades: Floats) -> Rand
     steps, features = len(grades) - 1, x.shape[1]
     if steps < 1 or not len(code):
         return RandomIntercept(grades, np.zeros(steps), np.zeros(features), 0.0)
-    likelihood = _Likelihood(code, x, group, steps)
+    order = np.argsort(group, kind="stable")
+    likelihood = _Likelihood(code[order], x[order], group[order], steps)
     share = (np.cumsum(np.bincount(code, minlength=steps + 1))[:-1] + 0.5) / (len(code) + 1.0)
     logit = np.log(share / (1 - share))
     start = np.concatenate([logit[:1], np.log(np.maximum(np.diff(logit), 0.05)), np.zeros(features), [-1.0]])
@@ -96,13 +97,14 @@ class _Likelihood:
 
     code: Ints
     x: Floats
-    group: Ints
+    group: Ints  # rows of a group stand together
     steps: int
 
     @cached_property
-    def groups(self) -> tuple[Ints, int]:
-        names, number = np.unique(self.group, return_inverse=True)
-        return number.astype(np.int64), len(names)
+    def groups(self) -> tuple[Ints, Ints]:
+        """The number of each row's group, and each group's first row."""
+        _, first, number = np.unique(self.group, return_index=True, return_inverse=True)
+        return number.astype(np.int64), first.astype(np.int64)
 
     def split(self, parameters: Floats) -> tuple[Floats, Floats, float]:
         """The cuts, which rise whatever the parameters are, the slopes, and the standard deviation."""
@@ -110,24 +112,25 @@ class _Likelihood:
         return cuts, parameters[self.steps : -1], float(np.exp(parameters[-1]))
 
     def loss(self, parameters: Floats) -> tuple[float, Floats]:
-        from scipy.special import expit, log_expit
-
         cuts, slopes, sigma = self.split(parameters)
-        number, groups = self.groups
+        number, first = self.groups
         ends = np.concatenate([[-1e3], cuts, [1e3]])
         score = (self.x @ slopes)[:, None] + sigma * GRID
-        low, high = ends[self.code][:, None] - score, ends[self.code + 1][:, None] - score
-        shrink = np.exp(low - high)
-        # log(F(high) - F(low)), written so that no two near numbers are subtracted.
-        value = log_expit(high) + log_expit(-low) + np.log1p(-shrink)
-        log = np.tile(LOG_PRIOR, (groups, 1))
-        np.add.at(log, number, value)
+        below, above = ends[self.code], ends[self.code + 1]
+        low, high = below[:, None] - score, above[:, None] - score
+        shrink = np.exp(below - above)
+        # log(F(high) - F(low)) = log F(high) + log F(-low) + log(1 - shrink): no two near numbers are subtracted.
+        at_low, at_high = np.exp(-np.abs(low)), np.exp(-np.abs(high))
+        value = np.minimum(high, 0.0) + np.minimum(-low, 0.0) - np.log((1.0 + at_low) * (1.0 + at_high))
+        value += np.log1p(-shrink)[:, None]
+        log = LOG_PRIOR + np.add.reduceat(value, first, axis=0)
         most = log.max(axis=1, keepdims=True)
         likely = np.exp(log - most)
         whole = likely.sum(axis=1, keepdims=True)
         weight = (likely / whole)[number]
-        rest = shrink / (1 - shrink)
-        by_high, by_low = weight * (expit(-high) + rest), weight * (-expit(low) - rest)
+        rest = (shrink / (1 - shrink))[:, None]
+        by_high = weight * (np.where(high > 0, at_high, 1.0) / (1.0 + at_high) + rest)
+        by_low = -weight * (np.where(low < 0, at_low, 1.0) / (1.0 + at_low) + rest)
         each_high, each_low = by_high.sum(axis=1), by_low.sum(axis=1)
         at_cut = (
             np.bincount(self.code, each_high, self.steps + 1)[:-1]
