@@ -168,3 +168,13 @@ def test_a_further_column_sharpens_the_verdict_and_a_missing_one_is_named() -> N
     assert more["high"] - more["low"] < 0.6 * (alone["high"] - alone["low"])
     with pytest.raises(kt.BadInput, match='column "nosuch"'):
         kt.compare(helpful, study.runs(), gold=gold, calibrate=["nosuch"])
+
+
+@pytest.mark.parametrize("measure", ["nDCG@10", "RR@10", "DCG@10"])
+def test_figures_do_not_depend_on_which_system_is_named_first(measure: str) -> None:
+    study = graded_pair(30, judge="by query", seed=4)
+    a, b = study.runs()
+    gold = gold_for_ndcg(study, 80, 1)
+    one, other = (difference(kt.compare(study.judgments(), runs, measure, gold=gold)) for runs in ([a, b], [b, a]))
+    assert one["difference"] == pytest.approx(-other["difference"], rel=1e-9)
+    assert one["low"] == pytest.approx(-other["high"], rel=1e-9)

@@ -33,9 +33,17 @@ def test_a_scale_that_begins_higher_is_refused() -> None:
         split_gold(labels(GRADES), labels([grade + 1 for grade in GRADES]))
 
 
+def test_a_scale_that_goes_more_than_twice_as_far_up_is_refused() -> None:
+    """Gold labels in per cent beside grades of 0 to 3: a difference of 15 in DCG would be told as if it were one."""
+    said = r"scale \(0 to 99\), found only 0 to 3, also of 60 documents.*--map 33=1,66=2,99=3"
+    with pytest.raises(BadInput, match=said):
+        split_gold(labels(GRADES), labels([33 * grade for grade in GRADES]))
+
+
 @pytest.mark.parametrize(
     "gold",
     [
+        [2 * grade for grade in GRADES],  # twice as far: may be a judge who is shy of high grades
         [min(grade, 2) for grade in GRADES],  # nobody reaches the top: a judge may be too kind
         [0] * 80,  # nothing relevant was drawn
         YES_OR_NO[:30],  # 14 documents with a higher grade: too few to be sure

@@ -158,11 +158,11 @@ def compare(
         more = replace(more, moved=shown)
     ruled = every if fail_if_worse is not None or fail_unless_better is not None else [found]
     unclear = [one for one in ruled if one.verdict == "cannot say"]
-    why = next((said for one in ruled if (said := gate(one, fail_if_worse, fail_unless_better))), "")
-    why = "" if unclear else why
+    told = [] if unclear else [said for one in ruled if (said := gate(one, fail_if_worse, fail_unless_better))]
+    failed = [said for said in told if said.startswith("failed")]
     document = (
         found.to_dict()
-        | {"failed": why or None}
+        | {"failed": failed[0] if failed else None}
         | more.to_dict()
         | ({"by_query": found.by_query.to_dicts()} if by_query else {})
     )
@@ -173,8 +173,8 @@ def compare(
         if by:
             tell_notes([f"no verdict by {', '.join(by)}: there is none over all queries"])
         sys.exit(1)
-    if why:
-        tell_notes([why])
+    tell_notes(failed[:1] or told)
+    if failed:
         sys.exit(3)
 
 

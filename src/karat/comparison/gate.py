@@ -9,14 +9,14 @@ from karat.errors import BadInput
 
 
 def gate(found: Comparison, if_worse: float | None = None, unless_better: float | None = None) -> str:
-    """Why the second system does not pass, in a line; empty where it does, or nothing was asked.
+    """Whether the second system passes, and why, in a line that begins with passed or failed; empty without a rule.
 
     >>> import karat as kt
     >>> labels = {f"q{i}": {"good": 1, "bad": 0} for i in range(20)}
     >>> a = {f"q{i}": {"good": 1.0, "bad": 2.0} if i % 4 else {"good": 2.0, "bad": 1.0} for i in range(20)}
     >>> b = {f"q{i}": {"good": 2.0, "bad": 1.0} for i in range(20)}
     >>> gate(kt.compare(labels, {"a": a, "b": b}, "P@1"), if_worse=0.01)
-    ''
+    'passed: b is not shown worse than a by P@1 by more than 0.01 (+0.7500, interval +0.5421 to +0.9579)'
     >>> gate(kt.compare(labels, {"b": b, "a": a}, "P@1"), if_worse=0.01)
     'failed: a is worse than b by P@1 by more than 0.01 (-0.7500, interval -0.9579 to -0.5421)'
 
@@ -28,17 +28,21 @@ def gate(found: Comparison, if_worse: float | None = None, unless_better: float 
     check_rule(len(found.systems), if_worse, unless_better)
     a, b = found.systems
     if not found.pairs.height:  # the same lists: neither better nor worse
-        return "" if unless_better is None else f"failed: {b} is not shown better than {a}: {found.reason}"
+        what = "passed" if unless_better is None else "failed"
+        return f"{what}: {b} is not shown {'worse' if unless_better is None else 'better'} than {a}: {found.reason}"
     row = found.pairs.row(0, named=True)
     low, high = row["low"], row["high"]
     if math.isnan(low):  # nothing is left to chance, or every query says the same
         low = high = row["difference"]
     ends = f"{row['difference']:+z.4f}, interval {low:+z.4f} to {high:+z.4f}"
+    of = f"than {a} by {found.measure} by more than"
     if if_worse is not None and high < -if_worse:
-        return f"failed: {b} is worse than {a} by {found.measure} by more than {if_worse:g} ({ends})"
-    if unless_better is not None and not low > unless_better:
-        return f"failed: {b} is not shown better than {a} by {found.measure} by more than {unless_better:g} ({ends})"
-    return ""
+        return f"failed: {b} is worse {of} {if_worse:g} ({ends})"
+    if unless_better is None:
+        return f"passed: {b} is not shown worse {of} {if_worse:g} ({ends})"
+    if not low > unless_better:
+        return f"failed: {b} is not shown better {of} {unless_better:g} ({ends})"
+    return f"passed: {b} is better {of} {unless_better:g} ({ends})"
 
 
 def check_rule(systems: int, *margins: float | None) -> None:

@@ -37,7 +37,7 @@ def moved(
     (1.0, ['good', 'bad'])
 
     Each has the query, its text if known, both scores by the labels, the difference, and its documents: where each
-    system ranks them (none below `depth`), the label, and the gold label, `truth`, if there is one.
+    system ranks them (none below `depth`), the label, and the label in `gold`, if there is one.
     """
     if len(found.systems) != 2:
         raise BadInput.at("queries that moved", expected="two systems", found=str(len(found.systems)))
@@ -52,7 +52,7 @@ def moved(
     docs = _documents(together(several(runs)), found.systems, chosen["query"].to_list(), depth)
     docs = _labelled(docs, labels, "label")
     if gold is not None:
-        docs = _labelled(docs, gold, "truth")
+        docs = _labelled(docs, gold, "gold")
     texts = (
         {}
         if queries is None or "text" not in queries.frame.columns

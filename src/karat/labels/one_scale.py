@@ -12,12 +12,14 @@ ENOUGH = 10
 #: On so many documents one side gives grades that the other never gives, and it is no chance: a judge of whose high
 #: grades one in seven is right would be borne out at least once in 95 of 100 such files.
 SURE = 20
+#: A grade so many times the highest of the other side is on another scale.
+FAR = 2
 #: Grades in an example.
 MOST_SHOWN = 4
 
 
 def refuse_other_scale(labels: Judgments, gold: Judgments) -> None:
-    """Refuse gold labels of yes or no beside judges' grades, the reverse, and scales one of which begins higher.
+    """Refuse gold labels of yes or no beside judges' grades, the reverse, and scales that begin or end elsewhere.
 
     >>> grades = Judgments.of({"q": {f"d{n}": n % 4 for n in range(60)}})
     >>> yes_or_no = Judgments.of({"q": {f"d{n}": n % 4 // 2 for n in range(60)}})
@@ -25,8 +27,9 @@ def refuse_other_scale(labels: Judgments, gold: Judgments) -> None:
     Traceback (most recent call last):
     karat.errors.BadInput: the gold labels: expected labels on the judges' scale (0 to 3), found only 0 and 1, also ...
 
-    Gold labels that merely lack the highest grade are none of that: a judge may be too kind, and a grade rare. Nor is
-    anything refused where the scale is known (study.toml, --scale): both were read by it.
+    A scale ends elsewhere where it goes more than twice as far up: 0 to 3 beside 0 to 100. Gold labels that merely lack
+    the highest grade are none of that: a judge may be too kind, and a grade rare. Nor is anything refused where the
+    scale is known (study.toml, --scale): both were read by it.
     """
     if labels.scale is not None or gold.scale is not None:
         return
@@ -39,7 +42,10 @@ def refuse_other_scale(labels: Judgments, gold: Judgments) -> None:
         if above < SURE:
             continue
         yes_or_no = len(values[low]) == 2 < len(values[high]) and values[low][1] - values[low][0] == 1
-        if yes_or_no or _beyond(sides[low], sides[high], pl.col("label") < values[high][0]) >= SURE:
+        begins = _beyond(sides[low], sides[high], pl.col("label") < values[high][0]) >= SURE
+        top = values[low][-1]
+        ends = top > 0 and _beyond(sides[high], sides[low], pl.col("label") > FAR * top) >= SURE
+        if yes_or_no or begins or ends:
             ours, theirs = ("judges' labels", "gold") if low == 0 else ("gold labels", "judges'")
             raise BadInput.at(
                 f"the {ours}",
@@ -74,8 +80,10 @@ def _beyond(side: pl.DataFrame, other: pl.DataFrame, which: pl.Expr) -> int:
 
 
 def _map(values: list[list[float]], low: int) -> str:
-    """The higher grades of one side as the highest of the other, as an example."""
-    top = values[low][-1]
+    """The grades of one side as those of the other, or its higher ones as the highest, as an example."""
+    top, both = values[low][-1], (values[1 - low], values[low])
+    if len(both[0]) == len(both[1]):
+        return ",".join([f"{grade:g}={other:g}" for grade, other in zip(*both, strict=True) if grade != other])
     return ",".join([f"{grade:g}={top:g}" for grade in values[1 - low] if grade > top][:MOST_SHOWN])
 
 

@@ -202,8 +202,8 @@ class Topics:
             counts = np.bincount(self.topic * len(levels) + place, minlength=len(self) * len(levels))
             reached = counts.reshape(len(self), len(levels)).cumsum(axis=1)
             best_at, found = np.append(levels, 0.0), np.zeros(len(self))
-            for rank, weight in enumerate(discount(np.arange(1, cutoff + 1)), start=1):
-                found += best_at[(reached < rank).sum(axis=1)] * weight
+            for above, weight in enumerate(discount(np.arange(1, cutoff + 1))):
+                found += best_at[(reached <= above).sum(axis=1)] * weight
             return found
         best = levels[np.sort(self.topic * len(levels) + place) % max(len(levels), 1)]
         rank = np.arange(len(gain)) - self.start[self.topic] + 1  # the topics stay together in this order
