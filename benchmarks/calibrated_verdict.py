@@ -25,7 +25,6 @@ import numpy as np
 import polars as pl
 
 from karat.errors import Undefined
-from karat.estimate import Scorer
 from karat.estimate.estimate import Estimate
 from karat.estimate.evidence import Evidence
 from karat.estimate.gold_pool import pool_for
@@ -37,6 +36,7 @@ from karat.measures import is_linear, match
 from karat.plan import plan_gold, plan_gold_queries
 from karat.records import Judgments, Runs
 from karat.records.runs import together
+from karat.scoring import Scorer
 from karat.simulate.graded_pair import Erring, GradedPair, graded_pair
 
 MEASURES = ("P@10", "DCG@10", "nDCG@10", "AP@10", "RR@10", "ERR@10")

@@ -23,13 +23,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from karat.estimate import Scorer
 from karat.estimate.evidence import Evidence
 from karat.estimate.gold_sample import Gold
 from karat.estimate.with_gold import with_gold
 from karat.plan import plan_gold, plan_gold_queries
 from karat.records import Judgments, Runs
 from karat.records.runs import together
+from karat.scoring import Scorer
 
 NOISE = 0.6
 MEASURES = ("nDCG@10", "DCG@10")

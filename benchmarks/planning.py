@@ -14,7 +14,7 @@ import polars as pl
 
 import karat as kt
 from karat.comparison.matrix import Matrix
-from karat.estimate import Scorer
+from karat.scoring import Scorer
 from karat.simulate.graded_pair import Erring, GradedPair, graded_pair
 from karat.stats.permutation import max_t
 from karat.stats.power import paired_power

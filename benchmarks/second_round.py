@@ -14,7 +14,6 @@ from collections import defaultdict
 
 import numpy as np
 
-from karat.estimate import Scorer
 from karat.estimate.gold_sample import Gold
 from karat.estimate.pool import Pool
 from karat.estimate.ppi import powered
@@ -22,6 +21,7 @@ from karat.measures import as_measures
 from karat.plan.gold import GoldPlan, plan_gold
 from karat.records import Judgments
 from karat.records.runs import together
+from karat.scoring import Scorer
 from karat.simulate import TwoSystems, two_systems
 from karat.stats.draw import draw, inclusion_probabilities
 

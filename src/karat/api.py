@@ -19,7 +19,6 @@ from karat.errors import KaratError as KaratError
 from karat.errors import MissingExtra as MissingExtra
 from karat.errors import NotConverged as NotConverged
 from karat.errors import Undefined as Undefined
-from karat.estimate import Scores as Scores
 from karat.estimate import score as score
 from karat.estimate.confusion import confusion as confusion
 from karat.estimate.corrected_runs import corrected_runs as corrected_runs
@@ -111,4 +110,5 @@ from karat.records import RunsLike as RunsLike
 from karat.records import Scale as Scale
 from karat.reports import Report as Report
 from karat.reports import report as report
+from karat.scoring import Scores as Scores
 from karat.study import Study as Study

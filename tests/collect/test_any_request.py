@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 from urllib.parse import quote
 
@@ -12,12 +11,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from karat.collect.people import JUDGE, LEAD, cookie_name
+from simulated import studies
 
 #: For each operation; more find more.
-EXAMPLES = int(os.environ.get("KARAT_REQUESTS", "15"))
+EXAMPLES = len(studies(8, 60))
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 
+@pytest.mark.evidence
 def test_no_request_that_can_be_made_up_is_answered_with_a_fault(served_anywhere: Any) -> None:
     served = served_anywhere
     lead = served.lead()

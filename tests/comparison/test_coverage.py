@@ -83,9 +83,9 @@ def test_for_these_queries_only_the_interval_holds_their_own_difference() -> Non
 
 
 def test_files_and_arrays_give_the_same_pool() -> None:
-    from karat.estimate import Scorer
     from karat.estimate.gold_sample import Gold
     from karat.records.runs import together
+    from karat.scoring import Scorer
 
     study = two_systems(30, difference=0.05, seed=4)
     expected = pool_of(study, 100, 7)

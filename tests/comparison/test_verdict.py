@@ -63,10 +63,10 @@ def test_the_prediction_powered_score_by_hand() -> None:
         "B": {q: {"x": 2.0, "b": 1.0} for q in labels},
     }
     gold = gold_of([("q1", "b", 0, 0.5), ("q2", "a", 1, 0.5)])
-    from karat.estimate import Scorer
     from karat.estimate.gold_sample import Gold
     from karat.estimate.pool import Pool
     from karat.estimate.ppi import powered
+    from karat.scoring import Scorer
 
     scorer = Scorer(kt.Judgments.of(labels), ["P@2"], draws=0)
     lists = kt.Runs.of(runs)

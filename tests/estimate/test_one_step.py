@@ -9,13 +9,13 @@ import polars as pl
 import pytest
 
 import karat as kt
-from karat.estimate import Scorer
 from karat.estimate.evidence import Evidence
 from karat.estimate.gold_sample import Gold
 from karat.estimate.one_step import Drawn
 from karat.measures import parse_measure
 from karat.plan import plan_gold
 from karat.records.runs import together
+from karat.scoring import Scorer
 from karat.simulate.graded_pair import GradedPair, graded_pair
 from karat.stats.draw import draw, inclusion_probabilities
 from simulated import about, studies

@@ -11,14 +11,14 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import karat as kt
-from karat import context, judges, plan, validity
+from karat import comparison, context, judges, plan, validity
 from labels.world import CHANGES, CLOCKS, World, iso, timed, world
 
 Found = list[pl.DataFrame]
 Analysis = Callable[[kt.Judgments, World], Any]
 
 #: Columns that depend on how a sample is drawn, or that say how a figure was made.
-DRAWN = ("_low", "_high", "low", "high", "_self", "iterations")
+DRAWN = ("_low", "_high", "low", "high", "_self", "iterations", "bootstrap_error")
 
 
 #: Two judges side by side, for whom the figures are the same either way.
@@ -35,6 +35,30 @@ def _crowd(labels: kt.Judgments) -> kt.Judgments:
 
 def _lists(labels: kt.Judgments, w: World) -> kt.Runs:
     return kt.Runs.of(w.runs)
+
+
+def _two(w: World) -> kt.Runs:
+    """The lists of the first two systems."""
+    return kt.Runs.of(w.runs.filter(pl.col("system").is_in(["ant", "bee"])))
+
+
+def _halves(w: World) -> pl.DataFrame:
+    """Queries in two groups by when they come, whatever their names."""
+    queries = w.runs["query"].unique(maintain_order=True)
+    return pl.DataFrame({"query": queries, "group": ["early" if n < 7 else "late" for n in range(len(queries))]})
+
+
+def _models(labels: kt.Judgments) -> kt.Judgments:
+    """The labels with the staff taken for language models."""
+    group = pl.when(pl.col("group").str.starts_with("staff")).then(pl.lit("llm")).otherwise("group")
+    return kt.Judgments(labels.frame.with_columns(group=group), (), labels.scale)
+
+
+def _sheets(audit: Any) -> pl.DataFrame:
+    """The figures of all models, but for those that are about repeats or altered documents, or of drawn folds."""
+    frames = [sheet.frame.with_columns(pl.lit(sheet.judge).alias("judge")) for sheet in audit.sheets]
+    figures = pl.concat(frames).filter(~pl.col("part").is_in(["again", "canaries", "worth"]))
+    return figures.with_columns(pl.col("of").str.replace("crowd-too", "crowd"))
 
 
 #: Every public analysis of labels. What is new joins this list, or is named below with the reason why it does not.
@@ -61,10 +85,17 @@ ANALYSES: dict[str, Analysis] = {
     "validity.robustness": lambda j, w: validity.robustness(_crowd(j)),
     "validity.measure_correlation": lambda j, w: validity.measure_correlation(j, _lists(j, w), ["nDCG@5", "P@3"]),
     "validity.agreement": lambda j, w: validity.agreement(w.preferences, j, _lists(j, w), ["nDCG@5"], draws=0).frame,
-    "consensus": lambda j, w: kt.consensus(j, apart=()),
-    "score": lambda j, w: kt.score(_crowd(j), kt.Runs.of(w.runs), ["nDCG@5", "AP", "P(rel=2)@3"], draws=0).means,
-    "compare": lambda j, w: kt.compare(_crowd(j), kt.Runs.of(w.runs), "P@5").methods,
-    "compare with gold": lambda j, w: kt.compare(
+    "kt.consensus": lambda j, w: kt.consensus(j, apart=()),
+    "kt.score": lambda j, w: kt.score(_crowd(j), kt.Runs.of(w.runs), ["nDCG@5", "AP", "P(rel=2)@3"], draws=0).means,
+    "kt.confusion": lambda j, w: kt.confusion(j),
+    "kt.corrected_runs": lambda j, w: kt.corrected_runs(_crowd(j), _two(w), "P@5", gold=_gold_only(j)),
+    "kt.audit_llm": lambda j, w: _sheets(kt.audit_llm(_models(j), draws=0)),
+    "comparison.compare": lambda j, w: kt.compare(_crowd(j), kt.Runs.of(w.runs), "P@5").methods,
+    "comparison.by_group": lambda j, w: comparison.by_group(kt.compare(_crowd(j), _two(w), "P@5"), _halves(w)),
+    "comparison.moved": lambda j, w: pl.DataFrame(
+        comparison.moved(kt.compare(_crowd(j), _two(w), "nDCG@5"), _crowd(j), _two(w))
+    ).select("query", "difference"),
+    "comparison.compare with gold": lambda j, w: kt.compare(
         _crowd(j), kt.Runs.of(w.runs), "P@5", gold=_gold_only(j)
     ).methods.filter(pl.col("method") == "ppi"),
 }
@@ -115,14 +146,37 @@ NOT_HERE = {
     "plan.plan_power": "takes a spread",
     "plan.select_pairs": "scores as score does",
     "plan.pilot_variance": "takes what compare takes, and is compare's variance",
+    "comparison.by_measure": "takes comparisons",
+    "comparison.compare_scores": "takes scores",
+    "comparison.gate": "takes a comparison",
+    "comparison.groups_of": "takes queries",
+    "comparison.live_verdict": "is about the order in which gold labels came; at the end it is compare's",
+    "kt.context_schemes": "takes no labels",
+    "kt.corrected_difference": "takes printed figures",
+    "kt.corrected_score": "takes printed figures",
+    "kt.parse_measure": "reads a measure's name",
+    "kt.plan_context": "draws tasks",
+    "kt.register_format": "registers a format of one's own",
+    "kt.register_measure": "registers a measure of one's own",
+    "kt.report": "shows what the others found",
+    "kt.udm": "names weights",
+    "kt.write": "writes labels as they are",
+    **{f"kt.{name}": "reads a file" for name in dir(kt) if name.startswith("read_")},
 }
 
 
+def _functions(module: Any) -> dict[str, Any]:
+    found = {name: getattr(module, name) for name in getattr(module, "__all__", dir(module))}
+    return {name: value for name, value in found.items() if inspect.isfunction(value)}
+
+
 def test_every_public_analysis_is_in_the_list_or_says_why_not() -> None:
-    for name, module in (("judges", judges), ("context", context), ("validity", validity), ("plan", plan)):
-        functions = {f"{name}.{n}" for n in module.__all__ if inspect.isfunction(getattr(module, n))}
-        assert functions - {*ANALYSES} - {*NOT_HERE} == set()
-        assert {n for n in (*ANALYSES, *NOT_HERE) if n.startswith(f"{name}.")} - functions == set()
+    modules = {"judges": judges, "context": context, "validity": validity, "plan": plan, "comparison": comparison}
+    public = {f"{name}.{n}": value for name, module in modules.items() for n, value in _functions(module).items()}
+    # What `import karat as kt` offers beside the folders.
+    public |= {f"kt.{name}": value for name, value in _functions(kt).items() if value not in public.values()}
+    assert {*public} - {*ANALYSES} - {*NOT_HERE} == set()
+    assert {name.split(" ")[0] for name in (*ANALYSES, *NOT_HERE)} - {*public} == set()
 
 
 def figures(found: Any, back: dict[str, str]) -> Found:
@@ -171,7 +225,7 @@ def test_no_figure_changes_with_what_it_is_not_about(name: str, change: str) -> 
 
 
 @pytest.mark.parametrize("clock", CLOCKS)
-@pytest.mark.parametrize("name", ["judges.judge_table", "consensus", "judges.agreement", "judges.disagreement"])
+@pytest.mark.parametrize("name", ["judges.judge_table", "kt.consensus", "judges.agreement", "judges.disagreement"])
 def test_no_figure_changes_with_how_times_are_written(name: str, clock: str) -> None:
     shuffled = CHANGES["rows shuffled"](CHANGES["a judge's repeats added"](world()))
     same(before(name), run(name, shuffled, CLOCKS[clock]))
@@ -181,7 +235,7 @@ def test_no_figure_changes_with_how_times_are_written(name: str, clock: str) -> 
 AS_THEY_ARE = [
     name
     for name in ANALYSES
-    if name.startswith(("judges.", "consensus")) and name not in ("judges.disagreement", "judges.disagreement_by")
+    if name.startswith(("judges.", "kt.consensus")) and name not in ("judges.disagreement", "judges.disagreement_by")
 ]
 
 

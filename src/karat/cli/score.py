@@ -17,7 +17,6 @@ from karat.cli.results import print_json
 from karat.cli.runs import read_several
 from karat.cli.tables import print_scores
 from karat.errors import BadInput
-from karat.estimate import Scorer, Scores
 from karat.estimate.gold_sample import Gold
 from karat.estimate.score import with_corrected
 from karat.formats import read_runs, read_subtopics, read_user_weights
@@ -25,6 +24,7 @@ from karat.formats.merge import new_names
 from karat.formats.open_files import File
 from karat.measures import Measure, as_measures, at_level, profile_named
 from karat.records import Scale
+from karat.scoring import Scorer, Scores
 
 #: What is shown when no measure is asked for: what each tool is known for.
 DEFAULTS = {

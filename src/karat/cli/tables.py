@@ -16,9 +16,9 @@ from rich.markup import escape
 from rich.table import Table
 
 from karat.cli.messages import visible
-from karat.estimate import Scores
-from karat.estimate.scores import places_of
 from karat.records.number_format import decimals, figure
+from karat.scoring import Scores
+from karat.scoring.scores import places_of
 
 #: Tables fit a terminal of this width; a wider one is used where there is one.
 WIDTH = 100

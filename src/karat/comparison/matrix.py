@@ -8,9 +8,9 @@ import numpy as np
 import polars as pl
 
 from karat.errors import BadInput
-from karat.estimate import Scorer, Scores
 from karat.records import Runs
 from karat.records.base import count
+from karat.scoring import Scorer, Scores
 from karat.stats.arrays import Floats
 
 

@@ -10,7 +10,6 @@ import polars as pl
 
 from karat.comparison.matrix import Matrix
 from karat.errors import BadInput, NotConverged, Undefined
-from karat.estimate import Scorer
 from karat.estimate.evidence import Evidence, further_columns
 from karat.estimate.gold_sample import Gold
 from karat.estimate.with_gold import WithGold, with_expected_grade, with_gold
@@ -20,6 +19,7 @@ from karat.measures import Measure, Profile, as_measures, profile_named
 from karat.measures.topics import UserWeights
 from karat.records import Judgments, Runs
 from karat.records.runs import together
+from karat.scoring import Scorer
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,9 +11,9 @@ from karat.comparison.matrix import Matrix
 from karat.comparison.methods import method_rows
 from karat.comparison.peeking import Look
 from karat.errors import BadInput
-from karat.estimate import Scores
 from karat.estimate.estimate import Estimate
 from karat.records.base import count
+from karat.scoring import Scores
 
 
 def compare_scores(

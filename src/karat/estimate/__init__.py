@@ -1,7 +1,5 @@
-"""The score, with its error."""
+"""The score corrected: what it would be by gold labels, with its error."""
 
 from karat.estimate.score import score
-from karat.estimate.scores import Scores
-from karat.estimate.scoring import Scorer
 
-__all__ = ["Scorer", "Scores", "score"]
+__all__ = ["score"]

@@ -97,7 +97,7 @@ def confusion(
     judged, inside = split_gold(Judgments.of(labels), None if gold is None else Judgments.of(gold), given_stands=True)
     if inside is None:
         raise BadInput.at("the confusion", expected="gold labels", found="none", remedy="give them with --gold")
-    known, one_each = Gold.of(inside), consensus(judged)
+    known, one_each = Gold.of(inside), consensus(judged, apart=())
     pair = ["query", "doc"]
     both = one_each.frame.select(*pair, "label").join(
         known.frame.select(*pair, gold="label", weight=1 / pl.col("probability").fill_null(1.0)), on=pair

@@ -15,11 +15,8 @@ from karat.estimate.confusion_matrix import FEWEST_GOLD
 from karat.estimate.corrected_result import CorrectedRuns
 from karat.estimate.corrected_samples import of_samples
 from karat.estimate.gold_sample import NO_PROBABILITY, Gold
-from karat.estimate.notes import notes_on
 from karat.estimate.pool import Pool
 from karat.estimate.rates import Rates
-from karat.estimate.scores import FEWEST_DRAWS
-from karat.estimate.scoring import Scorer
 from karat.estimate.two_samples import Sample
 from karat.labels import split_gold
 from karat.labels.one_scale import other_scale
@@ -27,6 +24,9 @@ from karat.measures import Linear, as_measures, is_linear, match
 from karat.records import Judgments, LabelsLike, Runs, RunsLike
 from karat.records.base import count
 from karat.records.runs import several
+from karat.scoring.notes import notes_on
+from karat.scoring.scorer import Scorer
+from karat.scoring.scores import FEWEST_DRAWS
 from karat.stats import Resampling
 from karat.stats.arrays import Floats
 from karat.stats.correction import two_sided

@@ -8,10 +8,10 @@ import numpy as np
 
 from karat.estimate.gold_sample import Gold
 from karat.estimate.pool import Pool
-from karat.estimate.scoring import Scorer
 from karat.measures import DCG, ERR, RBP, RR, Linear, Measure, is_linear, nDCG
 from karat.measures.graded import discount_named
 from karat.records import Runs
+from karat.scoring.scorer import Scorer
 from karat.stats.arrays import Floats
 
 

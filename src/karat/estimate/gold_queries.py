@@ -13,10 +13,10 @@ from karat.estimate.evidence import Evidence
 from karat.estimate.gold_sample import Gold
 from karat.estimate.one_step import Drawn
 from karat.estimate.pool import shown
-from karat.estimate.scoring import Scorer
 from karat.estimate.whole_queries import whole_queries
 from karat.records import Runs
 from karat.records.base import count
+from karat.scoring.scorer import Scorer
 from karat.stats.arrays import Bools, Floats
 
 #: More queries than this share with gold for some documents only: documents were drawn, not queries.

@@ -23,9 +23,9 @@ from karat.estimate.estimate import Estimate
 from karat.estimate.evidence import Evidence
 from karat.estimate.pool import Pool
 from karat.estimate.ppi import check_gold, designed, never_wrong, reaches_all
-from karat.estimate.scoring import Scorer
 from karat.measures import Lists, Measure, Topics, match
 from karat.records import Judgments, Runs
+from karat.scoring.scorer import Scorer
 from karat.stats.arrays import Bools, Floats, Ints
 
 #: Draws of the grades: what chance they leave is small beside what the gold sample leaves.

@@ -13,8 +13,6 @@ from karat.estimate.evidence import Evidence, further_columns
 from karat.estimate.gold_sample import Gold
 from karat.estimate.pool import Pool
 from karat.estimate.ppi import reaches_all
-from karat.estimate.scores import Scores
-from karat.estimate.scoring import Scorer
 from karat.estimate.with_gold import WithGold, with_gold
 from karat.labels import split_gold
 from karat.measures import Judged, Measure, Profile, nDCG
@@ -22,6 +20,8 @@ from karat.measures.topics import UserWeights
 from karat.records import Judgments, LabelsLike, Queries, Runs, RunsLike
 from karat.records.base import count
 from karat.records.runs import several, together
+from karat.scoring.scorer import Scorer
+from karat.scoring.scores import Scores
 
 #: What a corrected score rests on, and why there is none where the value is missing.
 CORRECTED = {

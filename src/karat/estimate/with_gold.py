@@ -20,11 +20,11 @@ from karat.estimate.inversion import independent, inversion
 from karat.estimate.one_step import one_step
 from karat.estimate.pool import Pool
 from karat.estimate.ppi import powered
-from karat.estimate.scoring import Scorer
 from karat.judges.error_model import ErrorModel
 from karat.measures import Linear, Measure, is_linear, nDCG
 from karat.records import Runs
 from karat.records.base import count
+from karat.scoring.scorer import Scorer
 from karat.stats.arrays import Floats
 
 

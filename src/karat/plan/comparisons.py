@@ -8,13 +8,13 @@ import numpy as np
 import polars as pl
 
 from karat.errors import BadInput, Undefined
-from karat.estimate import Scorer
 from karat.labels import consensus, one_subtopic_each
 from karat.labels.selection import NO_SUBTOPIC, subtopics_of
 from karat.measures import P
 from karat.records import Judgments, LabelsLike, Queries, Result, Runs, RunsLike
 from karat.records.base import count
 from karat.records.runs import joined, ranked
+from karat.scoring import Scorer
 from karat.stats.arrays import Ints
 
 

@@ -9,7 +9,6 @@ import numpy as np
 import polars as pl
 
 from karat.errors import BadInput, Undefined
-from karat.estimate import Scorer
 from karat.estimate.evidence import Evidence, further_columns
 from karat.estimate.gold_pool import pool_for, stand_in
 from karat.estimate.gold_sample import Gold
@@ -24,6 +23,7 @@ from karat.plan.sizes import FLOOR, sizes
 from karat.records import Judgments, LabelsLike, Runs, RunsLike
 from karat.records.base import count
 from karat.records.runs import joined
+from karat.scoring import Scorer
 from karat.stats.arrays import Bools, Floats
 from karat.stats.draw import draw
 

@@ -12,11 +12,11 @@ from karat.estimate.evidence import Evidence
 from karat.estimate.one_step import gold_changes
 from karat.estimate.pool import Pool
 from karat.estimate.ppi import check_gold, never_wrong
-from karat.estimate.scoring import Scorer
 from karat.estimate.with_gold import calibrated_gain
 from karat.measures import is_linear
 from karat.plan.sizes import FLOOR, sizes
 from karat.records import Runs
+from karat.scoring.scorer import Scorer
 from karat.stats.arrays import Floats, Ints
 from karat.stats.draw import inclusion_probabilities
 

@@ -9,11 +9,11 @@ import numpy as np
 import polars as pl
 
 from karat.errors import BadInput
-from karat.estimate import Scorer
 from karat.measures import P, parse_measure
 from karat.records import Judgments, LabelsLike, Result, Runs, RunsLike
 from karat.records.base import count
 from karat.records.runs import joined
+from karat.scoring import Scorer
 
 #: The differences that the paper asks for, down to the depth that is shown.
 LEAST = {"StRecall": 0.1, "alpha_nDCG": 0.1}

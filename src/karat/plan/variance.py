@@ -10,7 +10,6 @@ import numpy as np
 
 from karat.comparison.matrix import Matrix
 from karat.errors import BadInput, Undefined
-from karat.estimate import Scorer
 from karat.estimate.evidence import Evidence, further_columns
 from karat.estimate.gold_pool import pool_for
 from karat.estimate.gold_sample import Gold
@@ -22,6 +21,7 @@ from karat.plan.gold_spread import GoldSpread, gold_spread
 from karat.records import Judgments, LabelsLike, Runs, RunsLike
 from karat.records.base import count
 from karat.records.runs import several, together
+from karat.scoring import Scorer
 from karat.stats.arrays import Floats
 from karat.stats.power import sampled_sd
 

@@ -11,10 +11,10 @@ import polars as pl
 from karat.comparison import Comparison
 from karat.comparison.comparison import IN_WORDS
 from karat.errors import Undefined
-from karat.estimate import Scores
 from karat.records.base import count
 from karat.records.number_format import decimals
 from karat.reports.scores import corrected_scores
+from karat.scoring import Scores
 from karat.stats.many import holm
 
 #: What LaTeX would not print as it stands.

@@ -7,7 +7,6 @@ from typing import Any
 import polars as pl
 
 from karat.errors import Undefined
-from karat.estimate import Scores
 from karat.estimate.confusion import Confusion
 from karat.plan.llm_sheet import LLMAudit, LLMSheet
 from karat.plan.llm_words import name as figure_name
@@ -18,6 +17,7 @@ from karat.records.scale import Scale
 from karat.reports import charts
 from karat.reports.figure import Figure
 from karat.reports.section import headline
+from karat.scoring import Scores
 
 #: More rows than these are not drawn.
 MOST_ROWS = 40

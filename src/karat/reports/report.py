@@ -9,7 +9,7 @@ from pathlib import Path
 
 from karat.comparison import Comparison
 from karat.errors import BadInput, KaratError
-from karat.estimate import Scores, score
+from karat.estimate import score
 from karat.judges.llm.asked import known_llms
 from karat.measures import as_measures
 from karat.records import PathLike
@@ -30,6 +30,7 @@ from karat.reports.section import Section
 from karat.reports.users import users_section
 from karat.reports.verdict import comparison, each_measure, verdict_section
 from karat.reports.warnings import warnings_of
+from karat.scoring import Scores
 from karat.study import Study
 
 #: What is scored beside the measure that decides.

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from karat.errors import BadInput, MissingExtra
-from karat.estimate import Scores
 from karat.formats.trec import QRELS, RUN
 from karat.records import Scale
+from karat.scoring import Scores
 from karat.spark.frames import functions, in_words
 from karat.spark.score import score
 

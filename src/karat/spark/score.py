@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from karat.errors import BadInput
-from karat.estimate import Scorer, Scores
-from karat.estimate.scoring import OF_A_SAMPLE
 from karat.measures import Measure, Profile, as_measures, parse_measure, profile_named
 from karat.records import Judgments, Runs, Scale
+from karat.scoring import Scorer, Scores
+from karat.scoring.scorer import OF_A_SAMPLE
 from karat.spark.facts import NOBODY, Facts
 from karat.spark.frames import BUCKET, cogrouped, collected, dealt, default_buckets, functions, in_words, known, quoted
 

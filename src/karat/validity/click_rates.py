@@ -10,12 +10,12 @@ import numpy as np
 import polars as pl
 
 from karat.errors import BadInput, Undefined
-from karat.estimate import Scorer
 from karat.estimate import score as score_runs
 from karat.measures import as_measures, nDCG
 from karat.records import Clicks, Judgments, LabelsLike, Result, Runs, RunsLike
 from karat.records.base import count
 from karat.records.runs import ranked, several
+from karat.scoring import Scorer
 from karat.stats.bootstrap import Resampling
 from karat.stats.rank_correlation import rank_correlations
 from karat.validity.measure_variants import CONTEXTS, NO_CONTEXT, in_contexts

@@ -9,11 +9,11 @@ import numpy.typing as npt
 import polars as pl
 
 from karat.errors import BadInput, Undefined
-from karat.estimate import Scorer
 from karat.measures import Profile, as_measures
 from karat.records import Judgments, LabelsLike, Result, RunsLike
 from karat.records.base import count
 from karat.records.runs import joined
+from karat.scoring import Scorer
 from karat.stats.ap_correlation import tau_ap, tau_ap_b
 from karat.stats.arrays import Floats
 from karat.stats.rank_correlation import kendall

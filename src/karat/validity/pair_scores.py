@@ -9,12 +9,12 @@ import numpy as np
 import polars as pl
 
 from karat.errors import BadInput, Undefined
-from karat.estimate import Scorer
 from karat.labels import one_subtopic_each
 from karat.measures import Judged, Profile, as_measures
 from karat.records import Judgments, LabelsLike, Queries, Result, Runs, RunsLike
 from karat.records.base import count
 from karat.records.runs import joined
+from karat.scoring import Scorer
 from karat.stats.arrays import Bools, Floats, Ints
 from karat.validity.question_unit import SHOWN, too_deep
 

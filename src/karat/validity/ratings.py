@@ -10,10 +10,10 @@ import numpy as np
 import polars as pl
 
 from karat.errors import BadInput, Undefined
-from karat.estimate import Scorer
 from karat.records import Judgments, LabelsLike, Ratings, Result, Runs, SessionLists
 from karat.records.base import count
 from karat.records.number_format import interval_said
+from karat.scoring import Scorer
 from karat.stats.arrays import Floats
 from karat.stats.bootstrap import Resampling
 from karat.stats.rank_correlation import rank_correlations

@@ -14,13 +14,13 @@ import numpy as np
 import polars as pl
 
 from karat.errors import BadInput
-from karat.estimate import Scorer
 from karat.labels import Panel
 from karat.measures import nDCG, parse_measure
 from karat.measures.gains import Gains
 from karat.records import Judgments, LabelsLike, Result, Runs
 from karat.records.base import count
 from karat.records.number_format import p_said
+from karat.scoring import Scorer
 from karat.stats import mean_intervals
 from karat.stats.arrays import Bools, Floats, Ints
 from karat.validity.lambdarank import Pool, library, out_of_fold

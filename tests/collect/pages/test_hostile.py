@@ -92,7 +92,7 @@ def test_a_hostile_document_does_nothing(kind, page, press, serve, canary):
         page.frame_locator("iframe").locator("button").click()
     if kind == "base":
         page.frame_locator("iframe").locator("a").click()
-    page.wait_for_timeout(400)
+    page.wait_for_timeout(250)
     page.wrong[:] = [text for text in page.wrong if "Content Security Policy" not in text]
     assert page.url == f"{study.url}/judge"
     assert not reached

@@ -8,9 +8,6 @@ from dataclasses import replace
 import polars as pl
 
 from karat.errors import BadInput
-from karat.estimate.notes import made_labels, notes_on, on_made_labels
-from karat.estimate.scores import FEWEST_DRAWS, Scores
-from karat.estimate.user_weights import weights_of_users
 from karat.labels import consensus as one_each
 from karat.labels import split_gold
 from karat.labels.consensus import How
@@ -20,6 +17,9 @@ from karat.measures.lists import Lists
 from karat.measures.topics import UserWeights
 from karat.records import Judgments, Queries, Runs
 from karat.records.result import Caution
+from karat.scoring.notes import made_labels, notes_on, on_made_labels
+from karat.scoring.scores import FEWEST_DRAWS, Scores
+from karat.scoring.user_weights import weights_of_users
 from karat.stats import Resampling
 
 #: Labels with a probability are of documents that were drawn: the rest would count as not relevant.

@@ -10,10 +10,10 @@ from typing import Any
 import polars as pl
 
 from karat.errors import BadInput
-from karat.estimate.means import means_over_queries
 from karat.measures import parse_measure
 from karat.records.number_format import decimals
 from karat.records.result import ResultBase, rows_of
+from karat.scoring.means import means_over_queries
 from karat.stats import Resampling
 
 #: The ends of an interval are the outermost draws but a few, so a handful of draws has none.
