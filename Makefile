@@ -40,7 +40,8 @@ $(VENV)/.system: $(VENV)/.dev
 	  echo "Installing$$missing for the tests ..."; \
 	  get="$$as env DEBIAN_FRONTEND=noninteractive apt-get -o Acquire::http::Timeout=30"; \
 	  install="$$get install -y --no-install-recommends"; \
-	  { $$get update && { $$install $$missing || $$install $$(echo $$missing | sed s/-headless-shell//); }; } \
+	  { $$get update && { $$install $$missing || \
+	    for one in $$(echo $$missing | sed s/-headless-shell//); do $$install $$one || failed=1; done; [ -z "$$failed" ]; }; } \
 	    >$(VENV)/system.log 2>&1 || echo "Not installed (see $(VENV)/system.log): some tests may be skipped."; \
 	fi
 	@touch $@

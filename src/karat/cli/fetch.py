@@ -14,7 +14,7 @@ from karat.cli import options
 from karat.cli.messages import tell_notes, visible
 from karat.cli.outputs import keep_inputs
 from karat.cli.progress import waiting
-from karat.errors import BadInput, Undefined
+from karat.errors import BadInput, KaratError, Undefined
 
 if TYPE_CHECKING:
     from karat.engines.engine import Engine
@@ -100,6 +100,10 @@ def fetch(engine: str, queries: str, form: options.Form, **typed: Any) -> None:
                 found = fetch_all(engines, asked, typed["depth"], manners, kept, told)
         except KeyboardInterrupt:
             raise Undefined("stopped; what came is kept, and the same command goes on from there") from None
+        except KaratError:
+            if not len(kept):  # nothing came: nothing is left behind
+                kept.forget()
+            raise
         written = _write(found, out, documents)
         missing = found.failed.height
         if not missing and typed["answers"] is None:
@@ -169,7 +173,9 @@ def _is_folder(out: str) -> bool:
 
 
 def _beside(out: str) -> Path:
-    return Path(out) / "fetch.answers.db" if _is_folder(out) else Path(out).with_suffix(".answers.db")
+    """Where answers are kept: beside the run, or beside the folder of runs, in which all files are runs."""
+    path = Path(out).resolve() if _is_folder(out) else Path(out)
+    return path.with_name(f"{path.name}.answers.db") if _is_folder(out) else path.with_suffix(".answers.db")
 
 
 def _write(found: Fetched, out: str, documents: str | None) -> list[str]:

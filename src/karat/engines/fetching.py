@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from os import PathLike
 from typing import Any, Literal
 
@@ -61,6 +62,9 @@ def fetch(
     it on engines of your own, or with their owners' leave: it asks as fast as `rate` and `concurrency` allow.
     """
     asked = Queries.of(queries)
+    if depth < 1 or concurrency < 1 or attempts < 1 or not timeout > 0 or (rate is not None and not rate > 0):
+        numbers = f"depth {depth}, concurrency {concurrency}, attempts {attempts}, timeout {timeout}, rate {rate}"
+        raise BadInput.at("kt.fetch", expected="numbers above zero", found=numbers)
     if isinstance(engine, str | PathLike) and str(engine).endswith(".toml"):
         given = (template, sql, system or None, headers, request, hits, columns)
         if any(option is not None for option in given):
@@ -71,11 +75,21 @@ def fetch(
     else:
         engines = [engine] if isinstance(engine, Engine) else list(engine)
     manners = Manners(concurrency, rate, attempts, timeout, ca, insecure)
-    kept = KeptAnswers(":memory:" if answers is None else answers)
+
+    def fetched_now() -> Fetched:
+        kept = KeptAnswers(":memory:" if answers is None else answers)
+        try:
+            return fetch_all(engines, asked, depth, manners, kept)
+        finally:
+            kept.close()
+
     try:
-        return fetch_all(engines, asked, depth, manners, kept)
-    finally:
-        kept.close()
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return fetched_now()
+    # A notebook has a loop of its own, in which no other may run: that one waits in a thread.
+    with ThreadPoolExecutor(1) as beside:
+        return beside.submit(fetched_now).result()
 
 
 def fetch_all(

@@ -46,6 +46,9 @@ class KeptAnswers(Kept):
         row = self._connection.execute("select body, at, seconds from fetched where key = ?", (key,)).fetchone()
         return None if row is None else Answer(zlib.decompress(row[0]).decode(), float(row[1]), float(row[2]))
 
+    def __len__(self) -> int:
+        return int(self._connection.execute("select count(*) from fetched").fetchone()[0])
+
     def forget(self, *, lock: bool = True) -> None:
         """Take the file away, and that by which it was held: nothing in it is wanted any more."""
         self.close()
