@@ -68,6 +68,7 @@ Examples:
 @click.option("--key-env", metavar="VARIABLE", help="The variable of the environment that holds the key.")
 @options.answers
 @options.database
+@options.columns
 @options.out
 @options.as_json
 def ask(paths: tuple[str, ...], as_json: bool, **typed: Any) -> None:

@@ -42,7 +42,6 @@ def convert(
     source: str,
     target: str,
     kind: str | None,
-    from_format: str | None,
     to_format: str | None,
     consensus: How | None,
     mapped: str | None,
@@ -53,10 +52,11 @@ def convert(
     The formats are told from the files' endings and first lines, or named. What a format cannot hold is named, not
     dropped in silence. Files may be packed (.gz, .zst); - is standard input or output.
     """
+    from_format = reading.from_format
     what = kind or kind_of(source, from_format)
     records: Records
     if what == "judgments":
-        records = reading.judgments(source, from_format)
+        records = reading.judgments(source)
     else:
         judging = ("scale", "drop_bad_labels", "time_format", "consensus", "mapped")
         options.refuse(*judging, why=f"{source} holds {what}, not judgments")

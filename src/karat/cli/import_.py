@@ -40,6 +40,7 @@ Examples:
 @options.database
 @options.drop_bad_labels
 @options.time_format
+@options.columns
 def import_(
     folder: str,
     source: str,
@@ -71,8 +72,8 @@ def import_(
         if what == "tasks":
             said, notes = _add_tasks(opened, source, group)
         elif what == "judgments":
-            reading = Reading(opened.folder.study.scale, drop_bad_labels, time_format)
-            labels = reading.judgments(source, from_format)
+            reading = Reading(opened.folder.study.scale, drop_bad_labels, time_format, from_format=from_format)
+            labels = reading.judgments(source)
             labels = replace(labels, frame=_with_group(labels.frame, group))
             plan = is_plan(labels)
             said, notes = _add_plan(opened, source, labels) if plan else _add_records(opened, source, labels, "label")

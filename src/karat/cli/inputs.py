@@ -17,17 +17,18 @@ from karat.study.folder_files import files_of
 
 @dataclass(frozen=True)
 class Reading:
-    """How labels are read: what the options --scale, --drop-bad-labels, --time-format and --database say."""
+    """How labels are read: what the options --scale, --drop-bad-labels, --time-format, --from and --database say."""
 
     scale: Scale | str | None = None
     drop_bad_labels: bool = False
     time_format: str | None = None
     database: str | None = None
+    from_format: str | None = None
 
-    def judgments(self, path: str, format: str | None = None) -> Judgments:
+    def judgments(self, path: str) -> Judgments:
         """The judgments in a file."""
-        how = {name: value for name, value in vars(self).items() if name != "database"}
-        return read_judgments(path, format=format, **how)
+        how = {name: value for name, value in vars(self).items() if name not in ("database", "from_format")}
+        return read_judgments(path, format=self.from_format, **how)
 
     def study(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from functools import wraps
 from pkgutil import resolve_name
@@ -109,6 +109,15 @@ time_format = click.option(
 )
 
 
+from_format = click.option(
+    "--from",
+    "--as",
+    "from_format",
+    type=FormatName("karat.formats:FORMATS"),
+    help="The file's format, where name and first line do not tell.",
+)
+
+
 def together(*wanted: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """Options and arguments as one, in this order."""
 
@@ -120,6 +129,39 @@ def together(*wanted: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return decorated
 
 
+def columns(command: Callable[..., Any]) -> Callable[..., Any]:
+    """--columns, which holds for every table that the command reads."""
+
+    @wraps(command)
+    def with_columns(*, columns: str | None, **typed: Any) -> Any:
+        if columns is None:
+            return command(**typed)
+        from karat.formats.said_columns import Columns, said_of_all
+
+        with said_of_all(Columns.of_files(columns, files_among(typed))):
+            return command(**typed)
+
+    option = click.option(
+        "--columns",
+        metavar="COLUMN=HEADER,...",
+        help="Which column is which, as doc=docno,label=rel.",
+    )
+    made: Callable[..., Any] = option(with_columns)
+    return made
+
+
+def files_among(typed: Mapping[str, Any]) -> list[str]:
+    """The files among what was typed, and those in the folders among it."""
+    from pathlib import Path
+
+    from karat.formats.said_columns import tables_in
+
+    words = [value for given in typed.values() for value in (given if isinstance(given, tuple) else (given,))]
+    paths = [word for word in words if isinstance(word, str) and (word == "-" or Path(word).is_file())]
+    folders = [Path(word) for word in words if isinstance(word, str) and word and Path(word).is_dir()]
+    return [*paths, *(file for folder in folders for file in tables_in(folder))]
+
+
 def reads(*wanted: Callable[[Any], Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Options that say how labels are read, which the command gets as one: `reading`, of type `Reading`."""
 
@@ -129,14 +171,14 @@ def reads(*wanted: Callable[[Any], Any]) -> Callable[[Callable[..., Any]], Calla
             how = {field.name: typed.pop(field.name) for field in fields(Reading) if field.name in typed}
             return command(reading=Reading(**how), **typed)
 
-        made: Callable[..., Any] = together(*wanted)(with_reading)
+        made: Callable[..., Any] = together(*wanted, columns)(with_reading)
         return made
 
     return decorated
 
 
 labels = reads(scale, drop_bad_labels, time_format)
-study = reads(database, scale, drop_bad_labels, time_format)
+study = reads(database, scale, drop_bad_labels, time_format, from_format)
 preferences = reads(database, time_format)
 
 consensus = click.option(
@@ -151,12 +193,6 @@ consensus_or_model = click.option(
     default="median",
     type=OneOf("karat.labels.consensus:HOWS", "karat.judges:MODELS"),
     help="How several judges' labels of a document become one.",
-)
-from_format = click.option(
-    "--from",
-    "from_format",
-    type=FormatName("karat.formats:FORMATS"),
-    help="The file's format, where name and first line do not tell.",
 )
 to_format = click.option(
     "--to",

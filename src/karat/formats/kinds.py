@@ -8,6 +8,7 @@ from karat.errors import BadInput
 from karat.formats import read
 from karat.formats.format import format_named, format_of
 from karat.formats.open_files import File
+from karat.formats.said_columns import said_of
 from karat.records import ClickLog, Clicks, Documents, Judgments, Preferences, Queries, Records, Runs
 from karat.records.schema import Schema
 
@@ -33,11 +34,13 @@ def kind_of(path: str, format: str | None = None) -> str:
     """
     file = File(path)
     found_format = format_named(format) if format else format_of(file, Judgments.schema)
-    holds = found_format.holds(file)
+    said = said_of(None)
+    holds = None if said.may_be_in(file) else found_format.holds(file)
     if holds is not None:
         return holds
-    headers = found_format.rows(file, "records")[0].columns
-    kinds = _kinds(headers, file.stem.lower())
+    frame, source = found_format.rows(file, "records")
+    headers = frame.columns
+    kinds = _kinds([*said.shown_in(headers), *source.columns], file.stem.lower())
     if len(kinds) == 1:
         return kinds[0]
     raise BadInput.at(

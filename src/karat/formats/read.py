@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TypeVar
 
 import polars as pl
@@ -10,6 +11,7 @@ import polars as pl
 from karat.errors import BadInput
 from karat.formats.format import FORMATS, Rows, format_named, format_of
 from karat.formats.open_files import File
+from karat.formats.said_columns import ColumnsLike, said_of
 from karat.records import (
     ClickLog,
     Clicks,
@@ -57,23 +59,28 @@ def read_judgments(
     drop_bad_labels: bool = False,
     time_format: str | None = None,
     format: str | None = None,
+    columns: ColumnsLike | None = None,
 ) -> Judgments:
     """Judgments from a file: TREC qrels, CSV, TSV, JSON lines, Parquet, or Quepid's; `-` is standard input.
 
     Labels outside the scale are an error that names the line; `drop_bad_labels` drops them with a note instead. Times
-    are ISO 8601 or numbers that grow, unless `time_format` says how they are written (`%m/%d/%Y %H:%M`).
+    are ISO 8601 or numbers that grow, unless `time_format` says how they are written (`%m/%d/%Y %H:%M`). `columns`
+    says which header is which column where names do not tell, here and in the other readers of tables, as
+    `{"query": "Input.qid", "label": "Answer.rel"}`.
     """
     scale = Scale.parse(scale) if isinstance(scale, str) else scale
-    found = _read(path, Judgments, format, scale, drop_bad_labels)
+    found = _read(path, Judgments, format, columns, scale, drop_bad_labels)
     if isinstance(found, Judgments):
         return found
     frame, source = found
     return Judgments.check(frame, scale=scale, source=source, drop_bad_labels=drop_bad_labels, time_format=time_format)
 
 
-def read_runs(path: PathLike, *, ranks: bool = True, format: str | None = None) -> Runs:
+def read_runs(
+    path: PathLike, *, ranks: bool = True, format: str | None = None, columns: ColumnsLike | None = None
+) -> Runs:
     """Runs from a file: TREC's six columns, CSV, TSV, JSON lines or Parquet; `-` is standard input."""
-    found = _read(path, Runs, format, ranks)
+    found = _read(path, Runs, format, columns, ranks)
     return found if isinstance(found, Runs) else Runs.check(found[0], system=File(str(path)).stem, source=found[1])
 
 
@@ -82,32 +89,33 @@ def read_preferences(
     *,
     time_format: str | None = None,
     format: str | None = None,
+    columns: ColumnsLike | None = None,
 ) -> Preferences:
     """Side-by-side preferences from CSV, TSV, JSON lines or Parquet; times as `read_judgments` takes them."""
-    frame, source = _rows(path, Preferences.schema, format)
+    frame, source = _rows(path, Preferences.schema, format, columns)
     return Preferences.check(frame, source=source, time_format=time_format)
 
 
-def read_clicks(path: PathLike, *, format: str | None = None) -> Clicks | ClickLog:
+def read_clicks(path: PathLike, *, format: str | None = None, columns: ColumnsLike | None = None) -> Clicks | ClickLog:
     """Click counts, or a log with a column `clicked`, from CSV, TSV, JSON lines or Parquet."""
-    frame, source = _rows(path, Clicks.schema, format)
-    log = {"clicked", "click"} & {name.strip().lower() for name in frame.columns}
+    frame, source = _rows(path, Clicks.schema, format, columns)
+    log = {"clicked", "click"} & {name.strip().lower() for name in [*frame.columns, *source.columns]}
     return (ClickLog if log else Clicks).check(frame, source=source)
 
 
-def read_queries(path: PathLike, *, format: str | None = None) -> Queries:
+def read_queries(path: PathLike, *, format: str | None = None, columns: ColumnsLike | None = None) -> Queries:
     """Queries from the Web Track's XML (with subtopics), CSV, TSV, JSON lines or Parquet."""
-    found = _read(path, Queries, format)
+    found = _read(path, Queries, format, columns)
     return found if isinstance(found, Queries) else Queries.check(found[0], source=found[1])
 
 
-def read_subtopics(path: PathLike, *, format: str | None = None) -> Queries:
+def read_subtopics(path: PathLike, *, format: str | None = None, columns: ColumnsLike | None = None) -> Queries:
     """Subtopics with weights: the Web Track's XML, or a table of query, subtopic, weight."""
-    found = _read(path, Queries, format, schema=SUBTOPICS)
+    found = _read(path, Queries, format, columns, schema=SUBTOPICS)
     if isinstance(found, Queries):
         return found
     source = Source(found[1].name)
-    renamed = SUBTOPICS.conform(found[0], source)
+    renamed = SUBTOPICS.conform(found[0], replace(source, columns=found[1].columns))
     return Queries.check(renamed.select("query").unique(maintain_order=True), renamed, source=source)
 
 
@@ -127,40 +135,50 @@ def read_user_weights(path: PathLike) -> Callable[[int, int], dict[float, float]
     return worth
 
 
-def read_documents(path: PathLike, *, format: str | None = None) -> Documents:
+def read_documents(path: PathLike, *, format: str | None = None, columns: ColumnsLike | None = None) -> Documents:
     """Documents from CSV, TSV, JSON lines or Parquet."""
-    frame, source = _rows(path, Documents.schema, format)
+    frame, source = _rows(path, Documents.schema, format, columns)
     return Documents.check(frame, source=source)
 
 
-def read_session_lists(path: PathLike, *, format: str | None = None) -> SessionLists:
+def read_session_lists(
+    path: PathLike, *, format: str | None = None, columns: ColumnsLike | None = None
+) -> SessionLists:
     """The lists that users saw in a session, one row per result, from CSV, TSV, JSON lines or Parquet."""
-    frame, source = _rows(path, SessionLists.schema, format)
+    frame, source = _rows(path, SessionLists.schema, format, columns)
     return SessionLists.check(frame, source=source)
 
 
-def read_ratings(path: PathLike, *, format: str | None = None) -> Ratings:
+def read_ratings(path: PathLike, *, format: str | None = None, columns: ColumnsLike | None = None) -> Ratings:
     """Users' ratings of whole sessions, one row each, from CSV, TSV, JSON lines or Parquet."""
-    frame, source = _rows(path, Ratings.schema, format)
+    frame, source = _rows(path, Ratings.schema, format, columns)
     return Ratings.check(frame, source=source)
 
 
-def read_comments(path: PathLike, *, format: str | None = None) -> pl.DataFrame:
+def read_comments(path: PathLike, *, format: str | None = None, columns: ColumnsLike | None = None) -> pl.DataFrame:
     """Comments with `reason` (or `comment`) and whatever else is known of them, as a table."""
-    frame, _ = _rows(path, COMMENTS, format)
-    return frame.rename(COMMENTS.rename(frame.columns))
+    frame, source = _rows(path, COMMENTS, format, columns)
+    return frame.rename(COMMENTS.rename(frame.columns, source.columns))
 
 
-def _read(path: PathLike, kind: type[R], name: str | None, *given: object, schema: Schema | None = None) -> R | Rows:
+def _read(
+    path: PathLike,
+    kind: type[R],
+    name: str | None,
+    columns: ColumnsLike | None,
+    *given: object,
+    schema: Schema | None = None,
+) -> R | Rows:
     """The records, where the format has a way of its own to read them, or the rows of a table."""
-    file, schema = File(str(path)), schema or kind.schema
+    file, schema, said = File(str(path)), schema or kind.schema, said_of(columns)
     found = format_of(file, schema) if name is None else format_named(name)
-    if kind not in found.records:
-        return found.rows(file, schema.name)
+    if kind not in found.records or said.may_be_in(file):
+        return said.named_in(found.rows(file, schema.name), schema)
     records: R = found.records[kind].read(file, *given)
     return records
 
 
-def _rows(path: PathLike, schema: Schema, name: str | None) -> Rows:
+def _rows(path: PathLike, schema: Schema, name: str | None, columns: ColumnsLike | None) -> Rows:
     file = File(str(path))
-    return (format_of(file, schema) if name is None else format_named(name)).rows(file, schema.name)
+    found = format_of(file, schema) if name is None else format_named(name)
+    return said_of(columns).named_in(found.rows(file, schema.name), schema)

@@ -8,6 +8,7 @@ import polars as pl
 
 from karat.formats.format import FORMATS, format_ending
 from karat.formats.open_files import File
+from karat.formats.said_columns import said_of
 from karat.records import Column, Schema, Source, names
 
 #: The ids of tasks; the ids of rows (`_id`, `id`) are no documents here.
@@ -48,4 +49,5 @@ def read_tasks(path: str) -> TaskTable:
     """A table of tasks; names as in judgments and preferences. What a task needs is for its kind to say (`store`)."""
     file = File(path)
     frame, source = (format_ending(file.ending) or FORMATS["csv"]).rows(file, "tasks")
-    return TaskTable(frame.rename(IDS.rename(frame.columns)), source)
+    frame, source = said_of(None).named_in((frame, source), IDS)
+    return TaskTable(frame.rename(IDS.rename(frame.columns, source.columns)), source)

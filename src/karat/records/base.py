@@ -39,7 +39,8 @@ class Records:
     @classmethod
     def check(cls, frame: pl.DataFrame, *, source: Source | None = None) -> Self:
         """The records in a frame; `BadInput` names the first row that breaks a rule."""
-        source, notes = source or Source(f"the {cls.schema.name}"), list[str]()
+        source = source or Source(f"the {cls.schema.name}")
+        notes = [*source.notes]
         frame = cls.schema.conform(frame, source, notes=notes)
         cls._refuse(frame, source)
         return cls(frame, tuple(notes))

@@ -99,7 +99,8 @@ class Judgments(Records):
         written that are not ISO 8601. Labels of one document without a judge are different people's, unless the
         format has one label for a document (`one_each`): then a second one is an error if it differs.
         """
-        source, notes = source or Source("the judgments"), list[str]()
+        source = source or Source("the judgments")
+        notes = [*source.notes]
         spelled = cls.schema.spelled(frame.columns, source.columns)
         frame = cls.schema.named(frame, source, _is_run(frame, source), notes)
         if "label" in frame.columns:

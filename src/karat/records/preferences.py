@@ -52,7 +52,8 @@ class Preferences(Records):
 
         `time_format` says how times are written that are not ISO 8601.
         """
-        source, notes = source or Source("the preferences"), list[str]()
+        source = source or Source("the preferences")
+        notes = [*source.notes]
         frame = cls.schema.conform(frame, source, notes=notes, time_format=time_format)
         source.refuse(
             frame["left"] == frame["right"],

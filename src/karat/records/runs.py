@@ -66,7 +66,8 @@ class Runs(Records):
     @classmethod
     def check(cls, frame: pl.DataFrame, *, system: str = "run", source: Source | None = None) -> Runs:
         """Runs from a frame; `BadInput` names the first row that breaks a rule."""
-        source, notes = source or Source("the run"), list[str]()
+        source = source or Source("the run")
+        notes = [*source.notes]
         headers, spelled = frame.columns, cls.schema.spelled(frame.columns, source.columns)
         hint = _are_labels(headers)
         if {name.strip().lower().replace("_", "-") for name in headers} == BEIR and not source.columns:

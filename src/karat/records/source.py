@@ -30,6 +30,8 @@ class Source:
     separator: str = ","
     #: Which header the user says is which known column, where names alone do not tell.
     columns: Mapping[str, str] = field(default_factory=dict)
+    #: What reading left aside, in words.
+    notes: tuple[str, ...] = ()
 
     @property
     def is_file(self) -> bool:

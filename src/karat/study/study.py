@@ -21,6 +21,7 @@ from karat.formats import (
 )
 from karat.formats.merge import groups_together, unique_system_names
 from karat.formats.open_files import File
+from karat.formats.said_columns import Columns, ColumnsLike, said_of_all, tables_in
 from karat.formats.study_folder import StudyFolder, read_study
 from karat.labels import GOLD, select, split_gold
 from karat.records import ClickLog, Clicks, Documents, Judgments, PathLike, Preferences, Queries, Runs, Scale
@@ -30,8 +31,9 @@ from karat.study.folder_files import DESIGN, TRUTH, files_of, not_read, only_fil
 from karat.study.from_database import Collected, collected
 from karat.study.truth import Truth
 
-#: What a study may hold beside its labels and gold labels.
+#: What a study may hold beside its labels and gold labels, and all of it.
 BESIDE = ("runs", "queries", "documents", "preferences", "clicks")
+FILED = ("labels", "gold", *BESIDE)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -77,6 +79,8 @@ class Study:
         scale: Scale | str | None = None,
         drop_bad_labels: bool = False,
         time_format: str | None = None,
+        from_format: str | None = None,
+        columns: ColumnsLike | None = None,
         only: Collection[str] = BESIDE,
     ) -> Study:
         """All that a study's folder holds; a file that is named stands for the folder's own.
@@ -84,8 +88,15 @@ class Study:
         The folder may have judgments*, gold.*, runs/*, queries.*, subtopics.*, documents.*, preferences.*, clicks.*,
         study.toml and, of a simulated study, truth.json. What karat serve collected in its karat.db, or in the
         `database` named, is used where there are no files of it. Of what stands beside the labels, `only` these
-        kinds are read.
+        kinds are read. `from_format` is that of the labels; `columns` says which header of the tables is which column,
+        where names do not tell.
         """
+        if columns is not None:
+            given = {name: value for name, value in locals().items() if name not in ("cls", "columns", "folder")}
+            tables = [path for name in FILED for path in _paths(() if given[name] is None else given[name])]
+            tables += [] if folder is None else tables_in(Path(folder))
+            with said_of_all(Columns.of_files(columns, tables)):
+                return cls.load(folder, **given)
         unknown = [kind for kind in only if kind not in BESIDE]
         if unknown:
             raise BadInput.at("only", expected=f"some of {', '.join(BESIDE)}", found=", ".join(unknown))
@@ -99,11 +110,13 @@ class Study:
         held = _held(served, place, database, [kind for kind, files in asked.items() if files])
         scale = scale if scale is not None or served is None else served.scale
 
-        def read(path: str) -> Judgments:
-            found = read_judgments(path, scale=scale, drop_bad_labels=drop_bad_labels, time_format=time_format)
+        def read(path: str, format: str | None = None) -> Judgments:
+            found = read_judgments(
+                path, scale=scale, drop_bad_labels=drop_bad_labels, time_format=time_format, format=format
+            )
             return found if served is None else replace(found, rules=served.rules)
 
-        judged, trusted, files, notes = _judged(place, _paths(labels), gold, held, read)
+        judged, trusted, files, notes = _judged(place, _paths(labels), gold, held, read, from_format)
         named = {"queries": queries, "documents": documents, "preferences": preferences, "clicks": clicks}
         paths = {
             what: None if what not in only else only_file(place, what) if path is None else str(path)
@@ -196,11 +209,18 @@ class Study:
 
 
 def _judged(
-    place: Path | None, named: list[str], named_gold: PathLike | None, held: Collected, read: Callable[[str], Judgments]
+    place: Path | None,
+    named: list[str],
+    named_gold: PathLike | None,
+    held: Collected,
+    read: Callable[..., Judgments],
+    format: str | None,
 ) -> tuple[Judgments | None, Judgments | None, dict[str, str], tuple[str, ...]]:
     """The labels of a study, gold apart, the files that they stand in, and what to say of it."""
     paths = named or files_of(place, "labels")
-    each = [read(path) for path in paths]
+    if format is not None and not paths:
+        raise BadInput.at("--from", expected="a file of labels", found="none")
+    each = [read(path, format) for path in paths]
     labels = groups_together(each, paths) if each else _judgments(held, "labels")
     gold_path = only_file(place, "gold") if named_gold is None else str(named_gold)
     gold = _judgments(held, "gold") if gold_path is None else read(gold_path)

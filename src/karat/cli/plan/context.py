@@ -43,6 +43,7 @@ Examples:
 )
 @options.out
 @options.seed
+@options.columns
 @options.form
 def context(
     runs: tuple[str, ...],

@@ -97,6 +97,7 @@ def _of_coded(result: Result, title: str) -> None:
     options.folds,
     options.out,
     options.resampling,
+    options.columns,
     examples="""karat validate reasons preferences.csv
 karat validate reasons preferences.csv --coded coded.csv --out suggested.csv""",
     show=_of_coded,
@@ -122,7 +123,7 @@ def reasons(users: str, coded: str | None, out: str | None, **asked: Any) -> Tab
     return found
 
 
-@part(click.argument("coded"), options.resampling, examples="karat validate coders coded.csv")
+@part(click.argument("coded"), options.resampling, options.columns, examples="karat validate coders coded.csv")
 def coders(coded: str, **chance: Any) -> Tables:
     """Whether people who code comments agree, class by class."""
     return {"Coders": validity.coder_agreement(read_comments(coded), **chance)}

@@ -1,0 +1,103 @@
+"""Columns that a user names: in Python for one table, in commands for all that are read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+from tests.commands import karat
+
+import karat as kt
+from karat.study import Study
+
+RESULTS = "HITId,WorkerId,Input.qid,Input.docid,Answer.rel\nh1,w1,q1,d1,2\nh2,w2,q1,d2,0\nh3,w1,q2,d3,1\n"
+SAID = "query=Input.qid,doc=Input.docid,label=Answer.rel,judge=WorkerId"
+
+
+def saved(folder: Path, text: str, name: str = "results.csv") -> str:
+    (folder / name).write_text(text)
+    return str(folder / name)
+
+
+def test_a_header_is_what_the_user_says(tmp_path: Path) -> None:
+    path = saved(tmp_path, RESULTS)
+    columns = dict(part.split("=") for part in SAID.split(","))
+    for said in (SAID, columns):
+        labels = kt.read_judgments(path, columns=said)
+        assert labels.frame.select("query", "doc", "label", "judge").rows()[0] == ("q1", "d1", 2.0, "w1")
+
+
+def test_what_is_said_stands_above_all_names(tmp_path: Path) -> None:
+    path = saved(tmp_path, "qid,query,docno,label,mine\n1,words,d,0,3\n")
+    labels = kt.read_judgments(path, columns="query=query,label=mine")
+    assert labels.frame.select("query", "doc", "label").rows() == [("words", "d", 3.0)]
+    assert kt.Judgments.of(labels.frame).frame.equals(labels.frame), "checked again, it stays so"
+    assert not any("counts as" in note for note in labels.notes)
+
+
+def test_a_text_may_be_the_id_as_well(tmp_path: Path) -> None:
+    queries = kt.read_queries(saved(tmp_path, "number,words\n1,horse hooves\n"), columns="query=words,text=words")
+    assert queries.frame.select("query", "text").rows() == [("horse hooves", "horse hooves")]
+
+
+@pytest.mark.parametrize("name", ["x.parquet", "x.jsonl", "x.tsv", "x.txt"])
+def test_every_table_takes_them(tmp_path: Path, name: str) -> None:
+    frame = pl.DataFrame({"topic no": ["q"], "hit": ["d"], "value": [0.5]})
+    if name.endswith("parquet"):
+        frame.write_parquet(tmp_path / name)
+    elif name.endswith("jsonl"):
+        frame.write_ndjson(tmp_path / name)
+    else:
+        frame.write_csv(tmp_path / name, separator="\t")
+    runs = kt.read_runs(tmp_path / name, columns={"query": "topic no", "doc": "hit", "score": "value"})
+    assert runs.frame.select("query", "doc", "score").rows() == [("q", "d", 0.5)]
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ("query=Input.q", "expected the column Input.q, for query, found HITId, WorkerId, Input.qid"),
+        ("lable=Answer.rel", "expected columns of judgments (query, doc, label"),
+        ("query=HITId,query=Input.qid", "expected each column once, found query=HITId and query=Input.qid"),
+        ("query", 'expected COLUMN=HEADER,..., as query=Input.qid,doc=Input.docid, found "query"'),
+    ],
+)
+def test_what_cannot_be_is_refused_in_words(tmp_path: Path, said: str, words: str) -> None:
+    with pytest.raises(kt.BadInput) as error:
+        kt.read_judgments(saved(tmp_path, RESULTS), columns=said)
+    assert words in str(error.value)
+
+
+def test_in_a_command_they_hold_for_every_table_that_has_the_header(tmp_path: Path) -> None:
+    labels = saved(tmp_path, RESULTS)
+    run = saved(tmp_path, "topic,hit,value\nq1,d2,2\nq1,d1,1\nq2,d3,1\n", "mine.csv")
+    plain = saved(tmp_path, "q1 Q0 d1 1 2 a\nq2 Q0 d3 1 2 a\n", "a.run")
+    said = f"{SAID},doc=hit,score=value".replace("doc=Input.docid,", "")
+    done = karat("score", labels, run, plain, "-m", "RR", "--draws", "0", "--tsv", "--columns", said)
+    assert done.returncode == 2, "the labels have no other document's id"
+    renamed = saved(tmp_path, RESULTS.replace("Input.docid", "hit"), "renamed.csv")
+    done = karat("score", renamed, run, plain, "-m", "RR", "--draws", "0", "--tsv", "--columns", said)
+    assert done.returncode == 0, done.stderr
+    values = {line.split("\t")[0]: line.split("\t")[3] for line in done.stdout.splitlines()}
+    assert values == {"system": "value", "a": "1.0", "mine": "0.75"}, "d1 stands second in mine"
+
+
+@pytest.mark.parametrize("command", [["convert", "-", "--to", "trec"], ["judges"], ["disagree"]])
+def test_commands_say_what_is_not_there(tmp_path: Path, command: list[str]) -> None:
+    path = saved(tmp_path, RESULTS)
+    done = karat(command[0], path, *command[1:], "--columns", SAID + "2")
+    assert done.returncode == 2
+    assert "--columns: expected a table with the column WorkerId2, for judge, found" in done.stderr
+    done = karat(command[0], path, *command[1:], "--columns", SAID + ",dok=HITId")
+    assert "--columns: expected columns that karat knows (query, doc, label" in done.stderr
+
+
+def test_a_study_takes_them_for_all_its_files(tmp_path: Path) -> None:
+    saved(tmp_path, RESULTS, "judgments.csv")
+    saved(tmp_path, "q1 Q0 d1 1 2 a\nq2 Q0 d3 1 2 a\n", "a.run")
+    study = Study.load(tmp_path, columns=SAID)
+    assert study.judged.frame["judge"].to_list() == ["w1", "w2", "w1"]
+    assert study.systems == ["a"]
+    with pytest.raises(kt.BadInput, match="expected a table with the column X, for label"):
+        Study.load(tmp_path, columns="label=X")
