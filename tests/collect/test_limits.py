@@ -54,3 +54,10 @@ def test_many_places_together_are_slowed_down_for_one_name(served: Any) -> None:
 )
 def test_the_place_of_an_address(address: str, place: str) -> None:
     assert place_of(address) == place
+
+
+def test_names_without_end_are_not_kept() -> None:
+    limiter = Limiter(tries=1, clock=lambda: 0.0)
+    limiter.failed("a" * 900_000)
+    assert limiter.wait("a" * 900_000) == 60.0
+    assert max(len(name) for name in limiter._failed) == 200

@@ -163,5 +163,13 @@ def test_the_lead_sees_which_platform_id_was_given_which_code(served_with_platfo
     assert browser.get("/api/export/people.csv").status_code in (401, 403)
 
 
+def test_a_platforms_frame_shows_judges_their_pages_and_nobody_the_leads(served_with_platform: Any) -> None:
+    browser = served_with_platform.client()
+    framed = browser.get("/preview").headers["content-security-policy"]
+    assert "frame-ancestors https://*.mturk.com" in framed
+    for page in ("/lead", "/signin"):
+        assert browser.get(page).headers["content-security-policy"].endswith("frame-ancestors 'none'")
+
+
 def test_a_study_that_is_not_on_a_platform_lets_nobody_in_from_there(served: Any) -> None:
     assert served.client().get("/enter?PROLIFIC_PID=p").headers["location"] == "/message?about=closed"

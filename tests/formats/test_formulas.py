@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 import karat as kt
 
 #: Outer blanks of a cell are nothing to the reader, but for those before what could be a formula.
-AWKWARD = st.text(alphabet="=+-@'\" \t\r\n,;a1.e", min_size=1, max_size=6).filter(
-    lambda text: text.rstrip(" \t") == text and (text.lstrip(" ") == text or re.match(r"[ ']*[=+\-@\t\r\n]", text))
+SIGNS = r"=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20"
+AWKWARD = st.text(alphabet="=+-@\uff1d\uff0b\uff0d\uff20'\" \t\r\n,;a1.e", min_size=1, max_size=6).filter(
+    lambda text: text.rstrip(" \t") == text and (text.lstrip(" ") == text or re.match(f"[ ']*[{SIGNS}]", text))
 )
-RUNS = re.compile(r"\s*[=+\-@\t\r\n]")
+RUNS = re.compile(rf"\s*[{SIGNS}]")
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?")
 every = settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
@@ -107,3 +108,13 @@ def test_the_numbers_behind_a_figure_are_guarded() -> None:
 
     figure = Figure("x", "t", "s", {}, pl.DataFrame({"system": ["=1+1", "b"], "value": [-0.5, 1.0]}))
     assert figure.csv().splitlines()[1:] == ["'=1+1,-0.500000", "b,1.000000"]
+
+
+def test_a_spreadsheet_that_parts_cells_at_semicolons_sees_no_formula(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    said = 'fine;=cmd|"/c calc"!A1;\'=b; @c'
+    kt.write(kt.Judgments.of([{"query": "q", "doc": "d", "label": 1, "comment": said}]), str(path))
+    with path.open(newline="", encoding="utf-8") as stream:
+        rows = csv.reader(stream, delimiter=";")
+        assert not [cell for row in rows for cell in row if RUNS.match(cell)]
+    assert kt.read_judgments(str(path)).frame["comment"].item() == said

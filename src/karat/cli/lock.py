@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
@@ -45,9 +46,13 @@ def _held(lock: Path, told: str, refusal: Callable[[str], BadInput]) -> Iterator
     except ImportError:  # no such holds on this system
         yield
         return
+    if lock.is_symlink():
+        # A folder of somebody else may have a link of that name, to a file that is not ours to empty.
+        raise BadInput.at(str(lock), expected="a file of karat's own", found="a link", remedy="remove it")
     with ExitStack() as held:
         try:
-            file = held.enter_context(lock.open("a+", encoding="utf-8"))
+            opened = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+            file = held.enter_context(os.fdopen(opened, "r+", encoding="utf-8"))
         except OSError:  # a folder that cannot be written is said in better words when the database is opened
             yield
             return

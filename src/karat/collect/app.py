@@ -121,10 +121,11 @@ class Guard:
         forms = "'self' https://www.mturk.com https://workersandbox.mturk.com" if mturk else "'self'"
         policy = (
             "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
-            f"font-src 'self'; frame-src 'self'; base-uri 'none'; form-action {forms}; frame-ancestors {outer}"
+            f"font-src 'self'; frame-src 'self'; base-uri 'none'; form-action {forms}; frame-ancestors "
         )
+        #: Judges of a platform see their pages in its frame; the lead's are in nobody's.
+        self.policies = {True: f"{policy}'none'".encode(), False: f"{policy}{outer}".encode()}
         self.headers = {
-            b"content-security-policy": policy.encode(),
             b"referrer-policy": b"same-origin",
             b"x-content-type-options": b"nosniff",
             b"cross-origin-opener-policy": b"same-origin",
@@ -151,6 +152,7 @@ class Guard:
                 given = {name.lower() for name, _ in message["headers"]}
                 # Scripts import one another: after an update none of them may be an old one.
                 more = self.headers | {b"cache-control": b"no-store" if fresh else b"no-cache"}
+                more[b"content-security-policy"] = self.policies[scope["path"].startswith(("/lead", "/signin"))]
                 added = [(name, value) for name, value in more.items() if name not in given]
                 message["headers"] = [*message["headers"], *added]
             await send(message)

@@ -9,6 +9,9 @@ from collections import defaultdict, deque
 from collections.abc import Callable
 from typing import Any
 
+#: Names are made up by whoever tries: more of one is not kept.
+LONGEST_NAME = 200
+
 
 def place_of(address: str) -> str:
     """The place that an address belongs to: one of IPv4 alone, of IPv6 its network, in which addresses are free.
@@ -42,12 +45,14 @@ class Limiter:
 
     def wait(self, name: str) -> float:
         """How many seconds to wait before the next try; 0 when it may be made now."""
+        name = name[:LONGEST_NAME]
         with self._lock:
             times = self._recent(name)
             return times[0] + self.seconds - self._clock() if len(times) >= self.tries else 0.0
 
     def failed(self, name: str) -> None:
         """Note a wrong try."""
+        name = name[:LONGEST_NAME]
         with self._lock:
             if len(self._failed) > 10_000:  # names are made up more quickly than they are forgotten
                 for known in list(self._failed):

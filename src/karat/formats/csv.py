@@ -15,9 +15,10 @@ from karat.records import Source
 from karat.records.schema import Schema
 
 #: A spreadsheet takes a cell that starts so for a formula; with one more quote before it, it stays a text. Texts that
-#: have quotes already get one more, too, so that reading can take one away from every text that starts so.
-FORMULA = r"^[ ']*[=+\-@\t\r\n]"
-GUARDED = r"^'[ ']*[=+\-@\t\r\n]"
+#: have quotes already get one more, too, so that reading can take one away from every text that starts so. Some
+#: spreadsheets take full-width signs for the ordinary ones, and those of some countries begin a cell after every `;`.
+STARTS = r"[ ']*[=+\-@\t\r\n\uFF1D\uFF0B\uFF0D\uFF20]"
+FORMULA, GUARDED = rf"(^|;)({STARTS})", rf"(^|;)'({STARTS})"
 NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 
 #: From here on, not every whole number is one of those that a column of numbers holds.
@@ -119,15 +120,15 @@ def _guarded(texts: pl.Series) -> pl.Series:
     if not formula.any():
         return texts
     formula &= ~texts.str.contains(NUMBER)
-    return pl.select(pl.when(formula).then("'" + texts).otherwise(texts).alias(texts.name)).to_series()
+    safe = texts.str.replace_all(FORMULA, "${1}'${2}")
+    return pl.select(pl.when(formula).then(safe).otherwise(texts).alias(texts.name)).to_series()
 
 
 def _unguarded(texts: pl.Series) -> pl.Series:
     # Nearly all columns have no such cell, and are spared the slower look.
-    if not texts.str.starts_with("'").any():
+    if not texts.str.contains("'", literal=True).any():
         return texts
-    guarded = texts.str.contains(GUARDED)
-    return pl.select(pl.when(guarded).then(texts.str.slice(1)).otherwise(texts).alias(texts.name)).to_series()
+    return texts.str.replace_all(GUARDED, "${1}${2}")
 
 
 def refuse_empty(file: File) -> None:

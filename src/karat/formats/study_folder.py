@@ -61,6 +61,18 @@ KNOWN: dict[str, dict[str, tuple[type, ...]]] = {
 }
 
 
+def within(folder: Path, file: Path) -> Path:
+    """A file of the folder; one that a link or `..` leads to elsewhere is refused.
+
+    What stands in a study is shown to judges, and the folder may be a stranger's.
+    """
+    if not file.resolve().is_relative_to(folder.resolve()):
+        raise BadInput.at(
+            str(file), expected="a file in the study's folder", found="one elsewhere", remedy="copy it there"
+        )
+    return file
+
+
 @dataclass(frozen=True)
 class StudyFolder:
     """A study and the files beside it."""
@@ -76,7 +88,8 @@ class StudyFolder:
 
     def file(self, what: str) -> Path | None:
         """The file that holds queries, documents, tasks, ..., if there is one."""
-        return next((self.path / name for name in FILES[what] if (self.path / name).is_file()), None)
+        found = next((self.path / name for name in FILES[what] if (self.path / name).is_file()), None)
+        return None if found is None else within(self.path, found)
 
     @cached_property
     def queries(self) -> Queries | None:
@@ -97,7 +110,8 @@ class StudyFolder:
     def runs(self) -> list[Runs]:
         """The runs in the folder `runs`."""
         folder = self.path / "runs"
-        return [read_runs(str(path)) for path in sorted(folder.glob("*")) if path.is_file()] if folder.is_dir() else []
+        files = [within(self.path, path) for path in sorted(folder.glob("*")) if path.is_file()]
+        return [read_runs(str(path)) for path in files]
 
     def tasks(self) -> TaskTable | None:
         """The tasks of the folder's task file; without one, the top of all runs, each document once."""
@@ -180,7 +194,7 @@ def _study(said: dict[str, Any], file: str, folder: Path) -> StudyDesign:
         raise BadInput.at(file, expected=f"a platform group of {', '.join(groups)}", found=f'"{platform.group}"')
     guidelines = said.get("guidelines", "")
     if guidelines.endswith((".md", ".txt")) and (folder / guidelines).is_file():
-        guidelines = (folder / guidelines).read_text(encoding="utf-8")
+        guidelines = within(folder, folder / guidelines).read_text(encoding="utf-8")
     rules = Rules(
         **{name: value for name, value in overlap.items() if name != "third_when_apart_by"},
         apart=float(overlap.get("third_when_apart_by", 1.0)),

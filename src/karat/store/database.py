@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import random
 import re
 import threading
@@ -137,6 +139,10 @@ def _engine(url: str) -> Engine:
         return create_engine(parsed, pool_size=20, max_overflow=20, pool_pre_ping=True, hide_parameters=True)
     memory = parsed.database in (None, "", ":memory:")
     more: dict[str, Any] = {"poolclass": StaticPool} if memory else {"pool_size": 20, "max_overflow": 40}
+    if not memory:
+        # What judges said, and who they are, is for the owner alone; SQLite's files beside it follow suit.
+        with contextlib.suppress(OSError):  # a place that cannot be written is told in better words on opening
+            os.close(os.open(str(parsed.database), os.O_CREAT | os.O_RDWR, 0o600))
     patient = {"check_same_thread": False, "timeout": PATIENCE}
     # What is stored (answers, hashes of passwords) has no place in an error's text.
     engine = create_engine(parsed, connect_args=patient, hide_parameters=True, **more)
