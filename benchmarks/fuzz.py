@@ -5,8 +5,9 @@
 
 Each input is a sample of `fuzz_inputs.py` with one to four things wrong, and goes to a reader or command drawn for it.
 Right is an answer, or an error in words with exit code 1 or 2. A fault is anything else: a traceback, a crash of the
-process, an escape sequence in what is printed, more than 10 seconds, or more than 2 GB. Workers are processes of their
-own, so that a crash or a hang ends one of them only; the limit on unpacked bytes is 50 MB here (KARAT_MAX_BYTES).
+process, an escape sequence in what is printed, more than 10 seconds of the processor, or more than 2 GB. Workers are
+processes of their own, so that a crash or a hang ends one of them only; the limit on unpacked bytes is 50 MB here
+(KARAT_MAX_BYTES).
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import os
 import random
 import resource
 import select
+import signal
 import subprocess
 import sys
 import tempfile
@@ -158,10 +160,12 @@ def worker(seed: int, first: int, last: int) -> None:
     """Run inputs, a line before and after each: the parent sees by it which one hung or crashed."""
     os.environ["KARAT_MAX_BYTES"] = str(UNPACKED)
     said = os.fdopen(os.dup(1), "w")
+    signal.signal(signal.SIGPROF, signal.SIG_DFL)  # ends the process, whatever library it hangs in
     with tempfile.TemporaryDirectory() as place:
         prepare(Path(place))
         for number in range(first, last):
             print("start", number, file=said, flush=True)
+            signal.setitimer(signal.ITIMER_PROF, LONGEST)
             try:
                 told = run_case(seed, number, Path(place))
                 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
@@ -183,15 +187,15 @@ def results(seed: int, first: int, last: int) -> Iterator[tuple[int, str, float]
         number, begun, ended = first, time.monotonic(), False
         first = min(last, first + 2000)
         while not ended:
-            ready, _, _ = select.select([process.stdout], [], [], 3 * LONGEST)
+            ready, _, _ = select.select([process.stdout], [], [], 30 * LONGEST)
             line = process.stdout.readline() if ready else ""
             if line.startswith("start"):
                 number, begun = int(line.split()[1]), time.monotonic()
                 continue
             spent, ended = time.monotonic() - begun, not line.startswith(("fine", "fault"))
             if line:
-                yield number, line.strip() if spent < LONGEST else f"hang {spent:.0f} s: {line.strip()}", spent
-            elif process.poll() is None and not ready:
+                yield number, line.strip(), spent
+            elif not ready or process.wait() == -signal.SIGPROF:
                 yield number, "hang", spent
             elif process.wait():
                 yield number, f"crash, exit {process.returncode}", spent

@@ -145,6 +145,15 @@ def test_a_split_by_what_no_query_has_is_refused(study: Path, queries: str | Non
     assert (done.returncode, "the split: expected difference or zero or a column" in done.stderr) == (2, True)
 
 
+def test_a_split_by_a_kind_that_some_queries_lack_leaves_them_out(study: Path) -> None:
+    (study / "preferences.csv").write_text("query,left,right,choice\nq1,a,b,left\nq2,b,a,right\nq1,b,a,equal\n")
+    (study / "queries.csv").write_text("query,kind\nq1,known\nq2,\n")
+    words = ["validate", "agreement", "preferences.csv", "qrels.txt", "a.run", "b.run", "-m", "P@2", "--split", "kind"]
+    done = karat(*(str(study / word) if "." in word else word for word in words), "--queries", f"{study}/queries.csv")
+    assert done.returncode == 0, done.stderr
+    assert "kind known" in done.stdout
+
+
 def test_reasons_with_a_first_line_only_are_told(tmp_path: Path) -> None:
     (tmp_path / "reasons.csv").write_text("reason,codes,coder\n")
     done = karat("validate", "reasons", str(tmp_path / "reasons.csv"))

@@ -192,7 +192,8 @@ def split_pairs(compared: PairScores, split: str, measure: int, queries: Queries
         zero_b = np.abs(compared.score_b[:, measure]) <= ROUNDING
         return {"one scores 0": zero_a ^ zero_b, "both score above 0": ~zero_a & ~zero_b}
     values = _column(compared, split, queries)
-    return {f"{split} {value}": (values == value).to_numpy() for value in values.drop_nulls().unique().sort()}
+    parts = values.drop_nulls().unique().sort()
+    return {f"{split} {value}": (values == value).fill_null(False).to_numpy() for value in parts}
 
 
 def _column(compared: PairScores, name: str, queries: Queries | None) -> pl.Series:
