@@ -41,9 +41,23 @@ LONGEST, MOST_MEMORY, UNPACKED = 10.0, 2 << 30, 50_000_000
 READERS: dict[str, tuple[Callable[[str], object], tuple[str, ...]]] = {
     "read_judgments": (
         kt.read_judgments,
-        ("labels.", "qrels.txt", "gold.csv", "book.json", "basic.csv", "judges.csv", "umbrela.jsonl"),
+        (
+            "labels.",
+            "qrels.txt",
+            "gold.csv",
+            "book.json",
+            "basic.csv",
+            "judges.csv",
+            "umbrela.jsonl",
+            "nested.json",
+            "opensearch.json",
+            "request.json",
+            "case.json",
+            "snapshot.csv",
+            "judgements",
+        ),
     ),
-    "read_runs": (kt.read_runs, ("a.run", "run.")),
+    "read_runs": (kt.read_runs, ("a.run", "run.", "nested.json", "evaluated.jsonl", "response.json", "snapshot.csv")),
     "read_preferences": (kt.read_preferences, ("preferences.",)),
     "read_clicks": (kt.read_clicks, ("clicks.csv", "log.csv")),
     "read_queries": (kt.read_queries, ("queries.csv", "topics.xml")),
@@ -56,11 +70,16 @@ READERS: dict[str, tuple[Callable[[str], object], tuple[str, ...]]] = {
 #: The commands, in a folder with all samples; X is the spoilt one of those named after the colon.
 COMMANDS = """
 convert X out.csv : labels. qrels.txt book.json basic.csv judges.csv umbrela.jsonl run. a.run
+convert X out.csv : nested.json opensearch.json evaluated.jsonl request.json response.json
+convert X out.csv : case.json snapshot.csv judgements
 convert X out.csv : preferences. clicks.csv queries.csv topics.xml documents.
 convert X out.txt : qrels.txt book.json basic.csv run.
 convert X out.jsonl : labels. log.csv topics.xml run.
 convert X out.parquet : labels. documents.
 convert X out.json : labels. qrels.txt
+convert X out.json --to ranx : qrels.txt a.run nested.json
+convert X out.json --to opensearch : qrels.txt opensearch.json
+convert X out.json --to rank-eval : qrels.txt request.json
 convert X out.csv --consensus --map 2=1 : labels.
 score X a.run b.run : labels. qrels.txt book.json umbrela.jsonl
 score qrels.txt X --by-query : a.run run.

@@ -141,6 +141,27 @@ SAMPLES: dict[str, bytes] = {
             for who in ("ann", "bob")
         ],
     ),
+    "nested.json": json.dumps({q: {d: n + 0.5 for n, d in enumerate(DOCS)} for q in QUERIES}).encode(),
+    "opensearch.json": json.dumps(
+        {"name": "l", "judgmentRatings": [{"query": q, "ratings": [{"docId": "d1", "rating": "2.0"}]} for q in QUERIES]}
+    ).encode(),
+    "evaluated.jsonl": _lines(
+        [{"searchText": q, "searchConfigurationId": "a", "documentIds": [*DOCS], "metrics": []} for q in QUERIES]
+    ),
+    "request.json": json.dumps(
+        {"requests": [{"id": q, "ratings": [{"_index": "i", "_id": "d1", "rating": 1}]} for q in QUERIES]}
+    ).encode(),
+    "response.json": json.dumps(
+        {"metric_score": 0.5, "details": {q: {"hits": [{"hit": {"_id": d}} for d in DOCS]} for q in QUERIES}}
+    ).encode(),
+    "case.json": json.dumps(
+        {"case_name": "c", "queries": [{"query_text": q, "ratings": dict.fromkeys(DOCS, 1)} for q in QUERIES]}
+    ).encode(),
+    "snapshot.csv": _csv(
+        "Snapshot Name,Snapshot Time,Case ID,Query Text,Doc ID,Doc Position,Rating",
+        [f"s,2024,7,{q},{d},{n % 5 + 1},1" for n, (q, d) in enumerate(_PAIRS)],
+    ),
+    "judgements.jsonl": _lines([{"scenario_id": q, "doc_id": d, "rating": 1, "@meta": {}} for q, d in _PAIRS]),
     "confusion.csv": b"grade,0,1,2,3\n0,8,2,0,0\n1,1,7,1,1\n2,0,1,8,1\n3,0,0,2,8\n",
     "weights.csv": _csv("at_least,of,level,weight", [f"1,3,{n},{n / 3:.2f}" for n in range(4)]),
     "tasks.csv": _csv("query,doc,labels,probability", [f"{q},{d},2,0.5" for q, d in _PAIRS[:8]]),

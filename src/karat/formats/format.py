@@ -50,9 +50,13 @@ class Format:
     #: Whether a file that should hold such records looks as if it was in this format.
     sniff: Callable[[File, Schema], bool] = lambda file, schema: False
     records: Mapping[type[Records], Narrow] = field(default_factory=dict)
+    #: Whether `sniff` goes by names that are this format's alone: a file that two such formats know is refused.
+    exact: bool = False
     #: The kind of records that a file holds, where its columns do not say.
     holds: Callable[[File], str | None] = lambda file: None
     only: str = ""
+    #: What begins so is no file, but what the format finds by this name.
+    prefix: str = ""
 
     @property
     def promised_by(self) -> tuple[str, ...]:
@@ -69,7 +73,9 @@ class Format:
         if self.read is None:
             name = self.name.upper()
             raise BadInput.at(file.name, expected=what, found=name, remedy=f"only {self.only} are read from {name}")
-        return self.read(file)
+        frame, source = self.read(file)
+        # A column without a name is what a spreadsheet leaves at the side; no command can ask for it.
+        return (frame.rename({"": "unnamed"}) if "" in frame.columns else frame), source
 
 
 #: The formats by the names that `--from` and `--to` take.
@@ -86,10 +92,21 @@ def add_format(format: Format, owner: str) -> None:
 def format_of(file: File, schema: Schema) -> Format:
     """The format of a file that should hold these records: by its ending and first bytes, the newest format first."""
     known = list(FORMATS.own.values())
-    promised = [one for one in known if file.ending in one.promised_by]
-    for one in reversed(promised or known):
-        if one.sniff(file, schema):
+    for one in known:
+        if one.prefix and file.path.startswith(one.prefix):
             return one
+    promised = [one for one in known if file.ending in one.promised_by]
+    fitting = [one for one in reversed(promised or known) if one.sniff(file, schema)]
+    exact = [one for one in fitting if one.exact]
+    if len(exact) > 1:
+        raise BadInput.at(
+            file.name,
+            expected="a file in one format",
+            found=f"names that {' and '.join(sorted(one.name for one in exact))} use",
+            remedy="say which it is with --from (format= in Python)",
+        )
+    if fitting:
+        return (exact or fitting)[0]
     return promised[0] if promised else FORMATS["trec"]
 
 

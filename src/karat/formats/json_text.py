@@ -46,6 +46,43 @@ def load_json(file: File) -> Any:
     return found
 
 
+def load_objects(file: File, expected: str) -> list[dict[str, Any]]:
+    """The objects of a file: one document, a list of them, one in each line, or those in an answer of a search engine.
+
+    Elasticsearch and OpenSearch answer with `{"hits": {"hits": [{"_source": ...}]}}`; what counts is in `_source`.
+    """
+    start = file.content.lstrip()[: 1 << 20]
+    first, _, rest = start.partition(b"\n")
+    if rest.strip() and isinstance(_parsed(first), dict):
+        lines = file.content.split(b"\n")
+        check_lines(file, file.content, lines)
+        found: Any = []
+        for number, line in enumerate(lines, 1):
+            if line.strip():
+                row = _of_line(line, f"{file.name} line {number}")
+                found.append(row)
+    else:
+        found = load_json(file)
+    if isinstance(found, dict) and isinstance(found.get("hits"), dict):
+        found = found["hits"].get("hits")
+    found = objects(found if isinstance(found, list) else [found], file, expected)
+    return objects([one.get("_source", one) for one in found], file, expected)
+
+
+def _of_line(line: bytes, place: str) -> Any:
+    from karat.formats.parse_errors import blame_document
+
+    try:
+        text = line.decode()
+        return json.loads(text, object_pairs_hook=_once, parse_constant=_no_number, parse_float=_finite)
+    except _Wrong as wrong:
+        raise BadInput.at(place, expected=wrong.expected, found=wrong.found) from None
+    except json.JSONDecodeError as error:
+        raise blame_document(place, error, text) from None
+    except ValueError:
+        raise BadInput.at(place, expected="a JSON object in UTF-8", found="a line that is none") from None
+
+
 def check_lines(file: File, data: bytes, lines: Sequence[bytes]) -> None:
     """Refuse what a reader of JSON lines would die of, or take in silence; wrong JSON is for the reader to find."""
     # Flat objects have a bracket in a line: only where there are more are the lines looked at, one by one.

@@ -1,4 +1,4 @@
-"""Opening files: plain, gzip or zstd, by name or `-` for standard input, told apart by their first bytes."""
+"""Opening files: plain, gzip, zstd or lz4, by name or `-` for standard input, told apart by their first bytes."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from functools import cache, cached_property
 from glob import escape
 from pathlib import Path
 
-from karat.errors import BadInput
+from karat.errors import BadInput, MissingExtra
 from karat.formats.put_in_place import put_in_place
-from karat.formats.unpacking import GZIP, ZSTD, head_of, read_stream, unpacked
+from karat.formats.unpacking import PACKED, head_of, read_stream, unpacked
 
-PACKED = (".gz", ".zst")
+#: Endings of packed files, before which the ending stands that tells the format.
+ENDINGS = (".gz", ".zst", ".lz4")
 NEWLINE = b"\n"
 BOM = b"\xef\xbb\xbf"
 #: As many bytes as are looked at to tell formats apart.
@@ -26,6 +27,8 @@ STRANGE = {
     b"\xff\xfe": "text in UTF-16; convert it with iconv -f utf-16 -t utf-8",
     b"\xfe\xff": "text in UTF-16; convert it with iconv -f utf-16 -t utf-8",
 }
+#: What begins so is no file, but the name of something that a format finds by it.
+NO_FILES = ("ir_datasets:",)
 #: Files of bytes, in which a carriage return is no end of a line.
 BINARY = (b"PAR1",)
 
@@ -64,18 +67,18 @@ class File:
     def ending(self) -> str:
         """The ending that tells the format, in lower case: `.csv` for `labels.csv.gz`."""
         suffixes = [s.lower() for s in Path(self.path).suffixes]
-        return next((s for s in reversed(suffixes) if s not in PACKED), "")
+        return next((s for s in reversed(suffixes) if s not in ENDINGS), "")
 
     @cached_property
     def head(self) -> bytes:
         """The first bytes, unpacked and without a byte order mark, to tell formats apart."""
         raw = self._raw_head
-        return (head_of(raw, HEAD) if raw.startswith((GZIP, ZSTD)) else raw).removeprefix(BOM)
+        return (head_of(raw, HEAD) if raw.startswith(PACKED) else raw).removeprefix(BOM)
 
     @cached_property
     def on_disk(self) -> bool:
         """Whether the file can be read where it lies: plain, and without anything that is to be seen to first."""
-        return self._is_regular and not self._raw_head.startswith((GZIP, ZSTD, BOM, *STRANGE)) and not self._returns
+        return self._is_regular and not self._raw_head.startswith((*PACKED, BOM, *STRANGE)) and not self._returns
 
     @cached_property
     def content(self) -> bytes:
@@ -94,6 +97,8 @@ class File:
 
     def check(self) -> None:
         """Raise the error that helps when there is no such file, or none that can be read."""
+        if self.path.startswith(NO_FILES):
+            return
         for magic, what in STRANGE.items():
             if self._raw_head.startswith(magic):
                 raise BadInput.at(self.name, expected="text, .gz or .zst", found=what)
@@ -148,7 +153,7 @@ def not_utf8(name: str, data: bytes, error: UnicodeDecodeError) -> BadInput:
 
 
 def write_bytes(path: str, data: bytes) -> None:
-    """Write a file, packed when its name ends in .gz or .zst; `-` is standard output."""
+    """Write a file, packed when its name ends in .gz, .zst or .lz4; `-` is standard output."""
     if path.endswith(".gz"):
         import gzip
 
@@ -157,6 +162,12 @@ def write_bytes(path: str, data: bytes) -> None:
         import zstandard
 
         data = zstandard.ZstdCompressor().compress(data)
+    elif path.endswith(".lz4"):
+        try:
+            import lz4.frame
+        except ImportError:
+            raise MissingExtra.named("lz4", "a file packed with lz4") from None
+        data = lz4.frame.compress(data)
     if path == "-":
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()

@@ -76,6 +76,7 @@ add_format(
         sniff=lambda file, schema: (file.ending == ".json" or is_json(file)) and b'"query_doc_pairs"' in file.content,
         records={Judgments: Narrow(read_book, write_book, frozenset(COLUMNS), several=True)},
         holds=lambda file: "judgments",
+        exact=True,
     ),
     __name__,
 )

@@ -102,6 +102,7 @@ add_format(
         sniff=lambda file, schema: schema.name == Judgments.schema.name and is_umbrela(file),
         records={Judgments: Narrow(read_umbrela, several=True)},
         holds=lambda file: "judgments",
+        exact=True,
     ),
     __name__,
 )

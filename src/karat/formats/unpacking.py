@@ -1,4 +1,4 @@
-"""Unpacking .gz and .zst, up to a limit: a few kilobytes can unpack to more than any machine holds."""
+"""Unpacking .gz, .zst and .lz4, up to a limit: a few kilobytes can unpack to more than any machine holds."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ import os
 from collections.abc import Iterator
 from typing import IO
 
-from karat.errors import BadInput
+from karat.errors import BadInput, KaratError, MissingExtra
 
-GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+GZIP, ZSTD, LZ4 = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\x04\x22\x4d\x18"
+PACKED = (GZIP, ZSTD, LZ4)
 #: The variable that sets the limit, in bytes.
 VARIABLE = "KARAT_MAX_BYTES"
 #: As much as is unpacked at a time.
@@ -38,11 +39,11 @@ def unpacked(data: bytes, name: str) -> bytes:
     >>> unpacked(gzip.compress(b"q1 0 d1 2"), "qrels.gz"), unpacked(b"q1 0 d1 2", "qrels")
     (b'q1 0 d1 2', b'q1 0 d1 2')
     """
-    if not data.startswith((GZIP, ZSTD)):
+    if not data.startswith(PACKED):
         return data
     try:
         return within_limit(_parts(data), name, "unpacked bytes", "is this the file that you meant?")
-    except BadInput:
+    except KaratError:
         raise
     except Exception as error:  # the libraries raise a dozen kinds for a damaged archive
         raise BadInput(f"{name}: damaged or cut short ({error}); fetch or pack it again") from None
@@ -52,6 +53,8 @@ def head_of(data: bytes, size: int) -> bytes:
     """The first bytes of a packed file, from its own first bytes; none where they are damaged."""
     try:
         return next(_parts(data, size), b"")[:size]
+    except MissingExtra:
+        raise
     except Exception:  # what is wrong is said when the file is read
         return b""
 
@@ -77,7 +80,9 @@ def within_limit(parts: Iterator[bytes], name: str, what: str, question: str) ->
 
 
 def _parts(data: bytes, size: int = PART) -> Iterator[bytes]:
-    return _of_gzip(data, size) if data.startswith(GZIP) else _of_zstd(data, size)
+    if data.startswith(LZ4):
+        return _of_lz4(data, size)
+    return _of_gzip(data, size) if data.startswith(GZIP) else _of_zstd(data)
 
 
 def _of_gzip(data: bytes, size: int) -> Iterator[bytes]:
@@ -95,7 +100,21 @@ def _of_gzip(data: bytes, size: int) -> Iterator[bytes]:
         data = packed.unused_data.lstrip(b"\0")
 
 
-def _of_zstd(data: bytes, size: int) -> Iterator[bytes]:
+def _of_lz4(data: bytes, size: int) -> Iterator[bytes]:
+    try:
+        import lz4.frame
+    except ImportError:
+        raise MissingExtra.named("lz4", "a file packed with lz4") from None
+    frame = lz4.frame.LZ4FrameDecompressor()
+    while not frame.eof:
+        part = frame.decompress(data, max_length=size)
+        data = b""
+        if not part and frame.needs_input:
+            raise EOFError("the end is missing")
+        yield part
+
+
+def _of_zstd(data: bytes) -> Iterator[bytes]:
     import zstandard
 
     # Four bytes may stand for 128 kB: what is fed at a time bounds what comes out at a time.

@@ -1,0 +1,108 @@
+"""OpenSearch's Search Relevance Workbench: judgment lists, in and out, and evaluation results as runs.
+
+The workbench knows queries by their text, so the text is the query's id here. What its interface answers
+(`{"hits": {"hits": [...]}}`) is read as well as the bodies that it takes.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import polars as pl
+
+from karat.errors import BadInput
+from karat.formats.format import Format, Narrow, add_format
+from karat.formats.json_text import load_objects, objects, shown
+from karat.formats.jsonl import is_json, read_jsonl
+from karat.formats.open_files import File
+from karat.records import Judgments, Runs, Scale, Source
+from karat.records.base import count
+
+LISTS = "judgment lists (judgmentRatings with query and ratings of docId and rating)"
+RESULTS = "evaluation results (searchText, documentIds, searchConfigurationId)"
+
+
+def read_judgments(file: File, scale: Scale | None = None, drop_bad_labels: bool = False) -> Judgments:
+    """Judgments from one or more judgment lists; of several, each is a judge by the list's name."""
+    found = load_objects(file, LISTS)
+    rows = []
+    for place, one in enumerate(found, 1):
+        name = str(one.get("name") or one.get("id") or f"list {place}")
+        for query, ratings in _by_query(one.get("judgmentRatings"), file):
+            for rating in objects(ratings, file, LISTS):
+                if rating.get("docId") is None or "rating" not in rating:
+                    raise BadInput.at(file.name, expected="docId and rating", found=f"{shown(rating)} of query {query}")
+                said = rating["rating"]
+                rows.append((query, str(rating["docId"]), None if said is None else str(said), name))
+    frame = pl.DataFrame(rows, schema=dict.fromkeys(("query", "doc", "label", "judge"), pl.String), orient="row")
+    several = len(found) > 1
+    return Judgments.check(
+        frame if several else frame.drop("judge"),
+        scale=scale,
+        source=Source(file.name),
+        drop_bad_labels=drop_bad_labels,
+        one_each=not several,
+    )
+
+
+def _by_query(ratings: Any, file: File) -> list[tuple[str, Any]]:
+    """The ratings of each query: a list of objects, or in older versions an object by query."""
+    if isinstance(ratings, dict):
+        return [(str(query), given) for query, given in ratings.items()]
+    found = []
+    for one in objects(ratings, file, LISTS):
+        if one.get("query") in (None, ""):
+            raise BadInput.at(file.name, expected="a query for each list of ratings", found=shown(one))
+        found.append((str(one["query"]), one.get("ratings", [])))
+    return found
+
+
+def write_judgments(judgments: Judgments, name: str) -> bytes:
+    """Judgments as the body that imports them: PUT _plugins/_search_relevance/judgments."""
+    lists: dict[str, list[dict[str, str]]] = {}
+    for query, doc, label in judgments.frame.drop_nulls("label").select("query", "doc", "label").iter_rows():
+        lists.setdefault(query, []).append({"docId": doc, "rating": f"{label:.3f}" if abs(label) < 1e9 else f"{label}"})
+    body = {
+        "name": name,
+        "description": f"{count(sum(map(len, lists.values())), 'judgment')} written by karat",
+        "type": "IMPORT_JUDGMENT",
+        "judgmentRatings": [{"query": query, "ratings": ratings} for query, ratings in lists.items()],
+    }
+    return (json.dumps(body, indent=2, ensure_ascii=False) + "\n").encode()
+
+
+def read_runs(file: File, ranks: bool = True) -> Runs:
+    """A run of each search configuration from evaluation results; the order of documentIds is the ranking."""
+    rows = []
+    for one in load_objects(file, RESULTS):
+        docs, query = one.get("documentIds"), one.get("searchText") or one.get("queryText")
+        if not isinstance(docs, list) or query is None:
+            raise BadInput.at(file.name, expected=RESULTS, found=shown(one))
+        system = str(one.get("searchConfigurationId") or file.stem)
+        rows += [(system, str(query), str(doc), rank) for rank, doc in enumerate(docs, 1)]
+    schema = {"system": pl.String, "query": pl.String, "doc": pl.String, "rank": pl.Int64}
+    return Runs.check(pl.DataFrame(rows, schema=schema, orient="row"), source=Source(file.name))
+
+
+def _holds(file: File) -> str | None:
+    if b'"judgmentRatings"' in file.head:
+        return "judgments"
+    return "runs" if b'"documentIds"' in file.head else None
+
+
+add_format(
+    Format(
+        "opensearch",
+        read_jsonl,
+        read_from=(".json", ".jsonl", ".ndjson"),
+        sniff=lambda file, schema: is_json(file) and _holds(file) is not None,
+        records={
+            Judgments: Narrow(read_judgments, write_judgments, frozenset({"query", "doc", "label"})),
+            Runs: Narrow(read_runs),
+        },
+        holds=_holds,
+        exact=True,
+    ),
+    __name__,
+)

@@ -1,0 +1,99 @@
+"""Quepid's cases: the case as JSON with its ratings, and snapshots and detailed exports as CSV.
+
+Quepid knows queries by their text, so the text is the query's id here.
+"""
+
+from __future__ import annotations
+
+import polars as pl
+
+from karat.errors import BadInput
+from karat.formats.csv import names_of, read_csv
+from karat.formats.format import Format, Narrow, add_format
+from karat.formats.json_text import load_json, objects, shown
+from karat.formats.jsonl import is_json, read_jsonl
+from karat.formats.open_files import File
+from karat.records import Judgments, Runs, Scale, Source
+from karat.records.base import count
+
+CASE = "a case (queries with query_text and ratings by document)"
+#: What a line of a snapshot or a detailed export has at least, as Quepid spells it, and what it means here.
+LISTED = {"Query Text": "query", "Doc ID": "doc", "Doc Position": "rank"}
+NAMES = {"Snapshot Name": "system", "Case Name": "system", "Rating": "label", **LISTED}
+
+
+def read_case(file: File, scale: Scale | None = None, drop_bad_labels: bool = False) -> Judgments:
+    """Judgments from a case; queries without a rating are counted in a note."""
+    found = load_json(file)
+    rows, unrated = [], 0
+    for query in objects(found.get("queries") if isinstance(found, dict) else found, file, CASE):
+        text, ratings = query.get("query_text"), query.get("ratings") or {}
+        if text in (None, "") or not isinstance(ratings, dict):
+            raise BadInput.at(file.name, expected=CASE, found=shown(query))
+        unrated += not ratings
+        rows += [(str(text), doc, None if label is None else str(label)) for doc, label in ratings.items()]
+    frame = pl.DataFrame(rows, schema=dict.fromkeys(("query", "doc", "label"), pl.String), orient="row")
+    source = Source(file.name)
+    made = Judgments.check(frame, scale=scale, source=source, drop_bad_labels=drop_bad_labels, one_each=True)
+    note = f"{file.name}: {count(unrated, 'query', 'queries')} without a rating"
+    return Judgments(made.frame, (*made.notes, *([note] if unrated else [])), scale)
+
+
+def read_rated(file: File, scale: Scale | None = None, drop_bad_labels: bool = False) -> Judgments:
+    """Judgments from a detailed export: the ratings of the documents that its lists show."""
+    frame, source = read_csv(file)
+    if "Rating" not in frame.columns:
+        raise BadInput.at(
+            file.name,
+            expected="a column Rating",
+            found=", ".join(frame.columns[:8]),
+            remedy="a snapshot has no ratings: it is a run, and the labels are the case's ratings or a book",
+        )
+    rated = frame["Rating"].is_not_null() & (frame["Rating"] != "")
+    named = frame.filter(rated).select(query="Query Text", doc="Doc ID", label="Rating")
+    return Judgments.check(
+        named, scale=scale, source=source.keep(rated), drop_bad_labels=drop_bad_labels, one_each=True
+    )
+
+
+def read_snapshot(file: File, ranks: bool = True) -> Runs:
+    """A run of each snapshot, or of the case; queries without a document are lists without results."""
+    frame, source = read_csv(file)
+    frame = frame.select(
+        pl.col(old).alias(new) for old, new in NAMES.items() if old in frame.columns and new != "label"
+    )
+    shown_docs = frame["doc"].is_not_null() & (frame["doc"] != "")
+    runs = Runs.check(frame.filter(shown_docs), system=file.stem, source=source.keep(shown_docs))
+    empty = int((~shown_docs).sum())
+    note = f"{file.name}: {count(empty, 'query', 'queries')} without a document"
+    return Runs(runs.frame, (*runs.notes, *([note] if empty else [])), runs.one_system)
+
+
+def _lists(file: File) -> bool:
+    return {name.lower() for name in LISTED} <= {*names_of(file)}
+
+
+add_format(
+    Format(
+        "quepid-case",
+        read_jsonl,
+        read_from=(".json",),
+        sniff=lambda file, schema: is_json(file) and b'"query_text"' in file.head and b'"case_name"' in file.head,
+        records={Judgments: Narrow(read_case)},
+        holds=lambda file: "judgments",
+        exact=True,
+    ),
+    __name__,
+)
+add_format(
+    Format(
+        "quepid-snapshot",
+        read_csv,
+        read_from=(".csv",),
+        sniff=lambda file, schema: schema.name in (Judgments.schema.name, Runs.schema.name) and _lists(file),
+        records={Judgments: Narrow(read_rated), Runs: Narrow(read_snapshot)},
+        holds=lambda file: "runs",
+        exact=True,
+    ),
+    __name__,
+)

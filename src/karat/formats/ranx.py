@@ -1,0 +1,115 @@
+"""`{query: {document: number}}` as JSON: what ranx saves (plain, .gz or .lz4), pytrec_eval takes and BEIR keeps."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import polars as pl
+
+from karat.errors import BadInput
+from karat.formats.format import Format, Narrow, Rows, add_format
+from karat.formats.json_text import load_json, shown
+from karat.formats.open_files import File
+from karat.records import Judgments, Runs, Scale, Source
+from karat.records.base import from_nested
+
+_TEXT = rb'"(?:[^"\\]|\\.)*"'
+#: An object whose first value is an object whose first value is a number; both may be empty.
+SHAPE = re.compile(rb"\s*\{\s*" + _TEXT + rb"\s*:\s*\{\s*(?:" + _TEXT + rb"\s*:\s*-?\d|\})")
+EXPECTED = "{query: {document: number}}"
+
+
+def read_labels(file: File, scale: Scale | None = None, drop_bad_labels: bool = False) -> Judgments:
+    """Judgments from `{query: {document: label}}`."""
+    frame, source = _frame(file, "label")
+    return Judgments.check(frame, scale=scale, source=source, drop_bad_labels=drop_bad_labels, one_each=True)
+
+
+def read_run(file: File, ranks: bool = True) -> Runs:
+    """A run from `{query: {document: score}}`, named by its file."""
+    frame, source = _frame(file, "score")
+    return Runs.check(frame, system=file.stem, source=source)
+
+
+def write_labels(judgments: Judgments, name: str) -> bytes:
+    """Judgments as `{query: {document: label}}`, whole numbers where all are."""
+    frame = judgments.frame.drop_nulls("label")
+    whole = (frame["label"] == frame["label"].round(0)).all()
+    return _bytes(frame.select("query", "doc", pl.col("label").cast(pl.Int64 if whole else pl.Float64)))
+
+
+def write_run(runs: Runs, name: str) -> bytes:
+    """A run as `{query: {document: score}}`."""
+    if len(runs.systems) > 1:
+        raise BadInput.at("writing ranx", expected="one system", found=", ".join(runs.systems[:5]))
+    return _bytes(runs.frame.select("query", "doc", "score"))
+
+
+def is_nested(file: File) -> bool:
+    """Whether a file begins as one such document, and not as lines with an object each."""
+    if not SHAPE.match(file.head):
+        return False
+    first, _, rest = file.head.lstrip().partition(b"\n")
+    return not (first.rstrip().endswith(b"}") and rest.lstrip().startswith(b"{"))
+
+
+def _frame(file: File, value: str) -> Rows:
+    found = load_json(file)
+    for query, docs in found.items() if isinstance(found, dict) else [("", found)]:
+        if not isinstance(docs, dict):
+            raise BadInput.at(file.name, expected=EXPECTED, found=f"{shown(docs)} of {query or 'all'}")
+        odd = next((doc for doc, number in docs.items() if not _number(number)), None)
+        if odd is not None:
+            raise BadInput.at(
+                f"{file.name}: query {query}, document {odd}", expected=f"a number as {value}", found=shown(docs[odd])
+            )
+    columns = from_nested(found, value)
+    if not columns["query"]:
+        raise BadInput.at(file.name, expected=EXPECTED, found="no query with a document")
+    return pl.DataFrame(columns, schema={"query": pl.String, "doc": pl.String, value: pl.Float64}), Source(file.name)
+
+
+def _number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _bytes(frame: pl.DataFrame) -> bytes:
+    nested: dict[str, dict[str, float]] = {}
+    for query, doc, number in frame.iter_rows():
+        nested.setdefault(query, {})[doc] = number
+    return (json.dumps(nested, ensure_ascii=False) + "\n").encode()
+
+
+def _holds(file: File) -> str:
+    """Scores have decimals; whole numbers may be either, and nothing else in the file tells."""
+    numbers = _frame(file, "number")[0]["number"]
+    if (numbers != numbers.round(0)).any():
+        return "runs"
+    raise BadInput.at(
+        file.name,
+        expected="a file that tells labels from scores",
+        found=f"{EXPECTED}, which could be judgments or runs",
+        remedy="say it with --kind",
+    )
+
+
+def _rows(file: File) -> Rows:
+    return _frame(file, "number")
+
+
+add_format(
+    Format(
+        "ranx",
+        _rows,
+        read_from=(".json",),
+        sniff=lambda file, schema: is_nested(file),
+        records={
+            Judgments: Narrow(read_labels, write_labels, frozenset({"query", "doc", "label"})),
+            Runs: Narrow(read_run, write_run, frozenset({"query", "doc", "score", "system", "rank"})),
+        },
+        holds=_holds,
+    ),
+    __name__,
+)
