@@ -254,7 +254,7 @@ def _node(data: bytes, rng: random.Random) -> bytes:
     place = rng.randrange(len(lines))
     try:
         document = json.loads(data if whole else lines[place])
-    except ValueError:
+    except (ValueError, RecursionError):
         return _cell(data, rng)
     odd = rng.choice((None, True, [], {}, "", 1e300, -1, [[1]], {"a": {"b": []}}, "x" * 300, 10**25, [None], "\ud800"))
     document = _changed(document, odd, rng)
