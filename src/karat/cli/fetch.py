@@ -106,9 +106,11 @@ def fetch(engine: str, queries: str, form: options.Form, **typed: Any) -> None:
             raise
         written = _write(found, out, documents)
         missing = found.failed.height
-        if not missing and typed["answers"] is None:
+        if not len(kept) or (not missing and typed["answers"] is None):
             kept.forget()
     _tell(found, written, form)
+    if missing == total:
+        raise Undefined(f"no query has an answer, the first for this reason: {found.failed['why'][0]}")
     if missing:
         raise Undefined(f"{missing} of {total} queries without an answer; the same command asks for these again")
 
