@@ -29,6 +29,7 @@ from karat.records.design import Aspect
 from karat.study.material import Material
 
 FORM = Form((Field("grade", ("0", "1", "2", CANT_TELL)),))
+GRADES = {"0": 0.0, "1": 1.0, "2": 2.0}
 ASKED_ONCE = Request(Model("small"), "Judge.", "Hooves?", FORM)
 
 
@@ -114,7 +115,7 @@ def test_the_expected_grade_is_the_mean_over_grades_with_the_mass_beside_it() ->
     top = {"0": 0.1, "1": 0.3, "2": 0.4, "x": 0.2}
     logs = {token: math.log(share) for token, share in top.items()}
     tokens = [TokenChances('{"', {}), TokenChances("grade", {}), TokenChances('":', {}), TokenChances(' "', {})]
-    found = expected_grade([*tokens, TokenChances("2", logs), TokenChances('"}', {})], "grade", ("0", "1", "2"))
+    found = expected_grade([*tokens, TokenChances("2", logs), TokenChances('"}', {})], "grade", GRADES)
     assert found is not None
     assert (found.grade, found.mass) == (pytest.approx(1.375), pytest.approx(0.8))
 
@@ -122,7 +123,7 @@ def test_the_expected_grade_is_the_mean_over_grades_with_the_mass_beside_it() ->
 def test_a_grade_that_shares_its_token_with_a_quotation_mark_is_found() -> None:
     logs = {' "1': math.log(0.5), ' "2': math.log(0.25), " null": math.log(0.25)}
     tokens = [TokenChances('{"grade":', {}), TokenChances(' "1', logs), TokenChances('"}', {})]
-    found = expected_grade(tokens, "grade", ("0", "1", "2"))
+    found = expected_grade(tokens, "grade", GRADES)
     assert found is not None
     assert (found.grade, found.mass) == (pytest.approx(4 / 3), pytest.approx(0.75))
 
@@ -130,7 +131,7 @@ def test_a_grade_that_shares_its_token_with_a_quotation_mark_is_found() -> None:
 def test_a_space_more_or_less_is_the_same_grade() -> None:
     logs = {" 2": math.log(0.5), "1": math.log(0.3), " 1": math.log(0.1)}
     tokens = [TokenChances('{"grade":', {}), TokenChances(" 2", logs), TokenChances("}", {})]
-    found = expected_grade(tokens, "grade", ("0", "1", "2"))
+    found = expected_grade(tokens, "grade", GRADES)
     assert found is not None
     assert (found.grade, found.mass) == (pytest.approx(1.4 / 0.9), pytest.approx(0.9))
 
@@ -142,8 +143,23 @@ def test_tokens_that_are_written_alike_add_their_chances() -> None:
     assert math.exp(token.top["1"]) == pytest.approx(0.75)
 
 
+def test_yes_and_no_have_an_expected_grade() -> None:
+    logs = {"yes": math.log(0.6), "no": math.log(0.2), "y": math.log(0.001)}
+    tokens = [TokenChances('{"grade":"', {}), TokenChances("yes", logs), TokenChances('"}', {})]
+    found = expected_grade(tokens, "grade", {"no": 0.0, "yes": 1.0})
+    assert found is not None
+    assert (found.grade, found.mass) == (pytest.approx(0.75), pytest.approx(0.8))
+
+
+@pytest.mark.parametrize("grades", [{"-1": -1.0, "0": 0.0, "1": 1.0}, {"0": 0.0, "1": 1.0, "10": 10.0}])
+def test_nothing_is_expected_where_a_token_only_begins_a_grade(grades: dict[str, float]) -> None:
+    logs = {"-": math.log(0.2), "0": math.log(0.3), "1": math.log(0.4)}
+    tokens = [TokenChances('{"grade":"', {}), TokenChances("1", logs), TokenChances('"}', {})]
+    assert expected_grade(tokens, "grade", grades) is None
+
+
 def test_nothing_is_expected_of_grades_that_take_several_tokens() -> None:
-    assert expected_grade([TokenChances('{"grade":"10"}', {})], "grade", ("0", "10")) is None
+    assert expected_grade([TokenChances('{"grade":"10"}', {})], "grade", {"0": 0.0, "10": 10.0}) is None
 
 
 def test_everything_that_can_change_an_answer_changes_its_key() -> None:
@@ -178,8 +194,8 @@ def test_stored_answers_cannot_be_changed(tmp_path: Path) -> None:
     found = store.find(ASKED_ONCE.key)
     assert found is not None
     assert found.body == "second"
-    assert [answer.body for answer in store.all()] == ["first", "second"]
-    assert store.request(ASKED_ONCE.key)["user"] == "Hooves?"
+    assert [answer.body for _, answer in store.asked()] == ["first", "second"]
+    assert next(store.asked())[0]["user"] == "Hooves?"
     store.close()
 
 

@@ -255,15 +255,57 @@ def test_prices_come_from_the_package_for_a_vendors_models_only() -> None:
     assert price_of("nobody-knows-this") is None
 
 
+def most_of_a_call(server: hostile.HostileServer) -> float:
+    """What a call costs at most at a dollar for a thousand tokens: a token is a byte at least, an answer 400 tokens."""
+    longest = max(server.bodies, key=lambda body: len(json.dumps(body)))
+    return 0.4 + len(json.dumps(longest).encode()) / 1000
+
+
 def test_a_budget_is_never_overdrawn_and_says_where_it_stopped(files: Path) -> None:
     with hostile.running(replies.graded(1)) as server:
-        asked = Asked(files, server.url, "--price", "1000/1000", "--budget", "5")
+        asked = Asked(files, server.url, "--price", "1000/1000", "--budget", "2", "--concurrency", "4")
         sent = len(server.calls)
     spent = asked.table["cost"].sum()
     assert 0 < sent < 6
-    assert spent <= 5
+    assert spent <= 2
+    # Calls on their way were waited for: what they left of what was set aside for them was used.
+    assert spent + most_of_a_call(server) > 2
     assert asked.code == 1
-    assert "the budget of $5 does not allow another call" in asked.err
+    assert "the budget of $2 does not allow another call" in asked.err
+
+
+def test_a_budget_is_for_all_calls_of_these_answers(files: Path) -> None:
+    """Whoever is stopped and calls again has not got the money once more."""
+    words = ("--price", "1000/1000", "--budget", "2")
+    with hostile.running(replies.graded(1)) as server:
+        first = Asked(files, server.url, *words)
+        sent = len(server.calls)
+        again = Asked(files, server.url, *words)
+        assert len(server.calls) == sent
+        more = Asked(files, server.url, *words[:3], "10")
+        assert len(server.calls) > sent
+    spent = first.table["cost"].sum()
+    assert f"${spent:.6g} spent, ${spent:.6g} of it before" in again.err
+    assert spent < more.table["cost"].sum() <= 10
+
+
+@pytest.mark.parametrize("lost", [hostile.cut("half body", replies.graded(1)), replies.half_json()])
+def test_an_answer_that_got_lost_is_paid_for_all_the_same(files: Path, lost: hostile.Behaviour) -> None:
+    """A vendor that answered wants its money, whatever arrived: a budget that did not count it would be overdrawn."""
+    with hostile.running(lost) as server:
+        asked = Asked(files, server.url, "--price", "1000/1000", "--budget", "4", "--concurrency", "1")
+        calls = len(server.calls)
+    likely = 0.4 + 0.4 * len(server.calls[0].prompt.encode()) / 1000  # 400 tokens, and 2.5 bytes a token
+    assert 1 <= calls <= 4 / likely
+    assert asked.code == 1
+    assert "the budget of $4 does not allow another call" in asked.err
+
+
+def test_a_batch_is_not_handed_in_that_may_cost_more_than_the_budget(files: Path) -> None:
+    with hostile.running(replies.graded(1)) as server:
+        asked = Asked(files, server.url, "--price", "1000/1000", "--budget", "3", "--batch")
+        assert server.calls == []
+    assert "the budget of $3 does not allow another call" in asked.err
 
 
 def test_a_budget_without_a_price_is_refused(files: Path) -> None:
@@ -313,6 +355,33 @@ def test_the_key_comes_from_the_environment_and_goes_nowhere_else(files: Path, m
     stored = b"".join(path.read_bytes() for path in files.glob("llm.answers.db*"))
     assert "sk-" not in everything
     assert b"sk-" not in stored
+
+
+@pytest.mark.parametrize("status", [200, 400, 429, 500])
+def test_a_key_that_the_server_sends_back_is_neither_kept_nor_shown(
+    files: Path, monkeypatch: pytest.MonkeyPatch, status: int
+) -> None:
+    monkeypatch.setenv("MINE", "sk-abcdefgh12345678")
+
+    def echo(call: hostile.Call) -> hostile.Reply:
+        said = {"error": {"message": f"you sent {call.headers['authorization']}"}}
+        if status == 200:
+            return replies.says(json.dumps({"grade": 1, "reason": said["error"]["message"]}))(call)
+        return hostile.Reply(json.dumps(said).encode(), status=status)
+
+    with hostile.running(echo) as server:
+        asked = Asked(files, server.url, "--key-env", "MINE", "--reasons", "--attempts", "2")
+    stored = b"".join(path.read_bytes() for path in files.glob("llm*"))
+    assert "you sent Bearer ..." in asked.err + (files / "llm.csv").read_text()
+    assert b"abcdefgh" not in stored
+    assert "abcdefgh" not in asked.out + asked.err
+
+
+def test_a_key_that_is_no_secret_may_stand_in_an_answer(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MINE", "none")
+    with hostile.running(replies.says('{"grade": 1, "reason": "none"}')) as server:
+        asked = Asked(files, server.url, "--key-env", "MINE", "--reasons")
+    assert asked.table["comment"].unique().to_list() == ["none"]
 
 
 @pytest.mark.parametrize("more", [[], ["--batch"]])

@@ -107,7 +107,9 @@ def test_a_real_model_answers_every_kind_of_task(study: Path, language_model: An
     one, shown_second = orders["choice"]
     other = {"left": "right", "right": "left"}.get(shown_second, shown_second)
     assert orders["left"].to_list() == orders["right"].to_list()[::-1]
-    (choice,) = exported(study, "preferences").filter(pl.col("group") == "llm")["choice"]
+    kept = exported(study, "preferences").filter(pl.col("group") == "llm").sort("order")
+    assert kept.select("left", "right", "choice").rows() == orders.select("left", "right", "choice").rows()
+    (choice,) = exported(study, "log").filter(pl.col("kind") == "answer").drop_nulls("choice")["choice"]
     assert choice == (one if one == other else "equal")
     codes = pl.read_csv(out.with_name("llm-codes.csv"))
     if codes["outcome"][0] == "graded":
@@ -141,7 +143,7 @@ def test_a_real_server_that_takes_a_schema_and_ignores_it_invents_no_grade(study
     assert done.returncode in (0, 1), done.stderr
     table = pl.read_csv(out)
     store = AnswerStore(study / "llm-answers.db")
-    said = [json.loads(one.body) for one in store.all()]
+    said = [json.loads(one.body) for _, one in store.asked()]
     store.close()
     assert len(said) == QUESTIONS
     assert {*table["outcome"]} <= {"graded", "can't tell", "cut off", "invalid"}
@@ -167,7 +169,7 @@ def test_a_choice_that_turns_with_the_order_is_equal_and_one_that_stays_is_a_cho
     base = ["ask", str(study), "--reasons", "--out", str(out)]
     with hostile.running(answers(choice="first", reason="so")) as server:
         assert karat(*base, "--url", server.url, "--model", "turns").returncode == 0
-        (turned,) = exported(study, "preferences")["choice"]
+        turned = exported(study, "preferences")["choice"].to_list()
         orders = pl.read_csv(out.with_name("llm-preferences.csv"))
         assert orders.select("order", "choice", "reason").rows() == [(0, "left", "so"), (1, "left", "so")]
         lists = [call.prompt for call in server.calls if "The first list:" in call.prompt]
@@ -176,9 +178,18 @@ def test_a_choice_that_turns_with_the_order_is_equal_and_one_that_stays_is_a_cho
             choice="first" if 0 <= call.prompt.find("Paris") < call.prompt.find("Lyon") else "second"
         )(call)
         assert karat(*base, "--url", server.url, "--model", "stays").returncode == 0
-    choices = dict(exported(study, "preferences").select("judge", "choice").rows())
-    assert turned == "equal"
-    assert choices == {"turns": "equal", "stays": "left"}
+    log = exported(study, "log").drop_nulls("choice")
+    assert turned == ["left", "left"]  # the side shown left, each time
+    assert dict(log.select("judge", "choice").rows()) == {"turns": "equal", "stays": "left"}
+    # Exported and read in again, the study knows the same.
+    shown = ("judge", "left", "right", "choice")
+    before, other = exported(study, "preferences"), study.parent / "other"
+    assert karat("init", str(other), "--empty").returncode == 0
+    done = karat("import", str(other), str(study.parent / "preferences.csv"))
+    assert done.returncode == 0, done.stderr
+    assert {*exported(other, "preferences").select(shown).rows()} == {*before.select(shown).rows()}
+    log = exported(other, "log").drop_nulls("choice")
+    assert dict(log.select("judge", "choice").rows())["turns"] == "equal"
 
 
 def test_who_cannot_tell_is_counted_so_in_every_kind(study: Path) -> None:

@@ -22,6 +22,8 @@ from karat.store.people import add_judge
 from karat.study import Study
 
 QUERIES, DOCUMENTS = 16, 8
+#: What only an audit tells.
+AUDITED = ("same grade when asked again", "raised")
 GRADES = [0, 0, 0, 1, 1, 2, 3]
 
 
@@ -204,12 +206,25 @@ def test_an_audit_asks_again_alters_and_leaves_the_study_alone(
     assert calls == 100 + 30 + 90
     done(*words)
     assert len(server.calls) == calls
-    # An audit is about the judge: its labels do not enter the study.
-    assert karat("export", str(study), str(tmp_path / "x.csv")).returncode in (0, 1)
-    exported = tmp_path / "x.csv"
-    assert not exported.exists() or pl.read_csv(exported).height == 0
-    if "llm" in karat("judges", "--help").stdout:
-        assert "m" in done("judges", "llm", tmp_path / "a.csv", "--gold", gold).stdout
+    # An audit is about the judge: its labels do not enter the study, and stand beside it for the sheet.
+    assert "Wrote 0 rows" in done("export", study, tmp_path / "x.csv").stderr
+    done(*words[:3], "kind", *words[4:])  # another model's audit leaves that of the first
+    assert [*sheets(study, gold)] == ["kind", "m"]
+    # Asked for everything, the model's answers count once, and the report has the audit's figures with the study's.
+    done("ask", study, "--model", "m", "--url", server.url)
+    every = sheets(study, gold)["m"]
+    assert every["ordinal alpha with gold"][1] == QUERIES * DOCUMENTS
+    assert [every[figure][1] for figure in AUDITED] == [30, 30]
+    (study / "gold.csv").write_text(gold.read_text())
+    done("report", study, "-o", tmp_path / "r.html", "--draws", 100)
+    assert "raised: it gives orders to the judge" in (tmp_path / "r.html").read_text()
+
+
+def sheets(labels: Path, gold: Path) -> dict[str, dict[str, tuple[float, int]]]:
+    """The figures of each judge's sheet, and of how many answers they are."""
+    words = ("judges", "llm", labels, "--gold", gold, "--draws", 100, "--json")
+    judges = json.loads(done(*words).stdout)["judges"]
+    return {one["judge"]: {row["figure"]: (row["value"], row["n"]) for row in one["rows"]} for one in judges}
 
 
 def _shown(study: Path, query: int) -> list[str]:

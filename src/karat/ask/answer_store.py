@@ -9,19 +9,19 @@ import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any
 
 from karat.ask.request import Request
-from karat.errors import BadInput
 from karat.http.kept import Kept
 from karat.records import PathLike
 
 #: Changed with the tables; a store of another version is refused.
-VERSION = 1
+VERSION = 2
 _TABLES = """
 create table if not exists answers (
   id integer primary key, key text not null, at real not null, request blob not null, status integer not null,
   body text not null, error text not null, seconds real not null, attempts integer not null, without text not null,
-  batch integer not null
+  batch integer not null, lost integer not null default 0
 );
 create index if not exists answers_key on answers (key);
 create table if not exists batches (name text primary key, url text, model text, keys text, ended integer default 0);
@@ -29,7 +29,7 @@ create table if not exists learned (url text not null, model text not null, name
 create trigger if not exists answers_stay before update on answers begin select raise(abort, 'append only'); end;
 create trigger if not exists answers_are_kept before delete on answers begin select raise(abort, 'append only'); end;
 """
-_COLUMNS = "key, at, status, body, error, seconds, attempts, without, batch"
+_COLUMNS = "key, at, status, body, error, seconds, attempts, without, batch, lost"
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,8 @@ class RawAnswer:
     without: tuple[str, ...] = ()
     #: Whether it came in a batch, at half the price.
     batch: bool = False
+    #: Attempts to which nothing came back although they were sent: they may have to be paid.
+    lost: int = 0
 
 
 class AnswerStore(Kept):
@@ -67,10 +69,12 @@ class AnswerStore(Kept):
 
     def add(self, request: Request, answer: RawAnswer) -> None:
         """Keep an answer; one that was there before stays, and the newest counts."""
-        asked = zlib.compress(json.dumps(request.content, ensure_ascii=False).encode())
+        content = request.content | {"max_tokens": request.model.max_tokens}
+        asked = zlib.compress(json.dumps(content, ensure_ascii=False).encode())
         said = (answer.status, answer.body, answer.error, answer.seconds, answer.attempts, json.dumps(answer.without))
-        row = (asked, answer.key, answer.at or time.time(), *said, answer.batch)
-        self._write(f"insert into answers (request, {_COLUMNS}) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+        row = (asked, answer.key, answer.at or time.time(), *said, answer.batch, answer.lost)
+        places = ", ".join("?" * len(row))
+        self._write(f"insert into answers (request, {_COLUMNS}) values ({places})", row)
 
     def find(self, key: str) -> RawAnswer | None:
         """The newest answer to a question, if there is one."""
@@ -78,18 +82,10 @@ class AnswerStore(Kept):
         row = self._connection.execute(f"select {_COLUMNS} from answers {newest}", (key,)).fetchone()
         return None if row is None else _answer(row)
 
-    def request(self, key: str) -> dict[str, object]:
-        """What was asked, word for word."""
-        found = self._connection.execute("select request from answers where key = ? limit 1", (key,)).fetchone()
-        if found is None:
-            raise BadInput.at("the answers", expected="a question that was asked", found=f'"{key}"')
-        content: dict[str, object] = json.loads(zlib.decompress(found[0]))
-        return content
-
-    def all(self) -> Iterator[RawAnswer]:
-        """Every answer, in the order in which they came."""
-        for row in self._connection.execute(f"select {_COLUMNS} from answers order by id"):
-            yield _answer(row)
+    def asked(self) -> Iterator[tuple[dict[str, Any], RawAnswer]]:
+        """Every question with its answer, in the order in which they came; one asked again is there again."""
+        for request, *row in self._connection.execute(f"select request, {_COLUMNS} from answers order by id"):
+            yield json.loads(zlib.decompress(request)), _answer(row)
 
     def __len__(self) -> int:
         return int(self._connection.execute("select count(*) from answers").fetchone()[0])
@@ -120,7 +116,7 @@ class AnswerStore(Kept):
 
 
 def _answer(row: Sequence[object]) -> RawAnswer:
-    key, at, status, body, error, seconds, attempts, without, batch = row
+    key, at, status, body, error, seconds, attempts, without, batch, lost = row
     return RawAnswer(
         str(key),
         int(str(status)),
@@ -131,4 +127,5 @@ def _answer(row: Sequence[object]) -> RawAnswer:
         int(str(attempts)),
         tuple(json.loads(str(without))),
         bool(batch),
+        int(str(lost)),
     )

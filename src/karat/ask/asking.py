@@ -49,10 +49,23 @@ async def ask_all(
     its way. What happens is put down in `tally`, and `told` is called after each answer.
     """
     again = {*ASKED_AGAIN, *retry}
-    silent, nobody = 0, max(NOBODY, 2 * client.at_once)
+    silent, nobody, on_their_way = 0, max(NOBODY, 2 * client.at_once), 0
+    settled, failed = asyncio.Event(), list[BaseException]()
+
+    async def set_aside(request: Request) -> float:
+        """The most that a call can cost; where the budget has no room, what others on their way leave is waited for."""
+        while not failed:
+            try:
+                return budget.set_aside(request, price)
+            except Stopped:
+                if not on_their_way:
+                    raise
+            settled.clear()
+            await settled.wait()
+        raise failed[0]
 
     async def work(request: Request) -> None:
-        nonlocal silent
+        nonlocal silent, on_their_way
         found = answered(store, request)
         if found is not None and found.kind not in again:
             tally.known += 1
@@ -60,14 +73,21 @@ async def ask_all(
             if tally.known % 500 == 0:
                 await asyncio.sleep(0)
             return
-        aside = budget.set_aside(request, price)
-        made: Outcome | None = None
+        aside = [await set_aside(request)]
+        on_their_way += 1
+        answer: RawAnswer | None = None
         try:
-            answer = await client.ask(request, likely_tokens(request)[1] + request.model.max_tokens)
+            tokens = likely_tokens(request)[1] + request.model.max_tokens
+            answer = await client.ask(request, tokens, lambda: aside.append(budget.set_aside(request, price)))
             store.add(request, answer)
-            made = outcome(request, answer)
+        except BaseException as error:
+            failed.append(error)
+            raise
         finally:
-            budget.settle(request, price, aside, made)
+            budget.settle(request, price, sum(aside), answer)
+            on_their_way -= 1
+            settled.set()
+        made = outcome(request, answer)
         tally.asked += 1
         tally.seconds += answer.seconds
         tally.outcomes[made.kind] += 1

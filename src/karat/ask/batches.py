@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from karat.ask.answer_store import AnswerStore, RawAnswer
-from karat.ask.client import complaint_in, not_taken
+from karat.ask.client import not_taken
 from karat.ask.dialects import DIALECTS
 from karat.ask.dialects.dialect import part, whole
 from karat.ask.form import clean
+from karat.ask.keys import complaint_in, without_key
 from karat.ask.request import Model, Request
 from karat.errors import MissingExtra
 from karat.http.calling import Stopped
@@ -165,7 +166,7 @@ class _Server:
     def rows(self, path: str) -> Iterator[dict[str, Any]]:
         """The lines of a file that are JSON objects with a question's key."""
         # Not splitlines(): some of what it takes for the end of a line may stand in the middle of a text.
-        for line in self.get(path).text.split("\n"):
+        for line in without_key(self.get(path).text, self.key).split("\n"):
             try:
                 row = json.loads(line)
             except (ValueError, RecursionError):
@@ -185,7 +186,7 @@ class _Server:
     def _content(self, reply: httpx2.Response) -> dict[str, Any]:
         """What the server says of a batch or a file; `Stopped` where that is something else."""
         try:
-            found = reply.json()
+            found = json.loads(without_key(reply.text, self.key))
         except ValueError:
             found = None
         if not isinstance(found, dict) or "id" not in found:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from karat.ask.outcome import Outcome
+from karat.ask.answer_store import AnswerStore, RawAnswer
+from karat.ask.form import Form
+from karat.ask.outcome import Outcome, outcome
 from karat.ask.prices import Price, likely_tokens, most_tokens
-from karat.ask.request import Request
+from karat.ask.request import Model, Request
 from karat.http.calling import Stopped
 
 
@@ -24,6 +27,8 @@ class Budget:
 
     limit: float | None = None
     spent: float = 0.0
+    #: What the answers that were there already have cost: the limit is for all of them.
+    before: float = 0.0
     #: Calls whose server did not say how many tokens they took: their cost is estimated.
     guessed: int = 0
     _on_their_way: float = 0.0
@@ -32,26 +37,50 @@ class Budget:
         """The most that a call can cost, set aside; `Stopped` where the budget does not allow it."""
         if price is None:
             return 0.0
-        most = price.of(most_tokens(request), request.model.max_tokens)
-        if self.limit is not None and self.spent + self._on_their_way + most > self.limit:
-            raise Stopped(f"the budget of ${self.limit:g} does not allow another call: ${self.spent:.6g} spent")
+        most = _most(price, request)
+        if self.limit is not None and self.before + self.spent + self._on_their_way + most > self.limit:
+            spent = f"${self.before + self.spent:.6g} spent" + (
+                f", ${self.before:.6g} of it before" * (self.before > 0)
+            )
+            raise Stopped(f"the budget of ${self.limit:g} does not allow another call: {spent}")
         self._on_their_way += most
         return most
 
-    def settle(self, request: Request, price: Price | None, aside: float, found: Outcome | None) -> None:
-        """What a call did cost, once its outcome is known; nothing came back where it is None."""
+    def settle(self, request: Request, price: Price | None, aside: float, answer: RawAnswer | None) -> None:
+        """What a call did cost, once it is answered; where `answer` is None it was given up."""
         self._on_their_way -= aside
-        if price is not None and found is not None:
-            cost, guessed = cost_of(price, request, found)
+        if price is not None and answer is not None:
+            cost, guessed = cost_of(price, request, answer, outcome(request, answer))
             self.guessed += guessed
             self.spent += cost
 
 
-def cost_of(price: Price, request: Request, found: Outcome) -> tuple[float, bool]:
-    """What a call cost, and whether that is guessed: a server that answers and counts no tokens."""
-    said = found.said
-    if said is None:
-        return 0.0, False
-    if said.tokens_in is None or said.tokens_out is None:
-        return price.of(likely_tokens(request)[1], len(said.text.encode()) / 2), True
-    return price.of(said.tokens_in, said.tokens_out), False
+def cost_of(price: Price, request: Request, answer: RawAnswer, found: Outcome) -> tuple[float, bool]:
+    """What an answer cost, and whether that is guessed, as where a server answers and counts no tokens.
+
+    An attempt to which nothing came back may have been answered all the same: it counts with the most it can cost.
+    """
+    price = price.halved if answer.batch else price
+    said, lost = found.said, answer.lost * _most(price, request)
+    if said is not None and said.tokens_in is not None and said.tokens_out is not None:
+        return lost + price.of(said.tokens_in, said.tokens_out), lost > 0
+    if answer.status != 200:
+        return lost, lost > 0
+    answered = request.model.max_tokens if said is None else len(said.text.encode()) / 2
+    return lost + price.of(likely_tokens(request)[1], answered), True
+
+
+def spent_before(store: AnswerStore, prices: Mapping[tuple[str, str, str], Price | None]) -> float:
+    """What all stored answers of models have cost, at the prices by dialect, address and name."""
+    spent = 0.0
+    for asked, answer in store.asked():
+        model = Model(**asked["model"], max_tokens=asked.get("max_tokens", Model.max_tokens))
+        price = prices.get((model.dialect, model.url, model.name))
+        if price is not None:
+            request = Request(model, asked["system"], asked["user"], Form(()))
+            spent += cost_of(price, request, answer, outcome(request, answer))[0]
+    return spent
+
+
+def _most(price: Price, request: Request) -> float:
+    return price.of(most_tokens(request), request.model.max_tokens)

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from karat.ask.answer_store import RawAnswer
 from karat.ask.dialects import DIALECTS
-from karat.ask.form import clean
+from karat.ask.keys import complaint_in, without_key
 from karat.ask.outcome import too_long
 from karat.ask.request import Model, Request
 from karat.errors import BadInput
@@ -58,12 +57,17 @@ class Client:
         if self._http is not None:
             await self._http.aclose()
 
-    async def ask(self, request: Request, tokens: float = 0.0) -> RawAnswer:
-        """The server's answer, after as many attempts as it takes and may; `tokens` are those it may cost."""
+    async def ask(
+        self, request: Request, tokens: float = 0.0, once_more: Callable[[], None] = lambda: None
+    ) -> RawAnswer:
+        """The server's answer, after as many attempts as it takes and may; `tokens` are those it may cost.
+
+        `once_more` is called before a further attempt where the last may have to be paid, and may refuse it.
+        """
         dialect = DIALECTS[request.model.dialect]
         url = f"{request.model.url or dialect.default_url}".rstrip("/") + dialect.path
         headers = dialect.headers(self.key)
-        attempt, answer = 0, RawAnswer(request.key, 0, "", "nothing was sent")
+        attempt, lost, answer = 0, 0, RawAnswer(request.key, 0, "", "nothing was sent")
         while attempt < self.attempts:
             attempt += 1
             await self.pace.turn(tokens)
@@ -72,7 +76,10 @@ class Client:
             began = time.monotonic()
             reply = await self._send(url, headers, body)
             status, text, seconds = reply.status, reply.text, time.monotonic() - began
-            answer = RawAnswer(request.key, status, text, reply.error, time.time(), seconds, attempt, without)
+            gone = status == 0 and not reply.unreached
+            lost += gone
+            said = (status, text, reply.error, time.time(), seconds, attempt, without)
+            answer = RawAnswer(request.key, *said, lost=lost)
             if status == 200 or too_long(status, text):
                 return answer
             name = None
@@ -83,6 +90,8 @@ class Client:
                 attempt -= 1  # each name can be learned once, so this ends
                 continue
             self._refuse(status, text)
+            if gone and attempt < self.attempts:
+                once_more()
             if not await self.pace.again(status, attempt, self.attempts, reply.headers):
                 return answer
         return answer
@@ -93,11 +102,12 @@ class Client:
 
         assert self._http is not None
         try:
-            return await call(self._http, "POST", url, headers=headers, timeout=self.timeout, json=dict(body))
+            reply = await call(self._http, "POST", url, headers=headers, timeout=self.timeout, json=dict(body))
         except (httpx2.UnsupportedProtocol, httpx2.InvalidURL) as error:
             raise BadInput.at(
                 "--url", expected="an address such as http://localhost:8080/v1", found=str(error)
             ) from None
+        return replace(reply, text=without_key(reply.text, self.key))
 
     def _refuse(self, status: int, text: str) -> None:
         """Stop where no further call can do better."""
@@ -111,18 +121,6 @@ class Client:
             raise Stopped(f"the server has no model {self.model.name}, or nothing at this address: {complaint}")
         if 300 <= status < 400:
             raise Stopped(f"the server of {self.model.name} sends elsewhere ({status}): name the right --url")
-
-
-def complaint_in(text: str, key: str | None) -> str:
-    """What a server says, in a line; servers repeat parts of a key that they do not know, and those are left out.
-
-    >>> complaint_in("Incorrect API key provided: sk-4sJH*****w8ZP. Look it up.", "sk-4sJHr2abcw8ZP")
-    'Incorrect API key provided: ... Look it up.'
-    """
-    said = clean(" ".join(text.split()))
-    if key:
-        said = re.sub(rf"{re.escape(key[:4])}\S*", "...", said)
-    return said[:300]
 
 
 def not_taken(complaint: str, sent: list[str]) -> str | None:
@@ -149,19 +147,3 @@ def not_taken(complaint: str, sent: list[str]) -> str | None:
         if re.search(pattern, str(named)) if named else re.search(pattern, text):
             return name
     return None
-
-
-def key_of(model: Model, variable: str | None = None) -> str | None:
-    """The key from the environment, which is its only place; None for a server of one's own that needs none.
-
-    The vendor's key is for the vendor: another address gets a key only if its variable is named.
-    """
-    if variable is None and model.url:
-        return None
-    named = variable or DIALECTS[model.dialect].key_variable
-    key = os.environ.get(named, "").strip()
-    if not key or not key.isascii() or not key.isprintable():
-        found = "something that is none" if key else "nothing"
-        remedy = "" if variable else "or name a server of your own with --url"
-        raise BadInput.at(f"the variable {named}", expected="a key in the environment", found=found, remedy=remedy)
-    return key

@@ -46,8 +46,7 @@ def estimate(
     >>> found.calls, found.tokens_in
     (1, (1040.0, 2040.0))
     """
-    calls, known, few, many, again = 0, 0, 0.0, 0.0, {*ASKED_AGAIN, *retry}
-    longest = SHORT_ANSWER
+    calls, known, few, many, longest, again = 0, 0, 0.0, 0.0, 0.0, {*ASKED_AGAIN, *retry}
     for request in requests:
         found = None if store is None else answered(store, request)
         if found is not None and found.kind not in again:
@@ -57,8 +56,9 @@ def estimate(
         least, most = likely_tokens(request)
         few, many = few + least, many + most
         texts = any(not field.choices for field in request.form.fields)
-        longest = min(LONG_ANSWER if texts else 3 * SHORT_ANSWER * len(request.form.fields), request.model.max_tokens)
-    out = (float(calls * SHORT_ANSWER), float(calls * longest))
+        likely = LONG_ANSWER if texts else 3 * SHORT_ANSWER * len(request.form.fields)
+        longest += min(likely, request.model.max_tokens)
+    out = (float(calls * SHORT_ANSWER), longest)
     dollars = None if price is None else (price.of(few, out[0]), price.of(many, out[1]))
     limits = [calls / calls_a_minute if calls_a_minute else 0.0]
     limits.append((many + out[1]) / tokens_a_minute if tokens_a_minute else 0.0)

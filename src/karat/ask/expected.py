@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from karat.ask.dialects import TokenChances
@@ -20,40 +20,52 @@ class Expected(NamedTuple):
     mass: float
 
 
-def expected_grade(chances: Sequence[TokenChances], field: str, grades: Sequence[str]) -> Expected | None:
+#: A share of the chances on beginnings of grades beyond which nobody can tell which grades they are for.
+MOST_UNCLEAR = 0.01
+
+
+def expected_grade(chances: Sequence[TokenChances], field: str, grades: Mapping[str, float]) -> Expected | None:
     """The expected grade, the chances renormalised over the grades; None where they cannot be told.
 
     >>> top = {"1": math.log(0.3), "2": math.log(0.5), "x": math.log(0.2)}
     >>> tokens = [TokenChances('{"grade":"', {}), TokenChances("2", top), TokenChances('"}', {})]
-    >>> found = expected_grade(tokens, "grade", ("0", "1", "2"))
+    >>> found = expected_grade(tokens, "grade", {"0": 0.0, "1": 1.0, "2": 2.0})
     >>> round(found.grade, 4), round(found.mass, 4)
     (1.625, 0.8)
 
-    Grades of more than one character may be several tokens, whose chances are not all there: nothing is said then.
+    A token that only begins a grade, such as 1 where there is a grade 10, may go on in several ways, whose chances are
+    not all there: nothing is said then.
     """
-    if not chances or any(len(grade) > 1 for grade in grades):
+    place = _place(chances, field)
+    if place is None:
         return None
-    text = "".join(one.token for one in chances)
-    found = re.search(rf'"{re.escape(field)}"\s*:\s*"?', text)
-    if found is None:
+    one, before = place
+    # The grade may share its token with what stands before it, such as a quotation mark; a space or a quotation
+    # mark more or less is the same grade, written otherwise.
+    lead = one.token[:before]
+    plain = not lead.strip(_BLANK)
+    shares, unclear = dict.fromkeys(grades, 0.0), 0.0
+    for other, logprob in one.top.items():
+        if not plain and not other.startswith(lead):
+            continue
+        said, share = other[0 if plain else len(lead) :].strip(_AROUND), math.exp(min(logprob, 0.0))
+        if said in shares:
+            shares[said] += share
+        if said and any(grade != said and grade.startswith(said) for grade in grades):
+            unclear += share
+    mass = sum(shares.values())
+    if mass <= 0 or unclear > MOST_UNCLEAR:
         return None
+    return Expected(sum(grades[grade] * share for grade, share in shares.items()) / mass, min(mass, 1.0))
+
+
+def _place(chances: Sequence[TokenChances], field: str) -> tuple[TokenChances, int] | None:
+    """The token in which a field's value begins, and how many of its letters stand before the value."""
+    found = re.search(rf'"{re.escape(field)}"\s*:\s*"?', "".join(one.token for one in chances))
     start = 0
-    for one in chances:
-        before = found.end() - start
+    for one in chances if found else ():
+        before = found.end() - start if found else 0
         if before < len(one.token):
-            # The grade may share its token with what stands before it, such as a quotation mark; a space or a quotation
-            # mark more or less is the same grade, written otherwise.
-            lead = one.token[:before]
-            plain = not lead.strip(_BLANK)
-            shares = dict.fromkeys(grades, 0.0)
-            for other, logprob in one.top.items():
-                said = other.strip(_AROUND) if plain else other.removeprefix(lead).strip(_AROUND)
-                said = said if plain or other.startswith(lead) else ""
-                if said in shares:
-                    shares[said] += math.exp(min(logprob, 0.0))
-            mass = sum(shares.values())
-            if mass <= 0:
-                return None
-            return Expected(sum(float(grade) * share for grade, share in shares.items()) / mass, min(mass, 1.0))
+            return one, before
         start += len(one.token)
     return None

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from karat.ask.answer_store import AnswerStore, RawAnswer
 from karat.ask.asking import ASKED_AGAIN, Tally, answered, ask_all
 from karat.ask.batches import Batches
-from karat.ask.budget import Budget
-from karat.ask.client import Client, key_of
+from karat.ask.budget import Budget, spent_before
+from karat.ask.client import Client
 from karat.ask.form import CANT_TELL
+from karat.ask.keys import key_of
 from karat.ask.kinds import ASKED
-from karat.ask.outcome import GRADED, NO_ANSWER, outcome
+from karat.ask.outcome import GRADED, NO_ANSWER
 from karat.ask.prices import Price
 from karat.ask.request import Request
 from karat.ask.rows import NOT_ASKED, Judge, questions
@@ -62,6 +63,9 @@ class Panel:
                         found="none",
                         remedy="name it by --price, or in study.toml under [prices]",
                     )
+            models = ((judge.asker.model, judge.price) for judge in self.judges)
+            prices = {(model.dialect, model.url, model.name): price for model, price in models}
+            self.budget.before = spent_before(self.store, prices)
 
     def ask(self, manners: Manners, *, retry: Collection[str] = (), told: Callable[[], None] = lambda: None) -> None:
         """Ask every judge what has no answer yet, one judge after another."""
@@ -74,22 +78,32 @@ class Panel:
         """The same by the vendor's batches, which cost half and may take a day."""
         again = {*ASKED_AGAIN, *retry}
         for judge in self.judges:
-            model, price = judge.asker.model, judge.price and judge.price.halved
+            model, price = judge.asker.model, judge.price
+            halved = price and price.halved
             tally = self.tallies[judge.name] = Tally()
             open_ = []
             for request in questions(judge, self.leave_out):
                 found = answered(self.store, request)
                 if found is None or found.kind in again:
-                    open_.append(request)
+                    open_.append((request, self.budget.set_aside(request, halved)))
                 else:
                     tally.known += 1
 
-            def came(request: Request, answer: RawAnswer, tally: Tally = tally, price: Price | None = price) -> None:
-                self.budget.settle(request, price, 0.0, outcome(request, answer))
+            aside = {request.key: most for request, most in open_}
+
+            def came(
+                request: Request,
+                answer: RawAnswer,
+                tally: Tally = tally,
+                price: Price | None = price,
+                aside: Mapping[str, float] = aside,
+            ) -> None:
+                self.budget.settle(request, price, aside[request.key], answer)
                 tally.asked += 1
                 told()
 
-            Batches(model, key_of(model, manners.key_variable), self.store, manners.timeout).ask(open_, came)
+            batches = Batches(model, key_of(model, manners.key_variable), self.store, manners.timeout)
+            batches.ask([request for request, _ in open_], came)
 
     async def _ask(self, judge: Judge, manners: Manners, retry: Collection[str], told: Callable[[], None]) -> None:
         model = judge.asker.model

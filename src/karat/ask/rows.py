@@ -13,8 +13,9 @@ from karat.ask.answer_store import AnswerStore, RawAnswer
 from karat.ask.asker import Asker, NoText, Task
 from karat.ask.budget import cost_of
 from karat.ask.kinds import ASKED, Verdict
-from karat.ask.outcome import Outcome, outcome
+from karat.ask.outcome import PARSER, Outcome, outcome
 from karat.ask.prices import Price
+from karat.ask.prompt import Prompt
 from karat.ask.request import Request
 from karat.labels.selection import LLM
 
@@ -36,12 +37,12 @@ COLUMNS: dict[str, Any] = dict.fromkeys(
             "altered",
         ),
         *("altered_from", "model", "returned_model", "fingerprint", "prompt", "without", "tokens_in", "tokens_out"),
-        *("cost", "seconds", "attempts", "time", "answer"),
+        *("cost", "seconds", "attempts", "time", "answer", "parser"),
     ),
     pl.String,
 )
 COLUMNS |= dict.fromkeys(("label", "expected_grade", "mass", "cost", "seconds"), pl.Float64)
-COLUMNS |= dict.fromkeys(("repeat", "order", "tokens_in", "tokens_out", "attempts"), pl.Int64)
+COLUMNS |= dict.fromkeys(("repeat", "order", "tokens_in", "tokens_out", "attempts", "parser"), pl.Int64)
 
 #: Of a question without any answer.
 NOT_ASKED = "not asked"
@@ -82,6 +83,17 @@ class Answered:
         return [found.kind for found in self.outcomes] + [NOT_ASKED] * (len(self.requests) - len(self.answers))
 
     @property
+    def prompt(self) -> str:
+        """The mark of the prompt."""
+        return prompt_of(self.judge, self.task).mark
+
+    @property
+    def costs(self) -> list[float | None]:
+        """What each answer cost; None where no price is known."""
+        price, each = self.judge.price, zip(self.requests, self.answers, self.outcomes, strict=False)
+        return [None if price is None else cost_of(price, *one)[0] for one in each]
+
+    @property
     def verdict(self) -> Verdict | None:
         """What the answers come to; None while one is missing."""
         if len(self.answers) < len(self.requests):
@@ -96,6 +108,12 @@ def questions(judge: Judge, no_text: Callable[[str], None] = lambda why: None) -
             yield from requests_of(judge.asker, task)
         except NoText as error:
             no_text(str(error))
+
+
+def prompt_of(judge: Judge, task: Task) -> Prompt:
+    """The prompt with which a task is asked."""
+    kind = ASKED[task["kind"]]
+    return judge.asker.prompt_for(kind.prompt, kind.needed)
 
 
 def requests_of(asker: Asker, task: Task) -> list[Request]:
@@ -133,10 +151,10 @@ def rows_of(one: Answered) -> Iterator[dict[str, Any]]:
         "outcome": verdict.outcome,
         "why": verdict.why or None,
     }
-    said, kind = verdict.said, ASKED[one.task["kind"]]
-    prompt = one.judge.asker.prompt_for(kind.prompt, kind.needed).mark
-    for place, (request, answer, found) in enumerate(zip(one.requests, one.answers, one.outcomes, strict=True)):
-        row = base | _provenance(one.judge, prompt, request, answer, found)
+    said = verdict.said
+    answered = zip(one.requests, one.answers, one.outcomes, one.costs, strict=True)
+    for place, (request, answer, found, cost) in enumerate(answered):
+        row = base | _provenance(request, answer, found) | {"prompt": one.prompt, "cost": cost}
         row |= {name: said.get(name) for name in ("label", "choice", "expected_grade", "mass", "comment", "reason")}
         if "orders" in said:
             row |= {"order": place, "choice": said["orders"][place], "reason": found.values.get("reason") or None}
@@ -151,25 +169,22 @@ def rows_of(one: Answered) -> Iterator[dict[str, Any]]:
             continue
         yield row
         for aspect, grade in (said.get("aspects") or {}).items():
-            yield row | {"aspect": aspect, "label": grade, "expected_grade": None, "mass": None}
+            yield row | {"aspect": aspect, "label": grade} | dict.fromkeys(("expected_grade", "mass", "cost"))
 
 
-def _provenance(judge: Judge, prompt: str, request: Request, answer: RawAnswer, found: Outcome) -> dict[str, Any]:
+def _provenance(request: Request, answer: RawAnswer, found: Outcome) -> dict[str, Any]:
     """How an answer was made."""
-    said, price = found.said, judge.price
-    if price is not None and answer.batch:
-        price = price.halved
+    said = found.said
     return {
         "model": request.model.name,
         "returned_model": None if said is None else said.model,
         "fingerprint": None if said is None else said.fingerprint,
-        "prompt": prompt,
         "without": ", ".join(answer.without) or None,
         "tokens_in": None if said is None else said.tokens_in,
         "tokens_out": None if said is None else said.tokens_out,
-        "cost": None if price is None else cost_of(price, request, found)[0],
         "seconds": answer.seconds,
         "attempts": answer.attempts,
         "time": datetime.fromtimestamp(answer.at, UTC).isoformat(timespec="milliseconds"),
         "answer": request.key[:16],
+        "parser": PARSER,
     }

@@ -8,6 +8,7 @@ from typing import Any
 
 from karat.ask.asker import Task
 from karat.ask.form import CANT_TELL
+from karat.ask.outcome import PARSER
 from karat.ask.rows import Answered
 from karat.errors import BadInput
 from karat.formats.tasks import TaskTable
@@ -66,7 +67,10 @@ def log_row(one: Answered) -> dict[str, Any] | None:
     task = {name: one.task.get(name) for name in (*names, *sided)}
     # What the log has columns for, and the rest of it as JSON.
     more = {name: said[name] for name in ("aspects", "classes", *KEPT) if said.get(name) not in (None, {}, [])}
-    more |= {"model": one.requests[0].model.name, "answer": [request.key[:16] for request in one.requests]}
+    more |= {"model": one.requests[0].model.name, "prompt": one.prompt, "parser": PARSER}
+    more |= {"answer": [request.key[:16] for request in one.requests]}
+    costs = [cost for cost in one.costs if cost is not None]
+    more |= {"cost": sum(costs)} if costs else {}
     row = answer_row(task | {"text": task["reason"]}, one.judge.name_for(one.task["kind"]), LLM, at)
     row |= {name: said.get(name) for name in ("label", "aspects", "choice", "a", "b", "reason", "comment")}
     row["kind"] = "cant_tell" if verdict.outcome == CANT_TELL else "answer"

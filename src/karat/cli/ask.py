@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import os
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from karat.cli import options
-from karat.cli.messages import visible
+from karat.cli.messages import tell_notes, visible
 from karat.errors import KaratError, Undefined
 
 if TYPE_CHECKING:
     from karat.ask.panel import Panel
-    from karat.ask.request import Request
+    from karat.ask.rows import Judge
 
 EXAMPLES = """\b
 Examples:
@@ -52,12 +52,17 @@ Examples:
 @options.seed
 @click.option("--audit", is_flag=True, help="Ask only what tells whether the judge can be trusted.")
 @click.option("--estimate", is_flag=True, help="Say what it would take, and send nothing.")
-@click.option("--show-prompt", is_flag=True, help="Print the first question word for word, and send nothing.")
+@click.option(
+    "--show-prompt", is_flag=True, help="Print the first question of each judge word for word, and send nothing."
+)
 @click.option("--replay", is_flag=True, help="Make the labels anew from stored answers, and send nothing.")
 @click.option("--batch", is_flag=True, help="By the vendor's batches: half the price, within a day.")
 @click.option("--retry", type=options.OneOf("karat.ask.outcome:NO_ANSWER"), multiple=True, help="Ask these again.")
 @click.option(
-    "--budget", type=click.FloatRange(0), metavar="DOLLARS", help="The most to spend; asking stops before it."
+    "--budget",
+    type=click.FloatRange(0),
+    metavar="DOLLARS",
+    help="The most to spend, earlier calls for these answers included; asking stops before it.",
 )
 @click.option("--price", metavar="IN/OUT", help="Dollars for a million tokens of questions and answers: 0.15/0.60.")
 @click.option("--rpm", type=click.FloatRange(0, min_open=True), help="The most calls a minute.")
@@ -82,7 +87,6 @@ def ask(paths: tuple[str, ...], as_json: bool, **typed: Any) -> None:
     from karat.ask.answer_store import AnswerStore
     from karat.ask.budget import Budget
     from karat.ask.panel import Panel
-    from karat.ask.rows import questions
     from karat.cli.ask_inputs import asked_for
     from karat.cli.ask_outputs import tell, tell_estimate
     from karat.cli.lock import alone_asking
@@ -92,7 +96,8 @@ def ask(paths: tuple[str, ...], as_json: bool, **typed: Any) -> None:
         judges = asked.judges(typed)
         if typed["show_prompt"]:
             Panel(judges, AnswerStore(":memory:"))  # refuses a prompt that is for none of the tasks
-            _show_prompt(next(questions(judges[0]), None))
+            for judge in judges:
+                _show_prompt(judge, several=len(judges) > 1)
             return
         sends = not (typed["estimate"] or typed["replay"])
         if sends:
@@ -114,10 +119,21 @@ def ask(paths: tuple[str, ...], as_json: bool, **typed: Any) -> None:
         raise Undefined(left)
 
 
-def _show_prompt(request: Request | None) -> None:
-    if request is None:
-        raise Undefined("there is no question to show: no document has a text")
-    click.echo(visible(f"{request.system}\n---\n{request.user}"))
+def _show_prompt(judge: Judge, *, several: bool) -> None:
+    """The first question of a judge, and the mark of its prompt, which is kept with every answer."""
+    from karat.ask.asker import NoText
+    from karat.ask.rows import prompt_of, requests_of
+
+    for task in judge.tasks:
+        with suppress(NoText):
+            request = requests_of(judge.asker, task)[0]
+            if several:
+                click.echo(visible(f"=== {judge.name}"))
+            click.echo(visible(f"{request.system}\n---\n{request.user}"))
+            prompt = prompt_of(judge, task)
+            tell_notes([f"the prompt {prompt.name}, {prompt.mark}"])
+            return
+    raise Undefined("there is no question to show: no document has a text")
 
 
 def _sent(panel: Panel, typed: dict[str, Any]) -> KaratError | None:
@@ -128,7 +144,7 @@ def _sent(panel: Panel, typed: dict[str, Any]) -> KaratError | None:
 
     if typed["batch"]:
         why = "a batch is handed in as a whole"
-        options.refuse("budget", "rpm", "tpm", "concurrency", "attempts", why=why)
+        options.refuse("rpm", "tpm", "concurrency", "attempts", why=why)
     manners = Manners(
         typed["concurrency"], typed["rpm"], typed["tpm"], typed["attempts"], typed["timeout"], typed["key_env"]
     )

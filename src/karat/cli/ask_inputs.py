@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 from karat.ask.asker import Asker, Task
 from karat.ask.audit import audit_tasks
+from karat.ask.dialects import DIALECTS
 from karat.ask.prices import price_of
 from karat.ask.request import Model
 from karat.ask.rows import Judge
@@ -75,7 +76,8 @@ class Asked:
             tasks = self.tasks
             if typed["audit"]:
                 if self.gold is None:
-                    raise BadInput.at("--audit", expected="gold labels", found="none", remedy="name them by --gold")
+                    remedy = "name a file of them by --gold: query, doc and label of somebody you trust"
+                    raise BadInput.at("--audit", expected="gold labels", found="none", remedy=remedy)
                 tasks = audit_tasks(asker, self.gold, self.tasks, seed=typed["seed"])
             price = price_of(model_name, typed["price"], self.prices, vendor=not typed["url"])
             made.append(Judge(name, asker, tasks, price, plain="" if typed["names"] else model_name))
@@ -101,6 +103,8 @@ def _check(paths: Sequence[str], typed: dict[str, Any]) -> None:
         options.refuse("retry", "batch", "estimate", "show_prompt", why="--replay makes labels of stored answers alone")
     if typed["url"]:
         check_url(typed["url"])
+    if not DIALECTS[typed["dialect"]].logprobs:
+        options.refuse("logprobs", "expected", why=f"the dialect {typed['dialect']} tells no log-probabilities")
     if not typed["audit"]:
         options.refuse("gold", why="it goes with --audit; karat compare --gold corrects labels")
     if typed["out"] is None:
@@ -151,7 +155,7 @@ def _of_study(stack: ExitStack, folder: str, runs: Sequence[str], typed: dict[st
     design = opened.folder.study
     gold = read_judgments(typed["gold"], scale=design.scale) if typed["gold"] else None
     if gold is None and typed["audit"]:
-        gold = Study.load(folder, database=typed["database"], only=()).gold
+        gold = Study.load(folder, database=typed["database"], only=("runs",)).gold
     answers = Path(typed["answers"] or opened.folder.path / ANSWERS)
     folder_of = opened.folder
     beside = {"queries": folder_of.queries, "documents": folder_of.documents, "runs": folder_of.runs or None}

@@ -26,13 +26,15 @@ from karat.cli.judges.llm import print_audit
 from karat.cli.messages import tell_notes, visible
 from karat.cli.progress import waiting
 from karat.cli.results import print_json
-from karat.formats import write
+from karat.formats import read_judgments, write
 from karat.labels.selection import LLM
 from karat.plan.llm_audit import audit_llm
 from karat.plan.llm_sheet import LLMAudit
 from karat.records import Judgments, Preferences, Records
 from karat.records.base import count
 
+#: The file of a study's folder with what an audit asked.
+AUDIT = "llm-audit.csv"
 #: The records that the answers to each kind of task are, and what stands in the name of their file.
 FILES: dict[str, tuple[type[Records] | None, str]] = {
     "judge": (Judgments, ""),
@@ -55,6 +57,7 @@ def tell(panel: Panel, asked: Asked, out: str | None, as_json: bool, *, expected
 
     found = gather(panel, keep)
     written = _write(found, out, expected) if out else []
+    written += _keep_audit(found, asked) if audit and asked.opened is not None else []
     sheets = _audited(found, asked) if audit else None
     taken = _record(asked, log) if keeps else []
     if as_json:
@@ -144,6 +147,21 @@ def _write(found: Gathered, out: str, expected: bool) -> list[str]:
         tell_notes(write(_codes(rows) if records is None else records.of(rows), path))
         said.append(f"{count(rows.height, 'row')} to {path}")
     return said
+
+
+def _keep_audit(found: Gathered, asked: Asked) -> list[str]:
+    """An audit of a study beside it, for its sheet and its report; what other judges were asked there stays."""
+    assert asked.opened is not None
+    path, rows = asked.opened.folder.path / AUDIT, found.table("judge")
+    if not rows.height:
+        return []
+    if path.is_file():
+        before = read_judgments(path).frame
+        others = before.filter(~pl.col("judge").is_in(rows["judge"].unique().to_list()))
+        rows = pl.concat([others, rows], how="diagonal_relaxed")
+    rows = rows.select(name for name in rows.columns if name == "label" or rows[name].count())
+    write(Judgments.of(rows), str(path))
+    return [f"{count(rows.height, 'row')} to {path}, for karat judges llm and karat report"]
 
 
 def _codes(rows: pl.DataFrame) -> Records:

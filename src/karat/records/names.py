@@ -31,7 +31,7 @@ TEXT_OF_DOCUMENTS = (
 #: What a table of an LLM's answers says of the answer, and not of the query or document.
 OF_ANSWERS_OF_LLMS = (
     *("outcome", "expected_grade", "mass", "repeat", "altered", "altered_from", "model", "returned_model", "prompt"),
-    *("tokens_in", "tokens_out", "cost", "attempts"),
+    *("fingerprint", "tokens_in", "tokens_out", "cost", "attempts", "parser"),
 )
 #: What else karat writes beside answers, or looks for beside labels.
 BESIDE_ANSWERS = (

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import polars as pl
 
-from karat.errors import Undefined
 from karat.plan.llm_audit import audit_llm
 from karat.plan.llm_sheet import LLMSheet
 from karat.plan.llm_words import main_figures, name, where_it_errs
@@ -22,10 +21,8 @@ MOST_JUDGES = 3
 
 def llm_section(study: Study, measure: str, difference: float, draws: int, seed: int) -> Section:
     """A sentence for each LLM, and charts of the first few."""
-    if study.labels is None:
-        raise Undefined("there are no judgments")
     found = audit_llm(
-        study.labels,
+        study.with_audit,
         list(study.runs) if len(study.systems) > 1 else None,
         gold=study.gold,
         preferences=study.preferences,

@@ -169,7 +169,7 @@ def report(
 
 def _has_llms(study: Study) -> bool:
     """Whether some labels are of LLMs: nobody else's report has a word about them."""
-    return study.labels is not None and bool(known_llms(study.labels).any())
+    return study.audit is not None or (study.labels is not None and bool(known_llms(study.labels).any()))
 
 
 def _scores(study: Study, measures: list[str], group: str | None, draws: int, seed: int) -> Scores:

@@ -16,6 +16,7 @@ NAMES = {
     "documents": ("documents", "docs"),
     "preferences": ("preferences",),
     "clicks": ("clicks",),
+    "audit": ("llm-audit",),
 }
 #: How a file with the design is called, and one with the truth of a simulated study.
 DESIGN, TRUTH = "study.toml", "truth.json"

@@ -24,6 +24,7 @@ from karat.formats.open_files import File
 from karat.formats.said_columns import Columns, ColumnsLike, said_of_all, tables_in
 from karat.formats.study_folder import StudyFolder, read_study
 from karat.labels import GOLD, select, split_gold
+from karat.labels.selection import ALTERED
 from karat.records import ClickLog, Clicks, Documents, Judgments, PathLike, Preferences, Queries, Runs, Scale
 from karat.records.base import count
 from karat.records.design import StudyDesign
@@ -58,6 +59,8 @@ class Study:
     preferences: Preferences | None = None
     clicks: Clicks | ClickLog | None = None
     truth: Truth | None = None
+    #: What karat ask --audit asked of language models, which is about them: canaries, repeats, gold documents.
+    audit: Judgments | None = None
     notes: tuple[str, ...] = ()
     #: Where it was read, for commands to type: "gold", "labels" (or "labels of GROUP") and "run of SYSTEM".
     files: Mapping[str, str] = field(default_factory=dict)
@@ -86,8 +89,8 @@ class Study:
         """All that a study's folder holds; a file that is named stands for the folder's own.
 
         The folder may have judgments*, gold.*, runs/*, queries.*, subtopics.*, documents.*, preferences.*, clicks.*,
-        study.toml and, of a simulated study, truth.json. What karat serve collected in its karat.db, or in the
-        `database` named, is used where there are no files of it. Of what stands beside the labels, `only` these
+        llm-audit.csv, study.toml and, of a simulated study, truth.json. What karat serve collected in its karat.db, or
+        in the `database` named, is used where there are no files of it. Of what stands beside the labels, `only` these
         kinds are read. `from_format` is that of the labels; `columns` says which header of the tables is which column,
         where names do not tell.
         """
@@ -139,6 +142,7 @@ class Study:
             preferences=stored if liked is None and isinstance(stored, Preferences) else liked,
             clicks=None if paths["clicks"] is None else read_clicks(paths["clicks"]),
             truth=Truth.read(place / TRUTH) if place is not None and (place / TRUTH).is_file() else None,
+            audit=None if (audit := only_file(place, "audit")) is None else read(audit),
             notes=(*held.notes, *notes),
             files=files | _of_one(run_files, lists),
         )
@@ -186,6 +190,23 @@ class Study:
             return labels
         both = [labels.frame, gold.frame.with_columns(group=pl.lit(GOLD))]
         return replace(labels, frame=pl.concat(both, how="diagonal_relaxed"))
+
+    @property
+    def with_audit(self) -> Judgments:
+        """The labels with what an audit asked beside them: what a model said of a document to both counts once."""
+        if self.audit is None:
+            return self.judged
+        if self.labels is None:
+            return self.audit
+        labels, audit = self.labels, self.audit.frame
+        key = [name for name in ("judge", "query", "doc") if name in labels.frame.columns and name in audit.columns]
+        plain = pl.lit(True)
+        for name in ("repeat", ALTERED):
+            if name in audit.columns:
+                plain &= pl.col(name).cast(pl.String).is_in(["0", "0.0"]) | pl.col(name).is_null()
+        known = audit.filter(plain).join(labels.frame.drop_nulls("label"), on=key, how="anti", maintain_order="left")
+        parts = [labels.frame, known, audit.filter(~plain)]
+        return replace(labels, frame=pl.concat(parts, how="diagonal_relaxed"))
 
     def of_group(self, group: str | None) -> Judgments:
         """The labels of one group, or of all, to score lists with: what is left aside is in their notes."""

@@ -53,6 +53,8 @@ class Dialect:
     said: Callable[[Mapping[str, Any]], Said]
     #: Parameters that a server may not take, in the order in which a complaint is searched for them.
     optional: tuple[str, ...]
+    #: Whether its servers tell log-probabilities.
+    logprobs: bool = False
 
 
 def part(reply: Any, *path: str | int) -> Any:

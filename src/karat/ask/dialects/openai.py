@@ -84,4 +84,5 @@ OPENAI = Dialect(
     _body,
     _said,
     optional=("max_tokens", "temperature", "seed", "top_logprobs", "logprobs", "json_schema", "json_object"),
+    logprobs=True,
 )

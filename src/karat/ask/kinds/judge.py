@@ -47,7 +47,6 @@ def request_of(asker: Asker, task: Task, text: str | None = None) -> Request:
     fields += [Field(aspect.name, (*grades, NOT_APPLICABLE)) for aspect in aspects]
     context = task.get("context")
     before = "" if context is None else asker.document(context, "read before")
-    about = "the whole document"
     places = asker.query(task) | {
         "grades": "\n".join(_level(asker, place) for place in range(len(grades))),
         "aspects": "Grade these aspects as well, on the same scale:\n"
@@ -56,7 +55,7 @@ def request_of(asker: Asker, task: Task, text: str | None = None) -> Request:
         else "",
         "context": before and f"The searcher has just read this; grade what the next document adds to it:\n{before}",
         "document": asker.document(task["doc"], text=text),
-        "question": f"Which grade does {about} get for this searcher"
+        "question": "Which grade does the whole document get for this searcher"
         + (", who has read the other one before?" if before else "?"),
     }
     return asker.request("grade", places, fields, needed=NEEDED)
@@ -70,16 +69,19 @@ def _one(asker: Asker, task: Task, outcomes: Sequence[Outcome]) -> Verdict:
     (found,) = outcomes
     values, grades = found.values, grade_names(asker)
     yes_no = asker.prompt == "yes-no"
-    given = values["grade"]
-    label = asker.design.scale.grades[YES_NO.index(given)] if yes_no else float(given)
+    worth = dict(zip(YES_NO if yes_no else grades, map(float, asker.design.scale.grades), strict=True))
     aspects = {
         aspect.name: None if values[aspect.name] == NOT_APPLICABLE else float(values[aspect.name])
         for aspect in asker.design.aspects
         if aspect.name in values
     }
-    said: dict[str, Any] = {"label": label, "aspects": aspects, "comment": values.get("reason") or None}
-    if found.said is not None and not yes_no:
-        chance = expected_grade(found.said.chances, "grade", grades)
+    said: dict[str, Any] = {
+        "label": worth[values["grade"]],
+        "aspects": aspects,
+        "comment": values.get("reason") or None,
+    }
+    if found.said is not None:
+        chance = expected_grade(found.said.chances, "grade", worth)
         said |= {} if chance is None else {"expected_grade": chance.grade, "mass": chance.mass}
     return Verdict(GRADED, said)
 

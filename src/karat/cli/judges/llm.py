@@ -90,7 +90,7 @@ def llm(
         options.refuse("width", why="with two runs the plan is for a difference between them")
     else:
         options.refuse("measure", "difference", why="without two runs the plan is for a mean grade (--width)")
-    judged = study.judged
+    judged = study.with_audit
     if not any(judged.has(name) for name in ("judge", "model", "group")):
         judged = replace(judged, frame=judged.frame.with_columns(judge=pl.lit(File(labels).stem)))
     with waiting("Looking"):

@@ -11,9 +11,11 @@ from karat.labels.selection import OVERALL
 from karat.records import Judgments
 from karat.store.kinds.kind import OPENED, AnswerTable, Elsewhere, Row, TaskKind, typed
 
+#: Of a language model: the mean grade by its chances, the share of these that lay on grades, and how it was asked.
+OF_A_MODEL = ("expected_grade", "mass", "model", "prompt", "cost")
 COLUMNS = typed(
     *("query", "doc", "label", "judge", "group", "aspect", "context", "subtopic", "surface", "opened", "time"),
-    *("seconds", "comment", "probability", "round", "away", "gold", "expected_grade", "mass", "task"),
+    *("seconds", "comment", "probability", "round", "away", "gold", *OF_A_MODEL, "task"),
 )
 
 
@@ -33,11 +35,10 @@ def _rows(row: Row) -> list[dict[str, Any]]:
         "opened": OPENED.get(row["surface"]),
         "comment": row["comment"] or (row["reason"] if row["kind"] == "cant_tell" else None),
         "aspect": OVERALL,
-        # Of a language model: the mean grade by its own chances, and the share of these that lay on grades.
-        **{name: row["more"].get(name) for name in ("expected_grade", "mass")},
+        **{name: row["more"].get(name) for name in OF_A_MODEL},
     }
     aspects = row["more"].get("aspects", {}).items()
-    of_aspect = said | {"gold": None, "expected_grade": None, "mass": None}
+    of_aspect = said | dict.fromkeys(("gold", "expected_grade", "mass", "cost"))
     return [said, *(of_aspect | {"aspect": name, "label": grade} for name, grade in aspects)]
 
 
