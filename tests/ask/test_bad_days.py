@@ -214,6 +214,14 @@ def test_transport_is_asked_again_unbidden_and_others_on_request(files: Path) ->
     assert asked.table["label"].to_list() == [2] * 6
 
 
+def test_two_documents_with_the_same_text_are_asked_about_once(files: Path) -> None:
+    (files / "d.jsonl").write_text("\n".join(json.dumps({"doc": f"d{n}", "text": "The same."}) for n in range(6)))
+    with hostile.running(hostile.slow(0.05, replies.graded(1))) as server:
+        asked = Asked(files, server.url)
+        assert len(server.calls) == 3  # a query each
+    assert asked.table["label"].to_list() == [1] * 6
+
+
 def test_another_models_name_is_written_down(files: Path) -> None:
     with hostile.running(replies.graded(1, model="cheaper")) as server:
         asked = Asked(files, server.url)

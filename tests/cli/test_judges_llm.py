@@ -76,3 +76,61 @@ def test_what_cannot_be_is_said_plainly(folder: Path) -> None:
     assert "give one of the two" in said("llm.csv --llm-judge simulated --group llm", folder, 2)
     assert "expected a number of grades above 0" in said("llm.csv --gold gold.csv --width 0", folder, 2)
     assert said("llm.csv --draws 100", folder).startswith("Cannot say whether simulated can be trusted")
+
+
+@pytest.fixture(scope="module")
+def tools(folder: Path) -> Path:
+    """The same labels as UMBRELA, Quepid and a table of one's own have them, and each with something wrong in it."""
+    queries = dict(kt.read_queries(folder / "queries.csv").frame.select("query", "text").rows())
+    texts = dict(kt.read_documents(folder / "docs.jsonl").frame.select("doc", "text").rows())
+    rows = kt.read_judgments(folder / "plain.csv").frame.rows()
+    lines = [
+        json.dumps({"model": "gpt", "query": queries[q], "passage": texts[d], "judgment": g, "result_status": 1})
+        for q, d, g in rows
+    ]
+    book = {
+        "name": "book",
+        "query_doc_pairs": [
+            {"query_text": q, "doc_id": d, "judgements": [{"rating": g, "user_email": "ai@example.com"}]}
+            for q, d, g in rows
+        ],
+    }
+    own = ["query_id,doc_id,relevance,model,prompt", *(f"{q},{d},{g:g},gpt,basic" for q, d, g in rows)]
+    for name, bad in (("", False), ("-bad", True)):
+        (folder / f"umbrela{name}.jsonl").write_text("\n".join([*lines, *(['{"query": "q"}'] if bad else [])]))
+        if bad:
+            book["query_doc_pairs"][0]["judgements"][0]["rating"] = "wow"  # type: ignore[index]
+            own[4] = own[4].replace(own[4].split(",")[2] + ",gpt", "nine,gpt")
+        (folder / f"book{name}.json").write_text(json.dumps(book))
+        (folder / f"own{name}.csv").write_text("\n".join(own))
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("words", "judge", "bad"),
+    [
+        ("umbrela.jsonl --queries queries.csv --documents docs.jsonl", "gpt", "expected query, passage and judgment"),
+        ("book.json --llm-judge ai@example.com", "ai@example.com", 'row 1: expected a number as label, found "wow"'),
+        ("own.csv", "gpt", 'own-bad.csv line 5: expected a number as label (column relevance), found "nine"'),
+    ],
+)
+def test_labels_of_other_tools_have_the_same_sheet(tools: Path, words: str, judge: str, bad: str) -> None:
+    file, _, more = words.partition(" ")
+    ours, theirs = (
+        json.loads(said(f"{labels} --gold gold.csv --draws 0 --json", tools))["judges"][0]
+        for labels in ("plain.csv", words)
+    )
+    assert theirs["judge"] == judge
+    figures = ("ordinal alpha with gold", "grade less gold", "one gold label is worth")
+    told = [
+        {row["figure"]: row["value"] for row in one["rows"] if row["of"] in ("", "with its grades")}
+        for one in (ours, theirs)
+    ]
+    assert {name: told[1][name] for name in figures} == pytest.approx({name: told[0][name] for name in figures})
+    assert bad in said(f"{file.replace('.', '-bad.')} {more} --gold gold.csv", tools, 2)
+
+
+def test_labels_known_by_texts_that_nobody_tells_are_explained(tools: Path) -> None:
+    answer = " ".join(said("umbrela.jsonl --gold gold.csv --draws 0", tools).split())
+    assert "no document has both a grade of it and a gold label" in answer
+    assert "where a tool knows them by their texts, queries and documents tell whose they are" in answer

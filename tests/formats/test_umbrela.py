@@ -35,6 +35,13 @@ def test_a_record_is_a_label_of_a_passage_known_by_its_text(tmp_path: Path) -> N
     assert "prompt" not in judgments.frame.columns
 
 
+def test_letters_that_end_a_line_elsewhere_may_stand_in_a_passage(tmp_path: Path) -> None:
+    text = "one\u2028two\x85three\x0bfour"
+    path = tmp_path / "u.jsonl"
+    path.write_text(json.dumps(RECORD | {"passage": text}, ensure_ascii=False) + "\r\n", encoding="utf-8", newline="")
+    assert kt.read_judgments(str(path)).frame["doc"].to_list() == [text]
+
+
 def test_a_zero_that_its_status_calls_unparsed_is_no_label(tmp_path: Path) -> None:
     bad = RECORD | {"prediction": "", "judgment": 0, "result_status": 0, "passage": "other"}
     judgments = kt.read_judgments(written(tmp_path / "u.jsonl", RECORD, bad))

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from karat.ask.answer_store import AnswerStore, RawAnswer
 from karat.ask.budget import Budget
@@ -28,8 +27,6 @@ class Tally:
 
     asked: int = 0
     known: int = 0
-    seconds: float = 0.0
-    outcomes: Counter[str] = field(default_factory=Counter)
 
 
 async def ask_all(
@@ -49,8 +46,8 @@ async def ask_all(
     its way. What happens is put down in `tally`, and `told` is called after each answer.
     """
     again = {*ASKED_AGAIN, *retry}
-    silent, nobody, on_their_way = 0, max(NOBODY, 2 * client.at_once), 0
-    settled, failed = asyncio.Event(), list[BaseException]()
+    silent, nobody = 0, max(NOBODY, 2 * client.at_once)
+    on_their_way, settled, failed = set[str](), asyncio.Event(), list[BaseException]()
 
     async def set_aside(request: Request) -> float:
         """The most that a call can cost; where the budget has no room, what others on their way leave is waited for."""
@@ -65,16 +62,16 @@ async def ask_all(
         raise failed[0]
 
     async def work(request: Request) -> None:
-        nonlocal silent, on_their_way
+        nonlocal silent
         found = answered(store, request)
-        if found is not None and found.kind not in again:
+        # Two documents with the same text are the same question: one answer is for both.
+        if (found is not None and found.kind not in again) or request.key in on_their_way:
             tally.known += 1
-            tally.outcomes[found.kind] += 1
             if tally.known % 500 == 0:
                 await asyncio.sleep(0)
             return
         aside = [await set_aside(request)]
-        on_their_way += 1
+        on_their_way.add(request.key)
         answer: RawAnswer | None = None
         try:
             tokens = likely_tokens(request)[1] + request.model.max_tokens
@@ -85,12 +82,10 @@ async def ask_all(
             raise
         finally:
             budget.settle(request, price, sum(aside), answer)
-            on_their_way -= 1
+            on_their_way.discard(request.key)
             settled.set()
         made = outcome(request, answer)
         tally.asked += 1
-        tally.seconds += answer.seconds
-        tally.outcomes[made.kind] += 1
         told()
         silent = silent + 1 if made.kind == "transport" else 0
         if silent >= nobody:

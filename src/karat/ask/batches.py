@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -42,11 +42,8 @@ class Batches:
     store: AnswerStore
     timeout: float = 120.0
 
-    def ask(self, requests: Iterable[Request], came: Callable[[Request, RawAnswer], None]) -> None:
-        """Hand the questions in and wait for all answers; those of batches handed in before are waited for, too.
-
-        `came` is called with every answer, once it is stored.
-        """
+    def ask(self, requests: Iterable[Request]) -> Iterator[tuple[Request, RawAnswer]]:
+        """Hand the questions in and wait for all answers, those of batches handed in before, too; each is stored."""
         try:
             import httpx2
         except ImportError:
@@ -67,41 +64,34 @@ class Batches:
                 self.store.add_batch(base, self.model.name, name, waiting[name])
             while waiting:
                 for name in [*waiting]:
-                    if self._fetched(service, name, waiting[name], by_key, without, came):
-                        del waiting[name]
+                    if (answers := self._answers(service, name)) is not None:
+                        yield from self._kept(answers, by_key, without)
+                        if all(key in by_key or self.store.find(key) is not None for key in waiting.pop(name)):
+                            self.store.end_batch(name)
                 if waiting:
                     time.sleep(LOOK_EVERY)
 
-    def _fetched(
-        self,
-        service: _OpenAI | _Anthropic,
-        name: str,
-        keys: list[str],
-        by_key: Mapping[str, Request],
-        without: tuple[str, ...],
-        came: Callable[[Request, RawAnswer], None],
-    ) -> bool:
-        """Whether a batch is done; its answers are stored then."""
+    def _answers(self, service: _OpenAI | _Anthropic, name: str) -> Iterator[tuple[str, int, str]] | None:
+        """The answers of a batch; None while it is not done."""
         try:
-            answers = service.answers(name)
+            return service.answers(name)
         except NoSuchBatch:
             self.store.end_batch(name)  # or every further call would look for it
             raise
-        if answers is None:
-            return False
-        optional = DIALECTS[self.model.dialect].optional
+
+    def _kept(
+        self, answers: Iterable[tuple[str, int, str]], by_key: Mapping[str, Request], without: tuple[str, ...]
+    ) -> Iterator[tuple[Request, RawAnswer]]:
+        """The answers to these questions, once they are stored."""
+        sent = [name for name in DIALECTS[self.model.dialect].optional if name not in without]
         for key, status, body in answers:
+            # What one row complains about is left out when the questions are handed in again.
+            if status in (400, 403, 422) and (name := not_taken(body, sent)) is not None:
+                self.store.learn(self.model.url, self.model.name, [name])
             if key in by_key:
                 answer = RawAnswer(key, status, body, "", time.time(), without=without, batch=True)
                 self.store.add(by_key[key], answer)
-                came(by_key[key], answer)
-            # What one row complains about is left out when the questions are handed in again.
-            sent = [one for one in optional if one not in without]
-            if status in (400, 403, 422) and (one := not_taken(body, sent)) is not None:
-                self.store.learn(self.model.url, self.model.name, [one])
-        if all(key in by_key or self.store.find(key) is not None for key in keys):
-            self.store.end_batch(name)
-        return True
+                yield by_key[key], answer
 
 
 class NoSuchBatch(Stopped):

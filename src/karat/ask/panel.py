@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
-from karat.ask.answer_store import AnswerStore, RawAnswer
+from karat.ask.answer_store import AnswerStore
 from karat.ask.asking import ASKED_AGAIN, Tally, answered, ask_all
 from karat.ask.batches import Batches
 from karat.ask.budget import Budget, spent_before
@@ -16,7 +16,6 @@ from karat.ask.form import CANT_TELL
 from karat.ask.keys import key_of
 from karat.ask.kinds import ASKED
 from karat.ask.outcome import GRADED, NO_ANSWER
-from karat.ask.prices import Price
 from karat.ask.request import Request
 from karat.ask.rows import NOT_ASKED, Judge, questions
 from karat.errors import BadInput
@@ -79,31 +78,18 @@ class Panel:
         again = {*ASKED_AGAIN, *retry}
         for judge in self.judges:
             model, price = judge.asker.model, judge.price
-            halved = price and price.halved
-            tally = self.tallies[judge.name] = Tally()
-            open_ = []
+            tally, aside = self.tallies.setdefault(judge.name, Tally()), dict[Request, float]()
             for request in questions(judge, self.leave_out):
                 found = answered(self.store, request)
-                if found is None or found.kind in again:
-                    open_.append((request, self.budget.set_aside(request, halved)))
+                if request not in aside and (found is None or found.kind in again):
+                    aside[request] = self.budget.set_aside(request, price and price.halved)
                 else:
                     tally.known += 1
-
-            aside = {request.key: most for request, most in open_}
-
-            def came(
-                request: Request,
-                answer: RawAnswer,
-                tally: Tally = tally,
-                price: Price | None = price,
-                aside: Mapping[str, float] = aside,
-            ) -> None:
-                self.budget.settle(request, price, aside[request.key], answer)
+            batches = Batches(model, key_of(model, manners.key_variable), self.store, manners.timeout)
+            for request, answer in batches.ask(aside):
+                self.budget.settle(request, price, aside[request], answer)
                 tally.asked += 1
                 told()
-
-            batches = Batches(model, key_of(model, manners.key_variable), self.store, manners.timeout)
-            batches.ask([request for request, _ in open_], came)
 
     async def _ask(self, judge: Judge, manners: Manners, retry: Collection[str], told: Callable[[], None]) -> None:
         model = judge.asker.model

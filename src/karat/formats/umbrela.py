@@ -37,7 +37,8 @@ def read_umbrela(file: File, scale: Scale | None = None, drop_bad_labels: bool =
     """Judgments with an outcome each; a 0 that stands for an answer without a grade is no label."""
     rows, lines, silent = [], [], 0
     check_lines(file, file.content, file.content.split(NEWLINE))
-    for number, line in enumerate(file.text.splitlines(), 1):
+    # Not splitlines(): some of what it takes for the end of a line may stand in the middle of a passage.
+    for number, line in enumerate(file.text.split("\n"), 1):
         if not line.strip():
             continue
         place = f"{file.name} line {number}"

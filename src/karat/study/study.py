@@ -146,7 +146,8 @@ class Study:
             notes=(*held.notes, *notes),
             files=files | _of_one(run_files, lists),
         )
-        if study.labels is None and study.gold is None and not study.runs and study.preferences is None:
+        held_any = (study.labels, study.gold, study.runs or None, study.preferences, study.audit)
+        if all(one is None for one in held_any):
             raise BadInput.at(
                 "the study" if folder is None else str(folder),
                 expected="labels (judgments*), gold.*, preferences.* or clicks.*",

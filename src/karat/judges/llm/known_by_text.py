@@ -36,9 +36,21 @@ def known_by_text(
         frame = frame.with_columns(pl.coalesce("_id", name).alias(name)).drop("_text", "_id")
         renamed.append("query" if name == "query" else "document")
     if not renamed:
-        return judgments
+        here, there = (one.frame.select("query", "doc").head(1).rows() for one in (judgments, gold))
+        if not here or not there:
+            return judgments
+        note = (
+            f"no label is of a document with a gold label: {_short(here[0])} is none of those such as "
+            f"{_short(there[0])}; where a tool knows them by their texts, queries and documents tell whose they are"
+        )
+        return replace(judgments, notes=(*judgments.notes, note))
     note = f"{count(frame.height, 'label')} known by the text of {' and '.join(renamed)}"
     return replace(judgments, frame=frame, notes=(*judgments.notes, note))
+
+
+def _short(named: tuple[str, str]) -> str:
+    """A query and a document by their names, the beginning of them where they are texts."""
+    return " and ".join(f'"{one[:30]}..."' if len(one) > 30 else f'"{one}"' for one in named)
 
 
 def _plain(name: str) -> pl.Expr:
