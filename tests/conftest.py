@@ -13,8 +13,14 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+# The same examples each time, so that a change is what makes a test fail.
 settings.register_profile(
-    "karat", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True, derandomize=True
+    "karat",
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    print_blob=True,
+    derandomize=True,
+    max_examples=50,
 )
 settings.load_profile("karat")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 from click.testing import CliRunner
@@ -16,6 +17,7 @@ from karat.demo.simulated_people import CROWD, FAVOURED, LLM, OTHER, favoured
 from karat.errors import BadInput, Undefined
 from karat.formats import read_clicks, read_documents, read_judgments, read_preferences, read_queries, read_runs
 from karat.judges.judge_table import judge_table
+from simulated import THOROUGH, studies
 
 
 def test_this_pythons_documentation_is_a_few_thousand_texts_with_names_that_python_knows() -> None:
@@ -68,9 +70,10 @@ def test_the_truth_is_outside_the_naive_interval_and_inside_the_corrected_one() 
     assert made.found_out
 
 
+@pytest.mark.evidence
 def test_over_seeds_the_corrected_interval_holds_the_truth_and_the_naive_one_does_not() -> None:
-    studies = [demo_study(seed) for seed in range(20)]
-    assert sum(made.found_out for made in studies) >= 18
+    found_out = [demo_study(seed).found_out for seed in studies(6, 60)]
+    assert np.mean(found_out) >= (0.9 if THOROUGH else 0.8)
 
 
 def test_the_same_seed_gives_the_same_study_and_another_one_gives_another() -> None:

@@ -68,7 +68,7 @@ def test_gold_for_everything_shown_gives_nearly_the_true_difference(measure: str
 @pytest.mark.parametrize("judge", ["lenient", "by document", "by query"])
 def test_intervals_of_ndcg_hold_the_truth_with_judges_who_favour_documents_and_queries(judge: Any) -> None:
     held = []
-    for seed in studies(6, 250):
+    for seed in studies(6, 150):
         study = graded_pair(50, shift=0.5, judge=judge, seed=seed)
         gold = gold_for_ndcg(study, 150, seed + 10_000)
         found = difference(kt.compare(study.judgments(), study.runs(), gold=gold, queries="fixed", draws=100))

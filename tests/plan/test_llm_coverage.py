@@ -92,7 +92,7 @@ def sheet(seed: int, queries: int) -> pl.DataFrame:
 
 @pytest.mark.evidence
 def test_the_sheets_intervals_hold_what_was_planted() -> None:
-    seeds = studies(3, 120)
+    seeds = studies(3, 80)
     held: dict[Key, list[bool]] = {key: [] for key in planted()}
     for seed in seeds:
         for row in sheet(seed, 50).iter_rows(named=True):
@@ -111,7 +111,7 @@ def test_the_sheets_intervals_hold_what_was_planted() -> None:
 @pytest.mark.evidence
 def test_what_labels_are_worth_is_what_they_spare_on_other_documents() -> None:
     """The squares of what is left, on documents without a gold label, with and without the judge."""
-    seeds, held, squares = studies(1, 120), [], []
+    seeds, held, squares = studies(1, 80), [], []
     found = {}
     for seed in seeds:
         study = llm_study(queries=50, seed=seed, **SIZE)  # type: ignore[arg-type]

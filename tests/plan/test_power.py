@@ -105,7 +105,7 @@ def test_the_verdict_has_the_power_that_was_planned(measure: str) -> None:
     pilot = graded_pair(400, shift=1.0, seed=99)
     spread = pilot_variance(pilot.judgments(), pilot.runs(), measure, gold=gold_labels(pilot, measure, 1200, seed=98))
     plan = plan_power(DIFFERENCE[measure], spread, shares=[0.25]).shares.row(0, named=True)
-    seen, spreads, seeds = 0, [], studies(2, 120)
+    seen, spreads, seeds = 0, [], studies(2, 80)
     for seed in seeds:
         study = graded_pair(plan["queries"], shift=1.0, seed=50_000 + seed)
         gold = gold_labels(study, measure, plan["gold_labels"], seed)

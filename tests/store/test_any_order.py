@@ -137,5 +137,5 @@ class Judging(RuleBasedStateMachine):
         self.log = many
 
 
-Judging.TestCase.settings = settings(max_examples=25, stateful_step_count=30, deadline=None, derandomize=True)
+Judging.TestCase.settings = settings(max_examples=12, stateful_step_count=30, deadline=None, derandomize=True)
 TestJudging = Judging.TestCase
