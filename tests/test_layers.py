@@ -6,6 +6,8 @@
 from __future__ import annotations
 
 import ast
+import re
+import tomllib
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -81,3 +83,13 @@ def test_a_circle_is_found_even_where_a_function_closes_it(tmp_path: Path) -> No
         TopologicalSorter(loads(package)).prepare()
     (package / "two.py").write_text("if TYPE_CHECKING:\n    from pack.one import f\n")
     TopologicalSorter(loads(package)).prepare()
+
+
+def test_the_map_for_contributors_has_every_folder_in_the_order_of_imports() -> None:
+    repository = ROOT.parents[1]
+    settings = tomllib.loads((repository / "pyproject.toml").read_text(encoding="utf-8"))
+    layers = settings["tool"]["importlinter"]["contracts"][0]["layers"]
+    page = (repository / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("## Where things live")[2]
+    rows = [line.split(" | ")[0] for line in page.partition("## ")[0].splitlines() if line.startswith("| `")]
+    named = [re.findall(r"`(\w+)(?:/|\.py)`", row) for row in rows]
+    assert named == [layer.split(" | ") for layer in layers if layer != "__main__"]
