@@ -16,6 +16,7 @@ FOLDERS = ["comparison", "judges", "plan", "validity"]
 FUNCTIONS = [
     "add_company",
     "audit_llm",
+    "click_labels_by_rank",
     "compare",
     "compare_predictors",
     "confusion",
@@ -27,6 +28,7 @@ FUNCTIONS = [
     "corrected_runs",
     "corrected_score",
     "fetch",
+    "interleave",
     "label_in_context",
     "live_verdict",
     "parse_measure",

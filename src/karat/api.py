@@ -34,6 +34,7 @@ from karat.formats import read_session_lists as read_session_lists
 from karat.formats import read_subtopics as read_subtopics
 from karat.formats import register_format as register_format
 from karat.formats import write as write
+from karat.judges import click_labels_by_rank as click_labels_by_rank
 from karat.judges import register_error_model as register_error_model
 from karat.labels import Panel as Panel
 from karat.labels import consensus as consensus
@@ -112,3 +113,4 @@ from karat.reports import Report as Report
 from karat.reports import report as report
 from karat.scoring import Scores as Scores
 from karat.study import Study as Study
+from karat.validity import interleave as interleave

@@ -114,6 +114,8 @@ def test_what_prints_a_document_prints_lines_as_well(name: str) -> None:
             "simulate context",
             "simulate llm-judge",
             "simulate preferences",
+            "simulate clicks",
+            "simulate interleaving",
             "demo",
             "report",  # whose sections are all at one level
             "ask",  # whose seed is the model's

@@ -30,6 +30,8 @@ SECTIONS = {
         "disagree": "What a grade is worth to users who disagree.",
         "context": "Relevance by aspect, alone and in context.",
         "validate": "Check measures against what users prefer, side by side.",
+        "clicks": "Labels from clicks, freed of the rank they were shown at.",
+        "interleave": "Which of two interleaved systems users click more.",
     },
     "Collect": {
         "init": "Start a study: its scale, guidelines, groups and rules.",

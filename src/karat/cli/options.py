@@ -202,6 +202,15 @@ to_format = click.option(
 )
 
 
+satisfied_after = click.option(
+    "--satisfied-after",
+    type=float,
+    metavar="SECONDS",
+    show_default="every click counts",
+    help="Count a click only if the user stayed so long.",
+)
+
+
 # What is computed.
 def measure(
     *, several: bool = False, default: str | None = None, otherwise: str | None = None

@@ -22,6 +22,7 @@ from karat.records.base import count
 from karat.records.number_format import figure
 from karat.simulate import Faults, bronze_scores, context_study, judging_study, llm_study, preference_study
 from karat.simulate import two_systems as simulated
+from karat.simulate.click_log import position_log, team_draft_log
 
 #: What a study's folder gets, by the names of files.
 Files = Mapping[str, Records | pl.DataFrame | str]
@@ -31,6 +32,9 @@ Made = tuple[str | Result, Mapping[str, Any], Files]
 #: What is said of judges who err in these ways.
 JUDGES = {"fair": "fair to both", "lenient": "lenient to B", "by document": "wrong more often on some documents"}
 
+#: More noise than this drowns everything.
+MOST = 100.0
+
 EXAMPLES = """\b
 Examples:
   karat simulate bronze --n-studies 10000
@@ -38,7 +42,8 @@ Examples:
   karat simulate judging --wikipedia 0.5 --n-spammers 2 --out study
   karat simulate context --out study
   karat simulate llm-judge --obeys 0.9 --out study
-  karat simulate preferences --utility "RBP(p=0.8)" --out study"""
+  karat simulate preferences --utility "RBP(p=0.8)" --out study
+  karat simulate clicks --out shop"""
 
 
 simulate = LazyGroup(
@@ -51,6 +56,8 @@ simulate = LazyGroup(
             "context": "Pages judged alone and after another one, aspect by aspect.",
             "llm-judge": "An LLM with faults: lenient, talked round, fond of a side.",
             "preferences": "Users who choose between two lists side by side.",
+            "clicks": "A log of users who look at ranks and click.",
+            "interleaving": "A log of lists that two systems share.",
         }
     },
     name="simulate",
@@ -271,3 +278,41 @@ def preferences(utility: str, noise: float, careless: float, **asked: Any) -> Ma
     }
     truth = {"utility": utility, "noise": noise, "careless": careless}
     return f"A simulated study: {made.preferences!r}.", truth, files
+
+
+@study(
+    _queries(20),
+    _number("--n-docs", 10, "Documents for a query.", "documents", least=1),
+    _number("--n-searches", 2000, "How many searches.", "pages", least=1),
+    _number("--shuffle", 2.0, "By how many ranks a document's place varies; 0: never."),
+    click.option("--best-first", is_flag=True, help="The usual order is that of attractiveness."),
+    _number("--unlike", 0.0, "How much users differ in how readily they click."),
+    examples="karat simulate clicks --best-first --out shop",
+)
+def clicks(shuffle: float, unlike: float, **asked: Any) -> Made:
+    """A log of results shown and clicked: each rank is looked at with a chance, each document attractive with one."""
+    for option, value in (("--shuffle", shuffle), ("--unlike", unlike)):
+        if not 0 <= value <= MOST:
+            raise BadInput.at(option, expected=f"a number from 0 to {MOST:g}", found=f"{value:g}")
+    made = position_log(shuffle=shuffle, unlike=unlike, **asked)
+    looked = {f"rank_{place}": float(chance) for place, chance in enumerate(made.examination, start=1)}
+    files: Files = {"log.csv": made.log, "attractiveness.csv": made.truth}
+    return f"A simulated log: {made.log!r}.", looked, files
+
+
+@study(
+    _queries(200),
+    _number("--n-searches", 1000, "How many searches.", "searches", least=1),
+    _number("--n-users", 300, "How many users.", "users", least=1),
+    _number("--better", 0.1, "How much less noise A's ranking has than B's, from -0.2 to 0.2."),
+    _number("--habit", 0.0, "How much users lean to a team, whatever the query."),
+    examples="karat simulate interleaving --better 0 --out shop",
+)
+def interleaving(better: float, habit: float, **asked: Any) -> Made:
+    """A log of lists that two systems share by team draft, and its clicks."""
+    if not -0.2 <= better <= 0.2:
+        raise BadInput.at("--better", expected="a number from -0.2 to 0.2", found=f"{better:g}")
+    if not 0 <= habit <= MOST:
+        raise BadInput.at("--habit", expected=f"a number from 0 to {MOST:g}", found=f"{habit:g}")
+    log = team_draft_log(better=better, habit=habit, **asked)
+    return f"A simulated log: {log!r}.", {"better": better, "habit": habit}, {"log.csv": log}

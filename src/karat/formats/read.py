@@ -9,9 +9,10 @@ from typing import TypeVar
 import polars as pl
 
 from karat.errors import BadInput
+from karat.formats.click_events import EVENTS, is_events, log_of_events
 from karat.formats.format import FORMATS, Rows, format_named, format_of
 from karat.formats.open_files import File
-from karat.formats.said_columns import ColumnsLike, said_of
+from karat.formats.said_columns import Columns, ColumnsLike, said_of
 from karat.records import (
     ClickLog,
     Clicks,
@@ -96,11 +97,43 @@ def read_preferences(
     return Preferences.check(frame, source=source, time_format=time_format)
 
 
-def read_clicks(path: PathLike, *, format: str | None = None, columns: ColumnsLike | None = None) -> Clicks | ClickLog:
-    """Click counts, or a log with a column `clicked`, from CSV, TSV, JSON lines or Parquet."""
-    frame, source = _rows(path, Clicks.schema, format, columns)
-    log = {"clicked", "click"} & {name.strip().lower() for name in [*frame.columns, *source.columns]}
-    return (ClickLog if log else Clicks).check(frame, source=source)
+def read_clicks(
+    path: PathLike, *more: PathLike, format: str | None = None, columns: ColumnsLike | None = None
+) -> Clicks | ClickLog:
+    """Click counts, or a log, from CSV, TSV, JSON lines or Parquet; several files of a log are taken together.
+
+    A log has a row for each result shown and a column `clicked`, or a row for each event and a column `action`
+    (impression, click). OpenSearch's User Behavior Insights, searches and events, are read as one log.
+    """
+    from karat.formats.ubi import is_ubi_table, read_ubi
+
+    files = [File(str(one)) for one in (path, *more)]
+    found = [(format_of(file, Clicks.schema) if format is None else format_named(format)) for file in files]
+    if all(one.name == "ubi" for one in found):
+        return read_ubi(files)
+    rows = [one.rows(file, Clicks.schema.name) for one, file in zip(found, files, strict=True)]
+    if all(is_ubi_table(frame.columns) for frame, _ in rows):
+        return read_ubi(files)
+    parts = [_clicks(one, said_of(columns)) for one in rows]
+    if len(parts) == 1:
+        return parts[0]
+    logs = [part for part in parts if isinstance(part, ClickLog)]
+    if len(logs) < len(parts):
+        raise BadInput.at(
+            ", ".join(file.name for file in files), expected="several files of one log", found="counts among them"
+        )
+    frame = pl.concat([log.frame for log in logs], how="diagonal_relaxed")
+    return ClickLog(frame, tuple(dict.fromkeys(note for log in logs for note in log.notes)))
+
+
+def _clicks(rows: Rows, said: Columns) -> Clicks | ClickLog:
+    headers = said.shown_in(rows[0].columns)
+    if is_events(headers):
+        return log_of_events(*said.named_in(rows, EVENTS))
+    log = {"clicked", "click"} & {name.strip().lower() for name in headers}
+    kind = ClickLog if log else Clicks
+    frame, source = said.named_in(rows, kind.schema)
+    return kind.check(frame, source=source)
 
 
 def read_queries(path: PathLike, *, format: str | None = None, columns: ColumnsLike | None = None) -> Queries:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import polars as pl
 
 from karat.errors import BadInput
+from karat.formats.click_events import EVENTS
 from karat.formats.open_files import File
 from karat.records import ClickLog, Clicks, Documents, Judgments, Preferences, Queries, Ratings, Runs, SessionLists
 from karat.records.queries import SUBTOPICS
@@ -72,7 +73,7 @@ class Columns:
         columns = cls.of(given)
         if not columns.said:
             return columns
-        known = [name for kind in _KINDS for name in kind.schema.names] + SUBTOPICS.names
+        known = [name for kind in _KINDS for name in kind.schema.names] + SUBTOPICS.names + EVENTS.names
         strange = [name for name in columns.said if name not in known]
         if strange:
             names = ", ".join(dict.fromkeys(known))

@@ -3,6 +3,7 @@
 from karat.judges.agreement import agreement
 from karat.judges.agreement_tests import agreement_tests
 from karat.judges.bias import find_bias
+from karat.judges.click_models import ClickLabels, click_labels_by_rank
 from karat.judges.clicks import against_clicks
 from karat.judges.combined import combined_weights
 from karat.judges.conditions import disagreement_by, resampled_p
@@ -33,6 +34,7 @@ __all__ = [
     "FEATURES",
     "MODELS",
     "Answers",
+    "ClickLabels",
     "Disagreement",
     "ErrorModel",
     "Errors",
@@ -45,6 +47,7 @@ __all__ = [
     "aspect_coverage",
     "aspect_distribution",
     "change_correlation",
+    "click_labels_by_rank",
     "combined_weights",
     "consistency",
     "dawid_skene",

@@ -19,6 +19,10 @@ SATISFIED_AFTER = 30.0
 _QUERY = Column("query", pl.String, "the query's id or text", True, names.QUERY)
 _DOC = Column("doc", pl.String, "the document's id", True, (*names.DOC, "url"))
 
+#: What logs call the one search that showed a result, and the system that brought it.
+IMPRESSION = ("impression_id", "search_id", "search", "request_id", "serp", "serp_id", "page_id")
+TEAM = ("search_config", "search_configuration_uuid", "interleaving", "[interleaving]")
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Clicks(Records):
@@ -81,11 +85,21 @@ class ClickLog(Records):
             Column(
                 "dwell", pl.Float64, "seconds until the user came back", False, ("dwell_time", "dwell_seconds"), least=0
             ),
-            Column("rank", pl.Int64, "where the result stood", aliases=("position",)),
+            Column("rank", pl.Int64, "where the result stood, 1 the top", aliases=("position", "ordinal"), least=1),
             Column("session", pl.String, "the user's session", aliases=("session_id",)),
             Column("time", pl.String, "when, as ISO 8601"),
+            Column("user", pl.String, "who searched", aliases=("user_id", "client_id")),
+            Column("impression", pl.String, "the one search that showed it", aliases=IMPRESSION),
+            Column("team", pl.String, "which system brought it, in an interleaved list", aliases=TEAM),
         ),
     )
+
+    def counted(self, satisfied_after: float | None = None) -> pl.Series:
+        """Whether each result was clicked; with `satisfied_after`, whether the user also stayed so many seconds."""
+        if satisfied_after is None:
+            return self.frame["clicked"]
+        self.need("dwell", "telling how long users stayed")
+        return self.frame.select(_stayed(satisfied_after)).to_series()
 
     def counts(self, satisfied_after: float = SATISFIED_AFTER) -> Clicks:
         """The counts per query and document; a satisfied click has a dwell of `satisfied_after` seconds.
@@ -95,15 +109,12 @@ class ClickLog(Records):
         >>> log.counts().frame.row(0)
         ('q', 'd', 3, 2, 1)
         """
-        if not satisfied_after >= 0:
-            raise BadInput.at("satisfied_after", expected="0 seconds or more", found=str(satisfied_after))
         totals = [
             pl.len().cast(pl.Int64).alias("impressions"),
             pl.col("clicked").sum().cast(pl.Int64).alias("clicks"),
         ]
         if "dwell" in self.frame.columns:
-            stayed = pl.col("clicked") & (pl.col("dwell").fill_nan(None) >= satisfied_after).fill_null(False)
-            totals.append(stayed.sum().cast(pl.Int64).alias("satisfied"))
+            totals.append(_stayed(satisfied_after).sum().cast(pl.Int64).alias("satisfied"))
         return Clicks(self.frame.group_by("query", "doc", maintain_order=True).agg(totals))
 
     def __repr__(self) -> str:
@@ -111,6 +122,13 @@ class ClickLog(Records):
             f"{count(int(self.frame['clicked'].sum()), 'click')} in {count(len(self), 'impression')} for "
             f"{count(self.frame['query'].n_unique(), 'query', 'queries')}"
         )
+
+
+def _stayed(satisfied_after: float) -> pl.Expr:
+    """Whether a result was clicked and the user stayed so many seconds; a stay that is unknown is none."""
+    if not satisfied_after >= 0:
+        raise BadInput.at("satisfied_after", expected="0 seconds or more", found=str(satisfied_after))
+    return pl.col("clicked") & (pl.col("dwell").fill_nan(None) >= satisfied_after).fill_null(False)
 
 
 def _refuse_more(frame: pl.DataFrame, few: str, many: str, source: Source) -> None:

@@ -1,0 +1,55 @@
+"""How long ten million results shown take from Parquet to labels, and how much memory: python benchmarks/clicks.py."""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from karat.simulate.click_log import position_log
+
+
+def make(path: Path, rows: int, seed: int) -> None:
+    """A log of pages of ten, half a million at a time: 20,000 queries, as often as users ask them (Zipf)."""
+    parts = []
+    for number, start in enumerate(range(0, rows, 1_000_000)):
+        pages = min(1_000_000, rows - start) // 10
+        made = position_log(queries=20_000, pages=pages, seed=seed + number, zipf=True).frame
+        parts.append(made.with_columns(session=pl.lit(f"{number}-") + pl.col("session")))
+    pl.concat(parts).write_parquet(path)
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("--rows", type=int, default=10_000_000)
+    arguments.add_argument("--seed", type=int, default=1)
+    asked = arguments.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        log, out = Path(folder) / "log.parquet", Path(folder) / "labels.csv"
+        # In another process, so that making the log does not count.
+        code = f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r}); from pathlib import Path; "
+        code += f"import clicks; clicks.make(Path({str(log)!r}), {asked.rows}, {asked.seed})"
+        subprocess.run([sys.executable, "-c", code], check=True)
+        start = time.perf_counter()
+        done = subprocess.run(
+            [sys.executable, "-m", "karat", "clicks", str(log), "--out", str(out)],
+            check=True,
+            capture_output=True,
+            text=True,
+        )
+        seconds = time.perf_counter() - start
+        memory = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1e6
+        print(done.stdout.splitlines()[0])
+        print(f"{asked.rows:,} rows, {log.stat().st_size / 1e6:.0f} MB: {seconds:.1f} s, {memory:.2f} GB at most")
+        print(f"{np.nansum(pl.read_csv(out)['label'].is_not_null()):,} labels")
+
+
+if __name__ == "__main__":
+    main()
