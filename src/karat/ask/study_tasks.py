@@ -8,6 +8,7 @@ from typing import Any
 
 from karat.ask.asker import Task
 from karat.ask.form import CANT_TELL
+from karat.ask.kinds import ASKED
 from karat.ask.outcome import PARSER
 from karat.ask.rows import Answered
 from karat.errors import BadInput
@@ -27,14 +28,17 @@ KEPT = ("expected_grade", "mass", "orders")
 def tasks_of_study(store: Store, planned: TaskTable | None = None) -> list[Task]:
     """Every question of a study once, whichever group it is for; not what people practise or are caught by.
 
+    Of kinds that models are not asked, such as nuggets, none.
+
     `planned` are those of the study's files, which nobody may have been asked yet: they stay out of people's queue.
     """
     found: dict[str, Task] = {}
     files = [] if planned is None else task_rows(planned.frame, store.scale, store.groups, source=planned.source)
     of_files = ({**row, KINDS[row["kind"]].text: row["text"]} for row in files)
     for row in (*tasks_frame(store).iter_rows(named=True), *of_files):
-        if not row["practice"] and not row["trap"]:
-            found.setdefault(KINDS[row["kind"]].item(row), row)
+        if row["kind"] in ASKED and not row["practice"] and not row["trap"]:
+            kind = KINDS[row["kind"]]
+            found.setdefault(kind.item({**row, "text": row[kind.text]}), row)
     return [*found.values()]
 
 

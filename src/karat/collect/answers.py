@@ -34,10 +34,11 @@ class Body(BaseModel):
 class AnswerBody(Body):
     """An answer: `label` (and `aspects`) for a document, `choice` with `reason` or `chips` for lists, `classes`."""
 
-    label: Grade | None = Field(None, description="a grade of the study's scale")
+    label: Grade | None = Field(None, description="a grade of the study's scale; null is N/A, where the study has it")
     aspects: dict[Name, Grade | None] = Field(
         default_factory=dict, max_length=50, description="a grade for each aspect; null is N/A"
     )
+    snippet: Grade | None = Field(None, description="where the snippet is graded first: its grade, of its own scale")
     choice: Name | None = Field(None, description="left, equal, right or none")
     strength: Grade | None = Field(None, description="from 1, how clear the preference is")
     reason: Text | None = None

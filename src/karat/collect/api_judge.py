@@ -157,6 +157,7 @@ def _recent(running: AppState, row: dict[str, Any]) -> dict[str, Any]:
         "title": _title(running, row["task_doc"]),
         "context": _title(running, row["task_context"]),
         "aspects": row["more"].get("aspects", {}),
+        "snippet": row["more"].get("snippet"),
         "chips": row["more"].get("chips", []),
         "classes": row["more"].get("classes", []),
         "at": datetime.fromtimestamp(row["at"], UTC).isoformat(timespec="seconds"),

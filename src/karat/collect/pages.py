@@ -15,7 +15,8 @@ from karat.collect.people import JUDGE, LEAD, NotSignedIn
 from karat.collect.rendering import keyed_levels, paragraphs, render
 from karat.store import Closed, next_task
 from karat.store import people as stored
-from karat.store.progress import judge_progress
+from karat.store.kinds import KINDS
+from karat.store.progress import judge_progress, kinds_asked
 
 router = APIRouter(include_in_schema=False)
 
@@ -77,6 +78,8 @@ def judging(request: Request) -> Response:
         "enough": people.enough_for(running, judge),
         "kinds": [*ON_PAGE],
     }
+    if running.study.snippet is not None:
+        setup["snippet"] = setup["snippet"] | {"scale": keyed_levels(running.study.snippet.scale)}
     session = people.session_token(running, request, JUDGE)
     return render(running, "judge.html", session=session, setup=setup, **_asked(running))
 
@@ -150,9 +153,15 @@ def _welcome(running: AppState, judge: dict[str, Any] | None, *, preview: bool =
 
 def _asked(running: AppState) -> dict[str, Any]:
     """What is asked: the guidelines, the grades, and the aspects."""
-    study = running.study
-    levels = keyed_levels(study.scale)
-    return {"guidelines": paragraphs(study.guidelines), "levels": levels, "aspects": study.aspects}
+    study, asked = running.study, kinds_asked(running.store)
+    grades = not asked or any(KINDS[kind].grades for kind in asked)
+    return {
+        "guidelines": paragraphs(study.guidelines),
+        "levels": keyed_levels(study.scale) if grades else [],
+        "aspects": study.aspects if grades else (),
+        "first": keyed_levels(study.snippet.scale) if grades and study.snippet is not None else [],
+        "sides": any(KINDS[kind].sides for kind in asked),
+    }
 
 
 def message_page(

@@ -10,7 +10,7 @@ from karat.collect.kinds import ON_PAGE
 from karat.collect.shown import DocumentShown, QueryShown, Reply
 
 
-class TaskShown(*(kind.reply for kind in ON_PAGE.values())):  # type: ignore[misc]
+class TaskShown(*dict.fromkeys(kind.reply for kind in ON_PAGE.values())):  # type: ignore[misc]
     """A task, with what its kind shows: a document to grade, two lists to choose from, a reason to put into classes."""
 
     id: int = Field(description="under which I was given it; it grows, and says nothing else")

@@ -17,7 +17,7 @@ from karat.errors import BadInput
 from karat.formats.read import read_documents, read_queries, read_runs, read_subtopics
 from karat.formats.tasks import TaskTable, read_tasks
 from karat.records import Documents, PathLike, Queries, Runs, Source
-from karat.records.design import Aspect, Compared, Platform, Rules, StudyDesign
+from karat.records.design import SNIPPET_QUESTION, Aspect, Compared, Platform, Rules, SnippetFirst, StudyDesign
 from karat.records.runs import ranked
 from karat.records.scale import Level, Scale
 
@@ -33,7 +33,13 @@ FILES = {
 #: What study.toml may say: table -> key -> type. Anything else is a slip of the pen and refused.
 KNOWN: dict[str, dict[str, tuple[type, ...]]] = {
     "": {"id": (str,), "title": (str,), "guidelines": (str,), "groups": (list,), "cant_tell": (list,)},
-    "scale": {"levels": (list,)},
+    "scale": {
+        "levels": (list,),
+        "question": (str,),
+        "question_in_context": (str,),
+        "not_applicable": (bool,),
+    },
+    "snippet": {"levels": (list,), "question": (str,)},
     "aspects": {"name": (str,), "definition": (str,)},
     "overlap": {
         "labels": (int,),
@@ -180,7 +186,7 @@ def _study(said: dict[str, Any], file: str, folder: Path) -> StudyDesign:
     for name, where in (("reasons", pairs), ("classes", pairs), ("cant_tell", said), ("groups", said)):
         if name in where:
             more[name] = tuple(str(value) for value in where[name])
-            if not more[name]:
+            if not more[name] and name != "reasons":  # without ready answers, people say why in their own words
                 raise BadInput.at(file, expected=f"something in {name}", found="an empty list")
             twice = [value for value, many in Counter(more[name]).items() if many > 1]
             if twice:
@@ -188,6 +194,10 @@ def _study(said: dict[str, Any], file: str, folder: Path) -> StudyDesign:
     for name in ("strengths", "depth"):
         if name in pairs:
             more[name] = pairs[name]
+    more |= {name: value for name, value in said.get("scale", {}).items() if name != "levels"}
+    if "snippet" in said:
+        first = said["snippet"]
+        more["snippet"] = SnippetFirst(_scale(first.get("levels"), file), first.get("question", SNIPPET_QUESTION))
     platform = _platform(said.get("platform", {}), file)
     groups = more.get("groups", ("judges",))
     if platform.group and platform.group not in groups:

@@ -37,6 +37,19 @@ class Aspect:
     definition: str = ""
 
 
+#: What is asked about the whole of a document, alone and after another, and about its snippet.
+QUESTION, QUESTION_IN_CONTEXT = "How relevant is this page?", "Now, how relevant is this page?"
+SNIPPET_QUESTION = "By what is shown here, how relevant does it seem?"
+
+
+@dataclass(frozen=True)
+class SnippetFirst:
+    """The first of two steps: the snippet is graded before the page is opened, on a scale of its own."""
+
+    scale: Scale
+    question: str = SNIPPET_QUESTION
+
+
 @dataclass(frozen=True)
 class Rules:
     """How many labels are asked for, of whom, and when.
@@ -131,14 +144,30 @@ class StudyDesign:
     strengths: int = 1
     #: Why a judge cannot tell.
     cant_tell: tuple[str, ...] = ("the page does not show", "not a language I read", "the query is unclear", "other")
+    #: What is asked about the whole, alone and after another document.
+    question: str = QUESTION
+    question_in_context: str = QUESTION_IN_CONTEXT
+    #: Whether N/A may be said of the whole, as it may of aspects, which are kept then.
+    not_applicable: bool = False
+    #: Whether the snippet is graded before the page is, and how.
+    snippet: SnippetFirst | None = None
     #: How many results of a list are shown side by side, and pooled from the runs when there are no tasks.
     depth: int = 10
+
+    def __post_init__(self) -> None:
+        if self.snippet is not None and not {*self.snippet.scale.grades} <= {*self.scale.grades}:
+            # Labels of both stand in one table, whose scale is the page's.
+            raise BadInput.at(
+                "[snippet] levels",
+                expected=f"grades of the page's scale {self.scale}, called as you like",
+                found=str(self.snippet.scale),
+            )
 
     def to_dict(self) -> dict[str, Any]:
         """What the pages and programs need to know of it."""
         return {
             "title": self.title,
-            "scale": [{"grade": v.grade, "name": v.name, "definition": v.definition} for v in self.scale],
+            "scale": _levels(self.scale),
             "aspects": [{"name": a.name, "definition": a.definition} for a in self.aspects],
             "guidelines": self.guidelines,
             "groups": list(self.groups),
@@ -146,4 +175,14 @@ class StudyDesign:
             "classes": list(self.classes),
             "strengths": self.strengths,
             "cant_tell": list(self.cant_tell),
+            "question": self.question,
+            "question_in_context": self.question_in_context,
+            "not_applicable": self.not_applicable,
+            "snippet": None
+            if self.snippet is None
+            else {"question": self.snippet.question, "scale": _levels(self.snippet.scale)},
         }
+
+
+def _levels(scale: Scale) -> list[dict[str, Any]]:
+    return [{"grade": level.grade, "name": level.name, "definition": level.definition} for level in scale]

@@ -32,7 +32,7 @@ def exportable() -> tuple[str, ...]:
     """What can be written: the answers to each kind of task, gold labels, and what there is beside them.
 
     >>> exportable()
-    ('judgments', 'preferences', 'codes', 'gold', 'tasks', 'people', 'log')
+    ('judgments', 'preferences', 'codes', 'nuggets', 'support', 'gold', 'tasks', 'people', 'log')
     """
     return (*(kind.table.name for kind in KINDS.values()), "gold", *_BESIDE)
 

@@ -27,6 +27,8 @@ class Answer:
 
     label: float | None = None
     aspects: dict[str, float | None] = field(default_factory=dict)
+    #: Of the snippet, where it was graded before the page.
+    snippet: float | None = None
     choice: str | None = None
     strength: float | None = None
     reason: str | None = None
@@ -43,7 +45,8 @@ class Answer:
     def more(self) -> dict[str, Any]:
         """What has no column of its own."""
         parts = {"aspects": self.aspects, "chips": list(self.chips), "classes": list(self.classes)}
-        return {name: value for name, value in parts.items() if value}
+        said = {name: value for name, value in parts.items() if value}
+        return said if self.snippet is None else said | {"snippet": self.snippet}
 
 
 def log(

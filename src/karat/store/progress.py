@@ -36,6 +36,12 @@ def judge_progress(store: Store, judge: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def kinds_asked(store: Store) -> list[str]:
+    """The kinds of tasks that there are, practice left aside."""
+    mine = select(tasks.c.kind).where(tasks.c.study_id == store.study_id, ~tasks.c.practice).distinct()
+    return sorted(row["kind"] for row in store.rows(mine))
+
+
 def progress(store: Store) -> list[dict[str, Any]]:
     """For each group and kind of task: tasks, labels wanted now, labels there, tasks that have all of theirs."""
     full = func.sum(case((tasks.c.filled >= tasks.c.wanted, 1), else_=0))

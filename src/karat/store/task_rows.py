@@ -22,7 +22,7 @@ TASKS = {
     **{name: name for name in ("kind", "query", "doc", "context", "subtopic")},
     "description": None,
     **{"left": "a", "right": "b", "left_query": "a_query", "right_query": "b_query"},
-    **{"left_docs": "a_docs", "right_docs": "b_docs", "reason": None, "group": "grp"},
+    **{"left_docs": "a_docs", "right_docs": "b_docs", "reason": None, "sentence": None, "nugget": None, "group": "grp"},
     **dict.fromkeys(("judge", "block", "place", "order"), None),
     **{name: name for name in ("session", "trap", "expected", "practice", "gold", "note", "probability", "round")},
     **{"labels": None, "closed": None, "wanted": "wanted", "filled": "filled"},

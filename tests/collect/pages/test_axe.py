@@ -20,6 +20,7 @@ KINDS = {
     "context": [{"query": "q1", "doc": "q1-d1", "context": "q1-d0"}],
     "pair": [{"query": "q1", "subtopic": "1", "left": "up", "right": "down"}],
     "code": [{"query": "q1", "kind": "code", "reason": "fewer adverts"}],
+    "support": [{"query": "q1", "doc": "q1-d1", "sentence": "A farrier has a hoof knife."}],
 }
 SIZES = {"wide": {"width": 1280, "height": 800}, "phone": {"width": 390, "height": 844}}
 LOOKS = [f"{scheme} {size}" for scheme in ("light", "dark") for size in SIZES]

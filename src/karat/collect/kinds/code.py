@@ -23,7 +23,9 @@ def _shown(material: Material, task: Task) -> dict[str, Any]:
 
 
 def _check(study: StudyDesign, task: Task, body: AnswerBody) -> None:
-    refuse_others(body, "classes of a reason", label="a label", aspects="aspects", choice="a choice")
+    refuse_others(
+        body, "classes of a reason", label="a label", aspects="aspects", snippet="a snippet's grade", choice="a choice"
+    )
     if not body.classes or not {*body.classes} <= {*study.classes}:
         raise BadInput.at("classes", expected=f"some of {', '.join(study.classes)}", found=str(body.classes)[:200])
 

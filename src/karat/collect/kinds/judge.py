@@ -28,8 +28,13 @@ def _shown(material: Material, task: Task) -> dict[str, Any]:
 def _check(study: StudyDesign, task: Task, body: AnswerBody) -> None:
     grades = set(study.scale.grades)
     refuse_others(body, "a label for a document", choice="a choice", classes="classes")
-    if body.label not in grades:
+    na = study.not_applicable and not task["practice"] and body.label is None
+    if body.label not in grades and not na:
         raise BadInput.at("label", expected=f"a grade of the scale {study.scale}", found=str(body.label))
+    first = set() if study.snippet is None else {*study.snippet.scale.grades}
+    if (body.snippet is not None or first) and body.snippet not in first:
+        expected = f"a grade of the snippet's scale {study.snippet.scale}" if study.snippet else "no grade of a snippet"
+        raise BadInput.at("snippet", expected=expected, found=str(body.snippet))
     names = {aspect.name for aspect in study.aspects}
     for name, grade in body.aspects.items():
         if name not in names:

@@ -26,13 +26,21 @@ def _shown(material: Material, task: Task) -> dict[str, Any]:
 
 
 def _check(study: StudyDesign, task: Task, body: AnswerBody) -> None:
-    refuse_others(body, "a choice between lists", label="a label", aspects="aspects", classes="classes")
+    refuse_others(
+        body,
+        "a choice between lists",
+        label="a label",
+        aspects="aspects",
+        snippet="a snippet's grade",
+        classes="classes",
+    )
     if body.choice not in CHOICES:
         raise BadInput.at("choice", expected=" or ".join(CHOICES), found=str(body.choice))
     if body.strength is not None and body.strength not in range(1, study.strengths + 1):
         raise BadInput.at("strength", expected=f"a whole number from 1 to {study.strengths}", found=str(body.strength))
     if not task["practice"] and not (body.reason or "").strip() and not body.chips:
-        raise BadInput.at("reason", expected="a reason in words or a chip", found="nothing")
+        ways = "a reason in words or a chip" if study.reasons else "a reason in words"
+        raise BadInput.at("reason", expected=ways, found="nothing")
 
 
 PAIR = KindOnPage(_Reply, _shown, _check)

@@ -126,7 +126,7 @@ export class Rows {
     const row = this.row;
     if (row.element.disabled || !row.press(key)) return false;
     this.changed(row);
-    if (!row.many) this.move(1);
+    if (!row.many && this.row === row) this.move(1); // unless the answer itself led on
     return true;
   }
 

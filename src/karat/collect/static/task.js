@@ -197,6 +197,7 @@ async function send() {
     hint(lacks, true);
     const row = view.lacking ? view.lacking() : view.panel.missing;
     if (row && !row.element.disabled) view.panel.go(row);
+    else if (!row) view.text.focus();
     return;
   }
   busy = true;

@@ -9,6 +9,7 @@ from typing import Any
 from karat.errors import BadInput
 from karat.labels.selection import OVERALL
 from karat.records import Judgments
+from karat.records.judgments import PAGE, SNIPPET
 from karat.store.kinds.kind import OPENED, AnswerTable, Elsewhere, Row, TaskKind, typed
 
 #: Of a language model: the mean grade by its chances, the share of these that lay on grades, and how it was asked.
@@ -37,9 +38,14 @@ def _rows(row: Row) -> list[dict[str, Any]]:
         "aspect": OVERALL,
         **{name: row["more"].get(name) for name in OF_A_MODEL},
     }
+    if "snippet" in row["more"]:  # two steps of one task: the snippet's label stands beside the page's
+        said["surface"] = PAGE
     aspects = row["more"].get("aspects", {}).items()
     of_aspect = said | dict.fromkeys(("gold", "expected_grade", "mass", "cost"))
-    return [said, *(of_aspect | {"aspect": name, "label": grade} for name, grade in aspects)]
+    graded = [said, *(of_aspect | {"aspect": name, "label": grade} for name, grade in aspects)]
+    if "snippet" in row["more"]:
+        graded.append(of_aspect | {"surface": SNIPPET, "opened": False, "label": row["more"]["snippet"]})
+    return graded
 
 
 def _gather(rows: Sequence[Row]) -> tuple[Row, dict[str, Any], int]:

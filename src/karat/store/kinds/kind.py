@@ -80,7 +80,7 @@ class TaskKind:
     """A kind of task, as the database knows it; what judges see of it is in `collect/kinds`.
 
     The name is kept with every task, in ten letters. A row that does not say its kind is of the one whose column
-    `told_by` is filled. `text` is the column of a task file whose text is kept with the task, `description` or
+    `told_by` is filled. `text` is the column of a task file whose text is kept with the task, such as `description` or
     `reason`.
 
     >>> from karat.store.kinds import KINDS

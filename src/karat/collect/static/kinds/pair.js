@@ -42,6 +42,7 @@ export function view(task, setup, hooks) {
   const strength = new Row({ name: "strength", legend: "How much?", options: strengths, compact: true });
   strength.element.hidden = true;
   const reasons = new Row({ name: "reasons", legend: "Why?", note: "needed: choose or write", options: plain(setup.reasons), many: true, needed: false, compact: true });
+  const listed = setup.reasons.length > 0; // else reasons are in the judge's own words only
   const why = commentRow("In your words", true);
   const asked = setup.strengths > 1;
   let after = null; // the row at which the keys are since an arrow chose a side
@@ -52,8 +53,8 @@ export function view(task, setup, hooks) {
     strength.element.hidden = !(asked && (sides.value === "left" || sides.value === "right"));
     hooks.changed(row);
   };
-  const panel = new Rows([sides, strength, reasons], changed);
-  const rest = make("div", { class: "rest" }, strength.element, reasons.element, make("div", { class: "last" }, why.element, hooks.buttons()));
+  const panel = new Rows(listed ? [sides, strength, reasons] : [sides, strength], changed);
+  const rest = make("div", { class: "rest" }, strength.element, listed ? reasons.element : null, make("div", { class: "last" }, why.element, hooks.buttons()));
   const verdict = make("section", { class: "verdict", "aria-label": "Your answer" }, make("div", { class: "answer" }, sides.element, rest));
   const reasoned = () => reasons.value.length > 0 || why.field.value.trim().length >= FEWEST_LETTERS;
   return {
@@ -76,15 +77,15 @@ export function view(task, setup, hooks) {
       sides.value = side;
       if (asked) strength.value = again ? "2" : "1";
       changed(sides);
-      after = panel.shown[1];
+      after = panel.shown[1] || sides;
       panel.go(after);
       return true;
     },
     missing: () => {
       if (panel.missing) return panel.missing === strength ? "Say how much better: slightly or clearly." : "Say which list is better.";
-      return reasoned() ? "" : "Say why: choose a reason or write one (c).";
+      return reasoned() ? "" : listed ? "Say why: choose a reason or write one (c)." : "Say why in your words (c).";
     },
-    lacking: () => panel.missing || reasons,
+    lacking: () => panel.missing || (listed ? reasons : null),
     read: () => ({
       choice: sides.value,
       ...(strength.element.hidden ? {} : { strength: Number(strength.value) }),
