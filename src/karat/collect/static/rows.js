@@ -114,6 +114,7 @@ export class Rows {
   go(row) {
     this.hand(this.all.indexOf(row));
     row.focus();
+    row.element.scrollIntoView({ block: "nearest" }); // all of it, not only the choice in focus
   }
 
   /** What was half said is shown again: the keys go to the first row that lacks an answer, or else to the last. */
