@@ -39,7 +39,6 @@ KNOWN: dict[str, dict[str, tuple[type, ...]]] = {
         "question_in_context": (str,),
         "not_applicable": (bool,),
     },
-    "snippet": {"levels": (list,), "question": (str,)},
     "aspects": {"name": (str,), "definition": (str,)},
     "overlap": {
         "labels": (int,),
@@ -61,6 +60,7 @@ KNOWN: dict[str, dict[str, tuple[type, ...]]] = {
         "tasks": (int,),
         "prolific_studies": (list,),
     },
+    "snippet": {"levels": (list,), "question": (str,)},
     # Of models, by their names: dollars for a million tokens of questions and of answers, and when that was so.
     "prices": {"question": (int, float), "answer": (int, float), "date": (str,)},
     "live": {"measure": (str,), "systems": (list,), "margin": (int, float), "queries": (str,)},
