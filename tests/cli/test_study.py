@@ -100,7 +100,7 @@ def test_a_slip_in_the_study_file_is_said(tmp_path: Path, wrong: str, said: str)
             "tasks.csv",
             "query,page\n1,starter\n",
             "tasks.csv: expected tasks with query and doc, or query and left and right, or query and reason, "
-            "found query, page",
+            ".*found query, page",
         ),
         ("tasks.csv", "query,doc,gold\n1,starter,9\n", "tasks.csv line 2: expected a grade of the scale .* found 9"),
         ("tasks.csv", "query,doc,probability\n1,a,1\n1,b,1.5\n", "tasks.csv line 3: expected a probability above 0"),
