@@ -34,7 +34,8 @@ def _rows(row: Row) -> list[dict[str, Any]]:
     reasons = [*row["more"].get("chips", []), *([row["reason"]] if row["reason"] else [])]
     expected = TURNED.get(row["expected"]) if turned else row["expected"]
     sides = {"left": row["shown_left"], "right": row["shown_right"]}
-    said = sides | {"reason": "; ".join(reasons) or None, "expected": expected, "model": row["more"].get("model")}
+    said = sides | {"reason": "; ".join(reasons) or None, "expected": expected, "order": None}
+    said["model"] = row["more"].get("model")
     orders = row["more"].get("orders")
     if not orders:
         return [said]
