@@ -64,7 +64,8 @@ def main() -> None:
     asked = arguments.parse_args()
     seeds = range(asked.first, asked.first + asked.studies)
     whole = truth()
-    print(f"{asked.studies} studies from seed {asked.first}; {', '.join(FIGURES)} are {whole.round(3).tolist()} in the population")
+    known = f"{', '.join(FIGURES)} are {whole.round(3).tolist()} in the population"
+    print(f"{asked.studies} studies from seed {asked.first}; {known}")
     print(f"{'judges':>6}  {'interval holds':<18}{'fixed':<18}{'two groups':<18}two kinds of documents")
     for judges in asked.judges:
         sample, fixed = holds(judges, seeds, whole)

@@ -14,7 +14,7 @@ from karat.collect.people import JUDGE, LEAD, cookie_name
 from simulated import studies
 
 #: For each operation; more find more.
-EXAMPLES = len(studies(8, 60))
+EXAMPLES = len(studies(8, 15))
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 

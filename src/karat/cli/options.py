@@ -111,7 +111,6 @@ time_format = click.option(
 
 from_format = click.option(
     "--from",
-    "--as",
     "from_format",
     type=FormatName("karat.formats:FORMATS"),
     help="The file's format, where name and first line do not tell.",
