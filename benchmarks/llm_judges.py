@@ -1,12 +1,15 @@
 """Does the corrected difference hold on real labels? 33 LLM judges against NIST's labels (LLMJudge, TREC DL 2023).
 
-    python benchmarks/llm_judges.py [--studies 100] [--gold 200] [--judges NAME ...] [--seed 0]
+    python benchmarks/llm_judges.py --keep FILE [--studies 60] [--gold 200] [--judges NAME ...]
+    python benchmarks/llm_judges.py --keep FILE --table
 
 NIST's labels are the truth. Each study takes one LLM's labels, makes two runs out of the labels of two other LLMs (each
 label plus normal noise of 0.6 ranks all judged passages of a query), draws gold labels with `plan_gold`, and asks for
-the difference of the runs on these 25 queries. Prints, for each judge, how often the 95 % interval held the true
-difference and how wide it was: nDCG@10 and DCG@10 with the calibrated judge, DCG@10 with labels as they are, and
-nDCG@10 from gold labels for whole queries, as many labels in all.
+the difference of the runs on these 25 queries. Every interval is a row of FILE, a study of every judge before the next
+of any, so that the table can be made of what is there and grow later. For each judge it has how often the 95 % interval
+held the true difference and its median half-width: nDCG@10 and DCG@10 with the calibrated judge, DCG@10 with labels as
+they are, and nDCG@10 from gold labels for whole queries, as many labels in all; the calibrated width by the others; and
+how likely so few holds, or fewer, would be if the interval of nDCG@10 held in 95 of 100 studies.
 
 Needs the research data (KARAT_DATA, or shared/data beside the project).
 """
@@ -14,9 +17,9 @@ Needs the research data (KARAT_DATA, or shared/data beside the project).
 from __future__ import annotations
 
 import argparse
+import csv
 import gzip
 import os
-import time
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +35,7 @@ from karat.records.runs import together
 from karat.scoring import Scorer
 
 NOISE = 0.6
-MEASURES = ("nDCG@10", "DCG@10")
+WAYS = ("nDCG@10", "DCG@10", "DCG@10 as is", "nDCG@10 whole")
 
 
 def read(path: Path) -> dict[tuple[str, str], float]:
@@ -63,6 +66,8 @@ def difference(runs: Runs, scorer: Scorer, queries: list[str]) -> tuple[np.ndarr
 
 
 def study(frame: pl.DataFrame, judges: dict[str, np.ndarray], judge: str, n: int, seed: int) -> dict[str, Any]:
+    # Other runs and other gold labels for every judge: studies of one seed would go right or wrong together.
+    seed = 1000 * seed + list(judges).index(judge)
     rng = np.random.default_rng(seed)
     others = [name for name in judges if name != judge]
     names = frame.select("query", "doc")
@@ -80,12 +85,8 @@ def study(frame: pl.DataFrame, judges: dict[str, np.ndarray], judge: str, n: int
     plan = plan_gold(labels, runs, "nDCG@10", n, seed=seed)
     whole = plan_gold_queries(labels, runs, "nDCG@10", n, seed=seed)
     evidence = None
-    for name, measure, drawn, calibrated in (
-        ("nDCG@10", "nDCG@10", plan, True),
-        ("DCG@10", "DCG@10", plan, True),
-        ("DCG@10 as is", "DCG@10", plan, False),
-        ("nDCG@10 whole", "nDCG@10", whole, True),
-    ):
+    for name in WAYS:
+        measure, drawn, calibrated = name.split()[0], whole if "whole" in name else plan, "as is" not in name
         scorer = Scorer(labels, [measure], draws=0)
         judged, _ = difference(runs, scorer, queries)
         right = difference(runs, Scorer(true, [measure], draws=0), queries)[1]
@@ -98,38 +99,58 @@ def study(frame: pl.DataFrame, judges: dict[str, np.ndarray], judge: str, n: int
         if estimate is None:
             continue
         one = estimate.difference(0, 1)
-        found[name] = (one.low <= right <= one.high, (one.high - one.low) / 2, one.difference - right)
+        found[name] = (one.low <= right <= one.high, (one.high - one.low) / 2)
     return found
+
+
+def grow(keep: Path, chosen: list[str] | None, studies: int, gold: int) -> None:
+    """Studies that the file does not have yet."""
+    frame, judges = data()
+    new = not keep.exists()
+    there = set() if new else set(pl.read_csv(keep, columns=["judge", "seed"]).rows())
+    with keep.open("a", newline="") as file:
+        writer = csv.writer(file)
+        if new:
+            writer.writerow(("judge", "seed", "way", "held", "half"))
+        for seed in range(studies):
+            for judge in judges if chosen is None else chosen:
+                if (judge, seed) not in there:
+                    found = study(frame, judges, judge, gold, seed)
+                    writer.writerows([(judge, seed, way, int(held), half) for way, (held, half) in found.items()])
+                    file.flush()
+
+
+def show(keep: Path) -> None:
+    from scipy.stats import binomtest
+
+    rows = pl.read_csv(keep)
+    every = pl.concat([rows, rows.with_columns(judge=pl.lit("all"))])
+    print(
+        f"{'judge':<24}{'studies':>8}" + "".join(f"{way:>18}" for way in WAYS) + "  DCG to as is  nDCG to whole       p"
+    )
+    for (judge,), mine in every.group_by("judge", maintain_order=True):
+        line, half = "", {}
+        for way in WAYS:
+            got = mine.filter(pl.col("way") == way)
+            half[way] = float(got["half"].median())
+            line += f"{got['held'].mean():>9.3f} {half[way]:>8.4f}"
+        held = mine.filter(pl.col("way") == WAYS[0])["held"]
+        p = binomtest(int(held.sum()), len(held), 0.95, "less").pvalue
+        ratios = f"{half[WAYS[1]] / half[WAYS[2]]:>14.2f}{half[WAYS[0]] / half[WAYS[3]]:>15.2f}"
+        print(f"{judge:<24}{len(held):>8}{line}{ratios}{p:>8.3f}")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--studies", type=int, default=100)
+    parser.add_argument("--keep", type=Path, required=True, help="the file of the rows")
+    parser.add_argument("--studies", type=int, default=60)
     parser.add_argument("--gold", type=int, default=200)
-    parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--judges", nargs="*", default=None)
+    parser.add_argument("--table", action="store_true", help="only the table of what is there")
     asked = parser.parse_args()
-    frame, judges = data()
-    chosen = [name for name in judges if asked.judges is None or name in asked.judges]
-    names = ("nDCG@10", "DCG@10", "DCG@10 as is", "nDCG@10 whole")
-    print(f"{asked.studies} studies a judge, seeds {asked.seed}.., {asked.gold} gold labels, these 25 queries only")
-    print(f"{'judge':<26}" + "".join(f"{name:>22}" for name in names) + "   (held / median half-width)")
-    every: list[dict[str, Any]] = []
-    start = time.perf_counter()
-    for judge in chosen:
-        rows = [study(frame, judges, judge, asked.gold, asked.seed + number) for number in range(asked.studies)]
-        every += rows
-        print(f"{judge:<26}" + _cells(rows, names), flush=True)
-    print(f"{'all':<26}" + _cells(every, names))
-    print(f"{(time.perf_counter() - start) / len(every):.2f} s a study")
-
-
-def _cells(rows: list[dict[str, Any]], names: tuple[str, ...]) -> str:
-    cells = ""
-    for name in names:
-        got = np.array([row[name] for row in rows if name in row], dtype=float)
-        cells += f"{got[:, 0].mean():>12.3f} / {np.median(got[:, 1]):.4f}" if len(got) else f"{'-':>22}"
-    return cells
+    if not asked.table:
+        grow(asked.keep, asked.judges, asked.studies, asked.gold)
+    show(asked.keep)
 
 
 if __name__ == "__main__":

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import polars as pl
 import pytest
 
+import karat as kt
 from karat.errors import Undefined
 from karat.estimate.whole_queries import whole_queries
+from karat.simulate.graded_pair import graded_pair
 from simulated import about, studies
 
 SYSTEMS = ("a", "b")
@@ -75,3 +78,24 @@ def test_intervals_of_these_queries_hold_from_a_few_gold_queries_on(gold_queries
     share = held / len(seeds)
     # Where few queries contradict the judge the interval errs on the wide side.
     assert share == about(0.95, len(seeds), off=0.005) or (kind != "sum" and share > 0.945)
+
+
+@pytest.mark.evidence
+def test_gold_for_all_that_lists_show_leaves_the_best_list_to_chance() -> None:
+    """P@10 is then known, nDCG@10 not: documents that no list shows, and nobody relabelled, may belong to the best."""
+    seeds = studies(5, 200)
+    held = 0
+    for seed in seeds:
+        study = graded_pair(30, judge="lenient", seed=seed)
+        gold = study.gold((study.rank <= 10).any(axis=1), np.ones(len(study.truth)))
+        by_measure = {}
+        for measure in ("P@10", "nDCG@10"):
+            found = kt.compare(study.judgments(), study.runs(), measure, gold=gold, queries="fixed")
+            right = kt.compare(study.judgments(study.truth), study.runs(), measure).methods["difference"][0]
+            by_measure[measure] = (found.methods.filter(pl.col("method") == "ppi").row(0, named=True), right)
+        row, right = by_measure["P@10"]
+        assert row["difference"] == pytest.approx(right)
+        assert np.isnan(row["low"])
+        row, right = by_measure["nDCG@10"]
+        held += row["low"] <= right <= row["high"]
+    assert held / len(seeds) > (0.9 if len(seeds) > 100 else 0.5)

@@ -225,8 +225,13 @@ def test_the_queries_that_lost_and_won_most_are_shown_with_their_texts():
     runs = (kt.Runs.of(run(lambda i: i + 1), system="a"), kt.Runs.of(run(lambda i: 8 - i), system="b"))
     queries = kt.Queries.of({"query": [f"q{i}" for i in range(8)], "text": [f"text {i}" for i in range(8)]})
     study = Study("Moved", labels=kt.Judgments.of(labels), runs=runs, queries=queries)
-    table = section(kt.report(study, measure="RR", measures=[], draws=100), "verdict").tables[0]
+    table, first, *_ = section(kt.report(study, measure="RR", measures=[], draws=100), "verdict").tables
     assert table.caption.startswith("The queries on which b lost and won most against a")
+    # Query 0 lost most: its relevant document went from the top of a to the end of b.
+    assert first.caption == "q0 (text 0): -0.875, both lists with their labels"
+    assert first.folded
+    moved = first.frame.filter(pl.col("doc") == "d0").row(0, named=True)
+    assert moved == {"doc": "d0", "rank in a": 1, "rank in b": 8, "label": 1.0}
     assert not table.folded
     assert table.frame["text"].to_list() == ["text 0", "text 1", "text 2", "text 5", "text 6", "text 7"]
     away = [1 / 8 - 1, 1 / 7 - 1 / 2, 1 / 6 - 1 / 3]

@@ -44,7 +44,8 @@ def by_whole_queries(
 ) -> Estimate:
     """Scores corrected by the queries whose shown documents all have a gold label.
 
-    With `evidence`, what the best list could hold beyond the gold labels is drawn as the calibrated judge expects it.
+    With `evidence`, what the best list could hold beyond the gold labels is drawn as the calibrated judge expects it,
+    and how far the scores vary with it belongs to the interval.
     """
     pairs, systems = _pairs(runs, scorer, queries), tuple(runs.systems)
     drawn, settled = _whole(pairs, scorer, gold, queries)
@@ -53,12 +54,14 @@ def by_whole_queries(
     if evidence is not None:
         known = np.flatnonzero(~np.isnan(evidence.grade))
         lists = Drawn.of(runs, scorer, evidence, known)
-        by_gold = lists.by_query(lists.scores().mean(axis=1), queries)
+        scores = lists.by_query(lists.scores(), queries)
+        by_gold = scores.mean(axis=0)
+        hidden = np.atleast_2d(np.cov(scores[:, drawn].mean(axis=1), rowvar=False))
     else:
-        by_gold = _gold_scores(runs, scorer, gold, queries, drawn)
+        by_gold, hidden = _gold_scores(runs, scorer, gold, queries, drawn), None
     chosen = [query for query, one in zip(queries, drawn, strict=True) if one]
     used = gold.frame.join(pairs.filter(pl.col("query").is_in(chosen)), on=["query", "doc"], how="semi").height
-    return whole_queries(systems, judged, by_gold, drawn, n_gold=used, fixed=fixed, settled=settled)
+    return whole_queries(systems, judged, by_gold, drawn, n_gold=used, fixed=fixed, settled=settled, hidden=hidden)
 
 
 def _pairs(runs: Runs, scorer: Scorer, queries: list[str]) -> pl.DataFrame:

@@ -33,6 +33,7 @@ def whole_queries(
     n_gold: int,
     fixed: bool = False,
     settled: Bools | None = None,
+    hidden: Floats | None = None,
 ) -> Estimate:
     """Scores of all systems from every query's score by the judge and some queries' score by gold labels.
 
@@ -45,6 +46,7 @@ def whole_queries(
     `judged` and `gold` have a row per query and a column per system; rows of `gold` count where `drawn`. The judge is
     weighed by how well it predicts the differences; where it does not, the gold queries stand alone. `fixed` is for
     these queries only. `settled` queries show nothing that anybody labelled: gold labels would change nothing there.
+    `hidden` is how far the gold queries' mean scores vary with documents that have no gold label: their covariance.
     """
     open_ = np.ones(len(judged), bool) if settled is None else ~settled
     drawn = drawn & open_
@@ -80,8 +82,10 @@ def whole_queries(
     drawing = np.atleast_2d(np.cov(error, rowvar=False)) * chance
     # The judge's weight was fitted on the same few queries (Cochran's 1 + 1/(n - 3), and a degree of freedom).
     widened = drawing * ((n - 1) / (n - 3) if fitted else 1.0) + unseen * chance
+    if hidden is not None:
+        widened = widened + hidden * (asked / queries) ** 2
     if fixed:
-        known = np.full((size, size), n == asked)
+        known = np.full((size, size), n == asked and (hidden is None or np.ptp(hidden) < 1e-18))
         return replace(estimate, covariance=widened, values=None, known=known)
     spread = estimate.covariance - drawing
     if asked == queries:

@@ -104,8 +104,7 @@ def verdict_section(found: Comparison, study: Study, group: str | None, seed: in
             notes = (*notes, f"no comparison by group: {error}")
     if found.by_query.height:
         figures.append(by_query(found, told))
-    moved = _moved(found, told, study, group)
-    tables = [moved] if moved.frame.height else []
+    tables = _moved(found, told, study, group)
     for column in by:
         try:
             part = groups_section(found, told, pair, study.of_group(group), study, column, seed)
@@ -129,10 +128,13 @@ def verdict_section(found: Comparison, study: Study, group: str | None, seed: in
     return Section(tuple(said), tuple(figures), tuple(tables), notes)
 
 
-def _moved(found: Comparison, told: Told, study: Study, group: str | None) -> Table:
-    """The queries that lost and won most."""
+def _moved(found: Comparison, told: Told, study: Study, group: str | None) -> list[Table]:
+    """The queries that lost and won most, and the two lists of each side by side, folded in."""
     pair = replace(found, systems=(told.a, told.b))
-    rows = moved_most(pair, study.of_group(group), list(study.runs), number=MOVED, queries=study.queries)
+    runs = list(study.runs)
+    rows = moved_most(pair, study.of_group(group), runs, number=MOVED, gold=study.gold, queries=study.queries)
+    if not rows:
+        return []
     frame = pl.DataFrame(
         [(row["query"], row["text"], row["difference"], row["a"], row["b"]) for row in rows],
         schema={
@@ -144,4 +146,25 @@ def _moved(found: Comparison, told: Told, study: Study, group: str | None) -> Ta
         },
         orient="row",
     )
-    return Table(f"The queries on which {told.b} lost and won most against {told.a}, by the labels as they are", frame)
+    caption = f"The queries on which {told.b} lost and won most against {told.a}, by the labels as they are"
+    ranks = {"rank_a": f"rank in {told.a}", "rank_b": f"rank in {told.b}"}
+    lists = [
+        Table(
+            f"{row['query']}{' (' + row['text'] + ')' if row['text'] else ''}: "
+            f"{row['difference']:+.3f}, both lists with their labels",
+            _grades(pl.DataFrame(row["documents"], infer_schema_length=None)).rename(ranks),
+            True,
+        )
+        for row in rows
+        if row["documents"]
+    ]
+    return [Table(caption, frame), *lists]
+
+
+def _grades(documents: pl.DataFrame) -> pl.DataFrame:
+    """Gold labels under a name of their own, whole numbers as such: `gold` is how many there are elsewhere."""
+    if "gold" not in documents.columns:
+        return documents
+    gold = documents["gold"].cast(pl.Float64)
+    whole = (gold.drop_nulls() == gold.drop_nulls().round()).all()
+    return documents.with_columns(gold.cast(pl.Int64) if whole else gold).rename({"gold": "gold label"})
