@@ -37,6 +37,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ("words", "option"),
     [
         ("score labels.csv a.run --weights weights.csv", "--weights"),
+        ("report labels.csv a.run b.run --weights weights.csv", "--weights"),
         ("score labels.csv a.run -m nDCG@10 --subtopics queries.csv", "--subtopics"),
         ("convert a.run b.csv --scale 0..3", "--scale"),
         ("convert a.run b.csv --drop-bad-labels", "--drop-bad-labels"),

@@ -238,6 +238,25 @@ def test_the_queries_that_lost_and_won_most_are_shown_with_their_texts():
     assert table.frame["difference"].to_list() == pytest.approx([*away, *(-one for one in reversed(away))])
 
 
+def test_gains_of_users_who_disagree_are_those_of_the_comparison():
+    labels = {f"q{i}": {"x": 2, "y": 1, "z": 0} for i in range(10)}
+    runs = {
+        "a": {q: {"x": 3.0, "y": 2.0, "z": 1.0} for q in labels},
+        "b": {q: {"x": 1.0, "y": 3.0 - int(q == "q3"), "z": 2.5} for q in labels},
+    }
+    asked = {"user_weights": lambda m, n: {0: 0.0, 1: 0.25, 2: 1.0}}
+    study = Study("W", labels=kt.Judgments.of(labels), runs=tuple(kt.Runs.of(runs[s], system=s) for s in "ab"))
+    measure = "nDCG(gains=udm(1/3))@3"
+    found = kt.report(study, measure=measure, measures=[], draws=100, **asked)
+    alone = kt.compare(labels, runs, measure, **asked)
+    # b has grade 1 on top, then 0, then 2; in q3 0, 1, 2: against 1 of a, which is ideal.
+    ideal, second, third = 1 + 0.25 / np.log2(3), 1 / np.log2(3), 0.5
+    by_hand = (9 * (0.25 + third) + 0.25 * second + third) / 10 / ideal - 1
+    assert alone.methods["difference"][0] == pytest.approx(by_hand)
+    assert found.comparison.methods.equals(alone.methods)
+    assert found.scores.means["value"].to_list() == pytest.approx([1.0, 1 + by_hand])
+
+
 @pytest.mark.parametrize(("measure", "whole"), [("P@10", False), ("nDCG@10", False), ("RR", False), ("AP", True)])
 def test_gold_labels_are_planned_by_single_documents_where_these_can_correct(told_apart, measure, whole):
     study = replace(told_apart, gold=None)

@@ -12,6 +12,7 @@ from karat.cli.progress import progress
 from karat.cli.results import print_json
 from karat.cli.tables import console, say
 from karat.errors import BadInput
+from karat.formats import read_user_weights
 from karat.formats.open_files import write_bytes
 from karat.reports import report as make_report
 from karat.reports.report import BESIDE
@@ -48,6 +49,7 @@ collected in the folder's karat.db is used where there are no files of it."""
 @options.by
 @options.measure(otherwise="nDCG@10")
 @click.option("--also", multiple=True, metavar="MEASURE", help="A measure to score beside it; may be repeated.")
+@click.option("--weights", metavar="FILE", help="Weights for udm gains, as karat disagree --out writes them.")
 @options.difference(0.02)
 @options.n_gold(300)
 @click.option("--title", help="The study's title, as judges and readers see it.")
@@ -71,6 +73,7 @@ def report(
     by: tuple[str, ...],
     measure: str | None,
     also: tuple[str, ...],
+    weights: str | None,
     difference: float,
     n_gold: int,
     title: str | None,
@@ -88,6 +91,8 @@ def report(
     """
     if not difference > 0:
         raise BadInput.at("--difference", expected="a number above 0", found=str(difference))
+    if weights is not None and not any("udm(" in name for name in (measure or "", *also)):
+        options.refuse("weights", why='no measure has gains of users who disagree, as "nDCG(gains=udm(1/3))@10"')
     loaded = reading.study(
         labels,
         only=BESIDE_LABELS,
@@ -116,6 +121,7 @@ def report(
         gold=n_gold,
         draws=draws,
         seed=seed,
+        user_weights=None if weights is None else read_user_weights(weights),
         progress=lambda names: progress(names, "Reporting"),
     )
     written = []

@@ -7,6 +7,7 @@ import polars as pl
 from karat.comparison import Comparison, by_group, groups_of
 from karat.comparison import compare as compared
 from karat.errors import Undefined
+from karat.measures.topics import UserWeights
 from karat.records import Judgments, Queries, Runs
 from karat.reports.figure import Figure
 from karat.reports.headline_pair import Told
@@ -24,13 +25,29 @@ def query_groups(study: Study, column: str) -> pl.DataFrame:
 
 
 def groups_section(
-    found: Comparison, told: Told, pair: list[Runs], labels: Judgments, study: Study, column: str, seed: int
+    found: Comparison,
+    told: Told,
+    pair: list[Runs],
+    labels: Judgments,
+    study: Study,
+    column: str,
+    seed: int,
+    weights: UserWeights | None = None,
 ) -> Section:
     """The difference of the two systems on each group of queries; of more than two, they are compared by themselves."""
     if found.verdict == "cannot say":
         raise Undefined("there is no verdict over all queries")
     if len(found.systems) > 2:
-        found = compared(labels, pair, found.measure, gold=study.gold, level=found.level, draws=100, seed=seed)
+        found = compared(
+            labels,
+            pair,
+            found.measure,
+            gold=study.gold,
+            level=found.level,
+            draws=100,
+            seed=seed,
+            user_weights=weights,
+        )
     groups = by_group(found, query_groups(study, column), column)
     a, b = found.systems
     table = Table(f"{b} less {a} by {column} of the queries; holm allows for all groups", groups.frame, True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from html import escape
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from karat.errors import BadInput, KaratError
 from karat.estimate import score
 from karat.judges.llm.asked import known_llms
 from karat.measures import as_measures
+from karat.measures.topics import UserWeights
 from karat.records import PathLike
 from karat.records.base import count
 from karat.records.result import Caution
@@ -100,6 +102,7 @@ def report(
     gold: int = 300,
     draws: int = 1000,
     seed: int = 0,
+    user_weights: UserWeights | None = None,
     progress: Callable[[Sequence[str]], Iterable[str]] | None = None,
 ) -> Report:
     """A report of all that the study (or its folder) allows; what it does not allow is said in one line each.
@@ -107,7 +110,8 @@ def report(
     `measure` decides (nDCG@10 unless named); `group` names the judges whose labels score the systems, all
     of them by their median otherwise. `by` are columns of the queries, or length or question: the verdict on each group
     of them. `difference` is the one worth seeing, `gold` the number of labels to plan for.
-    `progress` gets the names of the parts and gives them back one by one.
+    `user_weights` are for gains of users who disagree, as `compare` takes them. `progress` gets the names of the parts
+    and gives them back one by one.
     """
     study = study if isinstance(study, Study) else Study.load(study)
     deciding = str(as_measures(measure or "nDCG@10")[0])
@@ -123,12 +127,12 @@ def report(
     scored: list[Scores] = []
 
     def scores() -> Section:
-        scored.append(_scores(study, wanted, group, draws, seed))
+        scored.append(_scores(study, wanted, group, draws, seed, user_weights))
         return scores_section(scored[0], found[0] if found else None)
 
     def verdict() -> Section:
-        found.append(comparison(study, deciding, group, seed))
-        return verdict_section(found[0], study, group, seed, by)
+        found.append(comparison(study, deciding, group, seed, user_weights))
+        return verdict_section(found[0], study, group, seed, by, user_weights)
 
     makers: dict[str, Callable[[], Section]] = {
         "verdict": verdict,
@@ -163,7 +167,7 @@ def report(
         comparison=found[0] if found else None,
         scores=scored[0] if scored else None,
         warnings=warnings_of(found[0]) if found else (),
-        by_measure=tuple(each_measure(study, wanted, group, seed)) if found else (),
+        by_measure=tuple(each_measure(study, wanted, group, seed, user_weights)) if found else (),
     )
 
 
@@ -172,16 +176,18 @@ def _has_llms(study: Study) -> bool:
     return study.audit is not None or (study.labels is not None and bool(known_llms(study.labels).any()))
 
 
-def _scores(study: Study, measures: list[str], group: str | None, draws: int, seed: int) -> Scores:
+def _scores(
+    study: Study, measures: list[str], group: str | None, draws: int, seed: int, weights: UserWeights | None
+) -> Scores:
     """The scores as `score` has them, with corrected ones beside them where there are gold labels that can."""
-    labels, runs = study.of_group(group), list(study.runs)
+    plainly = partial(score, study.of_group(group), list(study.runs), measures, draws=draws, seed=seed)
     if study.gold is not None:
         try:
-            return score(labels, runs, measures, gold=study.gold, draws=draws, seed=seed)
+            return plainly(gold=study.gold, user_weights=weights)
         except KaratError as error:
-            plain = score(labels, runs, measures, draws=draws, seed=seed)
+            plain = plainly(user_weights=weights)
             return replace(plain, notes=(f"scores are not corrected with gold labels: {error}", *plain.notes))
-    return score(labels, runs, measures, draws=draws, seed=seed)
+    return plainly(user_weights=weights)
 
 
 def _headline(found: list[Comparison], scored: list[Scores], sections: list[Section]) -> tuple[str, str]:

@@ -13,6 +13,7 @@ from karat.comparison import moved as moved_most
 from karat.comparison.comparer import Comparer
 from karat.errors import KaratError, Undefined
 from karat.estimate import score
+from karat.measures.topics import UserWeights
 from karat.records import Judgments, Runs
 from karat.reports.headline_pair import Told
 from karat.reports.query_groups import groups_section
@@ -24,7 +25,9 @@ from karat.study import Study
 MOVED = 3
 
 
-def comparison(study: Study, measure: str, group: str | None, seed: int) -> Comparison:
+def comparison(
+    study: Study, measure: str, group: str | None, seed: int, weights: UserWeights | None = None
+) -> Comparison:
     """The comparison of the study's systems, as `compare` has it of the same files and seed.
 
     Of two systems every difference is the second less the first, in the order of the runs. Of more it is the leading
@@ -38,10 +41,10 @@ def comparison(study: Study, measure: str, group: str | None, seed: int) -> Comp
         raise Undefined("there are no labels to score the systems with")
     runs = [run for runs_of in study.runs for run in each_system(runs_of)]
     if len(runs) == 2:
-        return compared(labels, runs, measure, gold=study.gold, seed=seed)
-    order = _best_first(labels, runs, study.gold, measure, seed)
+        return compared(labels, runs, measure, gold=study.gold, seed=seed, user_weights=weights)
+    order = _best_first(labels, runs, study.gold, measure, seed, weights)
     runs.sort(key=lambda run: order.index(run.systems[0]))
-    found = compared(labels, runs, measure, gold=study.gold, seed=seed)
+    found = compared(labels, runs, measure, gold=study.gold, seed=seed, user_weights=weights)
     return replace(found, methods=_turned(found.methods), pairs=_turned(found.pairs))
 
 
@@ -59,20 +62,29 @@ def _turned(frame: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _best_first(labels: Judgments, runs: list[Runs], gold: Judgments | None, measure: str, seed: int) -> list[str]:
-    means = score(labels, runs, measure, draws=0).best_first()
+def _best_first(
+    labels: Judgments,
+    runs: list[Runs],
+    gold: Judgments | None,
+    measure: str,
+    seed: int,
+    weights: UserWeights | None,
+) -> list[str]:
+    means = score(labels, runs, measure, draws=0, user_weights=weights).best_first()
     if gold is None:
         return means
-    ranks = compared(labels, runs, measure, gold=gold, draws=100, seed=seed).ranks
+    ranks = compared(labels, runs, measure, gold=gold, draws=100, seed=seed, user_weights=weights).ranks
     return ranks["system"].to_list() if ranks.height else means
 
 
-def each_measure(study: Study, measures: Sequence[str], group: str | None, seed: int) -> list[Comparison]:
+def each_measure(
+    study: Study, measures: Sequence[str], group: str | None, seed: int, weights: UserWeights | None = None
+) -> list[Comparison]:
     """The comparison by each measure, systems in the order of the runs; none by a measure that these labels refuse."""
     found, runs = [], [run for runs_of in study.runs for run in each_system(runs_of)]
     if len(runs) < 2:
         return []
-    comparer = Comparer(study.of_group(group), runs, gold=study.gold, draws=100, seed=seed)
+    comparer = Comparer(study.of_group(group), runs, gold=study.gold, draws=100, seed=seed, user_weights=weights)
     for measure in measures:
         try:
             found.append(comparer.by(measure))
@@ -86,7 +98,14 @@ def each_system(runs: Runs) -> list[Runs]:
     return [Runs(runs.frame.filter(pl.col("system") == name), runs.notes) for name in runs.systems]
 
 
-def verdict_section(found: Comparison, study: Study, group: str | None, seed: int, by: Sequence[str] = ()) -> Section:
+def verdict_section(
+    found: Comparison,
+    study: Study,
+    group: str | None,
+    seed: int,
+    by: Sequence[str] = (),
+    weights: UserWeights | None = None,
+) -> Section:
     """The verdict with its interval, what the labels taken as they are would have said, and groups of queries."""
     told = Told.of(found)
     said = [told.naive_against_corrected()]
@@ -99,7 +118,7 @@ def verdict_section(found: Comparison, study: Study, group: str | None, seed: in
     pair.sort(key=lambda run: run.systems[0] != told.a)
     if len(study.groups) > 1:
         try:
-            figures.append(by_group(found, told, pair, study, truth, seed))
+            figures.append(by_group(found, told, pair, study, truth, seed, weights))
         except KaratError as error:
             notes = (*notes, f"no comparison by group: {error}")
     if found.by_query.height:
@@ -107,7 +126,7 @@ def verdict_section(found: Comparison, study: Study, group: str | None, seed: in
     tables = _moved(found, told, study, group)
     for column in by:
         try:
-            part = groups_section(found, told, pair, study.of_group(group), study, column, seed)
+            part = groups_section(found, told, pair, study.of_group(group), study, column, seed, weights)
         except KaratError as error:
             notes = (*notes, f"no verdict by {column}: {error}")
             continue

@@ -12,6 +12,7 @@ from karat.comparison import Comparison
 from karat.comparison import compare as compared
 from karat.comparison.comparison import IN_WORDS
 from karat.errors import KaratError, Undefined
+from karat.measures.topics import UserWeights
 from karat.records import Runs
 from karat.records.base import count
 from karat.reports import charts
@@ -49,12 +50,21 @@ def methods_figure(found: Comparison, truth: Truth | None) -> Figure:
     return dots_figure("naive-and-corrected", in_a_few_words(found), how, shown, found.measure)
 
 
-def by_group(found: Comparison, told: Told, pair: list[Runs], study: Study, truth: float | None, seed: int) -> Figure:
+def by_group(
+    found: Comparison,
+    told: Told,
+    pair: list[Runs],
+    study: Study,
+    truth: float | None,
+    seed: int,
+    weights: UserWeights | None = None,
+) -> Figure:
     """What the labels of each group say of the two systems, as they are and corrected."""
     rows = []
     for group in study.groups:
         try:
-            mine = compared(study.of_group(group), pair, found.measure, gold=study.gold, draws=100, seed=seed)
+            labels = study.of_group(group)
+            mine = compared(labels, pair, found.measure, gold=study.gold, draws=100, seed=seed, user_weights=weights)
         except KaratError:
             continue
         kept = mine.methods.filter(pl.col("method").is_in(["plain", "ppi"]))
