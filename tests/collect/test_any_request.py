@@ -6,7 +6,6 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-import schemathesis
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -20,6 +19,8 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 
 @pytest.mark.evidence
 def test_no_request_that_can_be_made_up_is_answered_with_a_fault(served_anywhere: Any) -> None:
+    import schemathesis  # here, because every process reads this file and one runs the test
+
     served = served_anywhere
     lead = served.lead()
     judge = served.judge()

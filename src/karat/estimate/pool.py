@@ -154,14 +154,6 @@ class Pool:
         columns = [totals(self.query, gains * self.weight[:, s], len(self.queries)) for s in range(len(self.systems))]
         return np.column_stack(columns)
 
-    def trusting(self, which: Bools) -> Pool:
-        """The same pool with the judge's gains of some documents taken for gold."""
-        return replace(
-            self,
-            gold=np.where(which, self.predicted, self.gold),
-            probability=np.where(which, 1.0, self.probability),
-        )
-
     def with_predicted(self, predicted: Floats) -> Pool:
         """The same pool with another prediction of the gains."""
         return replace(self, predicted=predicted)
