@@ -11,6 +11,7 @@ from pydantic import Field
 from karat.collect import people
 from karat.collect.answers import Body, Name, Text
 from karat.collect.api_lead import ERRORS
+from karat.collect.pay import everything, paid_ids, people_file
 from karat.errors import BadInput
 from karat.formats.write import content
 from karat.store import add_tasks
@@ -57,6 +58,24 @@ class Coding(Body):
     note: Text = ""
 
 
+@router.get("/export/everything.zip", response_class=Response, responses={200: {"content": {"application/zip": {}}}})
+def get_everything(request: Request) -> Response:
+    """All of it in one zip: a table each as CSV, the log as JSON lines, the ids to pay."""
+    running = people.lead_at(request)
+    data = everything(running.store, running.study.scale, running.study.platform.tasks)
+    named = {"Content-Disposition": 'attachment; filename="everything.zip"'}
+    return Response(data, media_type="application/zip", headers=named)
+
+
+@router.get("/export/pay.txt", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
+def get_paid(request: Request) -> Response:
+    """The platform's ids of all who gave enough answers that stand, one a line, as platforms take them for approval."""
+    running = people.lead_at(request)
+    lines = "".join(f"{name}\n" for name in paid_ids(running.store, running.study.platform.tasks))
+    named = {"Content-Disposition": 'attachment; filename="pay.txt"'}
+    return Response(lines, media_type="text/plain; charset=utf-8", headers=named)
+
+
 @router.get(
     "/export/{what}.{kind}",
     response_class=Response,
@@ -69,7 +88,9 @@ def get_export(
 ) -> Response:
     """What stands now (the log: everything), as a file; cells that a spreadsheet would run are guarded."""
     running = people.lead_at(request)
-    data = content(exported(running.store, what, running.study.scale), kind, what)
+    # Whether somebody is likely a spammer is told by figures that the store does not make.
+    found = people_file(running.store) if what == "people" else exported(running.store, what, running.study.scale)
+    data = content(found, kind, what)
     named = {"Content-Disposition": f'attachment; filename="{what}.{kind}"'}
     return Response(data, media_type=TYPES[kind], headers=named)
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ipaddress
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Request, Response
+from pydantic import Field
 
 from karat.collect import people
 from karat.collect.answers import Body, Name, Text
@@ -13,8 +15,15 @@ from karat.collect.description import OPEN
 from karat.collect.overview import overview
 from karat.store import NotYours, reject_judge
 from karat.store import people as stored
+from karat.store.leftovers import what_is_left
+from karat.store.withdrawing import withdraw
 
 JudgeId = Annotated[int, Path(ge=1, le=2**31 - 1)]
+#: Said of a link that others cannot open.
+HERE_ONLY = (
+    "This link works on this machine only. For others, start karat serve with --host 0.0.0.0 and open this page by the "
+    "machine's name or address in the network."
+)
 ERRORS: dict[int | str, dict[str, Any]] = {
     401: {"description": "no lead is signed in"},
     403: {"description": "the request lacks the session's token"},
@@ -59,6 +68,27 @@ def get_progress(request: Request) -> dict[str, Any]:
     return overview(running.store)
 
 
+class Withdrawn(Body):
+    """Which tasks to withdraw: by their numbers (as the export of tasks has them), or a part of what is left."""
+
+    tasks: list[Annotated[int, Field(ge=1, le=2**31 - 1)]] = Field(default_factory=list, max_length=10_000)
+    group: Name | None = Field(None, description="what is left: the group ...")
+    left: Name | None = Field(None, description="... why (people, theirs, open, limit, nobody) ...")
+    judge: Name | None = Field(None, description="... and whom it waits for")
+    why: Text = ""
+
+
+@router.post("/tasks/withdraw")
+def post_withdraw(request: Request, body: Withdrawn) -> dict[str, Any]:
+    """Ask for nothing more of some tasks; what was said to them stays, and what is in work counts."""
+    running = people.lead_at(request)
+    ids = {*body.tasks}
+    for part in what_is_left(running.store) if body.left else []:
+        if (part.group, part.why, part.judge) == (body.group, body.left, body.judge):
+            ids.update(part.ids)
+    return {"withdrawn": withdraw(running.store, sorted(ids), body.why or "withdrawn by the lead")}
+
+
 @router.post("/invites")
 def post_invite(request: Request, body: Invite) -> dict[str, Any]:
     """Invite a judge: a personal link, shown this once."""
@@ -95,7 +125,20 @@ def post_reject(request: Request, judge_id: JudgeId, body: Why | None = None) ->
 
 def _shown_once(request: Request, judge: dict[str, Any], token: str) -> dict[str, Any]:
     link = str(request.url_for("join", token=token))
-    return {"judge": judge["id"], "name": judge["name"], "group": judge["grp"], "token": token, "link": link}
+    said = {"judge": judge["id"], "name": judge["name"], "group": judge["grp"], "token": token, "link": link}
+    return said | {"note": HERE_ONLY if here_only(request.url.hostname or "") else ""}
+
+
+def here_only(host: str) -> bool:
+    """Whether an address is known on this machine alone.
+
+    >>> here_only("localhost"), here_only("127.0.0.1"), here_only("::1"), here_only("192.0.2.7")
+    (True, True, True, False)
+    """
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
 
 
 def _state(request: Request, judge_id: int, state: str, why: str) -> dict[str, Any]:

@@ -11,10 +11,10 @@ from karat.collect import people
 from karat.collect.app_state import AppState, running_study
 from karat.collect.quality import agreement_now, disagreements_now, distribution_now, panel_now, split_finding
 from karat.collect.rendering import keyed_levels, render
-from karat.collect.roster import roster
+from karat.collect.roster import pair_judges, roster
 from karat.store.kinds import KINDS
 from karat.store.people import all_judges
-from karat.store.progress import last_event
+from karat.store.progress import kinds_asked, last_event
 from karat.store.read_tables import drawn_any
 
 router = APIRouter(tags=["lead"])
@@ -38,10 +38,16 @@ def dashboard(request: Request) -> Response:
         "groups": list(running.study.groups),
         "title": running.study.title,
         "kinds": {kind.name: kind.title for kind in KINDS.values()},
+        "sides": any(KINDS[kind].sides for kind in kinds_asked(running.store)),
     }
-    exports = {f"{kind.table.name}.csv": f"{kind.table.title} (CSV)" for kind in KINDS.values()}
+    asked = kinds_asked(running.store)
+    exports = {f"{kind.table.name}.csv": f"{kind.table.title} (CSV)" for kind in KINDS.values() if kind.name in asked}
     exports |= {"gold.csv": "Gold labels of a plan (CSV)"} if drawn_any(running.store) else {}
-    exports |= {"people.csv": "Judges and completion codes (CSV)", "log.jsonl": "The whole log (JSON lines)"}
+    exports |= {"people.csv": "Who to pay: people, time, checks (CSV)", "log.jsonl": "The whole log (JSON lines)"}
+    exports |= {"everything.zip": "Everything (zip)"}
+    exports |= (
+        {"pay.txt": "Platform ids to pay"} if running.study.platform.prolific or running.study.platform.mturk else {}
+    )
     session = people.session_token(running, request, people.LEAD)
     live = running.live is not None and drawn_any(running.store)
     return render(running, "lead.html", session=session, setup=setup | {"live": live}, exports=exports)
@@ -63,7 +69,8 @@ def get_judges(request: Request) -> dict[str, Any]:
     known = {
         judge["id"]: {name: judge[name] for name in ("external", "completion")} for judge in all_judges(running.store)
     }
-    return found | {"rows": [row | known[row["id"]] for row in found["rows"]]}
+    pairs = running.figures.get("pairs", last_event(running.store), lambda: pair_judges(running.store))
+    return found | {"rows": [row | known[row["id"]] for row in found["rows"]], "pairs": pairs}
 
 
 @router.get("/api/live")

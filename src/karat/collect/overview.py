@@ -49,7 +49,9 @@ def overview(store: Store) -> dict[str, Any]:
         "rows": every,
         "now": now,
         "history": _course(times),
-        "left": [asdict(part) for part in what_is_left(store)],
+        "left": [
+            {name: value for name, value in asdict(part).items() if name != "ids"} for part in what_is_left(store)
+        ],
         "forecast": asdict(ahead) | {"text": _when(ahead, now, left)},
     }
 

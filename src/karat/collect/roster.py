@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import polars as pl
+
 from karat.collect.quality import judges_now, panel_now
+from karat.errors import KaratError
+from karat.records import Preferences
+from karat.records.result import rows_of
 from karat.store import Store
+from karat.store.exported import exported
 from karat.store.people import all_judges
 from karat.store.progress import judge_counts
 
@@ -34,3 +40,25 @@ def roster(store: Store) -> dict[str, Any]:
         row |= {"group": judge["grp"]} | {name: counted[judge["id"]] for name, counted in counts.items()}
         rows.append(row)
     return {"finding": finding if rows else "Nobody has been invited yet.", "rows": rows}
+
+
+def pair_judges(store: Store) -> dict[str, Any]:
+    """Everybody who chose between lists: sides, speed, traps, agreement with the others; and how far all agree."""
+    from karat.validity import preference_judges
+
+    said = exported(store, "preferences")
+    try:
+        if not isinstance(said, Preferences) or not len(said):
+            return {"finding": "", "agreement": "", "rows": []}
+        found = preference_judges(said)
+    except KaratError as reason:
+        return {"finding": str(reason), "agreement": "", "rows": []}
+    told = found.frame.filter(pl.col("compared") > 0)
+    same, number = float((told["agreement"] * told["compared"]).sum()), int(told["compared"].sum())
+    agreement = (
+        f"{100 * same / number:.0f} % of {number:,} answers for a side go with the majority of the others who saw the "
+        "same two lists; one half is chance."
+        if number
+        else "No two lists have two answers yet."
+    )
+    return {"finding": found.finding, "agreement": agreement, "rows": rows_of(found.frame)}

@@ -42,6 +42,11 @@ class Preferences(Records):
             Column(
                 "rejected", pl.Int64, "how many judges were rejected while answers were collected; theirs are not here"
             ),
+            Column(
+                "failed_allowed",
+                pl.Int64,
+                "how many traps a judge may fail by the study's rules; none where it is not said",
+            ),
         ),
         beside=names.BESIDE_ANSWERS,
     )

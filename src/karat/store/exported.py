@@ -17,7 +17,7 @@ from karat.store import read_tables
 from karat.store.kinds import JUDGE, KINDS
 from karat.store.kinds.kind import typed
 from karat.store.people import all_judges
-from karat.store.progress import judge_counts
+from karat.store.progress import NO_WORK, iso, judge_counts, judge_work
 from karat.store.store import Store
 
 
@@ -57,7 +57,10 @@ def exported(store: Store, what: str, scale: Scale | None = None, group: str | N
     frame = read_tables.answers_frame(store, kind)
     if kind.sides:
         # Their answers are taken back: without this nobody would know that somebody failed a trap.
-        frame = frame.with_columns(rejected=pl.lit(read_tables.rejected(store, kind) or None, pl.Int64))
+        frame = frame.with_columns(
+            rejected=pl.lit(read_tables.rejected(store, kind) or None, pl.Int64),
+            failed_allowed=pl.lit(store.rules.traps_failed or None, pl.Int64),
+        )
     if kind.table.records is None:
         return Table(frame)
     return kind.table.records(_filled(frame.drop("task"), kind.table.records))
@@ -112,11 +115,12 @@ def _judgments(frame: pl.DataFrame, scale: Scale | None, notes: tuple[str, ...] 
 
 
 def people_frame(store: Store) -> pl.DataFrame:
-    """Everybody, with the platform's id, the completion code if it was given, and how many answers stand.
+    """Everybody, with the platform's id, the completion code if it was given, what they did, and whether it stands.
 
-    No secrets are in it: neither links nor their hashes.
+    Who to pay is the lead's to say: `minutes` are at work, rejected answers and can't tells included. No
+    secrets are in it: neither links nor their hashes.
     """
-    said = judge_counts(store)["answers"]
+    counts, work = judge_counts(store), judge_work(store)
     rows = [
         {
             "judge": person["name"],
@@ -127,13 +131,19 @@ def people_frame(store: Store) -> pl.DataFrame:
             "completion_code": person["completion"],
             "state": person["state"],
             "why": person["why"],
-            "joined": read_tables.iso(person["made"]),
-            "answers": said[person["id"]],
+            "joined": iso(person["made"]),
+            "answers": counts["answers"][person["id"]],
+            **work.get(person["id"], NO_WORK),
+            **{name: counts[name][person["id"]] for name in ("practice", "practice_right", "traps", "traps_failed")},
         }
         for person in all_judges(store)
     ]
     places = ("platform_id", "platform_study", "platform_session", "completion_code")
-    return pl.DataFrame(rows, schema=typed("judge", "group", "source", *places, "state", "why", "joined", "answers"))
+    said = ("answers", "rejected", "cant_tell", "gold_seen", "gold_right", "practice", "practice_right")
+    spent = ("traps", "traps_failed", "minutes", "minutes_away", "first", "last")
+    names = ("judge", "group", "source", *places, "state", "why", "joined", *said, *spent)
+    numbers = dict.fromkeys((*said, "traps", "traps_failed"), pl.Int64)
+    return pl.DataFrame(rows, schema=typed(*names) | numbers)
 
 
 def _came_from(details: str | None) -> dict[str, str | None]:

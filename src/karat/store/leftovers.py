@@ -28,6 +28,8 @@ class Left:
     answers: int
     text: str
     judge: str | None = None
+    #: The tasks by number, to withdraw them.
+    ids: tuple[int, ...] = ()
 
 
 def what_is_left(store: Store) -> list[Left]:
@@ -50,7 +52,7 @@ def what_is_left(store: Store) -> list[Left]:
     size = Counter(at_work[number]["grp"] for number in at_work)
     met = _met(store)
     named = {f"judge:{row['grp']}:{row['name']}": number for number, row in at_work.items()}
-    found: dict[tuple[str, str, int | None], list[int]] = {}
+    found: dict[tuple[str, str, int | None], dict[int, int]] = {}
     more: Counter[str] = Counter()  # how many further people each group needs
     for task in store.rows(_wanted(store)):
         missing, group = task["wanted"] - task["filled"], task["grp"]
@@ -73,23 +75,17 @@ def what_is_left(store: Store) -> list[Left]:
             more[group] = max(more[group], lack)
         for why, judge, many in parts:
             if many:
-                found.setdefault((group, why, judge), []).append(many)
+                found.setdefault((group, why, judge), {})[task["id"]] = many
     names = {number: row["name"] for number, row in at_work.items()}
     seen = _last_seen(store, {judge for _, _, judge in found if judge is not None})
     ordered = sorted(found, key=lambda key: (key[0], WHYS.index(key[1]), names.get(key[2] or 0, "")))
-    return [
-        Left(
-            group,
-            why,
-            len(found[group, why, judge]),
-            sum(found[group, why, judge]),
-            _words(
-                store, group, why, found[group, why, judge], names.get(judge or 0), seen.get(judge or 0), more[group]
-            ),
-            names.get(judge or 0),
-        )
-        for group, why, judge in ordered
-    ]
+    made = []
+    for group, why, judge in ordered:
+        many = found[group, why, judge]
+        who, last = names.get(judge or 0), seen.get(judge or 0)
+        text = _words(store, group, why, [*many.values()], who, last, more[group])
+        made.append(Left(group, why, len(many), sum(many.values()), text, who, tuple(many)))
+    return made
 
 
 def _words(
@@ -118,7 +114,7 @@ def _day(at: float) -> str:
 
 
 def _wanted(store: Store) -> Any:
-    names = ("item", "grp", "wanted", "filled", "held")
+    names = ("id", "item", "grp", "wanted", "filled", "held")
     found = select(
         *(tasks.c[name] for name in names), bundles.c.owner_id, bundles.c.until, bundles.c.name.label("bundle")
     )

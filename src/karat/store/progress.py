@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import case, func, select
@@ -70,6 +71,52 @@ def judge_counts(store: Store) -> dict[str, Counter[int]]:
     }
     right = [row["judge_id"] for row in practised if KINDS[row["kind"]].is_right(row, row)]
     return counts | {"practice": Counter(row["judge_id"] for row in practised), "practice_right": Counter(right)}
+
+
+#: Of somebody who did nothing yet.
+NO_WORK: dict[str, Any] = dict.fromkeys(("rejected", "cant_tell", "gold_seen", "gold_right"), 0)
+NO_WORK |= {"minutes": 0.0, "minutes_away": 0.0, "first": None, "last": None}
+
+
+def judge_work(store: Store) -> dict[int, dict[str, Any]]:
+    """For each judge, by number: answers taken back by rejection, can't tells, gold seen and right, time, first, last.
+
+    Time and gold are of all that was said, whether it stands or not: what somebody is paid for was work.
+    """
+    work = ("answer", "late", "practice", "cant_tell", "later")
+    rows = store.rows(
+        select(
+            *(events.c[name] for name in ("judge_id", "kind", "at", "label", "seconds", "away")),
+            tasks.c.gold,
+            tasks.c.practice,
+        )
+        .outerjoin(tasks, tasks.c.id == events.c.task_id)
+        .where(events.c.study_id == store.study_id, events.c.kind.in_((*work, "reject")))
+        .order_by(events.c.id)
+    )
+    found: dict[int, dict[str, Any]] = {}
+    for row in rows:
+        mine = found.setdefault(row["judge_id"], dict(NO_WORK))
+        mine["rejected"] += row["kind"] == "reject"
+        mine["cant_tell"] += row["kind"] == "cant_tell"
+        if row["kind"] == "answer" and row["gold"] is not None and row["label"] is not None:
+            mine["gold_seen"] += 1
+            mine["gold_right"] += row["label"] == row["gold"]
+        if row["kind"] in work:
+            mine["minutes"] += (row["seconds"] or 0) / 60
+            mine["minutes_away"] += (row["away"] or 0) / 60
+            mine["first"], mine["last"] = mine["first"] or iso(row["at"]), iso(row["at"])
+    rounded = {"minutes", "minutes_away"}
+    return {who: {n: round(v, 2) if n in rounded else v for n, v in mine.items()} for who, mine in found.items()}
+
+
+def iso(at: float) -> str:
+    """A time as text.
+
+    >>> iso(0.0)
+    '1970-01-01T00:00:00.000+00:00'
+    """
+    return datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds")
 
 
 def answer_times(store: Store) -> list[float]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
 from typing import Any
 
 import polars as pl
@@ -13,6 +12,7 @@ from karat.labels.selection import LLM
 from karat.store.candidates import GRADING
 from karat.store.kinds import JUDGE, KINDS, TaskKind
 from karat.store.kinds.kind import OPENED, typed
+from karat.store.progress import iso
 from karat.store.store import Store
 from karat.store.tables import ENDLESS, answers, bundles, events, judges, tasks
 from karat.store.task_rows import TASKS
@@ -118,15 +118,6 @@ def _planned(row: dict[str, Any]) -> dict[str, Any]:
         within = row["place"] - (int(block) * STRIDE if block.isdigit() else 0)
         plan["place" if block else "order"] = within
     return plan
-
-
-def iso(at: float) -> str:
-    """A time as text.
-
-    >>> iso(0.0)
-    '1970-01-01T00:00:00.000+00:00'
-    """
-    return datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds")
 
 
 def _said(store: Store, kind: TaskKind) -> list[dict[str, Any]]:

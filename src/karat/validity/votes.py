@@ -29,8 +29,9 @@ def trusted(preferences: Preferences | FrameLike) -> Preferences:
     >>> trusted(said).notes
     ('1 judge of 2 failed a trap and is left out with 1 answer; 2 traps are no votes',)
 
-    A judge who fails one trap is left out of every count, as in the paper. A judge who met none is kept, and said so.
-    So is how many judges were rejected while answers were collected (the column rejected): they are not here to fail.
+    A judge who fails one trap is left out of every count, as in the paper; where the study's rules allow some
+    (the column failed_allowed, which its export has), who fails more than these. A judge who met none is kept, and said
+    so. So is how many judges were rejected while answers were collected (the column rejected): they are not here to fail.
     """
     preferences = Preferences.of(preferences)
     frame, notes = preferences.frame, [*preferences.notes, *rejected_judges(preferences)]
@@ -47,13 +48,16 @@ def trusted(preferences: Preferences | FrameLike) -> Preferences:
     if not preferences.has("judge"):
         raise BadInput.at("the preferences", expected="a column judge, to tell who failed a trap", found="none")
     # Traps that nobody signed say nothing about anybody.
-    failed = traps.filter(pl.col("choice") != pl.col("expected"))["judge"].drop_nulls().unique()
+    allowed = int(frame["failed_allowed"].max() or 0) if preferences.has("failed_allowed") else 0  # type: ignore[arg-type]
+    wrong = traps.filter(pl.col("choice") != pl.col("expected")).drop_nulls("judge").group_by("judge").len()
+    failed = wrong.filter(pl.col("len") > allowed)["judge"]
     met = traps["judge"].drop_nulls().unique()
     votes = frame.filter(~trap)
     kept = votes.filter(~pl.col("judge").is_in(failed.implode()).fill_null(False))
     judges = frame["judge"].drop_nulls().n_unique()
+    limit = f"more than {count(allowed, 'trap')}" if allowed else "a trap"
     notes.append(
-        f"{count(len(failed), 'judge')} of {judges:,} failed a trap and "
+        f"{count(len(failed), 'judge')} of {judges:,} failed {limit} and "
         f"{'is' if len(failed) == 1 else 'are'} left out with {count(votes.height - kept.height, 'answer')}; "
         f"{count(traps.height, 'trap')} are no votes"
     )

@@ -225,3 +225,31 @@ def test_disagreements_tell_context_and_long_titles_do_not_push_the_rest_away(pa
     assert sorted("(after Shoeing a horse, step by step)" in row for row in rows) == [False, True]
     spill = "() => { const box = document.querySelector('#differ'); return box.scrollWidth - box.clientWidth; }"
     assert page.evaluate(spill) <= 1
+
+
+@pytest.mark.parametrize("size", [(1280, 720), (1440, 900), (1920, 1080)])
+def test_the_table_of_judges_fits_its_box_with_all_its_buttons(size, page, serve):
+    study = serve(TASKS, rules=Rules(labels=2))
+    rng = np.random.default_rng(0)
+    for name in ("ann", "bob"):
+        judge, _ = add_judge(study.store, name=name, source="prolific", external=f"5f{name}0123456789abcdef012345")
+        judged(study, judge["id"], rng.integers(0, 4, 24))
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    sign_in(page, study)
+    page.wait_for_selector("[data-judge=bob]")
+    wide, box = page.evaluate(
+        "() => [document.querySelector('#judges').scrollWidth, document.querySelector('#judges').clientWidth]"
+    )
+    assert wide <= box
+    assert "5fbob0123456789abcdef012345" in page.inner_text("[data-judge=bob]")
+
+
+def test_the_lead_rejects_a_judge_with_a_reason(page, study):
+    sign_in(page, study)
+    page.wait_for_selector("[data-judge=bob]")
+    page.once("dialog", lambda dialog: dialog.accept("answers at random"))
+    with page.expect_response("**/reject"):
+        page.get_by_role("button", name="Reject bob").click()
+    page.wait_for_selector("[data-judge=bob].off")
+    assert "answers at random" in page.inner_text("[data-judge=bob]")
+    assert len(study.events("reject")) == 24

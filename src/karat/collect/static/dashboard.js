@@ -61,14 +61,21 @@ function judgeRow(row) {
     const made = await say(() => tell(`/api/judges/${row.id}/link`, {}));
     if (made) showLink(made);
   });
+  const reject = make("button", { type: "button", class: "quiet", "aria-label": `Reject ${row.name}`, disabled: row.state === "rejected" || null }, "Reject");
+  reject.addEventListener("click", async () => {
+    const why = window.prompt(`All that ${row.name} said is taken back, and asked of others. Why? (${row.name} is shown the reason.)`, "");
+    if (why === null) return;
+    await say(() => tell(`/api/judges/${row.id}/reject`, { why: why.trim() || "rejected by the lead" }));
+    await refresh();
+  });
   const traps = row.traps ? `${row.traps - row.traps_failed} of ${row.traps}` : "-";
   const states = { active: "at work", paused: "paused", rejected: "rejected" };
   return make(
     "tr",
     { class: row.state === "active" ? "" : "off", "data-judge": row.name },
-    cell(row.name, "text", [row.external && `${row.source} ${row.external}`, row.completion && `code ${row.completion}`].filter(Boolean).join(", ") || null),
+    make("td", { class: "text wrap" }, row.name, ...[row.external && `${row.source} ${row.external}`, row.completion && `code ${row.completion}`].filter(Boolean).map((text) => make("span", { class: "under soft" }, text))),
     cell(row.group, "text"),
-    cell((states[row.state] || row.state) + (row.likely_spammer ? ", likely a spammer" : row.one_grade ? ", one grade to nearly everything" : ""), row.likely_spammer || row.one_grade || row.state !== "active" ? "text look" : "text"),
+    cell((states[row.state] || row.state) + (row.likely_spammer ? ", likely a spammer" : row.one_grade ? ", one grade to nearly everything" : "") + (row.state !== "active" && row.why ? `: ${row.why}` : ""), row.likely_spammer || row.one_grade || row.state !== "active" ? "text wrap look" : "text wrap"),
     cell(String(row.answers)),
     cell(duration(row.seconds)),
     cell(percent(row.cant_tell)),
@@ -77,7 +84,7 @@ function judgeRow(row) {
     cell(traps, row.traps_failed ? "look" : ""),
     lenient(row),
     row.drift_p === null ? cell("-", "", "too few labels to say") : cell(signed(row.drift), row.drift_p < 0.05 ? "look" : "", `p = ${row.drift_p.toFixed(3)}`),
-    make("td", {}, button, " ", link),
+    make("td", { class: "acts" }, button, link, reject),
   );
 }
 
@@ -95,6 +102,27 @@ const JUDGE_HEADS = [
   "Drift|by how much grades for the same truth changed from first to last; marked when p < 0.05",
   "",
 ];
+
+const PAIR_HEADS = ["*Judge", "Answers", "Left|share of left among answers for a side, with its 95 % interval: about one half where sides fall by lot", "Median time|active seconds for one answer", "Under 2 s|share of answers given in less than two seconds", "With others|share that goes with the majority of the others who saw the same two lists; one half is chance", "*To look at"];
+
+function pairRow(row) {
+  return make("tr", {}, cell(row.judge, "text wrap"), cell(String(row.n)), share(row.left, row.left_low, row.left_high, row.sided), cell(duration(row.seconds)), cell(percent(row.fast)), cell(row.compared ? `${percent(row.agreement)} of ${row.compared}` : "-"), cell(row.flag || "", row.flag ? "text wrap look" : "text"));
+}
+
+/** A part of what is left, and a button to ask for no more of it. */
+function leftRow(row) {
+  const stuck = ["people", "nobody", "limit", "theirs"].includes(row.why);
+  const line = make("li", { class: stuck ? "look" : "" }, row.text);
+  if (!stuck) return line;
+  const button = make("button", { type: "button", class: "quiet", "aria-label": `Withdraw: ${row.text}` }, "Withdraw");
+  button.addEventListener("click", async () => {
+    if (!window.confirm(`Ask for no more answers to ${row.tasks === 1 ? "this task" : `these ${row.tasks} tasks`}? What was said stays.`)) return;
+    await say(() => tell("/api/tasks/withdraw", { group: row.group, left: row.why, judge: row.judge }));
+    await refresh();
+  });
+  line.append(" ", button);
+  return line;
+}
 
 function differRow(row) {
   const said = row.labels.map((label) => `${label.judge}: ${name(label.label)}${label.comment ? ` (${label.comment})` : ""}`).join("; ");
@@ -150,7 +178,7 @@ async function refresh() {
     byId("t-left").hidden = !progress.left.length;
     redraw("left", progress.left, (rows) => {
       const lines = document.createDocumentFragment();
-      lines.append(...rows.map((row) => make("li", { class: ["people", "nobody", "limit", "theirs"].includes(row.why) ? "look" : "" }, row.text)));
+      lines.append(...rows.map(leftRow));
       return lines;
     });
     redraw("kinds", progress.kinds, (kinds, width) => meters(width, kinds.map((kind) => ({ ...kind, name: setup.kinds[kind.kind] || kind.kind }))));
@@ -168,6 +196,10 @@ async function refresh() {
     redraw("labels", quality.distribution, (rows, width) => bars(width, rows, setup.scale.map((level) => level.name)));
     byId("s-judges").textContent = judges.finding;
     redraw("judges", judges.rows, (rows) => table(JUDGE_HEADS, rows.map(judgeRow)));
+    if (setup.sides) {
+      byId("s-pairs").textContent = [judges.pairs.finding, judges.pairs.agreement].filter(Boolean).join(" ") || "none yet";
+      redraw("pairs", judges.pairs.rows, (rows) => (rows.length ? table(PAIR_HEADS, rows.map(pairRow)) : make("span")));
+    }
     byId("s-differ").textContent = quality.disagreements.length ? "the widest first" : "none yet";
     redraw("differ", quality.disagreements, (rows) => (rows.length ? table(["*Query", "*Document", "*Said", "Apart|in grades"], rows.map(differRow)) : make("span")));
     byId("updated").textContent = `as of ${new Date().toLocaleTimeString()}`;
@@ -176,11 +208,27 @@ async function refresh() {
   }
 }
 
+/** Copy a text that is shown. Browsers have a clipboard for pages only over https or on this machine. */
+async function copied(shown, text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    window.getSelection().selectAllChildren(shown);
+    return document.execCommand("copy");
+  }
+}
+
 /** A personal link, where the lead can copy it. */
 function showLink(made) {
   const link = new URL(made.link, window.location.href).href;
   byId("invite-hint").textContent = "";
-  byId("links").prepend(make("p", {}, `${made.name}: `, make("span", { class: "link-out", "data-link": link }, link)));
+  const shown = make("span", { class: "link-out", "data-link": link }, link);
+  const button = make("button", { type: "button", class: "quiet", "aria-label": `Copy the link of ${made.name}` }, "Copy");
+  button.addEventListener("click", async () => {
+    button.textContent = (await copied(shown, link)) ? "Copied" : "Press Ctrl+C";
+  });
+  byId("links").prepend(make("p", {}, `${made.name}: `, shown, " ", button, made.note ? make("span", { class: "under soft" }, made.note) : null));
   byId("links").scrollIntoView({ block: "nearest" });
 }
 
@@ -193,6 +241,18 @@ byId("invite").addEventListener("submit", async (event) => {
   } catch (error) {
     // Beside the form: the top of the page may be out of sight.
     byId("invite-hint").textContent = `No link was made: ${error.message}.`;
+  }
+});
+
+byId("coding")?.addEventListener("submit", async (event) => {
+  event.preventDefault();
+  const form = new FormData(event.target);
+  try {
+    const made = await tell("/api/codes", { group: form.get("group"), labels: Number(form.get("labels")) || 1 });
+    byId("coding-hint").textContent = made.new ? `${made.new} reasons are asked about now.` : "There is no reason that is not asked about already.";
+    await refresh();
+  } catch (error) {
+    byId("coding-hint").textContent = `Not done: ${error.message}.`;
   }
 });
 

@@ -26,7 +26,20 @@ OPENED = {seen: opened for opened, seen in SEEN.items()}
 _WHOLE = ("task", "session", "order", "place", "round", "labels", "wanted", "filled", "answers", "event", "takes_back")
 _TYPES: dict[str, Any] = dict.fromkeys(_WHOLE, pl.Int64)
 _TYPES |= dict.fromkeys(
-    ("label", "strength", "seconds", "away", "probability", "gold", "expected_grade", "mass", "cost"), pl.Float64
+    (
+        "label",
+        "strength",
+        "seconds",
+        "away",
+        "minutes",
+        "minutes_away",
+        "probability",
+        "gold",
+        "expected_grade",
+        "mass",
+        "cost",
+    ),
+    pl.Float64,
 )
 _TYPES |= dict.fromkeys(("trap", "practice", "closed", "opened"), pl.Boolean)
 

@@ -1,0 +1,49 @@
+"""Who to pay: everybody with what they did, what speaks against them, and the ids that a platform wants."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from typing import Any
+
+import polars as pl
+
+from karat.collect.roster import pair_judges, roster
+from karat.formats.write import content
+from karat.records import Scale
+from karat.store import Store
+from karat.store.candidates import PLATFORMS
+from karat.store.exported import Table, exportable, exported, people_frame
+
+
+def people_file(store: Store) -> Table:
+    """The people of a study with flags: likely spammers, one grade to nearly everything, always left, too fast."""
+    flags: dict[str, list[str]] = {}
+    for row in roster(store)["rows"]:
+        said = [("likely_spammer", "likely a spammer"), ("one_grade", "one grade to nearly everything")]
+        flags[row["name"]] = [text for name, text in said if row[name]]
+    for row in pair_judges(store)["rows"]:
+        flags.setdefault(row["judge"], []).extend([row["flag"]] if row["flag"] else [])
+    frame = people_frame(store)
+    flagged = ["; ".join(flags.get(name, [])) or None for name in frame["judge"]]
+    return Table(frame.with_columns(flags=pl.Series(flagged, dtype=pl.String)))
+
+
+def paid_ids(store: Store, enough: int) -> list[str]:
+    """The platform's ids of people who gave enough answers that stand (one at least), as a list to approve."""
+    people = people_frame(store).filter(
+        pl.col("source").is_in(PLATFORMS), pl.col("state") != "rejected", pl.col("answers") >= max(enough, 1)
+    )
+    return people["platform_id"].drop_nulls().to_list()
+
+
+def everything(store: Store, scale: Scale | None, enough: int) -> bytes:
+    """All that was collected in one zip: a table each as CSV, the log as JSON lines, the ids to pay."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for what in exportable():
+            records: Any = people_file(store) if what == "people" else exported(store, what, scale)
+            form = "jsonl" if what == "log" else "csv"
+            archive.writestr(f"{what}.{form}", content(records, form, what))
+        archive.writestr("pay.txt", "".join(f"{name}\n" for name in paid_ids(store, enough)))
+    return packed.getvalue()

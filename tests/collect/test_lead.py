@@ -1,0 +1,110 @@
+"""What the lead does and takes home: who to pay, what to withdraw, everything in one file, links that work."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from typing import Any
+
+import polars as pl
+from fastapi.testclient import TestClient
+
+from karat.records import Platform, Rules
+from karat.store import Answer, add_tasks, answer, cant_tell, next_task
+from karat.store.exported import exported
+from karat.store.people import add_judge
+from karat.validity import trusted
+
+
+def table(client: TestClient, name: str) -> pl.DataFrame:
+    return pl.read_csv(io.BytesIO(client.get(f"/api/export/{name}.csv").content))
+
+
+def test_the_people_file_says_who_did_what_and_who_is_to_be_paid(serving: Any) -> None:
+    here = serving(platform=Platform(prolific=True, tasks=2), rules=Rules(labels=9, apart=0, hours_apart=0))
+    add_tasks(here.store, pl.DataFrame({"query": ["g"], "doc": ["a"], "gold": [2]}))
+    good, bad, idle = (add_judge(here.store, source="prolific", external=f"p{n}")[0]["id"] for n in range(3))
+    for judge, label in ((good, 2), (bad, 0)):
+        while (task := next_task(here.store, judge).task) is not None:
+            answer(here.store, judge, task["id"], Answer(label=label, seconds=30, away=6))
+    lead = here.lead()
+    lead.post(f"/api/judges/{bad}/reject", json={"why": "one grade to all"})
+    people = table(lead, "people").sort("platform_id")
+    assert people["platform_id"].to_list() == ["p0", "p1", "p2"]
+    assert people["answers"].to_list() == [4, 0, 0]
+    assert people["rejected"].to_list() == [0, 4, 0]
+    assert people["why"].to_list() == [None, "one grade to all", None]
+    assert people["minutes"].to_list() == [2.0, 2.0, 0.0], "four answers of 30 seconds each, rejected or not"
+    assert people["minutes_away"].to_list() == [0.4, 0.4, 0.0]
+    assert people.select("gold_seen", "gold_right").rows() == [(1, 1), (1, 0), (0, 0)]
+    assert "flags" in people.columns
+    assert lead.get("/api/export/pay.txt").text == "p0\n"
+    assert here.judge().get("/api/export/pay.txt").status_code == 401
+    assert idle
+
+
+def test_what_nobody_can_tell_is_withdrawn_and_what_was_said_stays(serving: Any) -> None:
+    here = serving(rules=Rules(labels=1, hours_apart=0))
+    judge = add_judge(here.store)[0]["id"]
+    task = next_task(here.store, judge).task
+    assert task is not None
+    cant_tell(here.store, judge, task["id"], Answer(reason="other"))
+    while (task := next_task(here.store, judge).task) is not None:
+        answer(here.store, judge, task["id"], Answer(label=1))
+    lead = here.lead()
+    (left,) = lead.get("/api/progress").json()["left"]
+    assert (left["why"], left["answers"]) == ("people", 1)
+    said = lead.post("/api/tasks/withdraw", json={"group": left["group"], "left": left["why"], "judge": left["judge"]})
+    assert said.json() == {"withdrawn": 1}
+    after = lead.get("/api/progress").json()
+    assert (after["left"], after["answers"], after["wanted"]) == ([], 2, 2)
+    assert next_task(here.store, add_judge(here.store)[0]["id"]).state == "done"
+
+
+def test_everything_is_in_one_zip(serving: Any) -> None:
+    here = serving()
+    judge = add_judge(here.store)[0]["id"]
+    task = next_task(here.store, judge).task
+    assert task is not None
+    answer(here.store, judge, task["id"], Answer(label=1))
+    packed = zipfile.ZipFile(io.BytesIO(here.lead().get("/api/export/everything.zip").content))
+    assert {"judgments.csv", "preferences.csv", "tasks.csv", "people.csv", "log.jsonl", "pay.txt"} <= {
+        *packed.namelist()
+    }
+    assert packed.read("judgments.csv").decode().count("\n") == 2
+    assert here.client().get("/api/export/everything.zip").status_code == 401
+
+
+def test_a_link_that_others_cannot_open_is_said(serving: Any) -> None:
+    here = serving()
+    lead = here.lead()
+    assert lead.post("/api/invites", json={}).json()["note"] == ""
+    local = TestClient(here.app, base_url="http://localhost:8000", headers=dict(lead.headers))
+    assert "this machine only" in local.post("/api/invites", json={}).json()["note"]
+
+
+def test_judges_of_lists_have_sides_speed_and_agreement_and_the_rules_say_how_many_traps_may_fail(serving: Any) -> None:
+    here = serving(rules=Rules(judges_per_pair=3, block=3, traps_failed=1, hours_apart=0), groups=("judges",))
+    real = [{"query": f"r{n}", "left": "one", "right": "two"} for n in range(6)]
+    trap = {"left": "one", "right": "two", "right_query": "x", "trap": True, "expected": "left"}
+    traps = [trap | {"query": f"r{n}"} for n in range(3)]
+    add_tasks(here.store, pl.DataFrame([*real, *traps], infer_schema_length=None))
+    judges = [add_judge(here.store)[0]["id"] for _ in range(3)]
+    failed = 0
+    for place, judge in enumerate(judges):
+        while (task := next_task(here.store, judge).task) is not None:
+            if task["kind"] == "judge":
+                cant_tell(here.store, judge, task["id"], Answer(reason="other"))
+                continue
+            right, wrong = ("right", "left") if task["turned"] else ("left", "right")
+            fails = bool(task["trap"]) and place == 0 and not failed
+            failed += fails
+            answer(here.store, judge, task["id"], Answer(choice=wrong if fails else right, reason="so", seconds=9.0))
+    pairs = here.lead().get("/api/judges").json()["pairs"]
+    assert [row["n"] for row in pairs["rows"]] == [6, 6, 6]
+    assert {row["agreement"] for row in pairs["rows"]} == {1.0}
+    assert "100 % of 18 answers" in pairs["agreement"]
+    assert failed == 1
+    kept = trusted(exported(here.store, "preferences"))
+    assert len(kept) == 18, "one failed trap is allowed, in the analysis as in the app"
+    assert "failed more than 1 trap" in " ".join(kept.notes)
