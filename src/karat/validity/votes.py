@@ -31,7 +31,8 @@ def trusted(preferences: Preferences | FrameLike) -> Preferences:
 
     A judge who fails one trap is left out of every count, as in the paper; where the study's rules allow some
     (the column failed_allowed, which its export has), who fails more than these. A judge who met none is kept, and said
-    so. So is how many judges were rejected while answers were collected (the column rejected): they are not here to fail.
+    so. So is how many judges were rejected while answers were collected (the column rejected): they are not here to
+    fail.
     """
     preferences = Preferences.of(preferences)
     frame, notes = preferences.frame, [*preferences.notes, *rejected_judges(preferences)]
