@@ -12,8 +12,8 @@ from karat.collect.roster import pair_judges, roster
 from karat.formats.write import content
 from karat.records import Scale
 from karat.store import Store
-from karat.store.candidates import PLATFORMS
 from karat.store.exported import Table, exportable, exported, people_frame
+from karat.store.store import PLATFORMS
 
 
 def people_file(store: Store) -> Table:

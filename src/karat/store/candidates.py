@@ -23,12 +23,11 @@ from sqlalchemy import (
 )
 
 from karat.store.kinds import KINDS, TaskKind
+from karat.store.store import PLATFORMS
 from karat.store.tables import answers, bundles, events, judges, reservations, tasks
 
 #: A prime beside the lots: (task's lot x judge's lot) mod it orders a query's tasks differently for each judge.
 PRIME = 30_011
-#: Where people come from whom nobody invited.
-PLATFORMS = ("prolific", "mturk")
 #: Slots that were kept too long are freed so many at a time.
 AT_ONCE = 50
 #: States in which a judge may be given the same question again.

@@ -15,7 +15,7 @@ from karat.store.database import LostRace
 from karat.store.kinds import KINDS
 from karat.store.log import recount
 from karat.store.people import lock_any
-from karat.store.store import Closed, NotYours, Store, transaction
+from karat.store.store import PLATFORMS, Closed, NotYours, Store, transaction
 from karat.store.tables import bundles, reservations, tasks
 from karat.store.traps import trap_due
 
@@ -73,7 +73,7 @@ def _next(store: Store, names: dict[str, Any]) -> Turn:
     held = store.first(ask.HELD, **names)
     if held is not None:
         return Turn("task", held)
-    new = judge["source"] in ask.PLATFORMS and store.first(ask.IS_NEW, **names) is not None
+    new = judge["source"] in PLATFORMS and store.first(ask.IS_NEW, **names) is not None
     if names["besides"] and (new or store.value(ask.HOW_MANY_HELD, **names) >= MOST_HELD):
         return Turn("wait")
     turn = _draw(store, judge, new)

@@ -19,6 +19,8 @@ from karat.store.tables import studies
 P = ParamSpec("P")
 T = TypeVar("T")
 
+#: Where people come from whom nobody invited.
+PLATFORMS = ("prolific", "mturk")
 #: Lots, which draw orders and sides, are below this: the product of two fits any database's integer.
 LOTS = 30_000
 

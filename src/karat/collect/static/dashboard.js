@@ -84,7 +84,7 @@ function judgeRow(row) {
     cell(traps, row.traps_failed ? "look" : ""),
     lenient(row),
     row.drift_p === null ? cell("-", "", "too few labels to say") : cell(signed(row.drift), row.drift_p < 0.05 ? "look" : "", `p = ${row.drift_p.toFixed(3)}`),
-    make("td", { class: "acts" }, button, link, reject),
+    make("td", {}, make("div", { class: "acts" }, button, link, reject)),
   );
 }
 
