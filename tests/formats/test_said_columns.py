@@ -6,9 +6,9 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from tests.commands import karat
 
 import karat as kt
+from commands import karat
 from karat.study import Study
 
 RESULTS = "HITId,WorkerId,Input.qid,Input.docid,Answer.rel\nh1,w1,q1,d1,2\nh2,w2,q1,d2,0\nh3,w1,q2,d3,1\n"

@@ -74,7 +74,9 @@ def test_messages_use_the_names_that_stand_in_the_file(tmp_path: Path, read: obj
 def test_json_lines_are_not_told_of_a_first_line(tmp_path: Path) -> None:
     said = said_of(kt.read_judgments, saved(tmp_path, '{"a": "q", "b": "d"}\n', "x.jsonl"))
     assert "first line" not in said
-    assert said.endswith("found a, b (no query, doc, label); name the columns so")
+    assert said.endswith(
+        "found a, b (no query, doc, label); name the columns so, or say which it is: --columns query=..."
+    )
 
 
 @pytest.mark.parametrize(

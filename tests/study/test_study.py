@@ -10,6 +10,7 @@ import pytest
 
 import karat as kt
 from commands import run
+from karat.study.material import Material
 
 TOML = """
 title = "Horses"
@@ -188,3 +189,11 @@ def test_results_in_python_show_the_names_of_the_scale(folder: Path) -> None:
 def test_kinds_that_no_study_holds_are_refused(folder: Path) -> None:
     with pytest.raises(kt.BadInput, match="expected some of runs, queries, documents, preferences, clicks, found foo"):
         kt.Study.load(folder, only=("foo",))
+
+
+def test_a_result_without_a_snippet_shows_the_beginning_of_its_text() -> None:
+    long = "word " * 100
+    documents = kt.Documents.of([{"doc": "a", "body": long}, {"doc": "b", "snippet": "own", "body": long}])
+    material = Material(documents=documents)
+    assert material.front("a")["snippet"] == "word " * 39 + "..."
+    assert material.front("b")["snippet"] == "own"

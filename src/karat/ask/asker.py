@@ -98,7 +98,8 @@ class Asker:
             raise NoText(f"the list of {task[side]} for query {task['query']}: expected results, found none")
         rows = []
         for rank, result in enumerate(shown, start=1):
-            body = result["snippet"] or plain_text(self.material.row(result["doc"]))
+            row = self.material.row(result["doc"])
+            body = row.get("snippet") or plain_text(row)
             text = "\n".join(part for part in (result["title"], result["url"], body[:MOST_OF_RESULT]) if part)
             rows.append(f"{rank}. {text or result['doc']}")
         return as_data("list", "\n\n".join(rows))

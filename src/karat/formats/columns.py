@@ -7,6 +7,7 @@ reader, which knows line numbers and either understands the file or says what is
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -26,17 +27,37 @@ def read_columns(
     `hint` ends the error for a line with another number of columns; without one it is guessed, and `table` is the first
     line of a CSV file with the same records.
     """
-    frame = _read_fast(file, names, keep, numbers)
-    if frame is not None:
-        return frame, Source(file.name, first_line=1)  # a clean file has a row in every line
-    return _read_careful(file, names, keep, numbers, hint, table)
+    above = comments_above(file)
+    notes = (f"{file.name}: {count(above, 'line')} of comments above left aside",) if above else ()
+    frame = _read_fast(file, names, keep, numbers, above)
+    if frame is not None:  # a clean file has a row in every line
+        return frame, Source(file.name, first_line=above + 1, notes=notes)
+    frame, source = _read_careful(file, names, keep, numbers, hint, table, above)
+    return frame, replace(source, notes=notes)
 
 
-def _read_fast(file: File, names: list[str], keep: list[str], numbers: tuple[str, ...]) -> pl.DataFrame | None:
+def comments_above(file: File) -> int:
+    """How many lines of comments stand at the beginning, as ir_metadata puts them above a run.
+
+    A line of data that begins with a sign of number has no blank behind it.
+    """
+    lines = file.head.split(b"\n")
+    return next((n for n, line in enumerate(lines) if line.strip() != b"#" and not line.startswith(b"# ")), 0)
+
+
+def first_line(file: File) -> bytes:
+    """The first line below comments."""
+    lines = file.head.split(b"\n")
+    return lines[min(comments_above(file), len(lines) - 1)]
+
+
+def _read_fast(
+    file: File, names: list[str], keep: list[str], numbers: tuple[str, ...], above: int
+) -> pl.DataFrame | None:
     """All rows, or None where the file is not clean."""
-    first_line = file.head.partition(b"\n")[0]
-    separator, other = ("\t", b" ") if b"\t" in first_line else (" ", b"\t")
-    if not first_line.strip() or _contains(file, other):
+    first = first_line(file)
+    separator, other = ("\t", b" ") if b"\t" in first else (" ", b"\t")
+    if not first.strip() or _contains(file, other):
         return None
     types = {name: pl.Float64 if name in numbers else pl.String for name in names}
     spare = [name for name in names if name not in keep]
@@ -44,7 +65,14 @@ def _read_fast(file: File, names: list[str], keep: list[str], numbers: tuple[str
     clean = pl.all_horizontal(pl.col(name).is_not_null() for name in spare) if spare else pl.lit(True)
     try:
         frame = (
-            pl.scan_csv(file.for_polars, separator=separator, has_header=False, quote_char=None, schema=types)
+            pl.scan_csv(
+                file.for_polars,
+                separator=separator,
+                has_header=False,
+                quote_char=None,
+                schema=types,
+                skip_lines=above,
+            )
             .select(*keep, clean.alias("\0clean"))
             .collect()
         )
@@ -63,9 +91,9 @@ def _contains(file: File, what: bytes) -> bool:
 
 
 def _read_careful(
-    file: File, names: list[str], keep: list[str], numbers: tuple[str, ...], hint: str, table: str
+    file: File, names: list[str], keep: list[str], numbers: tuple[str, ...], hint: str, table: str, above: int
 ) -> tuple[pl.DataFrame, Source]:
-    lines = _lines(file)
+    lines = _lines(file).slice(above)
     lines = lines.filter(pl.col("text") != "")
     if not lines.height:
         raise BadInput.at(file.name, expected=f"lines of {len(names)} columns", found="an empty file")

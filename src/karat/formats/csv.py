@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import polars as pl
@@ -42,7 +43,16 @@ def separator_of(first_line: bytes) -> str:
 
 def write_csv(frame: pl.DataFrame, separator: str = ",") -> bytes:
     """A table as CSV; texts that a spreadsheet would run as a formula, names too, have a quote before them."""
-    return guarded(whole_labels(frame)).write_csv(separator=separator).encode()
+    return guarded(whole_labels(_flat(frame))).write_csv(separator=separator).encode()
+
+
+def _flat(frame: pl.DataFrame) -> pl.DataFrame:
+    """The table with lists and objects, for which CSV has no place, as texts of JSON."""
+    nested = [column for column in frame.iter_columns() if column.dtype.is_nested()]
+    texts = [
+        [None if v is None else json.dumps(v, ensure_ascii=False, default=str) for v in c.to_list()] for c in nested
+    ]
+    return frame.with_columns(pl.Series(c.name, text, pl.String) for c, text in zip(nested, texts, strict=True))
 
 
 def guarded(frame: pl.DataFrame) -> pl.DataFrame:

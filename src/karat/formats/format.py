@@ -24,7 +24,8 @@ Rows = tuple[pl.DataFrame, Source]
 class Narrow:
     """How a format that has no names of columns, or few columns, reads and writes one kind of records."""
 
-    read: Callable[..., Any]
+    #: None where it is read as a table.
+    read: Callable[..., Any] | None = None
     #: The bytes of a file; the second argument is its name without folder and endings.
     write: Callable[[Any, str], bytes] | None = None
     columns: frozenset[str] = frozenset()
@@ -84,7 +85,7 @@ FORMATS: Registry[Format] = Registry("format", "karat.formats", home="karat.form
 
 def add_format(format: Format, owner: str) -> None:
     """Register a format; `owner` is the module that defines it. Whatever its readers stumble over is bad input."""
-    safe = {kind: replace(narrow, read=unbroken(narrow.read)) for kind, narrow in format.records.items()}
+    safe = {kind: replace(n, read=n.read and unbroken(n.read)) for kind, n in format.records.items()}
     read = None if format.read is None else unbroken(format.read)
     FORMATS.register(format.name, replace(format, read=read, records=safe), owner)
 
@@ -107,7 +108,8 @@ def format_of(file: File, schema: Schema) -> Format:
         )
     if fitting:
         return (exact or fitting)[0]
-    return promised[0] if promised else FORMATS["trec"]
+    tables = [one for one in promised if one.write is not None]
+    return next(iter(tables or promised), FORMATS["trec"])
 
 
 def format_ending(ending: str) -> Format | None:

@@ -32,12 +32,14 @@ def kind_of(path: str, format: str | None = None) -> str:
     A table is of the kind whose required columns it has, the most demanding kinds first; a TREC file with four
     columns holds judgments, with six a run. What could be two things is refused with the names of both.
     """
-    file = File(path)
-    found_format = format_named(format) if format else format_of(file, Judgments.schema)
-    said = said_of(None)
-    holds = None if said.may_be_in(file) else found_format.holds(file)
-    if holds is not None:
-        return holds
+    file, said = File(path), said_of(None)
+    for schema in (Judgments.schema, Runs.schema, Queries.schema):  # some formats are for one kind of records only
+        found_format = format_named(format) if format else format_of(file, schema)
+        holds = None if said.may_be_in(file) else found_format.holds(file)
+        if holds is not None:
+            return holds
+        if found_format.name != "trec":
+            break
     frame, source = found_format.rows(file, "records")
     headers = frame.columns
     kinds = _kinds([*said.shown_in(headers), *source.columns], file.stem.lower())

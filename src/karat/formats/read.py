@@ -137,7 +137,7 @@ def _clicks(rows: Rows, said: Columns) -> Clicks | ClickLog:
 
 
 def read_queries(path: PathLike, *, format: str | None = None, columns: ColumnsLike | None = None) -> Queries:
-    """Queries from the Web Track's XML (with subtopics), CSV, TSV, JSON lines or Parquet."""
+    """Queries from CSV, TSV, JSON lines or Parquet, TREC's topics (also XML with subtopics), lines of id and text."""
     found = _read(path, Queries, format, columns)
     return found if isinstance(found, Queries) else Queries.check(found[0], source=found[1])
 
@@ -169,9 +169,9 @@ def read_user_weights(path: PathLike) -> Callable[[int, int], dict[float, float]
 
 
 def read_documents(path: PathLike, *, format: str | None = None, columns: ColumnsLike | None = None) -> Documents:
-    """Documents from CSV, TSV, JSON lines or Parquet."""
-    frame, source = _rows(path, Documents.schema, format, columns)
-    return Documents.check(frame, source=source)
+    """Documents from CSV, TSV, JSON lines or Parquet, or lines of id and text."""
+    found = _read(path, Documents, format, columns)
+    return found if isinstance(found, Documents) else Documents.check(found[0], source=found[1])
 
 
 def read_session_lists(
@@ -205,9 +205,10 @@ def _read(
     """The records, where the format has a way of its own to read them, or the rows of a table."""
     file, schema, said = File(str(path)), schema or kind.schema, said_of(columns)
     found = format_of(file, schema) if name is None else format_named(name)
-    if kind not in found.records or said.may_be_in(file):
+    read = found.records[kind].read if kind in found.records else None
+    if read is None or said.may_be_in(file):
         return said.named_in(found.rows(file, schema.name), schema)
-    records: R = found.records[kind].read(file, *given)
+    records: R = read(file, *given)
     return records
 
 

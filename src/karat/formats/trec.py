@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from karat.errors import BadInput
-from karat.formats.columns import read_columns
+from karat.formats.columns import first_line, read_columns
 from karat.formats.csv import MOST_WHOLE, read_csv
 from karat.formats.format import Format, Narrow, add_format
 from karat.formats.open_files import File
@@ -83,13 +83,12 @@ def _lines(frame: pl.DataFrame) -> bytes:
 
 
 def _width(file: File) -> int:
-    return len(file.head.partition(b"\n")[0].split())
+    return len(first_line(file).split())
 
 
 def _holds(file: File) -> str | None:
-    first_line = file.head.partition(b"\n")[0]
     kinds = {len(QRELS): "judgments", len(RUN): "runs"}
-    return None if b"," in first_line else kinds.get(len(first_line.split()))
+    return None if b"," in first_line(file) else kinds.get(_width(file))
 
 
 # Other records have no TREC format: what is not recognised is taken for a table and says what it lacks.

@@ -9,6 +9,7 @@ import polars as pl
 from karat.errors import BadInput
 from karat.formats.format import Format, Narrow, add_format
 from karat.formats.open_files import File
+from karat.formats.trec_topics import is_classic
 from karat.records import Queries
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ add_format(
     Format(
         "xml",
         endings=(".xml",),
-        sniff=lambda file, schema: file.head.lstrip().startswith(b"<"),
+        sniff=lambda file, schema: file.head.lstrip().startswith(b"<") and not is_classic(file),
         records={Queries: Narrow(read_topics)},
         holds=lambda file: "queries",
         only="topics",

@@ -49,6 +49,7 @@ class Queries(Records):
             Column("kind", pl.String, "ambiguous, faceted, navigational, ...", aliases=("type",)),
         ),
         ordinary=("query", "text"),
+        beside=("narrative",),
         key=("query",),
         once="each query once",
     )

@@ -181,7 +181,10 @@ class Schema:
                 source.name,
                 expected=f"{self.name} with the columns {', '.join(self.required)}",
                 found=f"{', '.join(headers) or 'no columns'} (no {', '.join(missing)})",
-                remedy=hint or "name the columns so" + ("" if source.header is None else " in the first line"),
+                remedy=hint
+                or "name the columns so"
+                + ("" if source.header is None else " in the first line")
+                + f", or say which it is: --columns {missing[0]}=...",
             )
         for name in self.names:
             if name in frame.columns and frame[name].dtype.is_nested():

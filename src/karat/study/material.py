@@ -16,6 +16,16 @@ from karat.records.runs import ranked
 FRONT = ("doc", "title", "snippet", "url")
 
 
+def beginning(text: str, most: int = 200) -> str:
+    r"""The beginning of a text as a snippet, whole words.
+
+    >>> beginning("Horse hooves\nare trimmed", most=20)
+    'Horse hooves are ...'
+    """
+    words = " ".join(text[: 4 * most].split())
+    return words if len(words) <= most else words[: most - 3].rpartition(" ")[0] + " ..."
+
+
 class Material:
     """Queries, documents and runs of a study, ready to be shown.
 
@@ -64,6 +74,7 @@ class Material:
         """What a result list shows of a document, and whether there is a page to open."""
         row = self.row(doc)
         shown = {name: row.get(name) or "" for name in FRONT}
+        shown["snippet"] = shown["snippet"] or beginning(row.get("text") or "")
         return shown | {"doc": doc, "page": bool(row.get("html") or row.get("text"))}
 
     def row(self, doc: str) -> dict[str, Any]:

@@ -1,0 +1,143 @@
+"""Tables of results of crowd platforms: MTurk, Toloka, Appen (Figure Eight). One declaration each.
+
+A requester chooses the names of what is shown and answered, and the platform puts its own before them (`Input.qid`,
+`OUTPUT:result`). What follows the platform's part is understood as in any table; `--columns` says the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+import polars as pl
+
+from karat.errors import BadInput
+from karat.formats.csv import names_of, read_csv
+from karat.formats.format import Format, Rows, add_format
+from karat.formats.open_files import File
+from karat.records import Judgments
+from karat.records.base import count
+
+
+@dataclass(frozen=True)
+class Platform:
+    """How a platform writes a table of results."""
+
+    name: str
+    #: Headers that no other table has.
+    marks: tuple[str, ...]
+    #: Which header is which column.
+    columns: Mapping[str, str]
+    #: What stands before the requester's own names: of what was shown, and of what was answered.
+    shown: str = ""
+    answered: str = ""
+    #: Values of a column by which an answer is left out, and what such answers are called.
+    left_out: Mapping[str, tuple[tuple[str, ...], str]] = field(default_factory=dict)
+    #: What is done with the table before.
+    tidied: Callable[[pl.DataFrame], pl.DataFrame] = lambda frame: frame
+
+    def rows(self, file: File) -> Rows:
+        """The answers, with what is known of their columns."""
+        frame, source = read_csv(file)
+        missing = [name for name in self.marks if name.lower() not in [header.lower() for header in frame.columns]]
+        if missing:
+            expected = f"results of {self.name} with {', '.join(self.marks)}"
+            raise BadInput.at(file.name, expected=expected, found=", ".join(frame.columns))
+        notes = []
+        for header, (values, called) in self.left_out.items():
+            if header in frame.columns:
+                out = frame[header].str.to_lowercase().is_in(values).fill_null(False)
+                if out.any():
+                    notes.append(f"{file.name}: {count(int(out.sum()), f'{called} answer')} left out")
+                frame, source = frame.filter(~out), source.keep(~out)
+        frame = self.tidied(frame)
+        said = {name: header for name, header in self.columns.items() if header in frame.columns}
+        return frame, replace(source, columns=said | self._of_requester(frame.columns), notes=tuple(notes))
+
+    def _of_requester(self, headers: list[str]) -> dict[str, str]:
+        """What the requester's own names mean: ids among what was shown, the label among the answers."""
+        shown = {h.removeprefix(self.shown): h for h in headers if h.startswith(self.shown)}
+        shown = {name: header for name, header in shown.items() if not (self.shown == "" and name.startswith("_"))}
+        chosen = Judgments.schema.chosen([*shown])
+        found: dict[str, str] = {name: shown[chosen[name]] for name in ("query", "doc") if name in chosen}
+        answers = {h.removeprefix(self.answered): h for h in headers if self.answered and h.startswith(self.answered)}
+        if not self.answered:  # Appen has a column NAME_gold beside each answer
+            answers = {h: h for h in headers if f"{h}_gold" in headers}
+        label = Judgments.schema.chosen([*answers]).get("label") or (next(iter(answers)) if len(answers) == 1 else None)
+        return found if label is None else found | {"label": answers[label]}
+
+
+def _one_answer(frame: pl.DataFrame) -> pl.DataFrame:
+    """MTurk's radio buttons have a column of true and false for each choice: the one that is true is the answer."""
+    groups: dict[str, dict[str, str]] = {}
+    for header in frame.columns:
+        base, dot, choice = header.removeprefix("Answer.").rpartition(".")
+        values = frame[header].str.to_lowercase().drop_nulls()
+        if header.startswith("Answer.") and dot and len(values) and values.is_in(["true", "false"]).all():
+            groups.setdefault(base, {})[header] = choice
+    for base, choices in groups.items():
+        picked = [pl.when(pl.col(h).str.to_lowercase() == "true").then(pl.lit(c)) for h, c in choices.items()]
+        frame = frame.with_columns(pl.coalesce(picked).alias(f"Answer.{base}")).drop([*choices])
+    if "SubmitTime" in frame.columns:  # Wed Nov 01 12:00:00 PDT 2023
+        plain = pl.col("SubmitTime").str.replace(r" [A-Z]{3,4} (\d{4})$", " $1")
+        time = plain.str.to_datetime("%a %b %d %H:%M:%S %Y", strict=False).dt.strftime("%Y-%m-%dT%H:%M:%S")
+        frame = frame.with_columns(time.alias("SubmitTime"))
+    return frame
+
+
+def _of_appen(frame: pl.DataFrame) -> pl.DataFrame:
+    """Appen's `_id` is the answer's; its times give how long the worker took."""
+    frame = frame.rename({"_id": "judgment_id"}, strict=False)
+    if {"_started_at", "_created_at"} <= {*frame.columns}:
+        start, end = (
+            pl.col(name).str.to_datetime("%m/%d/%Y %H:%M:%S", strict=False) for name in ("_started_at", "_created_at")
+        )
+        took = (end - start).dt.total_seconds().cast(pl.Float64)
+        frame = frame.with_columns(
+            pl.when(took >= 0).then(took).alias("seconds"), end.dt.strftime("%Y-%m-%dT%H:%M:%S").alias("time")
+        )
+    return frame
+
+
+PLATFORMS = (
+    Platform(
+        "mturk",
+        ("HITId", "AssignmentId", "WorkerId"),
+        {"judge": "WorkerId", "seconds": "WorkTimeInSeconds", "time": "SubmitTime"},
+        "Input.",
+        "Answer.",
+        {"AssignmentStatus": (("rejected",), "rejected")},
+        _one_answer,
+    ),
+    Platform(
+        "toloka",
+        ("ASSIGNMENT:assignment_id", "ASSIGNMENT:worker_id"),
+        {"judge": "ASSIGNMENT:worker_id", "time": "ASSIGNMENT:submitted"},
+        "INPUT:",
+        "OUTPUT:",
+        {"ASSIGNMENT:status": (("rejected", "skipped", "expired"), "rejected or unfinished")},
+    ),
+    Platform(
+        "appen",
+        ("_unit_id", "_worker_id", "_trust"),
+        {"judge": "_worker_id"},
+        left_out={"_tainted": (("true",), "tainted"), "_golden": (("true",), "test question")},
+        tidied=_of_appen,
+    ),
+)
+
+
+def _format(platform: Platform) -> Format:
+    marks = {mark.lower() for mark in platform.marks}
+    return Format(
+        platform.name,
+        platform.rows,
+        read_from=(".csv",),
+        sniff=lambda file, schema: schema.name == Judgments.schema.name and marks <= {*names_of(file)},
+        holds=lambda file: "judgments",
+        exact=True,
+    )
+
+
+for _platform in PLATFORMS:
+    add_format(_format(_platform), __name__)

@@ -1,0 +1,121 @@
+"""Label Studio's exports: JSON of tasks with their annotations, the short JSON-MIN, and CSV.
+
+What a task's `data` holds is understood as in any table; the answer is what was chosen, rated or typed as a number.
+Annotations that were cancelled (skipped) are left out and counted, tasks without any are counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import polars as pl
+
+from karat.errors import BadInput
+from karat.formats.csv import names_of, read_csv
+from karat.formats.format import Format, Rows, add_format
+from karat.formats.json_text import load_json, objects
+from karat.formats.jsonl import is_json
+from karat.formats.open_files import File
+from karat.records import Judgments, Source
+from karat.records.base import count
+from karat.records.names import LABEL
+
+#: What the short exports have of an annotation.
+SHORT = {"annotation_id", "annotator", "lead_time"}
+#: Where a result has its value, by its type.
+VALUES = {"choices": "choices", "rating": "rating", "number": "number", "taxonomy": "taxonomy"}
+
+
+def read_label_studio(file: File) -> Rows:
+    """The annotations, a row each."""
+    if not is_json(file):
+        return _known(*read_csv(file))
+    tasks = objects(load_json(file), file, "Label Studio's list of tasks")
+    if tasks and "annotations" not in tasks[0]:
+        return _known(
+            _frame([{name: _single(value) for name, value in task.items()} for task in tasks]), Source(file.name)
+        )
+    rows, cancelled, empty = list[dict[str, Any]](), 0, 0
+    for place, task in enumerate(tasks, 1):
+        given = objects(task.get("annotations", []), file, f"a list of annotations in task {place}")
+        data = task.get("data")
+        if not isinstance(data, dict):
+            raise BadInput.at(file.name, expected=f"data in task {place}", found="none")
+        empty += not given
+        for annotation in given:
+            if annotation.get("was_cancelled") or annotation.get("skipped"):
+                cancelled += 1
+                continue
+            rows.append(data | _answered(annotation, f"{file.name} task {place}") | {"task": task.get("id")})
+    notes = [f"{file.name}: {count(cancelled, 'cancelled annotation')} left out"] if cancelled else []
+    notes += [f"{file.name}: {count(empty, 'task')} without an annotation"] if empty else []
+    return _frame(rows), Source(file.name, notes=tuple(notes))
+
+
+def _answered(annotation: Mapping[str, Any], place: str) -> dict[str, Any]:
+    """What an annotation says: judge, time, label and comment."""
+    by = annotation.get("completed_by")
+    by = (by.get("email") or by.get("id")) if isinstance(by, dict) else by
+    row: dict[str, Any] = {"judge": None if by is None else str(by), "seconds": annotation.get("lead_time")}
+    row |= {"time": annotation["created_at"]} if annotation.get("created_at") else {}
+    answers: dict[str, Any] = {}
+    for result in annotation.get("result") or []:
+        kind, value = result.get("type"), result.get("value")
+        if kind == "textarea" and isinstance(value, dict):
+            row["comment"] = "; ".join(map(str, value.get("text") or []))
+        elif kind in VALUES and isinstance(value, dict):
+            said = value.get(VALUES[kind])
+            if isinstance(said, list) and len(said) != 1:
+                found = ", ".join(map(str, said)) or "none"
+                raise BadInput.at(place, expected=f"one answer to {result.get('from_name')}", found=found)
+            answers[str(result.get("from_name"))] = said[0] if isinstance(said, list) else said
+    main = next((name for name in ("label", *LABEL) if name in answers), None)
+    if main is None and len(answers) == 1:
+        main = next(iter(answers))
+    rest = {name: answer for name, answer in answers.items() if name != main}
+    return row | rest | ({} if main is None else {"label": answers[main]})
+
+
+def _single(value: Any) -> Any:
+    """A rating without the list and object around it."""
+    inside = value[0] if isinstance(value, list) and len(value) == 1 else None
+    return inside["rating"] if isinstance(inside, dict) and [*inside] == ["rating"] else value
+
+
+def _frame(rows: list[dict[str, Any]]) -> pl.DataFrame:
+    """Rows as columns of single values; lists and objects, which no analysis asks for, are left out."""
+    flat = [{n: v for n, v in row.items() if not isinstance(v, dict | list)} for row in rows]
+    names = dict.fromkeys(name for row in flat for name in row)
+    return pl.DataFrame({name: [row.get(name) for row in flat] for name in names}, strict=False)
+
+
+def _known(frame: pl.DataFrame, source: Source) -> Rows:
+    """A short export: `id` is the task's, not a document's; a rating in CSV stands in an object."""
+    frame = frame.rename({"id": "task"} if "task" not in frame.columns else {}, strict=False)
+    rated = pl.col(pl.String).str.replace(r'^\[\{"rating":\s*([\d.]+)\}\]$', "$1")
+    said = {"judge": "annotator", "seconds": "lead_time", "time": "created_at"}
+    said = {name: header for name, header in said.items() if header in frame.columns}
+    return frame.with_columns(rated), replace(source, columns=said)
+
+
+def is_label_studio(file: File) -> bool:
+    """Whether a file begins as one of the exports does."""
+    if is_json(file):
+        full = b'"annotations"' in file.head and (b'"completed_by"' in file.head or b'"was_cancelled"' in file.head)
+        return full or (file.head.startswith(b"[") and all(f'"{name}"'.encode() in file.head for name in SHORT))
+    return {*names_of(file)} >= SHORT
+
+
+add_format(
+    Format(
+        "label-studio",
+        read_label_studio,
+        read_from=(".csv", ".json"),
+        sniff=lambda file, schema: schema.name == Judgments.schema.name and is_label_studio(file),
+        holds=lambda file: "judgments",
+        exact=True,
+    ),
+    __name__,
+)

@@ -1,0 +1,66 @@
+"""TREC's classic topics: `<top> <num> Number: 301 <title> ... <desc> Description: ... <narr> Narrative: ... </top>`.
+
+They look like XML and are none: tags are not closed. Numbers have no zeros before them, as the qrels have none.
+"""
+
+from __future__ import annotations
+
+import re
+
+import polars as pl
+
+from karat.errors import BadInput
+from karat.formats.format import Format, Narrow, add_format
+from karat.formats.open_files import File
+from karat.records import Queries, Source
+
+TOPIC = re.compile(r"<top(?:\s[^>]*)?>(.*?)(?=</top>|<top[\s>]|\Z)", re.DOTALL | re.IGNORECASE)
+OTHERS = "num|title|desc|narr|dom|smry|con|fac|def|top"
+PART = re.compile(rf"<(num|title|desc|narr)>(.*?)(?=</?(?:{OTHERS})\b|\Z)", re.DOTALL | re.IGNORECASE)
+#: What stands before the text of each part.
+BEFORE = {"num": "number", "title": "topic", "desc": "description", "narr": "narrative"}
+START = re.compile(rb"<top[\s>]", re.IGNORECASE)
+
+
+def read_topics(file: File) -> Queries:
+    """Queries with text (the title), description and narrative."""
+    text = file.text
+    rows, lines = [], []
+    for topic in TOPIC.finditer(text):
+        line = text.count("\n", 0, topic.start()) + 1
+        said = {part[1].lower(): _plain(part[1].lower(), part[2]) for part in PART.finditer(topic[1])}
+        if not said.get("num"):
+            raise BadInput.at(f"{file.name} line {line}", expected="a topic with <num>", found="none")
+        number = said["num"].lstrip("0") or "0" if said["num"].isdigit() else said["num"]
+        rows.append((number, said.get("title"), said.get("desc"), said.get("narr")))
+        lines.append(line)
+    if not rows:
+        raise BadInput.at(file.name, expected="topics between <top> and </top>", found="none")
+    names = ["query", "text", "description", "narrative"]
+    frame = pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row")
+    frame = frame.select(name for name in names if name == "query" or frame[name].count())
+    return Queries.check(frame, source=Source(file.name, pl.Series(lines)))
+
+
+def _plain(part: str, text: str) -> str:
+    """The text without the word before it, in one line."""
+    return re.sub(rf"^\s*{BEFORE[part]}\s*:", "", " ".join(text.split()), flags=re.IGNORECASE).strip()
+
+
+def is_classic(file: File) -> bool:
+    """Whether a file begins with a classic topic."""
+    return START.search(file.head[:2000]) is not None
+
+
+add_format(
+    Format(
+        "trec-topics",
+        read_from=(".xml",),
+        sniff=lambda file, schema: is_classic(file),
+        records={Queries: Narrow(read_topics)},
+        holds=lambda file: "queries",
+        exact=True,
+        only="queries",
+    ),
+    __name__,
+)
