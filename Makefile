@@ -95,6 +95,7 @@ bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/calibrated_verdict.py --keep $(VENV)/verdict --queries 100 --gold 300 --studies 20
 	$(BIN)/python benchmarks/planning.py
 	$(BIN)/python benchmarks/users.py
+	$(BIN)/python benchmarks/clicks.py
 	$(BIN)/python benchmarks/collect.py
 	$(BIN)/python benchmarks/ask.py
 
