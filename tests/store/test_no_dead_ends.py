@@ -14,6 +14,7 @@ import polars as pl
 import pytest
 from sqlalchemy import insert, select
 
+from karat.labels import consensus
 from karat.records import Judgments, Preferences, Rules, Scale
 from karat.store import (
     Answer,
@@ -33,6 +34,7 @@ from karat.store.database import Database
 from karat.store.imported import import_records
 from karat.store.leftovers import what_is_left
 from karat.store.people import add_judge, all_judges, set_state
+from karat.store.read_tables import judgments
 from karat.store.tables import answers, reservations, studies, tasks
 from queues import Clock, documents, place
 from simulated import THOROUGH
@@ -124,6 +126,31 @@ def test_made_up_people_of_a_platform_cannot_keep_a_whole_study(database: str) -
     here.say(made_up[-1], 1)
 
 
+def test_what_is_asked_again_comes_to_who_answered_it_and_only_after_the_pause(database: str) -> None:
+    here = place(database, labels=2, apart=1, repeat_hours=168)
+    add_tasks(here.store, pl.concat([documents("a"), documents("a").with_columns(repeat=pl.lit(1))], how="diagonal"))
+    one, two, three = (here.judge() for _ in range(3))
+    here.say(one, 0)
+    here.clock.now += 3600
+    here.say(two, 0)
+    turn = next_task(here.store, one)
+    assert (turn.state, turn.wait_until) == ("wait", here.clock.now - 3600 + 168 * 3600)
+    assert next_task(here.store, three).state == "done", "who did not answer has nothing to repeat"
+    here.clock.now += 168 * 3600
+    here.say(one, 3)
+    here.say(two, 0)
+    assert what_is_left(here.store) == []
+    found = judgments(here.store)
+    assert found.select("judge", "label", "repeat").rows() == [
+        ("judge 1", 0.0, None),
+        ("judge 2", 0.0, None),
+        ("judge 1", 3.0, 1),
+        ("judge 2", 0.0, 1),
+    ]
+    # METHODS 9: a repeat is evidence about the judge, nothing else; the first label counts.
+    assert consensus(Judgments(found.drop("task")), "mean").frame["label"].to_list() == [0.0]
+
+
 @dataclass
 class History:
     """A study of one kind in which people do anything at random, and then all that is left."""
@@ -145,6 +172,7 @@ class History:
             reserve_minutes=10,
             one_judge_per_query=self.random.random() < 0.4,
             hours_apart=self.random.choice([0, 1]),
+            repeat_hours=self.random.choice([0, 2]),
             block=2,
             traps_failed=self.random.choice([0, 1]),
             most_per_judge=self.random.choice([0, 0, 0, 4]),
@@ -273,10 +301,15 @@ class History:
         wanted = self.store.rows(select(tasks).where(*mine, tasks.c.wanted > tasks.c.filled))
         for task in wanted:
             could = [row["name"] for row in able if row["grp"] == task["grp"] and (row["id"], task["item"]) not in met]
+            if task["first_item"]:
+                told = {
+                    row["judge_id"] for row in kept if (row["item"], row["state"]) == (task["first_item"], "answered")
+                }
+                could = [row["name"] for row in able if row["name"] in could and row["id"] in told]
             assert could == [], f"{self.kind} {self.seed}: {could} were told done, and {task} is open"
         told = what_is_left(self.store)
         assert sum(left.answers for left in told) == sum(task["wanted"] - task["filled"] for task in wanted)
-        assert {left.why for left in told} <= {"limit", "people", "nobody"}, told
+        assert {left.why for left in told} <= {"limit", "people", "nobody", "repeat"}, told
         assert all(str(left.answers) in left.text for left in told)
 
 
@@ -310,6 +343,12 @@ def _blocks(lots: random.Random) -> pl.DataFrame:
     return pl.DataFrame(rows, infer_schema_length=None)
 
 
+def _repeats(lots: random.Random) -> pl.DataFrame:
+    """Some documents again, by the same judges."""
+    once = pl.DataFrame({"query": ["q"] * 3, "doc": ["a", "b", "c"]})
+    return pl.concat([once, once.head(2).with_columns(repeat=pl.lit(1))], how="diagonal")
+
+
 def _codes(lots: random.Random) -> pl.DataFrame:
     return pl.DataFrame({"query": ["q"] * 3, "reason": ["x", "y", "z"], "kind": ["code"] * 3})
 
@@ -320,6 +359,7 @@ PLANS: dict[str, Callable[[random.Random], pl.DataFrame]] = {
     "pairs": _pairs,
     "blocks": _blocks,
     "codes": _codes,
+    "repeats": _repeats,
 }
 
 

@@ -48,6 +48,7 @@ KNOWN: dict[str, dict[str, tuple[type, ...]]] = {
         "one_judge_per_query": (bool,),
         "hours_apart": (int, float),
         "most_per_judge": (int,),
+        "repeat_hours": (int, float),
     },
     "traps": {"block": (int,), "failed_allowed": (int,)},
     "practice": {"pass": (int, float)},

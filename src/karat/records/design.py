@@ -70,6 +70,8 @@ class Rules:
     traps_failed: int = 0
     practice_pass: float = 0.6
     most_per_judge: int = 0
+    #: What is asked again of a judge comes so many hours after the answer.
+    repeat_hours: float = 24.0
 
     def __post_init__(self) -> None:
         # By the names that study.toml has.
@@ -79,6 +81,7 @@ class Rules:
             ("judges_per_pair", self.judges_per_pair, 1, 10_000, "1 or more, at most 10000"),
             ("reserve_minutes", self.reserve_minutes, 1e-9, 10080, "more than 0, at most a week (10080)"),
             ("hours_apart", self.hours_apart, 0, 1e6, "0 or more"),
+            ("repeat_hours", self.repeat_hours, 0, 1e6, "0 or more"),
             ("block", self.block, 2, 1e6, "2 or more"),
             ("failed_allowed", self.traps_failed, 0, 1e6, "0 or more"),
             ("pass", self.practice_pass, 0, 1, "a share from 0 to 1"),

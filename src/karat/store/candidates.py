@@ -87,7 +87,23 @@ def candidates(order: Order, later: bool = False) -> Select[Any]:
 def _open(later: bool, *, rest: bool = False) -> Select[Any]:
     """The tasks with a free slot that this judge may do; with `rest`, those which bundles keep together no longer."""
     mine = (tasks.c.study_id == STUDY, tasks.c.grp == GROUP, tasks.c.open, not_(_met(later)))
-    return select(tasks).where(*mine, _rest() if rest else _together())
+    return select(tasks).where(*mine, _rest() if rest else _together(), or_(tasks.c.first_item.is_(None), _answered()))
+
+
+def _answered() -> ColumnElement[bool]:
+    """Whether this judge answered the question that a task asks again, and long enough ago."""
+    first = reservations.alias("first")
+    mine = (first.c.judge_id == JUDGE, first.c.item == tasks.c.first_item, first.c.state == "answered")
+    return exists().where(*mine, first.c.changed <= bindparam("again"))
+
+
+@cache
+def asked_again() -> Select[Any]:
+    """When this judge gave the first of the answers that are to be asked for again."""
+    first = reservations.alias("first")
+    mine = (first.c.judge_id == JUDGE, first.c.state == "answered", tasks.c.study_id == STUDY, tasks.c.grp == GROUP)
+    found = select(func.min(first.c.changed)).join(tasks, tasks.c.first_item == first.c.item)
+    return found.where(*mine, tasks.c.open, not_(_met(True)))
 
 
 def _met(later: bool) -> ColumnElement[bool]:

@@ -10,12 +10,13 @@ from typing import Any
 from sqlalchemy import func, select
 
 from karat.records.base import count
-from karat.store.candidates import AGAIN
 from karat.store.store import Store
 from karat.store.tables import answers, bundles, events, judges, reservations, tasks
 
+#: States of a question that is not asked of the judge again.
+MET = ("held", "answered", "cant_tell", "rejected")
 #: What stands in the way, in the order in which it is said.
-WHYS = ("work", "open", "theirs", "limit", "people", "nobody")
+WHYS = ("work", "open", "theirs", "limit", "repeat", "people", "nobody")
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ def what_is_left(store: Store) -> list[Left]:
     said = Counter(_counts(store, answers.c.judge_id, answers)) if most else Counter[int]()
     able = {number for number in at_work if not most or said[number] < most}
     size = Counter(at_work[number]["grp"] for number in at_work)
-    met = _met(store)
+    met, said_first = _met(store), _met(store, tasks.c.first_item, ("answered",))
     named = {f"judge:{row['grp']}:{row['name']}": number for number, row in at_work.items()}
     found: dict[tuple[str, str, int | None], dict[int, int]] = {}
     more: Counter[str] = Counter()  # how many further people each group needs
@@ -65,14 +66,17 @@ def what_is_left(store: Store) -> list[Left]:
         if owner in able and owner not in by:
             parts = [("work", None, kept), ("theirs", owner, rest)]
         else:
-            free = {number for number in able if at_work[number]["grp"] == group} - by
-            tired = {number for number in at_work.keys() - able if at_work[number]["grp"] == group} - by
+            there = {number for number, row in at_work.items() if row["grp"] == group} - by
+            if task["first_item"]:  # asked again only of those who answered
+                there &= said_first.get(task["first_item"], set())
+            free, tired = there & able, there - able
             can = min(len(free), rest)
             limit = min(len(tired), rest - can)
             lack = rest - can - limit
             parts = [("work", None, kept), ("open", None, can), ("limit", None, limit)]
-            parts.append(("people" if size[group] else "nobody", None, lack))
-            more[group] = max(more[group], lack)
+            why = "repeat" if task["first_item"] else "people" if size[group] else "nobody"
+            parts.append((why, None, lack))
+            more[group] = max(more[group], lack if why == "people" else 0)
         for why, judge, many in parts:
             if many:
                 found.setdefault((group, why, judge), {})[task["id"]] = many
@@ -102,6 +106,8 @@ def _words(
         return f"{whole} {of}wait for {judge}, who {last}. Pause {judge} to have others do them."
     if why == "limit":
         return f"{whole} {of}could be given only by judges who reached {store.rules.most_per_judge} answers, the most."
+    if why == "repeat":
+        return f"{whole} {of}would repeat answers that nobody there has given."
     if why == "nobody":
         return f"{whole}: nobody {of}is at work. Invite people."
     people = "1 more person" if more == 1 else f"{more:,} more people"
@@ -114,7 +120,7 @@ def _day(at: float) -> str:
 
 
 def _wanted(store: Store) -> Any:
-    names = ("id", "item", "grp", "wanted", "filled", "held")
+    names = ("id", "item", "first_item", "grp", "wanted", "filled", "held")
     found = select(
         *(tasks.c[name] for name in names), bundles.c.owner_id, bundles.c.until, bundles.c.name.label("bundle")
     )
@@ -122,11 +128,11 @@ def _wanted(store: Store) -> Any:
     return found.outerjoin(bundles, bundles.c.id == tasks.c.bundle_id).where(*mine, tasks.c.wanted > tasks.c.filled)
 
 
-def _met(store: Store) -> dict[str, set[int]]:
+def _met(store: Store, item: Any = tasks.c.item, states: tuple[str, ...] = MET) -> dict[str, set[int]]:
     """Who has met each question that is not fully answered, and will not be asked it again."""
-    wanted = select(tasks.c.item).where(tasks.c.study_id == store.study_id, tasks.c.wanted > tasks.c.filled)
+    wanted = select(item).where(tasks.c.study_id == store.study_id, tasks.c.wanted > tasks.c.filled, item.is_not(None))
     names = (reservations.c.item, reservations.c.judge_id)
-    gone = reservations.c.state.not_in((*AGAIN, "later"))
+    gone = reservations.c.state.in_(states)
     mine = (reservations.c.study_id == store.study_id, gone, reservations.c.item.in_(wanted))
     found: dict[str, set[int]] = {}
     for row in store.rows(select(*names).where(*mine)):

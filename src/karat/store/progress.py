@@ -27,7 +27,8 @@ def judge_progress(store: Store, judge: dict[str, Any]) -> dict[str, Any]:
     mine = (tasks.c.study_id == store.study_id, tasks.c.grp == judge["grp"], tasks.c.practice)
     said = (events.c.judge_id == judge["id"], events.c.kind == "practice")
     names = {"study": store.study_id, "judge": judge["id"], "grp": judge["grp"], "now": store.clock()}
-    names |= {"lot": judge["lot"], "alone": [], "given": []}
+    # What is to be asked again is counted before its time.
+    names |= {"lot": judge["lot"], "alone": [], "given": [], "again": store.clock()}
     return {
         "answered": store.value(select(func.count()).where(answers.c.judge_id == judge["id"])),
         "open": store.value(open_for(), **names) + traps_to_come(store, names),

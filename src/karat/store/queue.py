@@ -135,7 +135,8 @@ def own_bundle(store: Store, judge_id: int, bundle_id: int) -> bool:
 def _draw(store: Store, judge: dict[str, Any], new: bool) -> Turn:
     """A new task for a judge."""
     names = {"study": store.study_id, "judge": judge["id"], "now": store.clock()}
-    names |= {"grp": judge["grp"], "lot": judge["lot"], "alone": [], "given": []}
+    pause = 3600 * store.rules.repeat_hours
+    names |= {"grp": judge["grp"], "lot": judge["lot"], "alone": [], "given": [], "again": names["now"] - pause}
     task = store.first(candidates("practice"), **names)
     if task is not None:
         return _take(store, judge, task)
@@ -164,6 +165,8 @@ def _draw(store: Store, judge: dict[str, Any], new: bool) -> Turn:
     if trap is not None:
         return _take(store, judge, trap)
     due = [lately[row["query"], not row["alone"]] for row in store.rows(ask.waiting(), **names)] if lately else []
+    first = store.value(ask.asked_again(), **names)
+    due += [] if first is None else [first + pause]
     if due:
         return Turn("wait", None, min(due))
     # Slots that others merely keep may come free: who said nothing waits for them, who said something has done enough.

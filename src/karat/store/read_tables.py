@@ -134,7 +134,7 @@ def _said(store: Store, kind: TaskKind) -> list[dict[str, Any]]:
 def _rows(connection: Any, source: Any, store: Store, kind: TaskKind, *more: Any) -> list[dict[str, Any]]:
     said = ("id", "kind", "at", "label", "choice", "strength", "reason", "comment", "surface", "seconds", "away")
     asked = ("query", "doc", "context", "subtopic", "a", "b", "trap", "expected", "gold", "text")
-    drawn = ("probability", "round")
+    drawn = ("probability", "round", "repeat")
     found = connection.execute(
         select(
             *(source.c[name] for name in (*said, "more")),

@@ -122,6 +122,8 @@ tasks = _of_study(
     Column("gold", Float(53)),
     Column("note", Text),  # why the gold is what it is
     Column("probability", Float(53)),
+    Column("repeat", Integer),  # asked again of judges who answered: for how many-th time
+    Column("first_item", String(64)),  # what is asked again
     Column("round", Integer),  # of gold labels: in which draw the document came
     UniqueConstraint("study_id", "grp", "item", "occurrence"),
     Index("ix_tasks_queue", "study_id", "grp", "stage", "open", "place"),

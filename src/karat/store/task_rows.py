@@ -24,7 +24,10 @@ TASKS = {
     **{"left": "a", "right": "b", "left_query": "a_query", "right_query": "b_query"},
     **{"left_docs": "a_docs", "right_docs": "b_docs", "reason": None, "sentence": None, "nugget": None, "group": "grp"},
     **dict.fromkeys(("judge", "block", "place", "order"), None),
-    **{name: name for name in ("session", "trap", "expected", "practice", "gold", "note", "probability", "round")},
+    **{
+        name: name
+        for name in ("session", "trap", "expected", "practice", "gold", "note", "probability", "round", "repeat")
+    },
     **{"labels": None, "closed": None, "wanted": "wanted", "filled": "filled"},
 }
 #: What a row may say beside them; but for the first, these stand in plans and are not read.
@@ -87,7 +90,7 @@ def task_row(raw: dict[str, Any], at: str, scale: Scale | None, *, practice: boo
     row |= {
         "kind": called,
         "text": raw.get(kind.text),
-        **{name: whole(raw.get(name), name, at) for name in ("session", "order", "place", "labels")},
+        **{name: whole(raw.get(name), name, at) for name in ("session", "order", "place", "labels", "repeat")},
         **{name: _truth(raw.get(name)) for name in ("closed", "trap")},
         "expected": raw.get("expected") or None,
         "note": raw.get("note"),
@@ -100,6 +103,14 @@ def task_row(raw: dict[str, Any], at: str, scale: Scale | None, *, practice: boo
     row["surface"] = raw.get("surface") if row["closed"] else None
     if row["labels"] is not None and not 1 <= row["labels"] <= MOST_LABELS:
         raise BadInput.at(at, expected=f"1 label or more, at most {MOST_LABELS:,}", found=str(row["labels"]))
+    if row["repeat"] is not None and (
+        row["repeat"] < 1 or row["trap"] or row["practice"] or row["judge"] or row["block"]
+    ):
+        raise BadInput.at(
+            at,
+            expected="a repeat from 1, of a task in no plan of judges or blocks, no trap and no practice",
+            found="another",
+        )
     if row["trap"] and row["expected"] not in ("left", "right"):
         raise BadInput.at(at, expected="left or right as the expected answer of a trap", found=str(row["expected"]))
     kind.check(row, at)

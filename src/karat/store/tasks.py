@@ -61,8 +61,9 @@ def add_tasks(
 
     Known columns: query, doc, context, subtopic, description (of the subtopic), left, right, left_query, right_query,
     left_docs, right_docs, reason, kind, group, judge, session, order, block, place, trap, expected, probability, round,
-    gold, note, labels. A row without group is asked of every group. `source` is where the rows come from, for errors.
-    Documents with a probability, or `drawn` though their probabilities come later, are asked for in random order.
+    gold, note, labels, repeat. A row without group is asked of every group. `source` is where the rows come from, for
+    errors. Documents with a probability, or `drawn` though their probabilities come later, are asked for in random
+    order.
     """
     rng = np.random.default_rng(seed)
     rows = task_rows(frame, store.scale, (*store.groups, LLM), practice=practice, source=source)
@@ -171,6 +172,8 @@ def _of_group(store: Store, row: dict[str, Any], group: str, place: int, lot: in
         base, bundle = 1, f"block:{group}:{row['block']}"
     elif row["trap"]:
         base = ENDLESS
+    elif row["repeat"]:
+        pass  # each judge who answered is asked again, whatever the others say
     elif kind.grades and rules.one_judge_per_query:
         base, copies = 1, base
     elif kind.grades and rules.apart > 0:
@@ -181,13 +184,14 @@ def _of_group(store: Store, row: dict[str, Any], group: str, place: int, lot: in
         place, lot = (int(row["block"]) if (row["block"] or "").isdigit() else 0) * STRIDE + within, 0
     if row["closed"]:
         place = ELSEWHERE
-    planned = row["judge"] or row["block"] or row["practice"] or row["closed"]
+    planned = row["judge"] or row["block"] or row["practice"] or row["closed"] or row["repeat"]
     by_query = kind.grades and rules.one_judge_per_query and not planned
     return [
         {
             **{column: row[name] for name, column in TASKS.items() if column and name in row},
             "study_id": store.study_id,
             "item": kind.item(row),
+            "first_item": kind.item({**row, "repeat": None}) if row["repeat"] else None,
             "grp": group,
             "text": row["text"],
             "bundle": bundle,

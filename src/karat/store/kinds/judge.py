@@ -16,7 +16,7 @@ from karat.store.kinds.kind import OPENED, AnswerTable, Elsewhere, Row, TaskKind
 OF_A_MODEL = ("expected_grade", "mass", "model", "prompt", "cost")
 COLUMNS = typed(
     *("query", "doc", "label", "judge", "group", "aspect", "context", "subtopic", "surface", "opened", "time"),
-    *("seconds", "comment", "probability", "round", "away", "gold", *OF_A_MODEL, "task"),
+    *("seconds", "comment", "probability", "round", "away", "gold", "repeat", *OF_A_MODEL, "task"),
 )
 
 
@@ -72,7 +72,7 @@ JUDGE = TaskKind(
     elsewhere=Elsewhere(
         Judgments,
         "the label of document {doc} of query {query}",
-        ("query", "doc", "context", "subtopic", "surface"),
+        ("query", "doc", "context", "subtopic", "surface", "repeat"),
         _gather,
         kept=("round",),
     ),

@@ -23,7 +23,20 @@ ANSWERED_IN = {"gold": "label", "expected": "choice"}
 #: What the app notes of a judge who opened the page, or judged by what is shown of it.
 SEEN = {True: PAGE, False: SNIPPET}
 OPENED = {seen: opened for opened, seen in SEEN.items()}
-_WHOLE = ("task", "session", "order", "place", "round", "labels", "wanted", "filled", "answers", "event", "takes_back")
+_WHOLE = (
+    "task",
+    "session",
+    "order",
+    "repeat",
+    "place",
+    "round",
+    "labels",
+    "wanted",
+    "filled",
+    "answers",
+    "event",
+    "takes_back",
+)
 _TYPES: dict[str, Any] = dict.fromkeys(_WHOLE, pl.Int64)
 _TYPES |= dict.fromkeys(
     (
@@ -132,6 +145,7 @@ class TaskKind:
         practice = "practice" if row.get("practice") else ""
         parts = [self.name, practice, query, *(asked.get(name) for name in ("doc", "context", "subtopic")), sides]
         parts += [asked.get("text"), *([] if asked.get("surface") in (None, PAGE) else [asked["surface"]])]
+        parts += [f"repeat {row['repeat']}"] if row.get("repeat") else []
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
     def is_right(self, said: Any, task: Any) -> bool:
