@@ -59,6 +59,8 @@ def test_a_pages_commands_print_what_it_shows(page: Path, demo_folder: Path, tmp
     text = page.read_text()
     if "karat-demo/" in text:
         shutil.copytree(demo_folder, tmp_path / "karat-demo")
+    if "examples/" in text:
+        shutil.copytree(ROOT / "examples", tmp_path / "examples")
     for command, shown in BLOCK.findall(text):
         output = said(f"{command} --no-report" if command == "karat demo" else command, tmp_path)
         if "karat-demo" not in text or same_lists():

@@ -66,7 +66,8 @@ class Pool:
         """
         systems = runs.systems
         seen = shown(runs, queries, profile, measure.cutoff)
-        seen = seen.with_columns(pl.Series("weight", measure.weight(seen["rank"].to_numpy().astype(np.int64))))
+        rank, size = (seen[name].to_numpy().astype(np.int64) for name in ("rank", "size"))
+        seen = seen.with_columns(pl.Series("weight", measure.weight(rank) / measure.shared_by(size)))
         everywhere = (pl.col("rank").n_unique() == 1) & (pl.len() == len(systems))
         docs = seen.group_by("query", "doc").agg(pl.col("rank").min(), everywhere.alias("same_place"))
         if beside is not None:
@@ -160,14 +161,14 @@ class Pool:
 
 
 def shown(runs: Runs, queries: list[str], profile: Profile, cutoff: int | None) -> pl.DataFrame:
-    """The documents of these queries that a measure looks at, with their rank in each list."""
+    """The documents of these queries that a measure looks at, with their rank in each list and its size."""
     ordered = order(runs, profile)
     rows = np.arange(len(runs))
     rank = ordered.place(rows) - ordered.start[ordered.row_list] + 1
     frame = runs.frame.select("system", "query", "doc").with_columns(pl.Series("rank", rank))
     if cutoff is not None:
         frame = frame.filter(pl.col("rank") <= cutoff)
-    frame = frame.filter(pl.col("query").is_in(queries))
+    frame = frame.filter(pl.col("query").is_in(queries)).with_columns(size=pl.len().over("system", "query"))
     if not frame.height:
         raise BadInput.at("the runs", expected="documents for the judged queries", found="none")
     return frame

@@ -10,7 +10,9 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeGuard
 
-from karat.measures.base import Listed, Measure
+import numpy as np
+
+from karat.measures.base import Listed, Measure, share
 from karat.measures.profile import Profile
 from karat.stats.arrays import Floats, Ints
 
@@ -27,6 +29,10 @@ class Linear(Listed):
     def weight(self, rank: Ints) -> Floats:
         """How much a document counts at each of these ranks, all of them within the cutoff."""
 
+    def shared_by(self, size: Ints) -> Floats:
+        """By what the sum over a list of so many documents is divided: nothing but by the weights, for most."""
+        return np.ones(len(size))
+
     @abstractmethod
     def worth(self, labels: Floats, topics: Topics, profile: Profile) -> Floats:
         """What documents with these labels are worth; no label (NaN) is worth nothing."""
@@ -35,7 +41,8 @@ class Linear(Listed):
         """Sum of weight times worth."""
         lists = self.view(lists)
         label = lists.utility(_context(self))
-        return lists.total(self.worth(label, lists.topics, lists.profile) * self.weight(lists.rank))
+        total = lists.total(self.worth(label, lists.topics, lists.profile) * self.weight(lists.rank))
+        return share(total, self.shared_by(lists.size))
 
 
 def _context(measure: Measure) -> float:
