@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import zipfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -227,6 +228,22 @@ def test_labels_that_no_plan_drew_can_be_left_out(study: Path, tmp_path: Path) -
         assert found.select("doc", "label", "probability").rows() == [("hoof-care", 2.0, 0.25)]
     with pytest.raises(BadInput, match="--consensus: expected judgments or gold labels, found people"):
         run("export", study, tmp_path / "people.csv", "--consensus", "--kind", "people")
+
+
+def test_everything_goes_into_one_zip_and_people_have_what_they_did(study: Path, tmp_path: Path) -> None:
+    labels = tmp_path / "labels.csv"
+    labels.write_text("query,doc,label,judge,seconds\n1,hoof-care,2,ana,30\n")
+    run("import", study, labels)
+    run("export", study, tmp_path / "people.csv", "--kind", "people")
+    head, ana = (line.split(",") for line in (tmp_path / "people.csv").read_text().splitlines())
+    said = dict(zip(head, ana, strict=True))
+    assert (said["judge"], said["answers"], said["minutes"]) == ("ana", "1", "0.5")
+    assert "flags" in head
+    run("export", study, tmp_path / "all.zip")
+    with zipfile.ZipFile(tmp_path / "all.zip") as packed:
+        assert {"judgments.csv", "people.csv", "log.jsonl", "pay.txt"} <= {*packed.namelist()}
+    with pytest.raises(BadInput, match="--kind: expected none for a zip"):
+        run("export", study, tmp_path / "all.zip", "--kind", "people")
 
 
 def test_every_kind_that_the_store_has_can_be_exported_by_the_command() -> None:

@@ -87,6 +87,19 @@ def test_reasons_may_be_asked_without_suggestions_and_a_study_of_pairs_alone_sho
     assert "not relevant" not in shown, "the scale of documents is not asked"
 
 
+def test_several_documents_may_be_read_before_in_order(tmp_path: Path) -> None:
+    here = asked(tmp_path, "", {"query": ["q"], "doc": ["d"], "context": [["c", "x"]]})
+    judge = here.judge()
+    task = judge.get("/api/task/next").json()["task"]
+    assert ([doc["doc"] for doc in task["before"]], task["context"]["doc"]) == (["c"], "x")
+    path = f"/api/task/{task['id']}"
+    assert judge.get(f"{path}/text?doc=c").json()["text"] == "text of c"
+    assert "read the first document" in judge.post(f"{path}/answer", json={"label": 1}).json()["detail"]
+    judge.get(f"{path}/text?doc=x")
+    assert judge.post(f"{path}/answer", json={"label": 1}).status_code == 200
+    assert judgments(here.store)["context"].to_list() == ['["c", "x"]'], "another item than after one of them"
+
+
 @pytest.mark.parametrize(
     ("kind", "column", "choices"),
     [

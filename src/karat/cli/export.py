@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 
 import click
 import polars as pl
 
 from karat.cli import options
 from karat.cli.messages import tell_notes
+from karat.cli.study import Opened, opened_study
 from karat.errors import BadInput
 from karat.formats import write
 from karat.formats.write import fitted, format_of
 from karat.labels import consensus
 from karat.labels.consensus import How
 from karat.labels.selection import LLM
-from karat.records import Judgments
+from karat.records import Judgments, Records
 from karat.records.base import count
 
 EXAMPLES = """\b
@@ -24,7 +27,8 @@ Examples:
   karat export my-study qrels.txt --consensus        (one label per document)
   karat export my-study gold.csv --kind gold         (what karat plan gold drew, for karat compare --gold)
   karat export my-study preferences.csv --kind preferences
-  karat export my-study people.csv --kind people     (platform ids and completion codes)
+  karat export my-study people.csv --kind people     (who to pay: ids, codes, time, checks)
+  karat export my-study everything.zip               (all tables and the log)
   karat export my-study log.jsonl --kind log         (every event, undone ones too)"""
 
 #: Formats that have a grade of the whole document in every row, and nothing else.
@@ -55,8 +59,6 @@ def export(
     and TSV, cells that a spreadsheet would run as formulas get a quote before them, ids as well, which karat takes away
     on reading; for programs that do not, write .jsonl or .parquet.
     """
-    from karat.cli.study import opened_study
-
     for option, asked in (("--consensus", consensus), ("--group", group)):
         if asked is not None and kind not in ("judgments", "gold"):
             raise BadInput.at(option, expected="judgments or gold labels", found=kind)
@@ -66,7 +68,18 @@ def export(
         scale, groups = opened.folder.study.scale, (*opened.folder.study.groups, LLM)
         if group is not None and group not in groups:
             raise BadInput.at("--group", expected=f"one of the study's: {', '.join(groups)}", found=f'"{group}"')
-        records = exported(opened.store, kind, scale, group)
+        if target.endswith(".zip"):
+            named = None if kind == "judgments" else kind
+            given = {"--kind": named, "--to": to_format, "--consensus": consensus, "--group": group}
+            _everything(opened, target, given)
+            return
+        records: Records
+        if kind == "people":
+            from karat.collect.pay import people_file
+
+            records = people_file(opened.store)
+        else:
+            records = exported(opened.store, kind, scale, group)
     form = to_format or format_of(target)
     if consensus is not None and isinstance(records, Judgments):
         records = _one_each(records, consensus, waiting=form not in RATINGS)
@@ -75,6 +88,18 @@ def export(
     tell_notes([*records.notes, *lost])
     if target != "-":
         click.echo(f"Wrote {count(len(written), 'row')} of {kind} to {target}.", err=True)
+
+
+def _everything(opened: Opened, target: str, given: Mapping[str, str | None]) -> None:
+    """All tables, the log and the ids to pay, in one zip."""
+    from karat.collect.pay import everything
+
+    for option, said in given.items():
+        if said is not None:
+            raise BadInput.at(option, expected="none for a zip, which has everything", found=said)
+    study = opened.folder.study
+    Path(target).write_bytes(everything(opened.store, study.scale, study.platform.tasks))
+    click.echo(f"Wrote everything to {target}.", err=True)
 
 
 def _one_each(judgments: Judgments, how: How, *, waiting: bool) -> Judgments:

@@ -16,6 +16,7 @@ from karat.store.answering import Outcome
 from karat.store.log import Answer
 from karat.store.progress import judge_progress
 from karat.store.queue import held_task, next_task
+from karat.study.material import read_before
 from karat.study.plain_text import plain_text
 
 Besides = Annotated[
@@ -85,7 +86,7 @@ def get_text(request: Request, task_id: TaskId, doc: DocName = None) -> dict[str
     running, judge = people.judge_at(request)
     task = held_task(running.store, judge["id"], task_id)
     name = documents.shown_in(running, task, doc)
-    if name == task["context"]:
+    if name in read_before(task["context"])[-1:]:
         answering.opened(running.store, judge["id"], task["id"], "context")
     row = running.material.row(name)
     front = running.material.front(name)
@@ -155,7 +156,7 @@ def _recent(running: AppState, row: dict[str, Any]) -> dict[str, Any]:
         "task_id": row["given"],
         "query": running.material.query(row["task_query"], row["task_subtopic"]),
         "title": _title(running, row["task_doc"]),
-        "context": _title(running, row["task_context"]),
+        "context": running.material.titles(row["task_context"]),
         "aspects": row["more"].get("aspects", {}),
         "snippet": row["more"].get("snippet"),
         "chips": row["more"].get("chips", []),

@@ -90,6 +90,6 @@ def _quality(running: AppState) -> dict[str, Any]:
         row["query_text"] = running.material.query(row["query"])["text"]
         row["title"] = running.material.front(row["doc"])["title"]
         context = row.get("context")
-        row["context_title"] = running.material.front(context)["title"] or context if context else ""
+        row["context_title"] = running.material.titles(context)
     more = {"distribution": distribution_now(panel, running.study.scale), "disagreements": differ}
     return found | more | {"split": split_finding(panel)}

@@ -13,6 +13,7 @@ from karat.collect import people
 from karat.collect.app_state import AppState
 from karat.store import NotYours
 from karat.store.queue import held_task
+from karat.study.material import read_before
 
 #: No script, no form, no frame, nothing loaded from anywhere, no way to the page around it.
 POLICY = (
@@ -87,7 +88,7 @@ def disarmed(html: str) -> str:
 
 def _visible(running: AppState, task: dict[str, Any]) -> set[str]:
     """The documents that the task shows, and those of its look-up panel."""
-    docs = {task["doc"], task["context"]}
+    docs = {task["doc"], *read_before(task["context"])}
     docs |= {result["doc"] for shown in running.material.lists(task) for result in shown}
     docs |= {result["doc"] for result in running.material.others(task["query"], most=None)}
     return {doc for doc in docs if doc is not None}

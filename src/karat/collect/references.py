@@ -10,7 +10,7 @@ import polars as pl
 from karat.records import Documents, Judgments, Queries, Records, Runs
 from karat.store import Store
 from karat.store.progress import open_tasks
-from karat.study.material import Material
+from karat.study.material import Material, read_before
 
 #: So many names are said; of the rest the number.
 NAMED = 5
@@ -33,7 +33,7 @@ def references_to_nothing(store: Store, material: Material) -> list[str]:
     lists: set[tuple[str, str]] = set()
     for row in rows:
         queries.add(row["query"])
-        docs.update(doc for doc in (row["doc"], row["context"]) if doc is not None)
+        docs.update(doc for doc in (row["doc"], *read_before(row["context"])) if doc is not None)
         for side in "ab" if row["a"] else "":
             asked = row[f"{side}_query"] or row["query"]
             queries.add(asked)

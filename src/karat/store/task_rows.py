@@ -78,6 +78,8 @@ def task_row(raw: dict[str, Any], at: str, scale: Scale | None, *, practice: boo
     >>> row["kind"], row["gold"]
     ('judge', 2.0)
     """
+    if isinstance(raw.get("context"), list):  # several documents read before, in order
+        raw = raw | {"context": json.dumps([str(doc) for doc in raw["context"]], ensure_ascii=False)}
     row: dict[str, Any] = {name: None if raw.get(name) in (None, "") else str(raw[name]) for name in TEXTS}
     told = (kind.name for kind in KINDS.values() if kind.told_by and raw.get(kind.told_by) not in (None, ""))
     called = raw.get("kind") or next(told, next(iter(KINDS)))

@@ -26,6 +26,24 @@ def beginning(text: str, most: int = 200) -> str:
     return words if len(words) <= most else words[: most - 3].rpartition(" ")[0] + " ..."
 
 
+def read_before(context: str | None) -> list[str]:
+    """The documents that were read before, in order: one by its id, or several as a list in JSON.
+
+    >>> read_before("a"), read_before('["a", "b"]'), read_before(None)
+    (['a'], ['a', 'b'], [])
+    """
+    if context is None:
+        return []
+    if context.startswith("["):
+        try:
+            found = json.loads(context)
+        except ValueError:
+            return [context]
+        if isinstance(found, list):
+            return [str(doc) for doc in found]
+    return [context]
+
+
 class Material:
     """Queries, documents and runs of a study, ready to be shown.
 
@@ -81,6 +99,10 @@ class Material:
         """All that is known of a document; nothing if it is not known."""
         place = self._rows.get(doc)
         return {} if place is None else self._documents.row(place, named=True)
+
+    def titles(self, context: str | None) -> str:
+        """The titles of what was read before, in order, or the ids of those that have none."""
+        return ", ".join(self.front(doc)["title"] or doc for doc in read_before(context))
 
     def results(self, system: str, query: str, docs: str | None = None) -> list[dict[str, Any]]:
         """A result list: as planned, or the top of the system's run."""

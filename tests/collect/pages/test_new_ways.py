@@ -44,6 +44,20 @@ def test_the_snippet_is_graded_before_the_page_is_shown(page, press, serve):
     assert (said["label"], said["more"]["snippet"], said["surface"]) == (3.0, 1.0, "page")
 
 
+def test_two_documents_are_read_in_order_before_the_third_is_judged(page, press, serve):
+    study = serve([{"query": "q1", "doc": "q1-d2", "context": ["q1-d0", "q1-d1"]}])
+    at_task(page, study)
+    press("3")
+    assert page.locator(".waits").count() == 1
+    press("o")
+    assert page.locator(".waits").count() == 1, "one of two is read"
+    press("o")
+    page.wait_for_selector(".document:not(.pinned):not(.waits)")
+    press("3", "Enter")
+    (said,) = study.wait_for(1, "answer")
+    assert said["label"] == 3.0
+
+
 @pytest.mark.parametrize(("kind", "column"), [("support", "sentence"), ("nugget", "nugget")])
 def test_a_statement_is_held_against_the_text_beside_it(kind, column, page, press, serve):
     study = serve([{"query": "q1", "doc": "q1-d1", column: "A farrier has a hoof knife."}])

@@ -11,18 +11,20 @@ from karat.collect.kinds.kind import KindOnPage, Task, refuse_others
 from karat.collect.shown import DocumentShown, Reply
 from karat.errors import BadInput
 from karat.records.design import StudyDesign
-from karat.study.material import Material
+from karat.study.material import Material, read_before
 
 
 class _Reply(Reply):
     document: DocumentShown | None = Field(None, description="kind judge: what to grade")
-    context: DocumentShown | None = Field(None, description="kind judge: what was read before; open it first")
+    context: DocumentShown | None = Field(None, description="kind judge: what was read just before; open it first")
+    before: list[DocumentShown] | None = Field(None, description="kind judge: what was read before that, in order")
     context_opened: bool | None = None
 
 
 def _shown(material: Material, task: Task) -> dict[str, Any]:
-    context = None if task["context"] is None else material.front(task["context"])
-    return {"document": material.front(task["doc"]), "context": context, "context_opened": task["opened"]}
+    read = [material.front(doc) for doc in read_before(task["context"])]
+    shown = {"document": material.front(task["doc"]), "context": read[-1] if read else None}
+    return shown | {"context_opened": task["opened"]} | ({"before": read[:-1]} if len(read) > 1 else {})
 
 
 def _check(study: StudyDesign, task: Task, body: AnswerBody) -> None:

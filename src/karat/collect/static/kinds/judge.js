@@ -76,27 +76,46 @@ export function view(task, setup, hooks) {
     main.classList.add("waits");
     const veil = make("p", { class: "veil soft" }, "Read first what stands beside this; then the page to judge is shown here.");
     main.prepend(veil);
-    const before = card(task.context, words, "context-title", "pinned side");
-    before.prepend(make("p", { class: "eyebrow" }, "You have just read"));
+    // What was read before, in order; each is opened in turn, then the page to judge is shown.
+    const docs = [...(task.before || []), task.context];
+    let at = 0;
     const go = () => {
       if (read) return;
       read = true;
       panel.shut = false;
       main.classList.remove("waits");
       veil.remove();
-      before.querySelector(".actions kbd")?.remove(); // from now on o opens the page to judge
+      for (const key of before.querySelectorAll(".actions kbd")) key.remove(); // from now on o opens the page to judge
       hooks.opened("context");
       hooks.hint("");
     };
-    if (task.context.page) {
-      context = opener(task, task.context, "o", "what you have read", go);
-      before.append(context.actions);
-    } else {
+    const seen = (place) => {
+      if (place !== at) return;
+      at += 1;
+      if (at === docs.length) go();
+      else hooks.hint(`Open what you have read: ${at + 1} of ${docs.length} (o).`);
+    };
+    const cards = docs.map((found, place) => {
+      const shown = card(found, words, place ? `context-title-${place}` : "context-title", "pinned");
+      shown.prepend(make("p", { class: "eyebrow" }, docs.length > 1 ? `You have read, ${place + 1} of ${docs.length}` : "You have just read"));
+      if (found.page) {
+        const opens = opener(task, found, "o", "what you have read", () => seen(place));
+        shown.append(opens.actions);
+        return { shown, toggle: opens.toggle };
+      }
       const button = make("button", { type: "button" }, make("kbd", {}, "o"), "I have read this");
-      button.addEventListener("click", go);
-      before.append(make("div", { class: "actions" }, button));
-      context = { toggle: go };
-    }
+      button.addEventListener("click", () => seen(place));
+      shown.append(make("div", { class: "actions" }, button));
+      return { shown, toggle: () => seen(place) };
+    });
+    const before = docs.length > 1 ? make("div", { class: "side read-before" }, ...cards.map((one) => one.shown)) : cards[0].shown;
+    if (docs.length === 1) before.classList.add("side");
+    context = {
+      toggle: () => cards[at]?.toggle(),
+      all: () => {
+        while (!read) cards[at].toggle();
+      },
+    };
     parts.unshift(before);
     hooks.hint("Open what you have just read first (o).");
   }
@@ -123,7 +142,7 @@ export function view(task, setup, hooks) {
       rows.forEach((row, place) => kept.rows[place] !== null && (row.value = kept.rows[place]));
       comment.field.value = kept.text || "";
       surface = kept.surface || surface;
-      if (kept.read && !read) context.toggle();
+      if (kept.read && !read) context.all();
       restart(kept.first);
     },
     recall: (said) => {
