@@ -94,6 +94,18 @@ def test_who_reached_the_limit_leaves_the_rest_of_a_query_to_others(database: st
     assert what_is_left(here.store) == []
 
 
+def test_a_planned_judge_at_the_limit_leaves_the_plan_to_others(database: str) -> None:
+    here = place(database, labels=1, most_per_judge=1)
+    add_tasks(here.store, documents("a", query="r"))
+    one, two = here.judge(), here.judge()
+    here.say(one, 1)
+    add_tasks(here.store, documents("b").with_columns(judge=pl.lit("judge 1")))
+    assert next_task(here.store, two).state == "done", "it is judge 1's, as far as anybody knows"
+    assert next_task(here.store, one).state == "limit"
+    here.say(two, 1)
+    assert what_is_left(here.store) == []
+
+
 def test_who_said_nothing_waits_for_slots_that_others_merely_keep(database: str) -> None:
     here = place(database, labels=1, reserve_minutes=10)
     add_tasks(here.store, documents("a"))
@@ -271,10 +283,13 @@ class History:
 
     def to_the_end(self) -> None:
         """Everybody works on, and comes back when told, until all hear that there is nothing (more) to do."""
+        quiet = 0
         for _ in range(400):
             self.waits = []
             states = {self.turn(judge, careful=0.8) for judge in self.judges}
-            if "task" in states:
+            # Who hears that they reached the limit gives back what was theirs: all are asked once more.
+            quiet = 0 if "task" in states else quiet + 1
+            if quiet < 2:
                 continue
             held = select(reservations.c.until).where(
                 reservations.c.study_id == self.store.study_id, reservations.c.state == "held"

@@ -7,7 +7,7 @@ import json
 import secrets
 from typing import Any
 
-from sqlalchemy import ColumnElement, Table, delete, insert, select, update
+from sqlalchemy import ColumnElement, Table, delete, insert, literal, select, update
 
 from karat.errors import BadInput
 from karat.labels.selection import LLM
@@ -149,9 +149,11 @@ def free_held(store: Store, judge_id: int) -> None:
 
 
 def free_bundles(store: Store, judge_id: int) -> None:
-    """Give back the bundles that a judge began: also those planned for them are for whoever comes first."""
-    owned = update(bundles).where(bundles.c.owner_id == judge_id, bundles.c.study_id == store.study_id)
-    store.change(owned.values(owner_id=None, until=0.0))
+    """Give back the bundles that a judge began, or a plan has for them: they are for whoever comes first."""
+    name = literal("judge:").concat(judges.c.grp).concat(":").concat(judges.c.name)
+    planned = bundles.c.owner_id.is_(None) & bundles.c.name.in_(select(name).where(judges.c.id == judge_id))
+    mine = update(bundles).where(bundles.c.study_id == store.study_id, (bundles.c.owner_id == judge_id) | planned)
+    store.change(mine.values(owner_id=None, until=0.0))
 
 
 @transaction

@@ -14,7 +14,7 @@ from karat.store.candidates import Order, candidates
 from karat.store.database import LostRace
 from karat.store.kinds import KINDS
 from karat.store.log import recount
-from karat.store.people import lock_any
+from karat.store.people import free_bundles, lock_any
 from karat.store.store import PLATFORMS, Closed, NotYours, Store, transaction
 from karat.store.tables import bundles, reservations, tasks
 from karat.store.traps import trap_due
@@ -142,6 +142,7 @@ def _draw(store: Store, judge: dict[str, Any], new: bool) -> Turn:
         return _take(store, judge, task)
     most, said = store.rules.most_per_judge, store.value(ask.ANSWERED, **names)
     if most and said >= most:
+        free_bundles(store, judge["id"])  # others go on with what this judge began, or was to do
         return Turn("limit")
     if new:
         kept = store.rows(ask.NEWCOMERS_KEEP, **names)[0]
