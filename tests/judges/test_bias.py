@@ -260,7 +260,7 @@ def test_unknown_values_are_neither_inside_nor_outside() -> None:
     # Where the colour is unknown, labels are far off: that must not count as the rest of any colour.
     frame = frame.with_columns(
         colour=pl.when(wrong).then(None).otherwise(pl.col("colour")),
-        label=pl.col("label") + 3 * (wrong & (pl.col("group") == "crowd")),
+        label=pl.col("label") + 2 * (wrong & (pl.col("group") == "crowd")),
     )
     every = find_bias(Judgments.of(frame), ["colour"], everything=True).frame
     assert every["effect"].abs().max() < 0.3

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
@@ -20,6 +19,7 @@ from karat.ask.request import Request
 from karat.ask.rows import NOT_ASKED, Judge, questions
 from karat.errors import BadInput
 from karat.http.pace import Pace
+from karat.http.workers import done
 from karat.records.base import count
 
 
@@ -69,7 +69,7 @@ class Panel:
     def ask(self, manners: Manners, *, retry: Collection[str] = (), told: Callable[[], None] = lambda: None) -> None:
         """Ask every judge what has no answer yet, one judge after another."""
         for judge in self.judges:
-            asyncio.run(self._ask(judge, manners, retry, told))
+            done(self._ask(judge, manners, retry, told))
 
     def ask_in_batches(
         self, manners: Manners, *, retry: Collection[str] = (), told: Callable[[], None] = lambda: None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from karat.ask.asker import Task
@@ -33,13 +33,26 @@ def tasks_of_study(store: Store, planned: TaskTable | None = None) -> list[Task]
     `planned` are those of the study's files, which nobody may have been asked yet: they stay out of people's queue.
     """
     found: dict[str, Task] = {}
-    files = [] if planned is None else task_rows(planned.frame, store.scale, store.groups, source=planned.source)
-    of_files = ({**row, KINDS[row["kind"]].text: row["text"]} for row in files)
-    for row in (*tasks_frame(store).iter_rows(named=True), *of_files):
+    for row in _rows(store, planned):
         if row["kind"] in ASKED and not row["practice"] and not row["trap"]:
             kind = KINDS[row["kind"]]
             found.setdefault(kind.item({**row, "text": row[kind.text]}), row)
     return [*found.values()]
+
+
+def not_asked(store: Store, planned: TaskTable | None = None) -> str:
+    """What to say of tasks of kinds that models are not asked; nothing where there are none."""
+    left = {row["kind"] for row in _rows(store, planned)} - ASKED.keys()
+    names = ", ".join(sorted(KINDS[kind].title for kind in left))
+    return f"note: tasks of these kinds are for people only: {names}." if left else ""
+
+
+def _rows(store: Store, planned: TaskTable | None) -> Iterator[Task]:
+    """The tasks of the database, then those of the files, in the columns of task files."""
+    yield from tasks_frame(store).iter_rows(named=True)
+    files = [] if planned is None else task_rows(planned.frame, store.scale, store.groups, source=planned.source)
+    for row in files:
+        yield {**row, KINDS[row["kind"]].text: row["text"]}
 
 
 def refuse_people(store: Store, names: Sequence[str]) -> None:

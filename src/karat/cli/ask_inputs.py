@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+import click
+
 from karat.ask.asker import Asker, Task
 from karat.ask.audit import audit_tasks
 from karat.ask.dialects import DIALECTS
@@ -141,7 +143,7 @@ def check_url(url: str) -> None:
 
 
 def _of_study(stack: ExitStack, folder: str, runs: Sequence[str], typed: dict[str, Any]) -> Asked:
-    from karat.ask.study_tasks import tasks_of_study
+    from karat.ask.study_tasks import not_asked, tasks_of_study
     from karat.cli.study import opened_study
     from karat.study import Study
 
@@ -149,7 +151,10 @@ def _of_study(stack: ExitStack, folder: str, runs: Sequence[str], typed: dict[st
         raise BadInput.at("RUN", expected="none beside a study, which has its tasks", found=", ".join(runs))
     options.refuse("scale", "guidelines", "queries", "documents", "depth", why="the study has its own")
     opened = stack.enter_context(opened_study(folder, typed["database"]))
-    tasks = tasks_of_study(opened.store, opened.folder.tasks())
+    planned = opened.folder.tasks()
+    tasks, left = tasks_of_study(opened.store, planned), not_asked(opened.store, planned)
+    if left:
+        click.echo(left, err=True)
     if not tasks:
         raise BadInput.at(folder, expected="tasks, or runs to make them of", found="none")
     design = opened.folder.study

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from os import PathLike
 from typing import Any, Literal
 
@@ -18,7 +16,7 @@ from karat.engines.places import Values
 from karat.engines.sql import SqlClient
 from karat.errors import BadInput
 from karat.http.calling import Stopped
-from karat.http.workers import each
+from karat.http.workers import done, each
 from karat.records import PathLike as AnyPath
 from karat.records import Queries
 from karat.records.base import count
@@ -76,20 +74,11 @@ def fetch(
         engines = [engine] if isinstance(engine, Engine) else list(engine)
     manners = Manners(concurrency, rate, attempts, timeout, ca, insecure)
 
-    def fetched_now() -> Fetched:
-        kept = KeptAnswers(":memory:" if answers is None else answers)
-        try:
-            return fetch_all(engines, asked, depth, manners, kept)
-        finally:
-            kept.close()
-
+    kept = KeptAnswers(":memory:" if answers is None else answers)
     try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return fetched_now()
-    # A notebook has a loop of its own, in which no other may run: that one waits in a thread.
-    with ThreadPoolExecutor(1) as beside:
-        return beside.submit(fetched_now).result()
+        return fetch_all(engines, asked, depth, manners, kept)
+    finally:
+        kept.close()
 
 
 def fetch_all(
@@ -109,7 +98,7 @@ def fetch_all(
     asked = values_of(queries, depth)
     for engine in engines:  # a place without a value is said before anything is sent
         client_of(engine, manners, kept, next(iter(asked.values())))
-    made = [asyncio.run(_fetch_one(engine, asked, depth, manners, kept, told)) for engine in engines]
+    made = [done(_fetch_one(engine, asked, depth, manners, kept, told)) for engine in engines]
     return fetched(made, list(asked), depth)
 
 

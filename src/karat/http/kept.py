@@ -17,7 +17,8 @@ class Kept:
         if place != ":memory:" and not made and not Path(place).is_file():
             raise BadInput.at(place, expected="a store of answers", found="no file of that name")
         try:
-            self._connection = sqlite3.connect(place, timeout=30, isolation_level=None)
+            # One thread at a time uses it, though it may be another than the one that opened it (`workers.done`).
+            self._connection = sqlite3.connect(place, timeout=30, isolation_level=None, check_same_thread=False)
             self._connection.execute("pragma journal_mode = wal")
             # What a process wrote stays when it is killed; only a power cut may lose the last answers.
             self._connection.execute("pragma synchronous = normal")

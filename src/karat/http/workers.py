@@ -3,10 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Iterator
-from typing import TypeVar
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
 
 T = TypeVar("T")
+
+
+def done(work: Coroutine[Any, Any, T]) -> T:
+    """What some work gives, waited for; where a loop runs already, as in a notebook, in a thread of its own.
+
+    >>> async def work(): return 7
+    >>> done(work())
+    7
+    """
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(work)
+    with ThreadPoolExecutor(1) as beside:
+        return beside.submit(asyncio.run, work).result()
 
 
 async def each(things: Iterable[T], work: Callable[[T], Awaitable[None]], at_once: int) -> None:
@@ -14,9 +30,9 @@ async def each(things: Iterable[T], work: Callable[[T], Awaitable[None]], at_onc
 
     Nothing is taken from `things` before there is a worker for it, so that there may be any number.
 
-    >>> done = []
-    >>> async def work(number): done.append(number)
-    >>> asyncio.run(each(range(3), work, at_once=2)); done
+    >>> seen = []
+    >>> async def work(number): seen.append(number)
+    >>> done(each(range(3), work, at_once=2)); seen
     [0, 1, 2]
     """
     todo, stop = iter(things), asyncio.Event()
@@ -29,8 +45,8 @@ async def each(things: Iterable[T], work: Callable[[T], Awaitable[None]], at_onc
             stop.set()
             raise
 
-    done = await asyncio.gather(*(worker() for _ in range(at_once)), return_exceptions=True)
-    failed = [one for one in done if isinstance(one, BaseException)]
+    ended = await asyncio.gather(*(worker() for _ in range(at_once)), return_exceptions=True)
+    failed = [one for one in ended if isinstance(one, BaseException)]
     if failed:
         raise failed[0]
 

@@ -43,8 +43,8 @@ def refuse_other_scale(labels: Judgments, gold: Judgments) -> None:
             continue
         yes_or_no = len(values[low]) == 2 < len(values[high]) and values[low][1] - values[low][0] == 1
         begins = _beyond(sides[low], sides[high], pl.col("label") < values[high][0]) >= SURE
-        top = values[low][-1]
-        ends = top > 0 and _beyond(sides[high], sides[low], pl.col("label") > FAR * top) >= SURE
+        top, several = values[low][-1], len(values[low]) > 1  # who gives one grade to everything shows no scale
+        ends = several and top > 0 and _beyond(sides[high], sides[low], pl.col("label") > FAR * top) >= SURE
         if yes_or_no or begins or ends:
             ours, theirs = ("judges' labels", "gold") if low == 0 else ("gold labels", "judges'")
             raise BadInput.at(

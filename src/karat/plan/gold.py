@@ -148,10 +148,10 @@ def plan_gold_queries(
 ) -> GoldPlan:
     """Draw whole queries for gold labels, as many as `n` labels allow: all that the systems show of them.
 
-    >>> labels = {f"q{i}": {"x": 1, "y": 0} for i in range(9)}
-    >>> run = {f"q{i}": {"x": 2.0, "y": 1.0} for i in range(9)}
-    >>> plan_gold_queries(labels, {"a": run, "b": run}, "nDCG@10", 6).frame["query"].n_unique()
-    3
+    >>> labels = {f"q{i}": {"x": 1, "y": 0} for i in range(30)}
+    >>> run = {f"q{i}": {"x": 2.0, "y": 1.0} for i in range(30)}
+    >>> plan_gold_queries(labels, {"a": run, "b": run}, "nDCG@10", 40).frame["query"].n_unique()
+    20
 
     For measures that are no sums over documents: nDCG, AP, RR, ERR. All queries are as likely as each other. Without a
     cutoff, documents that nobody labelled are left out: they count as not relevant. The column `order` keeps the
