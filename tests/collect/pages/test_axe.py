@@ -11,7 +11,7 @@ from karat import collect
 from karat.collect.live_figure import LiveFigure
 from karat.records.design import Aspect, Platform, Rules
 from karat.store import Answer, answer, next_task
-from karat.store.people import add_judge
+from karat.store.people import add_judge, all_judges
 from live_example import LIVE
 
 JUDGE = [{"query": "q1", "doc": f"q1-d{place}"} for place in range(4)]
@@ -127,19 +127,20 @@ def test_axe_finds_nothing_serious_in_the_practice_round(still, press, serve):
 
 def test_axe_finds_nothing_serious_on_the_way_in_and_at_the_end(still, serve):
     platform = Platform(prolific=True, mturk=True, completion_code="C0FFEE")
-    study = serve(JUDGE[:1], platform=platform, aspects=(Aspect("novelty", "says something new"),))
+    rules = Rules(labels=3, apart=0)
+    study = serve(JUDGE[:1], platform=platform, rules=rules, aspects=(Aspect("novelty", "says something new"),))
     ways = ("/welcome", "/message?about=link", "/message?about=closed", "/signin", "/signin?wrong=1", "/signin?wait=30")
     for path in (*ways, "/enter?assignmentId=ASSIGNMENT_ID_NOT_AVAILABLE&hitId=h"):
         still.goto(study.url + path)
         assert (path, violations(still)) == (path, [])
     assert still.url.endswith("/preview")
-    judge, _ = add_judge(study.store)
-    task = next_task(study.store, judge["id"]).task
-    answer(study.store, judge["id"], task["id"], Answer(label=1.0, aspects={"novelty": None}))
     ends = ("PROLIFIC_PID=p", "workerId=w&assignmentId=a&hitId=h&turkSubmitTo=https://www.mturk.com")
     for parameters in ends:
         still.goto(f"{study.url}/enter?{parameters}")
         assert violations(still) == []
+        judge = all_judges(study.store)[-1]  # without an answer there is no code
+        task = next_task(study.store, judge["id"]).task
+        answer(study.store, judge["id"], task["id"], Answer(label=1.0, aspects={"novelty": None}))
         still.goto(f"{study.url}/done")
         assert still.inner_text("#code") == "C0FFEE"
         assert (parameters, violations(still)) == (parameters, [])
