@@ -55,6 +55,7 @@ READERS: dict[str, tuple[Callable[[str], object], tuple[str, ...]]] = {
             "case.json",
             "snapshot.csv",
             "judgements",
+            "nuggets.jsonl",
         ),
     ),
     "read_runs": (kt.read_runs, ("a.run", "run.", "nested.json", "evaluated.jsonl", "response.json", "snapshot.csv")),
@@ -71,7 +72,10 @@ READERS: dict[str, tuple[Callable[[str], object], tuple[str, ...]]] = {
 COMMANDS = """
 convert X out.csv : labels. qrels.txt book.json basic.csv judges.csv umbrela.jsonl run. a.run
 convert X out.csv : nested.json opensearch.json evaluated.jsonl request.json response.json
-convert X out.csv : case.json snapshot.csv judgements
+convert X out.csv : case.json snapshot.csv judgements nuggets.jsonl
+convert X out.csv --kind documents : nuggets.jsonl
+score X X -m NuggetRecall,CitationPrecision : nuggets.jsonl
+compare X X -m NuggetRecall : nuggets.jsonl
 convert X out.csv : preferences. clicks.csv queries.csv topics.xml documents.
 convert X out.txt : qrels.txt book.json basic.csv run.
 convert X out.jsonl : labels. log.csv topics.xml run.

@@ -162,6 +162,19 @@ SAMPLES: dict[str, bytes] = {
         [f"s,2024,7,{q},{d},{n % 5 + 1},1" for n, (q, d) in enumerate(_PAIRS)],
     ),
     "judgements.jsonl": _lines([{"scenario_id": q, "doc_id": d, "rating": 1, "@meta": {}} for q, d in _PAIRS]),
+    "nuggets.jsonl": _lines(
+        [
+            {
+                "qid": q,
+                "query": q,
+                "run_id": run,
+                "answer_text": "words",
+                "nuggets": [{"text": d, "importance": "vital", "assignment": "support"} for d in DOCS],
+            }
+            for q in QUERIES
+            for run in ("a", "b")
+        ]
+    ),
     "confusion.csv": b"grade,0,1,2,3\n0,8,2,0,0\n1,1,7,1,1\n2,0,1,8,1\n3,0,0,2,8\n",
     "weights.csv": _csv("at_least,of,level,weight", [f"1,3,{n},{n / 3:.2f}" for n in range(4)]),
     "tasks.csv": _csv("query,doc,labels,probability", [f"{q},{d},2,0.5" for q, d in _PAIRS[:8]]),
