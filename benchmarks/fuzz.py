@@ -102,6 +102,8 @@ judges clicks labels.csv --clicks X : clicks.csv log.csv
 judges bias labels.csv --gold gold.csv --documents X --queries queries.csv : documents.
 judges bias labels.csv --gold gold.csv --documents documents.csv --queries X : queries.csv topics.xml
 judges llm X --gold gold.csv : umbrela.jsonl labels. book.json
+clicks X --out out.csv : log.csv
+interleave X : teams.csv
 disagree X : labels.
 context X a.run : labels.
 validate agreement X qrels.txt a.run b.run -m P@3 --split difference : preferences.

@@ -124,6 +124,10 @@ SAMPLES: dict[str, bytes] = {
         "session,query,doc,rank,clicked,dwell",
         [f"s{n // 5},{q},{d},{n % 5 + 1},{n % 2},{n}" for n, (q, d) in enumerate(_PAIRS)],
     ),
+    "teams.csv": _csv(
+        "impression,query,doc,team,clicked",
+        [f"i{n // 5},{q},{d},{'ab'[n % 2]},{n % 3 // 2}" for n, (q, d) in enumerate(_PAIRS)],
+    ),
     "queries.csv": _csv("query,text,kind", [f"{q},words of {q},{'nav' if q < 'q3' else 'inf'}" for q in QUERIES]),
     "topics.xml": TOPICS,
     "subtopics.csv": _csv("query,subtopic,weight", [f"{q},{n},0.5" for q in QUERIES for n in (1, 2)]),
