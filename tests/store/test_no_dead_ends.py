@@ -400,7 +400,7 @@ def databases(database: str) -> Iterator[Callable[[], Database]]:
 def test_when_all_hear_done_everything_is_there_or_the_lead_is_told(
     kind: str, databases: Callable[[], Database], database: str
 ) -> None:
-    many = (10_000 if THOROUGH else 6) if database.endswith(".db") else (200 if THOROUGH else 1)
+    many = (10_000 if THOROUGH else 3) if database.endswith(".db") else (200 if THOROUGH else 1)
     for seed in range(many):
         history = History(seed, kind, databases())
         history.at_random(25)
