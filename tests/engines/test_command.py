@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -198,6 +199,9 @@ def test_a_notebook_has_a_loop_already(here: Path) -> None:
         return kt.fetch(f"{server.url}/solr?q={{{{query}}}}", [{"query": "1", "text": "horse"}], system="a").finding
 
     with hostile.running(answering) as server:
-        assert asyncio.run(cell()) == "a answered 1 of 1 query with 3 documents, 10 at most for each."
+        # In a thread of its own: a browser of other tests may have left a loop in this one.
+        with ThreadPoolExecutor(1) as notebook:
+            said = notebook.submit(lambda: asyncio.run(cell())).result()
+        assert said == "a answered 1 of 1 query with 3 documents, 10 at most for each."
     with pytest.raises(kt.BadInput, match="expected numbers above zero, found depth 0"):
         kt.fetch("http://localhost?q={{query}}", [{"query": "1", "text": "horse"}], depth=0)

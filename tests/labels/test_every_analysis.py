@@ -138,6 +138,8 @@ NOT_HERE = {
     "validity.reason_table": "takes reasons",
     "validity.reasons_by_rules": "takes reasons",
     "validity.train": "trains on drawn folds; its labels are consensus' by group",
+    "judges.click_labels_by_rank": "takes a log of clicks",
+    "validity.interleave": "takes a log of clicks",
     "validity.trusted": "takes preferences",
     "validity.votes": "takes preferences",
     "plan.comparison_tasks": "draws tasks",

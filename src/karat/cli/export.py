@@ -14,6 +14,7 @@ from karat.cli.messages import tell_notes
 from karat.cli.study import Opened, opened_study
 from karat.errors import BadInput
 from karat.formats import write
+from karat.formats.put_in_place import put_in_place
 from karat.formats.write import fitted, format_of
 from karat.labels import consensus
 from karat.labels.consensus import How
@@ -98,7 +99,7 @@ def _everything(opened: Opened, target: str, given: Mapping[str, str | None]) ->
         if said is not None:
             raise BadInput.at(option, expected="none for a zip, which has everything", found=said)
     study = opened.folder.study
-    Path(target).write_bytes(everything(opened.store, study.scale, study.platform.tasks))
+    put_in_place(Path(target), everything(opened.store, study.scale, study.platform.tasks))
     click.echo(f"Wrote everything to {target}.", err=True)
 
 
