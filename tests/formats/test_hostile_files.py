@@ -357,3 +357,10 @@ def test_nothing_writes_files_but_the_one_function_that_puts_them_in_place() -> 
         if any(word in path.read_text("utf-8") for word in (".write_text(", ".write_bytes(", '"w")', '"wb")'))
     ]
     assert writers == ["formats/put_in_place.py"]
+
+
+def test_a_name_of_a_hundred_thousand_letters_is_read_at_once(tmp_path: Path) -> None:
+    """A pattern that tried every way to part it took minutes for a first line of half a megabyte."""
+    path = tmp_path / "labels.csv"
+    path.write_text("query,doc,label," + "1_duplicated_" * 40_000 + "\nq,d,1,x\n")
+    assert kt.read_judgments(str(path)).frame.height == 1

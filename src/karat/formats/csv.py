@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 
 import polars as pl
 
@@ -105,8 +104,8 @@ def _named(frame: pl.DataFrame, file: File) -> pl.DataFrame:
     names = _unguarded(pl.Series(frame.columns, dtype=pl.String).str.strip_chars()).to_list()
     # Polars gives the second column of a name another one. Unnamed columns are what a spreadsheet leaves at the side,
     # and numbers are no names, but the first row of a table without a line of names.
-    found = (re.fullmatch(r"(.*[^\d.].*)_duplicated_\d+", name) for name in names)
-    names = [again[1] if again and again[1] in names else name for name, again in zip(names, found, strict=True)]
+    firsts = [_first_name(name) for name in names]
+    names = [first if first in names else name for name, first in zip(names, firsts, strict=True)]
     twice = [name for place, name in enumerate(names) if name in names[:place]]
     if twice:
         raise BadInput.at(file.name, expected="each column once", found=f"{twice[0]} twice")
@@ -123,6 +122,12 @@ def _refuse_wide(file: File, columns: int) -> None:
             found=f"{columns:,} or more" + (f" in {rows:,} lines" if rows else ""),
             remedy="is this a table with a line for each row?",
         )
+
+
+def _first_name(name: str) -> str | None:
+    """The name that Polars found twice, where it made this one of it; found without a pattern, as names may be long."""
+    first, made, number = name.rpartition("_duplicated_")
+    return first if made and number.isdecimal() and first.strip("0123456789.") else None
 
 
 def _guarded(texts: pl.Series) -> pl.Series:
