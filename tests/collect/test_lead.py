@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import io
 import zipfile
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
 from fastapi.testclient import TestClient
 
+from karat.collect.people import set_password
 from karat.records import Platform, Rules
 from karat.store import Answer, add_tasks, answer, cant_tell, next_task
 from karat.store.exported import exported
-from karat.store.people import add_judge
+from karat.store.people import add_judge, remove_lead
 from karat.validity import trusted
 
 
@@ -108,3 +110,31 @@ def test_judges_of_lists_have_sides_speed_and_agreement_and_the_rules_say_how_ma
     kept = trusted(exported(here.store, "preferences"))
     assert len(kept) == 18, "one failed trap is allowed, in the analysis as in the app"
     assert "failed more than 1 trap" in " ".join(kept.notes)
+
+
+def test_links_begin_with_the_public_address_whatever_host_a_request_names(serving: Any) -> None:
+    here = serving()
+    lead = here.lead()
+    here.app.state.running = replace(here.app.state.running, public_url="https://judge.example.org")
+    forged = TestClient(here.app, base_url="http://evil.example", headers=dict(lead.headers))
+    said = forged.post("/api/invites", json={}).json()
+    assert said["link"] == f"https://judge.example.org/join/{said['token']}"
+    assert said["note"] == ""
+
+
+def test_each_lead_has_a_password_and_the_log_says_who_did_what(serving: Any) -> None:
+    here = serving()
+    ana = set_password(here.store, "ana")
+    token = here.client().post("/api/sign-in", json={"name": "ana", "password": ana}).json()["token"]
+    both = {"ana": here.client(token), "lead": here.lead()}
+    judge = both["lead"].post("/api/invites", json={}).json()["judge"]
+    both["ana"].post(f"/api/judges/{judge}/pause", json={"why": "a break"})
+    both["ana"].post("/api/tasks", json={"tasks": [{"query": "q", "doc": "new"}]})
+    both["lead"].post(f"/api/judges/{judge}/reject", json={})
+    log = exported(here.store, "log").frame.with_columns(by=pl.col("more").str.json_path_match("$.by"))
+    done = log.filter(pl.col("by").is_not_null()).select("kind", "by").rows()
+    assert done == [("joined", "lead"), ("paused", "ana"), ("tasks_added", "ana"), ("rejected", "lead")]
+    remove_lead(here.store, "ana")
+    assert both["ana"].get("/api/progress").status_code == 401
+    assert both["lead"].get("/api/progress").status_code == 200
+    assert here.client().post("/api/sign-in", json={"name": "ana", "password": ana}).status_code == 401

@@ -38,6 +38,7 @@ SECTIONS = {
         "fetch": "Fetch rankings from live search engines.",
         "ask": "Ask language models for labels, and audit them as judges.",
         "serve": "Serve a study: judges judge in a browser, the lead watches.",
+        "leads": "Who may lead a study: list, add or remove.",
         "import": "Bring tasks, judgments or preferences into a study.",
         "export": "Write a study's judgments, preferences or tasks to a file.",
         "copy": "Copy a whole study to another folder or database.",

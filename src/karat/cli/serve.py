@@ -11,18 +11,29 @@ Examples:
   karat serve my-study
   karat serve my-study --port 9000 --lead ana       (a lead's name; the password is shown once)
   karat serve my-study --database postgresql://karat@localhost/karat
-  karat serve my-study --host 0.0.0.0 --https       (behind a proxy that does https)"""
+  karat serve my-study --host 0.0.0.0               (for everybody in the office network)
+  karat serve my-study --public-url https://judge.example.org       (behind a proxy that does https)"""
 
 
 @click.command(epilog=EXAMPLES)
 @click.argument("folder")
 @options.database
-@click.option("--host", default="127.0.0.1", help="The address to listen on.")
+@click.option("--host", default="127.0.0.1", help="The address to listen on; 0.0.0.0 for others in the network.")
 @click.option("--port", default=8000, type=click.IntRange(1, 65535), help="The port to listen on.")
 @click.option("--lead", default="lead", help="The name with which the lead signs in.")
 @click.option("--new-password", is_flag=True, help="Give the lead a new password and show it.")
+@click.option("--public-url", metavar="URL", help="The address that others open, for invite links.")
 @click.option("--https", is_flag=True, help="The app is reached through https only: a proxy in front does that.")
-def serve(folder: str, database: str | None, host: str, port: int, lead: str, new_password: bool, https: bool) -> None:
+def serve(
+    folder: str,
+    database: str | None,
+    host: str,
+    port: int,
+    lead: str,
+    new_password: bool,
+    public_url: str | None,
+    https: bool,
+) -> None:
     """Serve a study: judges judge in a browser, the lead watches.
 
     Tasks of the folder's task file (or the top of its runs) are loaded; loading again adds only what is new. All that
@@ -30,6 +41,7 @@ def serve(folder: str, database: str | None, host: str, port: int, lead: str, ne
     """
     from contextlib import ExitStack
     from pathlib import Path
+    from urllib.parse import urlsplit
 
     from karat.cli.lock import alone_serving
     from karat.cli.study import opened_study
@@ -40,6 +52,7 @@ def serve(folder: str, database: str | None, host: str, port: int, lead: str, ne
     try:
         import uvicorn
 
+        from karat.collect.addresses import here_only, public_address, served_at
         from karat.collect.app import create_app
         from karat.collect.live_figure import live_figure
         from karat.collect.people import set_password
@@ -50,7 +63,8 @@ def serve(folder: str, database: str | None, host: str, port: int, lead: str, ne
         raise MissingExtra.named("collect", "karat serve") from None
 
     _check_free(host, port)
-    address = f"http://{'localhost' if host in ('127.0.0.1', '0.0.0.0') else host}:{port}"
+    address = served_at(host, port) if public_url is None else public_address(public_url)
+    https = https or address.startswith("https:")
     with ExitStack() as held:
         read_study(folder)  # what is wrong with the folder comes first
         file = file_of(database or str(Path(folder) / "karat.db"))
@@ -65,9 +79,16 @@ def serve(folder: str, database: str | None, host: str, port: int, lead: str, ne
         password = set_password(store, lead) if new_password or lead_named(store, lead) is None else None
         if password is not None:
             click.echo(f"The lead signs in as {lead} with the password {password} (shown this once).", err=True)
-        click.echo(f"{study.title}: judges at {address}, the lead at {address}/lead. Stop with Ctrl-C.", err=True)
+        here = (
+            " (this machine only; --host 0.0.0.0 is for the network)"
+            if here_only(urlsplit(address).hostname or "")
+            else ""
+        )
+        click.echo(f"{study.title}: judges at {address}, the lead at {address}/lead{here}. Stop with Ctrl-C.", err=True)
         live = live_figure(opened.folder, database)
-        app = create_app(study, store, material, secure=https, live=live)
+        # Behind a proxy whose address was not named, links begin as the lead's own request did.
+        links = "" if https and public_url is None else address
+        app = create_app(study, store, material, secure=https, public_url=links, live=live)
         uvicorn.run(app, host=host, port=port, log_level="warning", proxy_headers=https, server_header=False)
 
 

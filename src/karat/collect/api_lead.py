@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import ipaddress
 from typing import Annotated, Any
+from urllib.parse import urlsplit
 
 from fastapi import APIRouter, Path, Request, Response
 from pydantic import Field
 
 from karat.collect import people
+from karat.collect.addresses import HERE_ONLY, here_only
 from karat.collect.answers import Body, Name, Text
 from karat.collect.app_state import running_study
 from karat.collect.description import OPEN
@@ -19,11 +20,6 @@ from karat.store.leftovers import what_is_left
 from karat.store.withdrawing import withdraw
 
 JudgeId = Annotated[int, Path(ge=1, le=2**31 - 1)]
-#: Said of a link that others cannot open.
-HERE_ONLY = (
-    "This link works on this machine only. For others, start karat serve with --host 0.0.0.0 and open this page by the "
-    "machine's name or address in the network."
-)
 ERRORS: dict[int | str, dict[str, Any]] = {
     401: {"description": "no lead is signed in"},
     403: {"description": "the request lacks the session's token"},
@@ -124,21 +120,12 @@ def post_reject(request: Request, judge_id: JudgeId, body: Why | None = None) ->
 
 
 def _shown_once(request: Request, judge: dict[str, Any], token: str) -> dict[str, Any]:
-    link = str(request.url_for("join", token=token))
+    running = running_study(request)
+    link = (running.public_url or str(request.base_url).rstrip("/")) + str(
+        request.app.url_path_for("join", token=token)
+    )
     said = {"judge": judge["id"], "name": judge["name"], "group": judge["grp"], "token": token, "link": link}
-    return said | {"note": HERE_ONLY if here_only(request.url.hostname or "") else ""}
-
-
-def here_only(host: str) -> bool:
-    """Whether an address is known on this machine alone.
-
-    >>> here_only("localhost"), here_only("127.0.0.1"), here_only("::1"), here_only("192.0.2.7")
-    (True, True, True, False)
-    """
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost" or host.endswith(".localhost")
+    return said | {"note": HERE_ONLY if here_only(urlsplit(link).hostname or "") else ""}
 
 
 def _state(request: Request, judge_id: int, state: str, why: str) -> dict[str, Any]:

@@ -49,9 +49,13 @@ def create_app(
     material: Material | None = None,
     *,
     secure: bool = False,
+    public_url: str = "",
     live: LiveFigure | None = None,
 ) -> FastAPI:
-    """The judging app of a study; `secure` when it is reached through https, `live` for a verdict on the way."""
+    """The judging app of a study; `secure` when it is reached through https, `live` for a verdict on the way.
+
+    Invite links begin with `public_url`, or as the request did.
+    """
     app = FastAPI(
         title=f"karat: {study.title}",
         version=VERSION,
@@ -61,7 +65,7 @@ def create_app(
         redoc_url=None,
         lifespan=_few_threads,
     )
-    app.state.running = AppState(study, store, material or Material(), secure, live=live)
+    app.state.running = AppState(study, store, material or Material(), secure, public_url, live=live)
     for kind in CODES:
         app.add_exception_handler(kind, _said)
     app.add_exception_handler(RequestValidationError, _not_understood)

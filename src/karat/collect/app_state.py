@@ -28,6 +28,8 @@ class AppState:
     store: Store
     material: Material = field(default_factory=Material)
     secure: bool = False
+    #: What invite links begin with; the address that a request names is its sender's to forge.
+    public_url: str = ""
     #: Wrong sign-ins, by place and by name. One place alone never reaches the limit of a name.
     wrong_places: Limiter = field(default_factory=lambda: Limiter(tries=5))
     wrong_names: Limiter = field(default_factory=lambda: Limiter(tries=100))

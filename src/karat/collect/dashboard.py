@@ -50,7 +50,8 @@ def dashboard(request: Request) -> Response:
     )
     session = people.session_token(running, request, people.LEAD)
     live = running.live is not None and drawn_any(running.store)
-    return render(running, "lead.html", session=session, setup=setup | {"live": live}, exports=exports)
+    shown: dict[str, Any] = {"setup": setup | {"live": live}, "exports": exports, "lead": running.store.by}
+    return render(running, "lead.html", session=session, **shown)
 
 
 @router.get("/api/agreement")

@@ -7,6 +7,7 @@ import hmac
 import json
 import re
 import secrets
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -64,13 +65,17 @@ def judge_at(request: Request) -> tuple[AppState, dict[str, Any]]:
 
 
 def lead_at(request: Request) -> AppState:
-    """The running that serves this request, which a lead asks, by session or with its token as Bearer."""
+    """The running that serves this request, which a lead asks, by session or with its token as Bearer.
+
+    What is done with its store is logged under the lead's name.
+    """
     running = running_study(request)
     token = _bearer(request)
     session = people.session_of(running.store, token) if token is not None else _session(running, request, LEAD)
-    if session is None or session["lead_id"] is None:
+    lead = people.lead_by_id(running.store, session["lead_id"]) if session and session["lead_id"] else None
+    if lead is None:
         raise NotSignedIn("sign in as a lead")
-    return running
+    return replace(running, store=replace(running.store, by=lead["name"]))
 
 
 def sign_in(running: AppState, request: Request, name: str, password: str) -> str:

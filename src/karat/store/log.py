@@ -64,7 +64,7 @@ def log(
 ) -> int:
     """Append an event; returns its number."""
     said = answer or Answer()
-    extra = said.more | (more or {})
+    extra = said.more | (more or {}) | ({} if store.by is None else {"by": store.by})
     row = {
         "study_id": store.study_id,
         "kind": kind,

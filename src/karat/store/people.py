@@ -165,11 +165,35 @@ def add_lead(store: Store, name: str, password_hash: str) -> None:
     else:
         store.change(update(leads).where(leads.c.id == found["id"]).values(password=password_hash))
         store.change(delete(sessions).where(sessions.c.lead_id == found["id"]))
+    log(store, "lead_added" if found is None else "new_password", more={"lead": name})
+
+
+@transaction
+def remove_lead(store: Store, name: str) -> None:
+    """Let a lead sign in no more; sessions end, and what the lead did stays in the log under the name."""
+    found = lead_named(store, name)
+    if found is None:
+        there = ", ".join(all_leads(store)) or "none"
+        raise BadInput.at("the lead's name", expected=f"one of the study's leads ({there})", found=f'"{name}"')
+    store.change(delete(sessions).where(sessions.c.lead_id == found["id"]))
+    store.change(delete(leads).where(leads.c.id == found["id"]))
+    log(store, "lead_removed", more={"lead": name})
+
+
+def all_leads(store: Store) -> list[str]:
+    """The names of those who may sign in as leads, as they came."""
+    mine = select(leads.c.name).where(leads.c.study_id == store.study_id).order_by(leads.c.id)
+    return [row["name"] for row in store.rows(mine)]
 
 
 def lead_named(store: Store, name: str) -> dict[str, Any] | None:
     """The lead of this name."""
     return _find(store, leads, name=name)
+
+
+def lead_by_id(store: Store, lead_id: int) -> dict[str, Any] | None:
+    """The lead with this number, if of this study."""
+    return _find(store, leads, id=lead_id)
 
 
 @transaction

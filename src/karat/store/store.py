@@ -39,7 +39,10 @@ class Conflict(KaratError):
 
 @dataclass(frozen=True)
 class Store:
-    """A study in a database, its rules, a clock (seconds since 1970), which tests turn, and its scale."""
+    """A study in a database, its rules, a clock (seconds since 1970), which tests turn, and its scale.
+
+    What is done `by` a lead has the lead's name in the log.
+    """
 
     database: Database
     study_id: int
@@ -47,6 +50,7 @@ class Store:
     groups: tuple[str, ...]
     clock: Callable[[], float] = time.time
     scale: Scale | None = None
+    by: str | None = None
 
     @classmethod
     def open(cls, url: str, study: StudyDesign, *, clock: Callable[[], float] = time.time, made: bool = True) -> Store:

@@ -13,7 +13,7 @@ from sqlalchemy import insert, select, text, update
 from karat.labels.selection import LLM
 from karat.records import Source
 from karat.store.kinds import KINDS
-from karat.store.log import recount
+from karat.store.log import log, recount
 from karat.store.probabilities import Asked, Chances, Draw, keep_chances
 from karat.store.store import LOTS, Store, transaction
 from karat.store.tables import ENDLESS, bundles, tasks
@@ -117,6 +117,8 @@ def _add(store: Store, ready: list[dict[str, Any]]) -> Added:
             store.change(text("ANALYZE tasks"))  # without it, plans for an empty table are kept for a while
     drawn = {_asked(row): Draw(row["probability"], row["round"]) for row in ready if row["probability"] is not None}
     chances = keep_chances(store, drawn)
+    if store.by is not None:
+        log(store, "tasks_added", more={"new": len(asked)})
     return Added(
         len(asked),
         sum(row["stage"] == "trap" for row in asked),
