@@ -39,6 +39,7 @@ def serve(
     Tasks of the folder's task file (or the top of its runs) are loaded; loading again adds only what is new. All that
     judges say is in the database as soon as they see the next task.
     """
+    import os
     from contextlib import ExitStack
     from pathlib import Path
     from urllib.parse import urlsplit
@@ -57,6 +58,7 @@ def serve(
         from karat.collect.live_figure import live_figure
         from karat.collect.people import set_password
         from karat.collect.references import references_to_nothing
+        from karat.collect.webhooks import SECRET, Webhooks, secret_of
         from karat.store.database import file_of
         from karat.store.people import lead_named
     except ImportError:
@@ -66,7 +68,8 @@ def serve(
     address = served_at(host, port) if public_url is None else public_address(public_url)
     https = https or address.startswith("https:")
     with ExitStack() as held:
-        read_study(folder)  # what is wrong with the folder comes first
+        webhook = read_study(folder).webhook  # what is wrong with the folder comes first
+        secret = None if webhook is None else secret_of(os.environ.get(SECRET))
         file = file_of(database or str(Path(folder) / "karat.db"))
         if file is not None:
             held.enter_context(alone_serving(file, address))
@@ -84,11 +87,14 @@ def serve(
             if here_only(urlsplit(address).hostname or "")
             else ""
         )
+        if webhook is not None:
+            click.echo(f"{' and '.join(webhook.events)}: told to {webhook.url}.", err=True)
         click.echo(f"{study.title}: judges at {address}, the lead at {address}/lead{here}. Stop with Ctrl-C.", err=True)
         live = live_figure(opened.folder, database)
+        webhooks = None if webhook is None or secret is None else Webhooks(webhook, study, store, secret)
         # Behind a proxy whose address was not named, links begin as the lead's own request did.
         links = "" if https and public_url is None else address
-        app = create_app(study, store, material, secure=https, public_url=links, live=live)
+        app = create_app(study, store, material, secure=https, public_url=links, live=live, webhooks=webhooks)
         uvicorn.run(app, host=host, port=port, log_level="warning", proxy_headers=https, server_header=False)
 
 

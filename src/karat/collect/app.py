@@ -20,6 +20,7 @@ from karat.collect.app_state import VERSION, AppState
 from karat.collect.description import describe
 from karat.collect.live_figure import LiveFigure
 from karat.collect.people import Forbidden, NotSignedIn, TooMany
+from karat.collect.webhooks import Webhooks
 from karat.errors import BadInput, KaratError, Undefined
 from karat.records.design import StudyDesign
 from karat.store import Closed, Conflict, NotYours, Store
@@ -51,10 +52,11 @@ def create_app(
     secure: bool = False,
     public_url: str = "",
     live: LiveFigure | None = None,
+    webhooks: Webhooks | None = None,
 ) -> FastAPI:
     """The judging app of a study; `secure` when it is reached through https, `live` for a verdict on the way.
 
-    Invite links begin with `public_url`, or as the request did.
+    Invite links begin with `public_url`, or as the request did. `webhooks` are sent while the app runs.
     """
     app = FastAPI(
         title=f"karat: {study.title}",
@@ -63,9 +65,9 @@ def create_app(
         "personal token as Authorization: Bearer.",
         docs_url=None,
         redoc_url=None,
-        lifespan=_few_threads,
+        lifespan=_running,
     )
-    app.state.running = AppState(study, store, material or Material(), secure, public_url, live=live)
+    app.state.running = AppState(study, store, material or Material(), secure, public_url, live=live, webhooks=webhooks)
     for kind in CODES:
         app.add_exception_handler(kind, _said)
     app.add_exception_handler(RequestValidationError, _not_understood)
@@ -80,11 +82,15 @@ def create_app(
 
 
 @asynccontextmanager
-async def _few_threads(app: FastAPI) -> AsyncIterator[None]:
+async def _running(app: FastAPI) -> AsyncIterator[None]:
     """Requests are worked on by a few threads: more of them only wait for each other, and the queue gets unfair."""
     running: AppState = app.state.running
     current_default_thread_limiter().total_tokens = THREADS[running.store.database.dialect]
+    if running.webhooks is not None:
+        running.webhooks.start()
     yield
+    if running.webhooks is not None:
+        running.webhooks.stop()
 
 
 async def _said(request: Request, error: Exception) -> Response:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from karat.collect.limits import Figures, Limiter
 from karat.collect.live_figure import LiveFigure
+from karat.collect.webhooks import Webhooks
 from karat.records.design import StudyDesign
 from karat.store import Store
 from karat.study.material import Material
@@ -38,6 +39,8 @@ class AppState:
     figures: Figures = field(default_factory=Figures)
     #: The verdict while gold labels come in; none where the study has no folder.
     live: LiveFigure | None = None
+    #: Who is told what happens, if anybody.
+    webhooks: Webhooks | None = None
 
     @cached_property
     def mark(self) -> str:

@@ -16,16 +16,21 @@ from karat.store.exported import Table, exportable, exported, people_frame
 from karat.store.store import PLATFORMS
 
 
-def people_file(store: Store) -> Table:
-    """The people of a study with flags: likely spammers, one grade to nearly everything, always left, too fast."""
-    flags: dict[str, list[str]] = {}
+def flags(store: Store) -> dict[str, list[str]]:
+    """What speaks against judges, by name: likely spammers, one grade to nearly everything, always left, too fast."""
+    found: dict[str, list[str]] = {}
     for row in roster(store)["rows"]:
         said = [("likely_spammer", "likely a spammer"), ("one_grade", "one grade to nearly everything")]
-        flags[row["name"]] = [text for name, text in said if row[name]]
+        found[row["name"]] = [text for name, text in said if row[name]]
     for row in pair_judges(store)["rows"]:
-        flags.setdefault(row["judge"], []).extend([row["flag"]] if row["flag"] else [])
-    frame = people_frame(store)
-    flagged = ["; ".join(flags.get(name, [])) or None for name in frame["judge"]]
+        found.setdefault(row["judge"], []).extend([row["flag"]] if row["flag"] else [])
+    return found
+
+
+def people_file(store: Store) -> Table:
+    """The people of a study, with what speaks against them."""
+    said, frame = flags(store), people_frame(store)
+    flagged = ["; ".join(said.get(name, [])) or None for name in frame["judge"]]
     return Table(frame.with_columns(flags=pl.Series(flagged, dtype=pl.String)))
 
 

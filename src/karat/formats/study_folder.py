@@ -17,7 +17,7 @@ from karat.errors import BadInput
 from karat.formats.read import read_documents, read_queries, read_runs, read_subtopics
 from karat.formats.tasks import TaskTable, read_tasks
 from karat.records import Documents, PathLike, Queries, Runs, Source
-from karat.records.design import SNIPPET_QUESTION, Aspect, Compared, Platform, Rules, SnippetFirst, StudyDesign
+from karat.records.design import SNIPPET_QUESTION, Aspect, Compared, Platform, Rules, SnippetFirst, StudyDesign, Webhook
 from karat.records.runs import ranked
 from karat.records.scale import Level, Scale
 
@@ -64,6 +64,7 @@ KNOWN: dict[str, dict[str, tuple[type, ...]]] = {
     "snippet": {"levels": (list,), "question": (str,)},
     # Of models, by their names: dollars for a million tokens of questions and of answers, and when that was so.
     "prices": {"question": (int, float), "answer": (int, float), "date": (str,)},
+    "webhook": {"url": (str,), "events": (list,)},
     "live": {"measure": (str,), "systems": (list,), "margin": (int, float), "queries": (str,)},
 }
 
@@ -92,6 +93,8 @@ class StudyFolder:
     #: What models cost, by their names.
     prices: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     live: Compared = field(default_factory=Compared)
+    #: Whom to tell what happens in the study, if anybody.
+    webhook: Webhook | None = None
 
     def file(self, what: str) -> Path | None:
         """The file that holds queries, documents, tasks, ..., if there is one."""
@@ -161,6 +164,7 @@ def read_study(path: PathLike) -> StudyFolder:
             study.rules if says_rules else None,
             said.get("prices", {}),
             Compared(**live | {"systems": tuple(str(name) for name in live.get("systems", ()))}),
+            _webhook(said.get("webhook")),
         )
     except BadInput as error:
         # Rules and scales check themselves, and do not know where they were written.
@@ -235,6 +239,13 @@ def _platform(said: Mapping[str, Any], file: str) -> Platform:
         if not said.get("prolific"):
             raise BadInput.at(file, expected="prolific = true where prolific_studies are named", found="none")
     return Platform(**{**said, "prolific_studies": tuple(studies or ())})
+
+
+def _webhook(said: Mapping[str, Any] | None) -> Webhook | None:
+    if said is None:
+        return None
+    events = {"events": tuple(said["events"])} if "events" in said else {}
+    return Webhook(said.get("url", ""), **events)
 
 
 def _scale(levels: Any, file: str) -> Scale:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from math import inf
 from typing import Any, Literal
@@ -122,6 +123,22 @@ class Compared:
             raise BadInput.at("[live] margin", expected="a difference above 0", found=str(self.margin))
         if self.queries not in ("sample", "fixed"):
             raise BadInput.at("[live] queries", expected="sample or fixed", found=f'"{self.queries}"')
+
+
+@dataclass(frozen=True)
+class Webhook:
+    """Whom to tell what happens in a study, and what of it."""
+
+    url: str
+    events: tuple[str, ...] = ("flagged", "done")
+
+    def __post_init__(self) -> None:
+        if not re.fullmatch(r"https?://[^/\s@]+(/\S*)?", self.url):
+            raise BadInput.at("[webhook] url", expected="an address with https:// or http://", found=f'"{self.url}"')
+        known = ("answered", "flagged", "done")
+        if not self.events or not {*self.events} <= {*known}:
+            found = ", ".join(str(name) for name in self.events) or "none"
+            raise BadInput.at("[webhook] events", expected=f"some of {', '.join(known)}", found=found)
 
 
 @dataclass(frozen=True)
