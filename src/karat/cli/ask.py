@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from karat.cli import options
+from karat.cli import options, server_options
 from karat.cli.messages import tell_notes, visible
+from karat.cli.option_values import OneOf
+from karat.cli.reading_options import columns
 from karat.errors import KaratError, Undefined
 
 if TYPE_CHECKING:
@@ -29,7 +31,7 @@ Examples:
 @click.argument("paths", metavar="[STUDY] [RUN]...", nargs=-1)
 @click.option("--model", "models", metavar="NAME", multiple=True, help="A model to ask; several are several judges.")
 @click.option("--url", metavar="URL", default="", help="The server, as http://localhost:8080/v1; else the vendor's.")
-@click.option("--dialect", type=options.OneOf("karat.ask.dialects:DIALECTS"), default="openai", help="What it speaks.")
+@click.option("--dialect", type=OneOf("karat.ask.dialects:DIALECTS"), default="openai", help="What it speaks.")
 @click.option(
     "--prompt", "prompts", metavar="NAME|FILE", multiple=True, help="How it is asked; several are several judges."
 )
@@ -57,7 +59,7 @@ Examples:
 )
 @click.option("--replay", is_flag=True, help="Make the labels anew from stored answers, and send nothing.")
 @click.option("--batch", is_flag=True, help="By the vendor's batches: half the price, within a day.")
-@click.option("--retry", type=options.OneOf("karat.ask.outcome:NO_ANSWER"), multiple=True, help="Ask these again.")
+@click.option("--retry", type=OneOf("karat.ask.outcome:NO_ANSWER"), multiple=True, help="Ask these again.")
 @click.option(
     "--budget",
     type=click.FloatRange(0),
@@ -67,13 +69,13 @@ Examples:
 @click.option("--price", metavar="IN/OUT", help="Dollars for a million tokens of questions and answers: 0.15/0.60.")
 @click.option("--rpm", type=click.FloatRange(0, min_open=True), help="The most calls a minute.")
 @click.option("--tpm", type=click.FloatRange(0, min_open=True), help="The most tokens a minute.")
-@options.concurrency(8)
-@options.attempts(6)
-@options.timeout(120.0)
+@server_options.concurrency(8)
+@server_options.attempts(6)
+@server_options.timeout(120.0)
 @click.option("--key-env", metavar="VARIABLE", help="The variable of the environment that holds the key.")
-@options.answers
+@server_options.answers
 @options.database
-@options.columns
+@columns
 @options.out
 @options.as_json
 def ask(paths: tuple[str, ...], as_json: bool, **typed: Any) -> None:

@@ -7,8 +7,10 @@ from typing import Any
 import click
 
 from karat.cli import options
+from karat.cli.option_values import OneOf
 from karat.cli.outputs import keep_inputs, write_csv
 from karat.cli.part import part
+from karat.cli.reading_options import columns
 from karat.cli.results import Tables
 from karat.errors import BadInput
 from karat.formats import read_clicks
@@ -20,13 +22,13 @@ from karat.records import ClickLog, Result
     click.argument("log", metavar="LOG...", nargs=-1, required=True),
     click.option(
         "--label",
-        type=options.OneOf("karat.judges.click_models.debiased:KINDS"),
+        type=OneOf("karat.judges.click_models.debiased:KINDS"),
         show_default="attractiveness, or coec where ranks cannot tell",
         help="Which figure --out writes as the label.",
     ),
     options.satisfied_after,
     options.level,
-    options.columns,
+    columns,
     options.out,
     examples="""karat clicks log.parquet --out labels.csv
 karat clicks ubi_queries.ndjson ubi_events.ndjson --satisfied-after 30

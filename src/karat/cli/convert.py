@@ -11,6 +11,7 @@ import polars as pl
 from karat.cli import options
 from karat.cli.inputs import Reading
 from karat.cli.messages import tell_notes
+from karat.cli.option_values import named
 from karat.errors import BadInput
 from karat.formats import write
 from karat.formats.kinds import READERS, kind_of
@@ -74,7 +75,7 @@ def convert(
 def _with_other_grades(labels: Judgments, mapped: str) -> Judgments:
     """The labels on another scale: grades that are named have new ones, the rest stay."""
     try:
-        pairs = options.named("--map", mapped.split(","), float, expected="")
+        pairs = named("--map", mapped.split(","), float, expected="")
         new = {float(old): grade for old, grade in pairs.items()}
         if not all(math.isfinite(grade) for grade in new.values()):
             raise ValueError(mapped)

@@ -11,6 +11,7 @@ import polars as pl
 
 from karat.cli import options
 from karat.cli.messages import tell_notes
+from karat.cli.option_values import OneOf
 from karat.cli.study import Opened, opened_study
 from karat.errors import BadInput
 from karat.formats import write
@@ -39,7 +40,7 @@ RATINGS = ("trec", "quepid", "quepid-csv")
 @click.command(epilog=EXAMPLES, short_help="Write a study's judgments, preferences or tasks to a file.")
 @click.argument("folder")
 @click.argument("target", metavar="FILE")
-@options.kind(options.OneOf("karat.store.exported:exportable"), default="judgments")
+@options.kind(OneOf("karat.store.exported:exportable"), default="judgments")
 @options.to_format
 @options.consensus
 @options.group

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from karat.cli import options
+from karat.cli import options, server_options
 from karat.cli.messages import tell_notes, visible
 from karat.cli.outputs import keep_inputs
 from karat.cli.progress import waiting
@@ -44,18 +44,18 @@ Examples:
 @click.option("--system", "systems", metavar="NAME", multiple=True, help="The system's name, one for each template.")
 @options.depth(10)
 @click.option("--hits", metavar="PATH", help="Where the hits stand in the answer, as hits.hits; else told by its form.")
-@options.paths
+@server_options.paths
 @click.option("--header", "headers", metavar="'NAME: VALUE'", multiple=True, help="A header; env:NAME is a variable.")
 @click.option(
     "--request", type=click.Choice(["GET", "POST"]), help="How it is asked; by POST where there is a template."
 )
 @click.option("--rate", type=click.FloatRange(0, min_open=True), help="The most calls a second.")
-@options.concurrency(4)
-@options.attempts(5)
-@options.timeout(30.0)
+@server_options.concurrency(4)
+@server_options.attempts(5)
+@server_options.timeout(30.0)
 @click.option("--ca", metavar="FILE", help="Certificates of those who vouch for the server, in a PEM file.")
 @click.option("--insecure", is_flag=True, help="Take any certificate: for servers of your own only.")
-@options.answers
+@server_options.answers
 @click.option("--fresh", is_flag=True, help="Ask everything anew, whatever an earlier try has got.")
 @click.option("--show-request", is_flag=True, help="Print the first request of each system, and send nothing.")
 @options.documents

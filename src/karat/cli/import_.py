@@ -11,6 +11,7 @@ import polars as pl
 from karat.cli import options
 from karat.cli.inputs import Reading
 from karat.cli.messages import visible
+from karat.cli.reading_options import columns
 from karat.errors import BadInput
 from karat.formats import read_preferences
 from karat.formats.kinds import kind_of
@@ -40,7 +41,7 @@ Examples:
 @options.database
 @options.drop_bad_labels
 @options.time_format
-@options.columns
+@columns
 def import_(
     folder: str,
     source: str,

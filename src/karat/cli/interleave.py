@@ -9,6 +9,7 @@ import click
 from karat import validity
 from karat.cli import options
 from karat.cli.part import part
+from karat.cli.reading_options import columns
 from karat.cli.results import Tables
 from karat.errors import BadInput
 from karat.formats import read_clicks
@@ -21,7 +22,7 @@ from karat.records import ClickLog, Result
     options.by_query,
     options.satisfied_after,
     options.level,
-    options.columns,
+    columns,
     examples="""karat interleave log.csv
 karat interleave ubi_queries.ndjson ubi_events.ndjson --by-query
 karat interleave log.parquet --difference 0.02 --json""",

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields
+from collections.abc import Callable
 from functools import wraps
-from pkgutil import resolve_name
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 import click
 from click.core import ParameterSource
 
-from karat.cli.inputs import Reading
-from karat.errors import BadInput, MissingExtra
+from karat.cli.option_values import Command, FormatName, OneOf, as_one
+from karat.cli.reading_options import reads
+from karat.errors import BadInput
 
-#: A command, or the function that one is made of.
-Command = TypeVar("Command", bound=Callable[..., Any])
-#: What an option gives to a name.
-Value = TypeVar("Value")
 #: What is printed: a table to read, one JSON document, or tab-separated lines.
 Form = Literal["table", "json", "tsv"]
 
@@ -32,30 +27,6 @@ def _only(context: click.Context, option: click.Parameter, files: tuple[str, ...
             remedy="for gold labels of two rounds, karat plan gold --gold FIRST writes a file that holds both",
         )
     return files[0] if files else None
-
-
-class OneOf(click.Choice[str]):
-    """A choice of names that stand elsewhere, as "karat.judges:MODELS": a command's definition loads nothing."""
-
-    def __init__(self, *places: str) -> None:
-        self.places, self.case_sensitive = places, True
-
-    @property
-    def choices(self) -> tuple[str, ...]:  # type: ignore[override]  # click sets it once, this looks it up
-        """The names there are now, those in a collection or those that a function returns."""
-        try:
-            found = [resolve_name(place) for place in self.places]
-        except ImportError:
-            raise MissingExtra.named("collect", "this command") from None
-        return tuple(name for names in found for name in (names() if callable(names) else names))
-
-
-class FormatName(OneOf):
-    """A format's name, taken as it is: reading and writing say which there are, as they do in Python."""
-
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """The name as it is."""
-        return value
 
 
 def formats_written() -> list[str]:
@@ -115,65 +86,6 @@ from_format = click.option(
     type=FormatName("karat.formats:FORMATS"),
     help="The file's format, where name and first line do not tell.",
 )
-
-
-def together(*wanted: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Options and arguments as one, in this order."""
-
-    def decorated(command: Any) -> Any:
-        for option in reversed(wanted):
-            command = option(command)
-        return command
-
-    return decorated
-
-
-def columns(command: Callable[..., Any]) -> Callable[..., Any]:
-    """--columns, which holds for every table that the command reads."""
-
-    @wraps(command)
-    def with_columns(*, columns: str | None, **typed: Any) -> Any:
-        if columns is None:
-            return command(**typed)
-        from karat.formats.said_columns import Columns, said_of_all
-
-        with said_of_all(Columns.of_files(columns, files_among(typed))):
-            return command(**typed)
-
-    option = click.option(
-        "--columns",
-        metavar="COLUMN=HEADER,...",
-        help="Which column is which, as doc=docno,label=rel.",
-    )
-    made: Callable[..., Any] = option(with_columns)
-    return made
-
-
-def files_among(typed: Mapping[str, Any]) -> list[str]:
-    """The files among what was typed, and those in the folders among it."""
-    from pathlib import Path
-
-    from karat.formats.said_columns import tables_in
-
-    words = [value for given in typed.values() for value in (given if isinstance(given, tuple) else (given,))]
-    paths = [word for word in words if isinstance(word, str) and (word == "-" or Path(word).is_file())]
-    folders = [Path(word) for word in words if isinstance(word, str) and word and Path(word).is_dir()]
-    return [*paths, *(file for folder in folders for file in tables_in(folder))]
-
-
-def reads(*wanted: Callable[[Any], Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Options that say how labels are read, which the command gets as one: `reading`, of type `Reading`."""
-
-    def decorated(command: Callable[..., Any]) -> Callable[..., Any]:
-        @wraps(command)
-        def with_reading(**typed: Any) -> Any:
-            how = {field.name: typed.pop(field.name) for field in fields(Reading) if field.name in typed}
-            return command(reading=Reading(**how), **typed)
-
-        made: Callable[..., Any] = together(*wanted, columns)(with_reading)
-        return made
-
-    return decorated
 
 
 labels = reads(scale, drop_bad_labels, time_format)
@@ -316,7 +228,7 @@ test_draws = click.option("--draws", default=10_000, type=click.IntRange(100), h
 seed = click.option("--seed", default=0, type=click.IntRange(0), help="The seed of all that is drawn at random.")
 
 
-resampling = together(level, draws, seed)
+resampling = as_one(level, draws, seed)
 
 
 def kind(choices: click.Choice[str], **more: Any) -> Callable[[Command], Command]:
@@ -326,42 +238,6 @@ def kind(choices: click.Choice[str], **more: Any) -> Callable[[Command], Command
 
 group = click.option("--group", metavar="NAME", help="The group of judges whose labels are taken.")
 
-
-# How servers are asked.
-def concurrency(default: int) -> Callable[[Command], Command]:
-    """How many calls are on their way."""
-    return click.option(
-        "--concurrency", default=default, type=click.IntRange(1, 256), help="Calls on their way at one time."
-    )
-
-
-def attempts(default: int) -> Callable[[Command], Command]:
-    """How often what fails is tried."""
-    return click.option(
-        "--attempts", default=default, type=click.IntRange(1, 20), help="How often a call is tried that fails."
-    )
-
-
-def timeout(default: float) -> Callable[[Command], Command]:
-    """How long an answer is waited for."""
-    return click.option("--timeout", default=default, type=click.FloatRange(0.1), help="Seconds to wait for an answer.")
-
-
-def _paths(context: click.Context, option: click.Parameter, texts: tuple[str, ...]) -> dict[str, str]:
-    """Paths by the names of columns; `id` is what others call `doc`."""
-    said = [part for text in texts for part in text.split(",")]
-    found = named("--columns", said, str, expected="NAME=PATH, as doc=_source.sku,title=_source.name")
-    return {"doc" if name == "id" else name: path for name, path in found.items()}
-
-
-paths = click.option(
-    "--columns",
-    metavar="NAME=PATH,...",
-    multiple=True,
-    callback=_paths,
-    help="Which column is which, as doc=docno,label=rel.",
-)
-answers = click.option("--answers", metavar="FILE", help="Where answers are kept; else beside what is written.")
 
 # What is printed and written.
 as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON document with full precision.")
@@ -383,29 +259,6 @@ def form(command: Callable[..., Any]) -> Callable[..., Any]:
         return command(form="json" if as_json else "tsv" if as_tsv else "table", **others)
 
     return as_json(as_tsv(with_form))
-
-
-def named(
-    option: str, texts: Sequence[str], value: Callable[[str], Value], *, expected: str, bare: bool = False
-) -> dict[str, Value]:
-    """The values of an option that is repeated as NAME=VALUE; a `bare` name has the value of an empty text.
-
-    >>> named("--condition", ["few=0.1"], float, expected="NAME=SHARE, as few=0.1")
-    {'few': 0.1}
-    >>> named("--condition", ["few"], float, expected="NAME=SHARE, as few=0.1")
-    Traceback (most recent call last):
-    karat.errors.BadInput: --condition: expected NAME=SHARE, as few=0.1, found "few"
-    """
-    found = {}
-    for text in texts:
-        name, equals, said = (text, "", "") if bare and "=" not in text else text.rpartition("=")
-        try:
-            if not name or not (equals or bare):
-                raise ValueError(text)
-            found[name] = value(said)
-        except ValueError:
-            raise BadInput.at(option, expected=expected, found=f'"{text}"') from None
-    return found
 
 
 def refuse(*names: str, why: str) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from karat.cli import options
+from karat.cli.option_values import as_one
 from karat.cli.progress import progress, waiting
 from karat.cli.results import Show, Tables, document, print_json, print_result, print_titled, show_all, tell
 from karat.cli.tables import console, say
@@ -49,7 +50,7 @@ def part(
 
         lines = "".join(f"\n  {line}" for line in examples.splitlines())
         of_part = click.command(cls=Part, epilog=f"\b\nExamples:{lines}")
-        command = of_part(options.together(*wanted)(options.form(told)))
+        command = of_part(as_one(*wanted)(options.form(told)))
         command.found = found
         return command
 

@@ -12,6 +12,7 @@ import polars as pl
 
 from karat.cli import options
 from karat.cli.lazy import LazyGroup
+from karat.cli.option_values import as_one
 from karat.cli.options import refuse
 from karat.cli.results import print_json, print_result, print_tsv
 from karat.cli.tables import console, say, side_by_side
@@ -81,7 +82,7 @@ def study(*planted: Callable[[Any], Any], examples: str) -> Callable[[Callable[.
             written = [] if out is None else write_folder(out, {**files, "truth.json": known + "\n"})
             _tell(said, truth, seed, out, written, form)
 
-        asked = options.together(*planted, options.seed, options.out_folder, options.form)(told)
+        asked = as_one(*planted, options.seed, options.out_folder, options.form)(told)
         return click.command(epilog=f"\b\nExamples:\n  {examples}")(asked)
 
     return made_of

@@ -10,6 +10,7 @@ import polars as pl
 from karat import validity
 from karat.cli import options
 from karat.cli.inputs import Reading, runs_in
+from karat.cli.option_values import named
 from karat.cli.part import part
 from karat.cli.results import Tables
 from karat.errors import BadInput
@@ -73,7 +74,7 @@ def train(
         table = table.join(_numbers(features), on=["query", "doc"], how="left")
     if table.width == 2:
         raise BadInput("no features to train on: give --runs, --feature or --features")
-    wanted = options.named("--set", sets, _columns, expected="NAME=COLUMNS, as both=bm25,wikipedia")
+    wanted = named("--set", sets, _columns, expected="NAME=COLUMNS, as both=bm25,wikipedia")
     return {"Rankers": validity.train(judged, table, feature_sets=wanted or None, **asked)}
 
 

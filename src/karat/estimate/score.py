@@ -20,20 +20,12 @@ from karat.measures.topics import UserWeights
 from karat.records import Judgments, LabelsLike, Queries, Runs, RunsLike
 from karat.records.base import count
 from karat.records.runs import several, together
+from karat.scoring.means import MEANS
 from karat.scoring.scorer import Scorer
 from karat.scoring.scores import Scores
 
 #: What a corrected score rests on, and why there is none where the value is missing.
-CORRECTED = {
-    "system": pl.String,
-    "measure": pl.String,
-    "value": pl.Float64,
-    "low": pl.Float64,
-    "high": pl.Float64,
-    "n": pl.Int64,
-    "n_gold": pl.Int64,
-    "reason": pl.String,
-}
+CORRECTED = {**MEANS, "n_gold": pl.Int64, "reason": pl.String}
 NOT_ALL = (
     "the gold labels were drawn to tell systems apart and say nothing about what counts alike for all of them (for "
     "nDCG also what none shows and the best list may hold): draw some for whole lists (karat plan gold with one run, "

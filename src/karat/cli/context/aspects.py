@@ -12,6 +12,7 @@ import polars as pl
 
 from karat.cli import options
 from karat.cli.inputs import Reading, runs_in
+from karat.cli.option_values import as_one
 from karat.cli.outputs import keep_inputs
 from karat.cli.part import Given
 from karat.cli.runs import read_several
@@ -50,7 +51,7 @@ def of_labels(
 
         words = [click.argument("labels")]
         words += [click.argument("runs", metavar="[RUN...]", nargs=-1)] if runs else []
-        made: Callable[..., None] = options.together(*words, *wanted, options.resampling, options.study)(with_given)
+        made: Callable[..., None] = as_one(*words, *wanted, options.resampling, options.study)(with_given)
         return made
 
     return decorated

@@ -5,7 +5,8 @@ from __future__ import annotations
 import click
 
 from karat.cli.inputs import Reading, with_kinds
-from karat.cli.options import refuse, together
+from karat.cli.option_values import as_one
+from karat.cli.options import refuse
 from karat.cli.outputs import keep_inputs, write_csv
 from karat.cli.results import Tables
 from karat.errors import BadInput
@@ -18,7 +19,7 @@ max_labels = click.option(
     "--max-labels", "most_labels", type=int, metavar="N", help="Use the first N labels of each document only."
 )
 #: Which labels are used.
-used = together(min_labels, max_labels, all_labels)
+used = as_one(min_labels, max_labels, all_labels)
 at_least = click.option("--at-least", type=int, metavar="M", help="At least so many users say top.")
 of_users = click.option("--of", "of_users", type=int, metavar="N", help="Of so many users, the judge among them.")
 

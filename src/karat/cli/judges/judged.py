@@ -12,6 +12,7 @@ import click
 
 from karat.cli import options
 from karat.cli.inputs import Reading, runs_in, with_kinds
+from karat.cli.option_values import Command, as_one
 from karat.cli.part import Given
 from karat.cli.runs import read_several
 from karat.judges import FEATURES, add_features
@@ -21,7 +22,7 @@ from karat.records import ClickLog, Clicks, Documents, Judgments, Queries, Resul
 from karat.records.runs import together
 
 
-def features(command: options.Command) -> options.Command:
+def features(command: Command) -> Command:
     """The options that give features of query and document."""
     return options.documents(options.queries(options.runs(command)))
 
@@ -41,7 +42,7 @@ def of_labels(*wanted: Callable[[Any], Any]) -> Callable[[Callable[..., None]], 
             command(given=_read(featured="documents" in typed, **typed), **asked)
 
         labels = click.argument("labels", metavar="LABELS...", nargs=-1, required=True)
-        made: Callable[..., None] = options.together(labels, *wanted, options.study)(with_given)
+        made: Callable[..., None] = as_one(labels, *wanted, options.study)(with_given)
         return made
 
     return decorated

@@ -11,6 +11,7 @@ import polars as pl
 from karat.cli import options
 from karat.cli.inputs import run_files
 from karat.cli.outputs import keep_inputs
+from karat.cli.reading_options import columns
 from karat.cli.results import print_result, tell_as
 from karat.cli.runs import read_several
 from karat.errors import BadInput
@@ -43,7 +44,7 @@ Examples:
 )
 @options.out
 @options.seed
-@options.columns
+@columns
 @options.form
 def context(
     runs: tuple[str, ...],

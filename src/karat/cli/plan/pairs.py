@@ -9,6 +9,7 @@ import polars as pl
 
 from karat.cli import options
 from karat.cli.inputs import Reading, run_files
+from karat.cli.option_values import named
 from karat.cli.outputs import keep_inputs
 from karat.cli.plan.context import task_file
 from karat.cli.results import print_result, tell_as
@@ -93,7 +94,7 @@ def pairs(
         teams=None if teams is None else _read_teams(teams),
         depth=depth,
         relevant_gap=_gap(relevant_gap),
-        least=options.named("--min-difference", least, float, expected="MEASURE=X, as alpha_nDCG@10=0.1") or None,
+        least=named("--min-difference", least, float, expected="MEASURE=X, as alpha_nDCG@10=0.1") or None,
         seed=seed,
         **rules,
     )

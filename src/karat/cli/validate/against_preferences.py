@@ -12,6 +12,7 @@ from karat import validity
 from karat.cli import options
 from karat.cli.inputs import Reading, run_files
 from karat.cli.named_measures import measures_among
+from karat.cli.option_values import named
 from karat.cli.outputs import keep_inputs
 from karat.cli.part import part
 from karat.cli.results import Tables, print_result, show_all, tell_as
@@ -146,7 +147,7 @@ def curves(
 ) -> Tables:
     """Agreement of measures with users along shares of ties and weights of context."""
     given = Users.typed(reading, users, files, measure)
-    conditions = options.named("--condition", condition, _share, expected="NAME=SHARE, as few=0.1") or CONDITIONS
+    conditions = named("--condition", condition, _share, expected="NAME=SHARE, as few=0.1") or CONDITIONS
     found = validity.preference_curves(*given.compared, given.measures or CURVES, conditions=conditions, **asked)
     return {"Curves": found}
 
@@ -200,7 +201,7 @@ def fit(
 ) -> Tables:
     """A measure's parameters fitted to what users prefer, and what that gains on queries left out."""
     given = Users.typed(reading, users, files, measure)
-    grids = options.named("--vary", vary, _numbers, expected="NAME or NAME=X,Y,..., as p=0.5,0.8", bare=True)
+    grids = named("--vary", vary, _numbers, expected="NAME or NAME=X,Y,..., as p=0.5,0.8", bare=True)
     varied = {name: values or GRIDS.get(name, ()) for name, values in grids.items()}
     return {
         name: validity.fit_measure(*given.compared, name, varied, depth=depth, **asked)

@@ -14,6 +14,7 @@ from karat.cli.inputs import Reading
 from karat.cli.named_measures import measures_named
 from karat.cli.outputs import keep_inputs, write_csv
 from karat.cli.part import part
+from karat.cli.reading_options import columns
 from karat.cli.results import Tables, print_result
 from karat.cli.validate import users as of_users
 from karat.cli.validate.users import Users
@@ -97,7 +98,7 @@ def _of_coded(result: Result, title: str) -> None:
     options.folds,
     options.out,
     options.resampling,
-    options.columns,
+    columns,
     examples="""karat validate reasons preferences.csv
 karat validate reasons preferences.csv --coded coded.csv --out suggested.csv""",
     show=_of_coded,
@@ -123,7 +124,7 @@ def reasons(users: str, coded: str | None, out: str | None, **asked: Any) -> Tab
     return found
 
 
-@part(click.argument("coded"), options.resampling, options.columns, examples="karat validate coders coded.csv")
+@part(click.argument("coded"), options.resampling, columns, examples="karat validate coders coded.csv")
 def coders(coded: str, **chance: Any) -> Tables:
     """Whether people who code comments agree, class by class."""
     return {"Coders": validity.coder_agreement(read_comments(coded), **chance)}

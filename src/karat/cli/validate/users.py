@@ -13,6 +13,7 @@ import click
 from karat.cli import options
 from karat.cli.inputs import Reading, runs_in
 from karat.cli.named_measures import measures_among
+from karat.cli.option_values import Command, as_one
 from karat.cli.runs import read_several
 from karat.errors import BadInput
 from karat.formats import read_clicks, read_preferences, read_queries
@@ -33,7 +34,7 @@ min_strength = click.option(
 depth = options.depth(None, otherwise="as in left_docs and right_docs, or 10")
 
 
-def how(default: str) -> Callable[[options.Command], options.Command]:
+def how(default: str) -> Callable[[Command], Command]:
     """How the answers of several judges become one."""
     return click.option(
         "--how",
@@ -123,9 +124,7 @@ class Users:
 
 def scored(users: str) -> Callable[[Any], Any]:
     """The words of a part that scores runs: what users said, labels, runs."""
-    return options.together(
-        click.argument("users", metavar=users), click.argument("files", metavar="LABELS RUN...", nargs=-1)
-    )
+    return as_one(click.argument("users", metavar=users), click.argument("files", metavar="LABELS RUN...", nargs=-1))
 
 
 preferences = click.argument("users", metavar="PREFERENCES")
