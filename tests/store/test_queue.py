@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from uuid import uuid4
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -25,6 +26,7 @@ from karat.store.kinds import PAIR
 from karat.store.people import add_judge, judge_by_id, set_state
 from karat.store.progress import judge_progress
 from karat.store.read_tables import answers_frame, judgments
+from karat.store.tasks import places_of
 from queues import OPEN, documents, place
 
 
@@ -237,3 +239,33 @@ def test_a_judges_counter_has_what_may_still_come_to_this_judge(database: str) -
     cant_tell(here.store, ann, last["id"], Answer(reason="other"))
     assert counted(ann) == (3, 0)
     assert counted(bob) == (0, 4)
+
+
+def test_what_was_kept_before_the_clock_was_set_back_comes_free(database: str) -> None:
+    here = place(database, labels=1, reserve_minutes=30, judges_per_pair=1)
+    pair = pl.DataFrame({"query": ["r"], "left": ["a"], "right": ["b"], "block": ["1"]})
+    add_tasks(here.store, pl.concat([documents("d"), pair], how="diagonal"))
+    one, two = here.judge(), here.judge()
+    here.clock.now += 72 * 3600
+    kept = here.next(one)
+    second = next_task(here.store, one, besides=[kept["given"]]).task
+    assert second is not None
+    here.clock.now -= 72 * 3600
+    free = here.next(two)
+    answer(here.store, two, free["id"], Answer(label=1) if free["doc"] else Answer(choice="left", reason="x"))
+    free = here.next(two)
+    assert {free["doc"]} | {kept["doc"], second["doc"]} == {"d", None}, "the document and the block of pairs"
+    here.clock.now += 1
+    assert here.next(two)["given"] == free["given"], "and a clock put right by seconds takes nothing away"
+    here.clock.now -= 2
+    assert next_task(here.store, one).task is None
+
+
+def test_the_places_of_300_000_queries_fit_any_database(database: str) -> None:
+    """PostgreSQL's integers end at 2**31 - 1, which 214,748 queries reached."""
+    places = places_of([f"q{n // 2}" for n in range(600_000)], np.random.default_rng(0))
+    assert 0 <= min(places) < max(places) < 2**31
+    assert np.ptp(np.reshape(places, (-1, 2)), axis=1).max() == 1, "a query's rows are together"
+    here = place(database)
+    plan = {"query": ["p"], "left": ["a"], "right": ["b"], "block": ["99999999999999999999"], "place": [2**31 - 1]}
+    assert add_tasks(here.store, pl.DataFrame(plan)).new == 1

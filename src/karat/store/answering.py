@@ -120,7 +120,7 @@ def undo(store: Store, judge_id: int, task_id: int, *, key: str | None = None) -
     if kind == "cant_tell" and task["filled"] + task["held"] >= task["wanted"]:
         raise Conflict("others have finished this task meanwhile")
     number = log(store, "undo", judge_id=judge_id, task_id=task_id, target_id=target, key=key)
-    _set(store, mine, "held", until=store.clock() + 60 * store.rules.reserve_minutes)
+    _set(store, mine, "held", until=store.kept_until())
     return Outcome(number)
 
 

@@ -39,6 +39,8 @@ STUDY: BindParameter[int] = bindparam("study")
 JUDGE: BindParameter[int] = bindparam("judge")
 GROUP: BindParameter[str] = bindparam("grp")
 NOW: BindParameter[float] = bindparam("now")
+#: What is kept beyond this was kept before the clock was set back (`Store.times`).
+LATEST: BindParameter[float] = bindparam("latest")
 
 
 def _of_kinds(name: str, has: Callable[[TaskKind], bool]) -> ColumnElement[bool]:
@@ -126,7 +128,7 @@ def _others() -> ColumnElement[bool]:
     return and_(
         bundles.c.owner_id.is_not(None),
         bundles.c.owner_id != JUDGE,
-        or_(bundles.c.until.is_(None), bundles.c.until >= NOW),
+        or_(bundles.c.until.is_(None), bundles.c.until.between(NOW, LATEST)),
     )
 
 
@@ -207,7 +209,7 @@ def _kept_by_others() -> tuple[Select[Any], Select[Any]]:
     single = select(func.min(kept.c.until)).join(tasks, tasks.c.id == kept.c.task_id)
     single = single.where(*wanted, tasks.c.bundle_id.is_(None), kept.c.state == "held", kept.c.judge_id != JUDGE)
     block = select(func.min(bundles.c.until)).join(tasks, tasks.c.bundle_id == bundles.c.id)
-    return single, block.where(*wanted, bundles.c.owner_id != JUDGE, bundles.c.until >= NOW)
+    return single, block.where(*wanted, bundles.c.owner_id != JUDGE, bundles.c.until.between(NOW, LATEST))
 
 
 @cache
@@ -272,7 +274,11 @@ OWN = select(bundles.c.id).where(bundles.c.owner_id == JUDGE)
 HOW_MANY_HELD = select(func.count()).where(reservations.c.judge_id == JUDGE, reservations.c.state == "held")
 DUE = (
     select(reservations.c.id, reservations.c.task_id)
-    .where(reservations.c.study_id == STUDY, reservations.c.state == "held", reservations.c.until < NOW)
+    .where(
+        reservations.c.study_id == STUDY,
+        reservations.c.state == "held",
+        or_(reservations.c.until < NOW, reservations.c.until > LATEST),
+    )
     .order_by(reservations.c.task_id)
     .limit(AT_ONCE)
 )

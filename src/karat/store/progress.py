@@ -26,7 +26,7 @@ def judge_progress(store: Store, judge: dict[str, Any]) -> dict[str, Any]:
     """How many tasks a judge has answered, how many may still come to them, and how practice stands."""
     mine = (tasks.c.study_id == store.study_id, tasks.c.grp == judge["grp"], tasks.c.practice)
     said = (events.c.judge_id == judge["id"], events.c.kind == "practice")
-    names = {"study": store.study_id, "judge": judge["id"], "grp": judge["grp"], "now": store.clock()}
+    names = {"study": store.study_id, "judge": judge["id"], "grp": judge["grp"]} | store.times()
     # What is to be asked again is counted before its time.
     names |= {"lot": judge["lot"], "alone": [], "given": [], "again": store.clock()}
     return {

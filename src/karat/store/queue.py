@@ -29,7 +29,7 @@ _EXPIRE = (
     .where(
         reservations.c.id == bindparam("number"),
         reservations.c.state == "held",
-        reservations.c.until < bindparam("now"),
+        or_(reservations.c.until < bindparam("now"), reservations.c.until > bindparam("latest")),
     )
     .values(state="expired", changed=bindparam("now"))
 )
@@ -43,6 +43,7 @@ _OWN = update(bundles).where(
         bundles.c.owner_id.is_(None),
         bundles.c.owner_id == bindparam("judge"),
         bundles.c.until < bindparam("now"),
+        bundles.c.until > bindparam("latest"),
     ),
 )
 
@@ -61,7 +62,7 @@ def next_task(store: Store, judge_id: int, *, besides: Sequence[int] = ()) -> Tu
 
     `besides` are the numbers (`given`) of tasks in work, when the one after them is to be fetched ahead.
     """
-    names = {"study": store.study_id, "judge": judge_id, "now": store.clock(), "besides": list(besides)}
+    names: dict[str, Any] = {"study": store.study_id, "judge": judge_id, "besides": list(besides)} | store.times()
     held = store.first(ask.HELD, **names)
     return _next(store, names) if held is None else Turn("task", held)
 
@@ -109,12 +110,12 @@ def refuse_closed(judge: dict[str, Any]) -> None:
 
 def expire(store: Store) -> bool:
     """Free what was kept too long, a few at a time; returns whether there is more."""
-    now = store.clock()
+    times = store.times()
     freed = 0
-    for row in store.rows(ask.DUE, study=store.study_id, now=now):
+    for row in store.rows(ask.DUE, study=store.study_id, **times):
         if store.first(ask.TASK_IF_FREE, task=row["task_id"]) is None:
             continue  # somebody is answering it this moment
-        if store.change(_EXPIRE, {"number": row["id"], "now": now}).rowcount:
+        if store.change(_EXPIRE, {"number": row["id"]} | times).rowcount:
             recount(store, row["task_id"])
             freed += 1
     return freed == ask.AT_ONCE
@@ -125,16 +126,14 @@ def own_bundle(store: Store, judge_id: int, bundle_id: int) -> bool:
 
     Blocks come free when their owner is gone too long, queries when the lead says so.
     """
-    now = store.clock()
-    name = store.value(_BUNDLE, bundle=bundle_id)
-    until = now + 60 * store.rules.reserve_minutes if name.startswith("block:") else None
-    names = {"bundle": bundle_id, "judge": judge_id, "now": now, "owner_id": judge_id, "until": until}
-    return bool(store.change(_OWN, names).rowcount)
+    until = store.kept_until() if store.value(_BUNDLE, bundle=bundle_id).startswith("block:") else None
+    names = {"bundle": bundle_id, "judge": judge_id, "owner_id": judge_id, "until": until}
+    return bool(store.change(_OWN, names | store.times()).rowcount)
 
 
 def _draw(store: Store, judge: dict[str, Any], new: bool) -> Turn:
     """A new task for a judge."""
-    names = {"study": store.study_id, "judge": judge["id"], "now": store.clock()}
+    names: dict[str, Any] = {"study": store.study_id, "judge": judge["id"]} | store.times()
     pause = 3600 * store.rules.repeat_hours
     names |= {"grp": judge["grp"], "lot": judge["lot"], "alone": [], "given": [], "again": names["now"] - pause}
     task = store.first(candidates("practice"), **names)
@@ -181,7 +180,7 @@ def _take(store: Store, judge: dict[str, Any], task: dict[str, Any], *, rest: bo
     if task["bundle_id"] is not None and not own_bundle(store, judge["id"], task["bundle_id"]) and not rest:
         raise LostRace
     now = store.clock()
-    kept = {"state": "held", "made": now, "until": now + 60 * store.rules.reserve_minutes}
+    kept = {"state": "held", "made": now, "until": store.kept_until()}
     values = kept | {"task_id": task["id"], "changed": now}
     found = store.first(ask.MINE, judge=judge["id"], asked=task["item"])
     if found is None:

@@ -16,7 +16,7 @@ from karat.store.progress import iso
 from karat.store.store import Store
 from karat.store.tables import ENDLESS, answers, bundles, events, judges, tasks
 from karat.store.task_rows import TASKS
-from karat.store.tasks import ELSEWHERE, STRIDE
+from karat.store.tasks import ELSEWHERE, place_of_block
 
 
 def answers_frame(store: Store, kind: TaskKind) -> pl.DataFrame:
@@ -114,9 +114,7 @@ def _planned(row: dict[str, Any]) -> dict[str, Any]:
     plan["closed"] = row["place"] == ELSEWHERE
     plan["labels"] = None if row["base"] == ENDLESS else row["base"]
     if row["lot"] == 0 and not plan["closed"]:  # the order was planned
-        block = plan["block"] or ""
-        within = row["place"] - (int(block) * STRIDE if block.isdigit() else 0)
-        plan["place" if block else "order"] = within
+        plan["place" if plan["block"] else "order"] = row["place"] - place_of_block(plan["block"])
     return plan
 
 

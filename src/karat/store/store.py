@@ -82,6 +82,19 @@ class Store:
         """Give all connections back."""
         self.database.close()
 
+    def kept_until(self) -> float:
+        """Until when a task is kept that a judge gets now."""
+        return self.clock() + 60 * self.rules.reserve_minutes
+
+    def times(self) -> dict[str, float]:
+        """Now, and the latest time until which anything may be kept, as questions to the database name them.
+
+        A clock that is set back leaves tasks kept until a far future. Twice the time of the rules is no far future:
+        clocks are put right by seconds all the time, and nobody is to lose a task by that.
+        """
+        now = self.clock()
+        return {"now": now, "latest": now + 120 * self.rules.reserve_minutes}
+
     def rows(self, statement: Executable, **names: Any) -> list[dict[str, Any]]:
         """What the database answers to a question, with the names in it; within a transaction, a part of it."""
         with self.database.read() as connection:

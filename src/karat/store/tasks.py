@@ -17,9 +17,9 @@ from karat.store.log import log, recount
 from karat.store.probabilities import Asked, Chances, Draw, keep_chances
 from karat.store.store import LOTS, Store, transaction
 from karat.store.tables import ENDLESS, bundles, tasks
-from karat.store.task_rows import TASKS, task_rows
+from karat.store.task_rows import MOST_WHOLE, TASKS, task_rows
 
-#: Places of tasks of one block or query stand this far apart from the next one's.
+#: Places of tasks of one block or query stand this far apart from the next one's, as far as a database's integer goes.
 STRIDE = 10_000
 #: The place of a task that was made for labels collected elsewhere, until a plan asks for it.
 ELSEWHERE = -1
@@ -67,12 +67,12 @@ def add_tasks(
     """
     rng = np.random.default_rng(seed)
     rows = task_rows(frame, store.scale, (*store.groups, LLM), practice=practice, source=source)
-    places = _query_places([row["query"] for row in rows], rng)
+    places = places_of([row["query"] for row in rows], rng)
     lots = rng.integers(1, LOTS, size=max(len(rows), 1))
     ready: list[dict[str, Any]] = []
     anywhere = rng.permutation(len(rows))
     for number, row in enumerate(rows):
-        place = places[row["query"]] * STRIDE + number % STRIDE
+        place = places[number]
         if (drawn or row["probability"] is not None) and row["context"] is None and row["subtopic"] is None:
             # So that at any time those with a label are a random part of the draw.
             place = int(anywhere[number])
@@ -183,7 +183,7 @@ def _of_group(store: Store, row: dict[str, Any], group: str, place: int, lot: in
     if row["order"] is not None or row["block"]:
         # Planned orders are kept; others are drawn for each judge.
         within = row["order"] if row["order"] is not None else row["place"] or 0
-        place, lot = (int(row["block"]) if (row["block"] or "").isdigit() else 0) * STRIDE + within, 0
+        place, lot = min(place_of_block(row["block"]) + within, MOST_WHOLE), 0
     if row["closed"]:
         place = ELSEWHERE
     planned = row["judge"] or row["block"] or row["practice"] or row["closed"] or row["repeat"]
@@ -206,10 +206,25 @@ def _of_group(store: Store, row: dict[str, Any], group: str, place: int, lot: in
     ]
 
 
-def _query_places(queries: list[str], rng: np.random.Generator) -> dict[str, int]:
-    names = sorted(set(queries))
-    order = rng.permutation(len(names))
-    return {name: int(place) for name, place in zip(names, order, strict=True)}
+def places_of(queries: list[str], rng: np.random.Generator) -> list[int]:
+    """A place for each row: queries in random order, the rows of one query together, all within a database's integer.
+
+    >>> places_of(["b", "a", "b"], np.random.default_rng(0))
+    [10000, 1, 10002]
+    """
+    names, which = np.unique(np.array(queries, dtype=object), return_inverse=True)
+    stride = min(STRIDE, MOST_WHOLE // (len(names) + 1))
+    found: list[int] = (rng.permutation(len(names))[which] * stride + np.arange(len(queries)) % stride).tolist()
+    return found
+
+
+def place_of_block(block: str | None) -> int:
+    """Where the places of a block begin: blocks with numbers come in their order.
+
+    >>> place_of_block("2"), place_of_block("b"), place_of_block(None)
+    (20000, 0, 0)
+    """
+    return int(block) % (MOST_WHOLE // STRIDE) * STRIDE if block and block.isdecimal() else 0
 
 
 def _bundles(store: Store, names: set[str]) -> dict[str, int]:
