@@ -65,6 +65,8 @@ demo: $(VENV)/.core
 # Every core has its own tests: threads of the linear algebra would wait for each other, at twice the work.
 test evidence: export OPENBLAS_NUM_THREADS = 1
 test evidence: export OMP_NUM_THREADS = 1
+# Tests start a hundred processes: karat is compiled for the first, whatever the shell says about keeping bytecode.
+test evidence: export PYTHONDONTWRITEBYTECODE =
 
 # Each core has a stretch of the files, so that what a file's tests share is made once; who is done early helps out.
 test: $(VENV)/.dev $(VENV)/.system $(VENV)/.model
