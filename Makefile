@@ -7,7 +7,7 @@ BIN    := $(VENV)/bin
 help:
 	@echo "make demo      a whole study in a minute: which of four engines is best?"
 	@echo "make test      run the tests"
-	@echo "make evidence  the tests' simulations again, with hundreds to thousands of studies"
+	@echo "make evidence  the tests' simulations again, with hundreds to thousands of studies (minutes; TIMES=10)"
 	@echo "make check     formatting, lint, types, layers"
 	@echo "make bench     race karat against other tools (minutes)"
 	@echo "make fuzz      spoilt files to every reader and command (minutes; SEED=1 INPUTS=10000)"
@@ -72,10 +72,11 @@ test evidence: export PYTHONDONTWRITEBYTECODE =
 test: $(VENV)/.dev $(VENV)/.system $(VENV)/.model
 	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
-# What was seen in the simulations is in .venv/evidence.tsv: test, share, expected, margin, studies.
+# What was seen in the simulations is in .venv/evidence.tsv: test, share, expected, margin, studies. TIMES=10: ten times as many.
+TIMES ?= 1
 evidence: $(VENV)/.dev $(VENV)/.system
 	@rm -f $(VENV)/evidence.tsv
-	KARAT_EVIDENCE=1 KARAT_EVIDENCE_FIGURES=$(VENV)/evidence.tsv $(BIN)/python -m pytest tests -m evidence --numprocesses auto --dist worksteal
+	KARAT_EVIDENCE=$(TIMES) KARAT_EVIDENCE_FIGURES=$(VENV)/evidence.tsv $(BIN)/python -m pytest tests -m evidence --numprocesses auto --dist worksteal
 
 check: $(VENV)/.dev
 	$(BIN)/ruff format --check .

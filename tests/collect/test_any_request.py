@@ -13,7 +13,7 @@ from karat.collect.people import JUDGE, LEAD, cookie_name
 from simulated import studies
 
 #: For each operation; more find more.
-EXAMPLES = len(studies(8, 15))
+EXAMPLES = len(studies(4, 25))
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 

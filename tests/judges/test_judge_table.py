@@ -21,6 +21,7 @@ from karat.judges.ordinal import ordinal
 from karat.judges.others import reliability
 from karat.labels import Panel
 from karat.records import Judgments
+from simulated import studies
 
 
 def said(labels: dict[str, list[int | None]], queries: int = 1) -> Judgments:
@@ -155,7 +156,8 @@ labels = st.lists(
 )
 
 
-@settings(max_examples=40)
+@pytest.mark.evidence
+@settings(max_examples=len(studies(12, 200)))
 @given(labels, st.booleans())
 def test_any_judgments_give_a_row_per_judge_or_a_reason(rows: list[dict[str, object]], with_gold: bool) -> None:
     judgments = Judgments.of(pl.DataFrame(rows, schema_overrides={"label": pl.Float64, "group": pl.String}))
