@@ -93,7 +93,7 @@ def test_the_matrix_that_is_written_corrects_as_its_gold_labels_do(study: dict[s
 
 
 def test_the_heat_map_has_the_grades_down_and_the_labels_across(study: dict[str, str]) -> None:
-    confusion(study, "--picture", study["m.svg"])
+    confusion(study, "--plot", study["m.svg"])
     drawn = Path(study["m.svg"]).read_text()
     assert drawn.startswith("<svg")
     assert "gold grade" in drawn
@@ -124,7 +124,7 @@ def test_gold_of_yes_or_no_beside_grades_is_refused_by_every_command(study: dict
     [
         (["--depth", "3"], "--depth would do nothing"),
         (["--out", "labels.csv"], "--out: expected a file that is not read"),
-        (["--picture", "gold.csv"], "--picture: expected a file that is not read"),
+        (["--plot", "gold.csv"], "--plot: expected a file that is not read"),
     ],
 )
 def test_what_would_do_nothing_or_harm_is_refused(study: dict[str, str], words: list[str], said: str) -> None:

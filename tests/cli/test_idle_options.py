@@ -100,8 +100,10 @@ def test_an_option_given_twice_is_refused_unless_it_may_be_repeated(here: Path, 
 @pytest.mark.parametrize("name", EVERY)
 def test_what_prints_a_document_prints_lines_as_well(name: str) -> None:
     options = {spelled for option in EVERY[name].params for spelled in option.opts}
-    whole = {"judges all", "context all", "report", "demo", "ask"}  # several tables, or a file of its own
-    assert ("--json" in options) == ("--tsv" in options) or name in whole
+    whole = {"report", "demo", "ask"}  # a file of its own
+    assert ("--json" in options) == ("--tsv" in options) == ("--latex" in options) or name in whole
+    assert "--json" not in options or "--out" in options or name in whole
+    assert ("--json" in options) == ("--plot" in options) or name in whole | {"measures", "fetch"}  # no chart
     if "--seed" in options and "--level" not in options:
         assert name in {
             "validate correlation",  # no interval over queries would hold the figure of many

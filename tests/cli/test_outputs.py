@@ -24,7 +24,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-CORRELATION = "validate correlation labels.csv runs.csv --picture"
+CORRELATION = "validate correlation labels.csv runs.csv --plot"
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_an_output_that_is_an_input_is_refused_and_the_file_is_left_alone(folder
         ("tables", "--measure"),
         ("fit", "--how"),
         ("curves", "--min-strength"),
-        ("agreement", "--picture"),
+        ("agreement", "--alpha"),
         ("coders", "--folds"),
         ("votes", "--draws"),
     ],

@@ -49,8 +49,8 @@ def test_a_folder_with_runs_beside_the_labels_is_a_study(files):
     assert document["sections"]["users"]["said"] == ["Not in this report: there are no preferences and no clicks."]
 
 
-def test_latex_alone_writes_no_page(files):
-    said = run(*named(files), "--latex", files / "tables.tex")
+def test_tables_alone_write_no_page(files):
+    said = run(*named(files), "--out", files / "tables.tex")
     assert said.exit_code == 0, said.output
     assert "\\toprule" in (files / "tables.tex").read_text()
     assert not (files / "report.html").exists()

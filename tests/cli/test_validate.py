@@ -75,7 +75,7 @@ def test_a_ranking_needs_no_runs(folder: Path) -> None:
 
 def test_correlations_are_drawn_when_asked_for(folder: Path, tmp_path: Path) -> None:
     picture = tmp_path / "measures.svg"
-    done = run("correlation", *files(folder)[1:], "-m", "nDCG@10,RR", "--picture", picture)
+    done = run("correlation", *files(folder)[1:], "-m", "nDCG@10,RR", "--plot", picture)
     assert "least alike" in done.stdout
     assert picture.read_text().startswith("<svg")
 

@@ -28,6 +28,7 @@ from karat.measures import profile_named
 from karat.records import Queries, Result
 from karat.records.base import count
 from karat.records.number_format import figure
+from karat.records.result import ResultBase
 
 EXAMPLES = """\b
 Examples:
@@ -167,7 +168,8 @@ def compare(
         | ({"by_query": found.by_query.to_dicts()} if by_query else {})
     )
     (_, rows), *others = more.tables(found, by_query).items()
-    tell_as(form, document, rows, lambda: _print(found, by_query, more), [name for name, _ in others])
+    tables = {"Comparison": found} | more.papers()
+    tell_as(form, document, rows, lambda: _print(found, by_query, more), [name for name, _ in others], tables)
     if unclear:
         tell_notes(f"no verdict by {one.measure}, so none by the rule: {one.reason}" for one in unclear if one != found)
         if by:
@@ -197,6 +199,11 @@ class Extras:
         if len(found.systems) > 2:
             every["pairs"] = every["ranks"] = every["methods"]
         return every | ({} if self.moved is None else {"queries that moved": every["methods"]})
+
+    def papers(self) -> dict[str, ResultBase]:
+        """The tables that a paper has beside that of the systems."""
+        measures = {} if self.measures is None else {"By measure": self.measures}
+        return measures | {f"By {part.column}": part for part in self.groups}
 
     def to_dict(self) -> dict[str, Any]:
         """The parts that are there, for one document."""

@@ -127,8 +127,7 @@ def correct(
         per_run=per_run,
         **chance,
     )
-    rows = Result(found.to_frame(), found.finding, found.notes)
-    tell_as(form, found.to_dict(), rows, lambda: _print_runs(found))
+    tell_as(form, found.to_dict(), found, lambda: _print_runs(found))
     if found.verdict == "cannot say":
         sys.exit(1)
 

@@ -62,7 +62,7 @@ def _report(context: click.Context, folder: str, seed: int) -> str:
             report,
             labels=folder,
             runs=(),
-            out=str(Path(folder) / name),
+            out=(str(Path(folder) / name),),
             group=f"simulated {LLM.name}",
             measure=MEASURE,
             gold=None,  # click would hand on the empty list of files, not what its callback makes of it
@@ -124,6 +124,6 @@ def _next(folder: str, files: list[str]) -> None:
   karat score {folder}/hand.csv {folder}/runs/*.run
   karat judges all {folder}/judgments-crowd.csv --gold {folder}/gold.csv
   karat judges bias {folder}/judgments-llm.csv --gold {folder}/gold.csv --runs {one} --runs {two}
-  karat report {folder} --group "simulated llm" --latex tables.tex
+  karat report {folder} --group "simulated llm" -o tables.tex
   karat serve {folder}"""
     )

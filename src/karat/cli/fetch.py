@@ -60,8 +60,8 @@ Examples:
 @click.option("--show-request", is_flag=True, help="Print the first request of each system, and send nothing.")
 @options.documents
 @click.option("-o", "--out", metavar="FILE|FOLDER", help="Where to write what is made.")
-@options.form
-def fetch(engine: str, queries: str, form: options.Form, **typed: Any) -> None:
+@options.undrawn
+def fetch(engine: str, queries: str, out: Any, form: options.Form, **typed: Any) -> None:
     """Put queries to live search engines, and write the lists they give as runs, in the engines' own order.
 
     Elasticsearch, OpenSearch, Solr, Vespa, Groonga, or whatever answers in JSON. The query's text, escaped, stands for
@@ -83,7 +83,7 @@ def fetch(engine: str, queries: str, form: options.Form, **typed: Any) -> None:
     if typed["show_request"]:
         _show(engines, asked, typed["depth"], manners)
         return
-    out, documents = typed["out"], typed["documents"]
+    documents = typed["documents"]
     _check(engines, out, documents, [queries, *typed["templates"], typed["sql"], typed["ca"], engine], typed["rate"])
     if _is_folder(out):
         Path(out).mkdir(parents=True, exist_ok=True)

@@ -56,8 +56,8 @@ def live_state(
     """Tell it once, or again and again until it is clear, every `watch` seconds."""
     if len(names) > 1:
         raise BadInput.at("--live", expected="one measure", found=str(len(names)))
-    if watch is not None and form != "table":
-        options.refuse("watch", why="it is for reading; --json and --tsv are told once")
+    if watch is not None and form.printed != "table":
+        options.refuse("watch", why="it is for reading; --json, --tsv and --latex are told once")
     design = _design(labels)
     source = click.get_current_context().get_parameter_source
     if source("queries_are") is ParameterSource.DEFAULT:

@@ -17,7 +17,7 @@ from karat.records import Result
 
 
 @click.command(epilog="\b\nExample:\n  karat measures")
-@options.form
+@options.undrawn
 def measures(form: options.Form) -> None:
     """List the measures, their parameters and what they mean."""
     rows = []

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
-from typing import Any, Literal
+from typing import Any
 
 import click
 from click.core import ParameterSource
 
+from karat.cli.forms import Form as Form
+from karat.cli.forms import as_json as as_json
+from karat.cli.forms import form as form
+from karat.cli.forms import out as out
+from karat.cli.forms import undrawn as undrawn
 from karat.cli.option_values import Command, FormatName, OneOf, as_one
 from karat.cli.reading_options import reads
 from karat.errors import BadInput
-
-#: What is printed: a table to read, one JSON document, or tab-separated lines.
-Form = Literal["table", "json", "tsv"]
 
 
 def _only(context: click.Context, option: click.Parameter, files: tuple[str, ...]) -> str | None:
@@ -240,25 +241,7 @@ group = click.option("--group", metavar="NAME", help="The group of judges whose 
 
 
 # What is printed and written.
-as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON document with full precision.")
-as_tsv = click.option("--tsv", "as_tsv", is_flag=True, help="Print tab-separated lines with full precision.")
-picture = click.option("--picture", metavar="FILE", help="Write the chart as an SVG picture.")
-out = click.option("-o", "--out", metavar="FILE", help="Where to write what is made.")
 out_folder = click.option("-o", "--out", metavar="FOLDER", help="Where to write what is made.")
-
-
-def form(command: Callable[..., Any]) -> Callable[..., Any]:
-    """--json and --tsv, which the command gets as one: `form`."""
-
-    @wraps(command)
-    def with_form(*, as_json: bool, as_tsv: bool, **others: Any) -> Any:
-        asked = {"--json": as_json, "--tsv": as_tsv, "--out -": others.get("out") == "-"}
-        both = [name for name, wanted in asked.items() if wanted]
-        if len(both) > 1:
-            raise BadInput(f"{' and '.join(both)} both want the standard output: choose one")
-        return command(form="json" if as_json else "tsv" if as_tsv else "table", **others)
-
-    return as_json(as_tsv(with_form))
 
 
 def refuse(*names: str, why: str) -> None:

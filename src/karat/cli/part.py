@@ -12,7 +12,7 @@ import click
 from karat.cli import options
 from karat.cli.option_values import as_one
 from karat.cli.progress import progress, waiting
-from karat.cli.results import Show, Tables, document, print_json, print_result, print_titled, show_all, tell
+from karat.cli.results import Show, Tables, document, print_result, print_titled, tell
 from karat.cli.tables import console, say
 from karat.errors import KaratError
 from karat.records import Judgments, Result
@@ -24,9 +24,13 @@ class Given:
 
     judgments: Judgments
 
+    def seen(self, result: Result, title: str) -> Result:
+        """A table as people see it: grades by their names."""
+        return replace(result, scale=self.judgments.scale)
+
     def show(self, result: Result, title: str) -> None:
-        """Print a table under its title, grades by their names."""
-        print_titled(replace(result, scale=self.judgments.scale), title)
+        """Print a table under its title."""
+        print_titled(self.seen(result, title), title)
 
 
 class Part(click.Command):
@@ -38,7 +42,7 @@ class Part(click.Command):
 def part(
     *wanted: Callable[[Any], Any], examples: str, show: Show = print_result
 ) -> Callable[[Callable[..., Tables]], Part]:
-    """The command of a part, from the function that finds its tables and these options; --json and --tsv come last."""
+    """The command of a part, from the function that finds its tables and these options; what all have is last."""
 
     def made(found: Callable[..., Tables]) -> Part:
         @wraps(found)
@@ -46,7 +50,11 @@ def part(
             with waiting("Looking"):
                 tables = found(**typed)
             if typed.get("out") != "-":  # where the standard output is what is made
-                tell(tables, form, typed["given"].show if "given" in typed else show)
+                given = typed.get("given")
+                if given is None:
+                    tell(tables, form, show)
+                else:
+                    tell(tables, form, given.show, seen=given.seen)
 
         lines = "".join(f"\n  {line}" for line in examples.splitlines())
         of_part = click.command(cls=Part, epilog=f"\b\nExamples:{lines}")
@@ -57,7 +65,7 @@ def part(
     return made
 
 
-def every_part(given: Given, parts: Sequence[Part], as_json: bool) -> None:
+def every_part(given: Given, parts: Sequence[Part], form: options.Form) -> None:
     """Every part that the data allows; why others are left out is said."""
     found, left_out = dict[str, Tables](), dict[str, KaratError]()
     by_name = {str(one.name): one for one in parts}
@@ -69,9 +77,13 @@ def every_part(given: Given, parts: Sequence[Part], as_json: bool) -> None:
     if not found:
         raise next(iter(left_out.values()))
     reasons = [f"{name}: {error}" for name, error in left_out.items()]
-    if as_json:
-        print_json({name: document(tables) for name, tables in found.items()} | {"left_out": reasons})
-        return
-    show_all([table for tables in found.values() for table in tables.items()], given.show)
-    for reason in reasons:
+    said = {name: document(tables) for name, tables in found.items()} | {"left_out": reasons}
+    tell(
+        {title: table for tables in found.values() for title, table in tables.items()},
+        form,
+        given.show,
+        said,
+        given.seen,
+    )
+    for reason in reasons if form.printed == "table" else ():
         say(console(), f"- left out: {reason}")

@@ -22,7 +22,7 @@ EXAMPLES = """\b
 Examples:
   karat report my-study -o report.html
   karat report my-study -o report.html --group llm -m P@10 --charts pictures
-  karat report my-study --latex tables.tex
+  karat report my-study -o report.html -o tables.tex
   karat report qrels.txt bm25.run neural.run -o report.html
   karat report llm.csv a.run b.run --gold gold.csv --preferences preferences.csv
   karat report my-study --by kind --by length
@@ -36,8 +36,7 @@ collected in the folder's karat.db is used where there are no files of it."""
 @click.command(epilog=EXAMPLES, short_help="One page: which system is better, and how far to trust it.")
 @click.argument("labels")
 @click.argument("runs", metavar="[RUN...]", nargs=-1)
-@options.out
-@click.option("--latex", metavar="FILE", help="Write tables of scores and comparisons for a paper.")
+@click.option("-o", "--out", multiple=True, metavar="FILE", help="Where to write what is made.")
 @click.option("--charts", metavar="FOLDER", help="Write every chart as SVG and PNG with its numbers as CSV.")
 @click.option("--labels", "more_labels", multiple=True, metavar="FILE", help="More labels, a group each; repeatable.")
 @options.gold
@@ -60,8 +59,7 @@ collected in the folder's karat.db is used where there are no files of it."""
 def report(
     labels: str,
     runs: tuple[str, ...],
-    out: str | None,
-    latex: str | None,
+    out: tuple[str, ...],
     charts: str | None,
     more_labels: tuple[str, ...],
     gold: str | None,
@@ -85,9 +83,10 @@ def report(
     """One page that says which system is better, and how far the judges and measures can be trusted.
 
     LABELS are a file or a study's folder, which stands for the runs and all else. The page is one file that needs no
-    network, report.html unless --out or --latex names another: the verdict first, then scores, judges, what a grade is
-    worth, context, users, and what to do next. A section that the data does not allow says so in one line. With
-    --group, systems are scored by that group's labels, not by the median of all judges.
+    network, report.html unless --out names another: the verdict first, then scores, judges, what a grade is
+    worth, context, users, and what to do next; --out tables.tex has the tables of scores and comparisons for a paper.
+    A section that the data does not allow says so in one line. With --group, systems are scored by that group's
+    labels, not by the median of all judges.
     """
     if not difference > 0:
         raise BadInput.at("--difference", expected="a number above 0", found=str(difference))
@@ -105,9 +104,9 @@ def report(
         clicks=clicks,
         title=title,
     )
-    page = Path(out) if out is not None else None if latex is not None else Path("report.html")
-    for path in [page, Path(latex) if latex is not None else None]:
-        if path is not None and (path.is_dir() or not path.absolute().parent.is_dir()):
+    files = [Path(name) for name in out or ["report.html"]]
+    for path in files:
+        if path.is_dir() or not path.absolute().parent.is_dir():
             raise BadInput.at(
                 str(path), expected="a file in a folder that is there", found="no such folder, or a folder"
             )
@@ -125,12 +124,10 @@ def report(
         progress=lambda names: progress(names, "Reporting"),
     )
     written = []
-    if latex is not None:
-        write_bytes(latex, found.latex().encode())
-        written.append(latex)
-    if page is not None:
-        write_bytes(str(page), found.html().encode())
-        written.append(str(page))
+    for path in files:
+        text = found.latex() if path.suffix.lower() == ".tex" else found.html()
+        write_bytes(str(path), text.encode())
+        written.append(str(path))
     if charts is not None:
         written += [str(path) for path in found.write_charts(charts)]
     if as_json:

@@ -10,12 +10,15 @@ from typing import Any
 import click
 from rich.markup import escape
 
+from karat.cli.forms import FOR_PEOPLE, Form
 from karat.cli.messages import tell_notes, visible
-from karat.cli.options import Form
+from karat.cli.outputs import write_plots, write_tables
 from karat.cli.tables import console, say, side_by_side
 from karat.records import Result
 from karat.records.base import count
 from karat.records.number_format import WHOLE, Written, in_words, written
+from karat.records.result import ResultBase
+from karat.reports.tables import latex_of_all
 
 #: The tables of a part of an analysis, by their titles.
 Tables = Mapping[str, Result]
@@ -28,29 +31,68 @@ MOST_ROWS = 40
 MOST_NAMED = 6
 
 
-def tell(found: Tables, form: Form, show: Show) -> None:
-    """One part of an analysis: its tables to read, or as one document, or the first as tab-separated lines."""
-    if form == "json":
-        print_json(document(found))
-    elif form == "tsv":
+def tell(
+    found: Tables,
+    form: Form,
+    show: Show,
+    said: Mapping[str, Any] | None = None,
+    seen: Callable[[Result, str], Result] = lambda result, title: result,
+) -> None:
+    """One part of an analysis: its tables to read, or as one document, or the first as tab-separated lines.
+
+    `seen` is how people see a table, in print as in the terminal.
+    """
+    if form.printed == "json":
+        print_json(said or document(found))
+    elif form.printed == "tsv":
         print_tsv(found)
+    elif form.printed == "latex":
+        click.echo(latex_of_all({title: seen(result, title) for title, result in found.items()}), nl=False)
     else:
         show_all(found.items(), show)
+    if form.out is not None or form.plot is not None:
+        told = {title: seen(result, title) for title, result in found.items()}
+        write_files(told, found, form, said or document(found))
 
 
 def tell_as(
-    form: Form, document: Mapping[str, Any], rows: Result, show: Callable[[], None], beside: Sequence[str] = ()
+    form: Form,
+    document: Mapping[str, Any],
+    rows: ResultBase,
+    show: Callable[[], None],
+    beside: Sequence[str] = (),
+    tables: Mapping[str, ResultBase] | None = None,
 ) -> None:
     """What is more than tables: as this document, its rows as tab-separated lines, or shown.
 
-    `beside` is what the document has and the rows have not.
+    `beside` is what the document has and the rows have not. `tables` are those of a paper: the rows unless named.
     """
-    if form == "json":
+    tables = {"": rows} if tables is None else tables
+    if form.printed == "json":
         print_json(document)
-    elif form == "tsv":
+    elif form.printed == "tsv":
         print_tsv({"rows": rows} | dict.fromkeys(beside, rows))
+    elif form.printed == "latex":
+        click.echo(latex_of_all(tables), nl=False)
     else:
         show()
+    write_files(tables, {"": rows}, form, document)
+
+
+def write_files(
+    seen: Mapping[str, ResultBase], rows: Mapping[str, ResultBase], form: Form, said: Mapping[str, Any]
+) -> None:
+    """The files that were asked for: tables as people see them, rows for programs, charts; what was written is said.
+
+    Where an ending holds one table, or one chart, the others are written beside it, under its name and theirs.
+    """
+    written = list[str]()
+    if form.out is not None:
+        written += write_tables(seen if form.out.endswith(FOR_PEOPLE) else rows, form.out, said)
+    if form.plot is not None:
+        written += write_plots(rows, form.plot)
+    if written:
+        click.echo(f"Wrote {', '.join(written)}.", err=True)
 
 
 def print_json(said: Mapping[str, Any]) -> None:
@@ -64,7 +106,7 @@ def document(found: Tables) -> dict[str, Any]:
     return first[1].to_dict() | {title: result.to_dict() for title, result in others}
 
 
-def print_tsv(found: Tables) -> None:
+def print_tsv(found: Mapping[str, ResultBase]) -> None:
     """The first table as tab-separated lines; what it says besides goes to standard error."""
     (_, first), *others = found.items()
     click.echo(first.to_frame().write_csv(separator="\t"), nl=False)

@@ -10,10 +10,9 @@ import polars as pl
 
 from karat.cli import options
 from karat.cli.inputs import Reading, run_files
-from karat.cli.messages import tell_notes
 from karat.cli.named_measures import measures_among
 from karat.cli.progress import progress
-from karat.cli.results import print_json
+from karat.cli.results import tell_as
 from karat.cli.runs import read_several
 from karat.cli.tables import print_scores
 from karat.errors import BadInput
@@ -23,7 +22,7 @@ from karat.formats import read_runs, read_subtopics, read_user_weights
 from karat.formats.merge import new_names
 from karat.formats.open_files import File
 from karat.measures import Measure, as_measures, at_level, profile_named
-from karat.records import Scale
+from karat.records import Result, Scale
 from karat.scoring import Scorer, Scores
 
 #: What is shown when no measure is asked for: what each tool is known for.
@@ -162,15 +161,17 @@ def _on_cluster(
 
 
 def _tell(scores: Scores, form: options.Form, by_query: bool) -> None:
-    if form == "json":
-        print_json(scores.to_dict(by_query=by_query))
-    elif form == "tsv":
-        _print_tsv(scores, by_query)
-    else:
-        print_scores(scores, by_query)
+    rows = Result(_rows(scores, by_query), "", scores.notes)
+    tell_as(
+        form,
+        scores.to_dict(by_query=by_query),
+        rows,
+        lambda: print_scores(scores, by_query),
+        tables={"Scores": scores},
+    )
 
 
-def _print_tsv(scores: Scores, by_query: bool) -> None:
+def _rows(scores: Scores, by_query: bool) -> pl.DataFrame:
     means = scores.means.select("system", pl.lit("all").alias("query"), "measure", "value", "low", "high", "n")
     order = pl.DataFrame({"system": scores.best_first()}).with_row_index("place")
     rows = means.join(order, on="system", maintain_order="left").sort("place", maintain_order=True).drop("place")
@@ -183,6 +184,4 @@ def _print_tsv(scores: Scores, by_query: bool) -> None:
         none = [pl.lit(None, dtype=pl.Float64).alias("low"), pl.lit(None, dtype=pl.Float64).alias("high")]
         each = each.with_columns(*none, pl.lit(1, dtype=pl.Int64).alias("n"))
         rows = pl.concat([each, rows], how="diagonal_relaxed").select(rows.columns)
-    rows = rows.with_columns(pl.col("value", "low", "high").fill_nan(None))
-    click.echo(rows.write_csv(separator="\t"), nl=False)
-    tell_notes(scores.notes)
+    return rows.with_columns(pl.col("value", "low", "high").fill_nan(None))

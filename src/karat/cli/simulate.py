@@ -14,7 +14,7 @@ from karat.cli import options
 from karat.cli.lazy import LazyGroup
 from karat.cli.option_values import as_one
 from karat.cli.options import refuse
-from karat.cli.results import print_json, print_result, print_tsv
+from karat.cli.results import print_result, tell_as
 from karat.cli.tables import console, say, side_by_side
 from karat.errors import BadInput
 from karat.formats.write_folder import runs_by_system, write_folder
@@ -94,15 +94,12 @@ def _tell(
     """What was made: its table, or else the planted truth as one."""
     rows = {"planted": [*truth], "truth": [None if isinstance(x, Mapping) else str(x) for x in truth.values()]}
     table = Result(pl.DataFrame(rows).drop_nulls(), said) if isinstance(said, str) else said
-    if form == "json":
-        found = {"finding": said} if isinstance(said, str) else said.to_dict()
-        print_json({**found, "truth": truth, "seed": seed, "files": written})
-        return
-    if form == "tsv":
-        print_tsv({"Truth": table})
-    elif isinstance(said, Result):
-        print_result(said)
-    else:
+    found = {"finding": said} if isinstance(said, str) else said.to_dict()
+
+    def show() -> None:
+        if isinstance(said, Result):
+            print_result(said)
+            return
         printed = console()
         say(printed, said)
         cells = [
@@ -112,8 +109,11 @@ def _tell(
         ]
         for part in side_by_side(["planted", "truth"], cells, printed.width):
             printed.print(part)
-    where = "Nothing written: name a folder with --out." if out is None else f"Wrote {', '.join(written)} in {out}."
-    click.echo(where, err=form == "tsv")
+
+    tell_as(form, {**found, "truth": truth, "seed": seed, "files": written}, table, show)
+    if form.printed != "json":
+        where = "Nothing written: name a folder with --out." if out is None else f"Wrote {', '.join(written)} in {out}."
+        click.echo(where, err=form.printed != "table")
 
 
 def _number(name: str, default: float, meaning: str, *words: str, least: int | None = None) -> Callable[[Any], Any]:

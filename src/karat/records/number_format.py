@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import polars as pl
@@ -18,7 +18,7 @@ BY_GRADE = "p_"
 #: Columns of whole numbers, in grades or people, which are written as they are.
 WHOLE = (*GRADES, "error", "size", "at_least", "of")
 #: Columns of p values, and of what something costs, which are written as such.
-PROBABILITIES = ("p", "p_adjusted", "holm", "bh", "max_t", "q")
+PROBABILITIES = ("p", "p_adjusted", "p_holm", "holm", "bh", "max_t", "q")
 COSTS = ("cost",)
 
 
@@ -136,6 +136,21 @@ class Written:
     heads: list[str]
     rows: list[list[str]]
     lead: int
+    #: The columns' names in the frame.
+    names: list[str] = field(default_factory=list, repr=False)
+
+
+def with_named_ends(frame: pl.DataFrame) -> pl.DataFrame:
+    """The frame with `low` and `high` called after the figure before them, whose interval they are.
+
+    >>> with_named_ends(pl.DataFrame({"kappa": [0.4], "low": [0.1], "high": [0.7]})).columns
+    ['kappa', 'kappa_low', 'kappa_high']
+    """
+    if not {"low", "high"} <= {*frame.columns}:
+        return frame
+    before = frame.columns[: frame.columns.index("low")]
+    of = [name for name in before if name != "standard_error"][-1]
+    return frame.rename({"low": f"{of}_low", "high": f"{of}_high"})
 
 
 def written(frame: pl.DataFrame, columns: Sequence[str] = ()) -> Written:
@@ -145,10 +160,7 @@ def written(frame: pl.DataFrame, columns: Sequence[str] = ()) -> Written:
     >>> written(frame)
     Written(heads=['group', 'kappa', 'p'], rows=[['crowd', '0.40 [0.10, 0.70]', '<0.001']], lead=1)
     """
-    if {"low", "high"} <= {*frame.columns}:  # the interval of the figure before it
-        before = frame.columns[: frame.columns.index("low")]
-        of = [name for name in before if name != "standard_error"][-1]
-        frame = frame.rename({"low": f"{of}_low", "high": f"{of}_high"})
+    frame = with_named_ends(frame)
     names = [name for name in columns or frame.columns if name in frame.columns]
     ends = {f"{name}_{end}" for name in frame.columns for end in ("low", "high")}
     names = [name for name in names if name not in ends and frame[name].null_count() < frame.height]
@@ -158,4 +170,4 @@ def written(frame: pl.DataFrame, columns: Sequence[str] = ()) -> Written:
     words = [name for name in kept if frame[name].dtype == pl.String]
     order = [*words, *(name for name in kept if name not in words)]
     rows = [[cells[name][place] for name in order] for place in range(frame.height)]
-    return Written([name.replace("_", " ") for name in order], rows, len(words) or 1)
+    return Written([name.replace("_", " ") for name in order], rows, len(words) or 1, order)

@@ -29,7 +29,7 @@ class Caution(str):
 
 
 class ResultBase:
-    """What all results offer: `finding`, `notes`, `to_frame()`, `to_dict()`, `plot()`, and a table in a notebook."""
+    """What all results offer: `finding`, `notes`, `to_frame()` and its like, `plot()`, and a table in a notebook."""
 
     #: The columns that people look at, in notebooks and terminals; all of them where none are named.
     columns: tuple[str, ...] = ()
@@ -66,6 +66,14 @@ class ResultBase:
         """
         # By name and when asked for: records stand below the charts and must not load them.
         return import_module("karat.reports.plots").plot(self)
+
+    def to_latex(self) -> str:
+        """The figures as a LaTeX table (booktabs): finding, n and method in words, marks where there are p values."""
+        return str(import_module("karat.reports.tables").to_latex(self))
+
+    def to_markdown(self) -> str:
+        """The figures as a Markdown table under the finding, the notes below."""
+        return str(import_module("karat.reports.tables").to_markdown(self))
 
     def __repr__(self) -> str:
         return self.finding + "".join(f"\n- {note}" for note in self.notes)

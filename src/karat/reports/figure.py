@@ -10,6 +10,7 @@ from typing import Any
 
 import polars as pl
 
+from karat.errors import BadInput
 from karat.formats.csv import guarded
 from karat.formats.open_files import write_bytes
 from karat.reports.colours import config
@@ -78,6 +79,21 @@ class Figure:
         import vl_convert
 
         return bytes(vl_convert.vegalite_to_png(json.dumps(self.picture()), vl_version=vega_lite(), scale=scale))
+
+    def drawn(self, ending: str) -> bytes:
+        """The picture as a file of this ending: .svg, .png, .pdf, or .html, a page that needs nothing else."""
+        import vl_convert
+
+        spec, version = json.dumps(self.picture()), vega_lite()
+        if ending == ".svg":
+            return self.svg().encode()
+        if ending == ".png":
+            return self.png()
+        if ending == ".pdf":
+            return bytes(vl_convert.vegalite_to_pdf(spec, vl_version=version))
+        if ending == ".html":
+            return str(vl_convert.vegalite_to_html(spec, vl_version=version, bundle=True)).encode()
+        raise BadInput.at("the chart", expected="a name that ends in .svg, .png, .pdf or .html", found=f'"{ending}"')
 
     def write(self, folder: Path) -> list[Path]:
         """Write the picture as SVG and PNG and the numbers as CSV, and tell where."""

@@ -7,10 +7,10 @@ from typing import Any
 import polars as pl
 
 from karat.errors import Undefined
-from karat.estimate.confusion import Confusion
 from karat.plan.llm_sheet import LLMAudit, LLMSheet
 from karat.plan.llm_words import name as figure_name
 from karat.plan.power import PowerPlan
+from karat.records.base import count
 from karat.records.number_format import GRADES, WHOLE, in_words
 from karat.records.result import ResultBase
 from karat.records.scale import Scale
@@ -22,6 +22,8 @@ from karat.scoring import Scores
 #: More rows than these are not drawn.
 MOST_ROWS = 40
 ENDS = ("value", "low", "high")
+#: The columns of a confusion matrix.
+CONFUSED = {"grade", "label", "share", "effective"}
 
 
 def plot(result: ResultBase) -> Any:
@@ -40,7 +42,19 @@ def plot(result: ResultBase) -> Any:
 def figure_of(result: ResultBase) -> Figure:
     """The chart of a result, as a picture that can be written."""
     spec, data = _drawn(result)
-    return Figure("plot", headline(result.finding), result.notes[0] if result.notes else "", spec, data)
+    how = _how(data) or (result.notes[0] if result.notes else "")
+    return Figure("plot", headline(result.finding), how, spec, data)
+
+
+def _how(data: pl.DataFrame) -> str:
+    """How squares of figures were made, which their notes do not say."""
+    columns = {*data.columns}
+    if columns >= CONFUSED:
+        labels = data.group_by("grade").agg(pl.col("n").first())["n"].to_list()
+        return f"Share of the labels of each gold grade, from {count(sum(labels), 'gold label')}"
+    if columns >= {"tau_b", "systems", "queries"}:
+        return f"Kendall's tau_b over {data['systems'][0]} systems and {count(data['queries'][0], 'query', 'queries')}"
+    return ""
 
 
 def _drawn(result: ResultBase) -> tuple[dict[str, Any], pl.DataFrame]:
@@ -53,7 +67,7 @@ def _drawn(result: ResultBase) -> tuple[dict[str, Any], pl.DataFrame]:
         rows = _agreement_of_llms(result)
         return charts.dots(rows, value="value", x_title="agreement beyond chance", line=0.0, places=2), rows
     frame = result.to_frame()
-    if isinstance(result, Confusion):
+    if {*frame.columns} >= CONFUSED:
         first, second = (_grades(frame[name], result.scale) for name in ("grade", "label"))
         cells = pl.DataFrame({"first": first, "second": second, "value": frame["share"]})
         return charts.cells(cells, x_title="label", y_title="gold grade"), frame

@@ -32,9 +32,9 @@ class Aspects(Given):
     #: The level of intervals, their draws and seed.
     chance: dict[str, Any]
 
-    def show(self, result: Result, title: str) -> None:
-        """Print a table, distributions wide."""
-        super().show(by_grade(result, self.judgments.scale) if title == "Distribution" else result, title)
+    def seen(self, result: Result, title: str) -> Result:
+        """A table as people see it, distributions wide."""
+        return super().seen(by_grade(result, self.judgments.scale) if title == "Distribution" else result, title)
 
 
 def of_labels(

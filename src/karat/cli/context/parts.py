@@ -94,7 +94,7 @@ Examples:
 
 @click.command("all", epilog=EXAMPLES)
 @of_labels(options.by, options.documents, runs=True)
-@options.as_json
-def all_(given: Aspects, as_json: bool) -> None:
+@options.form
+def all_(given: Aspects, form: options.Form) -> None:
     """All that the data allows, the parts one after another; what is left out is said, with the reason."""
-    every_part(given, [coverage, distribution, change, correlation, prediction, agreement, labels], as_json)
+    every_part(given, [coverage, distribution, change, correlation, prediction, agreement, labels], form)

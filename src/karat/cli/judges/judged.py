@@ -34,7 +34,7 @@ def of_labels(*wanted: Callable[[Any], Any]) -> Callable[[Callable[..., None]], 
     """
 
     def decorated(command: Callable[..., None]) -> Callable[..., None]:
-        own = {"as_json", "as_tsv", *signature(command).parameters}
+        own = {"as_json", "as_tsv", "as_latex", "plot", "out", *signature(command).parameters}
 
         @wraps(command)
         def with_given(**typed: Any) -> None:
@@ -76,11 +76,11 @@ class Judged(Given):
         """A result for each column to report by, or one over all."""
         return {f"{name} by {by}": made(by) for by in self.by} or {name: made(None)}
 
-    def show(self, result: Result, title: str) -> None:
-        """Print a table without what was looked at and is no finding of its own, which --json has."""
+    def seen(self, result: Result, title: str) -> Result:
+        """A table as people see it: without what was looked at and is no finding of its own, which --json has."""
         if "found" in result.frame.columns:
             result = replace(result, frame=result.frame.filter(result.frame["found"]))
-        super().show(result, title)
+        return super().seen(result, title)
 
 
 def _read(

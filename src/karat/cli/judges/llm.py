@@ -18,7 +18,6 @@ from karat.formats.open_files import File
 from karat.plan.llm_audit import audit_llm
 from karat.plan.llm_sheet import LLMAudit, LLMSheet
 from karat.plan.llm_words import main_figures, where_it_errs
-from karat.records import Result
 from karat.records.number_format import figure
 from karat.records.runs import together
 
@@ -108,8 +107,7 @@ def llm(
             width=width,
             **chance,
         )
-    rows = Result(found.to_frame(), found.finding, found.notes)
-    tell_as(form, found.to_dict(), rows, lambda: print_audit(found))
+    tell_as(form, found.to_dict(), found, lambda: print_audit(found))
 
 
 def print_audit(found: LLMAudit) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import replace
 
 import click
 
@@ -16,11 +15,8 @@ from karat.cli.part import every_part, part
 from karat.cli.results import Tables
 from karat.errors import BadInput, KaratError
 from karat.estimate.confusion import confusion as confusion_of
-from karat.formats.open_files import write_bytes
 from karat.records import Judgments, Result
-from karat.records.base import count
 from karat.records.names import OF_ANSWERS_OF_LLMS
-from karat.reports.plots import figure_of
 
 #: Features of yes or no, which the regression of the errors is on; a domain or a length would fill the page.
 SPLITS = ("wikipedia", "query_in_url", "root_url", "navigational")
@@ -78,28 +74,23 @@ def gold(given: Judged) -> Tables:
         click.option("--rel", default=1.0, metavar="GRADE", help="From which grade a document is relevant."),
         options.depth(10),
         options.out,
-        options.picture,
         options.level,
     ),
     examples="""karat judges confusion llm.csv --gold gold.csv
-karat judges confusion llm.csv --gold gold.csv --runs bm25.run --depth 5 --picture confusion.svg
+karat judges confusion llm.csv --gold gold.csv --runs bm25.run --depth 5 --plot confusion.svg
 karat judges confusion llm.csv --gold gold.csv --out confusion.csv
 karat correct llm.csv bm25.run neural.run --confusion confusion.csv""",
 )
-def confusion(given: Judged, rel: float, depth: int, out: str | None, picture: str | None) -> Tables:
+def confusion(given: Judged, rel: float, depth: int, out: str | None) -> Tables:
     """How often each true grade gets each label, how often judges are right, and with --runs the true grades by rank.
 
-    --out writes the matrix for karat correct --confusion; --picture draws it.
+    --out writes the matrix for karat correct --confusion; --plot draws it.
     """
     if not given.lists:
         options.refuse("depth", why="it is about ranks of runs, and none are named by --runs")
-    for name, file in (("--out", out), ("--picture", picture)):
-        keep_inputs(name, file, given.files)
+    keep_inputs("--out", out, given.files)
     runs = given.lists or None
     found = confusion_of(given.judgments, given.gold, runs, rel=rel, depth=depth, level=given.level)
-    if picture is not None:
-        how = f"Share of the labels of each gold grade, from {count(found.n_gold, 'gold label')}"
-        write_bytes(picture, replace(figure_of(found), subtitle=how).svg().encode())
     if out is not None:
         write_csv(found.frame, out)
     counts = dict(zip(found.accuracy["documents"], found.accuracy["counts"], strict=True))
@@ -177,7 +168,7 @@ Examples:
 
 @click.command("all", epilog=EXAMPLES)
 @of_labels(options.gold, options.clicks, options.by, features, options.judges_are, options.resampling)
-@options.as_json
-def all_(given: Judged, as_json: bool) -> None:
+@options.form
+def all_(given: Judged, form: options.Form) -> None:
     """All that the data allows, the parts one after another; what is left out is said, with the reason."""
-    every_part(given, [agreement, error, gold, clicks, distribution, bias], as_json)
+    every_part(given, [agreement, error, gold, clicks, distribution, bias], form)

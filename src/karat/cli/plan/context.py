@@ -61,7 +61,7 @@ def context(
     written, a row each (.csv, .tsv, .jsonl or .parquet): query, doc, context, setting, judge, session,
     order, and the probability with which the judgment was drawn. A study's folder stands for its runs.
     """
-    if out is None and form != "json":
+    if out is None and form.printed != "json":
         options.refuse("scheme", why="all schemes are shown, and one is written with --out only")
     files = run_files(runs[0], ()) if len(runs) == 1 and Path(runs[0]).is_dir() else list(runs)
     keep_inputs("--out", out, files)

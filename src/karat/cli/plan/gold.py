@@ -106,8 +106,7 @@ def gold(
         write(Judgments(plan.to_frame()), out)
     cost = None if cost_gold is None else cost_gold * plan.frame.height
     document = plan.to_dict() | ({} if cost is None else {"cost": cost})
-    rows = Result(plan.to_frame(), plan.finding, plan.notes)
-    tell_as(form, document, rows, lambda: _print(plan, cost, out))
+    tell_as(form, document, plan, lambda: _print(plan, cost, out))
 
 
 def _print(plan: GoldPlan, cost: float | None, out: str | None) -> None:

@@ -89,8 +89,7 @@ def power(
     if asked["cost_query"] is None:
         options.refuse("cost_gold", why="gold labels are weighed against queries; give --cost-query as well")
     found = plan_power(difference, spread, **asked)
-    rows = Result(found.to_frame(), found.finding, found.notes)
-    tell_as(form, found.to_dict(), rows, lambda: _print(found), ["the curve of power"] if found.shares.height else [])
+    tell_as(form, found.to_dict(), found, lambda: _print(found), ["the curve of power"] if found.shares.height else [])
 
 
 def _check(files: tuple[str, ...], sd: float | None, gold: str | None, gold_variance: float | None) -> None:

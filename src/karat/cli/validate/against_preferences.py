@@ -13,16 +13,12 @@ from karat.cli import options
 from karat.cli.inputs import Reading, run_files
 from karat.cli.named_measures import measures_among
 from karat.cli.option_values import named
-from karat.cli.outputs import keep_inputs
 from karat.cli.part import part
 from karat.cli.results import Tables, print_result, show_all, tell_as
 from karat.cli.runs import read_several
 from karat.cli.validate import users as of_users
 from karat.cli.validate.users import Users
-from karat.formats.open_files import write_bytes
 from karat.records import Result
-from karat.records.base import count
-from karat.reports.plots import figure_of
 from karat.validity.agreement_curves import CONDITIONS
 from karat.validity.measure_variants import GRIDS
 
@@ -217,28 +213,21 @@ def _numbers(text: str) -> tuple[float, ...]:
     click.argument("labels"),
     click.argument("runs", metavar="[RUN...]", nargs=-1),
     options.measure(several=True, otherwise=", ".join(CORRELATION)),
-    options.picture,
     options.profile,
     options.seed,
     options.study,
     examples="""karat validate correlation qrels.txt runs/*.run -m nDCG@10,P@10,AP
-karat validate correlation my-study --picture correlation.svg""",
+karat validate correlation my-study --plot correlation.svg""",
 )
 def correlation(
     labels: str,
     runs: tuple[str, ...],
     measure: tuple[str, ...],
-    picture: str | None,
     reading: Reading,
     **asked: Any,
 ) -> Tables:
     """How alike measures rank systems: Kendall's tau_b for every two."""
     files, names = measures_among(runs, measure)
-    keep_inputs("--picture", picture, [labels, *files])
     lists = read_several(run_files(labels, files))
     found = validity.measure_correlation(reading.study(labels).judged, lists, names or list(CORRELATION), **asked)
-    if picture is not None:
-        over = count(found.frame["queries"][0], "query", "queries")
-        how = f"Kendall's tau_b over {found.frame['systems'][0]} systems and {over}"
-        write_bytes(picture, replace(figure_of(found), subtitle=how).svg().encode())
     return {"Correlation": found}
