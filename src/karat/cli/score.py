@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from pathlib import Path
 from typing import Any
 
@@ -11,19 +14,21 @@ import polars as pl
 from karat.cli import options
 from karat.cli.inputs import Reading, run_files
 from karat.cli.named_measures import measures_among
-from karat.cli.progress import progress
+from karat.cli.progress import waiting
 from karat.cli.results import tell_as
 from karat.cli.runs import read_several
 from karat.cli.tables import print_scores
 from karat.errors import BadInput
 from karat.estimate.gold_sample import Gold
 from karat.estimate.score import with_corrected
-from karat.formats import read_runs, read_subtopics, read_user_weights
+from karat.formats import read_subtopics, read_user_weights
+from karat.formats.batches import by_batches
 from karat.formats.merge import new_names
 from karat.formats.open_files import File
 from karat.measures import Measure, as_measures, at_level, profile_named
 from karat.records import Result, Scale
 from karat.scoring import Scorer, Scores
+from karat.scoring.scorer import ScoredQueries
 
 #: What is shown when no measure is asked for: what each tool is known for.
 DEFAULTS = {
@@ -128,15 +133,27 @@ def score(
     by_rank = tool.order == "rank"
     if gold is not None:
         lists = read_several(files, ranks=by_rank)
-        plain = Scores.joined([scorer.score(run) for run in lists])
+        plain = scorer.score_all(lists)
         golden = study.gold
         assert golden is not None
         _tell(with_corrected(plain, scorer, lists, Gold.of(golden), calibrate), form, by_query)
         return
-    parts = [scorer.score(read_runs(path, ranks=by_rank)) for path in progress(files, "Scoring")]
-    named = zip(parts, new_names([part.systems for part in parts], files), strict=True)
-    scores = Scores.joined([part.renamed(clash) if clash else part for part, clash in named])
-    _tell(scores, form, by_query)
+    _tell(_score_files(scorer, files, ranks=by_rank), form, by_query)
+
+
+def _score_files(scorer: Scorer, files: list[str], *, ranks: bool) -> Scores:
+    """The scores of the runs in these files, which are read in batches, one file on each core."""
+    context = copy_context()
+    with ThreadPoolExecutor(min(len(files), os.cpu_count() or 1)) as pool, waiting("Scoring", len(files)) as one_done:
+
+        def score_one(path: str) -> ScoredQueries:
+            scored = context.copy().run(by_batches, path, scorer.by_query, ranks=ranks)
+            one_done()
+            return scored
+
+        parts = list(pool.map(score_one, files))
+    clashes = new_names([part.systems for part in parts], files)
+    return scorer.scores([part.renamed(clash) for part, clash in zip(parts, clashes, strict=True)])
 
 
 def _on_cluster(

@@ -33,7 +33,7 @@ class Matrix:
                 found="a count" if scorer.measures[0].mean == "sum" else "a geometric mean",
                 remedy="compare by AP, P@10 or nDCG@10; karat score shows the others",
             )
-        scores = Scores.joined([scorer.score(run) for run in runs])
+        scores = scorer.score_all(runs)
         if not scorer.profile.leaves_out_empty:
             return cls.of_scores(scores, scores.measures[0])
         good = np.unique(scorer.topics.topic[scorer.topics.label > 0])

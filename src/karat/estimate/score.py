@@ -83,7 +83,7 @@ def score(
         user_weights=user_weights,
     )
     lists = several(runs)
-    scores = Scores.joined([scorer.score(run) for run in lists])
+    scores = scorer.score_all(lists)
     if trusted is None:
         return scores
     return with_corrected(scores, scorer, lists, Gold.of(trusted), calibrate)

@@ -7,10 +7,12 @@ reader, which knows line numbers and either understands the file or says what is
 
 from __future__ import annotations
 
+import io
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 
 from karat.errors import BadInput
@@ -31,7 +33,7 @@ def read_columns(
     notes = (f"{file.name}: {count(above, 'line')} of comments above left aside",) if above else ()
     frame = _read_fast(file, names, keep, numbers, above)
     if frame is not None:  # a clean file has a row in every line
-        return frame, Source(file.name, first_line=above + 1, notes=notes)
+        return frame, Source(file.name, first_line=file.lines_above + above + 1, notes=notes)
     frame, source = _read_careful(file, names, keep, numbers, hint, table, above)
     return frame, replace(source, notes=notes)
 
@@ -41,6 +43,8 @@ def comments_above(file: File) -> int:
 
     A line of data that begins with a sign of number has no blank behind it.
     """
+    if file.lines_above:
+        return 0
     lines = file.head.split(b"\n")
     return next((n for n, line in enumerate(lines) if line.strip() != b"#" and not line.startswith(b"# ")), 0)
 
@@ -56,38 +60,41 @@ def _read_fast(
 ) -> pl.DataFrame | None:
     """All rows, or None where the file is not clean."""
     first = first_line(file)
-    separator, other = ("\t", b" ") if b"\t" in first else (" ", b"\t")
-    if not first.strip() or _contains(file, other):
+    separator, other = (b"\t", b" ") if b"\t" in first else (b" ", b"\t")
+    separators = _single_separators(file, separator, other) if first.strip() else None
+    if separators is None:
         return None
     types = {name: pl.Float64 if name in numbers else pl.String for name in names}
-    spare = [name for name in names if name not in keep]
-    # An empty field is a null: none anywhere means single separators and the right number of columns.
-    clean = pl.all_horizontal(pl.col(name).is_not_null() for name in spare) if spare else pl.lit(True)
+    lines = pl.scan_csv(
+        file.for_polars,
+        separator=separator.decode(),
+        has_header=False,
+        quote_char=None,
+        schema=types,
+        skip_lines=above,
+    )
     try:
-        frame = (
-            pl.scan_csv(
-                file.for_polars,
-                separator=separator,
-                has_header=False,
-                quote_char=None,
-                schema=types,
-                skip_lines=above,
-            )
-            .select(*keep, clean.alias("\0clean"))
-            .collect()
-        )
+        frame = lines.select(keep).collect()
     except pl.exceptions.PolarsError:
         return None
-    if not frame.height or not frame["\0clean"].all() or any(frame[name].null_count() for name in keep):
-        return None
-    return frame.drop("\0clean")
+    # No line is short, as none lacks its last column; as many separators as there should be say that none is long.
+    separators -= b"\n".join(file.head.split(b"\n")[:above]).count(separator)
+    whole = not any(frame[name].null_count() for name in keep) and separators == frame.height * (len(names) - 1)
+    return frame if frame.height and whole else None
 
 
-def _contains(file: File, what: bytes) -> bool:
-    if not file.on_disk:
-        return what in file.content
-    with Path(file.path).open("rb") as stream:
-        return any(what in part for part in iter(partial(stream.read, 1 << 20), b""))
+def _single_separators(file: File, separator: bytes, other: bytes) -> int | None:
+    """How many separators there are; None where two stand together, or another one stands anywhere."""
+    with Path(file.path).open("rb") if file.on_disk else io.BytesIO(file.content) as stream:
+        found, end = 0, b""
+        for part in iter(partial(stream.read, 1 << 20), b""):
+            # A search for two in a row would stop at each one: there are five in a line.
+            here = np.frombuffer(end + part, np.uint8) == separator[0]
+            if other in part or (here[1:] & here[:-1]).any():
+                return None
+            found += int(np.count_nonzero(here[len(end) :]))
+            end = part[-1:]
+    return found
 
 
 def _read_careful(
@@ -135,7 +142,7 @@ def _guess(line: str, width: int, expected: int, table: str) -> str:
 def _lines(file: File) -> pl.DataFrame:
     """The lines of a text file without the white space around them, numbered from 1."""
     lines = pl.Series("text", file.text.split("\n"), dtype=pl.String).str.strip_chars()
-    return lines.to_frame().with_row_index("line", offset=1)
+    return lines.to_frame().with_row_index("line", offset=file.lines_above + 1)
 
 
 def _shorten(text: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property
 from glob import escape
@@ -11,7 +12,7 @@ from pathlib import Path
 
 from karat.errors import BadInput, MissingExtra
 from karat.formats.put_in_place import put_in_place
-from karat.formats.unpacking import PACKED, head_of, read_stream, unpacked
+from karat.formats.unpacking import PACKED, head_of, read_stream, unpacked, unpacked_parts
 
 #: Endings of packed files, before which the ending stands that tells the format.
 ENDINGS = (".gz", ".zst", ".lz4")
@@ -51,6 +52,9 @@ class File:
     """
 
     path: str
+    #: Some whole lines of the file, where it is read in parts, and how many lines stand above them.
+    lines: bytes | None = None
+    lines_above: int = 0
 
     @property
     def name(self) -> str:
@@ -84,6 +88,8 @@ class File:
     def content(self) -> bytes:
         """All bytes, unpacked and without a byte order mark."""
         self.check()
+        if self.lines is not None:
+            return self.lines.removeprefix(BOM)
         data = Path(self.path).read_bytes() if self._is_regular else _stream(self.path)
         return unpacked(data, self.name).removeprefix(BOM)
 
@@ -110,6 +116,15 @@ class File:
                 remedy="convert it with tr '\\r' '\\n'",
             )
 
+    def parts(self, size: int) -> Iterator[bytes]:
+        """The bytes, unpacked, some at a time; what a pipe brings comes at once."""
+        self.check()
+        if not self._is_regular:
+            yield self.content
+            return
+        with Path(self.path).open("rb") as stream:
+            yield from unpacked_parts(stream, self._raw_head, self.name, size)
+
     @property
     def for_polars(self) -> Path | io.BytesIO:
         """What Polars reads fastest: the path of a plain file, otherwise the bytes."""
@@ -123,10 +138,12 @@ class File:
 
     @cached_property
     def _is_regular(self) -> bool:
-        return self.path != "-" and Path(self.path).is_file()
+        return self.lines is None and self.path != "-" and Path(self.path).is_file()
 
     @cached_property
     def _raw_head(self) -> bytes:
+        if self.lines is not None:
+            return self.lines[:HEAD]
         try:
             if self.path == "-" or Path(self.path).is_fifo() or Path(self.path).is_char_device():
                 return _stream(self.path)[:HEAD]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Iterator
-from typing import IO
+from functools import partial
+from typing import IO, cast
 
 from karat.errors import BadInput, KaratError, MissingExtra
 
@@ -47,6 +48,35 @@ def unpacked(data: bytes, name: str) -> bytes:
         raise
     except Exception as error:  # the libraries raise a dozen kinds for a damaged archive
         raise BadInput(f"{name}: damaged or cut short ({error}); fetch or pack it again") from None
+
+
+def unpacked_parts(stream: IO[bytes], head: bytes, name: str, size: int) -> Iterator[bytes]:
+    """The bytes of a file on disk, unpacked where they are packed, so many at a time; `head` are its first bytes."""
+    try:
+        yield from iter(partial(_opened(stream, head).read, size), b"")
+    except KaratError:
+        raise
+    except Exception as error:  # the libraries raise a dozen kinds for a damaged archive
+        raise BadInput(f"{name}: damaged or cut short ({error}); fetch or pack it again") from None
+
+
+def _opened(stream: IO[bytes], head: bytes) -> IO[bytes]:
+    """The stream, unpacked as it is read."""
+    if head.startswith(GZIP):
+        import gzip
+
+        return cast(IO[bytes], gzip.GzipFile(fileobj=stream))
+    if head.startswith(ZSTD):
+        import zstandard
+
+        return cast(IO[bytes], zstandard.ZstdDecompressor().stream_reader(stream, read_across_frames=True))
+    if head.startswith(LZ4):
+        try:
+            import lz4.frame
+        except ImportError:
+            raise MissingExtra.named("lz4", "a file packed with lz4") from None
+        return cast(IO[bytes], lz4.frame.LZ4FrameFile(stream))
+    return stream
 
 
 def head_of(data: bytes, size: int) -> bytes:

@@ -6,8 +6,10 @@ length of the list, so seven million retrieved documents may come down to a few 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -105,10 +107,30 @@ class Lists:
 
 def match(runs: Runs, topics: Topics, profile: Profile, complete: bool = False) -> Lists:
     """The lists of the judged queries, with labels; `complete` adds an empty list for a query a system misses."""
+    return match_batches([runs], topics, profile, complete)[0]
+
+
+def match_batches(
+    batches: Iterable[Runs], topics: Topics, profile: Profile, complete: bool = False
+) -> tuple[Lists, list[str]]:
+    """The lists of runs that come in batches, each list whole in one of them, and the systems in the order they come.
+
+    What a batch brings beside its labelled documents is let go before the next one comes.
+    """
+    systems: dict[str, None] = {}
+    parts: list[Lists] = []
+    for runs in batches:
+        systems |= dict.fromkeys(runs.systems)
+        parts.append(_match(runs, topics, profile))
+    lists = _joined(parts)
+    if not len(lists):
+        raise _nothing_in_common(lists, list(systems))
+    return (_completed(lists, list(systems)) if complete else lists), list(systems)
+
+
+def _match(runs: Runs, topics: Topics, profile: Profile) -> Lists:
     keys = runs.blocks.keys.join(topics.queries, on="query", how="left", maintain_order="left")
     wanted = keys["topic"].is_not_null().to_numpy()
-    if not wanted.any():
-        raise _nothing_in_common(runs, topics)
     ordered = order(runs, profile)
     # The unjudged queries' lists fall away; the others are counted from 0.
     topic = keys["topic"].fill_null(0).to_numpy().astype(np.int64)
@@ -116,7 +138,7 @@ def match(runs: Runs, topics: Topics, profile: Profile, complete: bool = False) 
     place, doc = _labelled(ordered, topic, wanted, topics)
     old_list = ordered.row_list[ordered.row(place)]
     tie = wanted[ordered.tie_list]
-    lists = Lists(
+    return Lists(
         keys=keys.filter(pl.col("topic").is_not_null()).select("system", "query"),
         topic=topic[wanted],
         size=ordered.size[wanted],
@@ -131,16 +153,39 @@ def match(runs: Runs, topics: Topics, profile: Profile, complete: bool = False) 
         tie_rank=ordered.tie_rank[tie],
         unjudged_queries=keys.filter(pl.col("topic").is_null())["query"].unique(maintain_order=True),
     )
-    return _completed(lists, runs.systems) if complete else lists
 
 
-def _nothing_in_common(runs: Runs, topics: Topics) -> BadInput:
-    mine, judged = runs.blocks.keys["query"].unique(maintain_order=True), topics.queries["query"]
+def _joined(parts: list[Lists]) -> Lists:
+    """The lists of all parts, numbered one part after the other."""
+    if len(parts) == 1:
+        return parts[0]
+    before = np.cumsum([0, *(len(part) for part in parts)])
+
+    def numbered(name: str) -> Ints:
+        return np.concatenate([getattr(part, name) + first for part, first in zip(parts, before, strict=False)])
+
+    def all_of(name: str) -> Any:
+        return np.concatenate([getattr(part, name) for part in parts])
+
+    return replace(
+        parts[0],
+        keys=pl.concat([part.keys for part in parts]),
+        row_list=numbered("row_list"),
+        tie_list=numbered("tie_list"),
+        **{name: all_of(name) for name in ("topic", "size", "rank", "doc", "label", "tie_rank")},
+        conditional=None if parts[0].conditional is None else all_of("conditional"),
+        unjudged_queries=pl.concat([part.unjudged_queries for part in parts]).unique(maintain_order=True),
+        _cuts={},
+    )
+
+
+def _nothing_in_common(lists: Lists, systems: list[str]) -> BadInput:
+    mine, judged = lists.unjudged_queries, lists.topics.queries["query"]
     cause = cause_of(judged, mine)[0]
     if not cause and only_numbers_meet(judged, mine):
         cause = "what stands around the number"
     return BadInput.at(
-        f"the run of {', '.join(runs.systems[:3]) or 'nobody'} and the labels",
+        f"the run of {', '.join(systems[:3]) or 'nobody'} and the labels",
         expected="queries in common",
         found=f"none (the run has {shown(mine) or 'no query'}, the labels {shown(judged) or 'none'})",
         remedy=f"they differ by {cause}: write them alike in both" if cause else "",
@@ -150,7 +195,7 @@ def _nothing_in_common(runs: Runs, topics: Topics) -> BadInput:
 def _labelled(ordered: Ordered, topic: Ints, wanted: Bools, topics: Topics) -> tuple[Ints, Ints]:
     """The places of the labelled documents in the ordered lists, and the documents' numbers."""
     # Rows are joined by one number for each pair, and the few that match compared by name.
-    keys = pl.DataFrame({"key": pair_keys(topic[ordered.row_list], ordered.docs)}).with_row_index("row")
+    keys = pl.DataFrame({"key": pair_keys(topic[ordered.row_list], ordered.doc_hashes)}).with_row_index("row")
     found = keys.join(topics.docs, on="key")
     row = found["row"].to_numpy().astype(np.int64)
     its_list = ordered.row_list[row]

@@ -25,6 +25,7 @@ class Ordered:
     """Where the rows of a run stand, list after list, best document first."""
 
     docs: pl.Series
+    doc_hashes: npt.NDArray[np.uint64]
     row_list: npt.NDArray[np.int32]  # of each row
     rows: Ints | None  # the row at each place; None: each row stands where it is
     start: Ints  # the place of each list's first document
@@ -60,7 +61,9 @@ def order(runs: Runs, profile: Profile) -> Ordered:
     start = np.cumsum(blocks.sizes) - blocks.sizes
     tied = _tied(lists, key)
     tie_list = lists[tied].astype(np.int64)
-    return Ordered(docs, blocks.of_row, rows, start, blocks.sizes, tie_list, tied - start[tie_list] + 1)
+    return Ordered(
+        docs, runs.doc_hashes, blocks.of_row, rows, start, blocks.sizes, tie_list, tied - start[tie_list] + 1
+    )
 
 
 def _key(runs: Runs, profile: Profile) -> Keys:

@@ -91,7 +91,10 @@ class Topics:
         return cls(
             queries=queries,
             docs=docs.select(
-                "topic", "doc", number=pl.int_range(pl.len()), key=pl.Series(pair_keys(topic, docs["doc"]))
+                "topic",
+                "doc",
+                number=pl.int_range(pl.len()),
+                key=pl.Series(pair_keys(topic, docs["doc"].hash().to_numpy())),
             ),
             topic=topic,
             label=docs["label"].to_numpy().astype(np.float64),
@@ -220,11 +223,11 @@ class Topics:
         return np.bincount(self.topic[which], minlength=len(self)).astype(np.float64)
 
 
-def pair_keys(topic: Ints, docs: pl.Series) -> npt.NDArray[np.uint64]:
+def pair_keys(topic: Ints, doc_hashes: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
     """A number for each topic and document: equal pairs have equal numbers, others hardly ever."""
     keys = topic.astype(np.uint64)
     keys *= SPREAD
-    keys ^= docs.hash().to_numpy()
+    keys ^= doc_hashes
     return keys
 
 

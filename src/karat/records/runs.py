@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from karat.errors import BadInput
@@ -115,11 +116,16 @@ class Runs(Records):
         system = pl.lit(self.frame["system"][0] if len(self) else None, dtype=pl.String)
         return Blocks(blocks.keys.select(system.alias("system"), "query"), blocks.of_row, blocks.together)
 
+    @cached_property
+    def doc_hashes(self) -> npt.NDArray[np.uint64]:
+        """A number for each row's document: equal ids have equal numbers, others hardly ever."""
+        return self.frame["doc"].hash().to_numpy()
+
     def _refuse_duplicates(self, source: Source) -> None:
         # As `repeats` does, but with the lists' numbers at hand, which are quicker to mix than names are to hash.
         keys = self.blocks.of_row.astype(np.uint64)
         keys *= SPREAD
-        keys ^= self.frame["doc"].hash().to_numpy()
+        keys ^= self.doc_hashes
         if pl.Series(keys).n_unique() == len(self):
             return
         key = ["system", "query", "doc"]

@@ -33,36 +33,35 @@ def means_over_queries(
     >>> means_over_queries(queries, ["a"], ["P@1"], level=0.95, draws=0, seed=0)[0].rows()
     [('a', 'P@1', 0.5, nan, nan, 2)]
     """
-    rows: list[tuple[str, str, float, float, float, int]] = []
     # Resampled in the order of the queries' ids, so that the order of the rows in a file changes nothing.
     by_id = queries.sort("query", maintain_order=True)
-    values, kinds = by_id.select(measures).to_numpy(), [parse_measure(name).mean for name in measures]
-    for system in systems:
-        mine = values[(by_id["system"] == system).to_numpy()]
-        defined = ~np.isnan(mine)
-        whole = bool(defined.all())
-        low, high = _intervals(mine, level, draws, seed) if whole else (np.empty(0), np.empty(0))
-        for place, name in enumerate(measures):
-            kept = mine[defined[:, place], place]
-            ends = (
-                (low[place], high[place])
-                if whole
-                else [end[0] for end in _intervals(kept[:, None], level, draws, seed)]
-            )
-            value = float(kept.mean()) if len(kept) else np.nan
-            if kinds[place] == "geometric":
-                value, *ends = np.exp([value, *ends]).tolist()
-            elif kinds[place] == "sum":
-                value, *ends = float(kept.sum()), np.nan, np.nan  # a count is what it is
-            rows.append((system, name, value, float(ends[0]), float(ends[1]), len(kept)))
+    values, owner = by_id.select(measures).to_numpy(), by_id["system"].to_numpy()
+    columns = [values[owner == system, place] for system in systems for place in range(len(measures))]
+    columns = [column[~np.isnan(column)] for column in columns]
+    ends = _intervals(columns, level, draws, seed)
+    rows: list[tuple[str, str, float, float, float, int]] = []
+    for place, (system, name) in enumerate((system, name) for system in systems for name in measures):
+        kept, (low, high) = columns[place], ends[place]
+        value, kind = float(kept.mean()) if len(kept) else np.nan, parse_measure(name).mean
+        if kind == "geometric":
+            value, low, high = np.exp([value, low, high]).tolist()
+        elif kind == "sum":
+            value, low, high = float(kept.sum()), np.nan, np.nan  # a count is what it is
+        rows.append((system, name, value, low, high, len(kept)))
     return pl.DataFrame(rows, schema=MEANS, orient="row"), _on_few([row[-1] for row in rows]) if draws else []
 
 
-def _intervals(values: Floats, level: float, draws: int, seed: int) -> tuple[Floats, Floats]:
-    if not draws:
-        nothing = np.full(values.shape[1], np.nan)
-        return nothing, nothing
-    return mean_intervals(values, level=level, draws=draws, seed=seed)
+def _intervals(columns: list[Floats], level: float, draws: int, seed: int) -> list[tuple[float, float]]:
+    """The interval of each column's mean; columns of one length are resampled together, by the same draws."""
+    ends = [(np.nan, np.nan)] * len(columns)
+    for size in {len(column) for column in columns} if draws else ():
+        places = [place for place, column in enumerate(columns) if len(column) == size]
+        together = np.column_stack([columns[place] for place in places])
+        for place, low, high in zip(
+            places, *mean_intervals(together, level=level, draws=draws, seed=seed), strict=True
+        ):
+            ends[place] = (float(low), float(high))
+    return ends
 
 
 def _on_few(numbers: list[int]) -> list[str]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from copy import copy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
+import numpy as np
 import polars as pl
 
 from karat.errors import BadInput
@@ -13,7 +15,7 @@ from karat.labels import split_gold
 from karat.labels.consensus import How
 from karat.measures import Measure, Profile, Topics, as_measures, match, profile_named
 from karat.measures.cascade import Cascade
-from karat.measures.lists import Lists
+from karat.measures.lists import Lists, match_batches
 from karat.measures.topics import UserWeights
 from karat.records import Judgments, Queries, Runs
 from karat.records.result import Caution
@@ -26,6 +28,33 @@ from karat.stats import Resampling
 OF_A_SAMPLE = Caution(
     "the labels are of a sample (they have a probability): give them as gold labels, beside labels of everything"
 )
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredQueries:
+    """What some systems scored on every query, before means are taken."""
+
+    queries: pl.DataFrame  # system, query and a column for each measure
+    counted: pl.Series  # which rows count for the means
+    systems: list[str]
+    notes: list[str]
+
+    def renamed(self, names: dict[str, str]) -> ScoredQueries:
+        """The same under other names of the systems."""
+        return replace(
+            self,
+            queries=self.queries.with_columns(pl.col("system").replace(names)),
+            systems=[names.get(system, system) for system in self.systems],
+            notes=[_renamed(note, names) for note in self.notes],
+        )
+
+
+def _renamed(note: str, names: dict[str, str]) -> str:
+    """A note with the new name of the system that it is about."""
+    for old, new in names.items():
+        if note.startswith(f"{old}: "):
+            return type(note)(f"{new}: {note.removeprefix(f'{old}: ')}")
+    return note
 
 
 class Scorer:
@@ -82,37 +111,51 @@ class Scorer:
 
     def score(self, runs: Runs) -> Scores:
         """The scores of every system in these runs."""
-        lists = match(runs, self.topics, self.profile, self.complete)
+        return self.score_all([runs])
+
+    def score_all(self, runs: Iterable[Runs]) -> Scores:
+        """The scores of every system in each of these runs."""
+        return self.scores([self.by_query([one]) for one in runs])
+
+    def by_query(self, batches: Iterable[Runs]) -> ScoredQueries:
+        """Every query's scores of runs that come in batches, each list whole in one of them."""
+        batches = batches if self._made is None else list(batches)  # they are looked at twice
+        lists, systems = match_batches(batches, self.topics, self.profile, self.complete)
         queries, counted = self._by_query(lists)
         values = queries.select(str(measure) for measure in self.measures).to_numpy()
         notes = [
             *(measure.understood for measure in self.measures if measure.understood),
             *self.labels.notes,
             *self.topics_notes(),
-            *notes_on(lists, values, runs.systems, self.measures, self.complete),
-            *self._made_notes(runs),
+            *notes_on(lists, values, systems, self.measures, self.complete),
+            *self._made_notes(batches),
         ]
+        return ScoredQueries(queries, counted, systems, notes)
+
+    def scores(self, parts: Sequence[ScoredQueries]) -> Scores:
+        """Means and intervals of all systems of these parts."""
         return Scores.of_queries(
-            queries,
+            pl.concat([part.queries for part in parts]),
             [str(measure) for measure in self.measures],
-            systems=runs.systems,
-            counted=counted,
+            systems=[system for part in parts for system in part.systems],
+            counted=pl.concat([part.counted for part in parts]),
             profile=self.profile.name,
             level=self.level,
             draws=self.draws,
             seed=self.seed,
-            notes=notes,
+            notes=list(dict.fromkeys(note for part in parts for note in part.notes)),
         )
 
     def counted_queries(self, runs: Runs) -> pl.DataFrame:
         """The scores on the queries over which means are taken, and nothing else: system, query, measures."""
         queries, counted = self._by_query(match(runs, self.topics, self.profile, self.complete))
-        return queries if counted is None else queries.filter(counted)
+        return queries.filter(counted)
 
-    def _by_query(self, lists: Lists) -> tuple[pl.DataFrame, pl.Series | None]:
-        """Every query's scores, and which of them count for the means, where not all do."""
+    def _by_query(self, lists: Lists) -> tuple[pl.DataFrame, pl.Series]:
+        """Every query's scores, and which of them count for the means."""
         queries = lists.keys.with_columns(pl.Series(str(measure), measure.score(lists)) for measure in self.measures)
-        return queries, pl.Series(lists.has_relevant) if self.profile.leaves_out_empty else None
+        counted = lists.has_relevant if self.profile.leaves_out_empty else np.ones(len(lists), bool)
+        return queries, pl.Series(counted)
 
     def topics_notes(self) -> list[str]:
         """What there is to say about the labels for these measures."""
@@ -134,8 +177,9 @@ class Scorer:
             )
         return notes
 
-    def _made_notes(self, runs: Runs) -> list[str]:
+    def _made_notes(self, batches: Iterable[Runs]) -> list[str]:
         """How many of the labels in context that these runs meet no judge gave."""
         if self._made is None:
             return []
-        return on_made_labels(match(runs, self._made, self.profile), self.measures, runs.systems)
+        lists, systems = match_batches(batches, self._made, self.profile)
+        return on_made_labels(lists, self.measures, systems)

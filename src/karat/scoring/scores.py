@@ -61,50 +61,18 @@ class Scores(ResultBase):
         """
         Resampling(level, draws, seed, fewest=FEWEST_DRAWS)
         named = queries["system"].unique(maintain_order=True).to_list() if systems is None else systems
+        again = next((name for name in named if named.count(name) > 1), None)
+        if again is not None:
+            raise BadInput.at("the runs", expected="a different name for each system", found=f"two called {again}")
         kept = queries if counted is None else queries.filter(counted)
         means, few = means_over_queries(kept, named, measures, level=level, draws=draws, seed=seed)
         return cls(means, queries, tuple(measures), profile, level, draws, seed, (*notes, *few))
-
-    @classmethod
-    def joined(cls, parts: Sequence[Scores]) -> Scores:
-        """The scores of several runs as one, systems in the order given."""
-        first = parts[0]
-        systems = [name for part in parts for name in part.systems]
-        again = next((name for name in systems if systems.count(name) > 1), None)
-        if again is not None:
-            raise BadInput.at("the runs", expected="a different name for each system", found=f"two called {again}")
-        return cls(
-            pl.concat([part.means for part in parts]),
-            pl.concat([part.queries for part in parts]),
-            first.measures,
-            first.profile,
-            first.level,
-            first.draws,
-            first.seed,
-            tuple(dict.fromkeys(note for part in parts for note in part.notes)),
-        )
 
     @property
     def systems(self) -> list[str]:
         """The systems, in the order given."""
         names: list[str] = self.means["system"].unique(maintain_order=True).to_list()
         return names
-
-    def renamed(self, names: dict[str, str]) -> Scores:
-        """The same scores under other system names."""
-        other = pl.col("system").replace(names)
-        notes = tuple(_rename_note(note, names) for note in self.notes)
-        return Scores(
-            self.means.with_columns(other),
-            self.queries.with_columns(other),
-            self.measures,
-            self.profile,
-            self.level,
-            self.draws,
-            self.seed,
-            notes,
-            None if self.corrected is None else self.corrected.with_columns(other),
-        )
 
     def best_first(self) -> list[str]:
         """The systems by the first measure, highest first, undefined ones last."""
@@ -233,10 +201,3 @@ def _cell(row: dict[str, Any]) -> str:
 
 def _number(value: float | None) -> float | None:
     return None if value is None or math.isnan(value) else value
-
-
-def _rename_note(note: str, names: dict[str, str]) -> str:
-    for old, new in names.items():
-        if note.startswith(f"{old}: "):
-            return type(note)(f"{new}: {note.removeprefix(f'{old}: ')}")
-    return note

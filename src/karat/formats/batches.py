@@ -1,0 +1,170 @@
+"""Runs in batches of whole lists: what is larger than memory is read a few megabytes at a time.
+
+Most files have the rows of a list together. A part of the file ends where its last list begins, which then begins the
+next part. Where a list turns up again further down, its rows are scattered: then the file is dealt by query into the
+files of a temporary folder, each of which fits into memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from contextvars import copy_context
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TypeVar
+
+import polars as pl
+
+from karat.errors import BadInput
+from karat.formats.format import format_of
+from karat.formats.open_files import BINARY, NEWLINE, File
+from karat.formats.read import read_runs
+from karat.formats.said_columns import said_of
+from karat.formats.unpacking import VARIABLE, most_bytes
+from karat.records import PathLike, Runs, Source
+
+#: As many bytes or rows as are read at a time: few enough that what is made of them stays near the processor.
+BYTES, ROWS = 1 << 23, 1 << 18
+#: How many bytes each of the files should have into which scattered rows are dealt, and how many there are at most.
+BUCKET, MOST_BUCKETS = 1 << 26, 256
+#: How many bytes a packed byte stands for, where only the packed ones can be counted.
+UNPACKED = 8
+
+Made = TypeVar("Made")
+
+
+class Scattered(Exception):
+    """The rows of a list stand in several places of a file."""
+
+
+def by_batches(path: PathLike, use: Callable[[Iterator[Runs]], Made], *, ranks: bool = True) -> Made:
+    """What `use` makes of the runs in a file, which it is given in batches: every list is whole in one of them.
+
+    `use` is called again, with other batches, where the rows of a list turn out to be scattered. TREC's lines, packed
+    or not, and Parquet come in batches; files in other formats are read at once.
+    """
+    file = File(str(path))
+    if _parts(file, ranks) is None:
+        return use(iter([read_runs(path, ranks=ranks)]))
+    try:
+        return use(_one_ahead(_refuse_scattered(_parts(file, ranks) or iter(()))))
+    except Scattered:
+        with TemporaryDirectory(prefix="karat-") as folder:
+            return use(_one_ahead(_dealt(file, ranks, Path(folder))))
+
+
+def _parts(file: File, ranks: bool) -> Iterator[Runs] | None:
+    """The runs of a file in parts that end where a list ends; None where the file has to be read at once."""
+    format = format_of(file, Runs.schema)
+    if format.name == "parquet" and file.on_disk:
+        return _of_parquet(file)
+    if format.name == "trec" and not said_of(None).may_be_in(file):
+        read = format.records[Runs].read
+        assert read is not None
+        return (read(part, ranks) for part in whole_lists(file))
+    return None
+
+
+def whole_lists(file: File) -> Iterator[File]:
+    """The lines of a file in parts: the query of a part's last line is not that of the next part's first line."""
+    rest, above = b"", 0
+    more: list[bytes] = []
+    for part in file.parts(BYTES):
+        more.append(part)
+        if sum(map(len, more)) < len(rest):  # or a query of many parts would be looked through as many times
+            continue
+        lines = b"".join([rest, *more])
+        if len(lines) > most_bytes():
+            raise BadInput.at(
+                file.name,
+                expected=f"at most {most_bytes():,} bytes about a query",
+                found="more",
+                remedy=f"is this the file that you meant? Set {VARIABLE} to allow more",
+            )
+        cut = _last_query(lines)
+        if cut:
+            yield File(file.path, lines[:cut], above)
+            above += lines.count(NEWLINE, 0, cut)
+        rest, more = lines[cut:], []
+    lines = b"".join([rest, *more])
+    if lines or not above:
+        yield File(file.path, lines, above)
+
+
+def _last_query(lines: bytes) -> int:
+    """Where the lines of the last query begin; 0 where there is one query only, or no whole line."""
+    start, query = lines.rfind(NEWLINE) + 1, None
+    while start > 0:
+        above = lines.rfind(NEWLINE, 0, start - 1) + 1
+        first = lines[above:start].split(None, 1)[:1]
+        if query and first and first != query:
+            return start
+        query, start = query or first, above
+    return 0
+
+
+def _of_parquet(file: File) -> Iterator[Runs]:
+    """The rows of a Parquet file, cut as lines are."""
+    rest: pl.DataFrame | None = None
+    table = pl.scan_parquet(file.path)
+    rows, start = table.select(pl.len()).collect().item(), 0
+    while start < rows or rest is None:
+        size = max(ROWS, 0 if rest is None else 2 * rest.height)
+        named = said_of(None).named_in((table.slice(start, size).collect(), Source(file.name)), Runs.schema)
+        part = Runs.schema.conform(*named)
+        data = part if rest is None else pl.concat([rest, part])
+        others = (data["query"] != data["query"][-1]).arg_true() if data.height else pl.Series([0])
+        cut = data.height if start + size >= rows else int(others[-1]) + 1 if len(others) else 0
+        if cut or not rows:
+            yield Runs.check(data[:cut], system=file.stem, source=Source(file.name))
+        rest, start = data[cut:], start + size
+
+
+def _refuse_scattered(parts: Iterator[Runs]) -> Iterator[Runs]:
+    """The parts as they are, as long as no list goes on in a later one."""
+    seen: set[int] = set()
+    for runs in parts:
+        lists = set(runs.blocks.keys.hash_rows().to_list())
+        if not seen.isdisjoint(lists):
+            raise Scattered
+        seen |= lists
+        yield runs
+
+
+def _dealt(file: File, ranks: bool, folder: Path) -> Iterator[Runs]:
+    """Batches of a file whose lists are scattered: its rows are dealt into files by query first."""
+    packed = not file.on_disk or file.head.startswith(BINARY)
+    size = Path(file.path).stat().st_size * (UNPACKED if packed else 1)
+    buckets = min(max(size // BUCKET, 1), MOST_BUCKETS)
+    schema: dict[str, pl.DataType] = {}
+    row = 0
+    with ExitStack() as stack:
+        piles = [stack.enter_context((folder / str(bucket)).open("wb")) for bucket in range(buckets)]
+        for runs in _parts(file, ranks) or ():
+            frame = runs.frame.with_row_index("\0row", offset=row + 1)
+            row, schema = row + frame.height, dict(frame.schema)
+            pile = (pl.col("query").hash() % buckets).alias("\0pile")
+            for (bucket,), rows in frame.with_columns(pile).partition_by("\0pile", as_dict=True).items():
+                rows.drop("\0pile").write_csv(piles[int(bucket)], include_header=False)
+    for bucket in range(buckets):
+        path = folder / str(bucket)
+        if path.stat().st_size:
+            frame = pl.read_csv(path, has_header=False, schema=schema)
+            yield Runs.check(frame.drop("\0row"), source=Source(file.name, lines=frame["\0row"]))
+        path.unlink()
+
+
+def _one_ahead(things: Iterator[Made]) -> Iterator[Made]:
+    """The things one by one; while one is used, the next is made."""
+    context = copy_context()
+
+    def following() -> Made | None:
+        return context.run(next, things, None)
+
+    with ThreadPoolExecutor(1) as pool:
+        coming = pool.submit(following)
+        while (thing := coming.result()) is not None:
+            coming = pool.submit(following)
+            yield thing
