@@ -101,3 +101,23 @@ def test_a_study_in_which_nothing_was_said_yet_has_no_labels(folder: Path) -> No
     said, notes = report(folder)
     assert "does not allow a verdict" in said["finding"]
     assert "karat.db holds no judgments yet" in notes
+
+
+def test_known_grades_of_tasks_check_the_judges_and_correct_no_score(folder: Path) -> None:
+    known = "".join(f"{q},x,{1 + QUERIES.index(q) % 2}\n{q},y,2\n" for q in QUERIES)
+    (folder / "known.csv").write_text(f"query,doc,gold\n{known}")
+    (folder / "karat.db").unlink()
+    run("import", folder, folder / "known.csv")
+    judge(folder)
+    table = json.loads(run("judges", "error", folder, "--json").stdout)
+    (row,) = table["rows"]
+    assert (row["n_gold"], row["accuracy"]) == (18, 0.5), "right about every x, wrong about every y"
+    assert "judges are checked by the known grades of 18 documents (column gold of the tasks)" in table["notes"]
+    said, _ = report(folder)
+    page = (folder / "page.html").read_text()
+    assert "judges are checked by the known grades of 18 documents" in page
+    assert "furthest from gold" in page
+    assert "ppi" not in json.dumps(said), "chosen documents are no sample"
+    exported = folder / "exported.csv"
+    run("export", folder, exported)
+    assert json.loads(run("judges", "error", exported, "--json").stdout)["rows"][0]["n_gold"] == 18

@@ -57,9 +57,37 @@ def test_an_empty_study_says_which_files_to_add(tmp_path: Path) -> None:
 
 def test_without_a_task_file_the_top_of_the_runs_is_judged(study: Path) -> None:
     (study / "tasks.csv").unlink()
-    tasks = read_study(str(study)).tasks()
-    assert tasks is not None
-    assert tasks.frame.height == 6
+    with opened_study(str(study), None, load=True) as opened:
+        assert opened.notes == ("6 new tasks loaded.",)
+
+
+def test_runs_do_not_become_tasks_where_others_were_imported_unless_the_study_says_so(study: Path) -> None:
+    (study / "tasks.csv").unlink()
+    (study / "chosen.csv").write_text("query,doc\n1,hoof-care\n")
+    run("import", study, study / "chosen.csv")
+
+    def noted() -> tuple[str, ...]:
+        with opened_study(str(study), None, load=True) as opened:
+            return opened.notes
+
+    said = (
+        "note: tasks were imported, so 5 documents of the runs' first 10 are not asked about; pool = true in study.toml"
+    )
+    assert noted() == (f"{said} asks for them, too.",)
+    toml = (study / "study.toml").read_text()
+    (study / "study.toml").write_text(f"pool = false\n{toml}")
+    assert noted() == ()
+    (study / "study.toml").write_text(f"pool = true\n{toml}")
+    assert noted() == ("5 new tasks loaded.",)
+
+
+def test_a_run_that_comes_later_adds_its_documents_where_runs_are_what_is_judged(study: Path) -> None:
+    (study / "tasks.csv").unlink()
+    with opened_study(str(study), None, load=True):
+        pass
+    (study / "runs" / "third.run").write_text("1 Q0 new 1 1.0 third\n")
+    with opened_study(str(study), None, load=True) as opened:
+        assert opened.notes == ("1 new task loaded.",)
 
 
 @pytest.mark.parametrize(
@@ -71,7 +99,7 @@ def test_without_a_task_file_the_top_of_the_runs_is_judged(study: Path) -> None:
         ("[overlap]\nlabels = 0", r"study\.toml: the rule labels: expected 1 or more, at most 1000, found 0"),
         (
             "[overlaps]\nlabels = 2",
-            r"groups, cant_tell, \[scale\], \[\[aspects\]\], \[overlap\], .*, found \[overlaps\]",
+            r"groups, cant_tell, pool, \[scale\], \[\[aspects\]\], \[overlap\], .*, found \[overlaps\]",
         ),
         ("[overlap]\nreserve_minutes = -1", "reserve_minutes"),
         ("overlap = 2", r"a table \[overlap\]"),

@@ -197,3 +197,12 @@ def test_a_result_without_a_snippet_shows_the_beginning_of_its_text() -> None:
     material = Material(documents=documents)
     assert material.front("a")["snippet"] == "word " * 39 + "..."
     assert material.front("b")["snippet"] == "own"
+
+
+def test_traps_that_may_fail_by_study_toml_may_fail_in_a_file_of_preferences(tmp_path: Path) -> None:
+    (tmp_path / "study.toml").write_text("[traps]\nfailed_allowed = 1\n")
+    rows = "q,a,b,left,ann,false,\nq,a,b,left,ann,true,right\n"
+    (tmp_path / "preferences.csv").write_text(f"query,left,right,choice,judge,trap,expected\n{rows}")
+    preferences = kt.Study.load(tmp_path).preferences
+    assert preferences is not None
+    assert len(kt.validity.trusted(preferences)) == 1

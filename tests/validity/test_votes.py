@@ -9,7 +9,7 @@ import pytest
 
 from karat.errors import BadInput, Undefined
 from karat.records import Preferences
-from karat.validity import preferred, trusted, votes
+from karat.validity import preference_judges, preferred, trusted, votes
 
 
 def said(*answers: tuple[str, ...], **more: Any) -> Preferences:
@@ -178,3 +178,11 @@ def test_both_orders_of_a_pair_are_one_vote_and_a_flip_is_equal() -> None:
     table = told.frame.select("query", "for_a", "for_b", "equal", "n").sort("query")
     assert table.rows() == [("flip", 0, 0, 1, 1), ("same", 1, 0, 0, 1), ("tie", 0, 0, 1, 1)]
     assert any("3 pairs shown to a judge in both orders: one vote each, 2 equal for differing" in n for n in told.notes)
+
+
+def test_a_judge_who_failed_as_many_traps_as_the_rules_allow_is_not_flagged() -> None:
+    pair = {"query": "q", "left": "a", "right": "b", "choice": "left", "judge": "ann", "trap": False, "expected": None}
+    trap = pair | {"trap": True, "expected": "right"}
+    for allowed, flag in ((None, "failed 1 of 1 traps"), (1, None)):
+        rows = [one | {"failed_allowed": allowed} for one in (pair, trap)]
+        assert preference_judges(rows).frame["flag"].to_list() == [flag]

@@ -152,6 +152,7 @@ def _of_study(stack: ExitStack, folder: str, runs: Sequence[str], typed: dict[st
     options.refuse("scale", "guidelines", "queries", "documents", "depth", why="the study has its own")
     opened = stack.enter_context(opened_study(folder, typed["database"]))
     planned = opened.folder.tasks()
+    planned = opened.folder.pooled() if planned is None else planned
     tasks, left = tasks_of_study(opened.store, planned), not_asked(opened.store, planned)
     if left:
         click.echo(left, err=True)

@@ -62,16 +62,18 @@ def open_study(path: str, database: str | None, *, load: bool = False, made: boo
     try:
         from karat.store import Store, add_tasks
         from karat.store.database_errors import in_plain_words
-        from karat.store.read_tables import all_drawn
         from karat.store.task_rows import task_rows
+        from karat.store.tasks import not_pooled
     except ImportError:
         raise MissingExtra.named("collect", "the database of a study") from None
 
     folder = read_study(path)
     wanted: list[tuple[str, TaskTable | None]] = []
+    pool = None
     if load:
         # All files are read before anything is stored: a broken one leaves no trace.
-        wanted = [("task", folder.tasks()), ("practice item", folder.practice())]
+        pool = folder.pooled() if folder.pool or folder.file("tasks") is None else None
+        wanted = [("task", folder.tasks()), ("task", pool), ("practice item", folder.practice())]
         _ = folder.queries, folder.documents, folder.runs
     notes = []
     for what, table in wanted:
@@ -82,13 +84,19 @@ def open_study(path: str, database: str | None, *, load: bool = False, made: boo
         store = Store.open(database or str(folder.path / "karat.db"), folder.study, made=made)
         on_failure.callback(store.close)
         for what, table in wanted:
-            if what == "task" and table is not None and folder.file("tasks") is None and all_drawn(store):
-                notes.append("note: only the documents that a plan drew are asked about; tasks.csv would name others.")
-            elif table is not None:
+            if table is None:
+                continue
+            left = not_pooled(store, table.frame) if table is pool and folder.pool is None else 0
+            if left:
+                notes.append(
+                    f"note: tasks were imported, so {count(left, 'document')} of the runs' first {folder.study.depth} "
+                    f"{'is' if left == 1 else 'are'} not asked about; pool = true in study.toml asks for them, too."
+                )
+            else:
                 once, repeated = table.without_repeats()
                 if repeated:
                     notes.append(f"note: {count(repeated, 'repeated row')} of {what}s left out.")
-                added = add_tasks(store, once.frame, practice=what != "task", source=once.source)
+                added = add_tasks(store, once.frame, practice=what != "task", pooled=table is pool, source=once.source)
                 if added.new:
                     traps = f" and {count(added.traps, 'trap')}" if added.traps else ""
                     notes.append(f"{count(added.new - added.traps, f'new {what}')}{traps} loaded.")

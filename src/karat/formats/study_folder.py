@@ -32,7 +32,7 @@ FILES = {
 
 #: What study.toml may say: table -> key -> type. Anything else is a slip of the pen and refused.
 KNOWN: dict[str, dict[str, tuple[type, ...]]] = {
-    "": {"id": (str,), "title": (str,), "guidelines": (str,), "groups": (list,), "cant_tell": (list,)},
+    "": {"id": (str,), "title": (str,), "guidelines": (str,), "groups": (list,), "cant_tell": (list,), "pool": (bool,)},
     "scale": {
         "levels": (list,),
         "question": (str,),
@@ -93,6 +93,8 @@ class StudyFolder:
     #: What models cost, by their names.
     prices: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     live: Compared = field(default_factory=Compared)
+    #: Whether the top of the runs is asked about: always, never, or (None) unless tasks were imported.
+    pool: bool | None = None
     #: Whom to tell what happens in the study, if anybody.
     webhook: Webhook | None = None
 
@@ -124,10 +126,14 @@ class StudyFolder:
         return [read_runs(str(path)) for path in files]
 
     def tasks(self) -> TaskTable | None:
-        """The tasks of the folder's task file; without one, the top of all runs, each document once."""
+        """The tasks of the folder's task file, if there is one."""
         path = self.file("tasks")
-        if path is not None:
-            return read_tasks(str(path))
+        return None if path is None else read_tasks(str(path))
+
+    def pooled(self) -> TaskTable | None:
+        """The top of all runs as tasks, each document once; nothing where study.toml says so."""
+        if self.pool is False:
+            return None
         tops = [ranked(runs, self.study.depth).sort("query", maintain_order=True) for runs in self.runs]
         if not tops:
             return None
@@ -164,6 +170,7 @@ def read_study(path: PathLike) -> StudyFolder:
             study.rules if says_rules else None,
             said.get("prices", {}),
             Compared(**live | {"systems": tuple(str(name) for name in live.get("systems", ()))}),
+            said.get("pool"),
             _webhook(said.get("webhook")),
         )
     except BadInput as error:

@@ -2,9 +2,9 @@
 
 from karat.labels.consensus import consensus
 from karat.labels.gathered import ALL
-from karat.labels.gold import GOLD, split_gold
+from karat.labels.gold import GOLD, known_grades, split_gold
 from karat.labels.panel import Panel
 from karat.labels.selection import select
 from karat.labels.subtopics import one_subtopic_each
 
-__all__ = ["ALL", "GOLD", "Panel", "consensus", "one_subtopic_each", "select", "split_gold"]
+__all__ = ["ALL", "GOLD", "Panel", "consensus", "known_grades", "one_subtopic_each", "select", "split_gold"]

@@ -75,3 +75,29 @@ def _split(labels: LabelsLike, gold: LabelsLike | None, given_stands: bool) -> t
         return judgments, None
     inside = replace(judgments, frame=judgments.frame.filter(is_gold), notes=())
     return judged, inside
+
+
+def known_grades(labels: Judgments) -> Judgments | None:
+    """The grades that are known of documents, from the labels' own column `gold`, as a served study's labels have it.
+
+    >>> rows = [{"query": "q", "doc": "d", "label": 2, "gold": 3.0}, {"query": "q", "doc": "e", "label": 1}]
+    >>> known_grades(Judgments.of(rows))
+    1 judgment of 1 document for 1 query, label 3
+    >>> known_grades(Judgments.of({"q": {"d": 1}})) is None
+    True
+
+    They tell how judges err, and correct no score: whoever set them up chose the documents, no lot did.
+    """
+    if GOLD not in labels.frame.columns or not labels.frame[GOLD].dtype.is_numeric():
+        return None
+    key = [name for name in ("query", "doc", "context", "subtopic") if name in labels.frame.columns]
+    told = labels.frame.drop_nulls(GOLD).select(*key, label=pl.col(GOLD).cast(pl.Float64)).unique(maintain_order=True)
+    if not told.height:
+        return None
+    two = told.filter(pl.struct(key).is_duplicated())
+    if two.height:
+        row = two.row(0, named=True)
+        found = " and ".join(f"{label:g}" for label in two.filter(pl.col("doc") == row["doc"])["label"].head(2))
+        place = f"the column gold of document {row['doc']} of query {row['query']}"
+        raise BadInput.at(place, expected="one known grade", found=found)
+    return Judgments(told, (), labels.scale)

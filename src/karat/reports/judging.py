@@ -34,7 +34,8 @@ def judges_section(study: Study, draws: int, seed: int) -> Section:
     labels = study.of_group(None)
     if not len(labels):
         raise Undefined("there are no judgments")
-    panel, gold, clicks = Panel.of(labels, study.gold), study.gold, study.clicks
+    gold, clicks = study.known, study.clicks
+    panel = Panel.of(labels, gold)
     parts = {
         "agreement": lambda: _agreement(labels, gold, draws, seed),
         "label distribution": lambda: _distribution(panel),
@@ -162,7 +163,7 @@ def _errors(panel: Panel) -> Section:
 def _bias(study: Study, labels: Judgments) -> Section:
     runs = joined(list(study.runs)) if study.runs else None
     with_features = add_features(labels, queries=study.queries, documents=study.documents, runs=runs)
-    gold = study.gold
+    gold = study.known
     result = find_bias(with_features, gold=gold, everything=True)
     if not result.frame.height:
         return Section((result.finding,), notes=result.notes)

@@ -44,14 +44,6 @@ def drawn_any(store: Store) -> bool:
     return store.first(select(tasks.c.id).where(*_drawn(store)).limit(1)) is not None
 
 
-def all_drawn(store: Store) -> bool:
-    """Whether people are asked about documents that a plan drew, and nothing else."""
-    people = (tasks.c.study_id == store.study_id, tasks.c.grp != LLM, ~tasks.c.practice)
-    drawn = select(func.count(), func.count(tasks.c.probability)).where(*people)
-    every, of_plan = store.rows(drawn)[0].values()
-    return bool(0 < every == of_plan)
-
-
 def _drawn(store: Store) -> tuple[ColumnElement[bool], ...]:
     alone = (tasks.c.context.is_(None), tasks.c.subtopic.is_(None), ~tasks.c.practice)
     return (tasks.c.study_id == store.study_id, GRADING, *alone, tasks.c.probability.is_not(None))

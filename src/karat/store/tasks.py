@@ -16,7 +16,7 @@ from karat.store.kinds import KINDS
 from karat.store.log import log, recount
 from karat.store.probabilities import Asked, Chances, Draw, keep_chances
 from karat.store.store import LOTS, Store, transaction
-from karat.store.tables import ENDLESS, bundles, tasks
+from karat.store.tables import ENDLESS, bundles, events, tasks
 from karat.store.task_rows import MOST_WHOLE, TASKS, task_rows
 
 #: Places of tasks of one block or query stand this far apart from the next one's, as far as a database's integer goes.
@@ -51,6 +51,7 @@ def add_tasks(
     *,
     practice: bool = False,
     drawn: bool = False,
+    pooled: bool = False,
     seed: int = 0,
     source: Source | None = None,
 ) -> Added:
@@ -63,7 +64,7 @@ def add_tasks(
     left_docs, right_docs, reason, kind, group, judge, session, order, block, place, trap, expected, probability, round,
     gold, note, labels, repeat. A row without group is asked of every group. `source` is where the rows come from, for
     errors. Documents with a probability, or `drawn` though their probabilities come later, are asked for in random
-    order.
+    order. That tasks are `pooled`, the top of the runs, is noted in the log.
     """
     rng = np.random.default_rng(seed)
     rows = task_rows(frame, store.scale, (*store.groups, LLM), practice=practice, source=source)
@@ -85,11 +86,11 @@ def add_tasks(
         seen[_asked(row)] += 1
         if row["by_query"]:
             row["bundle"] = f"query:{row['grp']}:{row['query']}:{row['occurrence']}"
-    return _add(store, ready)
+    return _add(store, ready, pooled)
 
 
 @transaction
-def _add(store: Store, ready: list[dict[str, Any]]) -> Added:
+def _add(store: Store, ready: list[dict[str, Any]], pooled: bool) -> Added:
     names = ("id", "grp", "item", "occurrence", "place", "base")
     found = store.rows(select(*(tasks.c[name] for name in names)).where(tasks.c.study_id == store.study_id))
     known = {(*_asked(row), row["occurrence"]): row for row in found}
@@ -117,8 +118,8 @@ def _add(store: Store, ready: list[dict[str, Any]]) -> Added:
             store.change(text("ANALYZE tasks"))  # without it, plans for an empty table are kept for a while
     drawn = {_asked(row): Draw(row["probability"], row["round"]) for row in ready if row["probability"] is not None}
     chances = keep_chances(store, drawn)
-    if store.by is not None:
-        log(store, "tasks_added", more={"new": len(asked)})
+    if (store.by is not None or pooled) and asked:
+        log(store, "pooled" if pooled else "tasks_added", more={"new": len(asked)})
     return Added(
         len(asked),
         sum(row["stage"] == "trap" for row in asked),
@@ -128,6 +129,20 @@ def _add(store: Store, ready: list[dict[str, Any]]) -> Added:
         _other_labels(there, new, found),
         chances,
     )
+
+
+def not_pooled(store: Store, pool: pl.DataFrame) -> int:
+    """How many documents of the runs' top are not asked about, because a study's tasks came from elsewhere.
+
+    0 where there are no tasks yet, or the runs' top was taken before.
+    """
+    mine = (tasks.c.study_id == store.study_id, tasks.c.grp != LLM, ~tasks.c.practice, tasks.c.place != ELSEWHERE)
+    taken = select(events.c.id).where(events.c.study_id == store.study_id, events.c.kind == "pooled").limit(1)
+    there = store.rows(select(tasks.c.query, tasks.c.doc).where(*mine).distinct())
+    if not there or store.first(taken) is not None:
+        return 0
+    known = pl.DataFrame(there, schema={"query": pl.String, "doc": pl.String})
+    return pool.join(known, on=["query", "doc"], how="anti").height
 
 
 def _asked(row: dict[str, Any]) -> Asked:

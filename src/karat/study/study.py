@@ -23,7 +23,7 @@ from karat.formats.merge import groups_together, unique_system_names
 from karat.formats.open_files import File
 from karat.formats.said_columns import Columns, ColumnsLike, said_of_all, tables_in
 from karat.formats.study_folder import StudyFolder, read_study
-from karat.labels import GOLD, select, split_gold
+from karat.labels import GOLD, known_grades, select, split_gold
 from karat.labels.selection import ALTERED
 from karat.records import ClickLog, Clicks, Documents, Judgments, PathLike, Preferences, Queries, Runs, Scale
 from karat.records.base import count
@@ -139,7 +139,7 @@ class Study:
             runs=tuple(lists),
             queries=_queries(paths["queries"], only_file(place, "subtopics") if "queries" in only else None),
             documents=None if paths["documents"] is None else read_documents(paths["documents"]),
-            preferences=stored if liked is None and isinstance(stored, Preferences) else liked,
+            preferences=stored if liked is None and isinstance(stored, Preferences) else _by_rules(liked, served),
             clicks=None if paths["clicks"] is None else read_clicks(paths["clicks"]),
             truth=Truth.read(place / TRUTH) if place is not None and (place / TRUTH).is_file() else None,
             audit=None if (audit := only_file(place, "audit")) is None else read(audit),
@@ -182,6 +182,20 @@ class Study:
             found = "none that says more than N/A" if len(self.labels) else "none"
             raise BadInput.at("the labels", expected="at least one label", found=found)
         return self.labels
+
+    @property
+    def known(self) -> Judgments | None:
+        """What judges are checked against: the gold labels, or else grades known of documents (the column gold).
+
+        The latter were chosen, not drawn, and correct no score.
+        """
+        if self.gold is not None or self.labels is None:
+            return self.gold
+        found = known_grades(self.labels)
+        if found is None:
+            return None
+        many = count(len(found), "document")
+        return replace(found, notes=(f"judges are checked by the known grades of {many} (column gold of the tasks)",))
 
     @property
     def with_gold(self) -> Judgments:
@@ -268,6 +282,14 @@ def _held(served: StudyFolder | None, place: Path | None, database: str | None, 
     if place is None or (database is None and (served is None or not (place / "karat.db").is_file())):
         return Collected()
     return collected(read_study(place) if served is None else served, database, named)
+
+
+def _by_rules(liked: Preferences | None, served: StudyFolder | None) -> Preferences | None:
+    """Preferences of a file, with the number of traps that a judge may fail where only study.toml says it."""
+    allowed = 0 if served is None else served.study.rules.traps_failed
+    if liked is None or not allowed or liked.has("failed_allowed"):
+        return liked
+    return replace(liked, frame=liked.frame.with_columns(failed_allowed=pl.lit(allowed, pl.Int64)))
 
 
 def _paths(given: PathLike | Sequence[PathLike]) -> list[str]:

@@ -11,7 +11,7 @@ from karat.records.base import count
 from karat.stats import check_level
 from karat.stats.many import holm
 from karat.stats.signs import binomial_p, share_interval
-from karat.validity.votes import counted, for_side, rejected_judges, trusted
+from karat.validity.votes import counted, failures_allowed, for_side, rejected_judges, trusted
 
 #: Nobody compares two lists in less than so many seconds; who does so in most answers did not look.
 FAST, MOSTLY = 2.0, 0.5
@@ -31,7 +31,8 @@ def preference_judges(preferences: Preferences | FrameLike, *, level: float = 0.
     who looks has about one half. `seconds` is the median time of an answer, `fast` the share in less than 2 seconds.
     `agreement` is the share of answers for a side that go with the majority of the others who saw the same two lists
     (`compared` of them): one half is chance. `flag` says what is suspicious: a side taken too often for a fair coin
-    (binomial, Holm; only where sides were drawn by lot), most answers in no time, a trap failed.
+    (binomial, Holm; only where sides were drawn by lot), most answers in no time, a trap failed (more than the study's
+    rules allow, where they are known).
 
     Traps are in `traps` and `traps_failed` only; of answers to the same question the first counts.
     """
@@ -55,7 +56,9 @@ def preference_judges(preferences: Preferences | FrameLike, *, level: float = 0.
     by_lot = _drawn_by_lot(told.frame)
     if not by_lot:
         notes.append("sides were not drawn by lot, a system stands mostly on one of them: shares of left say nothing")
-    table = _flagged(table, by_lot, level).sort(pl.col("flag").is_null(), pl.col("left_p"), "judge", nulls_last=True)
+    table = _flagged(table, by_lot, level, failures_allowed(preferences)).sort(
+        pl.col("flag").is_null(), pl.col("left_p"), "judge", nulls_last=True
+    )
     suspect = table.drop_nulls("flag")
     finding = (
         f"None of {count(table.height, 'judge')} stands out by side, speed or traps."
@@ -119,14 +122,14 @@ def _drawn_by_lot(frame: pl.DataFrame) -> bool:
     return float(chdtrc(pairs.height, float(far.sum()))) > NO_LOT
 
 
-def _flagged(table: pl.DataFrame, by_lot: bool, level: float) -> pl.DataFrame:
+def _flagged(table: pl.DataFrame, by_lot: bool, level: float, allowed: int) -> pl.DataFrame:
     side = pl.when(pl.col("left") > 0.5).then(pl.lit("left")).otherwise(pl.lit("right"))
     always = pl.when(pl.col("left").is_in([0.0, 1.0])).then(pl.lit("always ")).otherwise(pl.lit("mostly "))
     share = (100 * pl.col("fast")).round(0).cast(pl.Int64)
     reasons = [
         pl.when(pl.lit(by_lot) & (pl.col("left_p").fill_nan(1) < 1 - level)).then(always + side),
         pl.when(pl.col("fast") >= MOSTLY).then(pl.format("{} % of answers in less than 2 seconds", share)),
-        pl.when(pl.col("traps_failed") > 0).then(pl.format("failed {} of {} traps", "traps_failed", "traps")),
+        pl.when(pl.col("traps_failed") > allowed).then(pl.format("failed {} of {} traps", "traps_failed", "traps")),
     ]
     text = pl.concat_str(reasons, separator=", ", ignore_nulls=True)
     return table.with_columns(flag=pl.when(text != "").then(text))

@@ -49,7 +49,7 @@ def trusted(preferences: Preferences | FrameLike) -> Preferences:
     if not preferences.has("judge"):
         raise BadInput.at("the preferences", expected="a column judge, to tell who failed a trap", found="none")
     # Traps that nobody signed say nothing about anybody.
-    allowed = int(frame["failed_allowed"].max() or 0) if preferences.has("failed_allowed") else 0  # type: ignore[arg-type]
+    allowed = failures_allowed(preferences)
     wrong = traps.filter(pl.col("choice") != pl.col("expected")).drop_nulls("judge").group_by("judge").len()
     failed = wrong.filter(pl.col("len") > allowed)["judge"]
     met = traps["judge"].drop_nulls().unique()
@@ -66,6 +66,13 @@ def trusted(preferences: Preferences | FrameLike) -> Preferences:
     if unmet:
         notes.append(f"{count(unmet, 'judge')} met no trap and {'is' if unmet == 1 else 'are'} believed")
     return Preferences(kept, tuple(notes))
+
+
+def failures_allowed(preferences: Preferences) -> int:
+    """How many traps a judge may fail by the study's rules; none where it is not said."""
+    if not preferences.has("failed_allowed"):
+        return 0
+    return int(preferences.frame["failed_allowed"].max() or 0)  # type: ignore[arg-type]
 
 
 def rejected_judges(preferences: Preferences) -> list[str]:

@@ -112,7 +112,7 @@ def _read(
     if featured:
         judgments = _with_features(judgments, given.documents, given.queries, lists, by)
     files = [*labels, *runs, *(file for file in (gold, clicks, documents, queries) if file is not None)]
-    return Judged(judgments, given.gold, given.clicks, tuple(by), judges_are, chance, lists, tuple(files))
+    return Judged(judgments, given.known, given.clicks, tuple(by), judges_are, chance, lists, tuple(files))
 
 
 def _with_features(
