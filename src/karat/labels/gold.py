@@ -88,10 +88,13 @@ def known_grades(labels: Judgments) -> Judgments | None:
 
     They tell how judges err, and correct no score: whoever set them up chose the documents, no lot did.
     """
-    if GOLD not in labels.frame.columns or not labels.frame[GOLD].dtype.is_numeric():
+    if GOLD not in labels.frame.columns or labels.frame[GOLD].dtype == pl.Boolean:
         return None
+    grades = labels.frame[GOLD].cast(pl.Float64, strict=False)
+    if grades.null_count() > labels.frame[GOLD].null_count():
+        return None  # marks of some other kind
     key = [name for name in ("query", "doc", "context", "subtopic") if name in labels.frame.columns]
-    told = labels.frame.drop_nulls(GOLD).select(*key, label=pl.col(GOLD).cast(pl.Float64)).unique(maintain_order=True)
+    told = labels.frame.select(*key, label=grades).drop_nulls("label").unique(maintain_order=True)
     if not told.height:
         return None
     two = told.filter(pl.struct(key).is_duplicated())

@@ -8,7 +8,6 @@ from typing import Any
 import polars as pl
 from sqlalchemy import ColumnElement, func, select
 
-from karat.labels.selection import LLM
 from karat.store.candidates import GRADING
 from karat.store.kinds import JUDGE, KINDS, TaskKind
 from karat.store.kinds.kind import OPENED, typed
