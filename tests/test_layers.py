@@ -20,6 +20,7 @@ ROOT = Path(karat.__file__).parent
 #: Imports that would close a cycle and cannot be avoided, with the reason; none but these.
 UNAVOIDABLE = {
     ("karat.records.result", "karat.reports.plots"): "a result draws itself when asked; only then are charts loaded",
+    ("karat.records.result", "karat.reports.tables"): "a result writes itself as LaTeX or Markdown when asked",
 }
 
 
