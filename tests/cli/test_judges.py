@@ -214,6 +214,13 @@ def test_the_tests_of_distributions_name_the_group(study: Path) -> None:
     assert any("professional" in line for line in within)
 
 
+def test_the_tests_of_agreement_name_both_groups(study: Path) -> None:
+    done = karat("judges", "agreement", *paths(study, "crowd.csv", "professional.csv"), "--draws", "0")
+    assert done.returncode == 0, done.stderr
+    tests = done.stdout[done.stdout.index("Differences") :].splitlines()
+    assert any(line.split()[:3] == ["crowd", "professional", "within"] for line in tests)
+
+
 @pytest.mark.parametrize(
     ("part", "words", "named"),
     [

@@ -74,6 +74,18 @@ def test_what_moved_is_told_with_both_ranks_and_labels(study: dict[str, Any]) ->
     assert (docs["rel"]["rank_a"], docs["rel"]["rank_b"], docs["rel"]["label"]) == (2, 1, 1.0)
 
 
+def test_labels_of_what_moved_are_those_that_the_scores_were_made_of() -> None:
+    said = [("rel", "a", 1, "page"), ("rel", "b", 2, "page"), ("rel", "a", 0, "snippet"), ("non", "a", 0, "page")]
+    names = ("doc", "judge", "label", "surface")
+    labels = [{"query": f"q{n}", **dict(zip(names, row, strict=True))} for n in range(20) for row in said]
+    runs = {name: lists({f"q{n}": n > least for n in range(20)}) for name, least in (("A", 9), ("B", 4))}
+    gold = [{"query": f"q{n}", "doc": "rel", "label": label, "judge": "g"} for n in range(20) for label in (2, 3)]
+    told = moved(kt.compare(labels, runs, "P@1"), labels, runs, number=1, gold=gold)
+    rows = {row["doc"]: (row["label"], row["gold"]) for row in told[0]["documents"]}
+    # 1 and 2 split evenly: the lower grade; the snippet's is another question, a second answer is not the first.
+    assert rows == {"rel": (1.0, 2.0), "non": (0.0, None)}
+
+
 def test_several_measures_share_the_chance_of_a_false_alarm(study: dict[str, Any]) -> None:
     every = [kt.compare(study["labels"], study["runs"], name) for name in ("P@1", "RR", "P@2")]
     table = by_measure(every).to_frame()

@@ -182,7 +182,31 @@ def test_the_first_answer_counts_by_time_and_the_second_is_the_judges_own_change
     assert sizes.frame.select("size", "share", "retest", "n_retest").rows() == [(1.0, 1.0, 0.0, 1)]
     assert "the same overall grade in 0.0 %" in sizes.finding
     alone = mean_change(given[1:])
-    assert "nobody was asked twice in one setting: what judges change by themselves is not known" in alone.notes
+    nobody = "none of these judges was asked twice in one setting: what they change by themselves is not known"
+    assert nobody in alone.notes
+    # What Bob, who read nothing before, says when asked again tells nothing of Ann.
+    bob = [row("d", label, judge="bob", time=time) for label, time in zip((3, 0), times, strict=True)]
+    assert nobody in mean_change([*given[1:], *bob]).notes
+    assert nobody in grade_change([*given[1:], *bob], draws=0).notes
+
+
+def test_a_judges_change_is_seen_against_that_judges_own() -> None:
+    """Ann says the same again, Bob a grade more; both lose a grade in context."""
+    given = [
+        row("d", label, judge=judge, context=context, time=str(time))
+        for judge, second in (("ann", 2), ("bob", 3))
+        for time, (label, context) in enumerate([(2, None), (second, None), (1, "c")])
+    ]
+    found = mean_change(given, by="judge").frame.sort("judge")
+    assert found.select("judge", "change", "retest").rows() == [("ann", -1.0, 0.0), ("bob", -1.0, 1.0)]
+    assert mean_change(given).frame["retest"].to_list() == [0.5]
+
+
+def test_people_without_names_do_not_repeat_themselves() -> None:
+    given = [row("d", label, judge=None, context=context) for label, context in ((2, None), (0, None), (1, "c"))]
+    notes = mean_change(given).notes
+    assert "1 label without a name beside another of the same document left aside" in notes
+    assert not any("repeated by the same judge" in note for note in notes)
 
 
 @pytest.mark.evidence

@@ -93,8 +93,10 @@ ANALYSES: dict[str, Analysis] = {
     "comparison.compare": lambda j, w: kt.compare(_crowd(j), kt.Runs.of(w.runs), "P@5").methods,
     "comparison.by_group": lambda j, w: comparison.by_group(kt.compare(_crowd(j), _two(w), "P@5"), _halves(w)),
     "comparison.moved": lambda j, w: pl.DataFrame(
-        comparison.moved(kt.compare(_crowd(j), _two(w), "nDCG@5"), _crowd(j), _two(w))
-    ).select("query", "difference"),
+        {"query": one["query"], "difference": one["difference"], **document}
+        for one in comparison.moved(kt.compare(_crowd(j), _two(w), "nDCG@5"), _crowd(j), _two(w), gold=_gold_only(j))
+        for document in one["documents"]
+    ),
     "comparison.compare with gold": lambda j, w: kt.compare(
         _crowd(j), kt.Runs.of(w.runs), "P@5", gold=_gold_only(j)
     ).methods.filter(pl.col("method") == "ppi"),

@@ -24,6 +24,7 @@ from karat.comparison.comparer import Comparer, Method
 from karat.comparison.gate import check_rule
 from karat.errors import BadInput
 from karat.formats import read_user_weights
+from karat.labels.consensus import HOWS, How
 from karat.measures import profile_named
 from karat.records import Queries, Result
 from karat.records.base import count
@@ -155,7 +156,8 @@ def compare(
         known = study.queries if study.queries is not None else Queries.of({"query": found.by_query["query"]})
         more = replace(more, groups=tuple(by_group(found, groups_of(known, column), column) for column in by))
     if moved is not None:
-        shown = moved_most(found, study.judged, lists, number=moved, gold=study.gold, queries=study.queries)
+        how: How = asked["consensus"] if asked["consensus"] in HOWS else "median"
+        shown = moved_most(found, study.judged, lists, number=moved, gold=study.gold, queries=study.queries, how=how)
         more = replace(more, moved=shown)
     ruled = every if fail_if_worse is not None or fail_unless_better is not None else [found]
     unclear = [one for one in ruled if one.verdict == "cannot say"]

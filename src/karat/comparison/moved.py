@@ -9,6 +9,9 @@ import polars as pl
 
 from karat.comparison.comparison import Comparison
 from karat.errors import BadInput
+from karat.estimate.gold_sample import Gold
+from karat.labels.consensus import How, consensus
+from karat.measures.topics import Topics
 from karat.records import Judgments, LabelsLike, Queries, RunsLike
 from karat.records.runs import ranked, several, together
 
@@ -25,6 +28,7 @@ def moved(
     depth: int = DEPTH,
     gold: LabelsLike | None = None,
     queries: Queries | None = None,
+    how: How = "median",
 ) -> list[dict[str, Any]]:
     """The queries on which the second of two systems lost and won most, the most lost first.
 
@@ -37,7 +41,7 @@ def moved(
     (1.0, ['good', 'bad'])
 
     Each has the query, its text if known, both scores by the labels, the difference, and its documents: where each
-    system ranks them (none below `depth`), the label, and the label in `gold`, if there is one.
+    system ranks them (none below `depth`), the label that counts (`how` several became one), and that in `gold`.
     """
     if len(found.systems) != 2:
         raise BadInput.at("queries that moved", expected="two systems", found=str(len(found.systems)))
@@ -50,9 +54,12 @@ def moved(
     won = order.filter(pl.col("difference") > 0).tail(number)
     chosen = pl.concat([lost, won])
     docs = _documents(together(several(runs)), found.systems, chosen["query"].to_list(), depth)
-    docs = _labelled(docs, labels, "label")
+    # The labels that the scores were made of: one a document, as for any measure.
+    counted = Topics.of(consensus(labels, how, apart=("subtopic",))).judged
+    docs = docs.join(counted, on=["query", "doc"], how="left", maintain_order="left")
     if gold is not None:
-        docs = _labelled(docs, gold, "gold")
+        known = Gold.of(Judgments.of(gold)).frame.select("query", "doc", gold="label")
+        docs = docs.join(known, on=["query", "doc"], how="left", maintain_order="left")
     texts = (
         {}
         if queries is None or "text" not in queries.frame.columns
@@ -82,14 +89,3 @@ def _documents(runs: Any, systems: Sequence[str], queries: list[str], depth: int
     both = sides[0].join(sides[1], on=["query", "doc"], how="full", coalesce=True)
     best = pl.min_horizontal("rank_a", "rank_b")
     return both.sort("query", best, "rank_b", nulls_last=True)
-
-
-def _labelled(docs: pl.DataFrame, labels: LabelsLike, name: str) -> pl.DataFrame:
-    """The documents with the one label that counts."""
-    given = (
-        Judgments.of(labels)
-        .frame.drop_nulls("label")
-        .group_by("query", "doc")
-        .agg(pl.col("label").median().alias(name))
-    )
-    return docs.join(given, on=["query", "doc"], how="left", maintain_order="left")

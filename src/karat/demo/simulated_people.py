@@ -9,7 +9,7 @@ import polars as pl
 
 from karat.records import Clicks, Judgments, Preferences, Runs, Scale
 from karat.simulate import position_clicks, side_by_side
-from karat.simulate.assignment import Group, first_two, judged_by_one, judged_by_two_or_three
+from karat.simulate.assignment import Group, judged_by_one, judged_by_two_or_three, two_judges_each
 from karat.stats.arrays import Floats
 
 SCALE = "0=no help, 1=some help, 2=answers it"
@@ -41,7 +41,7 @@ def judged(pairs: pl.DataFrame, runs: pl.DataFrame, seed: int) -> dict[str, Judg
     rng = np.random.default_rng(seed)
     found = {}
     for group in (CROWD, PROFESSIONALS):
-        first = first_two(pairs.height, group.judges, rng)
+        first = two_judges_each(pairs.height, group.judges, rng)
         found[group.name] = _named(group, judged_by_two_or_three(group, pairs, first, 0.0, rng))
     found[LLM.name] = _named(LLM, judged_by_one(LLM, pairs, favoured(pairs, runs), rng))
     return found

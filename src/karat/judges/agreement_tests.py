@@ -82,8 +82,8 @@ def agreement_tests(
     frame = frame.with_columns(p_holm=np.concatenate(adjusted))
     used = rows.filter(pl.col("row").is_in([row["row"] for pair in compared for row in pair]))
     notes = (*panel.notes, population(used, judges))
-    told_apart = [] if by is None else [by, f"{by}_against"]
-    shown = ("group", "agreement", *told_apart, "labels", "figure", "first", "second", "difference", "p_holm")
+    told_apart = ["group", "against", "agreement"] if by is None else ["group", "agreement", by, f"{by}_against"]
+    shown = (*told_apart, "labels", "figure", "first", "second", "difference", "p_holm")
     finding = _finding(frame, by, told)
     return Result(_shown(frame, by, told), finding, tuple(note for note in notes if note), columns=shown)
 

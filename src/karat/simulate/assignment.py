@@ -64,7 +64,7 @@ class Group:
         )
 
 
-def first_two(pairs: int, judges: int, rng: np.random.Generator) -> Tasks:
+def two_judges_each(pairs: int, judges: int, rng: np.random.Generator) -> Tasks:
     """Two different judges for each pair; each judge works in a random order."""
     one, two = rng.integers(judges, size=pairs), rng.integers(judges - 1, size=pairs)
     two += two >= one

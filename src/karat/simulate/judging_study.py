@@ -11,7 +11,7 @@ import polars as pl
 from karat.errors import BadInput
 from karat.records import Clicks, Documents, Judgments, Queries, Runs, Scale
 from karat.records.base import count
-from karat.simulate.assignment import Group, Tasks, first_two, judged_by_one, judged_by_two_or_three
+from karat.simulate.assignment import Group, Tasks, judged_by_one, judged_by_two_or_three, two_judges_each
 from karat.simulate.clicks import position_clicks
 from karat.simulate.judges import steps_for
 from karat.simulate.parts import check_shares, check_sizes, documents_of, runs_by
@@ -105,7 +105,7 @@ def judging_study(
         Group("professional", professionals, spread=0.3, squeeze=squeeze, fatigued=fatigued),
         Group("crowd", crowd, spread=0.75, spammers=spammers, fatigued=fatigued),
     ):
-        first = first_two(len(grade), group.judges, rng)
+        first = two_judges_each(len(grade), group.judges, rng)
         shift = np.zeros(len(grade))
         if group.name == "crowd":
             # Careless answers are not moved, so the others are moved further: the whole group's mean is planted.

@@ -53,12 +53,12 @@ def grade_change(judgments: LabelsLike, *, level: float = 0.95, draws: int = 100
 
     Both grades are of one judge, and neither is N/A; nor is the overall grade. A judge asked twice about the same
     thing does not always say the same, so not all of it is an effect of context: `retest` is the share of changes of
-    this size among `n_retest` documents that a judge was asked about again in the same setting, where there are any.
+    this size among `n_retest` documents that the same judges were asked about again in one setting, if any.
 
     Reference: Golbus et al. (WWW 2014), Fig. 3.
     """
     sheets, change = _changes(judgments)
-    again, size = _retest(sheets), np.abs(change)
+    again, size = _retest(sheets, _told(sheets, change)), np.abs(change)
     sizes = np.unique(size[~np.isnan(size)])
     known = np.repeat(~np.isnan(size), len(sizes), axis=1)
     rows, both = ~sheets.alone, np.zeros((len(sheets.alone), known.shape[1], 2))
@@ -113,17 +113,17 @@ def mean_change(judgments: LabelsLike, by: str | None = None, *, level: float = 
     more have names, of one judge: they are for judges like these. `p_holm` allows for the number of rows, and only what
     is below 0.05 there is called a finding. A mean of 0 does not say that context has no effect: gains and losses may
     cancel. What has fewer than five queries is shown without interval. `retest` is the mean change of `n_retest` grades
-    that a judge gave again in the same setting: what asking twice does by itself.
+    that the same judges gave again in the same setting: what asking twice does by itself.
 
     Reference: Golbus et al. (WWW 2014), sections 3.1 and 5.1 (impact of conditioning).
     """
     sheets, change = _changes(judgments, by)
-    query, again = sheets.query[~sheets.alone], _retest(sheets)
-    cells = sheets.cells(_told(sheets, change))
+    query, told = sheets.query[~sheets.alone], _told(sheets, change)
+    cells = sheets.cells(told)
     judge = sheets.judge[~sheets.alone] if cells.judged is not None else None
     keep = ~np.isnan(change[:, 0])
     value = pl.repeat(ALL, len(change), dtype=pl.String, eager=True)
-    notes = [*sheets.notes, cells.population, *_no_retest(again)]
+    notes = [*sheets.notes, cells.population, *_no_retest(_retest(sheets, told))]
     if by is not None:
         value = sliced(sheets.keys.filter(pl.Series(~sheets.alone))[by])
         unknown = int((value.is_null().to_numpy() & keep).sum())
@@ -136,10 +136,11 @@ def mean_change(judgments: LabelsLike, by: str | None = None, *, level: float = 
             these = (value == name).fill_null(False).to_numpy() & ~np.isnan(change[:, place])
             if these.any():
                 who = None if judge is None else judge[these]
-                told = _mean(change[these, place], query[these], who, level)
-                known = again[~np.isnan(again[:, place]), place]
-                mean = {"retest": float(known.mean()) if len(known) else np.nan, "n_retest": len(known)}
-                rows.append({"aspect": aspect, "value": str(name), **told, **mean})
+                mean = _mean(change[these, place], query[these], who, level)
+                again = _retest(sheets, np.flatnonzero(~sheets.alone)[these])[:, place]
+                known = again[~np.isnan(again)]
+                retest = {"retest": float(known.mean()) if len(known) else np.nan, "n_retest": len(known)}
+                rows.append({"aspect": aspect, "value": str(name), **mean, **retest})
     frame = pl.DataFrame(rows, infer_schema_length=None)
     frame = frame.with_columns(p_holm=pl.Series(holm(frame["p"].to_numpy())))
     if by is None:
@@ -176,15 +177,16 @@ def _changes(judgments: LabelsLike, by: str | None = None) -> tuple[Sheets, Floa
     return sheets, change
 
 
-def _retest(sheets: Sheets) -> Floats:
-    """What judges changed when they were asked again in the same setting, where both have an overall grade."""
-    return sheets.retest[~np.isnan(sheets.retest[:, 0])]
+def _retest(sheets: Sheets, rows: npt.NDArray[np.bool_ | np.int64]) -> Floats:
+    """What the judges of these rows changed when asked again in the same setting, where both have an overall grade."""
+    theirs = np.isin(sheets.judge, sheets.judge[rows])
+    return sheets.retest[theirs & ~np.isnan(sheets.retest[:, 0])]
 
 
 def _no_retest(again: Floats) -> list[str]:
     if len(again):
         return []
-    return ["nobody was asked twice in one setting: what judges change by themselves is not known"]
+    return ["none of these judges was asked twice in one setting: what they change by themselves is not known"]
 
 
 def _share_of(size: Floats, sizes: Floats) -> Floats:

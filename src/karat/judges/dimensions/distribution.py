@@ -7,13 +7,14 @@ import polars as pl
 
 from karat.errors import Undefined
 from karat.judges.dimensions.sheets import Sheets
+from karat.labels.selection import OVERALL
 from karat.records import LabelsLike, Result
 from karat.records.base import count
 from karat.stats.arrays import Bools
 from karat.stats.paired_figures import Compared, compared, in_words, interval_note, share
 
 #: Which documents the shares are of: those with a grade in every aspect, and those with an overall grade.
-SETS = ("all aspects", "overall")
+SETS = ("all aspects", OVERALL)
 
 
 def aspect_distribution(judgments: LabelsLike, *, level: float = 0.95, draws: int = 1000, seed: int = 0) -> Result:

@@ -81,9 +81,12 @@ class Sheets:
             _row=pl.struct(sheet).rank("dense").cast(pl.Int64) - 1,
             _time=pl.int_range(pl.len()).over(*key, "group", "who"),
         )
-        once = frame.filter(pl.col("_time") == 0)
-        if once.height < frame.height:
-            notes.append(given_again(frame.height - once.height))
+        once, later = frame.filter(pl.col("_time") == 0), frame.filter(pl.col("_time") > 0)
+        nameless = later["judge"].null_count()
+        if later.height > nameless:
+            notes.append(given_again(later.height - nameless))
+        if nameless:
+            notes.append(f"{count(nameless, 'label')} without a name beside another of the same document left aside")
         there = once["aspect"].unique().to_list()
         aspects = [name for name in KNOWN if name in there] + sorted(set(there) - set(KNOWN))
         if OVERALL not in aspects:
@@ -97,7 +100,7 @@ class Sheets:
         labels, asked = _wide(once, keys.height, aspects)
         grades = _grades(labels)
         # Who has no name may be somebody else the second time.
-        again = _wide(frame.filter((pl.col("_time") == 1) & pl.col("judge").is_not_null()), keys.height, aspects)[0]
+        again = _wide(later.filter((pl.col("_time") == 1) & pl.col("judge").is_not_null()), keys.height, aspects)[0]
         alone = keys["context"].is_null()
         page = [name for name in sheet if name != "context"]
         number = keys.select(page).with_row_index("_at").with_columns(pl.col("_at").cast(pl.Int64))
