@@ -24,6 +24,8 @@ $(VENV)/.core: pyproject.toml
 $(VENV)/.dev: $(VENV)/.core
 	@echo "Installing what the tests use ..."
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@# BEIR's loader and its figures are tried; what it asks for besides are gigabytes of encoders.
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps 'beir>=2.2' || echo "beir is not tried."
 	@touch $@
 
 # For the tests a browser, a database, a search engine and, for Spark, a Java, where apt may be used; without them those

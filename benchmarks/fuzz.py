@@ -3,7 +3,7 @@
     python benchmarks/fuzz.py --inputs 20000 --seed 1
     python benchmarks/fuzz.py --seed 1 --case 1234       (one of them again, with its traceback)
 
-Each input is a sample of `fuzz_inputs.py` with one to four things wrong, and goes to a reader or command drawn for it.
+Each input is a sample of `fuzz_samples.py` with one to four things wrong, and goes to a reader or command drawn for it.
 Right is an answer, or an error in words with exit code 1 or 2. A fault is anything else: a traceback, a crash of the
 process, an escape sequence in what is printed, more than 10 seconds of the processor, or more than 2 GB. Workers are
 processes of their own, so that a crash or a hang ends one of them only; the limit on unpacked bytes is 50 MB here
@@ -32,10 +32,17 @@ sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1] / "tes
 
 import karat as kt  # noqa: E402
 from commands import karat  # noqa: E402
-from fuzz_inputs import SAMPLES, spoilt  # noqa: E402
+from fuzz_mutations import spoilt  # noqa: E402
+from fuzz_samples import SAMPLES  # noqa: E402
+from karat.engines.engine import Engine  # noqa: E402
+from karat.engines.hits import read_hits  # noqa: E402
 
 #: Seconds and bytes that no input may take, and bytes that a packed one may unpack to.
 LONGEST, MOST_MEMORY, UNPACKED = 10.0, 2 << 30, 50_000_000
+
+#: Answers of people, by the tools that collect them; and an engine whose answers are read.
+CROWDS = ("mturk.csv", "radio.csv", "toloka.tsv", "appen.csv", "studio.", "prodigy.jsonl", "doccano.jsonl")
+ENGINE = Engine("http://localhost/?q={{query}}")
 
 #: The readers of Python, each with the samples that are meant for it; one in five gets another's.
 READERS: dict[str, tuple[Callable[[str], object], tuple[str, ...]]] = {
@@ -56,19 +63,31 @@ READERS: dict[str, tuple[Callable[[str], object], tuple[str, ...]]] = {
             "snapshot.csv",
             "judgements",
             "nuggets.jsonl",
+            "beir.tsv",
+            "letor.txt",
+            "crowd-kit.csv",
+            *CROWDS,
         ),
     ),
-    "read_runs": (kt.read_runs, ("a.run", "run.", "nested.json", "evaluated.jsonl", "response.json", "snapshot.csv")),
+    "read_crowds": (kt.read_judgments, CROWDS),
+    "read_runs": (
+        kt.read_runs,
+        (
+            *("a.run", "run.", "nested.json", "evaluated.jsonl", "response.json", "snapshot.csv", "metadata.run"),
+            *("pyterrier.csv", "msmarco.tsv", "evaluations.json"),
+        ),
+    ),
     "read_preferences": (kt.read_preferences, ("preferences.",)),
-    "read_clicks": (kt.read_clicks, ("clicks.csv", "log.csv")),
-    "read_queries": (kt.read_queries, ("queries.csv", "topics.xml")),
+    "read_clicks": (kt.read_clicks, ("clicks.csv", "log.csv", "ubi.ndjson", "events.csv")),
+    "read_queries": (kt.read_queries, ("queries.csv", "topics.xml", "classic.txt", "texts.tsv", "beir-queries.jsonl")),
     "read_subtopics": (kt.read_subtopics, ("subtopics.csv", "topics.xml")),
-    "read_documents": (kt.read_documents, ("documents.",)),
+    "read_documents": (kt.read_documents, ("documents.", "beir-documents.jsonl", "texts.tsv")),
+    "read_hits": (lambda path: read_hits(ENGINE, Path(path).read_text(errors="replace"), 5), ("answer-",)),
     "read_session_lists": (kt.read_session_lists, ("sessions.csv",)),
     "read_ratings": (kt.read_ratings, ("ratings.csv",)),
 }
 
-#: The commands, in a folder with all samples; X is the spoilt one of those named after the colon.
+#: The commands, in a folder with all samples; X is the spoilt one of those named after the colon, T its text.
 COMMANDS = """
 convert X out.csv : labels. qrels.txt book.json basic.csv judges.csv umbrela.jsonl run. a.run
 convert X out.csv : nested.json opensearch.json evaluated.jsonl request.json response.json
@@ -85,6 +104,30 @@ convert X out.json --to ranx : qrels.txt a.run nested.json
 convert X out.json --to opensearch : qrels.txt opensearch.json
 convert X out.json --to rank-eval : qrels.txt request.json
 convert X out.csv --consensus --map 2=1 : labels.
+convert X out.csv : mturk.csv radio.csv toloka.tsv appen.csv studio. prodigy.jsonl doccano.jsonl crowd-kit.csv
+convert X out.csv : beir letor.txt metadata.run pyterrier.csv evaluations.json ubi.ndjson events.csv classic.txt
+convert X out.csv --kind documents : texts.tsv beir-documents.jsonl
+convert X out.csv --kind runs : msmarco.tsv pyterrier.csv
+convert X out.csv --to pyterrier : qrels.txt a.run pyterrier.csv
+convert X out.txt --to letor : labels.csv letor.txt
+convert X out.csv --to crowd-kit : labels.
+convert X out.tsv --to beir : qrels.txt beir.tsv
+convert X out.csv --from mturk : mturk.csv radio.csv labels.csv
+convert X out.csv --from label-studio : studio. labels.
+convert labels.csv out.csv --columns T : columns.txt
+score qrels.txt a.run -m T : measure.txt
+score qrels.txt a.run --scale T : scale.txt
+fetch http://127.0.0.1:9/ queries.csv --template X --show-request : template.json
+fetch http://127.0.0.1:9/ X --template template.json --show-request : queries.csv classic.txt texts.tsv
+fetch X queries.csv --show-request : engines.toml
+judges X : mturk.csv toloka.tsv appen.csv studio. prodigy.jsonl
+disagree by labels.csv kind --queries X : queries.csv topics.xml
+disagree consistency X : labels.
+context labels X a.run --out out.csv : labels.
+validate correlation X a.run b.run run.csv -m P@3,nDCG@5 : qrels.txt
+validate fit X qrels.txt a.run b.run -m RBP --vary p=0.5,0.8 : preferences.
+validate ratings X qrels.txt sessions.csv -m P@3 --rating satisfied : ratings.csv
+validate ratings ratings.csv qrels.txt X -m P@3 --rating satisfied : sessions.csv
 score X a.run b.run : labels. qrels.txt book.json umbrela.jsonl
 score qrels.txt X --by-query : a.run run.
 score qrels.txt a.run --gold X -m P@3 : gold.csv
@@ -102,7 +145,7 @@ judges clicks labels.csv --clicks X : clicks.csv log.csv
 judges bias labels.csv --gold gold.csv --documents X --queries queries.csv : documents.
 judges bias labels.csv --gold gold.csv --documents documents.csv --queries X : queries.csv topics.xml
 judges llm X --gold gold.csv : umbrela.jsonl labels. book.json
-clicks X --out out.csv : log.csv
+clicks X --out out.csv : log.csv ubi.ndjson events.csv
 interleave X : teams.csv
 disagree X : labels.
 context X a.run : labels.
@@ -127,10 +170,17 @@ ask spoilt --model m --estimate : study.toml
 ask a.run --queries X --documents documents.jsonl --model m --estimate --scale 0..3 --out out.csv : queries.csv
 ask a.run --queries queries.csv --documents X --model m --estimate --scale 0..3 --out out.csv : documents.
 """
-TARGETS = [
-    (line.partition(" : ")[0].split(), tuple(line.partition(" : ")[2].split()))
-    for line in COMMANDS.strip().splitlines()
-]
+#: Those that take a second, drawn less often.
+SLOW_COMMANDS = """
+report X a.run b.run -o out.html --draws 100 : labels. qrels.txt
+report qrels.txt a.run b.run --gold X -o out.html --draws 100 : gold.csv
+report qrels.txt a.run b.run --preferences X -o out.html --draws 100 : preferences.
+train labels.csv --features X --folds 3 --draws 0 : features.csv
+"""
+TARGETS, SLOW_TARGETS = (
+    [(line.partition(" : ")[0].split(), tuple(line.partition(" : ")[2].split())) for line in lines.strip().splitlines()]
+    for lines in (COMMANDS, SLOW_COMMANDS)
+)
 
 
 class Fault(Exception):
@@ -153,20 +203,22 @@ def run_case(seed: int, number: int, folder: Path, *, commands: float = 0.35) ->
     """Run one input in the folder; returns what it went to, and raises `Fault` where karat breaks."""
     rng = random.Random(f"{seed}:{number}")
     by_command = rng.random() < commands
-    words, meant = rng.choice(TARGETS) if by_command else ([name := rng.choice(list(READERS))], READERS[name][1])
+    targets = SLOW_TARGETS if rng.random() < 0.01 else TARGETS
+    words, meant = rng.choice(targets) if by_command else ([name := rng.choice(list(READERS))], READERS[name][1])
     fitting = [name for name in SAMPLES if name.startswith(meant)] if rng.random() < 0.8 or by_command else [*SAMPLES]
     sample = rng.choice(fitting)
     data = spoilt(SAMPLES[sample], rng)
     name = "spoilt/study.toml" if sample == "study.toml" and by_command else f"x.{sample}"
     path = folder / name
     path.write_bytes(data)
+    text = data.decode(errors="replace").replace("\0", "")  # a word that is typed has no zero byte
     told = f"{' '.join(words)} {sample}"
     try:
         if not by_command:
             READERS[words[0]][0](str(path))
         else:
             with chdir(folder):
-                _command([name if word == "X" else word for word in words], told)
+                _command([name if word == "X" else text if word == "T" else word for word in words], told)
     except kt.KaratError as error:
         if not str(error):
             raise Fault(f"{told}: an error without words") from error
@@ -207,7 +259,9 @@ def results(seed: int, first: int, last: int) -> Iterator[tuple[int, str, float]
     """Each input's number, result and seconds; a worker that hangs or dies is replaced from the next input on."""
     while first < last:
         command = [sys.executable, __file__, "--worker", str(seed), str(first), str(min(last, first + 2000))]
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        # Samples are small: threads would only wait for each other.
+        alone = {**os.environ, "POLARS_MAX_THREADS": "1"}
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=alone)
         assert process.stdout is not None
         number, begun, ended = first, time.monotonic(), False
         first = min(last, first + 2000)

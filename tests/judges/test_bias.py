@@ -203,6 +203,19 @@ def test_gold_may_come_apart_and_columns_of_the_record_are_no_features() -> None
         find_bias(crowd, ["domain"], gold=gold)
 
 
+def test_columns_that_a_tool_keeps_for_itself_are_no_features() -> None:
+    """Appen's `_unit_id` and `_trust` met the names of columns that are made on the way: a fault."""
+    rows = [
+        {"query": f"q{n % 12}", "doc": f"d{n}", "label": n % 2, "judge": f"w{n % 3}", "_item": n, "_trust": 0.5}
+        for n in range(60)
+    ]
+    gold = [{"query": f"q{n % 12}", "doc": f"d{n}", "label": 1} for n in range(60)]
+    with pytest.raises(BadInput, match="expected columns with features"):
+        find_bias(rows, gold=gold)
+    with pytest.raises(BadInput, match="expected a name without _ before it, found _trust"):
+        find_bias(rows, gold=gold, features=["_trust"])
+
+
 def test_small_slices_are_not_looked_at() -> None:
     frame = study(7, effect=0.5)
     every = find_bias(Judgments.of(frame), everything=True).frame

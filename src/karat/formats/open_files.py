@@ -10,7 +10,7 @@ from functools import cache, cached_property
 from glob import escape
 from pathlib import Path
 
-from karat.errors import BadInput, MissingExtra
+from karat.errors import BadInput
 from karat.formats.put_in_place import put_in_place
 from karat.formats.unpacking import PACKED, head_of, read_stream, unpacked, unpacked_parts
 
@@ -170,7 +170,7 @@ def not_utf8(name: str, data: bytes, error: UnicodeDecodeError) -> BadInput:
 
 
 def write_bytes(path: str, data: bytes) -> None:
-    """Write a file, packed when its name ends in .gz, .zst or .lz4; `-` is standard output."""
+    """Write a file, packed when its name ends in .gz or .zst; `-` is standard output."""
     if path.endswith(".gz"):
         import gzip
 
@@ -179,17 +179,11 @@ def write_bytes(path: str, data: bytes) -> None:
         import zstandard
 
         data = zstandard.ZstdCompressor().compress(data)
-    elif path.endswith(".lz4"):
-        try:
-            import lz4.frame
-        except ImportError:
-            raise MissingExtra.named("lz4", "a file packed with lz4") from None
-        data = lz4.frame.compress(data)
     if path == "-":
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
         return
-    if path.lower().endswith((".bz2", ".xz", ".zip")):
+    if path.lower().endswith((".bz2", ".xz", ".zip", ".lz4")):
         raise BadInput(f"{path}: only .gz and .zst are packed")
     try:
         put_in_place(Path(path), data)

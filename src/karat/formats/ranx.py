@@ -1,4 +1,4 @@
-"""`{query: {document: number}}` as JSON: what ranx saves (plain, .gz or .lz4), pytrec_eval takes and BEIR keeps."""
+"""`{query: {document: number}}`: what ranx saves (JSON, or CBOR packed as .lz4), pytrec_eval takes and MTEB keeps."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from karat.errors import BadInput
+from karat.errors import BadInput, MissingExtra
 from karat.formats.format import Format, Narrow, Rows, add_format
 from karat.formats.json_text import load_json, shown
 from karat.formats.open_files import File
@@ -19,6 +19,10 @@ _TEXT = rb'"(?:[^"\\]|\\.)*"'
 #: An object whose first value is an object whose first value is a number; both may be empty.
 SHAPE = re.compile(rb"\s*\{\s*" + _TEXT + rb"\s*:\s*\{\s*(?:" + _TEXT + rb"\s*:\s*-?\d|\})")
 EXPECTED = "{query: {document: number}}"
+#: An object of CBOR begins with one of these bytes, with which no text begins.
+CBOR = tuple(bytes([first]) for first in range(0xA0, 0xC0))
+#: MTEB's predictions have this beside the parts of a task, and in them its splits.
+MTEB = "mteb_model_meta"
 
 
 def read_labels(file: File, scale: Scale | None = None, drop_bad_labels: bool = False) -> Judgments:
@@ -28,9 +32,11 @@ def read_labels(file: File, scale: Scale | None = None, drop_bad_labels: bool = 
 
 
 def read_run(file: File, ranks: bool = True) -> Runs:
-    """A run from `{query: {document: score}}`, named by its file."""
+    """A run from `{query: {document: score}}`, named by its file or by MTEB's model."""
     frame, source = _frame(file, "score")
-    return Runs.check(frame, system=file.stem, source=source)
+    model = load_json(file).get(MTEB) if is_mteb(file) else None
+    name = str(model.get("model_name") or "") if isinstance(model, dict) else ""
+    return Runs.check(frame, system=name or file.stem, source=source)
 
 
 def write_labels(judgments: Judgments, name: str) -> bytes:
@@ -49,14 +55,50 @@ def write_run(runs: Runs, name: str) -> bytes:
 
 def is_nested(file: File) -> bool:
     """Whether a file begins as one such document, and not as lines with an object each."""
+    if file.head.startswith(CBOR) or is_mteb(file):
+        return True
     if not SHAPE.match(file.head):
         return False
     first, _, rest = file.head.lstrip().partition(b"\n")
     return not (first.rstrip().endswith(b"}") and rest.lstrip().startswith(b"{"))
 
 
+def is_mteb(file: File) -> bool:
+    """Whether a file begins as MTEB's predictions do."""
+    return re.match(rb'\s*\{\s*"mteb_model_meta"\s*:', file.head) is not None
+
+
+def _document(file: File) -> Any:
+    if not file.head.startswith(CBOR):
+        return load_json(file)
+    try:
+        import cbor2
+    except ImportError:
+        raise MissingExtra.named("lz4", "a run of ranx packed with lz4") from None
+    try:
+        return cbor2.loads(file.content)
+    except (cbor2.CBORDecodeError, RecursionError) as error:
+        raise BadInput.at(file.name, expected="a run of ranx (CBOR)", found=f"something else ({error})") from None
+
+
+def _one_split(found: dict[str, Any], file: File) -> Any:
+    """The lists of MTEB's predictions, which must be of one part and split of the task."""
+    parts = [
+        (f"{part} {split}", lists)
+        for part, splits in found.items()
+        if part != MTEB and isinstance(splits, dict)
+        for split, lists in splits.items()
+    ]
+    if len(parts) != 1:
+        names = ", ".join(name for name, _ in parts) or "none"
+        raise BadInput.at(file.name, expected="predictions for one split of one part", found=names)
+    return parts[0][1]
+
+
 def _frame(file: File, value: str) -> Rows:
-    found = load_json(file)
+    found = _document(file)
+    if isinstance(found, dict) and MTEB in found:
+        found = _one_split(found, file)
     for query, docs in found.items() if isinstance(found, dict) else [("", found)]:
         if not isinstance(docs, dict):
             raise BadInput.at(file.name, expected=EXPECTED, found=f"{shown(docs)} of {query or 'all'}")
@@ -84,6 +126,8 @@ def _bytes(frame: pl.DataFrame) -> bytes:
 
 def _holds(file: File) -> str:
     """Scores have decimals; whole numbers may be either, and nothing else in the file tells."""
+    if is_mteb(file):
+        return "runs"
     numbers = _frame(file, "number")[0]["number"]
     if (numbers != numbers.round(0)).any():
         return "runs"

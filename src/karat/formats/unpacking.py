@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
+from itertools import chain
 from typing import IO, cast
 
 from karat.errors import BadInput, KaratError, MissingExtra
@@ -135,13 +136,21 @@ def _of_lz4(data: bytes, size: int) -> Iterator[bytes]:
         import lz4.frame
     except ImportError:
         raise MissingExtra.named("lz4", "a file packed with lz4") from None
-    frame = lz4.frame.LZ4FrameDecompressor()
-    while not frame.eof:
-        part = frame.decompress(data, max_length=size)
-        data = b""
-        if not part and frame.needs_input:
-            raise EOFError("the end is missing")
-        yield part
+
+    def frame(packed: Iterable[bytes]) -> Iterator[bytes]:
+        opened = lz4.frame.LZ4FrameDecompressor()
+        for part in packed:
+            yield opened.decompress(part, max_length=size)
+            while not opened.eof and not opened.needs_input:
+                yield opened.decompress(b"", max_length=size)
+            if opened.eof:
+                return
+        raise EOFError("the end is missing")
+
+    parts = frame([data])
+    first = next(parts, b"")
+    parts = chain([first], parts)
+    return frame(parts) if first.startswith(LZ4) else parts  # ranx packs what it has packed
 
 
 def _of_zstd(data: bytes) -> Iterator[bytes]:

@@ -104,10 +104,11 @@ class Slice:
 
 
 def own_columns(panel: Panel) -> list[str]:
-    """The columns that are no part of a judgment: features, by karat or by the user."""
+    """The columns that are no part of a judgment: features, by karat or by the user; `_trust` is a tool's, and none."""
     known = {*Judgments.schema.names, *OF_ANSWERS_OF_LLMS}
     frame = panel.frame
-    names = [name for name in frame.columns if name not in known and frame[name].null_count() < frame.height]
+    names = [name for name in frame.columns if name not in known and not name.startswith("_")]
+    names = [name for name in names if frame[name].null_count() < frame.height]
     if not names:
         raise BadInput.at(
             "the judgments",

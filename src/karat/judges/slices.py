@@ -35,6 +35,8 @@ def features_of(labels: Panel | LabelsLike, by: str | Sequence[str] | None) -> l
             remedy = f"make it first with add_features(judgments, ['{name}'], ...)" if name in FEATURES else ""
             found = ", ".join(there)
             raise BadInput.at("the judgments", expected=f"a column {name} to compare by", found=found, remedy=remedy)
+        if name.startswith("_"):  # names of the columns that are made beside it
+            raise BadInput.at("the column to compare by", expected="a name without _ before it", found=name)
     return listed_features(by)
 
 

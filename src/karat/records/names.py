@@ -8,7 +8,7 @@ beside `docno`.
 from __future__ import annotations
 
 #: A query's id, best name first; the last is a text where there is an id beside it.
-QUERY = ("qid", "query_id", "query-id", "queryid", "topic", "topic_id", "topicid", "query")
+QUERY = ("qid", "query_id", "query-id", "queryid", "q_id", "topic", "topic_id", "topicid", "query")
 #: A query's id in a table of queries, where every row is one.
 QUERY_OF_QUERIES = (*QUERY[:-1], "number", "_id", "id", "query")
 #: A document's id, best name first.

@@ -1,4 +1,4 @@
-"""Inputs for the fuzz job: small files as people have them, and the ways in which they are spoilt."""
+"""Small files as people have them, of every kind and format that karat reads, for the fuzz job to spoil."""
 
 from __future__ import annotations
 
@@ -6,12 +6,9 @@ import gzip
 import io
 import json
 import random
-from collections.abc import Callable
 
 import polars as pl
 import zstandard
-
-Mutation = Callable[[bytes, random.Random], bytes]
 
 QUERIES, DOCS = ("q1", "q2", "q3", "q4", "q5", "q6"), ("d1", "d2", "d3", "d4", "d5")
 _RNG = random.Random(0)
@@ -134,7 +131,7 @@ SAMPLES: dict[str, bytes] = {
     "documents.jsonl": _lines([{"doc": d, "title": d, "url": f"http://x.org/{d}", "text": "words"} for d in DOCS]),
     "documents.csv": _csv("doc,title,snippet,url", [f"{d},{d},some words,http://x.org/{d}" for d in DOCS]),
     "sessions.csv": _csv(
-        "session,step,doc,rank,query", [f"s{n // 3},1,{d},{n % 3 + 1},{q}" for n, (q, d) in enumerate(_PAIRS)]
+        "session,step,doc,rank,query", [f"s{n // 5},1,{d},{n % 5 + 1},{q}" for n, (q, d) in enumerate(_PAIRS)]
     ),
     "ratings.csv": _csv("session,user,satisfied", [f"s{n},u{n % 2},{n % 5}" for n in range(10)]),
     "reasons.csv": _csv(
@@ -183,154 +180,153 @@ SAMPLES: dict[str, bytes] = {
     "weights.csv": _csv("at_least,of,level,weight", [f"1,3,{n},{n / 3:.2f}" for n in range(4)]),
     "tasks.csv": _csv("query,doc,labels,probability", [f"{q},{d},2,0.5" for q, d in _PAIRS[:8]]),
     "study.toml": STUDY,
+    # Test collections and toolkits.
+    "pyterrier.csv": _csv(
+        "qid,query,docid,docno,rank,score",
+        [f"{q},words,{n},{d},{n % 5},{9 - n % 5}.5" for n, (q, d) in enumerate(_PAIRS)],
+    ),
+    "beir.tsv": _csv("query-id\tcorpus-id\tscore", [f"{q}\t{d}\t1" for q, d in _PAIRS]),
+    "beir-queries.jsonl": _lines([{"_id": q, "text": f"words of {q}", "metadata": {}} for q in QUERIES]),
+    "beir-documents.jsonl": _lines([{"_id": d, "title": d, "text": "words", "metadata": {}} for d in DOCS]),
+    "msmarco.tsv": "".join(f"{n}\t{k * 7}\t{k}\n" for n in (101, 102) for k in range(1, 7)).encode(),
+    "texts.tsv": "".join(f"{n}\twords of a text\n" for n in (101, 102, 103)).encode(),
+    "classic.txt": "".join(
+        f"<top>\n<num> Number: {q}\n<title> words of {q}\n<desc> Description:\nmore words\n</top>\n\n" for q in QUERIES
+    ).encode(),
+    "metadata.run": b"# ir_metadata.start\n# tag: a\n# platform:\n#   cpu: 'x'\n# ir_metadata.end\n" + _run("a", 1),
+    "letor.txt": "".join(
+        f"{n % 3} qid:{q[1:]} 1:0.{n} 2:1e-3 46:1 #docid = {d}\n" for n, (q, d) in enumerate(_PAIRS)
+    ).encode(),
+    # Annotation tools and crowds.
+    "mturk.csv": _csv(
+        '"HITId","AssignmentId","WorkerId","AssignmentStatus","SubmitTime","WorkTimeInSeconds","Input.qid","Input.docid","Answer.rel"',
+        [
+            f'"h{n}","a{n}","w{n % 3}","Approved","Wed Nov 01 12:00:42 PDT 2023","{n}","{q}","{d}","{n % 3}"'
+            for n, (q, d) in enumerate(_PAIRS)
+        ],
+    ),
+    "radio.csv": _csv(
+        "HITId,AssignmentId,WorkerId,Input.qid,Input.docid,Answer.rel.0,Answer.rel.1",
+        [f"h{n},a{n},w1,{q},{d},{'true,false' if n % 2 else 'false,true'}" for n, (q, d) in enumerate(_PAIRS)],
+    ),
+    "toloka.tsv": _csv(
+        "INPUT:qid\tINPUT:docid\tOUTPUT:rel\tASSIGNMENT:assignment_id\tASSIGNMENT:worker_id\tASSIGNMENT:status\tASSIGNMENT:started",
+        [f"{q}\t{d}\t{n % 3}\ta{n}\tw{n % 3}\tAPPROVED\t2021-11-05T10:00:00.000" for n, (q, d) in enumerate(_PAIRS)],
+    ),
+    "appen.csv": _csv(
+        "_unit_id,_created_at,_golden,_id,_started_at,_tainted,_trust,_worker_id,rel,rel_gold,query_id,docno",
+        [
+            f"{n},5/21/2015 14:10:30,false,{n},5/21/2015 14:10:00,false,0.9,{n % 3},{n % 3},,{q},{d}"
+            for n, (q, d) in enumerate(_PAIRS)
+        ],
+    ),
+    "studio.json": json.dumps(
+        [
+            {
+                "id": n,
+                "data": {"query_id": q, "docid": d},
+                "annotations": [
+                    {
+                        "id": n,
+                        "result": [{"from_name": "rel", "type": "choices", "value": {"choices": [str(n % 3)]}}],
+                        "was_cancelled": n % 4 == 3,
+                        "created_at": "2021-03-09T22:16:08.728353Z",
+                        "lead_time": 4.2,
+                        "completed_by": {"id": 1, "email": "ann@x"},
+                    }
+                ],
+            }
+            for n, (q, d) in enumerate(_PAIRS[:9])
+        ]
+    ).encode(),
+    "studio.csv": _csv(
+        "annotation_id,annotator,created_at,docid,id,lead_time,query_id,rel,updated_at",
+        [
+            f'{n},1,2021-03-09T22:16:08Z,{d},{n},4.2,{q},"[{{""rating"": 2}}]",2021-03-09T22:16:08Z'
+            for n, (q, d) in enumerate(_PAIRS)
+        ],
+    ),
+    "prodigy.jsonl": _lines(
+        [
+            {
+                "text": "x",
+                "meta": {"query_id": q, "docid": d},
+                "_task_hash": n,
+                "options": [{"id": "0", "text": "No"}, {"id": "2", "text": "Yes"}],
+                "accept": ["2"],
+                "answer": "accept" if n % 4 else "ignore",
+                "_timestamp": 1690289516,
+                "_annotator_id": "ann",
+            }
+            for n, (q, d) in enumerate(_PAIRS[:12])
+        ]
+    ),
+    "doccano.jsonl": _lines(
+        [{"id": n, "text": "x", "query_id": q, "docno": d, "label": ["2"]} for n, (q, d) in enumerate(_PAIRS[:12])]
+    ),
+    "crowd-kit.csv": _csv("task,worker,label", [f"t{n // 3},w{n % 3},{n % 2}" for n in range(30)]),
+    "evaluations.json": json.dumps(
+        {
+            "workspace_id": "w",
+            "benchmark_id": "b",
+            "strategy_id": ["a"],
+            "results": [
+                {
+                    "strategy_id": "a",
+                    "searches": [{"scenario_id": q, "hits": [{"hit": {"_id": d}} for d in DOCS]} for q in QUERIES],
+                }
+            ],
+        }
+    ).encode(),
+    "ubi.ndjson": _lines(
+        [
+            line
+            for n, q in enumerate(QUERIES)
+            for line in (
+                {"index": {"_index": "ubi_queries"}},
+                {"query_id": f"i{n}", "user_query": q, "client_id": "u", "query_response_hit_ids": [*DOCS]},
+                {"index": {"_index": "ubi_events"}},
+                {
+                    "action_name": "click",
+                    "query_id": f"i{n}",
+                    "client_id": "u",
+                    "timestamp": "2024-04-22T14:20:22.135Z",
+                    "event_attributes": {"object": {"object_id": "d1"}, "position": {"ordinal": 1}},
+                },
+            )
+        ]
+    ),
+    "events.csv": _csv(
+        "impression,query,doc,rank,action,time",
+        [
+            f"i{n // 5},{q},{d},{n % 5 + 1},{'click' if n % 3 else 'impression'},2024-05-01T10:00:00Z"
+            for n, (q, d) in enumerate(_PAIRS)
+        ],
+    ),
+    # What engines answer.
+    "answer-elasticsearch.json": json.dumps(
+        {
+            "took": 5,
+            "timed_out": False,
+            "_shards": {"total": 1, "successful": 1, "skipped": 0, "failed": 0},
+            "hits": {
+                "total": {"value": 5, "relation": "eq"},
+                "hits": [{"_index": "i", "_id": d, "_score": 1.5, "_source": {"title": d}} for d in DOCS],
+            },
+        }
+    ).encode(),
+    "answer-solr.json": json.dumps(
+        {"responseHeader": {"status": 0}, "response": {"numFound": 5, "docs": [{"id": d, "score": 1} for d in DOCS]}}
+    ).encode(),
+    "answer-vespa.json": json.dumps(
+        {"root": {"children": [{"id": f"id:x:y::{d}", "relevance": 0.5, "fields": {"title": d}} for d in DOCS]}}
+    ).encode(),
+    "answer-other.json": json.dumps({"items": [{"sku": d, "name": d} for d in DOCS], "next": None}).encode(),
+    "features.csv": _csv("query,doc,bm25,length", [f"{q},{d},{n}.5,{n % 7}" for n, (q, d) in enumerate(_PAIRS)]),
+    # What is typed or sent, not read as records.
+    "template.json": b'{"query": {"match": {"text": "{{query}}"}}, "size": {{depth}}}',
+    "engines.toml": b'[a]\nurl = "http://127.0.0.1:9/x?q={{query}}"\ncolumns = { doc = "_id", title = "name" }\n',
+    "measure.txt": b"nDCG(gains=exp)@10,P(rel=2)@5,alpha_nDCG(alpha=0.5)@10,ndcg_cut_10,RBP(p=0.8)",
+    "scale.txt": b"0..3",
+    "columns.txt": b"query=query,doc=doc,label=label,judge=judge",
 }
-
-#: Words that programs stumble over.
-WORDS: tuple[bytes, ...] = (
-    *(b"", b" ", b"\t", b"\n", b"\r", b"\r\n", b"\0", b"\x1b[31m", b"\xff", b"\xef\xbb\xbf", b"\xc3\xa9",),
-    *(b"\xf0\x9f\x98\x80", b'"', b"'", b"\\", b"\\ud800", b"\\u0000", b",", b";", b":", b"{", b"}", b"[", b"]",),
-    *(b"<", b">", b"&", b"/", b"#", b"=", b"nan", b"NaN", b"inf", b"-inf", b"1e23", b"1e308", b"1e999", b"-1",),
-    *(b"0", b"-0", b"0.5", b"1_000", b"0x10", b"1e-300", b"9" * 20, b"9" * 400, b"-9223372036854775809",),
-    *(b"2147483648", b"4294967296", b"null", b"None", b"true", b"True", b"[" * 80, b'{"a":' * 80, b"[" * 3000,),
-    *(b"a" * 5000, b"=1+1", b"N/A", b"can't tell", b"gold", b"overall", b"left", b"2024-02-30",),
-    *(b"2024-01-01T25:00:00Z", b"99999-01-01", b"yesterday", b"1e18", b"query", b"doc", b"label", b"score",),
-    *(b"\xe2\x80\xae", b"\xcc\x88" * 50, b"a\nb", b"a,b", b'a"b', b"../../x", b"http://[::1", b"%00", b"%s", b"{}",),
-    *(b"Q0",),
-)  # fmt: skip
-
-
-def spoilt(data: bytes, rng: random.Random) -> bytes:
-    """A sample with one to four things wrong with it."""
-    for _ in range(rng.choice((1, 1, 1, 2, 2, 3, 4))):
-        data = rng.choice(MUTATIONS)(data, rng)
-    return data[:200_000]
-
-
-def _flip(data: bytes, rng: random.Random) -> bytes:
-    found = bytearray(data)
-    for _ in range(rng.choice((1, 1, 3, 20))):
-        if found:
-            found[rng.randrange(len(found))] = rng.randrange(256)
-    return bytes(found)
-
-
-def _insert(data: bytes, rng: random.Random) -> bytes:
-    place = rng.randint(0, len(data))
-    return data[:place] + rng.choice(WORDS) + data[place:]
-
-
-def _cut(data: bytes, rng: random.Random) -> bytes:
-    start = rng.randint(0, len(data))
-    return data[:start] + (data[rng.randint(start, len(data)) :] if rng.random() < 0.7 else b"")
-
-
-def _again(data: bytes, rng: random.Random) -> bytes:
-    start = rng.randint(0, len(data))
-    end = min(len(data), start + rng.choice((1, 10, 200)))
-    return data[:end] + data[start:end] * rng.choice((1, 2, 50)) + data[end:]
-
-
-def _line(data: bytes, rng: random.Random) -> bytes:
-    """Lines left out, doubled, exchanged, emptied, or cells more or less in one of them."""
-    lines = data.split(b"\n")
-    one, two = rng.randrange(len(lines)), rng.randrange(len(lines))
-    match rng.randrange(6):
-        case 0:
-            del lines[one]
-        case 1:
-            lines.insert(two, lines[one])
-        case 2:
-            lines[one], lines[two] = lines[two], lines[one]
-        case 3:
-            lines[one] = rng.choice(WORDS)
-        case 4:
-            lines = lines[:1]
-        case _:
-            lines[one] += rng.choice((b",", b" ", b"\t", b";")) + rng.choice(WORDS)
-    return b"\n".join(lines)
-
-
-def _cell(data: bytes, rng: random.Random) -> bytes:
-    """A cell, or a whole column below the first line, with another word; or a column less, or twice."""
-    lines = data.split(b"\n")
-    separator = max((b",", b"\t", b" "), key=lines[0].count)
-    rows = [line.split(separator) for line in lines]
-    column, word, how = rng.randrange(len(rows[0])), rng.choice(WORDS), rng.randrange(5)
-    chosen = [rng.randrange(len(rows))] if how < 3 else range(how % 2, len(rows))
-    for place in chosen:
-        if column < len(rows[place]):
-            row = rows[place]
-            rows[place] = row[:column] + ([word] if how != 4 else []) + row[column + (how != 2) :]
-    return b"\n".join(separator.join(row) for row in rows)
-
-
-def _node(data: bytes, rng: random.Random) -> bytes:
-    """A value somewhere in JSON replaced, left out, wrapped or doubled; other files have a word replaced."""
-    lines = data.split(b"\n")
-    whole = data[:1] in (b"{", b"[") and (len(lines) < 3 or lines[0].strip() in (b"[", b"{"))
-    place = rng.randrange(len(lines))
-    try:
-        document = json.loads(data if whole else lines[place])
-    except (ValueError, RecursionError):
-        return _cell(data, rng)
-    odd = rng.choice((None, True, [], {}, "", 1e300, -1, [[1]], {"a": {"b": []}}, "x" * 300, 10**25, [None], "\ud800"))
-    document = _changed(document, odd, rng)
-    made = json.dumps(document).encode()
-    if whole:
-        return made
-    lines[place] = made
-    return b"\n".join(lines)
-
-
-def _changed(node: object, odd: object, rng: random.Random) -> object:
-    if rng.random() < 0.25 or not isinstance(node, dict | list) or not node:
-        return rng.choice((odd, odd, [node], {"a": node}))
-    if isinstance(node, list):
-        place = rng.randrange(len(node))
-        return [*node[:place], *([] if rng.random() < 0.2 else [_changed(node[place], odd, rng)]), *node[place + 1 :]]
-    name = rng.choice(list(node))
-    left = {key: value for key, value in node.items() if key != name or rng.random() > 0.2}
-    return left | {rng.choice((name, name, "", "query", "doc", "label")): _changed(node[name], odd, rng)}
-
-
-def _packed(data: bytes, rng: random.Random) -> bytes:
-    packed = gzip.compress(data, 1) if rng.random() < 0.5 else zstandard.ZstdCompressor().compress(data)
-    return packed if rng.random() < 0.3 else _flip(packed, rng)
-
-
-def _bomb(data: bytes, rng: random.Random) -> bytes:
-    large = data + rng.choice((b"\0", b"a", b"q1 0 d1 1\n", b"[", data[-40:])) * (rng.choice((1, 4)) << 20)
-    return (
-        gzip.compress(large[: 30 << 20], 1)
-        if rng.random() < 0.5
-        else zstandard.ZstdCompressor().compress(large[: 30 << 20])
-    )
-
-
-def _spliced(data: bytes, rng: random.Random) -> bytes:
-    other = SAMPLES[rng.choice(list(SAMPLES))]
-    return data[: rng.randint(0, len(data))] + other[rng.randint(0, len(other)) :]
-
-
-MUTATIONS: tuple[Mutation, ...] = (
-    *(
-        _flip,
-        _insert,
-        _insert,
-        _cut,
-        _again,
-        _line,
-        _line,
-        _cell,
-        _cell,
-        _cell,
-        _node,
-        _node,
-        _node,
-        _spliced,
-    ),
-    *(
-        _packed,
-        lambda data, rng: _bomb(data, rng) if rng.random() < 0.1 else _insert(data, rng),
-    ),
-)
