@@ -18,7 +18,6 @@ from karat.records import Result
 from karat.records.base import count
 from karat.records.number_format import WHOLE, Written, in_words, written
 from karat.records.result import ResultBase
-from karat.reports.tables import latex_of_all
 
 #: The tables of a part of an analysis, by their titles.
 Tables = Mapping[str, Result]
@@ -47,12 +46,18 @@ def tell(
     elif form.printed == "tsv":
         print_tsv(found)
     elif form.printed == "latex":
-        click.echo(latex_of_all({title: seen(result, title) for title, result in found.items()}), nl=False)
+        _print_latex({title: seen(result, title) for title, result in found.items()})
     else:
         show_all(found.items(), show)
     if form.out is not None or form.plot is not None:
         told = {title: seen(result, title) for title, result in found.items()}
         write_files(told, found, form, said or document(found))
+
+
+def _print_latex(tables: Mapping[str, ResultBase]) -> None:
+    from karat.reports.tables import latex_of_all  # and with it all results that have a layout of their own
+
+    click.echo(latex_of_all(tables), nl=False)
 
 
 def tell_as(
@@ -73,7 +78,7 @@ def tell_as(
     elif form.printed == "tsv":
         print_tsv({"rows": rows} | dict.fromkeys(beside, rows))
     elif form.printed == "latex":
-        click.echo(latex_of_all(tables), nl=False)
+        _print_latex(tables)
     else:
         show()
     write_files(tables, {"": rows}, form, document)

@@ -19,8 +19,6 @@ from karat.cli.results import tell_as
 from karat.cli.runs import read_several
 from karat.cli.tables import print_scores
 from karat.errors import BadInput
-from karat.estimate.gold_sample import Gold
-from karat.estimate.score import with_corrected
 from karat.formats import read_subtopics, read_user_weights
 from karat.formats.batches import by_batches
 from karat.formats.merge import new_names
@@ -132,6 +130,9 @@ def score(
     )
     by_rank = tool.order == "rank"
     if gold is not None:
+        from karat.estimate.gold_sample import Gold  # scores without gold labels need not wait for it
+        from karat.estimate.score import with_corrected
+
         lists = read_several(files, ranks=by_rank)
         plain = scorer.score_all(lists)
         golden = study.gold
