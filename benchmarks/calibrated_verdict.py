@@ -16,137 +16,41 @@ from __future__ import annotations
 
 import argparse
 import csv
-from collections.abc import Callable, Iterator, Sequence
+import time
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import get_args
 
-import numpy as np
 import polars as pl
 
-from karat.errors import Undefined
-from karat.estimate.estimate import Estimate
-from karat.estimate.evidence import Evidence
-from karat.estimate.gold_pool import pool_for
-from karat.estimate.gold_queries import by_whole_queries
-from karat.estimate.gold_sample import Gold
-from karat.estimate.one_step import corrected
-from karat.estimate.ppi import powered
-from karat.measures import is_linear, match
-from karat.plan import plan_gold, plan_gold_queries
-from karat.records import Judgments, Runs
-from karat.records.runs import together
-from karat.scoring import Scorer
-from karat.simulate.graded_pair import Erring, GradedPair, graded_pair
+from karat.simulate.graded_pair import Erring, graded_pair
+from studies_at_once import Either, by_queries, interval, studies_at_once
 
 MEASURES = ("P@10", "DCG@10", "nDCG@10", "AP@10", "RR@10", "ERR@10")
 WAYS = ("plain", "as is", "calibrated", "whole")
 POPULATIONS = {True: "these", False: "all"}
 COLUMNS = ("judge", "queries", "gold", "seed", "measure", "way", "population", "truth", "low", "high")
 CELL = ["judge", "queries", "gold", "measure", "population"]
-#: So many studies of a cell, then as many of the next.
-PACE = 10
-#: One estimate for either population.
-Either = Callable[[bool], Estimate]
+#: So many studies of a cell at once, then as many of the next.
+PACE = 20
 
 
-def one_study(
-    judge: Erring, queries: int, gold: int, seed: int, *, measures: Sequence[str] = MEASURES, whole: bool = True
+def some_studies(
+    judge: Erring, queries: int, gold: int, seeds: Sequence[int], measures: Sequence[str] = MEASURES
 ) -> Iterator[tuple]:
-    """Rows (measure, way, population, truth, low, high) of one study; low and high are empty where a way refuses."""
-    study = graded_pair(queries, judge=judge, seed=seed)
-    runs, labels = together(study.runs()), study.judgments()
-    scorer = Scorer(labels, list(measures), draws=0)
-    asked = scorer.topics.queries["query"].to_list()
-    right = _scores(runs, Scorer(study.judgments(study.truth), list(measures), draws=0))
-    judged = _scores(runs, scorer)
-    single = _filled(plan_gold(labels, runs, "nDCG@10", gold, seed=seed + 1_000_000).frame, study)
-    evidence = Evidence.of(runs, asked, scorer.topics, scorer.profile, single)
-    if whole:
-        some = _filled(plan_gold_queries(labels, runs, "nDCG@10", gold, seed=seed + 1_000_000).frame, study)
-        learned = Evidence.of(runs, asked, scorer.topics, scorer.profile, some)
-    for name, measure in zip(measures, scorer.measures, strict=True):
-        mine = scorer.by(measure)
-        ways = _single(runs, mine, single, evidence, asked, judged[name])
-        if whole:
-            ways["whole"] = _whole(runs, mine, some, learned if learned.enough else None, asked, judged[name])
-        values = judged[name]
-        ways["plain"] = lambda fixed, values=values: _plain(values, fixed)
+    """Rows (seed, measure, way, population, truth, low, high); low and high are empty where a way refuses."""
+    studies = [graded_pair(queries, judge=judge, seed=seed) for seed in seeds]
+    drawn = [seed + 1_000_000 for seed in seeds]
+    for place, name, truth, ways in studies_at_once(studies, measures, gold, drawn):
         for way, estimate in ways.items():
-            for fixed, population in POPULATIONS.items():
-                truth = float(np.diff(right[name].mean(axis=0))[0]) if fixed else 0.0
-                yield name, way, population, truth, *_interval(estimate, fixed)
+            yield from ((seeds[place], name, way, *row) for row in _intervals(estimate, truth))
 
 
-def _interval(estimate: Either, fixed: bool) -> tuple[float | None, float | None]:
-    try:
-        made = estimate(fixed)
-    except Undefined:
-        return None, None
-    found = made.difference(0, 1)
-    if made.is_known(0, 1):
-        return found.difference - 1e-9, found.difference + 1e-9
-    return (None, None) if np.isnan(found.low) else (found.low, found.high)
-
-
-def _scores(runs: Runs, scorer: Scorer) -> dict[str, np.ndarray]:
-    """By measure: a row for each query, a column for each system."""
-    lists = match(runs, scorer.topics, scorer.profile)
-    found = {}
-    for measure in scorer.measures:
-        wide = lists.keys.with_columns(score=pl.Series(measure.score(lists))).pivot("system", index="query")
-        found[str(measure)] = wide.sort("query").select(runs.systems).to_numpy()
-    return found
-
-
-def _filled(plan: pl.DataFrame, study: GradedPair) -> Gold:
-    truth = study.judgments(study.truth).frame.select("query", "doc", "label")
-    return Gold.of(Judgments.of(plan.drop("label").join(truth, on=["query", "doc"])))
-
-
-def _plain(values: np.ndarray, fixed: bool) -> Estimate:
-    if fixed:
-        raise Undefined("labels that are right leave nothing to chance on these queries")
-    return Estimate.of_values("plain", ("A", "B"), values)
-
-
-def _single(
-    runs: Runs, scorer: Scorer, gold: Gold, evidence: Evidence, asked: list[str], judged: np.ndarray
-) -> dict[str, Either]:
-    """Gold labels of single documents: labels as they are, and calibrated."""
-    measure, pool = scorer.measures[0], pool_for(runs, asked, scorer, gold)
-    if pool is None:
-        return dict.fromkeys(("as is", "calibrated"), _whole(runs, scorer, gold, evidence, asked, judged))
-    if not is_linear(measure):
-        return {"as is": _no_sum, "calibrated": _once(lambda: corrected(runs, scorer, pool, evidence))}
-    calibration = evidence.calibration
-    gains = calibration.expected(measure.worth(calibration.grades, scorer.topics, scorer.profile))
-    sharp = pool.with_predicted(gains[evidence.rows(pool.docs)])
-    return {
-        "as is": lambda fixed: powered(pool, fixed=fixed),
-        "calibrated": lambda fixed: powered(sharp, fixed=fixed, tuned=False, labels=pool),
-    }
-
-
-def _no_sum(fixed: bool) -> Estimate:
-    raise Undefined("no sum over documents")
-
-
-def _once(make: Callable[[], Callable[..., Estimate]]) -> Either:
-    made: list[Callable[..., Estimate]] = []
-
-    def either(fixed: bool) -> Estimate:
-        if not made:
-            made.append(make())
-        return made[0](fixed=fixed)
-
-    return either
-
-
-def _whole(
-    runs: Runs, scorer: Scorer, gold: Gold, evidence: Evidence | None, asked: list[str], judged: np.ndarray
-) -> Either:
-    return lambda fixed: by_whole_queries(runs, scorer, gold, asked, judged, evidence, fixed=fixed)
+def _intervals(estimate: Either, truth: float) -> Iterator[tuple]:
+    """For either population: its name, the truth, and the interval."""
+    for fixed, population in POPULATIONS.items():
+        yield population, truth if fixed else 0.0, *interval(estimate, fixed)
 
 
 @dataclass(frozen=True)
@@ -167,17 +71,21 @@ class Cell:
         """Studies that the file does not have yet; the first so many of all with whole queries, too."""
         new = not self.path.exists()
         there = set() if new else set(pl.read_csv(self.path, columns=["seed", "measure", "way"]).rows())
+        about = (self.judge, self.queries, self.gold)
+        missing = [
+            seed for seed in seeds if any((seed, one, "calibrated") not in there for one in measures if one != "AP@10")
+        ]
+        made = list(some_studies(*about, missing, measures)) if missing else []
+        for seed in seeds:
+            if seed < whole and any((seed, one, "whole") not in there for one in measures):
+                study = graded_pair(self.queries, judge=self.judge, seed=seed)
+                for name, truth, estimate in by_queries(study, measures, self.gold, seed + 1_000_000):
+                    made += [(seed, name, "whole", *row) for row in _intervals(estimate, truth)]
         with self.path.open("a", newline="") as file:
             writer = csv.writer(file)
             if new:
                 writer.writerow(COLUMNS)
-            for seed in seeds:
-                ways = ("calibrated", "whole") if seed < whole else ("calibrated",)
-                if all((seed, measure, way) in there for measure in measures for way in ways):
-                    continue
-                made = one_study(self.judge, self.queries, self.gold, seed, measures=measures, whole=seed < whole)
-                writer.writerows([(self.judge, self.queries, self.gold, seed, *row) for row in list(made)])
-                file.flush()
+            writer.writerows([(*about, *row) for row in made])
 
 
 def table(keep: Path, together: bool) -> pl.DataFrame:
@@ -239,6 +147,7 @@ def main() -> None:
     parser.add_argument("--queries", type=int, nargs="+", default=[50, 100, 400])
     parser.add_argument("--gold", type=int, nargs="+", default=[100, 300, 600, 1000])
     parser.add_argument("--measures", nargs="+", default=list(MEASURES), choices=MEASURES)
+    parser.add_argument("--minutes", type=float, default=1e9, help="stop after so long; the rest later")
     parser.add_argument("--table", action="store_true", help="only the table of what is there")
     parser.add_argument("--together", action="store_true", help="the judges of a size as one cell")
     asked = parser.parse_args()
@@ -246,8 +155,11 @@ def main() -> None:
     if not asked.table:
         sizes = [(queries, gold) for queries in asked.queries for gold in asked.gold]
         cells = [Cell(asked.keep, judge, *size) for size in sizes for judge in asked.judges]
+        start = time.monotonic()
         for first in range(0, asked.studies, PACE):
             for cell in cells:
+                if time.monotonic() - start > 60 * asked.minutes:
+                    break
                 cell.grow(range(first, min(first + PACE, asked.studies)), asked.measures, asked.whole)
     show(asked.keep, asked.together)
 

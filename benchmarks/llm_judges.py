@@ -20,19 +20,15 @@ import argparse
 import csv
 import gzip
 import os
+import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from karat.estimate.evidence import Evidence
-from karat.estimate.gold_sample import Gold
-from karat.estimate.with_gold import with_gold
-from karat.plan import plan_gold, plan_gold_queries
-from karat.records import Judgments, Runs
-from karat.records.runs import together
-from karat.scoring import Scorer
+from karat.simulate.graded_pair import GradedPair
+from studies_at_once import Either, by_queries, interval, studies_at_once
 
 NOISE = 0.6
 WAYS = ("nDCG@10", "DCG@10", "DCG@10 as is", "nDCG@10 whole")
@@ -58,66 +54,53 @@ def data() -> tuple[pl.DataFrame, dict[str, np.ndarray]]:
     return frame, judges
 
 
-def difference(runs: Runs, scorer: Scorer, queries: list[str]) -> tuple[np.ndarray, float]:
-    scores = scorer.score(runs)
-    wide = scores.queries.pivot("system", index="query", values=scores.measures[0]).sort("query")
-    values = wide.filter(pl.col("query").is_in(queries)).select(runs.systems).to_numpy()
-    return values, float((values[:, 1] - values[:, 0]).mean())
-
-
-def study(frame: pl.DataFrame, judges: dict[str, np.ndarray], judge: str, n: int, seed: int) -> dict[str, Any]:
-    # Other runs and other gold labels for every judge: studies of one seed would go right or wrong together.
-    seed = 1000 * seed + list(judges).index(judge)
+def pair(frame: pl.DataFrame, judges: dict[str, np.ndarray], judge: str, seed: int) -> GradedPair:
+    """NIST's labels, this judge's, and the ranks that two runs give all passages of a query."""
     rng = np.random.default_rng(seed)
     others = [name for name in judges if name != judge]
-    names = frame.select("query", "doc")
-    lists = [
-        names.with_columns(
-            system=pl.lit(side), score=pl.Series(judges[others[k]] + NOISE * rng.normal(size=frame.height))
-        )
-        for side, k in zip("AB", rng.choice(len(others), 2, replace=False), strict=True)
-    ]
-    runs = together([Runs.of(part) for part in lists])
-    labels = Judgments.of(names.with_columns(label=pl.Series(judges[judge])))
-    true = Judgments.of(frame.rename({"truth": "label"}))
-    queries = sorted(frame["query"].unique())
-    found: dict[str, Any] = {}
-    plan = plan_gold(labels, runs, "nDCG@10", n, seed=seed)
-    whole = plan_gold_queries(labels, runs, "nDCG@10", n, seed=seed)
-    evidence = None
-    for name in WAYS:
-        measure, drawn, calibrated = name.split()[0], whole if "whole" in name else plan, "as is" not in name
-        scorer = Scorer(labels, [measure], draws=0)
-        judged, _ = difference(runs, scorer, queries)
-        right = difference(runs, Scorer(true, [measure], draws=0), queries)[1]
-        filled = drawn.frame.drop("label").join(frame.rename({"truth": "label"}), on=["query", "doc"])
-        gold = Gold.of(Judgments.of(filled))
-        if drawn is whole or evidence is None:
-            evidence = Evidence.of(runs, queries, scorer.topics, scorer.profile, gold)
-        made = with_gold(runs, scorer, gold, queries, judged, evidence, fixed=True, calibrated=calibrated)
-        estimate = made.estimates.get("ppi")
-        if estimate is None:
-            continue
-        one = estimate.difference(0, 1)
-        found[name] = (one.low <= right <= one.high, (one.high - one.low) / 2)
-    return found
+    query = frame["query"].rank("dense").to_numpy().astype(np.int64) - 1
+    place = np.arange(len(query)) - np.searchsorted(query, query)
+    rank = np.empty((len(query), 2), np.int64)
+    for side, k in enumerate(rng.choice(len(others), 2, replace=False)):
+        score = judges[others[k]] + NOISE * rng.normal(size=frame.height)
+        rank[np.lexsort((-score, query)), side] = place + 1
+    return GradedPair(query, frame["truth"].to_numpy(), judges[judge], rank)
 
 
-def grow(keep: Path, chosen: list[str] | None, studies: int, gold: int) -> None:
-    """Studies that the file does not have yet."""
+def grow(keep: Path, chosen: list[str] | None, studies: int, gold: int, whole: int, minutes: float) -> None:
+    """Studies that the file does not have yet, one of every judge at once."""
     frame, judges = data()
-    new = not keep.exists()
+    new, start = not keep.exists(), time.monotonic()
     there = set() if new else set(pl.read_csv(keep, columns=["judge", "seed"]).rows())
     with keep.open("a", newline="") as file:
         writer = csv.writer(file)
         if new:
             writer.writerow(("judge", "seed", "way", "held", "half"))
         for seed in range(studies):
-            for judge in judges if chosen is None else chosen:
-                if (judge, seed) not in there:
-                    found = study(frame, judges, judge, gold, seed)
-                    writer.writerows([(judge, seed, way, int(held), half) for way, (held, half) in found.items()])
-                    file.flush()
+            names = [name for name in (chosen or judges) if (name, seed) not in there]
+            # Other runs and other gold labels for every judge: studies of one seed would go right or wrong together.
+            seeds = [1000 * seed + list(judges).index(name) for name in names]
+            pairs = [pair(frame, judges, name, one) for name, one in zip(names, seeds, strict=True)]
+            rows: list[tuple[Any, ...]] = []
+            for place, measure, truth, ways in (
+                studies_at_once(pairs, ("nDCG@10", "DCG@10"), gold, seeds) if names else ()
+            ):
+                for way in ("calibrated", "as is"):
+                    if way in ways:
+                        called = measure if way == "calibrated" else f"{measure} {way}"
+                        rows += _row(names[place], seed, called, ways[way], truth)
+            for name, study, one in zip(names, pairs, seeds, strict=True) if seed < whole else ():
+                for measure, truth, estimate in by_queries(study, ("nDCG@10",), gold, one):
+                    rows += _row(name, seed, f"{measure} whole", estimate, truth)
+            writer.writerows(rows)
+            file.flush()
+            if time.monotonic() - start > 60 * minutes:
+                break
+
+
+def _row(judge: str, seed: int, way: str, estimate: Either, truth: float) -> list[tuple[Any, ...]]:
+    low, high = interval(estimate, True)
+    return [] if low is None or high is None else [(judge, seed, way, int(low <= truth <= high), (high - low) / 2)]
 
 
 def show(keep: Path) -> None:
@@ -132,8 +115,8 @@ def show(keep: Path) -> None:
         line, half = "", {}
         for way in WAYS:
             got = mine.filter(pl.col("way") == way)
-            half[way] = float(got["half"].median())
-            line += f"{got['held'].mean():>9.3f} {half[way]:>8.4f}"
+            half[way] = float(got["half"].median()) if got.height else np.nan
+            line += f"{got['held'].mean() if got.height else np.nan:>9.3f} {half[way]:>8.4f}"
         held = mine.filter(pl.col("way") == WAYS[0])["held"]
         p = binomtest(int(held.sum()), len(held), 0.95, "less").pvalue
         ratios = f"{half[WAYS[1]] / half[WAYS[2]]:>14.2f}{half[WAYS[0]] / half[WAYS[3]]:>15.2f}"
@@ -145,11 +128,13 @@ def main() -> None:
     parser.add_argument("--keep", type=Path, required=True, help="the file of the rows")
     parser.add_argument("--studies", type=int, default=60)
     parser.add_argument("--gold", type=int, default=200)
+    parser.add_argument("--whole", type=int, default=10**9, help="whole queries in the first so many studies only")
+    parser.add_argument("--minutes", type=float, default=1e9, help="stop after so long; the rest later")
     parser.add_argument("--judges", nargs="*", default=None)
     parser.add_argument("--table", action="store_true", help="only the table of what is there")
     asked = parser.parse_args()
     if not asked.table:
-        grow(asked.keep, asked.judges, asked.studies, asked.gold)
+        grow(asked.keep, asked.judges, asked.studies, asked.gold, asked.whole, asked.minutes)
     show(asked.keep)
 
 

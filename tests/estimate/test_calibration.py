@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from karat.estimate.calibration import calibrate
-from karat.stats.random_intercept import random_intercept
+from karat.stats.random_intercept import random_intercept, with_and_without
 
 
 def crowd(queries: int, each: int, seed: int, lenient: float = 1.0) -> tuple[np.ndarray, ...]:
@@ -41,6 +41,18 @@ def test_the_spread_of_queries_is_found() -> None:
     fit = random_intercept(y, np.zeros((12_000, 1)), group, np.array([0.0, 1.0]))
     assert fit.sigma == pytest.approx(1.5, abs=0.15)
     assert fit.cuts == pytest.approx([0.3], abs=0.2)
+
+
+def test_a_fit_without_some_rows_is_that_of_the_others_alone() -> None:
+    query, truth, label = crowd(40, 8, seed=9)
+    part, x = np.arange(320) % 5 == 0, (label[:, None] - label.mean()) / label.std()
+    code, grades = truth.astype(int), np.arange(3.0)
+    whole, without = with_and_without(code, x, query, grades, [part])
+    alone = random_intercept(code[~part], x[~part], query[~part], grades)
+    assert without.cuts == pytest.approx(alone.cuts, abs=0.01)
+    assert without.slopes == pytest.approx(alone.slopes, abs=0.01)
+    assert without.sigma == pytest.approx(alone.sigma, abs=0.01)
+    assert np.abs(without.cuts - whole.cuts).max() > 0.02
 
 
 def test_a_documents_own_gold_label_does_not_reach_its_prediction() -> None:

@@ -9,9 +9,10 @@ import polars as pl
 import pytest
 
 import karat as kt
+from karat.estimate.drawn import Drawn
+from karat.estimate.drawn_ndcg import DrawnNdcg, drawn_lists
 from karat.estimate.evidence import Evidence
 from karat.estimate.gold_sample import Gold
-from karat.estimate.one_step import Drawn
 from karat.measures import parse_measure
 from karat.plan import plan_gold
 from karat.records.runs import together
@@ -48,11 +49,30 @@ def test_scores_under_drawn_grades_are_the_measures_own() -> None:
         queries = scorer.topics.queries["query"].to_list()
         runs = together(study.runs())
         evidence = Evidence.of(runs, queries, scorer.topics, scorer.profile, gold)
-        drawn = Drawn.of(runs, scorer, evidence, np.arange(len(study.truth)))
+        drawn = drawn_lists(runs, scorer, evidence, np.arange(len(study.truth)))
         right = Scorer(study.judgments(study.truth), [name], draws=0).score(runs).queries
         scores = drawn.by_query(drawn.scores().mean(axis=1), queries)
         wide = right.pivot("system", index="query", values=str(parse_measure(name))).sort("query")
         assert scores == pytest.approx(wide.select("A", "B").to_numpy(), abs=1e-9)
+
+
+@pytest.mark.parametrize("name", ["nDCG@10", "nDCG", "nDCG(gains={0:0,1:2,2:1,3:3})@5"])
+def test_counting_documents_of_each_grade_gives_the_ndcg_that_scoring_every_drawn_list_gives(name: str) -> None:
+    study = graded_pair(12, judge="by query", seed=2)
+    scorer, runs = Scorer(study.judgments(), [name], draws=0), together(study.runs())
+    queries = scorer.topics.queries["query"].to_list()
+    gold = Gold.of(gold_for_ndcg(study, 60, seed=3))
+    evidence = Evidence.of(runs, queries, scorer.topics, scorer.profile, gold)
+    mine = np.flatnonzero(~np.isnan(evidence.grade))
+    slow, fast = (kind.of(runs, scorer, evidence, np.zeros(0, int)) for kind in (Drawn, DrawnNdcg))
+    base = slow.scores().mean(axis=1)
+    assert fast.scores() == pytest.approx(slow.scores(), abs=1e-12)
+    assert fast.scores(mine, evidence.places(mine)) == pytest.approx(
+        slow.scores(mine, evidence.places(mine)), abs=1e-12
+    )
+    changed = slow.changes(base, mine, evidence.places(mine))
+    assert np.abs(changed).max() > 0.01
+    assert fast.changes(base, mine, evidence.places(mine)) == pytest.approx(changed, abs=1e-12)
 
 
 @pytest.mark.parametrize("measure", ["nDCG@10", "nDCG(gains='exp')@10", "RR@10", "ERR@10"])

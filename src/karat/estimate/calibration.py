@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from karat.stats.arrays import Floats, Ints
-from karat.stats.random_intercept import GRID, RandomIntercept, random_intercept
+from karat.stats.random_intercept import GRID, RandomIntercept, with_and_without
 
 #: Each gold label is predicted from the others of so many parts, less its own.
 FOLDS = 5
@@ -90,12 +90,12 @@ def calibrate(
     x = (x - x.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
     fold = rng.permutation(len(gold)) % folds
     parts, probability = [], np.empty((len(x), len(grades)))
-    for number in range(-1, folds):
-        kept = fold != number
-        mine = gold[kept]
-        fit = random_intercept(code[kept], x[mine], query[mine], grades)
-        rows = np.flatnonzero(np.isnan(grade)) if number < 0 else gold[~kept]
-        intercepts = fit.intercepts(code[kept], x[mine], query[mine], queries)
+    left_out = [np.zeros(len(gold), bool), *(fold == number for number in range(folds))]
+    fits = with_and_without(code, x[gold], query[gold], grades, left_out[1:])
+    for fit, out in zip(fits, left_out, strict=True):
+        mine = gold[~out]
+        rows = gold[out] if out.any() else np.flatnonzero(np.isnan(grade))
+        intercepts = fit.intercepts(code[~out], x[mine], query[mine], queries)
         probability[rows] = fit.probabilities(x[rows], query[rows], intercepts)
         parts.append(_Part(fit, intercepts, rows))
     return Calibration(grades, probability, x, query, tuple(parts), order)

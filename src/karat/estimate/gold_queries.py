@@ -8,10 +8,10 @@ import numpy as np
 import polars as pl
 
 from karat.errors import Undefined
+from karat.estimate.drawn_ndcg import drawn_lists
 from karat.estimate.estimate import Estimate
 from karat.estimate.evidence import Evidence
 from karat.estimate.gold_sample import Gold
-from karat.estimate.one_step import Drawn
 from karat.estimate.pool import shown
 from karat.estimate.whole_queries import whole_queries
 from karat.records import Runs
@@ -53,7 +53,7 @@ def by_whole_queries(
         return whole_queries(systems, judged, judged, drawn, n_gold=0, settled=settled)
     if evidence is not None:
         known = np.flatnonzero(~np.isnan(evidence.grade))
-        lists = Drawn.of(runs, scorer, evidence, known)
+        lists = drawn_lists(runs, scorer, evidence, known)
         scores = lists.by_query(lists.scores(), queries)
         by_gold = scores.mean(axis=0)
         hidden = np.atleast_2d(np.cov(scores[:, drawn].mean(axis=1), rowvar=False))

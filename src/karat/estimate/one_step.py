@@ -11,27 +11,21 @@ chapter 25, with the sampling design of Horvitz and Thompson (JASA 1952).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from collections.abc import Callable
+from functools import partial
 
 import numpy as np
-import polars as pl
 
 from karat.estimate.calibration import FEWEST
+from karat.estimate.drawn import Drawn
+from karat.estimate.drawn_ndcg import drawn_lists
 from karat.estimate.estimate import Estimate
 from karat.estimate.evidence import Evidence
 from karat.estimate.pool import Pool
 from karat.estimate.ppi import check_gold, designed, never_wrong, reaches_all
-from karat.measures import Lists, Measure, Topics, match
-from karat.records import Judgments, Runs
+from karat.records import Runs
 from karat.scoring.scorer import Scorer
-from karat.stats.arrays import Bools, Floats, Ints
-
-#: Draws of the grades: what chance they leave is small beside what the gold sample leaves.
-DRAWS = 64
-#: So many rows of lists are scored at once.
-AT_ONCE = 2_000_000
+from karat.stats.arrays import Floats, Ints
 
 
 def one_step(
@@ -48,11 +42,16 @@ def corrected(runs: Runs, scorer: Scorer, pool: Pool, evidence: Evidence, seed: 
     """The same for either population, `fixed` or not: what takes long is done once."""
     check_gold(pool)
     rows = evidence.rows(pool.docs)
-    shown = rows[rows >= 0]
-    drawn, base, change = gold_changes(runs, scorer, pool, evidence, seed)
-    unseen, widest = never_wrong(pool), None
-    if unseen:
-        mine = evidence.rows(pool.docs)[pool.drawn]
+    return corrected_by(drawn_for(runs, scorer, pool, evidence, rows, seed), pool, evidence, rows)
+
+
+def corrected_by(drawn: Drawn, pool: Pool, evidence: Evidence, rows: Ints) -> Callable[..., Estimate]:
+    """The same from lists under drawn grades; `rows` has each document's place in the evidence, -1 for none."""
+    shown, mine = rows[rows >= 0], rows[pool.drawn]
+    base = drawn.scores().mean(axis=1)
+    change = drawn.changes(base, mine, evidence.places(mine))
+    widest = None
+    if never_wrong(pool):
         ends = (np.full(len(mine), end) for end in (0, len(drawn.grades) - 1))
         lowest, highest = (drawn.changes(base, mine, end) for end in ends)
         widest = highest - lowest
@@ -63,153 +62,19 @@ def corrected(runs: Runs, scorer: Scorer, pool: Pool, evidence: Evidence, seed: 
     return partial(designed, pool, expected, change, widest, has_scores=own, more=more)
 
 
-def gold_changes(
-    runs: Runs, scorer: Scorer, pool: Pool, evidence: Evidence, seed: int = 0
-) -> tuple[Drawn, Floats, Floats]:
-    """The lists under drawn grades, the score expected of each, and what each gold document changes about it."""
-    mine = evidence.rows(pool.docs)[pool.drawn]
-    # Gold labels of documents that no list shows count for themselves alone.
-    apart = np.setdiff1d(np.flatnonzero(~np.isnan(evidence.grade)), mine)
-    drawn = Drawn.of(runs, scorer, evidence, apart, seed)
-    base = drawn.scores().mean(axis=1)
-    return drawn, base, drawn.changes(base, mine, evidence.places(mine))
+def drawn_for(runs: Runs, scorer: Scorer, pool: Pool, evidence: Evidence, rows: Ints, seed: int = 0) -> Drawn:
+    """The lists under drawn grades; gold labels of documents that no list shows count for themselves alone."""
+    apart = np.setdiff1d(np.flatnonzero(~np.isnan(evidence.grade)), rows[pool.drawn])
+    return drawn_lists(runs, scorer, evidence, apart, seed)
+
+
+def gold_changes(runs: Runs, scorer: Scorer, pool: Pool, evidence: Evidence) -> Floats:
+    """What each gold document changes about the expected score of each system."""
+    rows = evidence.rows(pool.docs)
+    drawn, mine = drawn_for(runs, scorer, pool, evidence, rows), rows[pool.drawn]
+    return drawn.changes(drawn.scores().mean(axis=1), mine, evidence.places(mine))
 
 
 def _knows_hidden(evidence: Evidence, hidden: Ints) -> bool:
     """Whether the gold labels speak for documents that no list shows, which the best list may hold."""
     return not len(hidden) or int((~np.isnan(evidence.grade[hidden])).sum()) >= FEWEST
-
-
-@dataclass(frozen=True, eq=False)
-class Drawn:
-    """Scores of all lists under grades that are drawn: a row for each list, a column for each draw."""
-
-    lists: Lists
-    measure: Measure
-    grades: Floats
-    draws: Ints  # documents x draws: places of grades; documents numbered as in the lists' topics
-
-    @classmethod
-    def of(cls, runs: Runs, scorer: Scorer, evidence: Evidence, known: Ints, seed: int = 0) -> Drawn:
-        """The lists of these runs, with grades drawn for all documents of the evidence but those `known` by gold."""
-        calibration = evidence.calibration
-        lists = match(runs, _topics(evidence, scorer.topics), scorer.profile, scorer.complete)
-        cutoff = scorer.measures[0].cutoff
-        lists = lists if cutoff is None else lists.cut(cutoff)
-        draws = evidence.draws(DRAWS, seed).copy()
-        draws[known] = evidence.places(known)[:, None]
-        return cls(lists, scorer.measures[0], calibration.grades, draws)
-
-    def scores(self, fixed: Ints | None = None, places: Ints | None = None) -> Floats:
-        """The scores, with the grades of some documents set."""
-        number = self.draws.shape[1]
-        step = max(1, AT_ONCE // max(len(self.lists.rank), 1))
-        found = np.empty((len(self.lists), number))
-        for first in range(0, number, step):
-            drawn = self.draws[:, first : first + step]
-            if fixed is not None and places is not None:
-                drawn = drawn.copy()
-                drawn[fixed] = places[:, None]
-            found[:, first : first + step] = self._scored(self.grades[drawn])
-        return found
-
-    def _scored(self, labels: Floats) -> Floats:
-        """One column for each column of labels: the lists and their topics laid out once for each."""
-        lists, topics, copies = self.lists, self.lists.topics, labels.shape[1]
-        of_copy = np.arange(copies)[:, None]
-        label = labels.T.ravel()
-        many = replace(
-            topics,
-            queries=pl.DataFrame({"topic": np.arange(len(topics) * copies)}),
-            topic=(topics.topic + len(topics) * of_copy).ravel(),
-            label=label,
-            _memo={},
-        )
-        doc = (lists.doc + len(topics.label) * of_copy).ravel()
-        copied = replace(
-            lists,
-            topic=(lists.topic + len(topics) * of_copy).ravel(),
-            size=np.tile(lists.size, copies),
-            row_list=(lists.row_list + len(lists) * of_copy).ravel(),
-            rank=np.tile(lists.rank, copies),
-            doc=doc,
-            label=label[doc],
-            topics=many,
-            _cuts={},
-        )
-        return self.measure.score(copied).reshape(copies, len(lists)).T
-
-    @cached_property
-    def system(self) -> Ints:
-        """The number of each list's system."""
-        names = self.lists.keys["system"].unique(maintain_order=True)
-        return self.lists.keys["system"].replace_strict(names, np.arange(len(names))).to_numpy().astype(np.int64)
-
-    def by_query(self, scores: Floats, queries: Sequence[str]) -> Floats:
-        """A list's score each, as a row for each of these queries and a column for each system; 0 for no list.
-
-        Where lists have several scores, these come first, as a dimension of their own.
-        """
-        place = {name: number for number, name in enumerate(queries)}
-        found = np.zeros((*scores.shape[1:], len(queries), int(self.system.max()) + 1))
-        found[..., [place[name] for name in self.lists.keys["query"].to_list()], self.system] = scores.T
-        return found
-
-    def by_hidden(self, shown: Ints, queries: Sequence[str]) -> Floats:
-        """How far the systems' scores vary with the grades of documents that no list shows: their covariance."""
-        scores = self.scores(shown, self.draws[shown, 0])
-        return np.atleast_2d(np.cov(self.by_query(scores, queries).mean(axis=1), rowvar=False))
-
-    def changes(self, base: Floats, documents: Ints, places: Ints) -> Floats:
-        """What knowing one document's grade changes about the expected score (`base`) of each system.
-
-        A row for each of the documents, the place of whose grade is given, and a column for each system.
-        """
-        topic, systems = self.lists.topics.topic[documents], int(self.system.max()) + 1
-        list_of = np.full((len(self.lists.topics), systems), -1)
-        list_of[self.lists.topic, self.system] = np.arange(len(self.lists))
-        found = np.zeros((len(documents), systems))
-        # One document of each query at a time, all queries that have one at once: they do not touch each other.
-        order = np.argsort(topic, kind="stable")
-        turn = np.empty(len(documents), np.int64)
-        turn[order] = np.arange(len(documents)) - np.searchsorted(topic[order], topic[order])
-        for number in range(int(turn.max(initial=-1)) + 1):
-            mine = np.flatnonzero(turn == number)
-            some, lists, number_of = self._only(topic[mine])
-            moved = np.zeros(len(self.lists))
-            moved[lists] = some.scores(number_of[documents[mine]], places[mine]).mean(axis=1) - base[lists]
-            rows = list_of[topic[mine]]
-            found[mine] = np.where(rows >= 0, moved[rows], 0.0)
-        return found
-
-    def _only(self, some: Ints) -> tuple[Drawn, Bools, Ints]:
-        """The lists of some topics alone; which lists these are, and the new number of each of their documents."""
-        lists, topics = self.lists, self.lists.topics
-        kept = np.zeros(len(topics), bool)
-        kept[some] = True
-        of_list, of_doc = kept[lists.topic], kept[topics.topic]
-        topic, number, doc = (np.cumsum(which) - 1 for which in (kept, of_list, of_doc))
-        few = lists.where(of_list[lists.row_list])
-        few = replace(
-            few,
-            topic=topic[lists.topic[of_list]],
-            size=lists.size[of_list],
-            row_list=number[few.row_list],
-            doc=doc[few.doc],
-            topics=replace(
-                topics,
-                queries=pl.DataFrame({"topic": np.arange(int(kept.sum()))}),
-                topic=topic[topics.topic[of_doc]],
-                label=topics.label[of_doc],
-                _memo={},
-            ),
-        )
-        return replace(self, lists=few, draws=self.draws[of_doc]), of_list, doc
-
-
-def _topics(evidence: Evidence, topics: Topics) -> Topics:
-    """The documents of the evidence as topics, numbered as its rows; grades are drawn for them later."""
-    label = np.where(np.isnan(evidence.label), 0.0, evidence.label)
-    laid = Topics.of(Judgments(evidence.docs.with_columns(label=pl.Series(label))), None, topics._user_weights)
-    highest = [topics.top or 0.0, float(np.nanmax(evidence.grade))]
-    return replace(laid, top=max(highest))

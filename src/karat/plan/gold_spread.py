@@ -62,7 +62,7 @@ def gold_spread(runs: Runs, scorer: Scorer, pool: Pool, evidence: Evidence | Non
     check_gold(pool)
     measure, drawn = scorer.measures[0], pool.drawn
     if evidence is not None and not is_linear(measure):
-        change = gold_changes(runs, scorer, pool, evidence)[2]
+        change = gold_changes(runs, scorer, pool, evidence)
     elif is_linear(measure):
         predicted = pool.predicted if evidence is None else calibrated_gain(pool, measure, evidence, scorer)
         weight = 1.0 if evidence is not None else _weight(pool)

@@ -10,10 +10,10 @@ import numpy as np
 
 from karat.comparison.matrix import Matrix
 from karat.errors import BadInput, Undefined
+from karat.estimate.drawn_ndcg import drawn_lists
 from karat.estimate.evidence import Evidence, further_columns
 from karat.estimate.gold_pool import pool_for
 from karat.estimate.gold_sample import Gold
-from karat.estimate.one_step import Drawn
 from karat.estimate.pool import Pool
 from karat.estimate.ppi import never_wrong
 from karat.measures import Profile, as_measures, profile_named
@@ -127,7 +127,7 @@ def pilot_variance(
 
 def _expected(runs: Runs, scorer: Scorer, pool: Pool, evidence: Evidence) -> Floats:
     """Differences by query (rows) under grades drawn from the calibrated judge (columns), gold grades where known."""
-    drawn = Drawn.of(runs, scorer, evidence, np.flatnonzero(~np.isnan(evidence.grade)))
+    drawn = drawn_lists(runs, scorer, evidence, np.flatnonzero(~np.isnan(evidence.grade)))
     scores = np.vstack([np.zeros(drawn.draws.shape[1]), drawn.scores()])
     # The number of each query's list, 0 where a system has none.
     a, b = drawn.by_query(np.arange(1.0, len(scores)), pool.queries).astype(np.int64).T

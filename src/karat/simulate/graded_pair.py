@@ -14,9 +14,12 @@ from karat.records import Judgments, Runs
 from karat.stats.arrays import Bools, Floats, Ints
 
 #: How a judge may err: alike everywhere; kinder to what only B shows; more on some documents; more or less kindly on
-#: each query; likewise but hardly ever in the order of a query's documents, as a strong LLM; or with no regard to the
-#: documents.
-Erring = Literal["fair", "lenient", "by document", "by query", "llm", "useless"]
+#: each query; likewise but hardly ever in the order of a query's documents, as a strong LLM; as the middling one of 33
+#: LLMs did on passages of TREC DL 2023 (the LLMJudge challenge: its leniency has a standard deviation of 0.44 grades
+#: between queries and of 0.89 within them); or with no regard to the documents.
+Erring = Literal["fair", "lenient", "by document", "by query", "llm", "middling llm", "useless"]
+#: How far these judges' kindness varies between queries and within them, before labels are rounded and cut off.
+SPREADS: dict[Erring, tuple[float, float]] = {"by query": (0.7, 0.6), "llm": (0.7, 0.3), "middling llm": (1.6, 1.4)}
 #: Grades from 0 to 3 are cut here on a logistic scale: 60 % of a middling query's documents are worth nothing.
 CUTS = np.array([0.4, 1.4, 2.6])
 #: What both show, what each shows alone, and what neither shows: documents of each query.
@@ -95,11 +98,14 @@ def _labels(rng: np.random.Generator, truth: Floats, kind: Ints, query: Ints, ju
     elif judge == "by document":
         noise = rng.choice([0.2, 1.2], len(truth))
         bias = 0.4 * (noise > 1)
-    elif judge in ("by query", "llm"):
-        noise *= 0.5 if judge == "llm" else 1.0
-        bias = rng.normal(0.0, 0.7, int(query[-1]) + 1)[query]
+    elif judge in SPREADS:
+        between, within = SPREADS[judge]
+        noise = np.full(len(truth), within)
+        bias = rng.normal(0.0, between, int(query[-1]) + 1)[query]
     elif judge != "fair":
         raise BadInput.at(
-            "the judge", expected="fair, lenient, by document, by query, llm or useless", found=repr(judge)
+            "the judge",
+            expected="fair, lenient, by document, by query, llm, middling llm or useless",
+            found=repr(judge),
         )
     return np.clip(np.rint(truth + bias + noise * rng.normal(size=len(truth))), 0, 3)
