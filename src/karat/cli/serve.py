@@ -10,7 +10,7 @@ EXAMPLES = """\b
 Examples:
   karat serve my-study
   karat serve my-study --port 9000 --lead ana       (a lead's name; the password is shown once)
-  karat serve my-study --database postgresql://karat@localhost/karat
+  karat serve my-study --database postgresql://karat@localhost/karat --workers 4
   karat serve my-study --host 0.0.0.0               (for everybody in the office network)
   karat serve my-study --public-url https://judge.example.org       (behind a proxy that does https)"""
 
@@ -24,6 +24,9 @@ Examples:
 @click.option("--new-password", is_flag=True, help="Give the lead a new password and show it.")
 @click.option("--public-url", metavar="URL", help="The address that others open, for invite links.")
 @click.option("--https", is_flag=True, help="The app is reached through https only: a proxy in front does that.")
+@click.option(
+    "--workers", default=1, type=click.IntRange(1, 64), help="Processes that serve, for many judges on PostgreSQL."
+)
 def serve(
     folder: str,
     database: str | None,
@@ -33,6 +36,7 @@ def serve(
     new_password: bool,
     public_url: str | None,
     https: bool,
+    workers: int,
 ) -> None:
     """Serve a study: judges judge in a browser, the lead watches.
 
@@ -46,18 +50,15 @@ def serve(
 
     from karat.cli.lock import alone_serving
     from karat.cli.study import opened_study
-    from karat.errors import MissingExtra
+    from karat.errors import BadInput, MissingExtra
     from karat.formats.study_folder import read_study
     from karat.study.moving import left_in_folder
 
     try:
-        import uvicorn
-
         from karat.collect.addresses import here_only, public_address, served_at
-        from karat.collect.app import create_app
-        from karat.collect.live_figure import live_figure
         from karat.collect.people import set_password
         from karat.collect.references import references_to_nothing
+        from karat.collect.serving import Serving, run
         from karat.collect.webhooks import SECRET, Webhooks, secret_of
         from karat.store.database import file_of
         from karat.store.people import lead_named
@@ -71,6 +72,13 @@ def serve(
         webhook = read_study(folder).webhook  # what is wrong with the folder comes first
         secret = None if webhook is None else secret_of(os.environ.get(SECRET))
         file = file_of(database or str(Path(folder) / "karat.db"))
+        if file is not None and workers > 1:
+            raise BadInput.at(
+                "--workers",
+                expected="1 with SQLite, which has one writer",
+                found=str(workers),
+                remedy="use PostgreSQL (--database), or leave it out: one process serves a thousand judges",
+            )
         if file is not None:
             held.enter_context(alone_serving(file, address))
         opened = held.enter_context(opened_study(folder, database, load=True))
@@ -90,12 +98,12 @@ def serve(
         if webhook is not None:
             click.echo(f"{' and '.join(webhook.events)}: told to {webhook.url}.", err=True)
         click.echo(f"{study.title}: judges at {address}, the lead at {address}/lead{here}. Stop with Ctrl-C.", err=True)
-        live = live_figure(opened.folder, database)
         webhooks = None if webhook is None or secret is None else Webhooks(webhook, study, store, secret)
         # Behind a proxy whose address was not named, links begin as the lead's own request did.
-        links = "" if https and public_url is None else address
-        app = create_app(study, store, material, secure=https, public_url=links, live=live, webhooks=webhooks)
-        uvicorn.run(app, host=host, port=port, log_level="warning", proxy_headers=https, server_header=False)
+        named = public_url is not None or not https
+        place = str(Path(folder) / "karat.db") if database is None else database
+        serving = Serving(folder, place, host, port, https, address if named else "", hosts_known=named)
+        run(serving, opened.folder, store, webhooks, workers=workers)
 
 
 def _check_free(host: str, port: int) -> None:

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 import polars as pl
 from fastapi import APIRouter, Path, Request, Response
+from fastapi.concurrency import run_in_threadpool
 from pydantic import Field
 
 from karat.collect import people
@@ -14,7 +15,7 @@ from karat.collect.api_lead import ERRORS
 from karat.collect.pay import everything, paid_ids, people_file
 from karat.errors import BadInput
 from karat.formats.write import content
-from karat.store import add_tasks
+from karat.store import Store, add_tasks
 from karat.store.exported import exportable, exported
 from karat.store.kinds import CODE, PAIR
 from karat.store.read_tables import answers_frame
@@ -59,19 +60,19 @@ class Coding(Body):
 
 
 @router.get("/export/everything.zip", response_class=Response, responses={200: {"content": {"application/zip": {}}}})
-def get_everything(request: Request) -> Response:
+async def get_everything(request: Request) -> Response:
     """All of it in one zip: a table each as CSV, the log as JSON lines, the ids to pay."""
-    running = people.lead_at(request)
-    data = everything(running.store, running.study.scale, running.study.platform.tasks)
+    running = await run_in_threadpool(people.lead_at, request)
+    data = await running.beside.run(everything, running.study.scale, running.study.platform.tasks)
     named = {"Content-Disposition": 'attachment; filename="everything.zip"'}
     return Response(data, media_type="application/zip", headers=named)
 
 
 @router.get("/export/pay.txt", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
-def get_paid(request: Request) -> Response:
+async def get_paid(request: Request) -> Response:
     """The platform's ids of all who gave enough answers that stand, one a line, as platforms take them for approval."""
-    running = people.lead_at(request)
-    lines = "".join(f"{name}\n" for name in paid_ids(running.store, running.study.platform.tasks))
+    running = await run_in_threadpool(people.lead_at, request)
+    lines = "".join(f"{name}\n" for name in await running.beside.run(paid_ids, running.study.platform.tasks))
     named = {"Content-Disposition": 'attachment; filename="pay.txt"'}
     return Response(lines, media_type="text/plain; charset=utf-8", headers=named)
 
@@ -81,18 +82,22 @@ def get_paid(request: Request) -> Response:
     response_class=Response,
     responses={200: {"content": {name: {} for name in TYPES.values()}}},
 )
-def get_export(
+async def get_export(
     request: Request,
     what: Annotated[str, Path(json_schema_extra={"enum": [*exportable()]})],
     kind: Annotated[Literal["csv", "tsv", "jsonl", "parquet"], Path(description="the format")],
 ) -> Response:
     """What stands now (the log: everything), as a file; cells that a spreadsheet would run are guarded."""
-    running = people.lead_at(request)
-    # Whether somebody is likely a spammer is told by figures that the store does not make.
-    found = people_file(running.store) if what == "people" else exported(running.store, what, running.study.scale)
-    data = content(found, kind, what)
+    running = await run_in_threadpool(people.lead_at, request)
+    data = await running.beside.run(_file, what, kind)
     named = {"Content-Disposition": f'attachment; filename="{what}.{kind}"'}
     return Response(data, media_type=TYPES[kind], headers=named)
+
+
+def _file(store: Store, what: str, kind: str) -> bytes:
+    # Whether somebody is likely a spammer is told by figures that the store does not make.
+    found = people_file(store) if what == "people" else exported(store, what, store.scale)
+    return content(found, kind, what)
 
 
 @router.post("/tasks")

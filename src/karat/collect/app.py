@@ -17,7 +17,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from karat.collect import api_data, api_judge, api_lead, auth_routes, dashboard, documents, pages
 from karat.collect.app_state import VERSION, AppState
+from karat.collect.beside import Beside
 from karat.collect.description import describe
+from karat.collect.hosts import OwnHosts
 from karat.collect.live_figure import LiveFigure
 from karat.collect.people import Forbidden, NotSignedIn, TooMany
 from karat.collect.webhooks import Webhooks
@@ -53,10 +55,14 @@ def create_app(
     public_url: str = "",
     live: LiveFigure | None = None,
     webhooks: Webhooks | None = None,
+    beside: Beside | None = None,
+    hosts: frozenset[str] | None = None,
 ) -> FastAPI:
     """The judging app of a study; `secure` when it is reached through https, `live` for a verdict on the way.
 
     Invite links begin with `public_url`, or as the request did. `webhooks` are sent while the app runs.
+    `beside` makes the lead's figures, a thread of this process unless told. Requests for other hosts than `hosts` and
+    this machine's are refused, where some are named.
     """
     app = FastAPI(
         title=f"karat: {study.title}",
@@ -67,7 +73,10 @@ def create_app(
         redoc_url=None,
         lifespan=_running,
     )
-    app.state.running = AppState(study, store, material or Material(), secure, public_url, live=live, webhooks=webhooks)
+    beside = beside or Beside(store)
+    app.state.running = AppState(
+        study, store, beside, material or Material(), secure, public_url, live=live, webhooks=webhooks
+    )
     for kind in CODES:
         app.add_exception_handler(kind, _said)
     app.add_exception_handler(RequestValidationError, _not_understood)
@@ -77,6 +86,8 @@ def create_app(
         app.include_router(part.router)
     app.mount("/static", StaticFiles(directory=str(files("karat.collect") / "static")), name="static")
     describe(app)
+    if hosts is not None:
+        app.add_middleware(OwnHosts, hosts=hosts)
     app.add_middleware(Guard, study=study, secure=secure)
     return app
 
@@ -91,6 +102,7 @@ async def _running(app: FastAPI) -> AsyncIterator[None]:
     yield
     if running.webhooks is not None:
         running.webhooks.stop()
+    running.beside.close()
 
 
 async def _said(request: Request, error: Exception) -> Response:

@@ -8,7 +8,8 @@ from functools import cached_property
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from karat.collect.limits import Figures, Limiter
+from karat.collect.beside import Beside
+from karat.collect.limits import Limiter
 from karat.collect.live_figure import LiveFigure
 from karat.collect.webhooks import Webhooks
 from karat.records.design import StudyDesign
@@ -27,6 +28,8 @@ class AppState:
 
     study: StudyDesign
     store: Store
+    #: Makes figures and exports for the lead.
+    beside: Beside
     material: Material = field(default_factory=Material)
     secure: bool = False
     #: What invite links begin with; the address that a request names is its sender's to forge.
@@ -36,7 +39,6 @@ class AppState:
     wrong_names: Limiter = field(default_factory=lambda: Limiter(tries=100))
     #: People who came from a platform for the first time, by place.
     newcomers: Limiter = field(default_factory=lambda: Limiter(tries=100))
-    figures: Figures = field(default_factory=Figures)
     #: The verdict while gold labels come in; none where the study has no folder.
     live: LiveFigure | None = None
     #: Who is told what happens, if anybody.

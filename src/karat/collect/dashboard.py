@@ -5,17 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 from fastapi import APIRouter, Request
+from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import Response
 
 from karat.collect import people
 from karat.collect.app_state import AppState, running_study
-from karat.collect.quality import agreement_now, disagreements_now, distribution_now, panel_now, split_finding
+from karat.collect.quality import quality
 from karat.collect.rendering import keyed_levels, render
 from karat.collect.roster import pair_judges, roster
 from karat.store.kinds import KINDS
 from karat.store.people import all_judges
 from karat.store.progress import kinds_asked, last_event
 from karat.store.read_tables import drawn_any
+from karat.study.material import Material
 
 router = APIRouter(tags=["lead"])
 
@@ -55,42 +57,44 @@ def dashboard(request: Request) -> Response:
 
 
 @router.get("/api/agreement")
-def get_agreement(request: Request) -> dict[str, Any]:
+async def get_agreement(request: Request) -> dict[str, Any]:
     """Agreement so far on first labels, with intervals; grades given; documents on which judges differ."""
-    running = people.lead_at(request)
-    return running.figures.get("agreement", last_event(running.store), lambda: _quality(running))
+    running, stamp = await run_in_threadpool(_asked, request)
+    found = await running.beside.figure("agreement", stamp, quality)
+    return found | {"disagreements": [_with_titles(running.material, row) for row in found["disagreements"]]}
 
 
 @router.get("/api/judges")
-def get_judges(request: Request) -> dict[str, Any]:
+async def get_judges(request: Request) -> dict[str, Any]:
     """Everybody, with platform id and completion code, pace, agreement, gold and traps, leniency and drift."""
-    running = people.lead_at(request)
-    found = running.figures.get("judges", last_event(running.store), lambda: roster(running.store))
+    running, stamp = await run_in_threadpool(_asked, request)
+    found = await running.beside.figure("judges", stamp, roster)
+    pairs = await running.beside.figure("pairs", stamp, pair_judges)
     # A code is given out without an event in the log, so it is not among the figures that are kept.
-    known = {
-        judge["id"]: {name: judge[name] for name in ("external", "completion")} for judge in all_judges(running.store)
-    }
-    pairs = running.figures.get("pairs", last_event(running.store), lambda: pair_judges(running.store))
+    everybody = await run_in_threadpool(all_judges, running.store)
+    known = {judge["id"]: {name: judge[name] for name in ("external", "completion")} for judge in everybody}
     return found | {"rows": [row | known[row["id"]] for row in found["rows"]], "pairs": pairs}
 
 
 @router.get("/api/live")
 def get_live(request: Request) -> dict[str, Any]:
     """Which of two systems is better by the gold labels so far, an interval that holds at every look, when to stop."""
-    running = people.lead_at(request)
+    running, stamp = _asked(request)
     if running.live is None or not drawn_any(running.store):
         return {"state": "none", "finding": "No plan drew documents for gold labels."}
-    return running.live.get(last_event(running.store))
+    return running.live.get(stamp)
 
 
-def _quality(running: AppState) -> dict[str, Any]:
-    panel = panel_now(running.store)
-    found = agreement_now(panel)
-    differ = disagreements_now(panel)
-    for row in differ:
-        row["query_text"] = running.material.query(row["query"])["text"]
-        row["title"] = running.material.front(row["doc"])["title"]
-        context = row.get("context")
-        row["context_title"] = running.material.titles(context)
-    more = {"distribution": distribution_now(panel, running.study.scale), "disagreements": differ}
-    return found | more | {"split": split_finding(panel)}
+def _asked(request: Request) -> tuple[AppState, int]:
+    """The running that a lead asks, and where its log ends."""
+    running = people.lead_at(request)
+    return running, last_event(running.store)
+
+
+def _with_titles(material: Material, row: dict[str, Any]) -> dict[str, Any]:
+    """A document on which judges differ, in words that a lead knows."""
+    return row | {
+        "query_text": material.query(row["query"])["text"],
+        "title": material.front(row["doc"])["title"],
+        "context_title": material.titles(row.get("context")),
+    }

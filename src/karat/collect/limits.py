@@ -1,4 +1,4 @@
-"""Limits: whoever guesses passwords has to wait, and costly figures are not made anew at every look."""
+"""Limits: whoever guesses passwords has to wait."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import threading
 import time
 from collections import defaultdict, deque
 from collections.abc import Callable
-from typing import Any
 
 #: Names are made up by whoever tries: more of one is not kept.
 LONGEST_NAME = 200
@@ -67,27 +66,3 @@ class Limiter:
         if not times:
             self._failed.pop(name, None)
         return times
-
-
-class Figures:
-    """Figures kept until something new is in the log, and for ten times as long as they took to make.
-
-    >>> figures = Figures()
-    >>> figures.get("a", 1, lambda: {"n": 1}), figures.get("a", 1, lambda: {"n": 2})
-    ({'n': 1}, {'n': 1})
-    """
-
-    def __init__(self) -> None:
-        self._kept: dict[str, tuple[int, float, dict[str, Any]]] = {}
-        self._lock = threading.Lock()
-
-    def get(self, name: str, stamp: int, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-        """What `make` gives, or gave for the same stamp, or gave not long ago measured by what it costs."""
-        with self._lock:
-            known = self._kept.get(name)
-            start = time.monotonic()
-            if known is None or (known[0] != stamp and start >= known[1]):
-                value = make()
-                end = time.monotonic()
-                known = self._kept[name] = (stamp, end + 10 * (end - start), value)
-            return dict(known[2])

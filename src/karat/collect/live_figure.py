@@ -6,11 +6,14 @@ import logging
 import threading
 import time
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
+from karat.collect.beside import Beside
 from karat.comparison.live_verdict import Memo, live_verdict
 from karat.errors import KaratError
-from karat.formats.study_folder import StudyFolder
+from karat.formats.study_folder import StudyFolder, read_study
+from karat.store import Store
 from karat.study.live_inputs import live_inputs
 
 #: A figure is made anew not before so many times as long as it took have gone by: judging comes first.
@@ -63,24 +66,24 @@ class LiveFigure:
             self._kept, self._rests_until = (stamp, made), end + REST * (end - start)
 
 
-def live_figure(folder: StudyFolder, database: str | None) -> LiveFigure:
+def live_figure(folder: StudyFolder, database: str | None, beside: Beside) -> LiveFigure:
     """The live verdict of a study as its folder and database stand, by what study.toml says."""
-    memo: Memo = {}
+    return LiveFigure(lambda: beside.wait(_verdict, str(folder.path), database))
+
+
+@cache
+def _known(path: str) -> tuple[StudyFolder, Memo]:
+    """A folder, and what was worked out of it before: kept where the figure is made."""
+    return read_study(path), {}
+
+
+def _verdict(store: Store, path: str, database: str | None) -> dict[str, Any]:
+    folder, memo = _known(path)
     asked = folder.live
-
-    def make() -> dict[str, Any]:
-        study, runs = live_inputs(folder, database)
-        if study.gold is None:
-            return AT_WORK | {"finding": "Too early: no gold label is there yet.", "state": "too early"}
-        found = live_verdict(
-            study.judged,
-            runs,
-            asked.measure,
-            gold=study.gold,
-            queries=asked.queries,
-            margin=asked.margin,
-            memo=memo,
-        )
-        return found.to_dict()
-
-    return LiveFigure(make)
+    study, runs = live_inputs(folder, database)
+    if study.gold is None:
+        return AT_WORK | {"finding": "Too early: no gold label is there yet.", "state": "too early"}
+    found = live_verdict(
+        study.judged, runs, asked.measure, gold=study.gold, queries=asked.queries, margin=asked.margin, memo=memo
+    )
+    return found.to_dict()

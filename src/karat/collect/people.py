@@ -75,6 +75,8 @@ def lead_at(request: Request) -> AppState:
     lead = people.lead_by_id(running.store, session["lead_id"]) if session and session["lead_id"] else None
     if lead is None:
         raise NotSignedIn("sign in as a lead")
+    if request.method in UNSAFE:
+        running.beside.renew()
     return replace(running, store=replace(running.store, by=lead["name"]))
 
 

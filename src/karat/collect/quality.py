@@ -26,6 +26,14 @@ DRAWS = 500
 MOST = 20
 
 
+def quality(store: Store) -> dict[str, Any]:
+    """How far judges agree, the grades given, and the documents on which they differ."""
+    panel = panel_now(store)
+    assert store.scale is not None
+    more = {"distribution": distribution_now(panel, store.scale), "disagreements": disagreements_now(panel)}
+    return agreement_now(panel) | more | {"split": split_finding(panel)}
+
+
 def panel_now(store: Store, *, known: bool = False) -> Panel | None:
     """The labels that stand now, with the grades that are known of documents where asked; None before the first."""
     said = judgments(store).filter(pl.col("aspect") == OVERALL)

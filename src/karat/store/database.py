@@ -69,6 +69,11 @@ class Database:
             raise
         return cls(engine)
 
+    @classmethod
+    def again(cls, url: str) -> Database:
+        """The same for one more process: the tables are known to be there, and nobody who writes is waited for."""
+        return cls(_engine(url))
+
     @contextmanager
     def read(self) -> Iterator[Connection]:
         """A connection to read with."""

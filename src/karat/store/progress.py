@@ -155,4 +155,5 @@ def open_tasks(store: Store) -> list[dict[str, Any]] | None:
 
 def last_event(store: Store) -> int:
     """The number of the last event in the log; 0 before the first."""
-    return store.value(select(func.max(events.c.id)).where(events.c.study_id == store.study_id)) or 0
+    mine = select(events.c.id).where(events.c.study_id == store.study_id)
+    return store.value(mine.order_by(events.c.id.desc()).limit(1)) or 0
