@@ -35,6 +35,7 @@ CHROMIUM = next((path for path in BROWSERS if path and Path(path).is_file()), No
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
+    "--in-process-gpu",
     "--disable-quic",
     "--no-first-run",
     "--disable-background-networking",

@@ -13,6 +13,9 @@ from karat.records.design import Aspect, Platform, Rules
 from karat.store import Answer, answer, next_task
 from karat.store.people import add_judge, all_judges
 from live_example import LIVE
+from simulated import THOROUGH
+
+pytestmark = pytest.mark.evidence
 
 JUDGE = [{"query": "q1", "doc": f"q1-d{place}"} for place in range(4)]
 KINDS = {
@@ -23,7 +26,10 @@ KINDS = {
     "support": [{"query": "q1", "doc": "q1-d1", "sentence": "A farrier has a hoof knife."}],
 }
 SIZES = {"wide": {"width": 1280, "height": 800}, "phone": {"width": 390, "height": 844}}
-LOOKS = [f"{scheme} {size}" for scheme in ("light", "dark") for size in SIZES]
+#: Every look for evidence; for every change one of each scheme and size.
+LOOKS = (
+    [f"{scheme} {size}" for scheme in ("light", "dark") for size in SIZES] if THOROUGH else ["light phone", "dark wide"]
+)
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 #: What can differ in the dark, where the same page has other colours and nothing else (a test holds it).
 COLOURS = {"type": "rule", "values": ["color-contrast", "link-in-text-block"]}
