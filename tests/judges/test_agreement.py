@@ -262,7 +262,7 @@ def test_intervals_over_queries_cover_about_as_often_as_they_say(queries: int, o
     names = ["alpha_ordinal", "fleiss", "raw"]
     truth = agreement(drawn(np.random.default_rng(0), 20_000), draws=0).frame.select(names).row(0)
     held = np.zeros(3)
-    seeds = studies(10, 500)
+    seeds = studies(6, 120)
     for seed in seeds:
         found = agreement(drawn(np.random.default_rng(seed + 1), queries), draws=200, seed=seed).frame
         low = np.array(found.select(f"{name}_low" for name in names).row(0))

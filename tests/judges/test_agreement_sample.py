@@ -76,7 +76,7 @@ def test_intervals_hold_for_judges_like_these(judges: int) -> None:
     1,000 studies each have .935 to .966 (`benchmarks/judges_sample.py`).
     """
     truth = np.array([0.490, 0.245])
-    held, seeds = np.zeros(2), studies(12, 500)
+    held, seeds = np.zeros(2), studies(8, 300)
     for seed in seeds:
         frame = agreement(varied_judges(seed, judges=judges), draws=1).frame
         low, high = (np.array(frame.select(f"{name}{end}" for name in NAMES).row(0)) for end in ("_low", "_high"))
@@ -89,7 +89,7 @@ def test_intervals_hold_for_judges_like_these(judges: int) -> None:
 def test_intervals_between_groups_and_with_gold_hold_for_judges_like_these(judges: int) -> None:
     """Medians of three labels. The truth is of 8 x 3,000 queries, 200 judges a group: its own error is .002."""
     truth = {"gold": np.array([0.491, 0.781]), "group 1": np.array([0.365, 0.661])}
-    held, seeds = {against: np.zeros(2) for against in truth}, studies(12, 800)
+    held, seeds = {against: np.zeros(2) for against in truth}, studies(8, 300)
     for seed in seeds:
         frame = agreement(varied_judges(seed, judges=judges, groups=2, gold=True), draws=1).frame
         for against, true in truth.items():
@@ -106,7 +106,7 @@ def test_intervals_between_groups_and_with_gold_hold_for_judges_like_these(judge
 @pytest.mark.evidence
 def test_groups_of_one_population_are_rarely_told_apart(judges: int) -> None:
     """In .046 to .07 of 1,000 studies."""
-    found, seeds = np.zeros(2), studies(12, 500)
+    found, seeds = np.zeros(2), studies(8, 400)
     for seed in seeds:
         found += (
             agreement_tests(varied_judges(seed, judges=judges, groups=2), figures=NAMES).frame["p"].to_numpy() <= 0.05

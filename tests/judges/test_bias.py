@@ -63,7 +63,7 @@ def found(frame: pl.DataFrame, **options: object) -> pl.DataFrame:
 @pytest.mark.evidence
 def test_where_there_is_no_bias_a_study_in_twenty_at_most_has_a_finding() -> None:
     features = ["wikipedia", "root_url", "url_depth", "query_length", "colour"]
-    alarms = [found(study(seed, queries=30, docs=10), features=features).height > 0 for seed in studies(20, 600)]
+    alarms = [found(study(seed, queries=30, docs=10), features=features).height > 0 for seed in studies(12, 500)]
     assert np.mean(alarms) <= 0.05
 
 
@@ -71,7 +71,7 @@ def test_where_there_is_no_bias_a_study_in_twenty_at_most_has_a_finding() -> Non
 @pytest.mark.evidence
 def test_two_groups_of_one_population_without_gold_differ_nowhere(judges: int) -> None:
     """Neither on half of the documents nor on half of the queries; an interval holds 0 in 95 % of studies or more."""
-    seeds, alarms, held = studies(20, 1000), 0, list[bool]()
+    seeds, alarms, held = studies(12, 600), 0, list[bool]()
     for seed in seeds:
         two = varied_judges(seed, judges=judges, groups=2).with_columns(kind=pl.col("query").cast(pl.Int64) % 2)
         frame = find_bias(two, ["split", "kind"], everything=True).frame
@@ -96,7 +96,7 @@ def test_rare_errors_and_queries_of_very_different_size_give_no_more_alarms() ->
 @pytest.mark.evidence
 def test_half_a_grade_on_wikipedia_pages_is_found_with_an_interval_that_holds_it() -> None:
     hits = held = alone = 0
-    seeds = studies(12, 400)
+    seeds = studies(8, 250)
     for seed in seeds:
         frame = found(study(seed, effect=0.5, groups=("crowd", "professional")))
         hit = frame.filter(

@@ -74,7 +74,7 @@ def population() -> Judgments:
 def test_intervals_hold_what_all_judges_like_these_say(name: str, population: Judgments) -> None:
     tell, figure, where = FIGURES[name]
     truth = told(tell(population, draws=0), where)[figure]
-    held, seeds = [], studies(20, 800)
+    held, seeds = [], studies(10, 300)
     for seed in seeds:
         found = tell(study(seed))
         row = told(found, where)

@@ -123,7 +123,7 @@ def test_intervals_of_agreement_hold_that_of_the_population(population: ContextS
         for name, chosen in settings.items()
     }
     held: dict[str, list[bool]] = {name: [] for name in settings}
-    seeds = studies(10, 250)
+    seeds = studies(6, 150)
     for seed in seeds:
         study = context_study(seed=seed, queries=25, twice=1.0)
         told = row(setting_agreement(study.judgments, draws=200).frame, aspect="overall", figure="kappa")
@@ -134,7 +134,7 @@ def test_intervals_of_agreement_hold_that_of_the_population(population: ContextS
 
 @pytest.mark.evidence
 def test_where_nothing_is_planted_nothing_is_found_more_than_one_time_in_twenty() -> None:
-    alarms, seeds = np.zeros(3), studies(10, 250)
+    alarms, seeds = np.zeros(3), studies(6, 150)
     for seed in seeds:
         study = context_study(seed=seed, queries=40, redundancy=0, detail=0, contrast=0, coverage=SAME)
         found = [
@@ -152,7 +152,7 @@ def test_where_nothing_is_planted_nothing_is_found_more_than_one_time_in_twenty(
 @pytest.mark.evidence
 def test_intervals_hold_the_planted_change_and_coverage() -> None:
     held: dict[str, list[bool]] = {}
-    seeds = studies(10, 250)
+    seeds = studies(6, 150)
     for seed in seeds:
         study = context_study(seed=seed, queries=40)
         told = mean_change(study.with_relations(), "relation").frame.filter(pl.col("aspect") == "overall")

@@ -213,7 +213,7 @@ def test_people_without_names_do_not_repeat_themselves() -> None:
 def test_habits_of_single_judges_are_not_called_an_effect_of_context() -> None:
     """Eight judges of 15 queries each, who fall or rise in context by a habit of their own, none on the mean: clustered
     by query alone, 31 % of such studies found a change; 5 % is what is promised."""
-    found, seeds = 0, studies(50, 2000)
+    found, seeds = 0, studies(30, 1000)
     for seed in seeds:
         rng = np.random.default_rng(seed)
         habit = rng.normal(0, 0.5, 8)

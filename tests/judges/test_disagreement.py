@@ -158,7 +158,7 @@ def test_intervals_cover_and_both_models_are_right_where_they_hold() -> None:
     held = 0
     # Given a label below top, the share of users who say top is Beta(a, b + 1); given top, Beta(a + 1, b).
     truth = a / (a + b + 1)
-    seeds = studies(25, 1000)
+    seeds = studies(15, 800)
     for seed in seeds:
         model = disagreement(simulated(rng, a, b), 2, draws=300, seed=seed)
         low, high = model.intervals

@@ -147,7 +147,7 @@ def test_a_planted_bias_shows_in_its_slice_alone() -> None:
 
 @pytest.mark.evidence
 def test_intervals_of_the_mean_error_hold_it_in_about_95_percent() -> None:
-    held, seeds = 0, studies(30, 2000)
+    held, seeds = 0, studies(20, 1000)
     for seed in seeds:
         found = against_gold(study(seed, queries=30, docs=4), by="wikipedia").frame
         row = found.filter((pl.col("group") == "crowd") & (pl.col("value") == "WP")).row(0, named=True)

@@ -40,7 +40,7 @@ ANALYSES = {
 @pytest.mark.evidence
 def test_where_nothing_is_the_matter_little_is_found(judges: int) -> None:
     """benchmarks/group_figures.py has the figures of 1,000 studies."""
-    seeds = studies(8, 250)
+    seeds = studies(6, 150)
     found = rates(len(seeds), 3, judges)
     assert len(found) == 7
     for name, rate in found.items():

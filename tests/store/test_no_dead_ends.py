@@ -37,7 +37,7 @@ from karat.store.people import add_judge, all_judges, set_state
 from karat.store.read_tables import judgments
 from karat.store.tables import answers, reservations, studies, tasks
 from queues import Clock, documents, place
-from simulated import THOROUGH
+from simulated import studies
 
 #: What a judge who met a question in these states is not asked again.
 MET = ("held", "answered", "cant_tell", "rejected")
@@ -400,8 +400,7 @@ def databases(database: str) -> Iterator[Callable[[], Database]]:
 def test_when_all_hear_done_everything_is_there_or_the_lead_is_told(
     kind: str, databases: Callable[[], Database], database: str
 ) -> None:
-    many = (10_000 if THOROUGH else 3) if database.endswith(".db") else (200 if THOROUGH else 1)
-    for seed in range(many):
+    for seed in studies(3, 40) if database.endswith(".db") else studies(1, 8):
         history = History(seed, kind, databases())
         history.at_random(25)
         history.to_the_end()

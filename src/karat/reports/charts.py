@@ -77,21 +77,21 @@ def dots(
     )
     # Named in their order: a row without an interval would otherwise come after all that have one.
     y = alt.Y(f"{row}:N", sort=frame[row].to_list(), title=None, axis=two_lines)
-    ink: Any = alt.value(ACCENT)
+    ink: Any = alt.ColorValue(ACCENT)
     if "look_at" in frame.columns:
         ink = alt.condition("datum['look_at']", alt.value(ACCENT), alt.value(QUIET))
     elif colour is not None:
         ink = _groups(colour, frame[colour].unique(maintain_order=True).to_list())
     tips = _tips(frame)
     base = alt.Chart(_data(frame)).encode(y=y, color=ink, tooltip=tips)
-    layers = [] if line is None else [_rule(line).encode(x="at:Q")]
+    layers = [] if line is None else [_rule(line).encode(x=alt.X("at:Q"))]
     layers += [
-        base.mark_rule(strokeWidth=3, opacity=0.55).encode(x=alt.X("low:Q", title=x_title), x2="high:Q"),
+        base.mark_rule(strokeWidth=3, opacity=0.55).encode(x=alt.X("low:Q", title=x_title), x2=alt.X2("high:Q")),
         base.mark_point(filled=True, size=90, opacity=1).encode(x=x),
-        base.mark_text(dy=-12, fontSize=11).encode(x=f"{value}:Q", text=alt.Text(f"{value}:Q", format=number)),
+        base.mark_text(dy=-12, fontSize=11).encode(x=alt.X(f"{value}:Q"), text=alt.Text(f"{value}:Q", format=number)),
     ]
     if "truth" in frame.columns:
-        planted = alt.Chart(_data(frame)).encode(y=y, x="truth:Q", tooltip=tips)
+        planted = alt.Chart(_data(frame)).encode(y=y, x=alt.X("truth:Q"), tooltip=tips)
         layers.append(planted.mark_point(shape="diamond", color=TRUTH, size=110, strokeWidth=2.2, filled=False))
     return _spec(alt.layer(*layers), ROW * max(frame.height, 1) + 10)
 
@@ -118,7 +118,7 @@ def bars(
     up = alt.Y("share:Q", title="share", axis=alt.Axis(format="%"))
     layers = [base.mark_bar(opacity=0.85).encode(y=up, color=_groups(group, groups))]
     if {"low", "high"} <= {*frame.columns}:
-        layers.append(base.mark_rule(color=LETTERS).encode(y=alt.Y("low:Q", title="share"), y2="high:Q"))
+        layers.append(base.mark_rule(color=LETTERS).encode(y=alt.Y("low:Q", title="share"), y2=alt.Y2("high:Q")))
     return _spec(alt.layer(*layers), TALL)
 
 
@@ -180,7 +180,7 @@ def lines(
     base = alt.Chart(_data(frame)).encode(x=across, color=_groups(series, names), tooltip=_tips(frame))
     layers = [] if line is None else [_rule(line).encode(y=alt.Y("at:Q", title=y_title))]
     if {"low", "high"} <= {*frame.columns}:
-        layers.append(base.mark_area(opacity=0.16).encode(y=alt.Y("low:Q", title=y_title), y2="high:Q"))
+        layers.append(base.mark_area(opacity=0.16).encode(y=alt.Y("low:Q", title=y_title), y2=alt.Y2("high:Q")))
     layers.append(base.mark_line(strokeWidth=2.2).encode(y=up))
     layers.append(
         base.mark_point(filled=True, size=45, opacity=1).encode(y=alt.Y(f"{points or value}:Q", title=y_title))
@@ -199,7 +199,7 @@ def differences(frame: pl.DataFrame, *, y_title: str) -> dict[str, Any]:
         y=alt.Y("difference:Q", title=y_title),
         color=alt.condition("datum['difference'] > 0", alt.value(ACCENT), alt.value(QUIET)),
     )
-    return _spec(alt.layer(bar, _rule(0).encode(y="at:Q")), 220)
+    return _spec(alt.layer(bar, _rule(0).encode(y=alt.Y("at:Q"))), 220)
 
 
 def square(frame: pl.DataFrame) -> dict[str, Any]:
