@@ -42,6 +42,12 @@ def report(folder: Path) -> Report:
 
 
 @pytest.fixture(scope="session")
+def by_llm(folder: Path) -> Report:
+    """The same where the labels of one group decide."""
+    return kt.report(Study.load(str(folder)), measure="P@10", group="llm", draws=100)
+
+
+@pytest.fixture(scope="session")
 def favoured() -> Study:
     """Two systems that are equally good, and a judge who favours B, with gold labels of some documents."""
     study = two_systems(150, difference=0.0, judge="lenient", leniency=0.2, seed=3)

@@ -102,12 +102,11 @@ def test_the_spammer_is_named_and_the_crowds_errors_are_counted(report):
     assert shares.to_list() == pytest.approx([1.0] * 3)
 
 
-def test_labels_of_one_group_may_decide(folder):
+def test_labels_of_one_group_may_decide(folder, by_llm):
     evidence = Study.load(str(folder))
-    by_llm = kt.report(evidence, measure="P@10", group="llm", draws=100).comparison
     own = evidence.of_group("llm")
     plain = kt.score(own, list(evidence.runs), "P@10", draws=0).means
-    got = by_llm.methods.filter(pl.col("method") == "plain").row(0, named=True)
+    got = by_llm.comparison.methods.filter(pl.col("method") == "plain").row(0, named=True)
     assert got["a"] == pytest.approx(plain.filter(pl.col("system") == got["system_a"])["value"][0])
     with pytest.raises(BadInput, match=r"one of the judgments' .crowd, llm, professional., found .nobody."):
         kt.report(evidence, group="nobody")
@@ -288,9 +287,8 @@ def test_what_to_type_next_names_the_files_that_were_read_and_runs(demo_folder, 
     assert (found.exit_code, (tmp_path / "more.csv").exists()) == (0, True)
 
 
-def test_where_one_judge_labels_once_the_disagreement_is_that_of_all(folder):
-    evidence = Study.load(str(folder))
-    worth = section(kt.report(evidence, group="llm", draws=100), "worth")
+def test_where_one_judge_labels_once_the_disagreement_is_that_of_all(by_llm):
+    worth = section(by_llm, "worth")
     assert "llm gave one label to each document: these figures are of all judges" in worth.notes
     assert worth.figures
 

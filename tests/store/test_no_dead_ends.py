@@ -37,7 +37,7 @@ from karat.store.people import add_judge, all_judges, set_state
 from karat.store.read_tables import judgments
 from karat.store.tables import answers, reservations, studies, tasks
 from queues import Clock, documents, place
-from simulated import studies
+from simulated import studies as histories
 
 #: What a judge who met a question in these states is not asked again.
 MET = ("held", "answered", "cant_tell", "rejected")
@@ -400,7 +400,7 @@ def databases(database: str) -> Iterator[Callable[[], Database]]:
 def test_when_all_hear_done_everything_is_there_or_the_lead_is_told(
     kind: str, databases: Callable[[], Database], database: str
 ) -> None:
-    for seed in studies(3, 40) if database.endswith(".db") else studies(1, 8):
+    for seed in histories(3, 40) if database.endswith(".db") else histories(1, 8):
         history = History(seed, kind, databases())
         history.at_random(25)
         history.to_the_end()
