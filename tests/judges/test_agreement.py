@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import krippendorff
 import numpy as np
 import polars as pl
@@ -12,7 +14,7 @@ from statsmodels.stats.inter_rater import fleiss_kappa
 import karat as kt
 from crowds import slips, table_of
 from karat.judges import agreement
-from simulated import about, studies
+from simulated import THOROUGH, about, studies
 
 FIGURES = ["raw", "within_one", "cohen", "cohen_linear", "cohen_quadratic", "fleiss", "alpha_nominal", "alpha_ordinal"]
 
@@ -248,24 +250,31 @@ def test_no_labels_and_too_many_grades_are_refused() -> None:
         agreement(kt.Judgments.of({"q": {f"d{i}": i / 7 for i in range(200)}}))
 
 
+def hard_and_easy(rng: np.random.Generator, queries: int) -> kt.Judgments:
+    """Queries differ in how hard they are, so labels of a query go together."""
+    right = np.repeat(rng.beta(6, 2, queries), 8)[:, None]
+    truth = rng.binomial(3, np.repeat(rng.beta(1, 2, queries), 8))[:, None]
+    noise = rng.integers(0, 4, (queries * 8, 3))
+    return kt.Judgments.of(table_of(np.where(rng.random(noise.shape) < right, truth, noise), per_query=8))
+
+
+@cache
+def true_agreement() -> tuple[float, ...]:
+    """That of a huge study."""
+    huge = hard_and_easy(np.random.default_rng(0), 20_000 if THOROUGH else 4000)
+    return agreement(huge, draws=0).frame.select(OF_QUERIES).row(0)
+
+
+OF_QUERIES = ["alpha_ordinal", "fleiss", "raw"]
+
+
 @pytest.mark.parametrize(("queries", "off"), [(12, 0.03), (40, 0.015)])
 @pytest.mark.evidence
 def test_intervals_over_queries_cover_about_as_often_as_they_say(queries: int, off: float) -> None:
-    """Queries differ in how hard they are, so labels of a query go together; alpha's truth is from a huge study."""
-
-    def drawn(rng: np.random.Generator, queries: int) -> kt.Judgments:
-        right = np.repeat(rng.beta(6, 2, queries), 8)[:, None]
-        truth = rng.binomial(3, np.repeat(rng.beta(1, 2, queries), 8))[:, None]
-        noise = rng.integers(0, 4, (queries * 8, 3))
-        return kt.Judgments.of(table_of(np.where(rng.random(noise.shape) < right, truth, noise), per_query=8))
-
-    names = ["alpha_ordinal", "fleiss", "raw"]
-    truth = agreement(drawn(np.random.default_rng(0), 20_000), draws=0).frame.select(names).row(0)
-    held = np.zeros(3)
-    seeds = studies(6, 120)
+    truth, held, seeds = true_agreement(), np.zeros(3), studies(8, 500)
     for seed in seeds:
-        found = agreement(drawn(np.random.default_rng(seed + 1), queries), draws=200, seed=seed).frame
-        low = np.array(found.select(f"{name}_low" for name in names).row(0))
-        high = np.array(found.select(f"{name}_high" for name in names).row(0))
+        found = agreement(hard_and_easy(np.random.default_rng(seed + 1), queries), draws=200, seed=seed).frame
+        low = np.array(found.select(f"{name}_low" for name in OF_QUERIES).row(0))
+        high = np.array(found.select(f"{name}_high" for name in OF_QUERIES).row(0))
         held += (low <= truth) & (truth <= high)
     assert list(held / len(seeds)) == [about(0.95, len(seeds), off=off)] * 3
