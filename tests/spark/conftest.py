@@ -31,6 +31,9 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         .config("spark.sql.shuffle.partitions", "3")
         .config("spark.driver.bindAddress", "127.0.0.1")
         .config("spark.driver.host", "127.0.0.1")
+        # Data are small and the machine lives for a minute: to compile for speed takes longer than it saves.
+        .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+        .config("spark.sql.codegen.wholeStage", "false")
         .config("spark.local.dir", str(where))
         .config("spark.sql.warehouse.dir", str(where / "warehouse"))
         .getOrCreate()
