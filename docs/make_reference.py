@@ -1,4 +1,4 @@
-"""Write docs/reference.md and docs/options.md from the commands themselves: python docs/make_reference.py."""
+"""Write docs/reference.md, options.md and words.md from the commands themselves: python docs/make_reference.py."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from karat.cli import karat
+from karat.cli.help_ import words
 
 HEAD = """# Commands
 
@@ -42,6 +43,17 @@ takes further labels by `--labels`, and so does `karat judges llm`, whose plan i
 
 | option | meaning | commands |
 |---|---|---|"""
+
+
+WORDS_HEAD = """# Words
+
+<!-- Made from src/karat/cli/words.toml by docs/make_reference.py; a test holds it up to date. -->
+
+The words of the [papers](papers/README.md) and of the trade, what they mean here, and where they lead; `karat help
+WORD` tells one.
+
+| word | also | meaning | command | page |
+|---|---|---|---|---|"""
 
 
 def commands(group: click.Group, before: str) -> Iterator[tuple[str, click.Command]]:
@@ -128,6 +140,17 @@ def options_page() -> str:
     return "\n".join([OPTIONS_HEAD, *rows, ""])
 
 
+def words_page() -> str:
+    """The words of the papers and of the trade, from what `karat help` tells."""
+    rows = []
+    for word, entry in words().items():
+        page = f"[{Path(entry['page']).stem}]({entry['page'].removeprefix('docs/')})"
+        cells = (word, entry["also"], entry["means"], f"`{entry['command']}`", page)
+        rows.append(f"| {' | '.join(text.replace('|', chr(92) + '|') for text in cells)} |")
+    return "\n".join([WORDS_HEAD, *rows, ""])
+
+
 if __name__ == "__main__":
+    (Path(__file__).parent / "words.md").write_text(words_page())
     (Path(__file__).parent / "reference.md").write_text(page())
     (Path(__file__).parent / "options.md").write_text(options_page())

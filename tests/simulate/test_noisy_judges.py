@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 from karat.errors import BadInput
+from karat.reports.plots import figure_of
 from karat.simulate.noisy_judges import PAPER_PRECISION, BronzeScores, bronze_scores
 from noisy_pairs import bronze_pairs
 
@@ -100,3 +101,21 @@ def test_simulations_that_mean_nothing_are_refused() -> None:
         bronze_scores(relevant=0.4, nonrelevant=0.5)
     with pytest.raises(BadInput, match="whole numbers"):
         bronze_scores(queries=1)
+
+
+def test_ranks_are_settable_and_the_naive_mean_is_what_the_judges_make_of_them() -> None:
+    # Judges say relevant of 0.7 * 0.9 + 0.3 * 0.2 = 0.69 of the documents, whose true precision is 0.7.
+    made = bronze_scores(precision=(0.9, 0.7, 0.5), studies=4000, seed=2)
+    assert (made.truth, made.ranks) == (pytest.approx(0.7), 3)
+    assert made.frame["naive"].mean() == pytest.approx(0.69, abs=0.004)
+    assert made.frame["corrected"].mean() == pytest.approx(0.7, abs=0.005)
+    with pytest.raises(BadInput, match=r"expected chances from 0 to 1, found 0\.9, 1\.2"):
+        bronze_scores(precision=(0.9, 1.2))
+
+
+def test_the_studies_are_drawn_as_two_histograms_with_the_truth_between() -> None:
+    drawn = figure_of(bronze_scores(studies=500, seed=1).summary()).spec
+    data = [row for layer in drawn["layer"] for row in layer["data"]["values"]]
+    for series in ("naive", "corrected"):
+        assert sum(row["share"] for row in data if row.get("series") == series) == pytest.approx(1.0)
+    assert {"at": pytest.approx(0.4)} in data

@@ -51,7 +51,10 @@ SECTIONS = {
         "simulate": "Studies with known truth, to try analyses on.",
         "demo": "A whole study to try karat on, made in under a minute.",
     },
-    "Report": {"report": "One page: which system is better, and how far to trust it."},
+    "Report": {
+        "report": "One page: which system is better, and how far to trust it.",
+        "help": "A word of the papers: what it means, which command it leads to.",
+    },
 }
 
 

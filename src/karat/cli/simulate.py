@@ -133,13 +133,26 @@ def _queries(default: int, least: int = 1) -> Callable[[Any], Any]:
     _number("--n-nonrelevant", 250, "Other gold labels.", least=2),
     _queries(50, least=2),
     _number("--n-studies", 10_000, "How many studies.", "studies", least=1),
-    examples="karat simulate bronze\n  karat simulate bronze --sensitivity 0.7 --n-queries 200",
+    click.option(
+        "--precision",
+        metavar="P,...",
+        show_default="the paper's, 0.49 to 0.31 at ranks 1 to 10",
+        help="The true precision at ranks 1, 2, ... k.",
+    ),
+    examples="karat simulate bronze --plot figure2.svg\n"
+    "  karat simulate bronze --sensitivity 0.7 --n-queries 200 --precision 0.9,0.7,0.5",
 )
-def bronze(relevant: float, nonrelevant: float, **asked: Any) -> Made:
+def bronze(relevant: float, nonrelevant: float, precision: str | None, **asked: Any) -> Made:
     """One system whose true P@10 is 0.4, by judges who err: how often do intervals hold the truth?
 
-    Algorithm 2 of Goldberg et al., with its sizes unless others are named.
+    Algorithm 2 of Goldberg et al., with its sizes and ranks unless others are named; --plot draws its Figure 2.
     """
+    if precision is not None:
+        try:
+            asked["precision"] = [float(chance) for chance in precision.split(",")]
+        except ValueError:
+            expected = "the precision at each rank, as 0.9,0.7,0.5"
+            raise BadInput.at("--precision", expected=expected, found=f'"{precision}"') from None
     found = bronze_scores(relevant=relevant, nonrelevant=nonrelevant, **asked)
     truth = {"score": found.truth, "relevant": relevant, "nonrelevant": nonrelevant}
     return found.summary(), truth, {"studies.csv": found.frame}

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import polars as pl
 
+from karat.records.chart import Drawing
 from karat.records.number_format import in_words, written
 from karat.records.scale import Scale
 
@@ -109,6 +110,8 @@ class Result(ResultBase):
     notes: tuple[str, ...] = ()
     scale: Scale | None = field(default=None, kw_only=True)
     columns: tuple[str, ...] = field(default=(), kw_only=True)
+    #: How it is drawn, if not as dots on intervals.
+    drawing: Drawing | None = field(default=None, kw_only=True)
 
     #: What else of the result stands in the document, by the names of its fields.
     beside: ClassVar[tuple[str, ...]] = ()

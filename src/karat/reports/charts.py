@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
+import numpy as np
 import polars as pl
 
 from karat.records import Scale
@@ -24,6 +25,8 @@ T = TypeVar("T")
 
 #: Pixels for a row of dots, and for a chart of bars or lines.
 ROW, TALL = 38, 260
+#: Bars of a histogram.
+BINS = 60
 #: An axis that is nothing but its labels.
 BARE: dict[str, Any] = {"grid": False, "ticks": False, "domain": False, "title": None}
 
@@ -182,9 +185,38 @@ def lines(
     if {"low", "high"} <= {*frame.columns}:
         layers.append(base.mark_area(opacity=0.16).encode(y=alt.Y("low:Q", title=y_title), y2=alt.Y2("high:Q")))
     layers.append(base.mark_line(strokeWidth=2.2).encode(y=up))
+    if {"points_low", "points_high"} <= {*frame.columns}:
+        layers.append(base.mark_rule().encode(y=alt.Y("points_low:Q", title=y_title), y2="points_high:Q"))
     layers.append(
         base.mark_point(filled=True, size=45, opacity=1).encode(y=alt.Y(f"{points or value}:Q", title=y_title))
     )
+    return _spec(alt.layer(*layers), TALL)
+
+
+@_unchecked
+def histograms(frame: pl.DataFrame, *, x_title: str, truth: float | None = None) -> dict[str, Any]:
+    """How often each `value` was drawn, the `series` over each other; `truth` is a line."""
+    import altair as alt
+
+    names = frame["series"].unique(maintain_order=True).to_list()
+    known = frame.filter(pl.col("value").is_finite())
+    least, most = (float(end) for end in np.quantile(known["value"], (0.0, 1.0))) if known.height else (0.0, 1.0)
+    ends = np.linspace(least, most if most > least else least + 1.0, BINS + 1)
+    rows = []
+    for name in names:
+        mine = known.filter(pl.col("series") == name)["value"].to_numpy()
+        number = np.histogram(mine, ends)[0]
+        rows += [
+            (name, low, high, n / max(len(mine), 1)) for low, high, n in zip(ends[:-1], ends[1:], number, strict=True)
+        ]
+    counted = pl.DataFrame(rows, schema=["series", "low", "high", "share"], orient="row").filter(pl.col("share") > 0)
+    base = alt.Chart(_data(counted)).encode(color=_groups("series", names), tooltip=_tips(counted))
+    across = alt.X("low:Q", title=x_title, scale=alt.Scale(zero=False, nice=True), axis=alt.Axis(grid=False))
+    up = alt.Y("share:Q", title="share of draws", stack=None, axis=alt.Axis(format="%"))
+    layers = [base.mark_bar(opacity=0.6).encode(x=across, x2="high:Q", y=up, y2=alt.datum(0))]
+    if truth is not None:
+        line = _rule(truth).mark_rule(color=LETTERS, strokeWidth=2, strokeDash=[5, 3])
+        layers.append(line.encode(x=alt.X("at:Q", title=x_title)))
     return _spec(alt.layer(*layers), TALL)
 
 
@@ -209,8 +241,11 @@ def square(frame: pl.DataFrame) -> dict[str, Any]:
 
 
 @_unchecked
-def cells(frame: pl.DataFrame, *, x_title: str = "", y_title: str = "") -> dict[str, Any]:
-    """A `value` for each `first` (down) and `second` (across), as squares from pale to gold, each with its figure."""
+def cells(frame: pl.DataFrame, *, x_title: str = "", y_title: str = "", text: str | None = None) -> dict[str, Any]:
+    """A `value` for each `first` (down) and `second` (across), as squares from pale to gold, each with its figure.
+
+    `text` is a column of words in place of the figures.
+    """
     import altair as alt
 
     names = {side: frame[side].unique(maintain_order=True).to_list() for side in ("first", "second")}
@@ -224,7 +259,7 @@ def cells(frame: pl.DataFrame, *, x_title: str = "", y_title: str = "") -> dict[
     layers = [
         base.mark_rect().encode(color=alt.Color("value:Q", scale=scale, legend=None)),
         base.mark_text(fontSize=12).encode(
-            text=alt.Text("value:Q", format=".2f"),
+            text=alt.Text("value:Q", format=".2f") if text is None else alt.Text(f"{text}:N"),
             color=alt.condition("datum['value'] > 0.6", alt.value(ON_GOLD), alt.value(LETTERS)),
         ),
     ]

@@ -11,6 +11,7 @@ from karat.plan.llm_sheet import LLMAudit, LLMSheet
 from karat.plan.llm_words import name as figure_name
 from karat.plan.power import PowerPlan
 from karat.records.base import count
+from karat.records.chart import Grid, Histograms, Lines
 from karat.records.number_format import GRADES, WHOLE, in_words
 from karat.records.result import ResultBase
 from karat.records.scale import Scale
@@ -42,7 +43,9 @@ def plot(result: ResultBase) -> Any:
 def figure_of(result: ResultBase) -> Figure:
     """The chart of a result, as a picture that can be written."""
     spec, data = _drawn(result)
-    how = _how(data) or (result.notes[0] if result.notes else "")
+    how = (
+        getattr(getattr(result, "drawing", None), "how", "") or _how(data) or (result.notes[0] if result.notes else "")
+    )
     return Figure("plot", headline(result.finding), how, spec, data)
 
 
@@ -66,6 +69,14 @@ def _drawn(result: ResultBase) -> tuple[dict[str, Any], pl.DataFrame]:
     if isinstance(result, LLMAudit | LLMSheet):
         rows = _agreement_of_llms(result)
         return charts.dots(rows, value="value", x_title="agreement beyond chance", line=0.0, places=2), rows
+    drawing = getattr(result, "drawing", None)
+    if isinstance(drawing, Lines):
+        names = ("x", "value", "series", "x_title", "y_title", "points", "whole")
+        return charts.lines(drawing.frame, **{name: getattr(drawing, name) for name in names}), drawing.frame
+    if isinstance(drawing, Histograms):
+        return charts.histograms(drawing.frame, x_title=drawing.x_title, truth=drawing.truth), drawing.frame
+    if isinstance(drawing, Grid):
+        return charts.cells(drawing.frame, x_title=drawing.x_title, y_title=drawing.y_title, text="said"), drawing.frame
     frame = result.to_frame()
     if {*frame.columns} >= CONFUSED:
         first, second = (_grades(frame[name], result.scale) for name in ("grade", "label"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,11 +13,12 @@ import polars as pl
 from karat.errors import BadInput
 from karat.records import Result
 from karat.records.base import count
+from karat.records.chart import Histograms
 from karat.stats.arrays import Floats
 from karat.stats.correction import CLEAR, corrected, corrected_parts, half_width, share_variance
 
 #: The true precision at ranks 1 to 10 in the paper's simulation; its mean, the true P@10, is 0.4.
-PAPER_PRECISION = (0.49, 0.47, 0.45, 0.43, 0.41, 0.39, 0.37, 0.35, 0.33, 0.31)
+PAPER_PRECISION: tuple[float, ...] = (0.49, 0.47, 0.45, 0.43, 0.41, 0.39, 0.37, 0.35, 0.33, 0.31)
 LEVEL = 0.95
 
 
@@ -31,6 +33,8 @@ class BronzeScores:
     truth: float
     queries: int
     seed: int
+    #: How many documents of a query are judged: the k of P@k.
+    ranks: int = len(PAPER_PRECISION)
 
     def covered(self, score: str = "corrected") -> float:
         """In which share of the studies the interval around this score holds the truth."""
@@ -58,9 +62,11 @@ class BronzeScores:
             f"The naive interval holds the true score of {self.truth:g} in {100 * rows[0]['covered']:.1f} % of "
             f"{self.frame.height:,} studies, the corrected one in {100 * rows[1]['covered']:.1f} %."
         )
-        return Result(
-            pl.DataFrame(rows), said, (f"{count(self.queries, 'query', 'queries')} a study, seed {self.seed}",)
-        )
+        how = f"{count(self.queries, 'query', 'queries')} a study, seed {self.seed}"
+        drawn = pl.concat(self.frame.select(series=pl.lit(name), value=name) for name in ("naive", "corrected"))
+        told = f"Scores of {self.frame.height:,} simulated studies, {how}; the line is the true score"
+        drawing = Histograms(drawn, f"P@{self.ranks}", self.truth, told)
+        return Result(pl.DataFrame(rows), said, (how,), drawing=drawing)
 
     def __repr__(self) -> str:
         return repr(self.summary())
@@ -74,6 +80,7 @@ def bronze_scores(
     n_nonrelevant: int = 250,
     queries: int = 50,
     studies: int = 10_000,
+    precision: Sequence[float] = PAPER_PRECISION,
     seed: int = 0,
 ) -> BronzeScores:
     """Algorithm 2 of the paper: studies of a system whose true precision at each rank is known, by judges who err.
@@ -82,7 +89,8 @@ def bronze_scores(
     The naive interval holds the true score of 0.4 in 5.0 % of 2,000 studies, the corrected one in 94.8 %.
     - 50 queries a study, seed 1
 
-    `relevant` and `nonrelevant` are the judges' true accuracies, which each study estimates from its own gold labels.
+    `relevant` and `nonrelevant` are the judges' true accuracies, which each study estimates from its own gold labels;
+    `precision` is the true precision at ranks 1, 2, ... k, whose mean is the true P@k. `summary().plot()` draws Fig. 2.
     Instead of each label, karat draws how many queries of a study have 0, 1, ... k documents called relevant, which
     is the same in distribution and takes no time.
 
@@ -94,12 +102,15 @@ def bronze_scores(
             expected="shares from 0 to 1, better than guessing (above 1 together)",
             found=f"{relevant:g} and {nonrelevant:g}",
         )
+    if not precision or not all(0 <= chance <= 1 for chance in precision):
+        found = ", ".join(f"{chance:g}" for chance in precision)
+        raise BadInput.at("the precision at each rank", expected="chances from 0 to 1", found=found or "none")
     sizes = [n_relevant, n_nonrelevant, queries, studies]
     if not all(isinstance(size, int) and size >= 1 for size in sizes) or queries < 2:
         raise BadInput.at("the sizes", expected="whole numbers from 1, queries from 2", found=str(sizes))
     rng = np.random.default_rng(seed)
     per_query = np.ones(1)
-    for chance in np.array(PAPER_PRECISION) * (relevant + nonrelevant - 1) + 1 - nonrelevant:
+    for chance in np.array(precision) * (relevant + nonrelevant - 1) + 1 - nonrelevant:
         per_query = np.convolve(per_query, [1 - chance, chance])
     naive, variance = drawn_means(per_query, queries, studies, rng)
     right, right_not, *spread = drawn_accuracies(relevant, nonrelevant, n_relevant, n_nonrelevant, studies, rng)
@@ -112,7 +123,7 @@ def bronze_scores(
             "corrected_error": np.asarray(np.sqrt(parts[0] + parts[1] + parts[2])),
         }
     )
-    return BronzeScores(frame, float(np.mean(PAPER_PRECISION)), queries, seed)
+    return BronzeScores(frame, float(np.mean(precision)), queries, seed, len(precision))
 
 
 def drawn_means(per_query: Floats, queries: int, studies: int, rng: np.random.Generator) -> tuple[Floats, Floats]:

@@ -1,0 +1,50 @@
+"""How a result is to be drawn, where dots on intervals would not show it: said in names of columns, drawn elsewhere."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+
+@dataclass(frozen=True, eq=False)
+class Lines:
+    """Lines along `x`, one for each of the `series`; columns low and high are a band, `points` markers beside them.
+
+    Columns points_low and points_high are the bars of the markers.
+    """
+
+    frame: pl.DataFrame
+    x: str
+    value: str
+    series: str
+    x_title: str
+    y_title: str
+    points: str | None = None
+    whole: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Histograms:
+    """How often each value was drawn, one histogram for each of the `series`: columns series and value.
+
+    `truth` is a line where the values should be; `how` says what was drawn.
+    """
+
+    frame: pl.DataFrame
+    x_title: str
+    truth: float | None = None
+    how: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """What each of `first` (down) said of each of `second` (across): columns first, second, value from 0 to 1, said."""
+
+    frame: pl.DataFrame
+    x_title: str
+    y_title: str
+
+
+#: What a result may say of its chart.
+Drawing = Lines | Histograms | Grid
