@@ -22,6 +22,7 @@ from karat.ask.kinds.judge import request_of
 from karat.ask.outcome import outcome
 from karat.ask.prompt import as_data, own_prompts, read_prompt
 from karat.ask.request import Model, Request
+from karat.cli.ask_outputs import FILES
 from karat.errors import BadInput
 from karat.http.pace import asked_wait
 from karat.records import Documents, Queries, Scale, StudyDesign
@@ -288,11 +289,10 @@ def test_a_changed_guideline_or_scale_asks_anew() -> None:
     assert request_of(kinder, {"query": "q", "doc": "d1"}).key != first.key
 
 
-def test_every_kind_of_task_but_those_about_answers_can_be_asked_of_a_model() -> None:
+def test_every_kind_of_task_can_be_asked_of_a_model() -> None:
     from karat.store.kinds import KINDS
 
-    assert KINDS.keys() - ASKED.keys() == {"nugget", "support"}
-    assert ASKED.keys() <= KINDS.keys()
+    assert KINDS.keys() == ASKED.keys() == FILES.keys()
 
 
 def test_the_prompts_are_texts_in_two_parts_with_known_places() -> None:

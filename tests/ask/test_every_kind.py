@@ -35,19 +35,21 @@ judges_per_pair = 1
 [pairs]
 classes = ["topic", "date"]
 """
-TASKS = """query,doc,context,left,right,reason
-q,d0,,,,
-q,d1,d0,,,
-q,,,a,b,
-q,,,,,it is newer
+TASKS = """query,doc,context,left,right,reason,sentence,nugget
+q,d0,,,,,,
+q,d1,d0,,,,,
+q,,,a,b,,,
+q,,,,,it is newer,,
+q,d0,,,,,The capital is Paris.,
+q,d0,,,,,,Paris
 """
-#: Judging alone and in context has a question each, the pair two orders, the reason one.
-QUESTIONS = 5
+#: The pair has two orders, all others one question each.
+TO_DO, QUESTIONS = 6, 7
 
 
 @pytest.fixture
 def study(tmp_path: Path) -> Path:
-    """A study with a document alone, one after another, two lists, and a reason to code; documents have an aspect."""
+    """A study with a task of every kind, a document alone and one after another; documents have an aspect."""
     folder = tmp_path / "study"
     (folder / "runs").mkdir(parents=True)
     (folder / "study.toml").write_text(STUDY)
@@ -109,19 +111,30 @@ def test_a_real_model_answers_every_kind_of_task(study: Path, language_model: An
     assert orders["left"].to_list() == orders["right"].to_list()[::-1]
     kept = exported(study, "preferences").filter(pl.col("group") == "llm").sort("order")
     assert kept.select("left", "right", "choice").rows() == orders.select("left", "right", "choice").rows()
-    (choice,) = exported(study, "log").filter(pl.col("kind") == "answer").drop_nulls("choice")["choice"]
+    (choice,) = exported(study, "log").filter(pl.col("kind") == "answer").drop_nulls(["choice", "left"])["choice"]
     assert choice == (one if one == other else "equal")
     codes = pl.read_csv(out.with_name("llm-codes.csv"))
     if codes["outcome"][0] == "graded":
         assert {*codes["class"]} <= {"topic", "date"}
         assert exported(study, "codes")["class"].to_list() == codes["class"].to_list()
+    said = {"graded", "can't tell"}
+    for name, text, choices in (
+        ("support", "The capital is Paris.", ("full", "partial", "none", "against")),
+        ("nuggets", "Paris", ("full", "partial", "none")),
+    ):
+        (row,) = pl.read_csv(out.with_name(f"llm-{name}.csv")).iter_rows(named=True)
+        assert (row["doc"], row.get("sentence") or row.get("nugget")) == ("d0", text)
+        assert row["outcome"] in said, row
+        if row["outcome"] == "graded":
+            assert row["choice"] in choices
+            assert exported(study, name).select("doc", "choice", "judge").rows() == [("d0", row["choice"], "small")]
     labels = exported(study, "judgments")
     assert {*labels["group"]} == {"llm"}
     assert {*labels["judge"]} == {"small"}
     log = exported(study, "log").filter(pl.col("kind").is_in(["answer", "cant_tell"]))
     assert {*log["judge"]} == {"small"}
-    assert log.height == 3 + (codes["outcome"][0] in ("graded", "can't tell"))
-    assert open_tasks_of_people(study) == 4
+    assert log.height == TO_DO - (codes["outcome"][0] not in said)
+    assert open_tasks_of_people(study) == TO_DO
     # The same command again asks nothing, and a replay writes the same bytes.
     with_store = AnswerStore(study / "llm-answers.db")
     assert len(with_store) == QUESTIONS
@@ -136,6 +149,7 @@ def test_a_real_model_answers_every_kind_of_task(study: Path, language_model: An
 
 def test_a_real_server_that_takes_a_schema_and_ignores_it_invents_no_grade(study: Path, language_model: Any) -> None:
     """llama.cpp's server takes Anthropic's tools and lets the model write what it likes."""
+    (study / "tasks.csv").write_text("query,doc,context\nq,d0,\nq,d1,d0\n")
     out = study.parent / "llm.csv"
     words = ["ask", str(study), "--model", language_model.model, "--url", f"{language_model.url}/v1"]
     words += ["--dialect", "anthropic", "--prompt", str(study.parent / "short.txt"), "--max-tokens", "12"]
@@ -145,7 +159,7 @@ def test_a_real_server_that_takes_a_schema_and_ignores_it_invents_no_grade(study
     store = AnswerStore(study / "llm-answers.db")
     said = [json.loads(one.body) for _, one in store.asked()]
     store.close()
-    assert len(said) == QUESTIONS
+    assert len(said) == 2
     assert {*table["outcome"]} <= {"graded", "can't tell", "cut off", "invalid"}
     wrote = ["".join(block.get("text", "") for block in one["content"]) for one in said]
     grades = table.filter(pl.col("aspect").is_null())["label"].count() if "aspect" in table else table["label"].count()
@@ -154,12 +168,17 @@ def test_a_real_server_that_takes_a_schema_and_ignores_it_invents_no_grade(study
 
 
 def answers(**chosen: Any) -> hostile.Behaviour:
-    """An answer in whatever form is asked for: the first choice of each field unless it is named here."""
+    """An answer in whatever form is asked for: what is named here where it may be said, else the first choice."""
+
+    def value(name: str, what: dict[str, Any]) -> Any:
+        many, choices = "items" in what, what.get("items", what).get("enum", [name])
+        first = choices[:1] if many else choices[0]
+        said = chosen.get(name, first)
+        return said if "enum" not in what or said in choices else first
 
     def text(call: hostile.Call) -> str:
         form = call.body["response_format"]["json_schema"]["schema"]["properties"]
-        first = {name: what["items"]["enum"][:1] if "items" in what else what.get("enum", [name])[0] for name, what in form.items()}  # fmt: skip  # noqa: E501
-        return json.dumps(first | {name: value for name, value in chosen.items() if name in form})
+        return json.dumps({name: value(name, what) for name, what in form.items()})
 
     return replies.says(text)
 
@@ -178,7 +197,7 @@ def test_a_choice_that_turns_with_the_order_is_equal_and_one_that_stays_is_a_cho
             choice="first" if 0 <= call.prompt.find("Paris") < call.prompt.find("Lyon") else "second"
         )(call)
         assert karat(*base, "--url", server.url, "--model", "stays").returncode == 0
-    log = exported(study, "log").drop_nulls("choice")
+    log = exported(study, "log").drop_nulls(["choice", "left"])
     assert turned == ["left", "left"]  # the side shown left, each time
     assert dict(log.select("judge", "choice").rows()) == {"turns": "equal", "stays": "left"}
     # Exported and read in again, the study knows the same.
@@ -192,15 +211,54 @@ def test_a_choice_that_turns_with_the_order_is_equal_and_one_that_stays_is_a_cho
     assert dict(log.select("judge", "choice").rows())["turns"] == "equal"
 
 
+def test_whoever_read_several_documents_before_is_shown_as_such(study: Path) -> None:
+    (study / "tasks.csv").write_text('query,doc,context\nq,d1,"[""d2"", ""d0""]"\n')
+    with (study / "documents.jsonl").open("a") as file:
+        file.write('\n{"doc": "d2", "text": "Bonn was a capital."}')
+    with hostile.running(answers(grade="1")) as server:
+        assert karat("ask", str(study), "--url", server.url, "--model", "m").returncode == 0
+        (call,) = server.calls
+    assert 0 < call.prompt.index("Bonn") < call.prompt.index("Paris") < call.prompt.index("Lyon")
+    assert exported(study, "judgments").row(0, named=True)["context"] == '["d2", "d0"]'
+
+
+def test_a_task_that_is_to_be_repeated_is_asked_again_and_not_answered_by_the_first_answer(study: Path) -> None:
+    (study / "tasks.csv").write_text("query,doc,repeat\nq,d0,\nq,d0,1\n")
+    with hostile.running(lambda call: answers(grade="1" if call.body["seed"] else "0")(call)) as server:
+        done = karat("ask", str(study), "--url", server.url, "--model", "m")
+        assert done.returncode == 0, done.stderr
+        assert len(server.calls) == 2
+    labels = exported(study, "judgments").filter(pl.col("aspect") == "overall")
+    assert labels.select("repeat", "label").sort("repeat").rows() == [(None, 0), (1, 1)]
+
+
+def test_where_a_study_grades_snippets_first_a_model_grades_both(study: Path) -> None:
+    first = '\n[snippet]\nlevels = [{ grade = 0, name = "skip" }, { grade = 1, name = "open" }]\n'
+    (study / "study.toml").write_text(STUDY + first)
+    (study / "tasks.csv").write_text("query,doc\nq,d0\n")
+    out = study.parent / "llm.csv"
+    with hostile.running(lambda call: answers(grade="0" if "(skip)" in call.prompt else "1")(call)) as server:
+        done = karat("ask", str(study), "--url", server.url, "--model", "m", "--out", str(out))
+        assert done.returncode == 0, done.stderr
+        snippet, page = sorted(server.calls, key=lambda call: "(skip)" not in call.prompt)
+    form = snippet.body["response_format"]["json_schema"]["schema"]["properties"]
+    assert form["grade"]["enum"] == ["0", "1"]
+    assert "<result " in snippet.prompt
+    assert "<document " in page.prompt
+    for table in (pl.read_csv(out), exported(study, "judgments")):
+        overall = table.filter(pl.col("aspect").fill_null("overall") == "overall")
+        assert {*overall.select("surface", "label").rows()} == {("snippet", 0), ("page", 1)}
+
+
 def test_who_cannot_tell_is_counted_so_in_every_kind(study: Path) -> None:
     unknown = "can't tell"
     with hostile.running(answers(grade=unknown, choice=unknown, classes=[unknown], fresh="not applicable")) as server:
         done = karat("ask", str(study), "--url", server.url, "--model", "m", "--out", str(study.parent / "llm.csv"))
     assert done.returncode == 0, done.stderr
-    assert f'm answered 5 of 5 questions, 5 of them "{unknown}".' in done.stdout
-    assert Counter(exported(study, "log")["kind"].to_list())["cant_tell"] == 4
+    assert f'm answered 7 of 7 questions, 7 of them "{unknown}".' in done.stdout
+    assert Counter(exported(study, "log")["kind"].to_list())["cant_tell"] == TO_DO
     assert exported(study, "judgments")["label"].null_count() == 2
-    assert open_tasks_of_people(study) == 4
+    assert open_tasks_of_people(study) == TO_DO
 
 
 def test_no_answer_to_any_kind_leaves_the_study_as_it_was(study: Path) -> None:
@@ -208,7 +266,7 @@ def test_no_answer_to_any_kind_leaves_the_study_as_it_was(study: Path) -> None:
     with hostile.running(replies.says("I would rather not")) as server:
         done = karat("ask", str(study), "--url", server.url, "--model", "m", "--out", str(out))
     assert done.returncode == 1
-    assert "m answered 0 of 5 questions; no answer: 5 invalid." in done.stdout
+    assert "m answered 0 of 7 questions; no answer: 7 invalid." in done.stdout
     assert "note: invalid, the first of them: expected one JSON object, found I would rather not" in done.stderr
     assert "2 questions about lists came to no choice" in done.stderr
     assert pl.read_csv(out)["outcome"].to_list() == ["invalid", "invalid"]

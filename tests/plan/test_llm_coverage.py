@@ -92,7 +92,7 @@ def sheet(seed: int, queries: int) -> pl.DataFrame:
 
 @pytest.mark.evidence
 def test_the_sheets_intervals_hold_what_was_planted() -> None:
-    seeds = studies(3, 80)
+    seeds = studies(3, 600)
     held: dict[Key, list[bool]] = {key: [] for key in planted()}
     for seed in seeds:
         for row in sheet(seed, 50).iter_rows(named=True):
@@ -102,8 +102,6 @@ def test_the_sheets_intervals_hold_what_was_planted() -> None:
     shares = {key: sum(of) / len(of) for key, of in held.items()}
     assert np.mean([*shares.values()]) == about(0.95, 6 * len(seeds), off=0.01)
     if THOROUGH:
-        # About 26 labels of 18 queries, nearly all right: a t interval is short of such a mean.
-        assert shares.pop(("errors", "grade less gold", "gold grade 3")) == about(0.9, len(seeds), off=0.03)
         for key, share in shares.items():
             assert share == about(0.95, len(seeds), off=0.005), (key, share)
 

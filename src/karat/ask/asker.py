@@ -91,18 +91,26 @@ class Asker:
             raise NoText(f"the document {doc}: expected a text, found none in the documents' file")
         return whole
 
+    def snippet(self, doc: str) -> str:
+        """What a result list shows of a document, as data."""
+        shown = self._result(self.material.front(doc))
+        if not shown:
+            raise NoText(f"the document {doc}: expected a title or a text, found none in the documents' file")
+        return as_data("result", shown)
+
     def results(self, task: Task, side: str) -> str:
         """A list of results as data."""
         shown = self.material.results(task[side], task.get(f"{side}_query") or task["query"], task.get(f"{side}_docs"))
         if not shown:
             raise NoText(f"the list of {task[side]} for query {task['query']}: expected results, found none")
-        rows = []
-        for rank, result in enumerate(shown, start=1):
-            row = self.material.row(result["doc"])
-            body = row.get("snippet") or plain_text(row)
-            text = "\n".join(part for part in (result["title"], result["url"], body[:MOST_OF_RESULT]) if part)
-            rows.append(f"{rank}. {text or result['doc']}")
+        rows = [f"{rank}. {self._result(one) or one['doc']}" for rank, one in enumerate(shown, start=1)]
         return as_data("list", "\n\n".join(rows))
+
+    def _result(self, shown: Mapping[str, Any]) -> str:
+        """A result as a list shows it: title, address, snippet or the beginning of the text."""
+        row = self.material.row(shown["doc"])
+        body = row.get("snippet") or plain_text(row)
+        return "\n".join(part for part in (shown["title"], shown["url"], body[:MOST_OF_RESULT]) if part)
 
 
 @cache

@@ -119,7 +119,11 @@ class Panel:
     @property
     def total(self) -> int:
         """How many questions there are, of all judges; those without a text are not known before they are asked."""
-        return sum(ASKED[task["kind"]].times for judge in self.judges for task in judge.tasks)
+        return sum(
+            1 if "request" in task else ASKED[task["kind"]].times(judge.asker.design)
+            for judge in self.judges
+            for task in judge.tasks
+        )
 
     def leave_out(self, why: str) -> None:
         """Put down a task with nothing to show."""

@@ -18,12 +18,15 @@ from karat.ask.prices import Price
 from karat.ask.prompt import Prompt
 from karat.ask.request import Request
 from karat.labels.selection import LLM
+from karat.records.judgments import PAGE, SNIPPET
 
 #: The columns of the tables that `karat ask --out` writes, those that have something in them.
 COLUMNS: dict[str, Any] = dict.fromkeys(
     (
-        *("query", "doc", "context", "subtopic", "left", "right", "order", "aspect", "label", "choice"),
+        *("query", "doc", "context", "subtopic", "surface", "left", "right", "order", "sentence", "nugget", "aspect"),
         *(
+            "label",
+            "choice",
             "reason",
             "class",
             "judge",
@@ -33,17 +36,31 @@ COLUMNS: dict[str, Any] = dict.fromkeys(
             "expected_grade",
             "mass",
             "comment",
-            "repeat",
-            "altered",
         ),
-        *("altered_from", "model", "returned_model", "fingerprint", "prompt", "without", "tokens_in", "tokens_out"),
-        *("cost", "seconds", "attempts", "time", "answer", "parser"),
+        *("repeat", "altered", "altered_from", "model", "returned_model", "fingerprint", "prompt", "without"),
+        *("tokens_in", "tokens_out", "cost", "seconds", "attempts", "time", "answer", "parser"),
     ),
     pl.String,
 )
 COLUMNS |= dict.fromkeys(("label", "expected_grade", "mass", "cost", "seconds"), pl.Float64)
 COLUMNS |= dict.fromkeys(("repeat", "order", "tokens_in", "tokens_out", "attempts", "parser"), pl.Int64)
 
+#: What of a task stands beside its answers.
+TOLD_OF_TASK = (
+    *(
+        "query",
+        "doc",
+        "context",
+        "subtopic",
+        "left",
+        "right",
+        "sentence",
+        "nugget",
+        "repeat",
+        "altered",
+        "altered_from",
+    ),
+)
 #: Of a question without any answer.
 NOT_ASKED = "not asked"
 
@@ -120,7 +137,8 @@ def requests_of(asker: Asker, task: Task) -> list[Request]:
     """The questions of a task."""
     if "request" in task:  # an audit asks in its own ways
         return [task["request"]]
-    return ASKED[task["kind"]].requests(asker, task)
+    asked, again = ASKED[task["kind"]].requests(asker, task), task.get("repeat")
+    return [request.again(again) for request in asked] if again else asked
 
 
 def answered_tasks(
@@ -139,18 +157,13 @@ def answered_tasks(
 
 
 def rows_of(one: Answered) -> Iterator[dict[str, Any]]:
-    """A row for the answer to a task, one more for each graded aspect, and for both orders of a pair."""
-    verdict = one.verdict
+    """A row for each answer to a task: both orders of a pair, snippet and page; one more for each aspect or class."""
+    verdict, task = one.verdict, one.task
     if verdict is None:
         return
-    base = dict.fromkeys(COLUMNS) | {name: one.task.get(name) for name in ("query", "doc", "context", "subtopic")}
-    base |= {name: one.task.get(name) for name in ("left", "right", "repeat", "altered", "altered_from")}
-    base |= {
-        "judge": one.judge.name_for(one.task["kind"]),
-        "group": LLM,
-        "outcome": verdict.outcome,
-        "why": verdict.why or None,
-    }
+    base = dict.fromkeys(COLUMNS) | {name: task.get(name) for name in TOLD_OF_TASK}
+    base |= {"judge": one.judge.name_for(task["kind"]), "group": LLM}
+    base |= {"outcome": verdict.outcome, "why": verdict.why or None}
     said = verdict.said
     answered = zip(one.requests, one.answers, one.outcomes, one.costs, strict=True)
     for place, (request, answer, found, cost) in enumerate(answered):
@@ -162,11 +175,17 @@ def rows_of(one: Answered) -> Iterator[dict[str, Any]]:
                 chosen = str(row["choice"])
                 turned = {"left": "right", "right": "left"}.get(chosen, chosen)
                 row |= {"left": base["right"], "right": base["left"], "choice": turned}
-        if one.task["kind"] == "code":
-            row["reason"] = one.task["reason"]
+        if task["kind"] == "code":
+            row["reason"] = task["reason"]
             for name in said.get("classes") or [None]:
                 yield row | {"class": name}
             continue
+        if task["kind"] == "judge" and len(one.requests) > 1:  # the snippet first
+            row["surface"] = PAGE if place else SNIPPET
+            if not place:
+                row |= {"label": said.get("snippet"), "expected_grade": None, "mass": None}
+                yield row | {"comment": found.values.get("reason") or None}
+                continue
         yield row
         for aspect, grade in (said.get("aspects") or {}).items():
             yield row | {"aspect": aspect, "label": grade} | dict.fromkeys(("expected_grade", "mass", "cost"))

@@ -8,7 +8,6 @@ from typing import Any
 
 from karat.ask.asker import Task
 from karat.ask.form import CANT_TELL
-from karat.ask.kinds import ASKED
 from karat.ask.outcome import PARSER
 from karat.ask.rows import Answered
 from karat.errors import BadInput
@@ -22,29 +21,20 @@ from karat.store.read_tables import tasks_frame
 from karat.store.task_rows import task_rows
 
 #: What is kept of how an answer was made, beside the answer itself.
-KEPT = ("expected_grade", "mass", "orders")
+KEPT = ("aspects", "classes", "snippet", "expected_grade", "mass", "orders")
 
 
 def tasks_of_study(store: Store, planned: TaskTable | None = None) -> list[Task]:
     """Every question of a study once, whichever group it is for; not what people practise or are caught by.
 
-    Of kinds that models are not asked, such as nuggets, none.
-
     `planned` are those of the study's files, which nobody may have been asked yet: they stay out of people's queue.
     """
     found: dict[str, Task] = {}
     for row in _rows(store, planned):
-        if row["kind"] in ASKED and not row["practice"] and not row["trap"]:
+        if not row["practice"] and not row["trap"]:
             kind = KINDS[row["kind"]]
             found.setdefault(kind.item({**row, "text": row[kind.text]}), row)
     return [*found.values()]
-
-
-def not_asked(store: Store, planned: TaskTable | None = None) -> str:
-    """What to say of tasks of kinds that models are not asked; nothing where there are none."""
-    left = {row["kind"] for row in _rows(store, planned)} - ASKED.keys()
-    names = ", ".join(sorted(KINDS[kind].title for kind in left))
-    return f"note: tasks of these kinds are for people only: {names}." if left else ""
 
 
 def _rows(store: Store, planned: TaskTable | None) -> Iterator[Task]:
@@ -79,16 +69,17 @@ def log_row(one: Answered) -> dict[str, Any] | None:
         return None
     said = dict(verdict.said)
     at = max(answer.at for answer in one.answers)
-    names = ("kind", "query", "doc", "context", "subtopic", "description", "reason")
+    text = KINDS[one.task["kind"]].text
+    names = ("kind", "query", "doc", "context", "subtopic", "repeat", text)
     sided = (f"{side}{what}" for side in ("left", "right") for what in ("", "_query", "_docs"))
     task = {name: one.task.get(name) for name in (*names, *sided)}
     # What the log has columns for, and the rest of it as JSON.
-    more = {name: said[name] for name in ("aspects", "classes", *KEPT) if said.get(name) not in (None, {}, [])}
+    more = {name: said[name] for name in KEPT if said.get(name) not in (None, {}, [])}
     more |= {"model": one.requests[0].model.name, "prompt": one.prompt, "parser": PARSER}
     more |= {"answer": [request.key[:16] for request in one.requests]}
     costs = [cost for cost in one.costs if cost is not None]
     more |= {"cost": sum(costs)} if costs else {}
-    row = answer_row(task | {"text": task["reason"]}, one.judge.name_for(one.task["kind"]), LLM, at)
+    row = answer_row(task | {"text": task[text]}, one.judge.name_for(one.task["kind"]), LLM, at)
     row |= {name: said.get(name) for name in ("label", "aspects", "choice", "a", "b", "reason", "comment")}
     row["kind"] = "cant_tell" if verdict.outcome == CANT_TELL else "answer"
     return row | {"more": json.dumps(more), "seconds": sum(answer.seconds for answer in one.answers)}

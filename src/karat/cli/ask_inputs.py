@@ -5,13 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
-
-import click
 
 from karat.ask.asker import Asker, Task
 from karat.ask.audit import audit_tasks
@@ -68,12 +66,14 @@ class Asked:
             from karat.ask.study_tasks import refuse_people
 
             refuse_people(self.opened.store, names)
+        # An audit is about documents as they are, and so are its gold labels.
+        design = replace(self.design, snippet=None) if typed["audit"] else self.design
         made = []
         for name, (model_name, prompt) in zip(names, pairs, strict=True):
             how = {name: typed[name] for name in ("dialect", "url", "temperature", "max_tokens", "seed", "logprobs")}
             how["logprobs"] |= typed["expected"]
             asker = Asker(
-                self.design, self.material, Model(model_name, **how), prompt, typed["reasons"], typed["most_shown"]
+                design, self.material, Model(model_name, **how), prompt, typed["reasons"], typed["most_shown"]
             )
             tasks = self.tasks
             if typed["audit"]:
@@ -143,7 +143,7 @@ def check_url(url: str) -> None:
 
 
 def _of_study(stack: ExitStack, folder: str, runs: Sequence[str], typed: dict[str, Any]) -> Asked:
-    from karat.ask.study_tasks import not_asked, tasks_of_study
+    from karat.ask.study_tasks import tasks_of_study
     from karat.cli.study import opened_study
     from karat.study import Study
 
@@ -152,10 +152,7 @@ def _of_study(stack: ExitStack, folder: str, runs: Sequence[str], typed: dict[st
     options.refuse("scale", "guidelines", "queries", "documents", "depth", why="the study has its own")
     opened = stack.enter_context(opened_study(folder, typed["database"]))
     planned = opened.folder.tasks()
-    planned = opened.folder.pooled() if planned is None else planned
-    tasks, left = tasks_of_study(opened.store, planned), not_asked(opened.store, planned)
-    if left:
-        click.echo(left, err=True)
+    tasks = tasks_of_study(opened.store, opened.folder.pooled() if planned is None else planned)
     if not tasks:
         raise BadInput.at(folder, expected="tasks, or runs to make them of", found="none")
     design = opened.folder.study

@@ -35,11 +35,14 @@ from karat.records.base import count
 
 #: The file of a study's folder with what an audit asked.
 AUDIT = "llm-audit.csv"
-#: The records that the answers to each kind of task are, and what stands in the name of their file.
-FILES: dict[str, tuple[type[Records] | None, str]] = {
+#: The records that the answers to each kind of task are, and what stands in the name of their file; for those that are
+#: none, the column of the answer.
+FILES: dict[str, tuple[type[Records] | str, str]] = {
     "judge": (Judgments, ""),
     "pair": (Preferences, "preferences"),
-    "code": (None, "codes"),
+    "code": ("class", "codes"),
+    "support": ("choice", "support"),
+    "nugget": ("choice", "nuggets"),
 }
 
 
@@ -142,9 +145,9 @@ def _write(found: Gathered, out: str, expected: bool) -> list[str]:
                 [f"{count(none, 'grade')} without log-probabilities: no expected grade, no label"] if none else []
             )
             rows = rows.with_columns(label=pl.col("expected_grade"))
-        always = {"judge", "outcome", *(records.schema.required if records else ("query", "reason", "class"))}
+        always = {"query", "judge", "outcome", *([records] if isinstance(records, str) else records.schema.required)}
         rows = rows.select(name for name in rows.columns if name in always or rows[name].count())
-        tell_notes(write(_codes(rows) if records is None else records.of(rows), path))
+        tell_notes(write(_table(rows) if isinstance(records, str) else records.of(rows), path))
         said.append(f"{count(rows.height, 'row')} to {path}")
     return said
 
@@ -164,7 +167,7 @@ def _keep_audit(found: Gathered, asked: Asked) -> list[str]:
     return [f"{count(rows.height, 'row')} to {path}, for karat judges llm and karat report"]
 
 
-def _codes(rows: pl.DataFrame) -> Records:
+def _table(rows: pl.DataFrame) -> Records:
     from karat.store.exported import Table
 
     return Table(rows)

@@ -19,6 +19,7 @@ from karat.records.base import count
 from karat.records.scale import refuse_many_grades
 from karat.stats import FEWEST, check_level
 from karat.stats.arrays import Floats
+from karat.stats.johnson import johnson_ends, third_moments
 from karat.stats.two_way import variance_of_means
 
 #: Into how many slices a number is cut.
@@ -178,7 +179,7 @@ def cell_means(
     Errors are clustered by query, and by judge in the groups whose judges are a sample. With fewer than five queries,
     or where all labels are alike, there is no interval; but a share that is 0 everywhere ends where so many queries
     could still have missed it (exact binomial bound). Other shares have Wilson's interval, for as many labels as their
-    spread amounts to.
+    spread amounts to; other means have Johnson's, which allows for values that lie to one side.
     """
     from scipy.special import stdtrit
 
@@ -200,7 +201,8 @@ def cell_means(
         mean[at, alike] = values[0, alike]
         error = np.sqrt(np.where((spread.variance > NOTHING) & ~alike, spread.variance, np.nan))
         reach = stdtrit(spread.df, 0.5 + level / 2)
-        low[at], high[at] = mean[at] - reach * error, mean[at] + reach * error
+        third = third_moments(values, weight, rows["_query"].to_numpy())
+        low[at], high[at] = johnson_ends(mean[at], error, reach, third)
         wilson = _wilson(mean[at], error, reach)
         low[at], high[at] = np.where(of_shares, wilson[0], low[at]), np.where(of_shares, wilson[1], high[at])
         missed = 1 - ((1 - level) / 2) ** (1 / queries)

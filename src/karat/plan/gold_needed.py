@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from karat.errors import BadInput
 from karat.plan.variance import PilotVariance
 from karat.records.base import count
-from karat.stats.power import queries_needed, sampled_sd, smallest_difference
+from karat.stats.power import queries_needed, smallest_difference
 
 #: Where even gold labels for everything cannot show the difference, so much more than they can is taken for as good.
 NEARLY = 1.1
@@ -32,9 +32,9 @@ def for_difference(
     >>> for_difference(PilotVariance(0.1, 0.002, 8.0, "P@10", 400), 0.02, ("A", "B"))
     Needed(gold=521, purpose='show a difference of 0.02 in P@10 between A and B', reachable=True)
 
-    The share of the documents that matter is solved from (sd^2 + R (1/share - 1)) / queries, what the variance may be.
-    Where the queries are too few, whatever the gold labels, it is the share with which they show nearly as small a
-    difference as they can.
+    The share of the documents that matter is solved from sd^2 + R (1/share - 1), what the variance of a query's
+    difference may be. Where the queries are too few, whatever the gold labels, it is the share with which they show
+    nearly as small a difference as they can.
     """
     if not difference > 0:
         raise BadInput.at("the difference", expected="a number above 0", found=f"{difference:g}")
@@ -42,15 +42,11 @@ def for_difference(
     seen = smallest_difference(queries, spread.sd, power=power, alpha=alpha)
     reachable = seen <= difference
     target = difference if reachable else seen * NEARLY
-    low, high = 1e-6, 1.0
-    for _ in range(60):
-        share = math.sqrt(low * high)
-        enough = (
-            smallest_difference(queries, sampled_sd(spread.sd**2, added, share), power=power, alpha=alpha) <= target
-        )
-        low, high = (low, share) if enough else (share, high)
+    # The difference seen grows with the standard deviation, and what is not drawn adds R (1/share - 1) to its square.
+    allowed = spread.sd**2 * ((target / seen) ** 2 - 1)
+    share = added / (added + allowed) if added > 0 else 0.0
     between = f" in {spread.measure} between {' and '.join(systems)}"
-    gold = max(math.ceil(high * pool * queries - 1e-6), 1)
+    gold = max(math.ceil(share * pool * queries - 1e-6), 1)
     if reachable:
         return Needed(gold, f"show a difference of {difference:g}{between}")
     more = queries_needed(difference, spread.sd, power=power, alpha=alpha)

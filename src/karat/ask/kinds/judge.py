@@ -1,4 +1,4 @@
-"""A document to grade: alone, by aspects, or after another."""
+"""A document to grade: alone, by aspects, after others, or its snippet first."""
 
 from __future__ import annotations
 
@@ -12,29 +12,20 @@ from karat.ask.kinds.kind import AskedKind, Verdict
 from karat.ask.outcome import GRADED, Outcome
 from karat.ask.request import Request
 from karat.errors import BadInput
+from karat.records import Scale
+from karat.records.design import Aspect
+from karat.records.scale import Level
+from karat.study.material import read_before
 
 NEEDED = ("query", "document")
 NOT_APPLICABLE = "not applicable"
 YES_NO = ("no", "yes")
 
 
-def grade_names(asker: Asker) -> tuple[str, ...]:
-    """The grades as the model writes them."""
-    return tuple(f"{grade:g}" for grade in asker.design.scale.grades)
-
-
 def request_of(asker: Asker, task: Task, text: str | None = None) -> Request:
     """The question about a document; with `text`, as if the document were that."""
-    yes_no = asker.prompt == "yes-no"
-    grades = grade_names(asker)
-    if yes_no and len(grades) > 2:
-        raise BadInput.at(
-            "--prompt yes-no",
-            expected="a scale of two grades",
-            found=f"the scale {asker.design.scale}",
-            remedy="ask with --prompt grade",
-        )
-    aspects = [] if yes_no else asker.design.aspects
+    design = asker.design
+    aspects = () if asker.prompt == "yes-no" else design.aspects
     for taken in {"grade", "need", "reason"} & {aspect.name for aspect in aspects}:
         raise BadInput.at(
             f"the aspect {taken}",
@@ -42,34 +33,59 @@ def request_of(asker: Asker, task: Task, text: str | None = None) -> Request:
             found=taken,
             remedy="name it otherwise in study.toml",
         )
+    asked = "Which grade does the whole document get for this searcher"
+    if task.get("context") is not None:
+        asked += ", who has read the other one before"
+    return _request(asker, task, asker.document(task["doc"], text=text), f"{asked}?", design.scale, aspects)
+
+
+def _request(
+    asker: Asker, task: Task, document: str, question: str, scale: Scale, aspects: Sequence[Aspect] | None = None
+) -> Request:
+    """A question about a document, or without `aspects` about its snippet, of which everybody can tell something."""
+    choices = _choices(asker, scale)
     fields = [Field("need")] if asker.prompt == "need" else []
-    fields.append(Field("grade", (*(YES_NO if yes_no else grades), CANT_TELL)))
-    fields += [Field(aspect.name, (*grades, NOT_APPLICABLE)) for aspect in aspects]
-    context = task.get("context")
-    before = "" if context is None else asker.document(context, "read before")
+    fields.append(Field("grade", (*choices, *([] if aspects is None else [CANT_TELL]))))
+    fields += [Field(aspect.name, (*choices, NOT_APPLICABLE)) for aspect in aspects or ()]
+    before = "\n".join(asker.document(doc, "read before") for doc in read_before(task.get("context")))
     places = asker.query(task) | {
-        "grades": "\n".join(_level(asker, place) for place in range(len(grades))),
+        "grades": "\n".join(map(_level, scale.levels)),
         "aspects": "Grade these aspects as well, on the same scale:\n"
-        + "\n".join(f"{aspect.name}: {aspect.definition}".rstrip(": ") for aspect in aspects)
+        + "\n".join(f"{aspect.name}: {aspect.definition}".rstrip(": ") for aspect in aspects or ())
         if aspects
         else "",
         "context": before and f"The searcher has just read this; grade what the next document adds to it:\n{before}",
-        "document": asker.document(task["doc"], text=text),
-        "question": "Which grade does the whole document get for this searcher"
-        + (", who has read the other one before?" if before else "?"),
+        "document": document,
+        "question": question,
     }
     return asker.request("grade", places, fields, needed=NEEDED)
 
 
+def _choices(asker: Asker, scale: Scale) -> dict[str, float]:
+    """The grades as the model writes them, and what each is worth."""
+    yes_no = asker.prompt == "yes-no"
+    if yes_no and len(scale.grades) > 2:
+        raise BadInput.at(
+            "--prompt yes-no",
+            expected="a scale of two grades",
+            found=f"the scale {scale}",
+            remedy="ask with --prompt grade",
+        )
+    names = YES_NO if yes_no else [f"{grade:g}" for grade in scale.grades]
+    return dict(zip(names, map(float, scale.grades), strict=True))
+
+
 def _requests(asker: Asker, task: Task) -> list[Request]:
-    return [request_of(asker, task)]
+    """The question about the page; before it that about the snippet, where a study grades both."""
+    page, first = request_of(asker, task), asker.design.snippet
+    if first is None:
+        return [page]
+    return [_request(asker, task, asker.snippet(task["doc"]), first.question, first.scale), page]
 
 
 def _one(asker: Asker, task: Task, outcomes: Sequence[Outcome]) -> Verdict:
-    (found,) = outcomes
-    values, grades = found.values, grade_names(asker)
-    yes_no = asker.prompt == "yes-no"
-    worth = dict(zip(YES_NO if yes_no else grades, map(float, asker.design.scale.grades), strict=True))
+    *first, found = outcomes
+    values, worth = found.values, _choices(asker, asker.design.scale)
     aspects = {
         aspect.name: None if values[aspect.name] == NOT_APPLICABLE else float(values[aspect.name])
         for aspect in asker.design.aspects
@@ -80,17 +96,18 @@ def _one(asker: Asker, task: Task, outcomes: Sequence[Outcome]) -> Verdict:
         "aspects": aspects,
         "comment": values.get("reason") or None,
     }
+    if first and asker.design.snippet is not None:
+        said["snippet"] = _choices(asker, asker.design.snippet.scale)[first[0].values["grade"]]
     if found.said is not None:
         chance = expected_grade(found.said.chances, "grade", worth)
         said |= {} if chance is None else {"expected_grade": chance.grade, "mass": chance.mass}
     return Verdict(GRADED, said)
 
 
-def _level(asker: Asker, place: int) -> str:
-    level = asker.design.scale.levels[place]
+def _level(level: Level) -> str:
     number = f"{level.grade:g}"
     name = "" if level.name == number else f" ({level.name})"
     return f"{number}{name}" + (f": {level.definition}" if level.definition else "")
 
 
-JUDGE = AskedKind("grade", NEEDED, _requests, _one)
+JUDGE = AskedKind("grade", NEEDED, _requests, _one, times=lambda design: 1 if design.snippet is None else 2)

@@ -10,6 +10,7 @@ from karat.ask.asker import Asker, Task
 from karat.ask.form import CANT_TELL
 from karat.ask.outcome import GRADED, Outcome
 from karat.ask.request import Request
+from karat.records.design import StudyDesign
 
 
 @dataclass(frozen=True)
@@ -39,8 +40,8 @@ class AskedKind:
     needed: tuple[str, ...]
     requests: Callable[[Asker, Task], list[Request]]
     one: Callable[[Asker, Task, Sequence[Outcome]], Verdict]
-    #: How many questions a task comes to.
-    times: int = 1
+    #: How many questions a task of a study comes to.
+    times: Callable[[StudyDesign], int] = lambda design: 1
 
     def verdict(self, asker: Asker, task: Task, outcomes: Sequence[Outcome]) -> Verdict:
         """What the outcomes come to; where one is no answer, that one."""

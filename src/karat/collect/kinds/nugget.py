@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from karat.collect.kinds.kind import KindOnPage
 from karat.collect.kinds.statement import StatementReply, check, shown
-from karat.store.kinds.nugget import CHOICES
+from karat.records import statements
 
-NUGGET = KindOnPage(StatementReply, shown, check(CHOICES))
+NUGGET = KindOnPage(StatementReply, shown, check(statements.NUGGET))

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from karat.records import statements
 from karat.store.kinds.kind import IDENTITY, AnswerTable, Row, TaskKind, typed
-
-#: Wholly, in part, not at all.
-CHOICES = ("full", "partial", "none")
 
 
 def _rows(row: Row) -> list[dict[str, Any]]:
@@ -28,5 +26,5 @@ NUGGET = TaskKind(
     text="nugget",
     identity=(*IDENTITY, "text"),
     right="expected",
-    choices=CHOICES,
+    choices=statements.NUGGET,
 )
