@@ -115,7 +115,7 @@ def test_ranks_are_settable_and_the_naive_mean_is_what_the_judges_make_of_them()
 
 def test_the_studies_are_drawn_as_two_histograms_with_the_truth_between() -> None:
     drawn = figure_of(bronze_scores(studies=500, seed=1).summary()).spec
-    data = [row for layer in drawn["layer"] for row in layer["data"]["values"]]
+    data = [row for rows in drawn["datasets"].values() for row in rows]
     for series in ("naive", "corrected"):
         assert sum(row["share"] for row in data if row.get("series") == series) == pytest.approx(1.0)
     assert {"at": pytest.approx(0.4)} in data
