@@ -74,7 +74,7 @@ READERS: dict[str, tuple[Callable[[str], object], tuple[str, ...]]] = {
         kt.read_runs,
         (
             *("a.run", "run.", "nested.json", "evaluated.jsonl", "response.json", "snapshot.csv", "metadata.run"),
-            *("pyterrier.csv", "msmarco.tsv", "evaluations.json"),
+            *("pyterrier.csv", "msmarco.tsv", "evaluations.json", "packed.lz4", "cbor.json", "predictions.json"),
         ),
     ),
     "read_preferences": (kt.read_preferences, ("preferences.",)),
