@@ -187,10 +187,10 @@ SAMPLES: dict[str, bytes] = {
         "qid,query,docid,docno,rank,score",
         [f"{q},words,{n},{d},{n % 5},{9 - n % 5}.5" for n, (q, d) in enumerate(_PAIRS)],
     ),
-    "packed.lz4": lz4.frame.compress(lz4.frame.compress(cbor2.dumps({q: {d: 0.5 for d in DOCS} for q in QUERIES}))),
+    "packed.lz4": lz4.frame.compress(lz4.frame.compress(cbor2.dumps({q: dict.fromkeys(DOCS, 0.5) for q in QUERIES}))),
     "cbor.json": cbor2.dumps({q: {d: n + 0.5 for n, d in enumerate(DOCS)} for q in QUERIES}),
     "predictions.json": json.dumps(
-        {"mteb_model_meta": {"model_name": "m"}, "default": {"test": {q: {d: 0.5 for d in DOCS} for q in QUERIES}}}
+        {"mteb_model_meta": {"model_name": "m"}, "default": {"test": {q: dict.fromkeys(DOCS, 0.5) for q in QUERIES}}}
     ).encode(),
     "beir.tsv": _csv("query-id\tcorpus-id\tscore", [f"{q}\t{d}\t1" for q, d in _PAIRS]),
     "beir-queries.jsonl": _lines([{"_id": q, "text": f"words of {q}", "metadata": {}} for q in QUERIES]),
