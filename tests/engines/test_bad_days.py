@@ -252,6 +252,49 @@ def test_short_empty_and_repeated_lists_are_said(folder: Folder) -> None:
     assert "no title, snippet, url or text was found in the hits: name their paths by --columns" in done.stdout
 
 
+def in_pages(call: Call) -> Reply:
+    """An engine that has seven documents and gives three at a time, whatever is asked for."""
+    start = call.body["from"] if "from" in call.body else 3 * (call.body["page"] - 1)
+    return found(*({"_id": f"d{n}", "_score": 9.0 - n} for n in range(7)[start : start + 3]))(call)
+
+
+@pytest.mark.parametrize("place", ["from", "page"])
+def test_a_list_is_taken_page_by_page_down_to_the_depth(folder: Folder, place: str) -> None:
+    (folder.path / "body.json").write_text('{"q": "{{query}}", "PLACE": {{PLACE}}}'.replace("PLACE", place))
+    with hostile.running(in_pages) as server:
+        folder.fetch(server.url, "--depth", "5")
+        assert folder.run == [(str(q), f"d{n}") for q in range(1, 5) for n in range(5)]
+        assert len(server.calls) == 2 * 4
+        done = folder.fetch(server.url, "--depth", "50", "--fresh")
+        assert folder.run == [(str(q), f"d{n}") for q in range(1, 5) for n in range(7)]
+        assert len(server.calls) == 8 + 4 * 4  # the fourth page has nothing: the list ends
+    assert done.returncode == 0
+
+
+def test_pages_that_came_before_an_end_are_not_asked_for_again(folder: Folder) -> None:
+    (folder.path / "body.json").write_text('{"q": "{{query}}", "from": {{from}}}')
+
+    def once(call: Call) -> Reply:
+        broken = call.body["q"] == "text 2" and call.body["from"] == 3 and len(server.calls) < 12
+        return Reply(b"", status=500) if broken else in_pages(call)
+
+    with hostile.running(once) as server:
+        done = folder.fetch(server.url, "--depth", "7", "--attempts", "1")
+        assert (done.returncode, "1 of 4 queries without an answer" in done.stderr) == (1, True)
+        before = len(server.calls)
+        assert folder.fetch(server.url, "--depth", "7").returncode == 0
+        assert [call.body["from"] for call in server.calls[before:]] == [3, 6]  # of query 2 alone
+    assert folder.run == [(str(q), f"d{n}") for q in range(1, 5) for n in range(7)]
+
+
+def test_an_engine_that_gives_the_same_page_again_is_not_taken_for_a_list(folder: Folder) -> None:
+    (folder.path / "body.json").write_text('{"q": "{{query}}", "start": {{from}}}')
+    with hostile.running(FAIR) as server:
+        done = folder.fetch(server.url, "--depth", "5")
+    assert done.returncode == 1
+    assert "page 2 has the documents of earlier pages again; does the engine read the place {{from}}?" in done.stderr
+
+
 def test_the_rate_and_the_number_at_once_are_kept_to(folder: Folder) -> None:
     with hostile.running(hostile.slow(0.02, FAIR)) as server:
         assert folder.fetch(server.url, "--rate", "10", "--concurrency", "2").returncode == 0

@@ -364,3 +364,10 @@ def test_a_name_of_a_hundred_thousand_letters_is_read_at_once(tmp_path: Path) ->
     path = tmp_path / "labels.csv"
     path.write_text("query,doc,label," + "1_duplicated_" * 40_000 + "\nq,d,1,x\n")
     assert kt.read_judgments(str(path)).frame.height == 1
+
+
+def test_two_columns_of_one_meaning_may_hold_lists(tmp_path: Path) -> None:
+    """A list of empty objects, which Polars does not write as a text, beside another name of the same column."""
+    (tmp_path / "x.jsonl").write_text('{"docno": "d", "docid": [{}], "query": "q", "label": 1}\n')
+    read = kt.read_judgments(tmp_path / "x.jsonl")
+    assert (read.frame["doc"].to_list(), "docno" in read.notes[0]) == (["d"], True)

@@ -101,3 +101,9 @@ def test_a_study_takes_them_for_all_its_files(tmp_path: Path) -> None:
     assert study.systems == ["a"]
     with pytest.raises(kt.BadInput, match="expected a table with the column X, for label"):
         Study.load(tmp_path, columns="label=X")
+
+
+def test_a_line_break_in_what_is_typed_is_a_blank(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text("a,doc,label\nq,d,1\n")
+    done = karat("convert", str(tmp_path / "x.csv"), str(tmp_path / "y.csv"), "--columns", "query=a,\rdoc=doc")
+    assert (done.returncode, kt.read_judgments(tmp_path / "y.csv").frame["query"].to_list()) == (0, ["q"])

@@ -65,10 +65,10 @@ def fetch(engine: str, queries: str, out: Any, form: options.Form, **typed: Any)
     """Put queries to live search engines, and write the lists they give as runs, in the engines' own order.
 
     Elasticsearch, OpenSearch, Solr, Vespa, Groonga, or whatever answers in JSON. The query's text, escaped, stands for
-    {{query}} in the URL or in a template, --depth for {{depth}}, a column of the queries' file for its name. Secrets
-    come from the environment, and are neither stored nor shown. Redirects are not followed. A query that fails is
-    named, has no rows, and makes the exit code 1; the same command again asks only for what is missing, until all is
-    there.
+    {{query}} in the URL or in a template, --depth for {{depth}}, a column of the queries' file for its name; with
+    {{from}} or {{page}} lists come page by page. Secrets come from the environment, and are neither stored nor shown.
+    Redirects are not followed. A query that fails is named, has no rows, and makes the exit code 1; the same command
+    again asks only for what is missing, until all is there.
     """
     from karat.engines.client import Manners
     from karat.engines.fetching import fetch_all

@@ -5,14 +5,15 @@ from __future__ import annotations
 import ssl
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Self
 from urllib.parse import urljoin, urlsplit
 
 from karat.engines.complaints import complaint_in, plain_words
 from karat.engines.engine import Engine
-from karat.engines.hits import Hits, NoHits, read_hits
+from karat.engines.hits import Hits, NoHits
 from karat.engines.kept_answers import Answer, KeptAnswers
+from karat.engines.pages import Pages
 from karat.engines.places import Values
 from karat.engines.secrets import variables, with_login, without_secrets
 from karat.errors import BadInput
@@ -88,12 +89,51 @@ class HttpClient:
         if self._http is not None:
             await self._http.aclose()
 
-    def find(self, values: Values) -> Answer | None:
-        """The answer that is kept for a query, if there is one."""
-        return self.kept.find(self.engine.request_for(values).key)
+    def shown(self, values: Values) -> str:
+        """What is sent for a query, as people may see it."""
+        return self.engine.request_for(values).shown
+
+    def find(self, values: Values, depth: int) -> tuple[Hits, Answer] | None:
+        """The hits of a query, where all its answers are kept."""
+        pages, answers = Pages(self.engine, values, depth), list[Answer]()
+        while not pages.whole:
+            kept = self.kept.find(self.engine.request_for(pages.values).key)
+            if kept is None:
+                return None
+            pages.add(kept.text)
+            answers.append(kept)
+        return pages.found, _all(answers)
 
     async def ask(self, values: Values, depth: int) -> tuple[Hits, Answer]:
         """The hits of a query, kept before they are returned; `NoHits` says why there are none to take."""
+        pages, answers = Pages(self.engine, values, depth), list[Answer]()
+        while not pages.whole:
+            key = self.engine.request_for(pages.values).key
+            answer = self.kept.find(key)  # of some pages, it may be there
+            try:
+                if answer is not None:
+                    pages.add(answer.text)
+            except NoHits:  # other paths are named now
+                answer = None
+            if answer is None:
+                answer = await self._answer(pages.values)
+                self._take(pages, answer)
+                self.kept.add(key, answer)
+            answers.append(answer)
+        return pages.found, _all(answers)
+
+    def _take(self, pages: Pages, answer: Answer) -> None:
+        try:
+            pages.add(answer.text)
+        except NoHits as error:
+            # What nobody can read is no fault of the query: the first one tells before others are sent.
+            if not self.answered and "only part of the hits" not in str(error):
+                raise BadInput(f"the answer of {self.engine.system}: {self._clean(str(error))}") from None
+            raise NoHits(self._clean(str(error))) from None
+        self.answered = True
+
+    async def _answer(self, values: Values) -> Answer:
+        """What the engine says to a request, asked again where that may help."""
         reply, began = Reply(0, error="nothing was sent"), time.monotonic()
         for attempt in range(1, self.manners.attempts + 1):
             await self._pace.turn()
@@ -106,17 +146,7 @@ class HttpClient:
             raise NoHits(self._said(reply))
         if reply.error:
             raise NoHits(reply.error)
-        answer = Answer(reply.text, time.time(), time.monotonic() - began)
-        try:
-            hits = read_hits(self.engine, answer.text, depth)
-        except NoHits as error:
-            # What nobody can read is no fault of the query: the first one tells before others are sent.
-            if not self.answered and "only part of the hits" not in str(error):
-                raise BadInput(f"the answer of {self.engine.system}: {self._clean(str(error))}") from None
-            raise NoHits(self._clean(str(error))) from None
-        self.kept.add(self.engine.request_for(values).key, answer)
-        self.answered = True
-        return hits, answer
+        return Answer(reply.text, time.time(), time.monotonic() - began)
 
     async def _send(self, values: Values) -> Reply:
         import httpx2
@@ -174,3 +204,8 @@ class HttpClient:
 
     def _clean(self, text: str) -> str:
         return without_secrets(text, self.secrets)
+
+
+def _all(answers: list[Answer]) -> Answer:
+    """The last answer, with the seconds of all."""
+    return replace(answers[-1], seconds=sum(answer.seconds for answer in answers))

@@ -58,11 +58,12 @@ class Engine:
     'localhost'
 
     The text of the query stands for `{{query}}` in the URL or the template, escaped; `{{depth}}` is how many documents
-    are wanted. A template is a mapping, a JSON text, a form (`q={{query}}&rows=10`), or the name of a file with one.
-    With a template the engine is asked by POST, without one by GET, unless `request` says otherwise. `headers` may name
-    variables of the environment (`{"Authorization": "env:NAME"}`). Where the hits stand and what is what in them is
-    told from the answer, or named: `hits` by a path such as `hits.hits`, `columns` by paths within a hit such as
-    `{"doc": "_source.sku"}`. `sql` has the parameters `:query` and `:depth`, and its rows the columns' names.
+    are wanted; with `{{from}}` (how many came before) or `{{page}}` a list is taken page by page. A template is a
+    mapping, a JSON text, a form (`q={{query}}&rows=10`), or the name of a file with one. With a template the engine is
+    asked by POST, without one by GET, unless `request` says otherwise. `headers` may name variables of the environment
+    (`{"Authorization": "env:NAME"}`). Where the hits stand and what is what in them is told from the answer, or named:
+    `hits` by a path such as `hits.hits`, `columns` by paths within a hit such as `{"doc": "_source.sku"}`. `sql` has
+    the parameters `:query` and `:depth`, and its rows the columns' names.
     """
 
     url: str

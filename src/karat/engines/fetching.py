@@ -10,8 +10,9 @@ from karat.engines.client import HttpClient, Manners
 from karat.engines.engine import Engine
 from karat.engines.engines_file import read_engines
 from karat.engines.fetched import Fetched, Outcomes, fetched
-from karat.engines.hits import NoHits, read_hits
+from karat.engines.hits import NoHits
 from karat.engines.kept_answers import KeptAnswers
+from karat.engines.pages import FIRST
 from karat.engines.places import Values
 from karat.engines.sql import SqlClient
 from karat.errors import BadInput
@@ -105,7 +106,7 @@ def fetch_all(
 def client_of(engine: Engine, manners: Manners, kept: KeptAnswers, first: Values) -> HttpClient | SqlClient:
     """What asks an engine; what would fail for the first query and for all is refused now."""
     client = HttpClient(engine, manners, kept) if engine.sql is None else SqlClient(engine, manners, kept)
-    client.find(first)
+    client.shown(first)
     return client
 
 
@@ -113,7 +114,7 @@ def values_of(queries: Queries, depth: int) -> dict[str, Values]:
     """What stands in the places of a template, by the queries' ids.
 
     >>> values_of(Queries.of([{"query": "q1", "text": "horse hooves", "shop": "7"}]), 10)
-    {'q1': {'shop': '7', 'query': 'horse hooves', 'depth': 10}}
+    {'q1': {'query': 'horse hooves', 'depth': 10, 'from': 0, 'page': 1, 'shop': '7'}}
     """
     frame = queries.frame
     if not frame.height:
@@ -125,8 +126,9 @@ def values_of(queries: Queries, depth: int) -> dict[str, Values]:
         raise BadInput.at("the queries", expected="a text for each", found=f"none for query {empty[0]}{more}")
     extra = [name for name in frame.columns if name not in ("query", "text", "depth")]
     return {
-        row["query"]: {name: "" if row[name] is None else str(row[name]) for name in extra}
-        | {"query": row["text"], "depth": depth}
+        row["query"]: {"query": row["text"], "depth": depth}
+        | FIRST
+        | {name: "" if row[name] is None else str(row[name]) for name in extra}
         for row in frame.iter_rows(named=True)
     }
 
@@ -143,14 +145,15 @@ async def _fetch_one(
     outcomes, todo, in_a_row = Outcomes(engine.system), list[str](), 0
     async with client_of(engine, manners, kept, next(iter(asked.values()))) as client:
         for query, values in asked.items():
-            answer = client.find(values)
             try:
-                if answer is None:
-                    raise NoHits("not asked yet")
-                outcomes.add(query, read_hits(engine, answer.text, depth), answer, earlier=True)
-                told()
-            except NoHits:  # also where other paths are named now, which the old answer does not have
+                kept_hits = client.find(values, depth)
+            except NoHits:  # where other paths are named now, which the old answer does not have
+                kept_hits = None
+            if kept_hits is None:
                 todo.append(query)
+            else:
+                outcomes.add(query, *kept_hits, earlier=True)
+                told()
 
         async def work(query: str) -> None:
             nonlocal in_a_row

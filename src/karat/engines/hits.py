@@ -41,6 +41,8 @@ class Hits:
     #: Documents that stood in the list again.
     again: int = 0
     understood: str = ""
+    #: How many there were, with those that stood there again and those below the depth.
+    rows: int = 0
 
 
 def read_hits(engine: Engine, text: str, depth: int) -> Hits:
@@ -79,7 +81,7 @@ def read_hits(engine: Engine, text: str, depth: int) -> Hits:
             shown["snippet"] = _MARKS.sub("", shown["snippet"])
         hits.append(Hit(doc, _number(found["score"]), shown))
     told = ", ".join(f"{name} {path}" for name, path in used.items())
-    return Hits(hits[:depth], again, f"{shape.name} ({told})" if told else shape.name)
+    return Hits(hits[:depth], again, f"{shape.name} ({told})" if told else shape.name, len(rows))
 
 
 def _parsed(text: str) -> Any:

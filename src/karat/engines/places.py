@@ -1,8 +1,8 @@
 r"""Places in a template: what stands in them is escaped for where it goes, and is never read as a place itself.
 
 `{{query}}` is the text of the query; `##query##`, `#$query##` (Quepid) and `%SearchText%` (OpenSearch) mean the same.
-`{{depth}}` is how many documents are wanted, `{{env:NAME}}` a variable of the environment, and any other name a column
-of the queries' file.
+`{{depth}}` is how many documents are wanted, `{{from}}` how many earlier pages have brought, `{{page}}` the number of
+the page, `{{env:NAME}}` a variable of the environment, and any other name a column of the queries' file.
 
 >>> in_json('{"match": "{{query}}", "size": {{depth}}}', {"query": 'say "hi"', "depth": 5})
 '{"match": "say \\"hi\\"", "size": 5}'

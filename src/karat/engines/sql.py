@@ -94,9 +94,10 @@ class SqlClient:
         told = "\n".join(f"{name} = {value!r}" for name, value in used.items())
         return f"{self._shown}\n{made.strip()}\n{told}"
 
-    def find(self, values: Values) -> Answer | None:
-        """The answer that is kept for a query, if there is one."""
-        return self.kept.find(self._key(values))
+    def find(self, values: Values, depth: int) -> tuple[Hits, Answer] | None:
+        """The hits of a query, where its answer is kept."""
+        kept = self.kept.find(self._key(values))
+        return None if kept is None else (read_hits(self.engine, kept.text, depth), kept)
 
     def _key(self, values: Values) -> str:
         return hashlib.sha256(json.dumps([self.shown(values)]).encode()).hexdigest()

@@ -57,7 +57,8 @@ class Columns:
         if not isinstance(given, str):
             return cls({str(name).strip(): str(header) for name, header in given.items()})
         said: dict[str, str] = {}
-        for part in next(csv.reader([given], skipinitialspace=True), []):
+        # A line break can stand in no name of a column that is typed; as a blank it can end no row.
+        for part in next(csv.reader([" ".join(given.splitlines())], skipinitialspace=True), []):
             name, equals, header = (word.strip() for word in part.partition("="))
             if not (name and equals and header):
                 example = "COLUMN=HEADER,..., as query=Input.qid,doc=Input.docid"

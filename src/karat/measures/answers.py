@@ -61,7 +61,8 @@ class NuggetRecall(Supported):
 
     The lists are answers, their documents the nuggets of the query: all of them (`all_score`), or the vital ones
     (`vital_score`), as the format nuggetizer-vital reads them. Nuggets without a label count as not supported.
-    Reference: Pradeep et al. (The Great Nugget Recall, SIGIR 2025); nuggetizer's `calculate_nugget_scores`.
+    Reference: Pradeep et al. (The Great Nugget Recall, SIGIR 2025, arXiv 2504.15068); nuggetizer's
+    `calculate_nugget_scores`.
     """
 
 
@@ -73,7 +74,8 @@ class CitationRecall(Supported):
     'CitationRecall'
 
     The lists are answers, their documents the sentences, uncited ones too, which need no label. Partial support counts
-    half. Reference: weighted recall of Thakur et al. (Support Evaluation for the TREC 2024 RAG Track, SIGIR 2025).
+    half. Reference: weighted recall of Thakur et al. (Support Evaluation for the TREC 2024 RAG Track,
+    SIGIR 2025, arXiv 2504.15205).
     """
 
 

@@ -295,4 +295,6 @@ class Schema:
 
 def _same(one: pl.Series, other: pl.Series) -> bool:
     """Whether two columns hold the same, as text."""
+    if one.dtype.is_nested() or other.dtype.is_nested():
+        return one.dtype == other.dtype and one.to_list() == other.to_list()
     return bool(one.cast(pl.String, strict=False).eq_missing(other.cast(pl.String, strict=False)).all())
