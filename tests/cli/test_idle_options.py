@@ -109,6 +109,7 @@ def test_what_prints_a_document_prints_lines_as_well(name: str) -> None:
             "validate correlation",  # no interval over queries would hold the figure of many
             "disagree consistency",  # a standard deviation
             "simulate bronze",  # how often 95 % intervals hold the truth
+            "init",  # of queries
             "plan gold",
             "plan context",
             "plan pairs",

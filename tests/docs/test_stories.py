@@ -13,45 +13,19 @@ import pytest
 
 import groonga
 from commands import typed
-from karat.demo import demo_study, write_demo
+from stories import BLOCK, ROOT, holds, same_lists
 
-ROOT = Path(__file__).parents[2]
 FETCHING = ROOT / "docs" / "how-to" / "fetch-from-an-engine.md"
-PAGES = [ROOT / "docs" / "tutorial.md", *sorted({*(ROOT / "docs" / "how-to").glob("*.md")} - {FETCHING})]
-BLOCK = re.compile(r"```\n\$ (karat .*?)\n(.*?)```", re.DOTALL)
-#: The lists that the demo's engines found when the pages were written. Another Python tells other things, and another
-#: version of a library may break ties in another way; then the commands still run, and the figures are others.
-LISTS = "d834436c32259caf"
+COLLEAGUES = ROOT / "docs" / "how-to" / "judge-with-colleagues.md"  # has a server: test_afternoon.py
+PAGES = [ROOT / "docs" / "tutorial.md", *sorted({*(ROOT / "docs" / "how-to").glob("*.md")} - {FETCHING, COLLEAGUES})]
 #: The topics of `help()` that the page about fetching was written with; another Python has others.
 TOPICS = "37b51a0283fe8609"
-
-
-@pytest.fixture(scope="module")
-def demo_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("stories") / "karat-demo"
-    write_demo(demo_study(), str(folder))
-    return folder
-
-
-def same_lists() -> bool:
-    rows = demo_study().runs.frame.select("system", "query", "doc").write_csv()
-    return hashlib.sha256(rows.encode()).hexdigest().startswith(LISTS)
 
 
 def said(command: str, folder: Path) -> str:
     done = typed(command, folder)
     assert done.returncode == 0, (command, done.stderr)
     return "\n".join(text.rstrip() for text in done.stdout.splitlines())
-
-
-def holds(output: str, shown: str) -> None:
-    """Every part of what is shown, between the dots, is in the output, in this order."""
-    place = 0
-    for part in re.split(r"^\.\.\.\n", shown, flags=re.MULTILINE):
-        part = part.strip("\n")
-        found = output.find(part, place)
-        assert found >= 0, f"not printed:\n{part}\n\nbut:\n{output[place:]}"
-        place = found + len(part)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)

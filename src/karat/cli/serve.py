@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from karat.cli import options
+
+if TYPE_CHECKING:
+    from karat.store import Store
 
 EXAMPLES = """\b
 Examples:
   karat serve my-study
   karat serve my-study --port 9000 --lead ana       (a lead's name; the password is shown once)
   karat serve my-study --database postgresql://karat@localhost/karat --workers 4
-  karat serve my-study --host 0.0.0.0               (for everybody in the office network)
+  karat serve my-study --host 0.0.0.0 --invite ana --invite ben     (for the office network, with links)
   karat serve my-study --public-url https://judge.example.org       (behind a proxy that does https)"""
 
 
@@ -21,6 +26,7 @@ Examples:
 @click.option("--host", default="127.0.0.1", help="The address to listen on; 0.0.0.0 for others in the network.")
 @click.option("--port", default=8000, type=click.IntRange(1, 65535), help="The port to listen on.")
 @click.option("--lead", default="lead", help="The name with which the lead signs in.")
+@click.option("--invite", "invited", metavar="NAME", multiple=True, help="Invite a judge and show the personal link.")
 @click.option("--new-password", is_flag=True, help="Give the lead a new password and show it.")
 @click.option("--public-url", metavar="URL", help="The address that others open, for invite links.")
 @click.option("--https", is_flag=True, help="The app is reached through https only: a proxy in front does that.")
@@ -33,6 +39,7 @@ def serve(
     host: str,
     port: int,
     lead: str,
+    invited: tuple[str, ...],
     new_password: bool,
     public_url: str | None,
     https: bool,
@@ -95,6 +102,8 @@ def serve(
             if here_only(urlsplit(address).hostname or "")
             else ""
         )
+        for name in invited:
+            click.echo(_invite(store, name, address), err=True)
         if webhook is not None:
             click.echo(f"{' and '.join(webhook.events)}: told to {webhook.url}.", err=True)
         click.echo(f"{study.title}: judges at {address}, the lead at {address}/lead{here}. Stop with Ctrl-C.", err=True)
@@ -104,6 +113,15 @@ def serve(
         place = str(Path(folder) / "karat.db") if database is None else database
         serving = Serving(folder, place, host, port, https, address if named else "", hosts_known=named)
         run(serving, opened.folder, store, webhooks, workers=workers)
+
+
+def _invite(store: Store, name: str, address: str) -> str:
+    """Invite a judge, and say the link; who has one keeps it."""
+    from karat.store.people import add_judge, judge_named
+
+    if judge_named(store, name) is not None:
+        return f"{name} was invited before and keeps the link; the lead's page makes a new one."
+    return f"{name}: {address}/join/{add_judge(store, name=name)[1]} (a personal link, shown this once)"
 
 
 def _check_free(host: str, port: int) -> None:

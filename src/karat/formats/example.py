@@ -12,7 +12,9 @@ from karat.formats.study_folder import new_id
 FILES = ("study.toml", "queries.csv", "documents.jsonl", "tasks.csv", "runs/plain.run", "runs/better.run")
 
 
-def write_example(folder: str, *, title: str = "An example study", empty: bool = False) -> list[str]:
+def write_example(
+    folder: str, *, title: str = "An example study", empty: bool = False, depth: int | None = None
+) -> list[str]:
     """Write the files of a study into a folder; returns their names. What is there is never overwritten."""
     place, example = Path(folder), files("karat.formats") / "example_study"
     names = list(FILES[:1] if empty else FILES)
@@ -25,6 +27,7 @@ def write_example(folder: str, *, title: str = "An example study", empty: bool =
             content = (example / name).read_text(encoding="utf-8")
             if name == "study.toml":
                 content = content.replace("{id}", new_id()).replace("{title}", quoted)
+                content = content if depth is None else content.replace("# depth = 10", f"depth = {depth}")
             (place / name).parent.mkdir(parents=True, exist_ok=True)
             put_in_place(place / name, content.encode())
     except OSError as error:

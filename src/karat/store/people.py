@@ -50,7 +50,7 @@ def add_judge(
     if known is not None:
         return known, token
     called = name or _next_name(store)
-    if _find(store, judges, name=called) is not None:
+    if judge_named(store, called) is not None:
         remedy = "choose another, or give this judge a new link"
         raise BadInput.at("the judge's name", expected="one that is free", found=f'"{called}"', remedy=remedy)
     row = {
@@ -97,6 +97,11 @@ def judge_by_token(store: Store, token: str) -> dict[str, Any] | None:
 def judge_by_id(store: Store, judge_id: int) -> dict[str, Any] | None:
     """The judge with this number, if of this study."""
     return _find(store, judges, id=judge_id)
+
+
+def judge_named(store: Store, name: str) -> dict[str, Any] | None:
+    """The judge of this name."""
+    return _find(store, judges, name=name)
 
 
 def judge_from(store: Store, source: str, external: str) -> dict[str, Any] | None:

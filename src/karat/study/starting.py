@@ -1,0 +1,125 @@
+"""A study from what is there: runs, queries and documents become a folder that can be served at once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from karat.errors import BadInput
+from karat.formats import read_documents, read_queries, read_runs, write
+from karat.formats.example import write_example
+from karat.formats.kinds import kind_of
+from karat.formats.merge import unique_system_names
+from karat.records import Documents, Queries, Runs
+from karat.records.base import count
+from karat.records.runs import joined, ranked
+
+#: Results that stand beside those to judge, to look up: so far down the lists.
+BESIDE = 10
+
+
+@dataclass(frozen=True)
+class Started:
+    """A folder that was made: the systems, how many results of how many queries are judged, and what to know."""
+
+    systems: tuple[str, ...]
+    queries: int
+    results: int
+    finding: str
+    notes: tuple[str, ...] = ()
+
+
+def start_study(
+    folder: str, files: Sequence[str], *, title: str, depth: int = 10, results: int | None = None, seed: int = 0
+) -> Started:
+    """Write a study's folder from files of runs, queries and documents, which tell by themselves what they hold.
+
+    All of the runs' first `depth` results are to be judged, or about so many `results`: those of queries drawn at
+    random, each whole, so that what is found holds for all queries. `pool = true` in study.toml asks for the others
+    later. Nothing that is there is overwritten.
+    """
+    runs, queries, documents = _read(files)
+    both = joined(runs)
+    top = pl.concat([ranked(run, depth) for run in runs]).select("query", "doc").unique(maintain_order=True)
+    notes = []
+    unknown = top.join(queries.frame, on="query", how="anti")["query"].n_unique()
+    if unknown:
+        notes.append(f"{count(unknown, 'query', 'queries')} of the runs not in the file of queries left out")
+    pool = top.join(queries.frame, on="query", how="semi", maintain_order="left")
+    if not pool.height:
+        raise BadInput.at("the runs", expected="queries of the file of queries", found="others only")
+    chosen = _drawn(pool, results, seed)
+    shown = pl.concat([ranked(run, max(depth, BESIDE)) for run in runs])
+    kept = documents.frame.join(shown, on="doc", how="semi", maintain_order="left")
+    missing = chosen.join(kept, on="doc", how="anti").height
+    if missing == chosen.height:
+        raise BadInput.at("the runs", expected="documents of the file of documents", found="others only")
+    if missing:
+        notes.append(f"{count(missing, 'result')} to judge not in the file of documents, shown by id only")
+    _write(folder, title, depth, runs, queries, Documents(kept), chosen)
+    number, every = chosen["query"].n_unique(), pool["query"].n_unique()
+    drawn = "" if number == every else f", drawn by lot (seed {seed})"
+    finding = (
+        f"{count(chosen.height, 'result')} to judge: the first {depth} of {count(len(both.systems), 'system')} "
+        f"for {number:,} of {count(every, 'query', 'queries')}{drawn}."
+    )
+    return Started(tuple(both.systems), number, chosen.height, finding, tuple(notes))
+
+
+def _read(files: Sequence[str]) -> tuple[list[Runs], Queries, Documents]:
+    """The files by what they hold; each of the three has to be there."""
+    by_kind: dict[str, list[str]] = {"runs": [], "queries": [], "documents": []}
+    for file in files:
+        kind = kind_of(file)
+        if kind not in by_kind:
+            raise BadInput.at(file, expected="a run, queries or documents", found=kind, remedy="karat import takes it")
+        by_kind[kind].append(file)
+    for kind, found in by_kind.items():
+        if not found or (kind != "runs" and len(found) > 1):
+            one = "at least one run" if kind == "runs" else f"one file of {kind}"
+            raise BadInput.at("the files", expected=one, found=", ".join(found) or "none")
+    runs = unique_system_names([read_runs(file) for file in by_kind["runs"]], by_kind["runs"])
+    return runs, read_queries(by_kind["queries"][0]), read_documents(by_kind["documents"][0])
+
+
+def _drawn(pool: pl.DataFrame, results: int | None, seed: int) -> pl.DataFrame:
+    """The results of queries in random order, whole queries, until there are as near to so many as it gets."""
+    if results is None or results >= pool.height:
+        return pool
+    sizes = pool.group_by("query", maintain_order=True).len().sort("query")
+    order = sizes[np.random.default_rng(seed).permutation(sizes.height)]
+    together = order["len"].cast(pl.Int64).cum_sum()
+    many = int((together - results).abs().arg_min() or 0) + 1
+    return pool.join(order.head(many), on="query", how="semi", maintain_order="left")
+
+
+def _write(
+    folder: str,
+    title: str,
+    depth: int,
+    runs: Sequence[Runs],
+    queries: Queries,
+    documents: Documents,
+    chosen: pl.DataFrame,
+) -> None:
+    place = Path(folder)
+    names = {system: re.sub(r"[^\w.-]+", "-", system) or "run" for run in runs for system in run.systems}
+    if len({*names.values()}) < len(names):  # names that differ in what no file is called
+        names = {system: f"{number}-{name}" for number, (system, name) in enumerate(names.items(), 1)}
+    there = [name for name in ("queries.csv", "documents.jsonl", "tasks.csv", "runs") if (place / name).exists()]
+    if there:
+        raise BadInput.at(folder, expected="a new folder", found=", ".join(there), remedy="choose another one")
+    write_example(folder, title=title, empty=True, depth=depth)
+    (place / "runs").mkdir(exist_ok=True)
+    for run in runs:
+        for system in run.systems:
+            mine = Runs(run.frame.filter(pl.col("system") == system))
+            write(mine, place / "runs" / f"{names[system]}.run")
+    write(queries, place / "queries.csv")
+    write(documents, place / "documents.jsonl")
+    chosen.write_csv(place / "tasks.csv")
