@@ -6,7 +6,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
+
+from karat.stats.arrays import Floats
 
 #: The time so far is cut into so many equal slots; how the counts differ between them says how uneven the pace is.
 SLOTS = 12
@@ -26,7 +27,7 @@ class Forecast:
     per_hour: float | None
 
 
-def forecast(times: npt.NDArray[np.float64], now: float, left: float, *, level: float = 0.95) -> Forecast:
+def forecast(times: Floats, now: float, left: float, *, level: float = 0.95) -> Forecast:
     """How long it takes until `left` more answers have come in, if the pace of the last week goes on.
 
     >>> steady = np.arange(0.0, 3600.0, 10.0)

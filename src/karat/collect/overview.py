@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from karat.collect.forecast import Forecast, forecast
+from karat.stats.arrays import Floats
 from karat.store import Store
 from karat.store.leftovers import what_is_left
 from karat.store.progress import answer_times, further_labels, progress
@@ -56,7 +56,7 @@ def overview(store: Store) -> dict[str, Any]:
     }
 
 
-def _course(times: npt.NDArray[np.float64]) -> list[list[float]]:
+def _course(times: Floats) -> list[list[float]]:
     """How many answers there were by when."""
     if not len(times):
         return []

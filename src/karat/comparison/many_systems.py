@@ -5,7 +5,6 @@ from __future__ import annotations
 from itertools import combinations
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from karat.comparison.matrix import Matrix
@@ -13,7 +12,7 @@ from karat.comparison.peeking import Look
 from karat.estimate.estimate import Estimate
 from karat.estimate.inversion import inversion, resampled_scores
 from karat.estimate.pool import Pool
-from karat.stats.arrays import Floats
+from karat.stats.arrays import Bools, Floats
 from karat.stats.many import benjamini_hochberg, holm
 from karat.stats.permutation import max_t, sign_flip
 from karat.stats.rank_intervals import rank_intervals
@@ -105,7 +104,7 @@ def family_p(pairs: pl.DataFrame) -> Floats:
     return np.where(rest, np.minimum(_among(p, rest) * pairs.height / max(int(rest.sum()), 1), 1.0), by_max)
 
 
-def _among(p: Floats, some: npt.NDArray[np.bool_]) -> Floats:
+def _among(p: Floats, some: Bools) -> Floats:
     """Holm's p values of some pairs among themselves, in their places."""
     found = np.full(len(p), np.nan)
     found[some] = holm(p[some])

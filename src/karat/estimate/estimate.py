@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from karat.stats.arrays import Floats
+from karat.stats.arrays import Bools, Floats
 
 
 class Difference(NamedTuple):
@@ -44,7 +43,7 @@ class Estimate:
     values: Floats | None = None
     notes: tuple[str, ...] = ()
     #: The pairs of systems whose difference is known, nothing being left to chance; none where there is no such pair.
-    known: npt.NDArray[np.bool_] | None = None
+    known: Bools | None = None
     #: Whether each system's own score is estimated, not only the differences between them.
     has_scores: bool = True
     #: Why these scores cannot be, where some lie outside what the measure can give: they decide nothing.

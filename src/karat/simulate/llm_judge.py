@@ -9,13 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from karat.errors import BadInput
 from karat.records import Documents, Judgments, Preferences, Queries, Runs
 from karat.simulate.parts import documents_of, numbered
-from karat.stats.arrays import Floats
+from karat.stats.arrays import Bools, Floats, Ints
 
 #: Grades from 0 to this one.
 TOP = 3
@@ -167,9 +166,9 @@ def _around(chance: float, queries: int, rng: np.random.Generator) -> Floats:
 
 
 def _some(
-    rows: npt.NDArray[np.int64], query: npt.NDArray[np.int64], each: int, which: npt.NDArray[np.bool_],
+    rows: Ints, query: Ints, each: int, which: Bools,
     rng: np.random.Generator,
-) -> npt.NDArray[np.int64]:  # fmt: skip
+) -> Ints:  # fmt: skip
     """Up to so many rows of each query, drawn among these."""
     order = rng.permutation(rows[which])
     order = order[np.argsort(query[order], kind="stable")]
@@ -178,8 +177,8 @@ def _some(
 
 
 def _altered(
-    first: pl.DataFrame, label: Floats, query: npt.NDArray[np.int64], kind: str, chance: float, each: int,
-    which: npt.NDArray[np.bool_], rng: np.random.Generator,
+    first: pl.DataFrame, label: Floats, query: Ints, kind: str, chance: float, each: int,
+    which: Bools, rng: np.random.Generator,
 ) -> pl.DataFrame:  # fmt: skip
     """Canaries of one kind: the document's own grade, or with the planted chance one or two grades more."""
     rows = _some(np.arange(len(label)), query, each, which, rng)
@@ -220,7 +219,7 @@ def _preferences(ids: pl.Series, pairs: int, faults: Faults, name: str, rng: np.
 
 
 def _documents(
-    docs: list[str], length: Floats, query: npt.NDArray[np.int64], grade: Floats, asked: list[str],
+    docs: list[str], length: Floats, query: Ints, grade: Floats, asked: list[str],
     rng: np.random.Generator, texts: bool,
 ) -> Documents:  # fmt: skip
     """Documents of so many words; better ones have more of the query's, where texts are asked for."""

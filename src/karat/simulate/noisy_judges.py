@@ -7,14 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from karat.errors import BadInput
 from karat.records import Result
 from karat.records.base import count
 from karat.records.chart import Histograms
-from karat.stats.arrays import Floats
+from karat.stats.arrays import Bools, Floats
 from karat.stats.correction import CLEAR, corrected, corrected_parts, half_width, share_variance
 
 #: The true precision at ranks 1 to 10 in the paper's simulation; its mean, the true P@10, is 0.4.
@@ -149,5 +148,5 @@ def drawn_accuracies(
     return right, right_not, spread, spread_not
 
 
-def _mean(values: Floats | npt.NDArray[np.bool_]) -> float:
+def _mean(values: Floats | Bools) -> float:
     return float(np.mean(values)) if len(values) else math.nan

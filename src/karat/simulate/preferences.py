@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from itertools import combinations
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from karat.errors import BadInput
@@ -14,7 +13,7 @@ from karat.labels import consensus, one_subtopic_each
 from karat.measures import Measure, Topics, as_measures, match, profile_named
 from karat.records import Judgments, Preferences, Runs
 from karat.simulate.parts import numbered
-from karat.stats.arrays import Floats, Ints
+from karat.stats.arrays import Bools, Floats, Ints
 
 #: How many answers a judge gives.
 EACH = 20
@@ -138,9 +137,7 @@ def _tasks(items: int, judges: int, size: int, rng: np.random.Generator) -> tupl
     return item[by_item], judge[by_item]
 
 
-def _traps(
-    rows: pl.DataFrame, judge: Ints, blind: npt.NDArray[np.bool_], block: int, rng: np.random.Generator
-) -> pl.DataFrame:
+def _traps(rows: pl.DataFrame, judge: Ints, blind: Bools, block: int, rng: np.random.Generator) -> pl.DataFrame:
     """One trap after every block - 1 answers of a judge: the left list is of the query, the right one is not."""
     if not block:
         return rows.clear()

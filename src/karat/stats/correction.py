@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
-from karat.stats.arrays import Floats
+from karat.stats.arrays import Floats, Ints
 
 #: One number, or one for each of many.
 Number = float | Floats
@@ -29,7 +28,7 @@ def corrected(score: Number, relevant: Number, nonrelevant: Number) -> Number:
     return (score - 1 + nonrelevant) / (relevant + nonrelevant - 1)
 
 
-def share_variance(agreed: int | npt.NDArray[np.int64], n: int) -> Number:
+def share_variance(agreed: int | Ints, n: int) -> Number:
     """The variance of the share agreed / n; never 0.
 
     >>> round(float(share_variance(43, 59)), 7), round(float(share_variance(20, 20)), 7)

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from karat.stats.arrays import Floats
+from karat.stats.arrays import Floats, Ints
 from karat.stats.two_way import Variance, combined
 
 
@@ -25,14 +24,14 @@ class Differences:
     p: Floats
     #: How far the interval goes to each side.
     reach: Floats
-    clusters_in: npt.NDArray[np.int64]
-    clusters_out: npt.NDArray[np.int64]
+    clusters_in: Ints
+    clusters_out: Ints
 
 
 def clustered_differences(
-    n_in: npt.NDArray[np.int64] | Floats,
+    n_in: Ints | Floats,
     s_in: Floats,
-    n_all: npt.NDArray[np.int64] | Floats,
+    n_all: Ints | Floats,
     s_all: Floats,
     noise: tuple[float, float] | None = None,
     judges: Sequence[tuple[Variance, Floats]] = (),

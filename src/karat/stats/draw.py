@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from karat.errors import BadInput
-from karat.stats.arrays import Floats
+from karat.stats.arrays import Bools, Floats
 
 #: Probabilities whose sum is this near to a whole number are meant to sum to it.
 NEAR = 1e-6
@@ -54,7 +54,7 @@ def inclusion_probabilities(size: npt.ArrayLike, n: float, *, floor: npt.ArrayLi
     return probabilities
 
 
-def draw(probabilities: npt.ArrayLike, *, seed: int = 0) -> npt.NDArray[np.bool_]:
+def draw(probabilities: npt.ArrayLike, *, seed: int = 0) -> Bools:
     """Which items are drawn, each with exactly its probability, as many of them as the probabilities sum to.
 
     >>> int(draw([0.25, 0.25, 0.5, 1.0], seed=1).sum())
@@ -71,7 +71,7 @@ def draw(probabilities: npt.ArrayLike, *, seed: int = 0) -> npt.NDArray[np.bool_
     if not ((pi >= 0) & (pi <= 1)).all():
         raise BadInput.at("the probabilities", expected="numbers from 0 to 1", found=_first(pi, (pi >= 0) & (pi <= 1)))
     rng = np.random.default_rng(seed)
-    drawn: npt.NDArray[np.bool_] = pi == 1
+    drawn: Bools = pi == 1
     open_ = rng.permutation(np.flatnonzero((pi > 0) & ~drawn))
     if not len(open_):
         return drawn
@@ -103,5 +103,5 @@ def _check(sizes: Floats, least: Floats, n: float) -> None:
         )
 
 
-def _first(values: Floats, right: npt.NDArray[np.bool_]) -> str:
+def _first(values: Floats, right: Bools) -> str:
     return str(values[~right][0])

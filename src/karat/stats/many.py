@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from karat.stats.arrays import Floats
+from karat.stats.arrays import Bools, Floats
 
 
 def holm(p: npt.ArrayLike) -> Floats:
@@ -42,13 +42,13 @@ def benjamini_hochberg(p: npt.ArrayLike) -> Floats:
     return _back(values, known, order, np.minimum.accumulate(scaled[::-1])[::-1])
 
 
-def _sorted(p: npt.ArrayLike) -> tuple[Floats, npt.NDArray[np.bool_], npt.NDArray[np.intp]]:
+def _sorted(p: npt.ArrayLike) -> tuple[Floats, Bools, npt.NDArray[np.intp]]:
     values = np.asarray(p, dtype=np.float64)
     known = ~np.isnan(values)
     return values, known, np.argsort(values[known], kind="stable")
 
 
-def _back(values: Floats, known: npt.NDArray[np.bool_], order: npt.NDArray[np.intp], adjusted: Floats) -> Floats:
+def _back(values: Floats, known: Bools, order: npt.NDArray[np.intp], adjusted: Floats) -> Floats:
     """The adjusted values in the places that the tests had."""
     in_place = np.empty(len(order))
     in_place[order] = np.minimum(adjusted, 1.0)

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from karat.errors import BadInput
-from karat.stats.arrays import Floats
+from karat.stats.arrays import Floats, Ints
 
 #: Up to so many differences, all signs are gone through: two halves of 2^16 sums each.
 MOST_BY_HALVES = 32
@@ -81,7 +81,7 @@ class MaxT:
     `t` is positive where the first of the pair is higher; `p` allows for nothing, `adjusted` for all pairs tested.
     """
 
-    pairs: npt.NDArray[np.int64]
+    pairs: Ints
     t: Floats
     p: Floats
     adjusted: Floats
@@ -89,7 +89,7 @@ class MaxT:
     draws: int
 
 
-def all_pairs(systems: int) -> npt.NDArray[np.int64]:
+def all_pairs(systems: int) -> Ints:
     """Every pair of systems once, as rows of two numbers.
 
     >>> all_pairs(3).tolist()
@@ -98,7 +98,7 @@ def all_pairs(systems: int) -> npt.NDArray[np.int64]:
     return np.column_stack(np.triu_indices(systems, 1)).astype(np.int64)
 
 
-def max_t(values: Floats, pairs: npt.NDArray[np.int64] | None = None, *, draws: int = 10_000, seed: int = 0) -> MaxT:
+def max_t(values: Floats, pairs: Ints | None = None, *, draws: int = 10_000, seed: int = 0) -> MaxT:
     """Which pairs of systems differ, when many are looked at: a row of values per query, a column per system.
 
     >>> rng = np.random.default_rng(0)
@@ -160,7 +160,7 @@ def max_t(values: Floats, pairs: npt.NDArray[np.int64] | None = None, *, draws: 
     return MaxT(pairs, t, p, adjusted, exact, 0 if exact else draws)
 
 
-def _sums(values: Floats, pairs: npt.NDArray[np.int64]) -> tuple[Floats, Floats]:
+def _sums(values: Floats, pairs: Ints) -> tuple[Floats, Floats]:
     """The sum of each pair's differences and of their squares, some pairs at a time."""
     total, squares = np.empty(len(pairs)), np.empty(len(pairs))
     at_once = max(1, AT_ONCE // max(1, len(values)))
@@ -202,7 +202,7 @@ def _common_step(sizes: Floats) -> float | None:
     return step if np.abs(sizes / step - np.rint(sizes / step)).max() < 1e-6 else None
 
 
-def _by_steps(steps: npt.NDArray[np.int64], observed: int) -> float:
+def _by_steps(steps: Ints, observed: int) -> float:
     """The chance that random signs give a sum of at least `observed` either way, sum by sum."""
     chance = np.zeros(int(steps.sum()) + 1)
     chance[0], top = 1.0, 0

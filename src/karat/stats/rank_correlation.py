@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from karat.stats.arrays import Floats
+from karat.stats.arrays import Bools, Floats, Ints
 from karat.stats.bootstrap import FEWEST, Resampling
 from karat.stats.totals import totals
 
@@ -61,9 +61,9 @@ class RankCorrelations:
     #: That Spearman's rho is 0, for each column alone, and allowing for all of them.
     p: Floats
     p_adjusted: Floats
-    n: npt.NDArray[np.int64]
+    n: Ints
 
-    def columns(self) -> dict[str, Floats | npt.NDArray[np.int64]]:
+    def columns(self) -> dict[str, Floats | Ints]:
         """The figures under the names that tables have."""
         return {
             "spearman": self.spearman,
@@ -127,9 +127,7 @@ def rank_correlations(
     return RankCorrelations(values[0], values[1], ends[0], ends[1], p, adjusted, n)
 
 
-def _by_permutation(
-    x: Floats, known: npt.NDArray[np.bool_], y: Floats, rho: Floats, draws: int, seed: int
-) -> tuple[Floats, Floats]:
+def _by_permutation(x: Floats, known: Bools, y: Floats, rho: Floats, draws: int, seed: int) -> tuple[Floats, Floats]:
     from scipy.stats import t
 
     n = known.sum(axis=0)
@@ -148,7 +146,7 @@ def _by_permutation(
 
 def _by_flips(
     x: Floats,
-    known: npt.NDArray[np.bool_],
+    known: Bools,
     y: Floats,
     groups: npt.NDArray[np.integer],
     rho: Floats,
@@ -170,7 +168,7 @@ def _by_flips(
     return p, adjusted
 
 
-def _centred(x: Floats, known: npt.NDArray[np.bool_]) -> Floats:
+def _centred(x: Floats, known: Bools) -> Floats:
     """The ranks of each column about their mean, of length 1; 0 where the column has a gap."""
     ranks = np.column_stack(
         [_ranks(column, which[None].astype(np.float64))[0] for column, which in zip(x.T, known.T, strict=True)]

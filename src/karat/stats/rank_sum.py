@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from karat.stats.arrays import Floats
+from karat.stats.arrays import Floats, Ints
 from karat.stats.totals import totals
 from karat.stats.two_way import variance_of_difference
 
@@ -117,7 +117,7 @@ def _clustered(
     return float((sums**2).sum() * clusters / (clusters - 1)), float(fewer - 1)
 
 
-def _mean_of_item(values: Floats, item: npt.NDArray[np.int64], wanted: npt.NDArray[np.int64]) -> Floats:
+def _mean_of_item(values: Floats, item: Ints, wanted: Ints) -> Floats:
     """The mean of the values of each item that is wanted."""
     number = int(max(item.max(), wanted.max())) + 1
     mean: Floats = (totals(item, values, number) / np.maximum(np.bincount(item, minlength=number), 1))[wanted]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from karat.stats.arrays import Floats
+from karat.stats.arrays import Bools, Floats
 from karat.stats.totals import totals
 from karat.stats.two_way import NOTHING_LEFT, two_way
 
@@ -110,7 +110,7 @@ def _numbered(cluster: npt.ArrayLike) -> tuple[npt.NDArray[np.intp], int]:
     return code, len(values)
 
 
-def _carried_by_one(design: Floats, code: npt.NDArray[np.intp]) -> npt.NDArray[np.bool_]:
+def _carried_by_one(design: Floats, code: npt.NDArray[np.intp]) -> Bools:
     """Which columns leave their usual value in one cluster only (the intercept has no other value).
 
     If there is such a cluster, the usual value is that of the first or of the second cluster.
