@@ -8,7 +8,7 @@ from contextlib import suppress
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from crowds import crowd
@@ -159,6 +159,7 @@ labels = st.lists(
 @pytest.mark.evidence
 @settings(max_examples=len(studies(12, 200)))
 @given(labels, st.booleans())
+@example([{"query": "q1", "doc": "d1", "label": None, "judge": "ann", "group": "crowd"}], True)
 def test_any_judgments_give_a_row_per_judge_or_a_reason(rows: list[dict[str, object]], with_gold: bool) -> None:
     judgments = Judgments.of(pl.DataFrame(rows, schema_overrides={"label": pl.Float64, "group": pl.String}))
     gold = Judgments.of({"q1": {"d1": 1}}) if with_gold else None

@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
-from karat.errors import BadInput
+from karat.errors import BadInput, Undefined
 from karat.labels.consensus import How, Reduced, Ties, reduced
 from karat.labels.gathered import ALL, NOBODY, Nameless, Repeats, gathered
 from karat.labels.gold import GOLD
@@ -186,7 +186,10 @@ class Panel:
         """The panel without the rows of gold, which is still known of the items."""
         if GOLD not in self.groups or not self.has_gold:
             return self
-        return self.kept(self.group != self.groups.index(GOLD))
+        judges = self.kept(self.group != self.groups.index(GOLD))
+        if not len(judges.item):
+            raise Undefined("there is no label but gold ones: every judge could not tell, or nobody was asked")
+        return judges
 
     @cached_property
     def third_rules(self) -> list[ThirdRule]:
