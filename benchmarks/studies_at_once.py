@@ -79,10 +79,22 @@ def studies_at_once(
                 ways["as is"] = partial(_as_is, few)
                 ways["calibrated"] = partial(_calibrated, few, few.with_predicted(gains[at]))
             else:
-                check_gold(few)
-                made = corrected_by(_lists(lists, part, own, at[few.drawn]), few, own, at)
-                ways["calibrated"] = lambda fixed, made=made: made(fixed=fixed)
+                ways["calibrated"] = _one_step(_lists(lists, part, own, at[few.drawn]), few, own, at)
             yield place, str(measure), float(np.diff(right[str(measure)][part].mean(axis=0))[0]), ways
+
+
+def _one_step(lists: Drawn, pool: Pool, evidence: Evidence, rows: np.ndarray) -> Either:
+    try:
+        check_gold(pool)
+    except Undefined as refused:
+        reason = str(refused)
+
+        def refuse(fixed: bool) -> Estimate:
+            raise Undefined(reason)
+
+        return refuse
+    made = corrected_by(lists, pool, evidence, rows)
+    return lambda fixed: made(fixed=fixed)
 
 
 def by_queries(study: GradedPair, measures: Sequence[str], gold: int, seed: int) -> Iterator[tuple[str, float, Either]]:

@@ -105,6 +105,28 @@ def test_a_rare_document_that_was_drawn_does_not_make_the_gold_labels_unfit() ->
     assert "only B shows" in out_of_reach(replace(pool, gold=np.where(weight[:, 1] == 1.0, np.nan, pool.gold)))
 
 
+def test_shared_documents_that_hardly_matter_and_were_passed_over_do_not_make_the_gold_labels_unfit() -> None:
+    """Of 53 with a chance of 1 in 20 none is drawn in one study of fifteen; small weights say so."""
+    alone, apart, alike = 300, 12, 53
+    kinds = [[1.0, 0.0], [0.0, 1.0], [1.0, 0.2], [1.0, 0.93]]
+    weight = np.repeat(kinds, [alone // 2, alone // 2, apart, alike], axis=0)
+    n = len(weight)
+    drawn = np.where(np.arange(n) < alone, np.arange(n) % 2 == 0, np.arange(n) < alone + apart)
+    pool = Pool(
+        systems=("A", "B"),
+        queries=tuple(map(str, range(n))),
+        docs=pl.DataFrame(),
+        query=np.arange(n),
+        weight=weight,
+        rank=np.ones(n, int),
+        predicted=np.zeros(n),
+        gold=np.where(drawn, 1.0, np.nan),
+        probability=np.where(drawn, np.where(np.arange(n) < alone, 0.5, 2 / 3), np.nan),
+    )
+    assert out_of_reach(pool) == ""
+    assert "only B shows" in out_of_reach(replace(pool, gold=np.where(weight[:, 1] == 1.0, np.nan, pool.gold)))
+
+
 def test_a_variance_that_rests_on_few_documents_has_few_degrees_of_freedom() -> None:
     """By hand: errors of 2, 1, 1, 0, 0, 0, each drawn with chance 1/2.
 

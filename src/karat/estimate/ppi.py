@@ -27,9 +27,11 @@ from karat.stats.arrays import Bools, Floats
 FEWEST_GOLD = 2
 #: Why two systems cannot differ.
 SAME_LISTS = "the systems show the same documents with the same weights"
-#: What the gold labels say nothing about, where they were drawn for a difference.
 #: So many gold labels would be expected among documents that have none: they had no chance.
 MISSED = 3
+#: No document that counts is drawn more rarely than at this share of the average chance (`FLOOR` of `plan.sizes`).
+RAREST = 0.2
+#: What the gold labels say nothing about, where they were drawn for a difference.
 ONLY_DIFFERENCES = (
     "the gold labels are for telling these systems apart: documents that count alike for all keep the judge's "
     "labels in each system's own score, and only differences have intervals"
@@ -162,14 +164,26 @@ def out_of_reach(pool: Pool) -> str:
         for s, system in enumerate(pool.systems)
     ]
     groups.append(("documents that several systems show and weigh differently", pool.matters & (shown > 1)))
+    rare = _stand_for(pool)
     for name, mine in groups:
         there, stands_for = int(mine.sum()), float(pool.inverse[mine].sum())
-        if abs(stands_for - there) > 5 * max(_spread(pool, mine), 1.0):
+        if abs(stands_for - there) > 5 * max(_spread(pool, mine), float(rare[mine].sum()) ** 0.5, 1.0):
             return (
                 f"the gold labels do not fit these runs and this measure: of the {there:,} {name}, they stand for "
                 f"{stands_for:,.0f} by their probabilities; draw gold labels for them (karat plan gold)"
             )
     return ""
+
+
+def _stand_for(pool: Pool) -> Floats:
+    """For how many others each document would have stood, had it been drawn by what sets the systems apart."""
+    size = np.sqrt((_contrasts(pool.weight) ** 2).sum(axis=1))
+    drawn = pool.drawn & pool.matters
+    chance = np.divide(1.0, pool.inverse, out=np.ones(len(size)), where=drawn)
+    open_ = drawn & (chance < 1)
+    rate = float(np.median(chance[open_] / size[open_])) if open_.any() else 1e300
+    least = min(float(chance.min()), RAREST * int(drawn.sum()) / max(int(pool.matters.sum()), 1))
+    return 1.0 / np.clip(rate * size, least, 1.0) - 1.0
 
 
 def _spread(pool: Pool, mine: Bools) -> float:
