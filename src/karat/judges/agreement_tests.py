@@ -20,6 +20,7 @@ from karat.records import LabelsLike, Result
 from karat.records.base import count
 from karat.stats import FEWEST
 from karat.stats.bootstrap import check_level
+from karat.stats.correction import half_width, two_sided
 from karat.stats.many import holm
 
 #: More values than these make more comparisons than anybody reads.
@@ -102,13 +103,11 @@ def _compared(rows: pl.DataFrame, by: str | None, panel: Panel) -> list[tuple[Ro
 
 def _tested(found: LeftOut, figure: str, one: Row, other: Row, level: float) -> pl.DataFrame:
     """A row about a difference."""
-    from scipy.special import stdtr, stdtrit
-
     place = list(FIGURES).index(figure)
     first, second = (float(found.whole[place, row["row"]]) for row in (one, other))
     error, df = (float(values[place]) for values in found.error(one["row"], other["row"]))
     difference = first - second
-    half = float(stdtrit(df, (1 + level) / 2)) * error
+    half = half_width(error, level, df)
     return pl.DataFrame(
         {
             "group": one["group"],
@@ -123,7 +122,7 @@ def _tested(found: LeftOut, figure: str, one: Row, other: Row, level: float) -> 
             "difference": difference,
             "low": difference - half,
             "high": difference + half,
-            "p": float(2 * stdtr(df, -abs(difference) / error)),
+            "p": two_sided(difference, error, df),
         }
     )
 

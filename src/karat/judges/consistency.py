@@ -10,6 +10,7 @@ import polars as pl
 from karat.errors import Undefined
 from karat.judges.disagreement import ratio
 from karat.judges.level_counts import level_of, levels_of, merged, used, with_names
+from karat.judges.pairwise import meetings
 from karat.labels import Panel
 from karat.labels.panel import numbered
 from karat.records import LabelsLike, Result
@@ -136,22 +137,21 @@ def overlap(labels: Panel | LabelsLike, at: float | None = None, *, all_labels: 
     """
     panel = used(with_names(Panel.of(labels).of_judges(), "overlap"), all_labels=all_labels)
     at = panel.grades[panel.grade].max() if at is None else at
-    frame = pl.DataFrame({"item": panel.item, "judge": panel.judge, "high": panel.value >= at})
-    # A panel made with repeats has several labels of a judge: the first is his.
-    frame = frame.unique(["item", "judge"], keep="first", maintain_order=True)
-    both = frame.join(frame, on="item", suffix="_other").filter(pl.col("judge") < pl.col("judge_other"))
-    names = dict(enumerate(panel.judges["judge"].to_list()))
-    table = (
-        both.group_by("judge", "judge_other")
-        .agg(
-            documents=pl.len(),
-            both=(pl.col("high") & pl.col("high_other")).sum(),
-            either=(pl.col("high") | pl.col("high_other")).sum(),
-        )
-        .with_columns(overlap=pl.col("both") / pl.col("either"))
-        .sort("documents", "judge", "judge_other", descending=[True, False, False])
-        .with_columns(judge=pl.col("judge").replace_strict(names), against=pl.col("judge_other").replace_strict(names))
-        .select("judge", "against", "documents", "both", "either", "overlap")
+    high, n = pl.col("grade", "grade_other") >= int(np.searchsorted(panel.grades, at)), pl.col("n")
+    met = meetings(panel).with_columns(high).group_by("one", "other")
+    table = met.agg(
+        documents=n.sum(),
+        both=n.filter(pl.col("grade") & pl.col("grade_other")).sum(),
+        either=n.filter(pl.col("grade") | pl.col("grade_other")).sum(),
+    ).sort("documents", "one", "other", descending=[True, False, False])
+    name = panel.judges["judge"].gather
+    table = table.select(
+        name(table["one"]).alias("judge"),
+        name(table["other"]).alias("against"),
+        "documents",
+        "both",
+        "either",
+        overlap=pl.col("both") / pl.col("either"),
     )
     shared = int(table["either"].sum())
     called = f"{panel.said(at)} or higher"

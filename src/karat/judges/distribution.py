@@ -16,6 +16,7 @@ from karat.records import LabelsLike, Result
 from karat.records.base import count
 from karat.stats import FEWEST
 from karat.stats.arrays import Floats
+from karat.stats.correction import half_width, two_sided
 from karat.stats.many import benjamini_hochberg, holm
 from karat.stats.rank_sum import ordinal_test
 from karat.stats.regression import clustered_ols
@@ -144,15 +145,13 @@ def _compared(
     one: pl.DataFrame, other: pl.DataFrame, may_pair: bool, sampled: Collection[str], level: float
 ) -> dict[str, Any]:
     """All that the tests say about two sets of labels."""
-    from scipy.special import stdtr, stdtrit
-
     first, second = (f.group_by("_item", maintain_order=True).agg(pl.mean("_label")) for f in (one, other))
     same = first.join(second, on="_item", how="inner") if may_pair else first.clear()
     paired = same.height > 1 and same.height * 2 >= min(first.height, second.height)
     mine, theirs = (f.join(same, on="_item", how="semi") if paired else f for f in (one, other))
     difference, spread = _difference(mine, theirs, paired, sampled)
     error = float(np.sqrt(spread.variance[0])) if spread.variance[0] > NOTHING else np.nan
-    reach = error * float(stdtrit(spread.df[0], 0.5 + level / 2))
+    reach = half_width(error, level, spread.df[0])
     first_judge, second_judge = (f.select(_whose(sampled)).to_series().to_numpy() for f in (one, other))
     complete = paired and same.height == first.height == second.height
     ordinal = ordinal_test(
@@ -173,7 +172,7 @@ def _compared(
         "difference": difference,
         "low": difference - reach,
         "high": difference + reach,
-        "p": float(2 * stdtr(spread.df[0], -abs(difference / error))),
+        "p": two_sided(difference, error, spread.df[0]),
         "effect": ordinal.effect,
         "effect_low": ordinal.low,
         "effect_high": ordinal.high,
@@ -211,8 +210,6 @@ def _whose(sampled: Collection[str]) -> pl.Expr:
 
 def _paper_test(x: Floats, y: Floats, same: pl.DataFrame, paired: bool) -> dict[str, Any]:
     """The t test of pairs, as if they were independent."""
-    from scipy.special import stdtr
-
     if paired:
         gap = (same["_label"] - same["_label_right"]).to_numpy()
         difference, variance, df = float(gap.mean()), gap.var(ddof=1) / len(gap), len(gap) - 1.0
@@ -222,7 +219,7 @@ def _paper_test(x: Floats, y: Floats, same: pl.DataFrame, paired: bool) -> dict[
         weights = sum(part**2 / (len(v) - 1) for part, v in zip(parts, (x, y), strict=True) if len(v) > 1)
         df = variance**2 / weights if weights else np.nan
     t = difference / np.sqrt(variance) if variance > 0 else np.nan
-    p = float(2 * stdtr(df, -abs(t)))
+    p = two_sided(difference, np.sqrt(variance), df)
     return {"test": "paired t" if paired else "Welch t", "t": float(t), "df": float(df), "p_t": p}
 
 

@@ -12,6 +12,7 @@ from karat.judges.sums import Sums
 from karat.labels import Panel
 from karat.stats import FEWEST, Resampling
 from karat.stats.arrays import Floats
+from karat.stats.correction import half_width
 from karat.stats.kappas import fleiss_test
 
 
@@ -57,10 +58,10 @@ def _ends(found: LeftOut, row: int, level: float) -> Floats:
 
     Shares lie between 0 and 1, agreement beyond chance below 1: logit and log(1 - figure).
     """
-    from scipy.special import expit, logit, stdtrit
+    from scipy.special import expit, logit
 
     error, df = found.error(row)
-    half, value = stdtrit(df, (1 + level) / 2) * error, found.whole[:, row]
+    half, value = np.asarray(half_width(error, level, df)), found.whole[:, row]
     share = np.isin(list(FIGURES), SHARES)
     room = np.where(share, value * (1 - value), 1 - value)
     # Without room, nothing tells how far from the end a figure might be.

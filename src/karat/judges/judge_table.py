@@ -18,7 +18,8 @@ from karat.labels import GOLD, Panel
 from karat.records import LabelsLike, Result
 from karat.records.base import count
 from karat.stats import FEWEST, check_level, totals
-from karat.stats.arrays import Bools, Floats, Ints
+from karat.stats.arrays import Bools, Ints
+from karat.stats.correction import wilson
 from karat.stats.kappas import label_counts
 from karat.stats.many import benjamini_hochberg
 
@@ -143,22 +144,12 @@ def _right(table: _Table, others: Others, level: float) -> list[pl.Series]:
     ):
         n = np.bincount(table.who[rows], minlength=table.judges.height)
         hits = totals(table.who[rows], right[rows], table.judges.height)
-        share, low, high = _wilson(hits, n.astype(np.float64), level)
+        some = np.where(n > 0, n, np.nan)
+        share = hits / some
+        low, high = map(np.asarray, wilson(share, some, level))
         columns += [pl.Series(names[0], n), pl.Series(names[1], share)]
         columns += [pl.Series(f"{names[1]}_low", low), pl.Series(f"{names[1]}_high", high)]
     return columns
-
-
-def _wilson(hits: Floats, n: Floats, level: float) -> tuple[Floats, Floats, Floats]:
-    """Shares with Wilson's interval, NaN without any."""
-    from statistics import NormalDist
-
-    z = NormalDist().inv_cdf((1 + level) / 2)
-    n = np.where(n > 0, n, np.nan)
-    share = hits / n
-    middle = (share + z**2 / (2 * n)) / (1 + z**2 / n)
-    half = z / (1 + z**2 / n) * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
-    return share, np.maximum(middle - half, 0.0), np.minimum(middle + half, 1.0)
 
 
 def _habits(table: _Table) -> list[pl.Series]:

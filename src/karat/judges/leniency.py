@@ -11,6 +11,7 @@ from karat.judges.others import Others
 from karat.labels import Panel
 from karat.stats import FEWEST, totals
 from karat.stats.arrays import Bools, Floats, Ints
+from karat.stats.correction import half_width, two_sided
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,8 +49,6 @@ def leniency(panel: Panel, who: Ints, others: Others, strength: Floats, *, fewes
     not follow the truth (`strength` below 1) would seem to drift whenever documents get better or worse, so for drift
     the truth counts only as far as the judge follows it. `who` numbers the judges to tell about.
     """
-    from scipy.special import stdtr, stdtrit
-
     judges, gold = len(strength), panel.truth
     by_gold = np.bincount(who[~np.isnan(gold)], minlength=judges) >= fewest
     truth = np.where(by_gold[who], gold, others.mean)
@@ -63,10 +62,10 @@ def leniency(panel: Panel, who: Ints, others: Others, strength: Floats, *, fewes
     share = np.where(by_gold, follows, np.where(np.isnan(strength), 1.0, strength))
     errors = _Queries.of(judge, query, label - truth, place, judges)
     mean, df = _mean(errors.whole()), np.maximum(errors.number - 1, 1)
-    half = stdtrit(df, (1 + level) / 2) * errors.error(_mean(errors.rest()))
+    half = half_width(errors.error(_mean(errors.rest())), level, df)
     moves = _Queries.of(judge, query, label - share[judge] * truth, place, judges)
     drift = _slope(moves.whole())
-    p = 2 * stdtr(df, -np.abs(drift) / moves.error(_slope(moves.rest())))
+    p = np.asarray(two_sided(drift, moves.error(_slope(moves.rest())), df))
     return Leniency(mean, mean - half, mean + half, by_gold, drift, p)
 
 

@@ -38,8 +38,8 @@ def pairwise(labels: Panel | LabelsLike, min_pairs: int = 10) -> Result:
         raise BadInput.at("the labels", expected="the names of judges, for comparing every two of them", found="none")
     if not named.all():
         notes.append(f"{count(int((~named).sum()), 'label')} without a judge left aside")
-    meetings = _meetings(panel.kept(named))
-    pairs = meetings.group_by("one", "other").agg(n_pairs=pl.col("n").sum(), n_queries=pl.col("query").n_unique())
+    met = meetings(panel.kept(named))
+    pairs = met.group_by("one", "other").agg(n_pairs=pl.col("n").sum(), n_queries=pl.col("query").n_unique())
     enough = pairs.filter(pl.col("n_pairs") >= min_pairs).sort(
         "n_pairs", "one", "other", descending=[True, False, False]
     )
@@ -48,10 +48,10 @@ def pairwise(labels: Panel | LabelsLike, min_pairs: int = 10) -> Result:
         rare = count(pairs.height - enough.height, "pair") + " of judges"
         notes.append(f"{rare} with fewer than {min_pairs} labelled pairs in common left out")
     levels = panel.levels
-    cells = meetings.join(enough.select("pair", "one", "other"), on=["one", "other"])
+    cells = met.join(enough.select("pair", "one", "other"), on=["one", "other"])
     place = (cells["pair"].cast(pl.Int64) * levels + cells["grade"]) * levels + cells["grade_other"]
-    met = totals(place.to_numpy(), cells["n"].to_numpy(), enough.height * levels**2)
-    table = met.reshape(enough.height, levels, levels)
+    often = totals(place.to_numpy(), cells["n"].to_numpy(), enough.height * levels**2)
+    table = often.reshape(enough.height, levels, levels)
     both_ways = table + np.swapaxes(table, 1, 2)
     groups = panel.has_groups
     judge = panel.judges["judge"].gather
@@ -76,14 +76,15 @@ def pairwise(labels: Panel | LabelsLike, min_pairs: int = 10) -> Result:
     return Result(frame, _finding(frame, min_pairs), tuple(notes), columns=shown)
 
 
-def _meetings(panel: Panel) -> pl.DataFrame:
+def meetings(panel: Panel) -> pl.DataFrame:
     """How often two judges said these two grades for the same document: one, other, grade, grade_other, query, n.
 
     Labels of one item are joined with each other, some items at a time, and counted before the next: memory goes with
     the number of judges who met, not with items x judges.
     """
     frame = pl.DataFrame({"item": panel.item, "judge": panel.judge, "grade": panel.grade, "query": panel.query})
-    frame = frame.sort("item", "judge")
+    # A panel made with repeats has several labels of a judge: the first is theirs.
+    frame = frame.unique(["item", "judge"], keep="first", maintain_order=True).sort("item", "judge")
     size = frame.select(pl.len().over("item")).to_series().cast(pl.Int64)
     part = (size.cum_sum() // AT_ONCE).alias("part")
     # A part ends with an item, so that the labels of an item stay together.

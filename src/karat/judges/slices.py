@@ -19,6 +19,7 @@ from karat.records.base import count
 from karat.records.scale import refuse_many_grades
 from karat.stats import FEWEST, check_level
 from karat.stats.arrays import Floats
+from karat.stats.correction import half_width, wilson
 from karat.stats.johnson import johnson_ends, third_moments
 from karat.stats.two_way import variance_of_means
 
@@ -181,8 +182,6 @@ def cell_means(
     could still have missed it (exact binomial bound). Other shares have Wilson's interval, for as many labels as their
     spread amounts to; other means have Johnson's, which allows for values that lie to one side.
     """
-    from scipy.special import stdtrit
-
     check_level(level)
     key = ["_group", "value"]
     size = {"n": pl.len(), "n_queries": pl.col("_query").n_unique(), "n_judges": pl.col("_judge").n_unique()}
@@ -200,25 +199,17 @@ def cell_means(
         alike = values.min(axis=0) == values.max(axis=0)
         mean[at, alike] = values[0, alike]
         error = np.sqrt(np.where((spread.variance > NOTHING) & ~alike, spread.variance, np.nan))
-        reach = stdtrit(spread.df, 0.5 + level / 2)
         third = third_moments(values, weight, rows["_query"].to_numpy())
-        low[at], high[at] = johnson_ends(mean[at], error, reach, third)
-        wilson = _wilson(mean[at], error, reach)
-        low[at], high[at] = np.where(of_shares, wilson[0], low[at]), np.where(of_shares, wilson[1], high[at])
+        of_means = johnson_ends(mean[at], error, np.asarray(half_width(1.0, level, spread.df)), third)
+        # A share is as certain as so many independent labels would make it.
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ends = wilson(mean[at], mean[at] * (1 - mean[at]) / error**2, level, spread.df)
+        low[at], high[at] = (np.where(of_shares, *both) for both in zip(ends, of_means, strict=True))
         missed = 1 - ((1 - level) / 2) ** (1 / queries)
         never, always = of_shares & alike & (mean[at] == 0), of_shares & alike & (mean[at] == 1)
         low[at, never], high[at, never] = 0.0, missed
         low[at, always], high[at, always] = 1 - missed, 1.0
     return table.rename({"_group": "group"}), {"": mean, "_low": low, "_high": high}
-
-
-def _wilson(share: Floats, error: Floats, reach: Floats) -> tuple[Floats, Floats]:
-    """Wilson's interval of a share whose error is that of so many independent labels."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        less = reach**2 * error**2 / (share * (1 - share))
-        middle = (share + less / 2) / (1 + less)
-        half = reach * np.sqrt(error**2 + (less / reach) ** 2 / 4) / (1 + less)
-    return middle - half, middle + half
 
 
 def grade_shares(

@@ -126,14 +126,16 @@ def half_width(error: Number, level: float, df: Number = np.inf) -> Number:
     return float(wide) if np.ndim(wide) == 0 else wide
 
 
-def wilson(share: Number, n: Number, level: float = 0.95) -> tuple[Number, Number]:
+def wilson(share: Number, n: Number, level: float = 0.95, df: Number = np.inf) -> tuple[Number, Number]:
     """Wilson's interval for a share of n independent answers; within 0 and 1, and never of zero width.
+
+    Where an error tells how many answers the share amounts to, `df` are its degrees of freedom.
 
     >>> low, high = wilson(43 / 59, 59)
     >>> round(float(low), 3), round(float(high), 3)
     (0.604, 0.826)
     """
-    z2 = float(half_width(1.0, level)) ** 2
+    z2 = np.square(half_width(1.0, level, df))
     middle = (share + z2 / (2 * n)) / (1 + z2 / n)
     half = np.sqrt(z2 * (share * (1 - share) / n + z2 / (4 * n**2))) / (1 + z2 / n)
     return np.maximum(middle - half, 0.0), np.minimum(middle + half, 1.0)
