@@ -40,8 +40,8 @@ CODES: dict[type[KaratError], int] = {
     BadInput: 422,
     TooMany: 429,
 }
-#: How many requests are worked on at once; SQLite has one writer.
-THREADS = {"sqlite": 2, "postgresql": 8}
+#: How many requests are worked on at once: the more wait together, the fewer times the disk is waited for.
+THREADS = {"sqlite": 12, "postgresql": 12}
 #: A request's body is at most so long (bytes).
 LONGEST = 1_000_000
 

@@ -59,29 +59,26 @@ DRAWN = and_(tasks.c.probability.is_not(None), tasks.c.context.is_(None), tasks.
 
 
 @cache
-def candidates(order: Order, later: bool = False) -> Select[Any]:
+def candidates(order: Order, later: bool = False, apart: bool = False) -> Select[Any]:
     """The first task with a free slot that a judge may do, in some order, its row held where nobody else is at it.
 
     `practice`; `own`: of bundles the judge has; `query`: of one query, shuffled; `place`: as they come; `rest`: what
     others leave of their bundles, when there is nothing else; `trap`; `put off`: a trap that was. With `later`, also
-    what the judge has put off. Documents that a plan drew are not kept together by query: those with a label are a
-    random part of the draw at any time.
+    what the judge has put off; with `apart`, nothing that would come too soon. Documents that a plan drew are not kept
+    together by query: those with a label are a random part of the draw at any time.
     """
-    own: BindParameter[Any] = bindparam("own", expanding=True)
     which: dict[Order, list[ColumnElement[bool]]] = {
-        "practice": [],
-        "trap": [],
         "put off": [_put_off()],
-        "own": [not_(_too_soon()), tasks.c.bundle_id.in_(own)],
-        "query": [not_(_too_soon()), tasks.c.query == bindparam("query"), not_(DRAWN)],
-        "place": [not_(_too_soon())],
-        "rest": [not_(_too_soon())],
+        "own": [tasks.c.bundle_id.in_(select(bundles.c.id).where(bundles.c.owner_id == JUDGE))],
+        "query": [tasks.c.query == bindparam("query"), not_(DRAWN)],
     }
     by = {"own": [tasks.c.session, tasks.c.place, SHUFFLED], "query": [SHUFFLED, tasks.c.id]}
     by |= {"trap": [SHUFFLED], "put off": [SHUFFLED]}
     stage = {"practice": "practice", "trap": "trap", "put off": "trap"}.get(order, "task")
     mine = _open(later or order == "put off", rest=order == "rest")
-    mine = mine.where(_its_session(), tasks.c.stage == stage, *which[order])
+    mine = mine.where(_its_session(), tasks.c.stage == stage, *which.get(order, []))
+    if apart and stage == "task":
+        mine = mine.where(not_(_too_soon()))
     mine = mine.order_by(*by.get(order, [tasks.c.place]))
     return mine.limit(1).with_for_update(of=tasks, skip_locked=True)
 
@@ -270,28 +267,33 @@ HELD = (
     .order_by(reservations.c.made, reservations.c.id)
     .limit(1)
 )
-OWN = select(bundles.c.id).where(bundles.c.owner_id == JUDGE)
 HOW_MANY_HELD = select(func.count()).where(reservations.c.judge_id == JUDGE, reservations.c.state == "held")
-DUE = (
-    select(reservations.c.id, reservations.c.task_id)
-    .where(
-        reservations.c.study_id == STUDY,
-        reservations.c.state == "held",
-        or_(reservations.c.until < NOW, reservations.c.until > LATEST),
-    )
-    .order_by(reservations.c.task_id)
-    .limit(AT_ONCE)
+_DUE = (
+    reservations.c.study_id == STUDY,
+    reservations.c.state == "held",
+    or_(reservations.c.until < NOW, reservations.c.until > LATEST),
 )
-TASK_IF_FREE = select(tasks.c.id).where(tasks.c.id == bindparam("task")).with_for_update(skip_locked=True)
-JUDGE_LOCKED = select(judges).where(judges.c.id == JUDGE, judges.c.study_id == STUDY).with_for_update()
-ANSWERED = select(func.count()).where(answers.c.judge_id == JUDGE, answers.c.study_id == STUDY)
-LAST_QUERY = (
+DUE = select(reservations.c.id, reservations.c.task_id).where(*_DUE).order_by(reservations.c.task_id).limit(AT_ONCE)
+#: What decides which questions are put: whether something was kept too long, whether there is practice or context at
+#: all, whether the judge has bundles, and the query last met. Asked at once, because each question costs as much.
+SITUATION = select(
+    exists().where(*_DUE).label("due"),
+    exists()
+    .where(tasks.c.study_id == STUDY, tasks.c.grp == GROUP, tasks.c.stage == "practice", tasks.c.open)
+    .label("practice"),
+    exists().where(tasks.c.study_id == STUDY, tasks.c.context.is_not(None)).label("context"),
+    exists().where(bundles.c.owner_id == JUDGE).label("own"),
     select(tasks.c.query)
     .join(reservations, reservations.c.task_id == tasks.c.id)
     .where(reservations.c.judge_id == JUDGE)
     .order_by(reservations.c.changed.desc(), reservations.c.id.desc())
     .limit(1)
+    .scalar_subquery()
+    .label("query"),
 )
+TASK_IF_FREE = select(tasks.c.id).where(tasks.c.id == bindparam("task")).with_for_update(skip_locked=True)
+JUDGE_LOCKED = select(judges).where(judges.c.id == JUDGE, judges.c.study_id == STUDY).with_for_update()
+ANSWERED = select(func.count()).where(answers.c.judge_id == JUDGE, answers.c.study_id == STUDY)
 #: Tasks with two sides met so far, and the traps among them. A pair that was put off comes again, and counts then.
 PAIRS_MET = (
     select(func.count().label("met"), func.sum(case((tasks.c.trap, 1), else_=0)).label("traps"))
@@ -329,7 +331,6 @@ IS_NEW = select(judges.c.id).where(judges.c.id == JUDGE, _NEW)
 LEFT_TO_SAY = select(func.sum(tasks.c.wanted - tasks.c.filled)).where(
     tasks.c.study_id == STUDY, tasks.c.grp == GROUP, tasks.c.stage == "task", tasks.c.wanted > tasks.c.filled
 )
-ANY_CONTEXT = select(tasks.c.id).where(tasks.c.study_id == STUDY, tasks.c.context.is_not(None)).limit(1)
 #: The queries that a judge has lately judged alone, and in context.
 LATELY = (
     select(tasks.c.query, tasks.c.context.is_(None).label("alone"), func.max(reservations.c.changed).label("at"))

@@ -8,8 +8,10 @@ import random
 import re
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -33,6 +35,16 @@ class LostRace(Exception):
     """Somebody else was quicker: the transaction is to be tried again."""
 
 
+@dataclass(eq=False)
+class _Write:
+    """Some work that waits for its turn, and what came of it."""
+
+    work: Callable[[Connection], Any]
+    value: Any = None
+    error: BaseException | None = None
+    done: bool = False
+
+
 class Database:
     """Connections to one database, whose tables are made or brought up to date on opening.
 
@@ -44,9 +56,11 @@ class Database:
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
-        # SQLite has one writer at a time: waiting in line here is fair and quick, waiting in SQLite is neither.
-        self._line = threading.Lock() if engine.dialect.name == "sqlite" else nullcontext()
         self._within = threading.local()
+        # SQLite has one writer at a time: waiting in line here is fair and quick, waiting in SQLite is neither.
+        self._one_writer = engine.dialect.name == "sqlite"
+        self._line = threading.Lock()
+        self._waiting: deque[_Write] = deque()
 
     @property
     def dialect(self) -> str:
@@ -94,10 +108,7 @@ class Database:
         end = time.monotonic() + PATIENCE
         for attempt in range(TRIES):
             try:
-                with self._line, self.engine.connect() as connection:
-                    connection = connection.execution_options(writes=True)
-                    with connection.begin(), self._open(connection):
-                        return work(connection)
+                return self._write_in_line(work) if self._one_writer else self._write(work)
             except (LostRace, IntegrityError):
                 if attempt == TRIES - 1:
                     raise
@@ -108,6 +119,47 @@ class Database:
                     raise
             time.sleep(random.uniform(0.001, 0.01) * (attempt + 1))
         raise AssertionError("unreachable")
+
+    def _write(self, work: Callable[[Connection], T]) -> T:
+        with self.engine.connect() as connection:
+            connection = connection.execution_options(writes=True)
+            with connection.begin(), self._open(connection):
+                return work(connection)
+
+    def _write_in_line(self, work: Callable[[Connection], T]) -> T:
+        """Wait in line; whose turn it is does the work of all who came meanwhile, and brings it to the disk once."""
+        mine = _Write(work)
+        self._waiting.append(mine)
+        with self._line:
+            if not mine.done:
+                self._write_together([self._waiting.popleft() for _ in range(len(self._waiting))])
+        if mine.error is not None:
+            raise mine.error
+        return mine.value  # type: ignore[no-any-return]
+
+    def _write_together(self, writes: list[_Write]) -> None:
+        """Several pieces of work in one transaction; one that fails leaves nothing and the others untouched."""
+
+        def each_apart(connection: Connection) -> None:
+            for write in writes:
+                connection.exec_driver_sql("SAVEPOINT one")
+                try:
+                    write.value = write.work(connection)
+                except BaseException as error:
+                    write.error = error
+                    connection.exec_driver_sql("ROLLBACK TO one")
+                connection.exec_driver_sql("RELEASE one")
+
+        try:
+            if len(writes) == 1:
+                writes[0].value = self._write(writes[0].work)
+            else:
+                self._write(each_apart)
+        except BaseException as error:  # nothing is on the disk: each of them hears it, and may try again
+            for write in writes:
+                write.error = write.error or error
+        for write in writes:
+            write.done = True
 
     @property
     def transaction(self) -> Connection | None:

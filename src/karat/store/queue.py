@@ -62,25 +62,26 @@ def next_task(store: Store, judge_id: int, *, besides: Sequence[int] = ()) -> Tu
 
     `besides` are the numbers (`given`) of tasks in work, when the one after them is to be fetched ahead.
     """
-    names: dict[str, Any] = {"study": store.study_id, "judge": judge_id, "besides": list(besides)} | store.times()
-    held = store.first(ask.HELD, **names)
-    return _next(store, names) if held is None else Turn("task", held)
+    return _next(store, judge_id, list(besides))
 
 
 @transaction
-def _next(store: Store, names: dict[str, Any]) -> Turn:
-    judge = lock_judge(store, names["judge"])
-    more = expire(store)
+def _next(store: Store, judge_id: int, besides: list[int]) -> Turn:
+    judge = lock_judge(store, judge_id)
+    names: dict[str, Any] = {"study": store.study_id, "judge": judge_id, "besides": besides} | store.times()
     held = store.first(ask.HELD, **names)
     if held is not None:
         return Turn("task", held)
+    names |= {"grp": judge["grp"], "lot": judge["lot"], "again": names["now"] - 3600 * store.rules.repeat_hours}
+    situation = store.rows(ask.SITUATION, **names)[0]
+    more = bool(situation["due"]) and expire(store)
     new = judge["source"] in PLATFORMS and store.first(ask.IS_NEW, **names) is not None
-    if names["besides"] and (new or store.value(ask.HOW_MANY_HELD, **names) >= MOST_HELD):
+    if besides and (new or store.value(ask.HOW_MANY_HELD, **names) >= MOST_HELD):
         return Turn("wait")
-    turn = _draw(store, judge, new)
+    turn = _draw(store, judge, names, situation, new)
     while turn.task is None and more:
         more = expire(store)
-        turn = _draw(store, judge, new)
+        turn = _draw(store, judge, names, situation, new)
     return turn
 
 
@@ -131,34 +132,32 @@ def own_bundle(store: Store, judge_id: int, bundle_id: int) -> bool:
     return bool(store.change(_OWN, names | store.times()).rowcount)
 
 
-def _draw(store: Store, judge: dict[str, Any], new: bool) -> Turn:
-    """A new task for a judge."""
-    names: dict[str, Any] = {"study": store.study_id, "judge": judge["id"]} | store.times()
-    pause = 3600 * store.rules.repeat_hours
-    names |= {"grp": judge["grp"], "lot": judge["lot"], "alone": [], "given": [], "again": names["now"] - pause}
-    task = store.first(candidates("practice"), **names)
+def _draw(store: Store, judge: dict[str, Any], names: dict[str, Any], situation: dict[str, Any], new: bool) -> Turn:
+    """A new task for a judge, whose situation it is."""
+    task = store.first(candidates("practice"), **names) if situation["practice"] else None
     if task is not None:
         return _take(store, judge, task)
-    most, said = store.rules.most_per_judge, store.value(ask.ANSWERED, **names)
-    if most and said >= most:
+    most = store.rules.most_per_judge
+    if most and store.value(ask.ANSWERED, **names) >= most:
         free_bundles(store, judge["id"])  # others go on with what this judge began, or was to do
         return Turn("limit")
     if new:
         kept = store.rows(ask.NEWCOMERS_KEEP, **names)[0]
         if kept["many"] >= max(NEWCOMERS, (store.value(ask.LEFT_TO_SAY, **names) or 0) // 2):
             return Turn("wait", None, kept["until"])
-    lately = _apart(store, names)
-    names["query"] = store.value(ask.LAST_QUERY, **names)
-    names["own"] = [row["id"] for row in store.rows(ask.OWN, **names)]
-    orders: tuple[Order, ...] = ("own", "query", "place") if names["own"] else ("query", "place")
+    lately = _lately(store, names) if store.rules.hours_apart and situation["context"] else {}
+    apart = bool(lately)
+    alone = {way: [query for query, by_itself in lately if by_itself == way] for way in (True, False)}
+    names = names | {"query": situation["query"]} | ({"alone": alone[True], "given": alone[False]} if apart else {})
+    orders: tuple[Order, ...] = ("own", "query", "place") if situation["own"] else ("query", "place")
     later = (False, True)  # what was put off comes last
     for order, again in (*((order, again) for again in later for order in orders), *(("rest", a) for a in later)):
-        task = store.first(candidates(order, again), **names)
+        task = store.first(candidates(order, again, apart), **names)
         if task is None:
             continue
         kind, loose = KINDS[task["kind"]], task["bundle_id"] is None
         if order == "place" and loose and kind.grades:
-            task = store.first(candidates("query", again), **names | {"query": task["query"]}) or task
+            task = store.first(candidates("query", again, apart), **names | {"query": task["query"]}) or task
         trap = trap_due(store, names) if loose and kind.sides else None
         return _take(store, judge, trap or task, rest=order == "rest")
     trap = trap_due(store, names, last=True)
@@ -166,10 +165,11 @@ def _draw(store: Store, judge: dict[str, Any], new: bool) -> Turn:
         return _take(store, judge, trap)
     due = [lately[row["query"], not row["alone"]] for row in store.rows(ask.waiting(), **names)] if lately else []
     first = store.value(ask.asked_again(), **names)
-    due += [] if first is None else [first + pause]
+    due += [] if first is None else [first + 3600 * store.rules.repeat_hours]
     if due:
         return Turn("wait", None, min(due))
     # Slots that others merely keep may come free: who said nothing waits for them, who said something has done enough.
+    said = store.value(ask.ANSWERED, **names)
     ends = [] if said else [store.value(until, **names) for until in (ask.SINGLE_KEPT, ask.BLOCK_KEPT)]
     free_at = min((end for end in ends if end is not None), default=None)
     return Turn("done") if free_at is None else Turn("wait", None, free_at)
@@ -199,12 +199,8 @@ def _take(store: Store, judge: dict[str, Any], task: dict[str, Any], *, rest: bo
     return Turn("task", task | changed | kept | shown)
 
 
-def _apart(store: Store, names: dict[str, Any]) -> dict[tuple[str, bool], float]:
-    """Note the queries lately judged alone or in context; returns when each of them is free the other way."""
-    hours = store.rules.hours_apart
-    if not hours or store.first(ask.ANY_CONTEXT, **names) is None:
-        return {}
-    rows = store.rows(ask.LATELY, since=store.clock() - 3600 * hours, **names)
-    names["alone"] = [row["query"] for row in rows if row["alone"]]
-    names["given"] = [row["query"] for row in rows if not row["alone"]]
-    return {(row["query"], bool(row["alone"])): float(row["at"]) + 3600 * hours for row in rows}
+def _lately(store: Store, names: dict[str, Any]) -> dict[tuple[str, bool], float]:
+    """The queries lately judged alone (True) or in context, and when each of them is free the other way."""
+    span = 3600 * store.rules.hours_apart
+    rows = store.rows(ask.LATELY, since=names["now"] - span, **names)
+    return {(row["query"], bool(row["alone"])): float(row["at"]) + span for row in rows}
