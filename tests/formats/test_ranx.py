@@ -47,6 +47,9 @@ def test_a_run_that_ranx_packs_is_read(tmp_path: Path) -> None:
     (tmp_path / "cut.lz4").write_bytes(lz4.frame.compress(lz4.frame.compress(cbor2.dumps(RUN)[:-9])))
     with pytest.raises(kt.BadInput, match=r"cut\.lz4: expected a run of ranx \(CBOR\)"):
         kt.read_runs(str(tmp_path / "cut.lz4"))
+    (tmp_path / "bytes.lz4").write_bytes(lz4.frame.compress(cbor2.dumps({"q": b"d"})))
+    with pytest.raises(kt.BadInput, match=r"bytes\.lz4: expected a run of ranx \(CBOR\), found something else"):
+        kt.read_runs(str(tmp_path / "bytes.lz4"))
     (tmp_path / "short.lz4").write_bytes(twice[:-20])
     with pytest.raises(kt.BadInput, match="damaged or cut short"):
         kt.read_runs(str(tmp_path / "short.lz4"))

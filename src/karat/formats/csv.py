@@ -90,7 +90,7 @@ def read_csv(file: File) -> Rows:
     frame = _named(frame, file)
     # A quoted text may run over several lines: the lines below it stand lower by as many.
     extra = frame.select(pl.sum_horizontal(pl.all().str.count_matches("\n").fill_null(0))).to_series()
-    lines = pl.int_range(2, frame.height + 2, eager=True) + extra.cum_sum().shift(1, fill_value=0)
+    lines = pl.int_range(2, frame.height + 2, eager=True) + file.above + extra.cum_sum().shift(1, fill_value=0)
     filled = frame.select(pl.any_horizontal(pl.all().is_not_null())).to_series()
     frame = frame.with_columns(pl.all().str.strip_chars(" \t"))
     frame = frame.with_columns(_unguarded(column) for column in frame.iter_columns())

@@ -17,6 +17,8 @@ from karat.formats.unpacking import PACKED, head_of, read_stream, unpacked, unpa
 #: Endings of packed files, before which the ending stands that tells the format.
 ENDINGS = (".gz", ".zst", ".lz4")
 NEWLINE = b"\n"
+#: What Excel writes, or wants, above a table: `sep=;` says what divides its cells.
+SEPARATOR = b"sep="
 BOM = b"\xef\xbb\xbf"
 #: As many bytes as are looked at to tell formats apart.
 HEAD = 65536
@@ -77,12 +79,20 @@ class File:
     def head(self) -> bytes:
         """The first bytes, unpacked and without a byte order mark, to tell formats apart."""
         raw = self._raw_head
-        return (head_of(raw, HEAD) if raw.startswith(PACKED) else raw).removeprefix(BOM)
+        return _below_separator((head_of(raw, HEAD) if raw.startswith(PACKED) else raw).removeprefix(BOM))
+
+    @cached_property
+    def above(self) -> int:
+        """How many lines stand above the table: one where Excel's `sep=;` does."""
+        raw = self._raw_head
+        raw = (head_of(raw, HEAD) if raw.startswith(PACKED) else raw).removeprefix(BOM)
+        return int(len(_below_separator(raw)) < len(raw))
 
     @cached_property
     def on_disk(self) -> bool:
         """Whether the file can be read where it lies: plain, and without anything that is to be seen to first."""
-        return self._is_regular and not self._raw_head.startswith((*PACKED, BOM, *STRANGE)) and not self._returns
+        first = (*PACKED, BOM, SEPARATOR, *STRANGE)
+        return self._is_regular and not self._raw_head.startswith(first) and not self._returns
 
     @cached_property
     def content(self) -> bytes:
@@ -91,7 +101,7 @@ class File:
         if self.lines is not None:
             return self.lines.removeprefix(BOM)
         data = Path(self.path).read_bytes() if self._is_regular else _stream(self.path)
-        return unpacked(data, self.name).removeprefix(BOM)
+        return _below_separator(unpacked(data, self.name).removeprefix(BOM))
 
     @property
     def text(self) -> str:
@@ -159,13 +169,24 @@ class File:
             raise BadInput(f"{self.path}: cannot be read ({error.strerror})") from None
 
 
+def _below_separator(data: bytes) -> bytes:
+    r"""The bytes without a first line `sep=;`.
+
+    >>> _below_separator(b"sep=;\r\nquery;doc\r\n"), _below_separator(b"sep=words and more\n")
+    (b'query;doc\r\n', b'sep=words and more\n')
+    """
+    line, found, _ = data[:10].partition(NEWLINE)
+    sign = line.removeprefix(SEPARATOR).rstrip(b"\r")
+    return data[len(line) + 1 :] if found and line.startswith(SEPARATOR) and len(sign) == 1 else data
+
+
 def not_utf8(name: str, data: bytes, error: UnicodeDecodeError) -> BadInput:
     """The error for bytes that are no UTF-8 text: the line, the byte, and how to convert."""
     return BadInput.at(
         f"{name} line {data.count(NEWLINE, 0, error.start) + 1}",
         expected="text in UTF-8",
         found=f"the byte 0x{data[error.start]:02x}",
-        remedy="if it is latin-1 text, convert it with iconv -f latin1 -t utf-8",
+        remedy="save it as CSV UTF-8, or convert it: iconv -f windows-1252 -t utf-8 for what Excel writes in the West",
     )
 
 

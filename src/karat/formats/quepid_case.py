@@ -69,8 +69,12 @@ def read_snapshot(file: File, ranks: bool = True) -> Runs:
     return Runs(runs.frame, (*runs.notes, *([note] if empty else [])), runs.one_system)
 
 
-def _lists(file: File) -> bool:
-    return {name.lower() for name in LISTED} <= {*names_of(file)}
+def _holds(file: File) -> str | None:
+    """What a file with Quepid's names holds: an export of ratings alone has no positions."""
+    names = {*names_of(file)}
+    if not {"query text", "doc id"} <= names:
+        return None
+    return "runs" if "doc position" in names else "judgments" if "rating" in names else None
 
 
 add_format(
@@ -90,9 +94,11 @@ add_format(
         "quepid-snapshot",
         read_csv,
         read_from=(".csv",),
-        sniff=lambda file, schema: schema.name in (Judgments.schema.name, Runs.schema.name) and _lists(file),
+        sniff=lambda file, schema: (
+            schema.name in (Judgments.schema.name, Runs.schema.name) and _holds(file) is not None
+        ),
         records={Judgments: Narrow(read_rated), Runs: Narrow(read_snapshot)},
-        holds=lambda file: "runs",
+        holds=_holds,
         exact=True,
     ),
     __name__,

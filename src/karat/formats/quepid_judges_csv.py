@@ -55,6 +55,7 @@ add_format(
         read_from=(".csv",),
         sniff=lambda file, schema: schema.name == Judgments.schema.name and has_judges(file),
         records={Judgments: Narrow(read_judges, several=True)},
+        holds=lambda file: "judgments",
     ),
     __name__,
 )

@@ -76,8 +76,9 @@ def _document(file: File) -> Any:
     except ImportError:
         raise MissingExtra.named("lz4", "a run of ranx packed with lz4") from None
     try:
-        return cbor2.loads(file.content)
-    except (cbor2.CBORDecodeError, RecursionError) as error:
+        # CBOR has more than JSON has, bytes and names that are no texts; ranx writes none of it.
+        return json.loads(json.dumps(cbor2.loads(file.content)))
+    except (cbor2.CBORDecodeError, TypeError, ValueError, RecursionError) as error:
         raise BadInput.at(file.name, expected="a run of ranx (CBOR)", found=f"something else ({error})") from None
 
 

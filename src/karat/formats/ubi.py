@@ -20,7 +20,7 @@ from karat.formats.jsonl import is_json  # registered before, so that this forma
 from karat.formats.open_files import File
 from karat.formats.parquet import read_parquet
 from karat.formats.parse_errors import blame_json
-from karat.records import ClickLog, Source
+from karat.records import ClickLog, Queries, Source
 
 #: What karat wants to know of a document of either index; other fields are left where they are.
 _OBJECT = pl.Struct(dict.fromkeys(("object_id", "internal_id", "search_config"), pl.String))
@@ -155,7 +155,9 @@ add_format(
         "ubi",
         _rows,
         read_from=(".json", ".jsonl", ".ndjson"),
-        sniff=lambda file, schema: schema.name == "clicks" and is_ubi(file),
+        # The searches are queries, too, where queries are wanted.
+        sniff=lambda file, schema: schema.name != Queries.schema.name and is_ubi(file),
+        holds=lambda file: "clicks",
     ),
     __name__,
 )

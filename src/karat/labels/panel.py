@@ -276,9 +276,13 @@ def as_numbers(values: pl.Series) -> pl.Series:
     >>> as_numbers(pl.Series(["10", "9.5", None])).to_list(), as_numbers(pl.Series(["10", "007"])).to_list()
     ([10.0, 9.5, None], ['10', '007'])
     """
-    if values.dtype != pl.String or not values.drop_nulls().str.contains(NUMBER).all():
+    if values.dtype != pl.String:
         return values
-    return values.cast(pl.Float64)
+    filled = values.set(values.str.strip_chars() == "", None)  # an empty cell says nothing
+    if not filled.count() or not filled.drop_nulls().str.contains(NUMBER).all():
+        return values
+    numbers = filled.str.strip_chars().cast(pl.Float64, strict=False)
+    return numbers if numbers.count() == filled.count() else values
 
 
 def numbered(keys: pl.DataFrame) -> tuple[pl.DataFrame, Ints]:

@@ -214,7 +214,7 @@ def _bad_label(
         expected=f"a number up to {MOST_LABEL:g} as {spelled}" if large else expected,
         found=f'"{labels[row]}"' + (f" ({count(more, 'more row')} like it)" if more else ""),
         remedy="drop it with --drop-bad-labels or "
-        + ("name the levels with --scale" if scale is None else "extend the scale"),
+        + ("name the levels, the worst first, with --scale" if scale is None else "extend the scale"),
     )
 
 

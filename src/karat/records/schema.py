@@ -18,6 +18,15 @@ from karat.records.source import Source
 from karat.records.times import read_times
 
 
+def plain(name: str) -> str:
+    """A name as it is compared: capitals, and what divides its words, do not matter.
+
+    >>> plain(" Query ID"), plain("query-id")
+    ('query_id', 'query_id')
+    """
+    return "_".join(name.lower().replace("-", " ").replace("_", " ").split()) or name
+
+
 @dataclass(frozen=True)
 class Column:
     """One known column: its type, its meaning in a line, and what other tools call it."""
@@ -50,15 +59,17 @@ class Column:
     def meant_by(self, headers: Iterable[str]) -> list[str]:
         """The headers that mean this column, best first: its own name, then the others in their order.
 
-        >>> Column("query", pl.String, "the query's id", aliases=("qid", "query")).meant_by(["query", "QID"])
-        ['QID', 'query']
+        >>> Column("query", pl.String, "its id", aliases=("qid", "query-id", "query")).meant_by(["query", "Query ID"])
+        ['Query ID', 'query']
         """
-        spellings = self.aliases if self.by_precedence else (self.name, *self.aliases)
-        places = {header: header.strip().lower() for header in headers}
+        spellings = [plain(name) for name in (self.aliases if self.by_precedence else (self.name, *self.aliases))]
+        places = {header: plain(header) for header in headers}
         found = [header for header, said in places.items() if said in spellings]
         return sorted(found, key=lambda header: (spellings.index(places[header]), header != places[header]))
 
 
+#: A number with a comma in it, as spreadsheets of many countries write it.
+COMMA = r"^(\s*[+-]?\d+),(\d+\s*)$"
 #: The least probability with which a document can have been drawn: below it, one label would stand for billions.
 LEAST_CHANCE = 1e-9
 #: What a probability is, for errors.
@@ -191,7 +202,15 @@ class Schema:
                 raise BadInput.at(source.name, expected=f"single values as {name}", found="lists or objects")
         if notes is not None:
             notes += self.not_understood(frame.columns, source)
-        return frame
+        return self._with_points(frame, source, notes) if source.separator == ";" else frame
+
+    def _with_points(self, frame: pl.DataFrame, source: Source, notes: list[str] | None) -> pl.DataFrame:
+        """Numbers with points: where `;` divides cells, a comma in a number is the decimal sign."""
+        texts = [c.name for c in self.columns if c.dtype == pl.Float64 and frame.schema.get(c.name) == pl.String]
+        commas = [name for name in texts if frame[name].str.contains(COMMA).any()]
+        if commas and notes is not None:
+            notes.append(f"{source.name}: commas in {', '.join(commas)} are decimal points")
+        return frame.with_columns(pl.col(name).str.replace(COMMA, "${1}.${2}") for name in commas)
 
     def conform(
         self,
