@@ -1,47 +1,139 @@
-"""The server is killed in the middle and started again: every answer it acknowledged is there, none twice."""
+"""The server is killed again and again while people judge: every acknowledged answer is there, none twice."""
 
 from __future__ import annotations
 
-import json
+import asyncio
 import os
-import signal
+import random
 import socket
-import subprocess
 import sys
-import threading
-import time
+from dataclasses import dataclass, field
 from pathlib import Path
 
-import httpx2
 import polars as pl
 import pytest
+from sqlalchemy import func, select
 
 from karat.formats.example import write_example
 from karat.formats.study_folder import read_study
 from karat.store import Store
 from karat.store.people import add_judge
 from karat.store.read_tables import events_frame, judgments
-from simulated import studies
+from karat.store.tables import reservations, tasks
+from karat.study.moving import copy_study
+from light_judges import Judge
+from simulated import THOROUGH
 
-JUDGES, TASKS = 12, len(studies(24, 200))
+#: How many judges there are, how often the server is killed, and how many documents they judge meanwhile.
+JUDGES, KILLS, TASKS = (50, 100, 2000) if THOROUGH else (12, 2, 60)
+
+Answers = set[tuple[int, str]]
 
 
-def start(folder: Path, database: str, port: int) -> subprocess.Popen[bytes]:
-    """A server of our own, ready to answer."""
-    command = [sys.executable, "-m", "karat", "serve", str(folder), "--port", str(port), "--database", database]
-    log = (folder / "log").open("ab")
-    server = subprocess.Popen(command, stdout=log, stderr=log, env=os.environ | {"POLARS_MAX_THREADS": "1"})
-    log.close()
-    for _ in range(600):
-        if server.poll() is not None:
-            raise AssertionError((folder / "log").read_text())
+@dataclass
+class Work:
+    """A study in a folder and a database, its judges, and what the server said that it has."""
+
+    folder: Path
+    database: str
+    port: int
+    tokens: list[str]
+    acknowledged: list[tuple[int, str]] = field(default_factory=list)
+    trouble: list[object] = field(default_factory=list)
+
+    async def server(self) -> asyncio.subprocess.Process:
+        """A server of our own, ready to answer."""
+        what = ("serve", str(self.folder), "--port", str(self.port), "--database", self.database)
+        with (self.folder / "log").open("ab") as log:
+            server = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-m", "karat", *what),
+                stdout=log,
+                stderr=log,
+                env=os.environ | {"POLARS_MAX_THREADS": "1"},
+            )
+        visitor = Judge(self.port, "nobody")
+        for _ in range(1200):
+            assert server.returncode is None, (self.folder / "log").read_text()[-3000:]
+            try:
+                await visitor.ask("GET", "/api/me")
+            except ConnectionError:
+                await asyncio.sleep(0.1)
+            else:
+                visitor.close()
+                return server
+        raise AssertionError("the server does not start")
+
+    async def judge(self, number: int) -> None:
+        """Judge until there is nothing left; an answer without reply is sent again with the same key."""
+        me, waiting, idle = Judge(self.port, self.tokens[number]), None, 0
+        while idle < 3:
+            try:
+                if waiting is None:
+                    task = await me.next()
+                    if task is None:
+                        idle += 1
+                        await asyncio.sleep(0.2)
+                        continue
+                    doc = task["document"]["doc"]
+                    label = (number + int(doc[1:])) % 2 if int(doc[1:]) % 3 == 0 else 1
+                    waiting = (task["id"], {"label": label, "key": doc}, doc)
+                status, said = await me.answer(*waiting[:2])
+            except ConnectionError:
+                await asyncio.sleep(0.1)
+                continue
+            if status == 200:
+                self.acknowledged.append((number, waiting[2]))
+            elif status != 409:
+                self.trouble.append(said)
+            waiting, idle = None, 0
+        me.close()
+
+    async def more_answers(self, many: int) -> None:
+        """Wait until so many answers are there."""
+        async with asyncio.timeout(300):
+            while len(self.acknowledged) < many:
+                await asyncio.sleep(0.005)
+
+    async def killed(self, times: int) -> None:
+        """Everybody judges, while the server is killed so often; then to the end."""
+        lots = random.Random(0)
+        server = await self.server()
+        judges = [asyncio.create_task(self.judge(number)) for number in range(len(self.tokens))]
+        copies: list[tuple[Answers, asyncio.Task[Answers]]] = []
         try:
-            socket.create_connection(("127.0.0.1", port)).close()
-        except ConnectionRefusedError:
-            time.sleep(0.1)
-        else:
-            return server
-    raise AssertionError("the server does not start")
+            for kill in range(times):
+                await self.more_answers((kill + 1) * 2 * TASKS // (times + 1))
+                if kill % 10 == 0:
+                    copies.append((set(self.acknowledged), asyncio.create_task(self.copied(kill))))
+                await asyncio.sleep(lots.uniform(0, 0.1))
+                server.kill()
+                await server.wait()
+                server = await self.server()
+            before = len(self.acknowledged)
+            await asyncio.gather(*judges)
+            assert len(self.acknowledged) > before, "work went on after the last restart"
+            for known, copy in copies:
+                assert known <= await copy <= set(self.acknowledged), "what was there when the copy began, nothing else"
+        finally:
+            if server.returncode is None:
+                server.kill()
+            await server.wait()
+
+    async def copied(self, kill: int) -> Answers:
+        """The answers in a copy that was made while the study was served and killed."""
+        target = self.folder.parent / f"copy{kill}"
+        await asyncio.to_thread(copy_study, str(self.folder), str(target), database=self.database)
+        store = Store.open(str(target / "karat.db"), read_study(str(target)).study, made=False)
+        found = answers_in(store)
+        store.close()
+        return found
+
+
+def answers_in(store: Store) -> Answers:
+    said = judgments(store).select("judge", "doc").rows()
+    found = {(int(judge.split()[1]) - 1, doc) for judge, doc in said}
+    assert len(found) == len(said), "none twice"
+    return found
 
 
 @pytest.mark.evidence
@@ -54,65 +146,20 @@ def test_every_acknowledged_answer_survives_a_killed_server(database: str, tmp_p
     tokens = [add_judge(store)[1] for _ in range(JUDGES)]
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    acknowledged: list[tuple[int, str]] = []
-    enough = threading.Event()
-    trouble: list[object] = []
-
-    def work(number: int, token: str) -> None:
-        """Judge until there is nothing left; an answer without reply is sent again with the same key."""
-        headers = {"Authorization": f"Bearer {token}"}
-        waiting: tuple[str, bytes, str] | None = None
-        idle = 0
-        with httpx2.Client(base_url=f"http://127.0.0.1:{port}", headers=headers, timeout=30, verify=False) as client:
-            while idle < 3:
-                try:
-                    if waiting is None:
-                        task = client.get("/api/task/next").raise_for_status().json()["task"]
-                        if task is None:
-                            idle += 1
-                            time.sleep(0.2)
-                            continue
-                        doc = task["document"]["doc"]
-                        label = (number + int(doc[1:])) % 2 if int(doc[1:]) % 3 == 0 else 1
-                        body = json.dumps({"label": label, "key": f"{doc}"}).encode()
-                        waiting = (f"/api/task/{task['id']}/answer", body, doc)
-                    path, body, doc = waiting
-                    said = client.post(path, content=body, headers={"Content-Type": "application/json"})
-                except httpx2.TransportError:
-                    time.sleep(0.1)
-                    continue
-                waiting = None
-                if said.status_code == 200:
-                    acknowledged.append((number, doc))
-                elif said.status_code != 409:
-                    trouble.append(said.text)
-                if len(acknowledged) >= TASKS * 2 // 3:
-                    enough.set()
-
-    server = start(folder, database, port)
-    threads = [threading.Thread(target=work, args=pair) for pair in enumerate(tokens)]
-    for thread in threads:
-        thread.start()
-    try:
-        assert enough.wait(120)
-        server.send_signal(signal.SIGKILL)
-        server.wait()
-        before = len(acknowledged)
-        server = start(folder, database, port)
-        for thread in threads:
-            thread.join(120)
-    finally:
-        server.kill()
-        server.wait()
-    assert not trouble
-    assert len(acknowledged) > before, "work went on after the restart"
+        work = Work(folder, database, free.getsockname()[1], tokens)
+    asyncio.run(work.killed(KILLS))
+    assert not work.trouble
     said = judgments(store)
-    found = {(int(judge.split()[1]) - 1, doc) for judge, doc in said.select("judge", "doc").iter_rows()}
-    assert set(acknowledged) == found
-    assert said.height == len(found) == len(acknowledged), "none twice"
+    assert set(work.acknowledged) == answers_in(store)
+    assert len(work.acknowledged) == said.height
     for doc, labels in said.group_by("doc", maintain_order=True).agg("label").iter_rows():
         assert len(labels) == (3 if labels[0] != labels[1] else 2), doc
     assert said["doc"].n_unique() == TASKS
     assert events_frame(store).filter(pl.col("kind") == "answer").height == said.height
+    mine = (reservations.c.study_id == store.study_id, reservations.c.state == "held")
+    assert store.value(select(func.count()).where(*mine)) == 0, "nothing is kept for anybody"
+    wrong = select(func.count()).where(
+        tasks.c.study_id == store.study_id, (tasks.c.held != 0) | (tasks.c.wanted != tasks.c.filled)
+    )
+    assert store.value(wrong) == 0, "every task has what it wants"
     store.close()
