@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+import polars as pl
 import pytest
-from scipy.stats import ttest_1samp
+from scipy.stats import t, ttest_1samp
 
 import karat as kt
 from karat.simulate.click_log import team_draft_log
@@ -56,8 +57,6 @@ def test_who_is_first_in_the_alphabet_does_not_matter() -> None:
 
 
 def one_renamed(log: kt.ClickLog) -> kt.ClickLog:
-    import polars as pl
-
     return kt.ClickLog(log.frame.with_columns(pl.col("team").replace({"A": "Z"})))
 
 
@@ -82,6 +81,36 @@ def test_equal_systems_are_called_different_in_one_of_twenty(made: dict[str, flo
     alarms = [kt.interleave(team_draft_log(seed=seed, **made)).winner is not None for seed in seeds]  # type: ignore[arg-type]
     print(made, len(seeds), np.mean(alarms))
     assert float(np.mean(alarms)) == about(0.05, len(seeds))
+
+
+def clustered_p_of_wins(log: kt.ClickLog) -> float:
+    """(wins + ties / 2) / all - 1/2 over queries, each query's outcome shared by those who asked it: t over users."""
+    searches = (
+        log.frame.filter(pl.col("clicked"))
+        .group_by("query", "impression")
+        .agg(pl.col("user").first(), won=pl.when(pl.col("team") == "A").then(1).otherwise(-1).sum().sign())
+        .with_columns(pl.col("query", "user").rank("dense").cast(pl.Int64) - 1)
+    )
+    query, user = searches["query"].to_numpy(), searches["user"].to_numpy()
+    outcome = np.sign(np.bincount(query, searches["won"].to_numpy())) / 2
+    share = (1 / np.bincount(query))[query]
+    parts = np.bincount(user, share * (outcome - outcome.mean())[query]) / len(outcome)
+    return float(2 * t.sf(abs(outcome.mean()) / np.sqrt((parts**2).sum()), len(parts) - 1))
+
+
+@pytest.mark.evidence
+def test_wins_of_queries_give_false_alarms_where_users_lean_and_the_mean_of_shares_does_not() -> None:
+    """Why the preference is a mean of shares of searches: who wins a query is no sum over users."""
+    seeds, alarms = studies(40, 500), dict.fromkeys(("mean of shares", "wins, sign flips", "wins, by user"), 0.0)
+    for seed in seeds:
+        made = team_draft_log(queries=60, searches=300, users=30, habit=0.6, seed=seed)
+        row = kt.interleave(made).frame.row(0, named=True)
+        for name, p in zip(alarms, (row["p"], row["p_sign_flip"], clustered_p_of_wins(made)), strict=True):
+            alarms[name] += (p < 0.05) / len(seeds)
+    print(len(seeds), alarms)
+    assert alarms["mean of shares"] == about(0.05, len(seeds))
+    assert alarms["wins, sign flips"] > 0.1
+    assert alarms["wins, by user"] > 0.2
 
 
 def test_the_plan_says_how_many_more_searches() -> None:
