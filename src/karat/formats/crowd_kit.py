@@ -27,6 +27,7 @@ def read_answers(file: File) -> Rows:
     missing = sorted(NAMES - {*frame.columns})
     if missing:
         raise BadInput.at(file.name, expected="task, worker and label", found=", ".join(frame.columns))
+    source.refuse(frame["worker"].fill_null("") == "", expected="a worker for every answer", found=lambda row: "none")
     parts = frame["task"].str.split(BETWEEN)
     both = bool((parts.list.len() == 2).all()) and frame.height > 0
     query, doc = (parts.list.first(), parts.list.last()) if both else (frame["task"], frame["task"])

@@ -19,6 +19,7 @@ OTHERS = "num|title|desc|narr|dom|smry|con|fac|def|top"
 PART = re.compile(rf"<(num|title|desc|narr)>(.*?)(?=</?(?:{OTHERS})\b|\Z)", re.DOTALL | re.IGNORECASE)
 #: What stands before the text of each part.
 BEFORE = {"num": "number", "title": "topic", "desc": "description", "narr": "narrative"}
+TAG = re.compile(r"<[^<>]*>")
 START = re.compile(rb"<top[\s>]", re.IGNORECASE)
 
 
@@ -36,6 +37,10 @@ def read_topics(file: File) -> Queries:
         lines.append(line)
     if not rows:
         raise BadInput.at(file.name, expected="topics between <top> and </top>", found="none")
+    outside = TAG.sub(" ", TOPIC.sub(" ", text)).split()
+    if outside:
+        found = " ".join(outside)[:60]
+        raise BadInput.at(file.name, expected="nothing but topics between <top> and </top>", found=f'"{found}" outside')
     names = ["query", "text", "description", "narrative"]
     frame = pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row")
     frame = frame.select(name for name in names if name == "query" or frame[name].count())
