@@ -3,27 +3,32 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: help demo test evidence check bench fuzz format clean
+.PHONY: help demo test evidence check docs wheel release lock test-lowest bench fuzz format clean
 help:
 	@echo "make demo      a whole study in a minute: which of four engines is best?"
 	@echo "make test      run the tests"
 	@echo "make evidence  the tests' simulations again, with hundreds to thousands of studies (minutes; TIMES=10)"
 	@echo "make check     formatting, lint, types, layers"
+	@echo "make docs      the documentation as a site, in site/"
+	@echo "make wheel     build the package, check it, install it into an empty environment and use it"
 	@echo "make bench     race karat against other tools (minutes)"
 	@echo "make fuzz      spoilt files to every reader and command (minutes; SEED=1 INPUTS=10000)"
 	@echo "make format    let ruff format the code"
 
-$(VENV)/.core: pyproject.toml
+# What is installed is what constraints.txt says, next year as today.
+INSTALL := -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+
+$(VENV)/.core: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "karat needs Python 3.11 or newer; name one: make PYTHON=python3.12 test"; exit 1; }
 	@echo "Making $(VENV) and installing karat ..."
 	@$(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[collect]'
+	@$(BIN)/python $(INSTALL) --editable '.[collect]'
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.core
 	@echo "Installing what the tests use ..."
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@$(BIN)/python $(INSTALL) --editable '.[dev]'
 	@# BEIR's loader and its figures are tried; what it asks for besides are gigabytes of encoders.
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps 'beir>=2.2' || echo "beir is not tried."
 	@touch $@
@@ -57,7 +62,7 @@ $(VENV)/.model: $(VENV)/.dev
 	@touch $@
 
 $(VENV)/.bench: $(VENV)/.dev
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
+	@$(BIN)/python $(INSTALL) --editable '.[bench]'
 	@touch $@
 
 demo: $(VENV)/.core
@@ -90,6 +95,41 @@ format: $(VENV)/.dev
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
+# A link to a page or picture that is not there fails.
+docs: $(VENV)/.dev
+	@$(BIN)/python $(INSTALL) --editable '.[docs]'
+	$(BIN)/zensical build --clean --strict
+
+# The package as people get it: in an environment that has nothing else, away from this folder.
+wheel: $(VENV)/.core
+	@$(BIN)/python $(INSTALL) --editable '.[release]'
+	@rm -rf dist $(VENV)/empty
+	$(BIN)/python -m build --outdir dist
+	$(BIN)/twine check --strict dist/*
+	$(BIN)/check-wheel-contents dist/*.whl
+	@$(PYTHON) -m venv $(VENV)/empty
+	@$(VENV)/empty/bin/python $(INSTALL) dist/*.whl
+	cd $(VENV)/empty && bin/karat --version && bin/karat score ../../examples/python-docs/qrels.txt ../../examples/python-docs/bm25.run
+
+# Before a release: everything above, and what only a person can do.
+release: test check docs wheel
+	@cat docs/release.md
+
+# The versions of everything that the tests install, for every Python and system.
+lock: $(VENV)/.core
+	@$(BIN)/python $(INSTALL) --editable '.[release]'
+	@echo "# The versions that make installs, on every Python and system: make lock writes them anew from pyproject.toml." >constraints.new
+	@$(BIN)/uv pip compile --quiet pyproject.toml --extra dev --extra docs --extra release --universal --python-version 3.11 --upgrade \
+	  --no-emit-index-url --no-annotate --no-header --no-emit-package karat >>constraints.new
+	@mv constraints.new constraints.txt
+
+# The tests with the oldest versions that pyproject.toml promises to work with.
+test-lowest: $(VENV)/.system $(VENV)/.model
+	@$(BIN)/python $(INSTALL) --editable '.[release]'
+	@rm -rf $(VENV)/lowest && $(BIN)/uv venv --quiet --python $(BIN)/python $(VENV)/lowest
+	@VIRTUAL_ENV=$(VENV)/lowest $(BIN)/uv pip install --quiet --resolution lowest-direct --editable '.[collect,http,lz4]' 'pytest>=8.2' 'hypothesis>=6.100' 'pandas>=2.2' 'pyarrow>=15'
+	$(VENV)/lowest/bin/python -m pytest tests/records tests/labels tests/stats tests/measures tests/scoring tests/comparison tests/store -p no:cacheprovider
+
 bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/score.py
 	$(BIN)/python benchmarks/coverage.py
@@ -110,4 +150,4 @@ fuzz: $(VENV)/.dev
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/fuzz.py --inputs $(INPUTS) $(if $(SEED),--seed $(SEED))
 
 clean:
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) dist site .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
