@@ -22,10 +22,10 @@ from karat.store.read_tables import events_frame, judgments
 from karat.store.tables import reservations, tasks
 from karat.study.moving import copy_study
 from light_judges import Judge
-from simulated import THOROUGH
+from simulated import THOROUGH, studies
 
 #: How many judges there are, how often the server is killed, and how many documents they judge meanwhile.
-JUDGES, KILLS, TASKS = (50, 100, 2000) if THOROUGH else (12, 2, 60)
+JUDGES, KILLS, TASKS = 50 if THOROUGH else 12, len(studies(1, 8)), len(studies(24, 300))
 
 Answers = set[tuple[int, str]]
 

@@ -23,7 +23,7 @@ from karat.records import Runs
 from simulated import about, studies
 
 pytestmark = pytest.mark.evidence
-SEEDS = studies(25, 1500)
+SEEDS = studies(25, 1000)
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 

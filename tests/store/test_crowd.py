@@ -17,7 +17,7 @@ from karat.store.read_tables import judgments
 from karat.store.tables import tasks
 from simulated import studies
 
-JUDGES, TASKS = 50, len(studies(40, 500))
+JUDGES, TASKS = 50, len(studies(40, 200))
 
 
 def grade(judge: int, doc: str) -> float:
