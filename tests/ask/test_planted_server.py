@@ -106,6 +106,6 @@ def test_the_sheet_of_a_faulty_server_holds_what_was_planted(tmp_path: Path) -> 
     found = [held(tmp_path / str(seed), seed) for seed in seeds]
     shares = {key: float(np.mean([one[key] for one in found])) for key in PLANTED}
     assert np.mean([*shares.values()]) == about(0.95, len(PLANTED) * len(seeds), off=0.01)
-    if len(seeds) >= 200:
+    if len(seeds) >= 40:
         for key, share in shares.items():
             assert share == about(0.95, len(seeds), off=0.01), (key, shares)
