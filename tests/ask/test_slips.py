@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+from contextlib import chdir
 from pathlib import Path
 from subprocess import CompletedProcess
 from typing import Any
@@ -295,3 +296,27 @@ def test_a_store_that_takes_no_more_stops_the_asking_in_plain_words(
     assert done.returncode == 2
     assert "expected a store that takes an answer, found database or disk is full" in done.stderr
     assert sqlite3.connect(files / "llm.answers.db").execute("pragma integrity_check").fetchone() == ("ok",)
+
+
+def test_queries_without_a_text_are_counted_before_anything_is_paid(tmp_path: Path) -> None:
+    (tmp_path / "q.csv").write_text("query,text\nq0,capital of France\nq1,\n")
+    (tmp_path / "d.jsonl").write_text('{"doc": "d0", "text": "Paris."}\n{"doc": "d1", "text": ""}\n')
+    (tmp_path / "a.run").write_text("".join(f"q{q} Q0 d{d} {d + 1} {2 - d} a\n" for q in range(3) for d in range(2)))
+    words = (
+        "ask",
+        "a.run",
+        "--queries",
+        "q.csv",
+        "--documents",
+        "d.jsonl",
+        "--model",
+        "m",
+        "--url",
+        "http://localhost:9",
+    )
+    with chdir(tmp_path):
+        done = karat(*words, "--estimate")
+    assert "note: 2 queries of 3 without a text, asked by their ids alone: the first, q1" in done.stderr
+    # The document without a text is one, the tasks about it are three.
+    assert "note: 3 tasks not asked, as there is nothing to show: the document d1" in done.stderr
+    assert done.stdout.startswith("m: 3 calls")

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from karat.ask.answer_store import AnswerStore
+from karat.ask.asker import Task
 from karat.ask.asking import ASKED_AGAIN, Tally, answered, ask_all
 from karat.ask.batches import Batches
 from karat.ask.budget import Budget, spent_before
@@ -16,7 +18,7 @@ from karat.ask.keys import key_of
 from karat.ask.kinds import ASKED
 from karat.ask.outcome import GRADED, NO_ANSWER
 from karat.ask.request import Request
-from karat.ask.rows import NOT_ASKED, Judge, questions
+from karat.ask.rows import NOT_ASKED, TOLD_OF_TASK, Judge, questions
 from karat.errors import BadInput
 from karat.http.pace import Pace
 from karat.http.workers import done
@@ -43,8 +45,8 @@ class Panel:
     store: AnswerStore
     budget: Budget = field(default_factory=Budget)
     tallies: dict[str, Tally] = field(default_factory=dict)
-    #: Tasks with nothing to show, each once.
-    no_text: dict[str, None] = field(default_factory=dict)
+    #: Tasks with nothing to show, each once, and why.
+    no_text: dict[tuple[Any, ...], str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for judge in self.judges:
@@ -125,9 +127,9 @@ class Panel:
             for task in judge.tasks
         )
 
-    def leave_out(self, why: str) -> None:
+    def leave_out(self, task: Task, why: str) -> None:
         """Put down a task with nothing to show."""
-        self.no_text[why] = None
+        self.no_text[task["kind"], *map(task.get, TOLD_OF_TASK)] = why
 
 
 def in_words(judge: str, outcomes: Counter[str]) -> str:

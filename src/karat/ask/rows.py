@@ -118,13 +118,13 @@ class Answered:
         return ASKED[self.task["kind"]].verdict(self.judge.asker, self.task, self.outcomes)
 
 
-def questions(judge: Judge, no_text: Callable[[str], None] = lambda why: None) -> Iterator[Request]:
+def questions(judge: Judge, no_text: Callable[[Task, str], None] = lambda task, why: None) -> Iterator[Request]:
     """The questions of a judge's tasks, one after another; `no_text` is told of those with nothing to show."""
     for task in judge.tasks:
         try:
             yield from requests_of(judge.asker, task)
         except NoText as error:
-            no_text(str(error))
+            no_text(task, str(error))
 
 
 def prompt_of(judge: Judge, task: Task) -> Prompt:
@@ -142,14 +142,14 @@ def requests_of(asker: Asker, task: Task) -> list[Request]:
 
 
 def answered_tasks(
-    judge: Judge, store: AnswerStore, no_text: Callable[[str], None] = lambda why: None
+    judge: Judge, store: AnswerStore, no_text: Callable[[Task, str], None] = lambda task, why: None
 ) -> Iterator[Answered]:
     """The judge's tasks with what is stored of their answers; `no_text` is told of those with nothing to show."""
     for task in judge.tasks:
         try:
             asked = requests_of(judge.asker, task)
         except NoText as error:
-            no_text(str(error))
+            no_text(task, str(error))
             continue
         found = [(request, answer) for request in asked if (answer := store.find(request.key)) is not None]
         outcomes = [outcome(request, answer) for request, answer in found]

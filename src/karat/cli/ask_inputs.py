@@ -18,11 +18,13 @@ from karat.ask.prices import price_of
 from karat.ask.request import Model
 from karat.ask.rows import Judge
 from karat.cli import options
+from karat.cli.messages import tell_notes
 from karat.cli.outputs import keep_inputs
 from karat.errors import BadInput
 from karat.formats import read_documents, read_judgments, read_queries, read_runs
 from karat.formats.write import format_of
 from karat.records import Judgments, Scale
+from karat.records.base import count
 from karat.records.design import StudyDesign
 from karat.records.runs import ranked
 from karat.study.material import Material
@@ -93,7 +95,13 @@ def asked_for(stack: ExitStack, paths: Sequence[str], typed: dict[str, Any]) -> 
     runs = [path for path in (*paths, *typed["runs"]) if path not in folders]
     if len(folders) > 1 or (folders and paths[0] != folders[0]):
         raise BadInput.at("STUDY", expected="one folder, before the runs", found=", ".join(paths))
-    return _of_study(stack, folders[0], runs, typed) if folders else _of_files(runs, typed)
+    asked = _of_study(stack, folders[0], runs, typed) if folders else _of_files(runs, typed)
+    queries = dict.fromkeys(task["query"] for task in asked.tasks)
+    bare = [query for query in queries if not asked.material.knows_text(query)]
+    if bare:
+        notes = f"{count(len(bare), 'query', 'queries')} of {len(queries):,} without a text, asked by their ids alone"
+        tell_notes([f"{notes}: the first, {bare[0]}"])
+    return asked
 
 
 def _check(paths: Sequence[str], typed: dict[str, Any]) -> None:

@@ -72,7 +72,7 @@ def tell(panel: Panel, asked: Asked, out: str | None, as_json: bool, *, expected
                 "spent": panel.budget.spent if any(judge.price for judge in panel.judges) else None,
                 "files": written,
                 "study": taken,
-                "left_out": [*panel.no_text],
+                "left_out": [*dict.fromkeys(panel.no_text.values())],
             }
         )
     else:
@@ -199,7 +199,7 @@ def tell_left_out(panel: Panel) -> None:
     cut = {doc for judge in panel.judges for doc in judge.asker.cut}
     notes = []
     if panel.no_text:
-        first = next(iter(panel.no_text))
+        first = next(iter(panel.no_text.values()))
         notes.append(f"{count(len(panel.no_text), 'task')} not asked, as there is nothing to show: {first}")
     if cut:
         most = panel.judges[0].asker.most_shown

@@ -81,8 +81,12 @@ class Material:
         }
 
     def knows_query(self, query: str) -> bool:
-        """Whether the query's text is there."""
+        """Whether the query is in the file."""
         return query in self._queries
+
+    def knows_text(self, query: str) -> bool:
+        """Whether the query's text is there."""
+        return bool(self._queries.get(query, {}).get("text"))
 
     def knows_document(self, doc: str) -> bool:
         """Whether anything of the document is there."""
