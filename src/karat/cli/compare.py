@@ -266,5 +266,6 @@ def _print_moved(found: Comparison, one: dict[str, Any]) -> None:
     a, b = found.systems
     called = f"{one['query']} ({one['text']})" if one["text"] else str(one["query"])
     said = f"{called}: {one['difference']:+z.3f} by the labels ({a} {one['a']:.3f}, {b} {one['b']:.3f})"
-    frame = pl.DataFrame(one["documents"], infer_schema_length=None)
-    print_result(Result(frame, said), heads={"rank a": a, "rank b": b})
+    # A grade by gold, not a number of gold labels: written as labels are.
+    frame = pl.DataFrame(one["documents"], infer_schema_length=None).rename({"gold": "grade"}, strict=False)
+    print_result(Result(frame, said), heads={"rank a": a, "rank b": b, "grade": "gold"})

@@ -114,9 +114,10 @@ def with_corrected(
                 runs, scorer.by(measure), gold, queries, values, evidence, calibrated=calibrate is not False
             )
             found, why = made.estimates.get("ppi"), made.refused.get("ppi", "")
-            notes += made.notes
         if found is not None and not found.has_scores:
             found, why = None, _why_not(measure, evidence, made.pool)
+        if found is not None and evidence is not None:
+            notes += [note if note in evidence.notes else f"{name}: {note}" for note in made.notes]
         for place, system in enumerate(scores.systems):
             if found is None:
                 rows.append((system, name, np.nan, np.nan, np.nan, 0, 0, why))
