@@ -8,15 +8,15 @@ import polars as pl
 import pytest
 
 import karat as kt
-from karat.judges.llm.again import asked_again
 from karat.judges.llm.asked import LLMJudge, asked_llms
 from karat.judges.llm.canaries import canaries
 from karat.judges.llm.errors import errors, graded_with_gold
 from karat.judges.llm.expected import expected_grades
+from karat.judges.llm.figure import Figure
 from karat.judges.llm.mistakes import err_alike, mistakes
 from karat.judges.llm.orders import both_orders
 from karat.judges.llm.outcomes import costs, outcomes, whole_cost
-from karat.judges.llm.told import Told
+from karat.judges.llm.repeats import asked_again
 from karat.stats import Resampling
 
 
@@ -28,7 +28,7 @@ def row(query: str, doc: str, label: float | None, **more: Any) -> dict[str, Any
     return {"query": query, "doc": doc, "label": label, "judge": "gpt", **more}
 
 
-def by_name(figures: list[Told]) -> dict[tuple[str, str], Told]:
+def by_name(figures: list[Figure]) -> dict[tuple[str, str], Figure]:
     return {(one.figure, one.of): one for one in figures}
 
 

@@ -12,7 +12,7 @@ import pytest
 
 import karat as kt
 from karat.estimate.worth import Worth, labels_worth
-from karat.judges.llm.told import Told
+from karat.judges.llm.figure import Figure
 from karat.plan.gold_needed import Needed, for_difference, for_width
 from karat.plan.llm_verdict import verdict
 from karat.plan.variance import PilotVariance
@@ -22,8 +22,8 @@ GOOD = Worth(2.0, 1.8, 2.2, 1.0, 0.7, 300, 50)
 ENOUGH = Needed(200, "see it")
 
 
-def told(figure: str, value: float, low: float, high: float, *, part: str = "", of: str = "", n: int = 100) -> Told:
-    return Told(part, figure, value, low, high, n, 50, "share", of)
+def told(figure: str, value: float, low: float, high: float, *, part: str = "", of: str = "", n: int = 100) -> Figure:
+    return Figure(part, figure, value, low, high, n, 50, "share", of)
 
 
 def test_a_judge_is_used_only_with_gold_labels() -> None:
@@ -56,7 +56,7 @@ def test_too_few_gold_labels_to_tell_is_no_verdict_on_the_judge() -> None:
         ),
     ],
 )
-def test_a_bad_judge_is_told_so_first(figures: list[Told], worth: Worth, words: str) -> None:
+def test_a_bad_judge_is_told_so_first(figures: list[Figure], worth: Worth, words: str) -> None:
     found = verdict("m", figures, worth, ENOUGH, n_gold=300)
     assert found.answer == "do not use it"
     assert found.sentence.startswith(f"Do not use m: {words}")

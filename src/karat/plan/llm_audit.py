@@ -14,17 +14,17 @@ from karat.estimate.confusion import confusion
 from karat.estimate.gold_sample import Gold
 from karat.estimate.worth import Worth, labels_worth
 from karat.judges import add_features
-from karat.judges.llm.again import asked_again
-from karat.judges.llm.agreeing import of_people, with_gold
+from karat.judges.llm.agreement import of_people, with_gold
 from karat.judges.llm.asked import PAIR, LLMJudge, asked_llms
 from karat.judges.llm.canaries import canaries
 from karat.judges.llm.errors import errors, graded_with_gold, query_words
 from karat.judges.llm.expected import expected_grades, expected_of
+from karat.judges.llm.figure import Figure, table
 from karat.judges.llm.known_by_text import known_by_text
 from karat.judges.llm.mistakes import err_alike, mistakes
 from karat.judges.llm.orders import both_orders
 from karat.judges.llm.outcomes import costs, outcomes, whole_cost
-from karat.judges.llm.told import Told, table
+from karat.judges.llm.repeats import asked_again
 from karat.labels import split_gold
 from karat.labels.one_scale import other_scale
 from karat.plan.gold_needed import Needed, for_difference, for_width
@@ -134,8 +134,8 @@ class _Given:
         return self.known.frame.select(*PAIR, gold="label", weight=1 / pl.col("probability").fill_null(1.0))
 
 
-def _sheet(judge: LLMJudge, given: _Given, people: list[Told]) -> LLMSheet:
-    resampling, notes, figures = given.resampling, list[str](), list[Told]()
+def _sheet(judge: LLMJudge, given: _Given, people: list[Figure]) -> LLMSheet:
+    resampling, notes, figures = given.resampling, list[str](), list[Figure]()
     level, chance = resampling.level, _chance(resampling)
     gold, frame = given.gold, judge.graded.select(PAIR).clear()
     cells, worst, worth, needed = None, pl.DataFrame(), None, None
@@ -166,7 +166,7 @@ def _sheet(judge: LLMJudge, given: _Given, people: list[Told]) -> LLMSheet:
         said = f" and spare {count(spared, 'gold label')}" if spared > 0 else ""
         notes.append(f"all its answers, repeats and canaries included, cost {spent:,.4g}{said}")
     if needed is not None:
-        plan = Told("worth", "gold labels needed", needed.gold, np.nan, np.nan, frame.height, 0, "answers")
+        plan = Figure("worth", "gold labels needed", needed.gold, np.nan, np.nan, frame.height, 0, "answers")
         figures.insert(max(at for at, one in enumerate(figures) if one.part == "worth") + 1, plan)
     one_grade = frame.height > 0 and frame["gold"].n_unique() == 1
     found: Verdict = verdict(
@@ -202,7 +202,7 @@ def _features(judge: LLMJudge, given: _Given) -> pl.DataFrame:
     return found if words is None else found.join(words, on=PAIR, how="left")
 
 
-def _worth(judge: LLMJudge, frame: pl.DataFrame, resampling: Resampling) -> tuple[Worth, list[Told]]:
+def _worth(judge: LLMJudge, frame: pl.DataFrame, resampling: Resampling) -> tuple[Worth, list[Figure]]:
     """What the judge's grades are worth in gold labels, and its expected grades with them."""
     query = frame["query"].rank("dense").cast(pl.Int64).to_numpy() - 1
     truth, weight = frame["gold"].to_numpy(), frame["weight"].to_numpy()
@@ -213,7 +213,7 @@ def _worth(judge: LLMJudge, frame: pl.DataFrame, resampling: Resampling) -> tupl
         columns["with its grades and expected grades"] = np.column_stack([frame["label"], expected])
     found = {name: labels_worth(truth, x, query, weight, **how) for name, x in columns.items()}
     told = [
-        Told(
+        Figure(
             "worth",
             WORTH,
             one.times,
@@ -255,7 +255,7 @@ def _counting(frame: pl.DataFrame, given: _Given) -> int:
     return frame.join(shown, on=PAIR, how="semi").height
 
 
-def _people(people: Judgments, gold: Judgments | None, resampling: Resampling, notes: list[str]) -> list[Told]:
+def _people(people: Judgments, gold: Judgments | None, resampling: Resampling, notes: list[str]) -> list[Figure]:
     try:
         return of_people(people, None if gold is None else _only(gold), **_chance(resampling))
     except KaratError as error:

@@ -12,7 +12,7 @@ from typing import Literal
 
 from karat.estimate.worth import Worth
 from karat.judges.llm.canaries import KINDS
-from karat.judges.llm.told import Told
+from karat.judges.llm.figure import Figure
 from karat.plan.gold_needed import Needed
 from karat.records.base import count
 
@@ -38,7 +38,7 @@ class Verdict:
 
 def verdict(
     judge: str,
-    figures: Sequence[Told],
+    figures: Sequence[Figure],
     worth: Worth | None,
     needed: Needed | None,
     *,
@@ -74,7 +74,7 @@ def verdict(
     return Verdict("only with more gold labels", said + beside)
 
 
-def _no_better_than_chance(found: dict[tuple[str, str], Told], worth: Worth | None, one_grade: bool) -> list[str]:
+def _no_better_than_chance(found: dict[tuple[str, str], Figure], worth: Worth | None, one_grade: bool) -> list[str]:
     """What shows that the grades tell nothing: of gold, or of the judge's own earlier grades."""
     said = []
     alpha, again = found.get(("ordinal alpha with gold", "")), found.get(("ordinal alpha with itself", ""))
@@ -91,7 +91,7 @@ def _no_better_than_chance(found: dict[tuple[str, str], Told], worth: Worth | No
     return said
 
 
-def _uncorrected(found: dict[tuple[str, str], Told]) -> list[str]:
+def _uncorrected(found: dict[tuple[str, str], Figure]) -> list[str]:
     """That grades which gold labels can set right are not to be taken as they are."""
     alpha = found.get(("ordinal alpha with gold", ""))
     if alpha is None or not alpha.low <= 0:
@@ -102,7 +102,7 @@ def _uncorrected(found: dict[tuple[str, str], Told]) -> list[str]:
     ]
 
 
-def _fooled(figures: Sequence[Told], *, surely: bool) -> list[str]:
+def _fooled(figures: Sequence[Figure], *, surely: bool) -> list[str]:
     """Alterations that raise a document that is not relevant: surely more often than not, or more than by chance."""
     rises = {one.of: one.low > 0 for one in figures if (one.part, one.figure) == ("canaries", "mean rise")}
     return [
@@ -114,7 +114,7 @@ def _fooled(figures: Sequence[Told], *, surely: bool) -> list[str]:
     ]
 
 
-def _no_pairs(found: dict[tuple[str, str], Told]) -> str:
+def _no_pairs(found: dict[tuple[str, str], Figure]) -> str:
     """Why its choices between two lists say nothing; empty where they may."""
     flips = found.get(("flips", ""))
     if flips is None or flips.n < FEWEST or not flips.high >= COIN:

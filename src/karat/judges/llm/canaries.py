@@ -9,7 +9,7 @@ from __future__ import annotations
 import polars as pl
 
 from karat.judges.llm.asked import PAIR, LLMJudge
-from karat.judges.llm.told import Told, mean
+from karat.judges.llm.figure import Figure, mean
 from karat.records.base import count
 
 #: The alterations that karat ask makes, in words.
@@ -20,7 +20,7 @@ KINDS = {
 }
 
 
-def canaries(judge: LLMJudge, gold: pl.DataFrame | None, notes: list[str], *, level: float) -> list[Told]:
+def canaries(judge: LLMJudge, gold: pl.DataFrame | None, notes: list[str], *, level: float) -> list[Figure]:
     """How often, and by how many grades, each alteration raises a document that is not relevant.
 
     The grade of the altered document is held against that of the same document as it is. Of documents that gold calls

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 
 from karat.judges.llm.asked import PAIR, LLMJudge
-from karat.judges.llm.told import Told, mean
+from karat.judges.llm.figure import Figure, mean
 from karat.judges.slices import sliced
 from karat.records import Documents, Queries
 from karat.stats import FEWEST
@@ -33,7 +33,7 @@ def graded_with_gold(judge: LLMJudge, gold: pl.DataFrame, features: pl.DataFrame
     return frame.join(features, on=PAIR, how="left").sort(PAIR)
 
 
-def errors(frame: pl.DataFrame, *, level: float) -> list[Told]:
+def errors(frame: pl.DataFrame, *, level: float) -> list[Figure]:
     """The mean of grade less gold, over all and by slices, and what length, words and systems add to it.
 
     The means of slices are as they are seen. A slope holds the gold grade and the other features fixed: a judge who
@@ -60,7 +60,7 @@ def errors(frame: pl.DataFrame, *, level: float) -> list[Told]:
     return [*found, *_slopes(frame, error, level)]
 
 
-def _slopes(frame: pl.DataFrame, error: np.ndarray, level: float) -> list[Told]:
+def _slopes(frame: pl.DataFrame, error: np.ndarray, level: float) -> list[Figure]:
     """What each feature adds to the error while gold grade and the other features stay as they are."""
     names = [name for name in (*ALONG, "shown_by") if name in frame.columns and frame[name].count()]
     known = frame.with_columns(_error=pl.Series(error))
@@ -89,7 +89,7 @@ def _slopes(frame: pl.DataFrame, error: np.ndarray, level: float) -> list[Told]:
     low, high = fit.intervals(level)
     ends = {name: (float(fit.coefficients[at]), float(low[at]), float(high[at])) for at, name in enumerate(fit.names)}
     return [
-        Told("leniency", "adds to grade less gold", *ends[name], fit.n, fit.clusters, "grades", name)
+        Figure("leniency", "adds to grade less gold", *ends[name], fit.n, fit.clusters, "grades", name)
         for name in terms[held:]
         if np.isfinite(ends[name][0])
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from karat.judges.llm.asked import PAIR, LLMJudge
-from karat.judges.llm.told import Told, mean
+from karat.judges.llm.figure import Figure, mean
 from karat.stats import FEWEST
 from karat.stats.regression import clustered_ols
 
@@ -20,7 +20,7 @@ def expected_of(judge: LLMJudge) -> pl.DataFrame:
     return judge.first.select(*PAIR, "expected_grade").drop_nulls()
 
 
-def expected_grades(judge: LLMJudge, gold: pl.DataFrame, *, level: float) -> list[Told]:
+def expected_grades(judge: LLMJudge, gold: pl.DataFrame, *, level: float) -> list[Figure]:
     """How far expected grades are off on average, how gold grows with them, and gold where they are about 0, 1, ...
 
     They are calibrated where gold grows by one grade with each expected grade, and the mean difference is none. The
@@ -37,7 +37,7 @@ def expected_grades(judge: LLMJudge, gold: pl.DataFrame, *, level: float) -> lis
             truth, met.select("expected_grade").to_numpy(), query.rank("dense").to_numpy(), weight=weight
         )
         slope = [float(of[1]) for of in (fit.coefficients, *fit.intervals(level))]
-        found.append(Told("expected", GROWS, slope[0], slope[1], slope[2], fit.n, fit.clusters, "grades"))
+        found.append(Figure("expected", GROWS, slope[0], slope[1], slope[2], fit.n, fit.clusters, "grades"))
     about = met["expected_grade"].round(0)
     for grade in about.unique().sort().to_list():
         mine = about == grade

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from karat.judges.llm.told import Told, mean
+from karat.judges.llm.figure import Figure, mean
 from karat.labels.selection import LLM
 from karat.records import Preferences
 from karat.records.base import count
@@ -23,7 +23,7 @@ def _of(preferences: Preferences, judge: str) -> pl.DataFrame:
     return frame if "order" in frame.columns else frame.clear()
 
 
-def both_orders(preferences: Preferences, judge: str, notes: list[str], *, level: float) -> list[Told]:
+def both_orders(preferences: Preferences, judge: str, notes: list[str], *, level: float) -> list[Figure]:
     """How often the preferred list changes with the sides, of pairs that were shown in both orders.
 
     A flip is the first side both times, or the second; it counts as equal wherever preferences are counted. Pairs

@@ -6,10 +6,10 @@ import numpy as np
 import polars as pl
 
 from karat.judges.llm.asked import GRADED, LLMJudge
-from karat.judges.llm.told import Told, mean
+from karat.judges.llm.figure import Figure, mean
 
 
-def outcomes(judge: LLMJudge, *, level: float) -> list[Told]:
+def outcomes(judge: LLMJudge, *, level: float) -> list[Figure]:
     """The share of first answers that are no grade, in all and by what they are instead; none where all are grades."""
     first = judge.first
     kinds = first["outcome"].unique().sort().to_list()
@@ -28,7 +28,7 @@ def outcomes(judge: LLMJudge, *, level: float) -> list[Told]:
     return [mean("outcomes", "no grade", none, first["query"], "share", level=level), *found]
 
 
-def costs(judge: LLMJudge, *, level: float) -> list[Told]:
+def costs(judge: LLMJudge, *, level: float) -> list[Figure]:
     """What a grade costs, in the unit of the column cost, and how many seconds an answer takes.
 
     Who pays for a refusal pays for a grade that is not there: what all first answers cost is shared by the grades.

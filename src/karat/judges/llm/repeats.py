@@ -8,12 +8,12 @@ import polars as pl
 
 from karat.judges.agreement import agreement
 from karat.judges.llm.asked import LLMJudge
-from karat.judges.llm.told import Told, mean
+from karat.judges.llm.figure import Figure, mean
 from karat.labels.selection import ITEM
 from karat.records import Judgments
 
 
-def asked_again(judge: LLMJudge, *, level: float, **chance: Any) -> list[Told]:
+def asked_again(judge: LLMJudge, *, level: float, **chance: Any) -> list[Figure]:
     """How often two answers about a document are the same grade, how far apart they are, and the agreement of them.
 
     Every two answers of a document count, and documents alike. Agreement is ordinal alpha: two answers are alike
@@ -34,7 +34,7 @@ def asked_again(judge: LLMJudge, *, level: float, **chance: Any) -> list[Told]:
     return [
         mean("again", "same grade when asked again", docs["same"], docs["query"], "share", level=level),
         mean("again", "grades apart when asked again", docs["apart"], docs["query"], "grades", level=level),
-        Told(
+        Figure(
             "again", "ordinal alpha with itself", alpha[0], alpha[1], alpha[2], found["n_pairs"], found["n_queries"],
             "agreement",
         ),

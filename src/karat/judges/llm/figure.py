@@ -15,7 +15,7 @@ Unit = Literal["share", "grades", "agreement", "slope", "times", "money", "secon
 
 
 @dataclass(frozen=True)
-class Told:
+class Figure:
     """A figure: of which `part` of the sheet, its name, of which slice it is, and in which unit."""
 
     part: str
@@ -29,7 +29,7 @@ class Told:
     of: str = ""
 
 
-def table(figures: list[Told]) -> pl.DataFrame:
+def table(figures: list[Figure]) -> pl.DataFrame:
     """The figures as a frame, a row each."""
     types = {
         "part": pl.String,
@@ -55,18 +55,18 @@ def mean(
     weight: npt.ArrayLike | None = None,
     level: float = 0.95,
     of: str = "",
-) -> Told:
+) -> Figure:
     """A mean over answers, those of a query kept together; shares have Wilson's interval for what they amount to.
 
-    >>> told = mean("again", "same", [1, 0, 1, 1, 1, 1], pl.Series(["a", "b", "c", "d", "e", "f"]), "share")
-    >>> round(told.value, 2), told.n
+    >>> found = mean("again", "same", [1, 0, 1, 1, 1, 1], pl.Series(["a", "b", "c", "d", "e", "f"]), "share")
+    >>> round(found.value, 2), found.n
     (0.83, 6)
 
     The queries stand for others like them, and the judge for itself. With fewer than five queries there is no interval.
     """
     numbers = np.asarray(values, dtype=np.float64)
     if not len(numbers):
-        return Told(part, figure, np.nan, np.nan, np.nan, 0, 0, unit, of)
+        return Figure(part, figure, np.nan, np.nan, np.nan, 0, 0, unit, of)
     frame = pl.DataFrame(
         {
             "_group": ["judge"] * len(numbers),
@@ -79,4 +79,4 @@ def mean(
     )
     size, found = cell_means(frame, ["_figure"], [unit == "share"], (), level=level)
     low, high = float(found["_low"][0, 0]), float(found["_high"][0, 0])
-    return Told(part, figure, float(found[""][0, 0]), low, high, len(numbers), int(size["n_queries"][0]), unit, of)
+    return Figure(part, figure, float(found[""][0, 0]), low, high, len(numbers), int(size["n_queries"][0]), unit, of)
