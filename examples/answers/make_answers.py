@@ -33,7 +33,7 @@ def main() -> None:
                         "assignment": GRADES[said],
                     }
                 )
-                truth.append((qid, f"{run}/{place + 1}", grade))
+                truth.append((qid, f"{run}/{qid}/{place + 1}", grade))
             lines.append(
                 {
                     "query": f"question {number}",

@@ -100,8 +100,13 @@ def test_assignments_to_passages_are_labels_by_subtopic(tmp_path: Path) -> None:
 def test_a_person_sees_the_nugget_and_the_answer(tmp_path: Path) -> None:
     path = saved(tmp_path, ASSIGNED)
     first = kt.read_documents(path).frame.row(0, named=True)
-    assert first == {"doc": "run-123/1", "title": ASSIGNED["nuggets"][0]["text"], "text": ASSIGNED["answer_text"]}
+    assert first == {"doc": "run-123/q1/1", "title": ASSIGNED["nuggets"][0]["text"], "text": ASSIGNED["answer_text"]}
     assert kt.read_queries(path).frame.row(0) == ("q1", "What is Python?")
+    # Another query has nuggets of its own: they were shown with the texts of the first one's.
+    other = {**ASSIGNED, "qid": "q2", "answer_text": "Another answer"}
+    Path(path).write_text(json.dumps(ASSIGNED) + "\n" + json.dumps(other) + "\n")
+    shown = dict(kt.read_documents(path).frame.select("doc", "text").iter_rows())
+    assert (len(shown), shown["run-123/q2/1"]) == (len(kt.read_runs(path)), "Another answer")
 
 
 @pytest.mark.parametrize(

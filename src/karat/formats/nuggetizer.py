@@ -1,8 +1,8 @@
 """Nuggetizer's assignments as JSON lines: which nuggets an answer supports, partly supports or does not.
 
-An answer is a list here and its documents the query's nuggets, named RUN/NUMBER; labels are 2, 1 and 0. Which nuggets
-count is for the lists to say: all of them (nuggetizer) or the vital ones (nuggetizer-vital). Assignments to retrieved
-passages (docid) are labels of passages by nugget, which are subtopics.
+An answer is a list here and its documents the query's nuggets, named RUN/QUERY/NUMBER; labels are 2, 1 and 0. Which
+nuggets count is for the lists to say: all of them (nuggetizer) or the vital ones (nuggetizer-vital). Assignments to
+retrieved passages (docid) are labels of passages by nugget, which are subtopics.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def _nuggets(file: File) -> list[dict[str, Any]]:
                     "query": str(record["qid"]),
                     "text": str(record.get("query") or record.get("text") or ""),
                     "system": str(of),
-                    "doc": str(of) if passage else f"{of}/{number}",
+                    "doc": str(of) if passage else f"{of}/{record['qid']}/{number}",
                     "subtopic": str(number) if passage else None,
                     "label": None if said in FAILED else GRADES[said],
                     "importance": importance,
