@@ -217,3 +217,19 @@ def test_gold_drawn_with_different_chances_is_said_to_count_alike() -> None:
     for result in (judge_table(judgments, gold=drawn), agreement(judgments, drawn, draws=0)):
         assert said in result.notes
     assert said not in judge_table(judgments, gold=gold).notes
+
+
+def test_people_without_a_name_are_not_counted_as_a_judge() -> None:
+    """Ten named judges who look, and nameless people on the same documents."""
+    rng = np.random.default_rng(2)
+    truth = rng.integers(0, 4, 40)
+    named = [
+        {"query": f"q{doc % 8}", "doc": f"d{doc}", "label": float(truth[doc]), "judge": f"j{judge}", "group": "staff"}
+        for doc in range(40)
+        for judge in range(10)
+    ]
+    crowd = [{**row, "judge": None, "group": "crowd"} for row in named if row["judge"] in ("j0", "j1")]
+    found = judge_table([*named, *crowd])
+    assert found.finding.startswith("None of 10 judges looks like a spammer")
+    assert "the nameless of crowd: of people without a name nobody can tell who looked" in found.notes
+    assert judge_table(crowd).finding == "Nobody has a name: who looked at the documents cannot be told."

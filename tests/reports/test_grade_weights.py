@@ -49,3 +49,19 @@ def test_models_are_shown_on_documents_with_as_many_labels_as_users() -> None:
     (figure,) = [f for f in worth_section(study(rows), None, 100, 0).figures if f.name == "weights-for-one-of-n"]
     assert "for the 60 documents with at least 5 labels" in figure.subtitle
     assert figure.data["of"].max() == 5
+
+
+def test_one_standard_deviation_is_that_of_the_probability_and_none_where_draws_cannot_differ() -> None:
+    """Two judges who label all documents twice: of two labels of one judge there is one way to draw both."""
+    rng = np.random.default_rng(3)
+    rows: list[dict[str, object]] = [
+        {"query": f"q{n % 6}", "doc": f"d{n}", "judge": judge, "label": int(rng.integers(4)), "time": str(time)}
+        for time in range(2)
+        for n in range(60)
+        for judge in "xy"
+    ]
+    (figure,) = [f for f in worth_section(study(rows), None, 100, 0).figures if f.name == "self-and-cross"]
+    cross, own = (figure.data.filter(kind=kind) for kind in ("cross", "self"))
+    assert (cross["p_high"] - cross["p"]).to_list() == pytest.approx(cross["sd"].to_list())
+    assert own["sd"].is_nan().all()
+    assert own["p_low"].is_nan().all()

@@ -19,6 +19,9 @@ from karat.stats import totals
 from karat.stats.arrays import Bools, Floats, Ints
 from karat.stats.kappas import label_counts
 
+#: A difference that is rounding.
+NOTHING = 1e-12
+
 
 def consistency(
     labels: Panel | LabelsLike,
@@ -60,7 +63,8 @@ def consistency(
         for place, level in enumerate(levels if not np.isnan(p).all() else []):
             values = drawn[kind][:, place]
             known = values[~np.isnan(values)]
-            sd = float(known.std(ddof=1)) if len(known) > 1 else np.nan
+            # Of two labels there is one way to draw both: such draws do not tell how sure p is.
+            sd = float(known.std(ddof=1)) if len(known) > 1 and np.ptp(known) > NOTHING else np.nan
             rows.append((kind, level, float(p[place]), sd, values.tolist()))
     types: dict[str, Any] = {
         "kind": pl.String,

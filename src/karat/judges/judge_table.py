@@ -114,13 +114,19 @@ class _Table:
         """How many labels each judge gave."""
         return np.bincount(self.who, minlength=self.judges.height)
 
+    @property
+    def crowds(self) -> Bools:
+        """Which rows are of several people without a name, of whom nobody can tell who looked."""
+        pairs = np.unique(np.stack([self.who, self.panel.judge]), axis=1)
+        return np.bincount(pairs[0], minlength=self.judges.height) > 1
+
     def name(self, place: int) -> str:
         """What a judge is called, with the group where there are several."""
         row = self.judges.row(place, named=True)
         group = row.get("group")
         if row["judge"] is None:
-            several = len(np.unique(self.panel.judge[self.who == place])) > 1
-            return "the nameless" if group is None else f"the nameless of {group}" if several else str(group)
+            of_group = f"the nameless of {group}" if self.crowds[place] else str(group)
+            return "the nameless" if group is None else of_group
         beside = group is not None and self.judges["group"].n_unique() > 1
         return f"{row['judge']} ({group})" if beside else str(row["judge"])
 
@@ -200,7 +206,7 @@ def _with_silent(frame: pl.DataFrame, silent: pl.DataFrame, who: list[str]) -> p
 
 def _finding(table: _Table, signal: Signal, lenient: Leniency) -> str:
     """Who looks like a spammer, or gave one grade to everything; else who is the most lenient and the strictest."""
-    judges, called = table.judges.height, int(signal.spammer.sum())
+    judges, called = int((~table.crowds).sum()), int(signal.spammer.sum())
     alike = signal.one_grade & ~signal.spammer
     number = int(alike.sum())
     said = []
@@ -212,6 +218,8 @@ def _finding(table: _Table, signal: Signal, lenient: Leniency) -> str:
         said.append(f"{whose} gave one grade to nearly everything: {table.names(alike)}.")
     if said:
         return " ".join(said)
+    if not judges:
+        return "Nobody has a name: who looked at the documents cannot be told."
     if not signal.cleared.any():
         return f"Nothing shows whether {count(judges, 'judge')} looked at the documents: too few labels to compare."
     finding = f"None of {count(judges, 'judge')} looks like a spammer"
@@ -231,10 +239,12 @@ def _notes(table: _Table, lenient: Leniency, signal: Signal, fewest: int) -> lis
         notes.append(f"{table.names(signal.reversed)}: labels run against the others': is the scale upside down?")
     if signal.one_grade.any() and signal.spammer.any():
         notes.append(f"one grade to nearly everything: {table.names(signal.one_grade)}")
-    unclear = int((~signal.spammer & ~signal.cleared).sum())
+    if table.crowds.any():
+        notes.append(f"{table.names(table.crowds)}: of people without a name nobody can tell who looked")
+    unclear = int((~signal.spammer & ~signal.cleared & ~table.crowds).sum())
     if unclear:
         notes.append(
-            f"{count(unclear, 'judge')} of {table.judges.height:,} with labels too few (under {fewest}) or too "
+            f"{count(unclear, 'judge')} of {int((~table.crowds).sum()):,} with labels too few (under {fewest}) or too "
             "unclear to tell whether they looked at the documents"
         )
     drifting = benjamini_hochberg(lenient.drift_p) <= 0.05

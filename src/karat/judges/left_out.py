@@ -1,8 +1,8 @@
 """Judges are a sample, as queries are: how far figures move when a query, a judge, or both are left out.
 
-The variance of a figure is that over queries, plus that over judges, less what is counted in both: that of the labels
-of one judge for one query. Reference: Cameron, Gelbach and Miller, Robust Inference With Multiway Clustering (Journal
-of Business and Economic Statistics 2011), here with the jackknife for each of the three.
+The variance of a figure is that over queries, plus that over judges, less what is counted in both: what judges would
+differ by if each query had another judge. Reference: Cameron, Gelbach and Miller, Robust Inference With Multiway
+Clustering (Journal of Business and Economic Statistics 2011), here with the jackknife.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from karat.judges.sums import EVERYBODY, Labels, Sums
 from karat.labels import GOLD, Panel
 from karat.stats import FEWEST
 from karat.stats.arrays import Bools, Floats, Ints
+from karat.stats.paired_figures import summed
+from karat.stats.two_way import Variance, combined
 
 #: How many numbers of tables to hold at once.
 AT_ONCE = 4_000_000
@@ -37,6 +39,8 @@ class LeftOut:
     #: The group from which a judge is a draw.
     stratum: Ints
     values: Floats
+    #: The key of a judge's labels of a query is the judge's number times this, and the query's number.
+    width: int
 
     @classmethod
     def joined(cls, parts: Sequence[LeftOut]) -> LeftOut:
@@ -47,7 +51,7 @@ class LeftOut:
             np.concatenate([getattr(part, name) for part in parts], axis=-1)
             for name in ("whole", "kind", "key", "stratum", "values")
         )
-        return cls(whole, kind, np.concatenate(rows), key, stratum, values)
+        return cls(whole, kind, np.concatenate(rows), key, stratum, values, parts[0].width)
 
     def sampled(self, row: int) -> bool:
         """Whether the judges of this row are taken for a sample."""
@@ -56,34 +60,45 @@ class LeftOut:
     def error(self, *rows: int) -> tuple[Floats, Floats]:
         """The standard error of the figures of a row, or of the difference of two, and its degrees of freedom.
 
-        Those are the smaller number of queries or judges less 1; of judges of two groups, what Welch's test has.
+        Judges of a group are a draw from it; of two groups, their degrees of freedom are what Welch's test has.
         """
-        _, moved = self._moved(QUERY, rows)
-        by_query, df = _jackknife(moved), np.full(len(moved), moved.shape[1] - 1.0)
-        stratum, moved = self._moved(JUDGE, rows)
-        if not len(stratum):
-            return _root(by_query), df
-        drawn = [stratum == number for number in np.unique(stratum)]
-        parts = np.stack([_jackknife(moved[:, mine]) for mine in drawn])
-        by_judge, each = parts.sum(axis=0), np.array([[mine.sum() - 1.0] for mine in drawn])
-        welch = by_judge**2 / np.maximum((parts**2 / each).sum(axis=0), 1e-300)
-        both = _jackknife(self._moved(BOTH, rows)[1])
-        # Judges cannot make a figure surer than it is with these judges for good.
-        variance = np.maximum(by_query + by_judge - both, by_query)
-        return _root(variance), np.clip(welch, each.min(), df)
+        _, _, moved = self._moved(QUERY, rows)
+        by_query = Variance(_jackknife(moved), np.full(len(moved), moved.shape[1] - 1.0))
+        judge, stratum, moved = self._moved(JUDGE, rows)
+        if not len(judge):
+            return _root(by_query.variance), by_query.df
+        pair, _, cells = self._moved(BOTH, rows)
+        whose, query = np.divmod(pair, self.width)
+        parts, both, number = [], np.zeros(len(moved)), []
+        for group in np.unique(stratum):
+            mine = stratum == group
+            theirs = np.isin(whose, judge[mine])
+            parts.append(_jackknife(moved[:, mine]))
+            number.append(mine.sum())
+            both += parts[-1] * _by_chance(cells[:, theirs], whose[theirs], query[theirs], number[-1])
+        by_judge = np.sum(parts, axis=0)
+        each = np.array(number)[:, None] - 1.0
+        welch = by_judge**2 / np.maximum((np.square(parts) / each).sum(axis=0), 1e-300)
+        df = np.maximum(welch, each.min())
+        # The same judges on both sides: their habits cancel, and queries tell what little is left.
+        if len(rows) > 1 and all(np.isin(judge, self.key[self._places(JUDGE, row)]).all() for row in rows):
+            by_judge, both = np.maximum(by_judge - both, 0.0), np.zeros_like(both)
+        found = combined(by_query, Variance(by_judge, df), both)
+        return _root(found.variance), found.df
 
-    def _moved(self, kind: int, rows: Sequence[int]) -> tuple[Ints, Floats]:
-        """The strata of clusters, and how leaving them out moves the first row's figures, less the second's."""
-        places = [np.flatnonzero((self.kind == kind) & (self.row == row)) for row in rows]
+    def _places(self, kind: int, row: int) -> Ints:
+        return np.flatnonzero((self.kind == kind) & (self.row == row))
+
+    def _moved(self, kind: int, rows: Sequence[int]) -> tuple[Ints, Ints, Floats]:
+        """The clusters, their strata, and how leaving them out moves the first row's figures, less the second's."""
+        places = [self._places(kind, row) for row in rows]
         change = [
             sign * (self.values[:, place] - self.whole[:, [row]])
             for sign, place, row in zip((1, -1), places, rows, strict=False)
         ]
         at = np.concatenate(places)
         keys, first, where = np.unique(self.key[at], return_index=True, return_inverse=True)
-        moved = np.zeros((len(keys), len(self.whole)))
-        np.add.at(moved, where, np.concatenate(change, axis=1).T)
-        return self.stratum[at][first], moved.T
+        return keys, self.stratum[at][first], summed(where, np.concatenate(change, axis=1).T, len(keys)).T
 
 
 def left_out(panel: Panel, sums: Sums, at: float, judges: Judges) -> LeftOut:
@@ -102,7 +117,7 @@ def left_out(panel: Panel, sums: Sums, at: float, judges: Judges) -> LeftOut:
     # Cells of labels, so many at a time that their tables fit.
     width = max(1, AT_ONCE // int(np.prod(tables.shape[1:])))
     ends = np.append(cells, len(order))
-    start = 0
+    of_query, start = panel.n_queries + 1, 0
     while start < len(cells):
         stop = max(start + 1, int(np.searchsorted(ends, ends[start] + width, "right")) - 1)
         shrunk = np.add.reduceat(given.less(order[ends[start] : ends[stop]]), ends[start:stop] - ends[start], axis=0)
@@ -113,7 +128,7 @@ def left_out(panel: Panel, sums: Sums, at: float, judges: Judges) -> LeftOut:
         figures_of(tables, grades, at),
         np.repeat([QUERY, JUDGE, BOTH], [len(sums.row), len(of_judge), len(cells)]),
         np.concatenate([sums.row, row[of_judge], row[cells]]),
-        np.concatenate([sums.query, judge[of_judge], judge[cells] * (panel.n_queries + 1) + query[cells]]),
+        np.concatenate([sums.query, judge[of_judge], judge[cells] * of_query + query[cells]]),
         np.concatenate([np.zeros_like(sums.row), stratum[of_judge], stratum[cells]]),
         np.concatenate(
             [
@@ -123,6 +138,7 @@ def left_out(panel: Panel, sums: Sums, at: float, judges: Judges) -> LeftOut:
             ],
             axis=1,
         ),
+        of_query,
     )
 
 
@@ -142,6 +158,24 @@ def _root(variance: Floats) -> Floats:
     """The standard error, NaN where nothing moved."""
     error: Floats = np.sqrt(np.where(variance > 1e-18, variance, np.nan))
     return error
+
+
+def _by_chance(cells: Floats, judge: Ints, query: Ints, judges: int) -> Floats:
+    """The share of judges' spread that there would be if a judge's queries had nothing in common.
+
+    `cells` (figures x cells) tell how figures move without a judge's labels of a query. Judges of one document move
+    them against each other, or together: so the spread is around the mean of judges, query by query as over all.
+    """
+
+    def squares(key: Ints) -> Floats:
+        different, place = np.unique(key, return_inverse=True)
+        squared: Floats = np.square(summed(place, cells.T, len(different))).sum(axis=0)
+        return squared
+
+    single = np.square(cells).sum(axis=1) - squares(query) / judges
+    together = squares(judge) - np.square(cells.sum(axis=1)) / judges
+    share: Floats = np.divide(single, together, out=np.ones_like(single), where=together > 1e-18)
+    return share
 
 
 def _jackknife(moved: Floats) -> Floats:

@@ -118,7 +118,7 @@ def _resampled(labels: Judgments, most: int, seed: int) -> Figure:
             y_title="probability",
             whole=True,
         ),
-        frame,
+        _between(frame, "mean"),
     )
 
 
@@ -136,8 +136,13 @@ def _consistency(labels: Judgments, seed: int) -> Figure:
         "Probability of the top label from the same judge (self) and from another (cross), and one standard "
         "deviation of draws (Demeester et al. 2014, Figs. 2 and 3).",
         charts.dots(rows, value="p", colour="kind", x_title="probability", places=2),
-        rows.drop("row"),
+        _between(rows.drop("row"), "p"),
     )
+
+
+def _between(rows: pl.DataFrame, value: str) -> pl.DataFrame:
+    """The numbers of a chart with the ends beside the value that they are of, not beside its sd."""
+    return rows.rename({"low": f"{value}_low", "high": f"{value}_high"})
 
 
 def _said(levels: pl.Series, panel: Panel) -> pl.Series:
