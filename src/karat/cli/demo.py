@@ -12,6 +12,7 @@ import click
 from karat.cli import options
 from karat.cli.results import print_json
 from karat.cli.tables import console, say
+from karat.comparison.moved import moved
 from karat.demo import DemoStudy, demo_study, write_demo
 from karat.demo.demo_study import MEASURE
 from karat.demo.simulated_people import LLM
@@ -112,6 +113,14 @@ def _print(study: DemoStudy) -> None:
     for note in study.notes:
         say(out, f"- {note}")
     out.print()
+    say(out, "The same gold labels of single documents correct nDCG@10, too:")
+    say(out, f"  {study.by_ndcg.finding}")
+    changed = moved(study.by_ndcg, study.judgments[LLM.name], study.two, number=1, queries=study.queries)
+    for query in [one for one in changed if one["difference"] < 0]:
+        say(out, f'The hybrid lost most on "{query["text"]}", {query["difference"]:+.2f} by the labels.')
+    say(out, "Can this judge be trusted?")
+    say(out, f"  {study.audit.finding}")
+    out.print()
 
 
 def _next(folder: str, files: list[str]) -> None:
@@ -121,6 +130,7 @@ def _next(folder: str, files: list[str]) -> None:
     click.echo(
         f"""Done: the study is in {folder}{page}. Try next:
   karat compare {folder}/judgments-llm.csv {one} {two} -m P@10 --gold {folder}/gold.csv
+  karat compare {folder}/judgments-llm.csv {one} {two} --gold {folder}/gold.csv --moved 3 --fail-if-worse 0.01
   karat score {folder}/hand.csv {folder}/runs/*.run
   karat judges all {folder}/judgments-crowd.csv --gold {folder}/gold.csv
   karat judges bias {folder}/judgments-llm.csv --gold {folder}/gold.csv --runs {one} --runs {two}

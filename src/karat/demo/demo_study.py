@@ -16,6 +16,8 @@ from karat.demo.simulated_people import FAVOURED, LLM, OTHER, SCALE, clicked, ju
 from karat.errors import Undefined
 from karat.estimate import score
 from karat.plan.gold import plan_gold
+from karat.plan.llm_audit import audit_llm
+from karat.plan.llm_sheet import LLMAudit
 from karat.records import Clicks, Documents, Judgments, Preferences, Queries, Runs, Scale
 from karat.records.base import count
 
@@ -63,6 +65,24 @@ class DemoStudy:
     def corrected(self) -> Comparison:
         """The verdict with gold labels of some documents."""
         return compare(self.judgments[LLM.name], self.two, MEASURE, gold=self.gold, seed=self.seed)
+
+    @cached_property
+    def by_ndcg(self) -> Comparison:
+        """The verdict by nDCG@10, from the same gold labels of single documents."""
+        return compare(self.judgments[LLM.name], self.two, "nDCG@10", gold=self.gold, seed=self.seed)
+
+    @cached_property
+    def audit(self) -> LLMAudit:
+        """How far the LLM-like judge can be trusted."""
+        return audit_llm(
+            self.judgments[LLM.name],
+            self.two,
+            gold=self.gold,
+            queries=self.queries,
+            documents=self.documents,
+            draws=200,
+            seed=self.seed,
+        )
 
     @property
     def found_out(self) -> bool:
