@@ -183,7 +183,8 @@ def _stand_for(pool: Pool) -> Floats:
     open_ = drawn & (chance < 1)
     rate = float(np.median(chance[open_] / size[open_])) if open_.any() else 1e300
     least = min(float(chance.min()), RAREST * int(drawn.sum()) / max(int(pool.matters.sum()), 1))
-    return 1.0 / np.clip(rate * size, least, 1.0) - 1.0
+    others: Floats = 1.0 / np.clip(rate * size, least, 1.0) - 1.0
+    return others
 
 
 def _spread(pool: Pool, mine: Bools) -> float:
