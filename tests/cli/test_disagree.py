@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from pathlib import Path
 
 import pytest
@@ -31,7 +32,9 @@ def test_json_has_the_promised_shape(crowd: str) -> None:
     # Given 1: a has one of three (others 2 of 2 top), b one (0), c two (1 of 2): (1/3 + 0 + 2/3 * 1/2) / (4/3).
     assert document["p"]["1"]["value"] == pytest.approx(0.5)
     (row,) = [row for row in document["weights"] if row["level"] == 1]
-    assert row.keys() == {"at_least", "of", "level", "binomial", "beta_binomial", "experimental", "n", "n_counted"}
+    ends = {f"{name}_{end}" for name in ("binomial", "experimental") for end in ("low", "high")}
+    figures = {"at_least", "of", "level", "binomial", "beta_binomial", "experimental", "n", "n_counted"}
+    assert row.keys() == figures | ends
     assert row["binomial"] == pytest.approx(0.75)
     assert row["n"] == 24
 
@@ -90,7 +93,7 @@ def test_tables_of_other_views_are_written_too(crowd: str, tmp_path: Path) -> No
     twice.write_text("\n".join([*lines, *lines[1:]]))
     done = karat("disagree", "consistency", str(twice), "--draws", "0", "--out", str(out))
     assert done.returncode == 0, done.stderr
-    assert out.read_text().startswith("kind,level,p,sd\n")
+    assert (tmp_path / "table-consistency.csv").read_text().startswith("kind,level,p,sd")
 
 
 def test_levels_are_named_by_the_scale(crowd: str) -> None:
@@ -145,3 +148,67 @@ def test_bad_questions_get_answers_that_help(crowd: str, words: list[str], said:
     assert done.returncode == code
     assert said in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("disagreement")
+    assert karat("simulate", "disagreement", "--n-queries", "8", "--n-engines", "6", "--crowd-queries", "12",
+                 "--out", str(folder / "study")).returncode == 0  # fmt: skip
+    return folder / "study"
+
+
+def test_gains_are_labels_for_every_command(study: Path, tmp_path: Path) -> None:
+    out = str(tmp_path / "weighted.csv")
+    words = ["disagree", "gains", str(study / "judgments.csv"), "--parts", "snippet,page", "--top", "3,3"]
+    assert karat(*words, "--zero", "page=0", "--draws", "0", "--out", out).returncode == 0
+    runs = [str(study / "runs" / name) for name in ("e1.run", "e2.run")]
+    for command in (["score", out, *runs, "-m", "nDCG@5"], ["compare", out, *runs, "-m", "nDCG@5"]):
+        assert karat(*command).returncode == 0
+    refused = karat("disagree", "gains", str(study / "crowd.csv"), "--zero", "page=0")
+    assert "--zero would do nothing: it is about combined levels" in refused.stderr
+
+
+def test_several_files_are_several_groups(study: Path) -> None:
+    files = [str(study / name) for name in ("llm.csv", "judgments.csv")]
+    done = karat("disagree", "users", *files, "--given", "llm", "--group", "assessor", "--top", "3", "--draws", "0")
+    assert done.stdout.startswith("When llm says 2, a user of assessor says 3 or higher with probability 0.")
+    assert "in every command: nDCG(gains={0:" in done.stdout
+    wrong = karat("disagree", "users", *files, "--given", "gpt")
+    assert "expected one of assessor, llm, found gpt" in wrong.stderr
+
+
+def test_crossed_conditions_are_shown_with_their_differences(study: Path) -> None:
+    done = karat("disagree", "by", str(study / "judgments.csv"), "kind,list_quality", "--draws", "0")
+    assert done.returncode == 0, done.stderr
+    assert "faceted, with top" in done.stdout
+    assert "differences between conditions are clear" in done.stdout
+
+
+def test_spammers_are_left_out_first_and_both_figures_told(tmp_path: Path) -> None:
+    folder = tmp_path / "crowd"
+    truth = [(f"q{q}", f"q{q}d{d}", (q + d) % 3) for q in range(12) for d in range(10)]
+    rng = random.Random(1)
+    lines = [
+        f"{query},{doc},{rng.randrange(3) if judge == 'sam' else grade},{judge}"
+        for query, doc, grade in truth
+        for judge in ("ann", "bob", "cat", "sam")
+    ]
+    folder.mkdir()
+    (folder / "labels.csv").write_text("\n".join(["query,doc,label,judge", *lines]))
+    done = karat("disagree", "weights", str(folder / "labels.csv"), "--without-spammers", "--of", "2", "--draws", "0")
+    assert "1 judge left out as spammers: sam" in " ".join(done.stdout.split())
+    # Without sam the others always agree: another says 2 after 2, and never after 1.
+    assert "before" in done.stdout
+    assert "when one says 2, 1.000" in done.stdout
+
+
+def test_the_papers_figures_are_drawn(study: Path, tmp_path: Path) -> None:
+    for part, file in (("resampled", "crowd.csv"), ("weights", "crowd.csv"), ("opinions", "judgments.csv")):
+        drawn = tmp_path / f"{part}.svg"
+        assert karat("disagree", part, str(study / file), "--plot", str(drawn)).returncode == 0
+        assert drawn.read_text().startswith("<svg")
+    done = karat("disagree", "consistency", str(study / "judgments.csv"), "--draws", "100", "--by", "vertical",
+                 "--plot", str(tmp_path / "c.svg"))  # fmt: skip
+    assert "Wrote" in done.stderr
+    assert "share of draws" in (tmp_path / "c-consistency.svg").read_text()

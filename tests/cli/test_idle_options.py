@@ -103,11 +103,13 @@ def test_what_prints_a_document_prints_lines_as_well(name: str) -> None:
     whole = {"report", "demo", "ask"}  # a file of its own
     assert ("--json" in options) == ("--tsv" in options) == ("--latex" in options) or name in whole
     assert "--json" not in options or "--out" in options or name in whole
-    assert ("--json" in options) == ("--plot" in options) or name in whole | {"measures", "fetch"}  # no chart
+    assert ("--json" in options) == ("--plot" in options) or name in whole | {"measures", "fetch", "help"}  # no chart
     if "--seed" in options and "--level" not in options:
         assert name in {
             "validate correlation",  # no interval over queries would hold the figure of many
             "disagree consistency",  # a standard deviation
+            "disagree resampled",
+            "simulate disagreement",
             "simulate bronze",  # how often 95 % intervals hold the truth
             "init",  # of queries
             "plan gold",

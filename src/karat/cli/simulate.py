@@ -21,7 +21,15 @@ from karat.formats.write_folder import runs_by_system, write_folder
 from karat.records import Records, Result
 from karat.records.base import count
 from karat.records.number_format import figure
-from karat.simulate import Faults, bronze_scores, context_study, judging_study, llm_study, preference_study
+from karat.simulate import (
+    Faults,
+    bronze_scores,
+    context_study,
+    disagreement_study,
+    judging_study,
+    llm_study,
+    preference_study,
+)
 from karat.simulate import two_systems as simulated
 from karat.simulate.click_log import position_log, team_draft_log
 
@@ -55,6 +63,7 @@ simulate = LazyGroup(
             "two-systems": "Two systems, a judge who errs, some gold labels.",
             "judging": "Gold labels, professionals, a biased crowd, clicks, runs.",
             "context": "Pages judged alone and after another one, aspect by aspect.",
+            "disagreement": "Users who disagree: two assessors a query, and a crowd.",
             "llm-judge": "An LLM with faults: lenient, talked round, fond of a side.",
             "preferences": "Users who choose between two lists side by side.",
             "clicks": "A log of users who look at ranks and click.",
@@ -235,6 +244,29 @@ def context(**asked: Any) -> Made:
         **runs_by_system(made.runs),
     }
     return repr(made), made.truth, files
+
+
+@study(
+    _queries(15),
+    _number("--n-engines", 12, "Engines whose lists are judged.", "engines", least=2),
+    _number("--n-docs", 10, "Documents for a query.", "docs", least=1),
+    _number("--crowd-queries", 60, "Queries of the crowd.", least=1),
+    _number("--labels-each", 8, "Labels of each of the crowd's documents.", "labels", least=2),
+    _number("--n-spammers", 0, "Judges who do not read.", "spammers", least=0),
+    _number("--slips", 0.06, "How often an assessor slips to the next level."),
+    examples="karat simulate disagreement --n-engines 108 --out study",
+)
+def disagreement(**asked: Any) -> Made:
+    """Engines' lists, snippet and page, judged by two assessors a query, and a crowd with many labels a document."""
+    made = disagreement_study(**asked)
+    files: Files = {
+        "judgments.csv": made.judgments,
+        "llm.csv": made.llm,
+        "crowd.csv": made.crowd,
+        "queries.csv": made.queries,
+        **runs_by_system(made.runs),
+    }
+    return f"{made!r}.", made.truth, files
 
 
 @study(

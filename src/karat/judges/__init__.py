@@ -21,14 +21,17 @@ from karat.judges.dimensions import (
 )
 from karat.judges.disagreement import Disagreement, disagreement
 from karat.judges.distribution import distribution, distribution_tests
+from karat.judges.document_gains import DocumentGains, combined_gains, document_gains, soft_relevance
 from karat.judges.em import Answers, Errors, Fit, fit_em, tally
 from karat.judges.error_model import MODELS, ErrorModel, described, majority_posterior, one_coin, register_error_model
 from karat.judges.features import FEATURES, add_features
 from karat.judges.gold_errors import against_gold, error_distribution, gold_regression
 from karat.judges.judge_table import judge_table
 from karat.judges.most_clicked import most_clicked
+from karat.judges.opinions import opinions
 from karat.judges.ordinal import ordinal
 from karat.judges.pairwise import pairwise
+from karat.judges.random_user import random_user
 
 __all__ = [
     "FEATURES",
@@ -36,6 +39,7 @@ __all__ = [
     "Answers",
     "ClickLabels",
     "Disagreement",
+    "DocumentGains",
     "ErrorModel",
     "Errors",
     "Fit",
@@ -48,6 +52,7 @@ __all__ = [
     "aspect_distribution",
     "change_correlation",
     "click_labels_by_rank",
+    "combined_gains",
     "combined_weights",
     "consistency",
     "dawid_skene",
@@ -56,6 +61,7 @@ __all__ = [
     "disagreement_by",
     "distribution",
     "distribution_tests",
+    "document_gains",
     "error_distribution",
     "find_bias",
     "fit_em",
@@ -66,13 +72,16 @@ __all__ = [
     "mean_change",
     "most_clicked",
     "one_coin",
+    "opinions",
     "ordinal",
     "overall_correlation",
     "overlap",
     "pairwise",
     "predict_overall",
+    "random_user",
     "register_error_model",
     "resampled_p",
     "setting_agreement",
+    "soft_relevance",
     "tally",
 ]

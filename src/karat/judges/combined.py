@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -29,8 +29,11 @@ def combined_weights(
     column: str = "surface",
     at_least: int = 1,
     of: int = 3,
-    zero: dict[str, float] | None = None,
+    zero: Mapping[str, float] | None = None,
     all_labels: bool = False,
+    level: float = 0.95,
+    draws: int = 1000,
+    seed: int = 0,
 ) -> Result:
     """The worth of every combination of levels (the paper's Table 4), highest first.
 
@@ -48,18 +51,22 @@ def combined_weights(
     Figures from fewer than 50 labels are bracketed (`few`). Where a further judge was asked only when the first two
     differed, in a part or in the combination, these two count (unless `all_labels`).
     """
-    panel = with_names(Panel.of(labels, apart=[column]).of_judges(), "combined levels")
-    together, levels = _combined(panel, parts, top, column, all_labels)
+    together, levels = combined_levels(labels, parts, top, column, all_labels)
     try:
         v = votes(together, together.grades)
     except Undefined:
         raise Undefined("no document has combined labels of two judges") from None
-    model = Disagreement(v, level=0.95, draws=0, seed=0)
+    model = Disagreement(v, level=level, draws=draws, seed=seed)
+    (low, high), (p_low, p_high) = model.binomial_ends(at_least, of), model.intervals
     others = [v.others_top(level) * v.counts[:, level] for level in range(levels.height)]
     asked = (v.counts * (v.size - 1)[:, None]).sum(axis=0)
     found = levels.with_columns(
         weight=pl.Series(model.binomial(at_least, of)),
+        weight_low=pl.Series(low),
+        weight_high=pl.Series(high),
         p_top=pl.Series(model.p),
+        p_top_low=pl.Series(p_low),
+        p_top_high=pl.Series(p_high),
         told=pl.Series([int(told.sum()) for told in others]),
         asked=pl.Series(asked),
         n=pl.Series(model.n),
@@ -67,7 +74,13 @@ def combined_weights(
         lead=pl.int_range(pl.len()) == pl.len() - 1,
     ).filter(pl.col("n") > 0)
     for part, lowest in (zero or {}).items():
-        found = found.with_columns(weight=pl.when(pl.col(part) == lowest).then(0.0).otherwise("weight"))
+        if part not in parts:
+            raise BadInput.at("the part that is worth nothing", expected=f"one of {', '.join(parts)}", found=part)
+        fixed = pl.col(part) == lowest
+        found = found.with_columns(
+            pl.when(fixed).then(0.0).otherwise("weight").alias("weight"),
+            *(pl.when(fixed).then(np.nan).otherwise(end).alias(end) for end in ("weight_low", "weight_high")),
+        )
     found = found.with_columns(few=pl.col("n") < FEW_LABELS)
     found = found.sort(["lead", "weight", "level"], descending=[True, True, False])
     wanted = levels["level"][-1]
@@ -81,8 +94,18 @@ def combined_weights(
         notes.append(
             f"{count(int(found['few'].sum()), 'combination')} from fewer than {FEW_LABELS} labels: in brackets"
         )
-    columns = ["level", *parts, "weight", "p_top", "told", "asked", "n", "few"]
-    return Result(found.select(columns), finding, tuple(notes))
+    ends = ["weight", "weight_low", "weight_high", "p_top", "p_top_low", "p_top_high"]
+    shown = ("level", "weight", "p_top", "told", "asked", "n", "few")
+    table = found.select("level", *parts, *ends, "told", "asked", "n", "few")
+    return Result(table, finding, tuple(notes), columns=shown)
+
+
+def combined_levels(
+    labels: Any, parts: Sequence[str], top: Sequence[float], column: str, all_labels: bool
+) -> tuple[Panel, pl.DataFrame]:
+    """The panel in which a label is a judge's combination of all parts, and what the combinations are, the top last."""
+    panel = with_names(Panel.of(labels, apart=[column]).of_judges(), "combined levels")
+    return _combined(panel, parts, top, column, all_labels)
 
 
 def _combined(

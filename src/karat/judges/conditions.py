@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import polars as pl
 
 from karat.errors import BadInput, Undefined
+from karat.judges.condition_tests import condition_tests
 from karat.judges.disagreement import FEW_LABELS, intervals, ratio
 from karat.judges.level_counts import Votes, levels_of, merged, need_labels, used, votes
 from karat.labels import Panel
@@ -16,6 +18,7 @@ from karat.labels.panel import numbered
 from karat.labels.selection import ASKED
 from karat.records import LabelsLike, Result
 from karat.records.base import count
+from karat.records.chart import Lines
 from karat.stats import Resampling
 from karat.stats.arrays import Bools, Floats, Ints
 
@@ -23,9 +26,16 @@ from karat.stats.arrays import Bools, Floats, Ints
 LIST_QUALITY, LISTS = "list_quality", ("engine", "system")
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class DisagreementBy(Result):
+    """p(T|i) by condition, and the tests between conditions, `tests`."""
+
+    tests: Result = field(default_factory=lambda: Result(pl.DataFrame(), ""), kw_only=True)
+
+
 def disagreement_by(
     labels: Panel | LabelsLike,
-    by: str,
+    by: str | Sequence[str],
     top: float | None = None,
     *,
     min_labels: int = 2,
@@ -34,8 +44,8 @@ def disagreement_by(
     level: float = 0.95,
     draws: int = 1000,
     seed: int = 0,
-) -> Result:
-    """p(T|i) for every value of a column (the paper's Table 3).
+) -> DisagreementBy:
+    """p(T|i) for every value of a column, or of several crossed (the paper's Table 3), with tests between them.
 
     >>> rows = [{"query": "q", "doc": d, "label": n, "judge": str(j), "kind": kind}
     ...         for d, kind, given in [("a", "faceted", [2, 2]), ("b", "ambiguous", [2, 1])]
@@ -47,20 +57,19 @@ def disagreement_by(
     `list_quality`: was anything top in the list that was shown, of the query and, where a column engine or system says
     it, of that engine? For what one user says given another, this is told from labels other than these two: another
     document of the list was called top by anybody, or this one by a third judge. Which labels are used is as in
-    `disagreement`.
+    `disagreement`. `tests` has the difference between every two conditions (`condition_tests`).
     """
-    panel = Panel.of(labels, apart=[by] if by in ASKED else ()).of_judges()
+    columns = [by] if isinstance(by, str) else list(by)
+    by = " x ".join(columns)
+    panel = Panel.of(labels, apart=[name for name in columns if name in ASKED]).of_judges()
     need_labels(panel, min_labels)
     levels = levels_of(panel, top)
     panel = used(panel, min_labels, most_labels, all_labels)
     notes, rows = [*panel.notes, *merged(panel, levels[-1])], []
-    if by == LIST_QUALITY and by not in panel.frame.columns:
-        every = votes(panel, levels, min_labels)
-        parts = list(_by_list(every))
+    parts = list(_by_value(panel, columns, levels, min_labels, notes))
+    if LIST_QUALITY in columns and LIST_QUALITY not in panel.frame.columns:
         notes.append(f"lists are of {' and '.join(_list_columns(panel))}; told from labels other than the two compared")
-    else:
-        parts = list(_by_value(panel, by, levels, min_labels, notes))
-    for name, told, asked, n in parts:
+    for name, told, asked, n, _ in parts:
         p, (low, high) = (
             ratio(told.sum(axis=0), asked.sum(axis=0)),
             intervals(told, asked, Resampling(level, draws, seed)),
@@ -71,23 +80,43 @@ def disagreement_by(
     names = [by, "level", "p", "p_low", "p_high", "n", "few", "n_queries"]
     types = [pl.String, pl.Float64, pl.Float64, pl.Float64, pl.Float64, pl.Int64, pl.Boolean, pl.Int64]
     table = pl.DataFrame(rows, schema=dict(zip(names, types, strict=True)), orient="row")
-    return Result(table, _finding(table, by, panel, levels[-1]), tuple(notes), scale=panel.scale)
+    tests = condition_tests([(name, told, asked, query) for name, told, asked, _, query in parts], levels, level=level)
+    tests = replace(tests, scale=panel.scale)
+    said = _finding(table, by, panel, levels[-1])
+    return DisagreementBy(table, said, tuple(notes), scale=panel.scale, tests=tests)
 
 
-#: The name of a condition, p's numerator and denominator for queries x levels, and how many labels of each level.
-Part = tuple[str, Floats, Floats, Ints]
+#: The name of a condition, p's numerator and denominator for queries x levels, how many labels of each level, and the
+#: numbers of the queries.
+Part = tuple[str, Floats, Floats, Ints, Ints]
 
 
-def _by_value(panel: Panel, by: str, levels: list[float], min_labels: int, notes: list[str]) -> Iterator[Part]:
-    values = _condition(panel, by)
-    for value in values.unique().sort().to_list():
-        name = "none" if value is None else f"{value:.15g}" if isinstance(value, float) else str(value)
+def _by_value(
+    panel: Panel, columns: Sequence[str], levels: list[float], min_labels: int, notes: list[str]
+) -> Iterator[Part]:
+    """The parts of every combination of values; the quality of lists, where it is asked for, within each."""
+    by_list = LIST_QUALITY in columns and LIST_QUALITY not in panel.frame.columns
+    elsewhere = _top_elsewhere(panel, levels[-1]) if by_list else None
+    named = [name for name in columns if not by_list or name != LIST_QUALITY]
+    values = pl.DataFrame({name: _condition(panel, name) for name in named})
+    kinds, place = numbered(values) if named else (pl.DataFrame(), np.zeros(panel.frame.height, np.int64))
+    every = kinds.with_row_index("number").sort(named, nulls_last=False).to_dicts() if named else [{"number": 0}]
+    for kind in every:
+        name, mask = ", ".join(_value_said(kind[one]) for one in named), place == kind["number"]
         try:
-            mine = votes(panel.kept(values.eq_missing(value).to_numpy()), levels, min_labels)
+            mine = votes(panel.kept(mask), levels, min_labels)
         except Undefined:
-            notes.append(f"{by} {name}: no document has {min_labels} labels")
+            notes.append(f"{' x '.join(columns)} {name}: no document has {min_labels} labels")
             continue
-        yield name, *mine.sums, mine.counts.sum(axis=0)
+        if elsewhere is None:
+            yield name, *mine.sums, mine.counts.sum(axis=0), mine.queries
+        else:
+            for quality, *part in _by_list(mine, elsewhere):
+                yield ", ".join([name, quality] if name else [quality]), *part  # type: ignore[misc]
+
+
+def _value_said(value: object) -> str:
+    return "none" if value is None else f"{value:.15g}" if isinstance(value, float) else str(value)
 
 
 def _condition(panel: Panel, by: str) -> pl.Series:
@@ -106,9 +135,9 @@ def _list_columns(panel: Panel) -> list[str]:
     return ["query", *[name for name in LISTS if name in panel.frame.columns][:1]]
 
 
-def _by_list(v: Votes) -> Iterator[Part]:
+def _by_list(v: Votes, top_elsewhere: Bools) -> Iterator[Part]:
     """The p of good lists and of others; a pair of labels goes to one or the other by the other labels there are."""
-    elsewhere, last = _top_elsewhere(v)[v.item], len(v.levels) - 1
+    elsewhere, last = top_elsewhere[v.item], len(v.levels) - 1
     said, other = np.arange(last + 1), np.arange(last + 1)[:, None, None]
     # Of each document (rows) and level said (columns): ordered pairs with each other level, as a share of all pairs.
     pairs = v.counts * (v.counts.T[:, :, None] - (other == said))
@@ -121,15 +150,15 @@ def _by_list(v: Votes) -> Iterator[Part]:
         kept = (asked > 0).any(axis=1)
         if kept.any():
             part = v.where(kept)
-            yield name, part.by_query(told[kept]), part.by_query(asked[kept]), (v.counts * (asked > 0)).sum(axis=0)
+            n = (v.counts * (asked > 0)).sum(axis=0)
+            yield name, part.by_query(told[kept]), part.by_query(asked[kept]), n, part.queries
 
 
-def _top_elsewhere(v: Votes) -> Bools:
+def _top_elsewhere(panel: Panel, top: float) -> Bools:
     """For each item of the panel: was another document, in a list that it was shown in, called top by anybody?"""
-    panel = v.panel
     lists = numbered(panel.frame.select(_list_columns(panel)))[1]
     docs = numbered(panel.frame.select("query", "doc"))[1]
-    rows = pl.DataFrame({"list": lists, "doc": docs, "item": panel.item, "top": panel.value >= v.levels[-1]})
+    rows = pl.DataFrame({"list": lists, "doc": docs, "item": panel.item, "top": panel.value >= top})
     tops = rows.filter("top").group_by("list").agg(n=pl.col("doc").n_unique())
     mine = rows.group_by("list", "doc").agg(mine=pl.col("top").any())
     near = rows.select("list", "doc", "item").unique().join(mine, on=["list", "doc"]).join(tops, on="list")
@@ -199,4 +228,11 @@ def resampled_p(
         f"p({panel.said(levels[-1])}|{panel.said(level)}) is {first['mean']:.3f} (sd {first['sd']:.3f}) from "
         f"{count(first['others'], 'other label')} and {last['mean']:.3f} (sd {last['sd']:.3f}) from {last['others']}."
     )
-    return Result(table, finding, notes, scale=panel.scale)
+    words = [f"said {panel.said(grade)}" for grade in table["level"].to_list()]
+    band = table.with_columns(
+        said=pl.Series(words, dtype=pl.String), low=pl.col("mean") - pl.col("sd"), high=pl.col("mean") + pl.col("sd")
+    ).sort(-pl.col("level"), "others")
+    y_title = f"p({panel.said(levels[-1])} | said)"
+    how = f"Mean and one standard deviation of {repeats} repeats, {count(len(v.counts), 'document')}"
+    drawing = Lines(band, "others", "mean", "said", "other labels of a document", y_title, whole=True, how=how)
+    return Result(table, finding, notes, scale=panel.scale, drawing=drawing)

@@ -8,14 +8,15 @@ import numpy as np
 import polars as pl
 
 from karat.errors import Undefined
-from karat.judges.disagreement import ratio
+from karat.judges.disagreement import intervals, ratio
 from karat.judges.level_counts import level_of, levels_of, merged, used, with_names
 from karat.judges.pairwise import meetings
 from karat.labels import Panel
 from karat.labels.panel import numbered
 from karat.records import LabelsLike, Result
 from karat.records.base import count
-from karat.stats import totals
+from karat.records.chart import Histograms
+from karat.stats import Resampling, totals
 from karat.stats.arrays import Bools, Floats, Ints
 from karat.stats.kappas import label_counts
 
@@ -77,7 +78,16 @@ def consistency(
     judged = f"{count(int(twice.sum()), 'time')} a judge judged a document twice or more"
     notes = (*panel.notes, *merged(panel, levels[-1]), f"{judged}, {draws:,} draws, seed {seed}")
     said = _finding(exact, panel.said(levels[-1]))
-    return Result(table, said, notes, scale=panel.scale, columns=("kind", "level", "p", "sd"))
+    drawing = _histograms(table, panel, levels[-1], f"{judged}, {draws:,} draws, seed {seed}") if draws else None
+    return Result(table, said, notes, scale=panel.scale, columns=("kind", "level", "p", "sd"), drawing=drawing)
+
+
+def _histograms(table: pl.DataFrame, panel: Panel, top: float, how: str) -> Histograms:
+    """The draws: of the top level a judge with himself and others (Fig. 2), of the others between judges (Fig. 3)."""
+    shown = table.filter((pl.col("level") == top) | (pl.col("kind") == "cross")).sort(-pl.col("level"), "kind")
+    names = [f"said {panel.said(row['level'])}, {row['kind']}" for row in shown.to_dicts()]
+    frame = shown.select(series=pl.Series(names, dtype=pl.String), value="draws").explode("value").drop_nulls()
+    return Histograms(frame, f"p({panel.said(top)} | said)", how=how)
 
 
 def _finding(p: dict[str, Floats], top: str) -> str:
@@ -128,7 +138,9 @@ def _one_each(rng: np.random.Generator, given: Floats) -> Floats:
     return one
 
 
-def overlap(labels: Panel | LabelsLike, at: float | None = None, *, all_labels: bool = False) -> Result:
+def overlap(
+    labels: Panel | LabelsLike, at: float | None = None, *, by: str | None = None, all_labels: bool = False
+) -> Result:
     """The overlap of two judges' sets of documents at or above a level: |A and B| / |A or B|, for every two judges.
 
     >>> rows = [{"query": "q", "doc": d, "judge": j, "label": n} for d, j, n in
@@ -136,11 +148,16 @@ def overlap(labels: Panel | LabelsLike, at: float | None = None, *, all_labels: 
     >>> overlap(rows).finding
     'Two judges agree on 0.33 of the documents that either calls 1 or higher (1 pair of judges).'
 
-    Reference: Voorhees (SIGIR 1998). It is the limit of precision and recall that one judge's labels allow another's.
-    Where a further judge was asked only when the first two differed, these two count (unless `all_labels`).
+    `by` is a column, such as the vertical of an engine: then there is a row for each of its values, over all pairs of
+    judges, with an interval over queries. Also called Jaccard's coefficient. Reference: Voorhees (SIGIR 1998). It is
+    the limit of precision and recall that one judge's labels allow another's. Where a further judge was asked only when
+    the first two differed, these two count (unless `all_labels`).
     """
     panel = used(with_names(Panel.of(labels).of_judges(), "overlap"), all_labels=all_labels)
     at = panel.grades[panel.grade].max() if at is None else at
+    called = f"{panel.said(at)} or higher"
+    if by is not None:
+        return _overlap_by(panel, at, by, called)
     high, n = pl.col("grade", "grade_other") >= int(np.searchsorted(panel.grades, at)), pl.col("n")
     met = meetings(panel).with_columns(high).group_by("one", "other")
     table = met.agg(
@@ -157,12 +174,46 @@ def overlap(labels: Panel | LabelsLike, at: float | None = None, *, all_labels: 
         "either",
         overlap=pl.col("both") / pl.col("either"),
     )
-    shared = int(table["either"].sum())
-    called = f"{panel.said(at)} or higher"
-    if not shared:
+    both_say, either_says = (sum(table[name].to_list()) for name in ("both", "either"))
+    if not either_says:
         raise Undefined(f"no document judged by two judges was called {called}: overlap cannot be told")
     finding = (
-        f"Two judges agree on {int(table['both'].sum()) / shared:.2f} of the documents that either calls {called} "
-        f"({count(table.height, 'pair')} of judges)."
+        f"Two judges agree on {both_say / either_says:.2f} of the documents that either calls "
+        f"{called} ({count(table.height, 'pair')} of judges)."
     )
     return Result(table, finding, panel.notes, scale=panel.scale)
+
+
+def _overlap_by(panel: Panel, at: float, by: str, called: str) -> Result:
+    """The overlap over all pairs of judges, for each value of a column, highest first."""
+    frame = pl.DataFrame({"item": panel.item, "query": panel.query, "judge": panel.judge, "high": panel.value >= at})
+    frame = frame.with_columns(panel.feature(by).cast(pl.String).fill_null("none").alias("part"))
+    # A panel made with repeats has several labels of a judge: the first is his.
+    frame = frame.unique(["item", "judge"], keep="first", maintain_order=True)
+    both = frame.join(frame, on="item", suffix="_other").filter(pl.col("judge") < pl.col("judge_other"))
+    sums = {
+        "documents": pl.len(),
+        "both": (pl.col("high") & pl.col("high_other")).sum(),
+        "either": (pl.col("high") | pl.col("high_other")).sum(),
+    }
+    if not both.select(sums["either"]).item():
+        raise Undefined(f"no document judged by two judges was called {called}: overlap cannot be told")
+    rows = []
+    for value, mine in both.group_by("part", maintain_order=True):
+        told = mine.group_by("query").agg(**sums)
+        part, every = (told.select(name).to_numpy().astype(np.float64) for name in ("both", "either"))
+        ends = intervals(part, every, Resampling())
+        whole = told.select(pl.col("documents", "both", "either").sum()).row(0)
+        share = whole[1] / whole[2] if whole[2] else np.nan
+        rows.append((value[0], share, float(ends[0][0]), float(ends[1][0]), *whole))
+    names = [by, "overlap", "overlap_low", "overlap_high", "documents", "both", "either"]
+    table = pl.DataFrame(rows, schema=names, orient="row").sort(
+        pl.col("overlap").fill_nan(-1.0), by, descending=[True, False]
+    )
+    known = table.filter(pl.col("overlap").is_not_nan())
+    first, last = known.row(0, named=True), known.row(-1, named=True)
+    finding = (
+        f"Of the documents that either judge calls {called}, both do on {first['overlap']:.2f} ({by} {first[by]}) to "
+        f"{last['overlap']:.2f} ({by} {last[by]})."
+    )
+    return Result(table, finding, panel.notes)

@@ -23,11 +23,14 @@ from karat.judges.level_counts import Votes, levels_of, merged, need_labels, use
 from karat.labels import Panel
 from karat.records import LabelsLike, Result
 from karat.records.base import count
+from karat.records.chart import Lines
 from karat.records.result import ResultBase
 from karat.records.scale import nothing_below
 from karat.stats import FEWEST, Resampling
 from karat.stats.arrays import Floats, Ints
 
+#: Models are compared with counts for so many users at most, and on so many documents at least if there are.
+MOST_USERS, ENOUGH = 8, 50
 #: A level with fewer labels than this is bracketed, as in the paper's Table 4.
 FEW_LABELS = 50
 
@@ -116,9 +119,34 @@ class Disagreement(ResultBase):
         return nothing_below(worth) if zero_lowest else worth
 
     def weights_for(self, pairs: Sequence[tuple[int, int]], zero_lowest: bool = False) -> pl.DataFrame:
-        """Weights for pairs (M, N), as scores take them from a file: at_least, of, level, weight."""
-        rows = [(m, n, g, w) for m, n in pairs for g, w in self.weights(m, n, zero_lowest).items()]
-        return pl.DataFrame(rows, schema=["at_least", "of", "level", "weight"], orient="row")
+        """Weights for pairs (M, N), as scores take them from a file: at_least, of, level, weight, low, high."""
+        rows = []
+        for m, n in pairs:
+            ends = dict(zip(self.votes.levels, np.transpose(self.binomial_ends(m, n)), strict=True))
+            for grade, weight in self.weights(m, n, zero_lowest).items():
+                low, high = ends.get(grade, (np.nan, np.nan)) if weight > 0 else (np.nan, np.nan)
+                rows.append((m, n, grade, weight, float(low), float(high)))
+        return pl.DataFrame(rows, schema=["at_least", "of", "level", "weight", "low", "high"], orient="row")
+
+    def binomial_ends(self, at_least: int, of: int) -> tuple[Floats, Floats]:
+        """The interval of each weight: it grows with p, so its ends are the weights of the ends of p."""
+        low, high = (
+            np.array([binomial_tail(need, of - 1, p) for need, p in zip(self._needed(at_least), ends, strict=True)])
+            for ends in self.intervals
+        )
+        known = low < high
+        return np.where(known, low, np.nan), np.where(known, high, np.nan)
+
+    def experimental_ends(self, at_least: int, of: int) -> tuple[Floats, Floats]:
+        """The interval of what was counted, queries drawn with replacement."""
+        v = self.votes
+        told, asked = (np.zeros(v.counts.shape) for _ in range(2))
+        for level, need in enumerate(self._needed(at_least)):
+            shown = (v.size >= of) & (v.counts[:, level] > 0)
+            asked[shown, level] = v.weight(level)[shown]
+            tail = hypergeometric_tail(need, of - 1, v.others_top(level)[shown], v.size[shown] - 1)
+            told[shown, level] = asked[shown, level] * tail
+        return intervals(v.by_query(told), v.by_query(asked), Resampling(self.level, self.draws, self.seed))
 
     def with_labels(self, of: int) -> Disagreement:
         """The model of those documents alone that have so many labels or more."""
@@ -163,15 +191,45 @@ class Disagreement(ResultBase):
         """
         v, rows = self.votes, []
         for at_least, of in pairs:
-            columns = [self.binomial(at_least, of), self.beta_binomial(at_least, of), self.experimental(at_least, of)]
+            columns = [
+                self.binomial(at_least, of),
+                *self.binomial_ends(at_least, of),
+                self.beta_binomial(at_least, of),
+                self.experimental(at_least, of),
+                *self.experimental_ends(at_least, of),
+            ]
             counted = v.counts[v.size >= of].sum(axis=0)
             for place, level in enumerate(v.levels):
                 figures = (float(column[place]) for column in columns)
                 rows.append((at_least, of, level, *figures, int(self.n[place]), int(counted[place])))
-        names = ["at_least", "of", "level", "binomial", "beta_binomial", "experimental", "n", "n_counted"]
-        frame = pl.DataFrame(rows, schema=names, orient="row")
+        ends = [f"{name}_{end}" for name in ("binomial", "experimental") for end in ("low", "high")]
+        names = ["at_least", "of", "level", "binomial", *ends[:2], "beta_binomial", "experimental", *ends[2:]]
+        frame = pl.DataFrame(rows, schema=[*names, "n", "n_counted"], orient="row")
         notes = (*self.notes, *self._counted_notes(pairs))
-        return Result(frame, self.finding, notes, scale=self.votes.panel.scale)
+        return Result(frame, self.finding, notes, scale=self.votes.panel.scale, drawing=self._along_users())
+
+    def _along_users(self) -> Lines | None:
+        """Predicted and counted weights for 1 of N users, along N, all of the same documents (the paper's Fig. 5)."""
+        sizes = np.sort(self.votes.size)[::-1]
+        most = min(int(sizes[min(ENOUGH, len(sizes)) - 1]), MOST_USERS)
+        if most < 3:
+            return None
+        fixed = replace(self, votes=self.votes.where(self.votes.size >= most))
+        rows = []
+        for n in range(2, most + 1):
+            columns = (fixed.binomial(1, n), *fixed.binomial_ends(1, n), fixed.experimental(1, n))
+            figures = np.transpose([*columns, *fixed.experimental_ends(1, n)])
+            said = [f"said {self.votes.panel.said(level)}" for level in self.votes.levels]
+            rows += [(n, said[place], *figures[place]) for place in reversed(range(len(said) - 1))]
+        names = ["of", "said", "predicted", "low", "high", "counted", "points_low", "points_high"]
+        frame = pl.DataFrame(rows, schema=names, orient="row")
+        top = self.votes.panel.said(self.top)
+        y_title = f"P(at least 1 of N says {top})"
+        how = (
+            f"Lines: predicted by the binomial; markers: counted. {self.level * 100:g} % intervals over queries, "
+            f"{count(len(fixed.votes.counts), 'document')} with at least {most} labels"
+        )
+        return Lines(frame, "of", "predicted", "said", "N users", y_title, points="counted", whole=True, how=how)
 
     def furthest(self, pairs: Sequence[tuple[int, int]]) -> tuple[float, float]:
         """How far binomial and beta-binomial are at most from what is counted, where all documents can be counted.

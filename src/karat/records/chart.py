@@ -11,7 +11,7 @@ import polars as pl
 class Lines:
     """Lines along `x`, one for each of the `series`; columns low and high are a band, `points` markers beside them.
 
-    Columns points_low and points_high are the bars of the markers.
+    Columns points_low and points_high are the bars of the markers; `how` says how it was made.
     """
 
     frame: pl.DataFrame
@@ -22,6 +22,7 @@ class Lines:
     y_title: str
     points: str | None = None
     whole: bool = False
+    how: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +45,7 @@ class Grid:
     frame: pl.DataFrame
     x_title: str
     y_title: str
+    how: str = ""
 
 
 #: What a result may say of its chart.

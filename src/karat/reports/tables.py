@@ -130,6 +130,8 @@ def _stars(frame: pl.DataFrame, told: Written) -> dict[tuple[int, str], str]:
     for head, name in by_head.items():
         if name.endswith(("_p", "_holm", "_bh")) and name not in (*PROBABILITIES, *ADJUSTED):
             owner, values = name.rpartition("_")[0].replace("_", " "), frame[name]
+        elif f"{name}_low" in frame.columns or "sd" in frame.columns:
+            continue  # a probability that is estimated, not one by chance
         elif name == next((one for one in ADJUSTED if one in frame.columns), None):
             at = told.heads.index(head)
             before = [one for one in figures if told.heads.index(one) < at]

@@ -2,6 +2,7 @@
 
 from karat.simulate.clicks import position_clicks
 from karat.simulate.context_study import ContextStudy, context_study
+from karat.simulate.disagreement_study import DisagreementStudy, disagreement_study
 from karat.simulate.judges import draw, fatigue, label_chances
 from karat.simulate.judging_study import JudgingStudy, judging_study
 from karat.simulate.llm_judge import Faults, LLMStudy, llm_study
@@ -12,6 +13,7 @@ from karat.simulate.two_systems import TwoSystems, two_systems
 
 __all__ = [
     "ContextStudy",
+    "DisagreementStudy",
     "Faults",
     "JudgingStudy",
     "LLMStudy",
@@ -19,6 +21,7 @@ __all__ = [
     "TwoSystems",
     "bronze_scores",
     "context_study",
+    "disagreement_study",
     "draw",
     "fatigue",
     "judging_study",

@@ -11,6 +11,10 @@ disagree = LazyGroup(
             "combined": "Weights of combined levels, as of snippet and page.",
             "consistency": "Judges compared with themselves and with each other.",
             "robustness": "One judge's ranking scored with another's labels.",
+            "users": "What a random user says, of the judge's group or another.",
+            "gains": "What each document is worth to users, written as labels.",
+            "resampled": "How well few labels of a document tell it.",
+            "opinions": "What every judge said of every document of a query.",
         }
     },
     default="weights",

@@ -1,4 +1,4 @@
-"""The parts of `karat disagree`: weights, by a column, combined levels, consistency, robustness."""
+"""The parts of `karat disagree`: weights, by a column, combined levels, consistency, robustness, pictures of them."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ from karat import judges as analysis
 from karat import validity
 from karat.cli import options
 from karat.cli.disagree import levels
+from karat.cli.disagree.gains import gains as gains
+from karat.cli.disagree.gains import users as users
 from karat.cli.inputs import Reading
 from karat.cli.outputs import write_csv
 from karat.cli.part import part
 from karat.cli.progress import waiting
 from karat.cli.results import Tables, print_result, show_all, tell_as
-from karat.errors import BadInput
+from karat.errors import BadInput, Undefined
 from karat.judges.disagreement import Disagreement
 from karat.records import Result
 from karat.records.result import rows_of
@@ -33,22 +35,24 @@ USUAL = [(1, 2), (1, 3), (2, 3), (2, 4), (2, 5)]
 
 
 @click.command(epilog=EXAMPLES)
-@click.argument("labels")
+@levels.labels
 @levels.top
 @levels.at_least
 @levels.of_users
 @levels.used
+@levels.without_spammers
 @click.option("--zero-lowest", is_flag=True, help="Fix the weights of levels up to 0 to 0 in what is written.")
 @options.out
 @options.resampling
 @options.study
 @options.form
 def weights(
-    labels: str,
+    labels: tuple[str, ...],
     top: str | None,
     at_least: int | None,
     of_users: int | None,
     zero_lowest: bool,
+    without_spammers: bool,
     out: str | None,
     reading: Reading,
     form: options.Form,
@@ -57,18 +61,20 @@ def weights(
     """The probability that another user says the top level, and the weight of each level.
 
     A weight is P(at least M of N users say top): binomial as in the paper, beta-binomial, and counted. What --out
-    writes, karat score --weights reads.
+    writes, karat score --weights reads. --plot draws the weights for 1 of N users along N.
     """
     if zero_lowest and out is None:
         raise BadInput("--zero-lowest is about the weights that --out writes: give --out, or leave it out")
     read = levels.judged(reading, labels, out)
     pairs = _pairs(at_least, of_users)
     with waiting("Looking"):
-        model = analysis.disagreement(read, levels.level_named(top, read), **used)
+        model, before = levels.modelled(read, top, without_spammers, **used)
     worth = model.table(pairs)
     if out is not None:
         write_csv(model.weights_for(pairs, zero_lowest), out)
     p = model.to_frame().rename({"value": "p", "low": "p_low", "high": "p_high"})
+    if before is not None:
+        p = p.join(before.to_frame().select("level", before="value"), on="level", how="left", maintain_order="left")
     told = {
         "p": Result(p, model.finding, scale=worth.scale),
         "weights": replace(worth, finding="What a level is worth: P(at least M of N users say top)."),
@@ -101,107 +107,138 @@ def _document(model: Disagreement, worth: Result) -> dict[str, Any]:
 
 
 @part(
-    click.argument("labels"),
+    levels.labels,
     click.argument("column"),
     levels.top,
     levels.used,
     options.queries,
-    options.out,
     options.resampling,
     options.study,
     examples="""karat disagree by crowd.csv kind --queries queries.csv --top 2 --min-labels 6
 karat disagree by crowd.csv list_quality
+karat disagree by fedweb.csv kind,list_quality
 karat disagree by crowd.csv top10""",
 )
 def by(
-    labels: str, column: str, top: str | None, queries: str | None, out: str | None, reading: Reading, **used: Any
+    labels: tuple[str, ...], column: str, top: str | None, queries: str | None, reading: Reading, **used: Any
 ) -> Tables:
-    """How far users disagree by a column.
+    """How far users disagree by a column, and whether the conditions differ in it.
 
     COLUMN is one of LABELS or of --queries, such as kind; list_quality, how good a query's list is; or top5, top10,
-    ..., whether a document is that high in it.
+    ..., whether a document is that high in it. Several with commas are crossed.
     """
-    read = levels.judged(reading, labels, out, queries, column)
-    found = analysis.disagreement_by(read, column, levels.level_named(top, read), **used)
-    return levels.kept({f"By {column}": found}, out)
+    names = [name.strip() for name in column.split(",")]
+    read = levels.judged(reading, labels, None, queries, names)
+    found = analysis.disagreement_by(read, names, levels.level_named(top, read), **used)
+    tests = {"Differences": found.tests} if found.tests.frame.height else {}
+    return {f"By {column}": found, **tests}
 
 
 @part(
-    click.argument("labels"),
+    levels.labels,
     click.option("--parts", required=True, metavar="NAMES", help="Surfaces or aspects to combine, as snippet,page."),
     levels.top,
     levels.at_least,
     levels.of_users,
+    levels.zero,
     levels.all_labels,
-    options.out,
+    options.resampling,
     options.study,
-    examples="karat disagree combined fedweb.csv --parts snippet,page --top 3,2 --of 3",
+    examples="""karat disagree combined fedweb.csv --parts snippet,page --top 3,2 --of 3 --zero page=0
+karat disagree combined fedweb.csv --parts snippet,page --top 3,3 --out table4.tex""",
 )
 def combined(
-    labels: str,
+    labels: tuple[str, ...],
     parts: str,
     top: str | None,
     at_least: int | None,
     of_users: int | None,
+    zero: tuple[str, ...],
     all_labels: bool,
-    out: str | None,
     reading: Reading,
+    **chance: Any,
 ) -> Tables:
-    """Weights of combined levels of surfaces or aspects; --top has a level for each of them, as 3,2."""
-    read = levels.judged(reading, labels, out)
-    names = [part.strip() for part in parts.split(",")]
-    asked = [levels.level_named(part.strip(), read) for part in (top or "").split(",") if part.strip()]
-    tops = [level for level in asked if level is not None]
-    if len(tops) != len(names):
-        raise BadInput.at(
-            "--top", expected=f"a level for each of {parts}, as 3,2", found="nothing" if top is None else f'"{top}"'
-        )
-    at_least = at_least or 1
-    found = analysis.combined_weights(
-        read,
-        names,
-        tops,
-        column="aspect" if read.has("aspect") and names[0] in read.frame["aspect"].to_list() else "surface",
-        at_least=at_least,
-        of=of_users or max(3, at_least),
-        all_labels=all_labels,
-    )
-    return levels.kept({"Combined levels": found}, out)
+    """Weights of combined levels of surfaces or aspects; --top has a level for each of them, as 3,2.
+
+    karat disagree gains --parts writes what each document is worth by them.
+    """
+    read = levels.judged(reading, labels, None)
+    found, _ = levels.combined(read, parts, top, at_least, of_users, zero, all_labels=all_labels, **chance)
+    return {"Combined levels": found}
 
 
 @part(
-    click.argument("labels"),
+    levels.labels,
     levels.top,
+    options.by,
     levels.all_labels,
-    options.out,
     options.draws,
     options.seed,
     options.study,
-    examples="karat disagree consistency crowd.csv --top 2",
+    examples="""karat disagree consistency crowd.csv --top 2
+karat disagree consistency fedweb.csv --by vertical --plot histograms.svg""",
 )
 def consistency(
-    labels: str, top: str | None, all_labels: bool, out: str | None, reading: Reading, **drawn: Any
+    labels: tuple[str, ...], top: str | None, by: tuple[str, ...], all_labels: bool, reading: Reading, **drawn: Any
 ) -> Tables:
-    """Judges compared with themselves, where they judged a document twice, and with each other."""
-    read = levels.judged(reading, labels, out)
+    """Judges compared with themselves, where they judged a document twice, and with each other.
+
+    With --by, the overlap (Jaccard) over all judges for each value of the column, such as the vertical of an engine.
+    """
+    read = levels.judged(reading, labels, None)
     wanted = levels.level_named(top, read)
+    columns: tuple[str | None, ...] = by or (None,)
     found = {
-        "Overlap": analysis.overlap(read, wanted, all_labels=all_labels),
-        "Consistency": analysis.consistency(read, wanted, all_labels=all_labels, **drawn),
+        f"Overlap by {name}" if name else "Overlap": analysis.overlap(read, wanted, by=name, all_labels=all_labels)
+        for name in columns
     }
-    return levels.kept(found, out)
+    try:
+        found["Consistency"] = analysis.consistency(read, wanted, all_labels=all_labels, **drawn)
+    except Undefined as error:
+        if not by:
+            raise
+        first, table = next(iter(found.items()))
+        found[first] = replace(table, notes=(*table.notes, f"consistency left out: {error}"))
+    return found
 
 
 @part(
-    click.argument("labels"),
+    levels.labels,
     levels.top,
     levels.all_labels,
-    options.out,
     options.study,
     examples="karat disagree robustness crowd.csv --top 2",
 )
-def robustness(labels: str, top: str | None, all_labels: bool, out: str | None, reading: Reading) -> Tables:
+def robustness(labels: tuple[str, ...], top: str | None, all_labels: bool, reading: Reading) -> Tables:
     """Scores of one judge's perfect ranking by another judge's labels, measure by measure."""
-    read = levels.judged(reading, labels, out)
+    read = levels.judged(reading, labels, None)
     found = validity.robustness(read, levels.level_named(top, read), all_labels=all_labels)
-    return levels.kept({"Robustness": found}, out)
+    return {"Robustness": found}
+
+
+@part(
+    levels.labels,
+    levels.top,
+    click.option("--min-labels", default=6, metavar="N", help="Use documents with at least so many labels."),
+    levels.all_labels,
+    options.seed,
+    options.study,
+    examples="karat disagree resampled crowd.csv --top 2 --plot figure1.svg",
+)
+def resampled(labels: tuple[str, ...], top: str | None, reading: Reading, **used: Any) -> Tables:
+    """How well few labels of a document tell what another user says: one label, and n others drawn at random."""
+    read = levels.judged(reading, labels, None)
+    return {"Resampled": analysis.resampled_p(read, levels.level_named(top, read), **used)}
+
+
+@part(
+    levels.labels,
+    levels.top,
+    click.option("--query", metavar="ID", show_default="the one with most labels", help="The query that is shown."),
+    options.study,
+    examples="karat disagree opinions crowd.csv --query q7 --plot figure4.svg",
+)
+def opinions(labels: tuple[str, ...], top: str | None, query: str | None, reading: Reading) -> Tables:
+    """What every judge said of every document of a query, top documents first."""
+    read = levels.judged(reading, labels, None)
+    return {"Opinions": analysis.opinions(read, query, levels.level_named(top, read))}

@@ -1,0 +1,164 @@
+"""What each document is worth to users who disagree: a gain in place of a grade, for any measure and any tool."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import polars as pl
+
+from karat.errors import Undefined
+from karat.judges.combined import combined_levels
+from karat.judges.disagreement import Disagreement, disagreement, intervals
+from karat.judges.level_counts import level_of
+from karat.labels import Panel
+from karat.records import LabelsLike, Result
+from karat.records.base import count
+from karat.stats import Resampling, totals
+from karat.stats.arrays import Floats
+
+#: Columns of combined weights that are no part of a level.
+ENDS = ("", "_low", "_high")
+NOT_PARTS = ("level", "told", "asked", "n", "few", *(f"{name}{end}" for name in ("weight", "p_top") for end in ENDS))
+#: Into so many bins of documents are predictions put beside what was said.
+BINS = 8
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DocumentGains(Result):
+    """The gain of each document: query, doc, gain, n (its labels); `calibration` where it was predicted."""
+
+    calibration: Result | None = field(default=None, kw_only=True)
+
+
+def document_gains(
+    labels: Panel | LabelsLike, top: float | None = None, *, at_least: int = 1, of: int = 3
+) -> DocumentGains:
+    """The weight of each document: the mean, over its judges, of the worth of what they said (`disagreement`).
+
+    >>> rows = [{"query": "q", "doc": d, "label": n, "judge": str(j)}
+    ...         for d, given in {"a": [2, 2], "b": [1, 0], "c": [1, 2]}.items() for j, n in enumerate(given)]
+    >>> document_gains(rows).frame.select("doc", "gain").rows()
+    [('a', 1.0), ('b', 0.375), ('c', 0.875)]
+
+    Written as labels, they are gains for every measure that takes labels as they are: nDCG, DCG, CG, RBP.
+    """
+    model = disagreement(labels, top, draws=0)
+    panel = Panel.of(labels).of_judges()
+    worth = np.nan_to_num(model.binomial(at_least, of))[level_of(panel, model.votes.levels)]
+    said = f"P(at least {at_least} of {of} users say {panel.said(model.top)})"
+    return _means(panel, worth, said, model.notes)
+
+
+def combined_gains(found: Result, labels: Panel | LabelsLike, *, column: str = "surface") -> DocumentGains:
+    """The weight of each document by what judges said of all its parts together, as `combined_weights` found it."""
+    parts = [name for name in found.frame.columns if name not in NOT_PARTS]
+    tops = found.frame.row(0, named=True)
+    panel, levels = combined_levels(labels, parts, [tops[part] for part in parts], column, all_labels=True)
+    worth = dict(zip(found.frame["level"].to_list(), found.frame["weight"].to_list(), strict=True))
+    weight = np.array([worth.get(name, 0.0) for name in levels["level"].to_list()])[panel.grade]
+    unknown = [name for name in levels["level"].to_list() if name not in worth]
+    notes = [f"nothing is known of {len(unknown)} combinations: worth 0"] if unknown else []
+    return _means(panel, weight, f"the worth of {' and '.join(parts)} together", notes)
+
+
+def soft_relevance(
+    labels: Panel | LabelsLike,
+    top: float | None = None,
+    *,
+    level: float = 0.95,
+    draws: int = 1000,
+    seed: int = 0,
+) -> DocumentGains:
+    """The probability that a random user calls a document top, given all labels that it has.
+
+    Each label in turn tells what share of users likes such documents (a beta distribution), the others are votes, and
+    the answers are averaged (`Disagreement.posterior`). `calibration` holds each label out in turn, predicts it from
+    the others, and puts predictions beside what was said, with intervals over queries.
+    """
+    model = disagreement(labels, top, all_labels=True, level=level, draws=draws, seed=seed)
+    if np.isnan([a for (a, _), p in zip(model.opinions, model.p, strict=True) if not np.isnan(p)]).any():
+        raise Undefined(
+            "soft relevance takes documents with three labels or more: nobody knows how far documents differ"
+        )
+    panel = model.votes.panel
+    counts = _all_counts(panel, model)
+    kept = counts.sum(axis=1) > 0
+    gain = _posterior(counts[kept], model)
+    frame = (
+        panel.items.select("query", "doc")
+        .filter(pl.Series(kept))
+        .with_columns(gain=pl.Series(gain), n=pl.Series(counts[kept].sum(axis=1).astype(np.int64)))
+    )
+    checked = _calibration(model, Resampling(level, draws, seed))
+    said = (
+        f"{count(frame.height, 'document')}: a random user says {panel.said(model.top)} of one with probability "
+        f"{gain.min():.2f} to {gain.max():.2f}, given its labels."
+    )
+    return DocumentGains(frame, said, model.notes, calibration=checked)
+
+
+def _posterior(counts: Floats, model: Disagreement) -> Floats:
+    """P(a further user says top) from how many labels of each level a document has."""
+    size, top = counts.sum(axis=1), counts.shape[1] - 1
+    found = np.zeros(len(counts))
+    for place, (a, b) in enumerate(model.opinions):
+        if np.isnan(a):
+            continue
+        more = counts[:, top] - (place == top)
+        found += counts[:, place] / np.maximum(size, 1) * (a + np.maximum(more, 0)) / (a + b + np.maximum(size - 1, 0))
+    return found
+
+
+def _calibration(model: Disagreement, resampling: Resampling) -> Result:
+    """Each label predicted from the document's others: what was predicted beside what was said, in bins."""
+    v, top = model.votes, len(model.votes.levels) - 1
+    predicted, said, weight, query = [], [], [], []
+    for place in range(top + 1):
+        held = v.counts[:, place] > 0
+        rest = v.counts[held].astype(np.float64)
+        rest[:, place] -= 1
+        predicted.append(_posterior(rest, model))
+        said.append(np.full(int(held.sum()), float(place == top)))
+        weight.append(v.weight(place)[held])
+        query.append(v.query[held])
+    guess, told, share, of = (np.concatenate(each) for each in (predicted, said, weight, query))
+    ends = np.quantile(guess, np.linspace(0, 1, BINS + 1)[1:-1])
+    rows = []
+    for place in range(BINS):
+        mine = np.searchsorted(ends, guess, side="right") == place
+        if not mine.any():
+            continue
+        part, whole = (totals(of[mine], each[mine], v.n_queries)[:, None] for each in (share * told, share))
+        low, high = intervals(part, whole, resampling)
+        guessed = float(np.average(guess[mine], weights=share[mine]))
+        was = float(part.sum() / whole.sum())
+        rows.append((guessed, was, float(low[0]), float(high[0]), round(float(share[mine].sum()))))
+    names = ["expected", "said", "said_low", "said_high", "documents"]
+    frame = pl.DataFrame(rows, schema=names, orient="row")
+    off = (frame["expected"] - frame["said"]).abs().to_numpy()
+    weighted = float(np.average(off, weights=frame["documents"].to_numpy()))
+    finding = f"Held-out labels: what was predicted is off by {weighted:.3f} on average, by {off.max():.3f} at most."
+    return Result(frame, finding)
+
+
+def _all_counts(panel: Panel, model: Disagreement) -> Floats:
+    levels = len(model.votes.levels)
+    place = panel.item * levels + level_of(panel, model.votes.levels)
+    return np.bincount(place, minlength=panel.items.height * levels).reshape(-1, levels).astype(np.float64)
+
+
+def _means(panel: Panel, worth: Floats, what: str, notes: tuple[str, ...] | list[str]) -> DocumentGains:
+    number = np.bincount(panel.item, minlength=panel.items.height)
+    kept = number > 0
+    mean = totals(panel.item, worth, panel.items.height)[kept] / number[kept]
+    frame = (
+        panel.items.select("query", "doc")
+        .filter(pl.Series(kept))
+        .with_columns(gain=pl.Series(mean), n=pl.Series(number[kept]))
+    )
+    finding = f"{count(frame.height, 'document')} with a gain from {mean.min():.3f} to {mean.max():.3f}: {what}."
+    several = int((number > 1).sum())
+    if several:
+        notes = [*notes, f"{count(several, 'document')} with several labels: the mean of what each is worth"]
+    return replace(DocumentGains(frame, finding), notes=tuple(notes))
