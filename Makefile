@@ -83,7 +83,7 @@ test: $(VENV)/.dev $(VENV)/.system $(VENV)/.model
 TIMES ?= 1
 evidence: $(VENV)/.dev $(VENV)/.system
 	@rm -f $(VENV)/evidence.tsv
-	KARAT_EVIDENCE=$(TIMES) KARAT_EVIDENCE_FIGURES=$(VENV)/evidence.tsv $(BIN)/python -m pytest tests -m evidence --numprocesses auto --dist worksteal
+	KARAT_EVIDENCE=$(TIMES) KARAT_EVIDENCE_FIGURES=$(VENV)/evidence.tsv $(BIN)/python -m pytest tests -m "evidence or hypothesis" --numprocesses auto --dist worksteal
 
 check: $(VENV)/.dev
 	$(BIN)/ruff format --check .

@@ -16,6 +16,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from simulated import studies
+
 # The same examples each time, so that a change is what makes a test fail.
 settings.register_profile(
     "karat",
@@ -23,7 +25,7 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
     print_blob=True,
     derandomize=True,
-    max_examples=50,
+    max_examples=len(studies(25, 100)),
 )
 settings.load_profile("karat")
 

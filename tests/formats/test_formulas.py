@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import karat as kt
+from simulated import studies
 
 #: Outer blanks of a cell are nothing to the reader, but for those before what could be a formula.
 SIGNS = r"=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20"
@@ -20,7 +21,7 @@ AWKWARD = st.text(alphabet="=+-@\uff1d\uff0b\uff0d\uff20'\" \t\r\n,;a1.e", min_s
 )
 RUNS = re.compile(rf"\s*[{SIGNS}]")
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?")
-every = settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+every = settings(max_examples=len(studies(16, 120)), suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def cells(path: Path) -> list[str]:

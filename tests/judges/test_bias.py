@@ -83,14 +83,15 @@ def test_two_groups_of_one_population_without_gold_differ_nowhere(judges: int) -
     assert np.mean(held) >= 0.95 - 3 * np.sqrt(0.95 * 0.05 / len(held))
 
 
+@pytest.mark.evidence
 def test_rare_errors_and_queries_of_very_different_size_give_no_more_alarms() -> None:
     """A slice of 30 pairs often has no error at all by luck; one query may hold a third of a slice."""
-    alarms = 0
-    for seed in range(40):
+    alarms, seeds = 0, studies(15, 200)
+    for seed in seeds:
         frame = study(seed, queries=50, docs=30, errs=0.06)
         keep = pl.col("doc").cast(pl.Int64) % 30 < 30 / (pl.col("query").cast(pl.Int64) + 1) + 4
         alarms += found(frame.filter(keep)).height > 0
-    assert alarms / 40 <= 0.08
+    assert alarms / len(seeds) <= (0.08 if THOROUGH else 0.15)
 
 
 @pytest.mark.evidence
@@ -110,9 +111,11 @@ def test_half_a_grade_on_wikipedia_pages_is_found_with_an_interval_that_holds_it
     assert alone / len(seeds) >= 0.9 - (0 if THOROUGH else 0.2)
 
 
+@pytest.mark.evidence
 def test_a_bias_on_two_features_at_once_is_found_as_the_pair() -> None:
     hits = held = alone = 0
-    for seed in range(20):
+    seeds = studies(8, 100)
+    for seed in seeds:
         frame = found(study(seed, queries=120, effect=0.5, where="pair"))
         hit = frame.filter(
             (pl.col("feature") == "wikipedia")
@@ -123,9 +126,9 @@ def test_a_bias_on_two_features_at_once_is_found_as_the_pair() -> None:
         hits += hit.height
         alone += frame.height == 1
         held += hit.height == 1 and hit["low"][0] <= 0.5 <= hit["high"][0]
-    assert hits >= 18
-    assert held >= 17
-    assert alone >= 17
+    assert hits >= 0.9 * len(seeds)
+    assert held >= 0.85 * len(seeds)
+    assert alone >= 0.85 * len(seeds)
 
 
 def test_two_biases_that_add_up_are_found_as_two_and_not_as_a_pair() -> None:

@@ -20,6 +20,7 @@ from karat.judges.error_model import ErrorModel, majority_posterior, one_coin
 from karat.judges.ordinal import ordinal
 from karat.labels import Panel
 from karat.records import Judgments
+from simulated import studies
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -130,7 +131,7 @@ def plain_em(item: Ints, judge: Ints, label: Ints, levels: int, smoothing: float
     return posterior
 
 
-@settings(max_examples=40)
+@settings(max_examples=len(studies(16, 120)))
 @given(st.integers(0, 10_000), st.sampled_from([0.0, 0.5, 2.0]), st.integers(2, 4))
 def test_the_fast_steps_are_the_obvious_ones(seed: int, smoothing: float, levels: int) -> None:
     rng = np.random.default_rng(seed)

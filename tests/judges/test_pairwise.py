@@ -12,9 +12,10 @@ from sklearn.metrics import cohen_kappa_score
 import karat as kt
 from crowds import slips, table_of
 from karat.judges import pairwise
+from simulated import studies
 
 
-@settings(max_examples=40)
+@settings(max_examples=len(studies(16, 120)))
 @given(st.integers(0, 10_000))
 def test_every_two_judges_are_compared_on_what_both_labelled(seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import karat as kt
+from simulated import studies
 
 NAMES = {
     "ERR-IA": "ERR_IA",
@@ -34,7 +35,7 @@ RETURNED = st.dictionaries(
 )
 
 
-@settings(max_examples=60)
+@settings(max_examples=len(studies(24, 180)))
 @given(JUDGED, RETURNED, st.sampled_from([0.5, 0.25, 0.75, 0.0]), st.sampled_from([0.5, 0.25]))
 def test_karat_scores_as_ndeval_does(
     judged: dict[tuple[str, str, str], int], returned: dict[str, list[str]], alpha: float, beta: float

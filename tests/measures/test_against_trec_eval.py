@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 import karat as kt
 from measures_against import Labels, Run, assert_same, many
 from measures_against import per_query as values_of
+from simulated import studies
 
 NAMES = {
     "P_1": "P@1",
@@ -73,7 +74,7 @@ def per_query(labels: Labels, run: Run, measures: list[str]) -> dict[str, dict[s
     return values_of(kt.score(labels, run, measures, draws=0))
 
 
-@settings(max_examples=80)
+@settings(max_examples=len(studies(32, 240)))
 @given(labels_made, runs_made)
 @example({"q1": {"d1": 0}}, {"q1": {"d1": 1.0}})
 @example({"q1": {"d1": 1, "d2": -1, "d3": 0}}, {"q1": {"d3": 1.0, "d2": 1.0, "d1": 1.0, "d9": 1.0}})
@@ -84,7 +85,7 @@ def test_karat_scores_as_trec_eval_does(labels: Labels, run: Run) -> None:
     assert_same(theirs, per_query(labels, run, list(NAMES.values())), NAMES)
 
 
-@settings(max_examples=30)
+@settings(max_examples=len(studies(12, 90)))
 @given(labels_made, runs_made, st.sampled_from([2, 3]))
 def test_a_higher_relevance_level_is_trec_evals(labels: Labels, run: Run, rel: int) -> None:
     if not set(labels) & set(run):
@@ -96,7 +97,7 @@ def test_a_higher_relevance_level_is_trec_evals(labels: Labels, run: Run, rel: i
     assert_same(theirs, per_query(labels, run, list(leveled.values())), leveled)
 
 
-@settings(max_examples=30)
+@settings(max_examples=len(studies(12, 90)))
 @given(labels_made, runs_made)
 def test_judged_only_is_trec_evals_minus_j(labels: Labels, run: Run) -> None:
     if not set(labels) & set(run):
@@ -110,7 +111,7 @@ def test_judged_only_is_trec_evals_minus_j(labels: Labels, run: Run) -> None:
     assert_same(theirs, per_query(labels, run, list(names.values())), names)
 
 
-@settings(max_examples=80)
+@settings(max_examples=len(studies(32, 240)))
 @given(st.lists(st.floats(-1e6, 1e6, allow_nan=False), min_size=2, max_size=20), st.data())
 def test_trec_eval9_orders_by_32_bit_scores(scores: list[float], data: st.DataObject) -> None:
     # A score and its neighbours a hair away tie in 32 bits and not in 64.
@@ -143,7 +144,7 @@ def test_a_query_with_only_negative_labels_scores_zero_where_pytrec_eval_ends_th
     assert values["q2"]["AP"] == 1.0
 
 
-@settings(max_examples=30)
+@settings(max_examples=len(studies(12, 90)))
 @given(labels_made.filter(oracle_labels), runs_made)
 def test_order_of_rows_does_not_matter(labels: Labels, run: Run) -> None:
     if not set(labels) & set(run):

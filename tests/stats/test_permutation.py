@@ -13,6 +13,7 @@ from scipy.stats import ttest_1samp
 from karat.errors import BadInput
 from karat.stats.many import holm
 from karat.stats.permutation import all_pairs, max_t, sign_flip
+from simulated import studies
 
 MAIZE = np.array([49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48.0])
 
@@ -31,14 +32,14 @@ def test_darwins_maize_has_1726_of_32768() -> None:
 
 
 @given(st.lists(st.integers(-9, 9), min_size=1, max_size=9))
-@settings(max_examples=60)
+@settings(max_examples=len(studies(24, 180)))
 def test_differences_in_steps_are_as_going_through_all_signs(values: list[int]) -> None:
     tenths = np.array(values) / 10
     assert sign_flip(tenths).p == pytest.approx(by_force(tenths), rel=1e-12)
 
 
 @given(st.lists(st.floats(-1, 1).filter(lambda v: abs(v) > 1e-3), min_size=1, max_size=9))
-@settings(max_examples=60)
+@settings(max_examples=len(studies(24, 180)))
 def test_any_differences_are_as_going_through_all_signs(values: list[float]) -> None:
     assert sign_flip(values).p == pytest.approx(by_force(np.array(values)), rel=1e-12)
 

@@ -28,6 +28,7 @@ from karat.store import (
 from karat.store.people import add_judge, set_state
 from karat.store.read_tables import judgments
 from karat.store.tables import answers, events, reservations, tasks
+from simulated import studies
 
 JUDGES = st.integers(0, 3)
 
@@ -137,5 +138,7 @@ class Judging(RuleBasedStateMachine):
         self.log = many
 
 
-Judging.TestCase.settings = settings(max_examples=12, stateful_step_count=30, deadline=None, derandomize=True)
+Judging.TestCase.settings = settings(
+    max_examples=len(studies(6, 40)), stateful_step_count=30, deadline=None, derandomize=True
+)
 TestJudging = Judging.TestCase

@@ -13,6 +13,7 @@ from karat.records.design import Rules
 from karat.store import Store, add_tasks
 from karat.store.imported import import_records
 from karat.store.read_tables import tasks_frame
+from simulated import studies
 
 LABELS = st.lists(
     st.tuples(st.sampled_from("xy"), st.sampled_from("abcdef"), st.sampled_from([None, 0.0, 1.0, 2.0, 3.0])),
@@ -36,7 +37,7 @@ def labels_of(rows: list[tuple[str, str, float | None]]) -> Judgments:
     )
 
 
-@settings(max_examples=30)
+@settings(max_examples=len(studies(12, 90)))
 @given(LABELS, st.integers(1, 4), st.sampled_from([0.0, 1.0, 2.0]), st.booleans())
 def test_a_second_import_finds_nothing_to_do(
     rows: list[tuple[str, str, float | None]], asked: int, apart: float, alone: bool
