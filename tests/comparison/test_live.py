@@ -207,7 +207,7 @@ def test_the_truth_is_outside_at_any_look_in_one_study_of_twenty_at_most(
 ) -> None:
     # Looks after every 10 labels of 100, the first after 20. With few studies only every fourth is taken.
     every = 10 if THOROUGH else 40
-    seeds = studies(2, 100)
+    seeds = studies(2, 40)
     live, once, _ = np.mean([ever_missed(measure, judge, queries, seed, every) for seed in seeds], axis=0)
     assert live <= 0.05 or live == about(0.05, len(seeds))
     if THOROUGH:
