@@ -92,7 +92,8 @@ COMMANDS = """
 convert X out.csv : labels. qrels.txt book.json basic.csv judges.csv umbrela.jsonl run. a.run
 convert X out.csv : nested.json opensearch.json evaluated.jsonl request.json response.json
 convert X out.csv : case.json snapshot.csv judgements nuggets.jsonl
-convert X out.csv --kind documents : nuggets.jsonl
+convert X out.csv --kind documents : nuggets.jsonl rag-answers.jsonl
+convert X out.run : rag-answers.jsonl
 score X X -m NuggetRecall,CitationPrecision : nuggets.jsonl
 compare X X -m NuggetRecall : nuggets.jsonl
 convert X out.csv : preferences. clicks.csv queries.csv topics.xml documents.

@@ -178,6 +178,20 @@ SAMPLES: dict[str, bytes] = {
             for run in ("a", "b")
         ]
     ),
+    "rag-answers.jsonl": _lines(
+        [
+            {
+                "run_id": run,
+                "topic_id": q,
+                "topic": q,
+                "references": DOCS,
+                "response_length": 3,
+                "answer": [{"text": "one.", "citations": [0, 1]}, {"text": "two.", "citations": []}],
+            }
+            for q in QUERIES
+            for run in ("a", "b")
+        ]
+    ),
     "confusion.csv": b"grade,0,1,2,3\n0,8,2,0,0\n1,1,7,1,1\n2,0,1,8,1\n3,0,0,2,8\n",
     "weights.csv": _csv("at_least,of,level,weight", [f"1,3,{n},{n / 3:.2f}" for n in range(4)]),
     "tasks.csv": _csv("query,doc,labels,probability", [f"{q},{d},2,0.5" for q, d in _PAIRS[:8]]),

@@ -46,6 +46,7 @@ FORMATS: dict[str, tuple[Read, str]] = {
     "doccano.jsonl": (kt.read_judgments, '"docno"'),
     "crowd-kit.csv": (kt.read_judgments, "task"),
     "umbrela.jsonl": (kt.read_judgments, '"query"'),
+    "rag-answers.jsonl": (kt.read_runs, '"topic_id"'),
     "nuggets.jsonl": (kt.read_judgments, '"qid"'),
     "ubi.ndjson": (kt.read_clicks, '"query_id"'),
     "events.csv": (kt.read_clicks, "doc,"),

@@ -179,7 +179,7 @@ def _on_cluster(
 
 
 def _tell(scores: Scores, form: options.Form, by_query: bool) -> None:
-    rows = Result(_rows(scores, by_query), "", scores.notes)
+    rows = Result(_rows(scores, by_query), scores.finding, scores.notes)
     tell_as(
         form,
         scores.to_dict(by_query=by_query),
