@@ -12,6 +12,7 @@ from karat.store.candidates import ANSWERED
 from karat.store.kinds import KINDS
 from karat.store.log import Answer, lock_task, log, recount
 from karat.store.people import free_bundles, free_held, lock_any
+from karat.store.prepared import Prepared
 from karat.store.progress import PRACTISED
 from karat.store.queue import lock_judge, own_bundle, refuse_closed
 from karat.store.rejecting import reject
@@ -21,14 +22,16 @@ from karat.store.tables import events, judges, reservations, tasks
 #: How far back a judge may take an answer back.
 UNDOABLE = 10
 
-_MINE = select(reservations).where(
-    reservations.c.judge_id == bindparam("judge"),
-    reservations.c.task_id == bindparam("task"),
-    reservations.c.study_id == bindparam("study"),
+_MINE = Prepared(
+    select(reservations).where(
+        reservations.c.judge_id == bindparam("judge"),
+        reservations.c.task_id == bindparam("task"),
+        reservations.c.study_id == bindparam("study"),
+    )
 )
 _CHANGE = update(reservations).where(reservations.c.id == bindparam("number"))
 _LATE = "others have finished this task meanwhile; your answer is kept but not counted"
-_KEYED = select(events).where(events.c.judge_id == bindparam("judge"), events.c.key == bindparam("sent"))
+_KEYED = Prepared(select(events).where(events.c.judge_id == bindparam("judge"), events.c.key == bindparam("sent")))
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ from sqlalchemy import (
 )
 
 from karat.store.kinds import KINDS, TaskKind
+from karat.store.prepared import Prepared
 from karat.store.store import PLATFORMS
 from karat.store.tables import answers, bundles, events, judges, reservations, tasks
 
@@ -59,7 +60,7 @@ DRAWN = and_(tasks.c.probability.is_not(None), tasks.c.context.is_(None), tasks.
 
 
 @cache
-def candidates(order: Order, later: bool = False, apart: bool = False) -> Select[Any]:
+def candidates(order: Order, later: bool = False, apart: bool = False) -> Prepared:
     """The first task with a free slot that a judge may do, in some order, its row held where nobody else is at it.
 
     `practice`; `own`: of bundles the judge has; `query`: of one query, shuffled; `place`: as they come; `rest`: what
@@ -80,7 +81,7 @@ def candidates(order: Order, later: bool = False, apart: bool = False) -> Select
     if apart and stage == "task":
         mine = mine.where(not_(_too_soon()))
     mine = mine.order_by(*by.get(order, [tasks.c.place]))
-    return mine.limit(1).with_for_update(of=tasks, skip_locked=True)
+    return Prepared(mine.limit(1).with_for_update(of=tasks, skip_locked=True))
 
 
 def _open(later: bool, *, rest: bool = False) -> Select[Any]:
@@ -251,8 +252,8 @@ _GIVEN = select(tasks, *(reservations.c[name] for name in _KEPT), reservations.c
 )
 
 #: A task that a judge was given.
-GIVEN = _GIVEN.where(
-    reservations.c.judge_id == JUDGE, reservations.c.id == bindparam("number"), tasks.c.study_id == STUDY
+GIVEN = Prepared(
+    _GIVEN.where(reservations.c.judge_id == JUDGE, reservations.c.id == bindparam("number"), tasks.c.study_id == STUDY)
 )
 #: An active judge's oldest task in work other than some; one taken back comes before what was fetched after it.
 HELD = (
@@ -276,23 +277,25 @@ _DUE = (
 DUE = select(reservations.c.id, reservations.c.task_id).where(*_DUE).order_by(reservations.c.task_id).limit(AT_ONCE)
 #: What decides which questions are put: whether something was kept too long, whether there is practice or context at
 #: all, whether the judge has bundles, and the query last met. Asked at once, because each question costs as much.
-SITUATION = select(
-    exists().where(*_DUE).label("due"),
-    exists()
-    .where(tasks.c.study_id == STUDY, tasks.c.grp == GROUP, tasks.c.stage == "practice", tasks.c.open)
-    .label("practice"),
-    exists().where(tasks.c.study_id == STUDY, tasks.c.context.is_not(None)).label("context"),
-    exists().where(bundles.c.owner_id == JUDGE).label("own"),
-    select(tasks.c.query)
-    .join(reservations, reservations.c.task_id == tasks.c.id)
-    .where(reservations.c.judge_id == JUDGE)
-    .order_by(reservations.c.changed.desc(), reservations.c.id.desc())
-    .limit(1)
-    .scalar_subquery()
-    .label("query"),
+SITUATION = Prepared(
+    select(
+        exists().where(*_DUE).label("due"),
+        exists()
+        .where(tasks.c.study_id == STUDY, tasks.c.grp == GROUP, tasks.c.stage == "practice", tasks.c.open)
+        .label("practice"),
+        exists().where(tasks.c.study_id == STUDY, tasks.c.context.is_not(None)).label("context"),
+        exists().where(bundles.c.owner_id == JUDGE).label("own"),
+        select(tasks.c.query)
+        .join(reservations, reservations.c.task_id == tasks.c.id)
+        .where(reservations.c.judge_id == JUDGE)
+        .order_by(reservations.c.changed.desc(), reservations.c.id.desc())
+        .limit(1)
+        .scalar_subquery()
+        .label("query"),
+    )
 )
 TASK_IF_FREE = select(tasks.c.id).where(tasks.c.id == bindparam("task")).with_for_update(skip_locked=True)
-JUDGE_LOCKED = select(judges).where(judges.c.id == JUDGE, judges.c.study_id == STUDY).with_for_update()
+JUDGE_LOCKED = Prepared(select(judges).where(judges.c.id == JUDGE, judges.c.study_id == STUDY).with_for_update())
 ANSWERED = select(func.count()).where(answers.c.judge_id == JUDGE, answers.c.study_id == STUDY)
 #: Tasks with two sides met so far, and the traps among them. A pair that was put off comes again, and counts then.
 PAIRS_MET = (
@@ -344,6 +347,8 @@ LATELY = (
     )
     .group_by(tasks.c.query, tasks.c.context.is_(None))
 )
-MINE = select(reservations.c.id, reservations.c.turned, reservations.c.opened).where(
-    reservations.c.judge_id == JUDGE, reservations.c.item == bindparam("asked")
+MINE = Prepared(
+    select(reservations.c.id, reservations.c.turned, reservations.c.opened).where(
+        reservations.c.judge_id == JUDGE, reservations.c.item == bindparam("asked")
+    )
 )

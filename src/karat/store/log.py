@@ -9,16 +9,17 @@ from typing import Any
 
 from sqlalchemy import BindParameter, bindparam, func, insert, select, update
 
+from karat.store.prepared import Prepared
 from karat.store.store import NotYours, Store
 from karat.store.tables import answers, events, reservations, tasks
 
 _INSERT = insert(events)
 _TASK: BindParameter[int] = bindparam("task")
-_LABELS = select(answers.c.label).where(answers.c.task_id == _TASK).order_by(answers.c.id)
+_LABELS = Prepared(select(answers.c.label).where(answers.c.task_id == _TASK).order_by(answers.c.id))
 _HELD = select(func.count()).where(reservations.c.task_id == _TASK, reservations.c.state == "held").scalar_subquery()
-_RULES = select(tasks.c.base, tasks.c.apart, _HELD.label("now_held")).where(tasks.c.id == _TASK)
+_RULES = Prepared(select(tasks.c.base, tasks.c.apart, _HELD.label("now_held")).where(tasks.c.id == _TASK))
 _COUNTS = update(tasks).where(tasks.c.id == _TASK)
-_LOCK = select(tasks).where(tasks.c.id == _TASK).with_for_update()
+_LOCK = Prepared(select(tasks).where(tasks.c.id == _TASK).with_for_update())
 
 
 @dataclass(frozen=True)

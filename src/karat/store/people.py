@@ -7,17 +7,22 @@ import json
 import secrets
 from typing import Any
 
-from sqlalchemy import ColumnElement, Table, delete, insert, literal, select, update
+from sqlalchemy import ColumnElement, Table, bindparam, delete, insert, literal, select, update
 
 from karat.errors import BadInput
 from karat.labels.selection import LLM
 from karat.store.candidates import JUDGE_LOCKED
 from karat.store.log import lock_task, log, recount
+from karat.store.prepared import Prepared
 from karat.store.store import LOTS, NotYours, Store, transaction
 from karat.store.tables import bundles, judges, leads, reservations, sessions, studies
 
 #: A session ends after so many seconds: two weeks.
 SESSION = 14 * 24 * 3600.0
+
+_BY_TOKEN = Prepared(
+    select(judges).where(judges.c.study_id == bindparam("study"), judges.c.token == bindparam("token"))
+)
 
 
 def hashed(token: str) -> str:
@@ -91,7 +96,7 @@ def lock_any(store: Store, judge_id: int) -> dict[str, Any]:
 
 def judge_by_token(store: Store, token: str) -> dict[str, Any] | None:
     """The judge whose personal token this is."""
-    return _find(store, judges, token=hashed(token))
+    return store.first(_BY_TOKEN, study=store.study_id, token=hashed(token))
 
 
 def judge_by_id(store: Store, judge_id: int) -> dict[str, Any] | None:

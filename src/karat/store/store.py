@@ -14,6 +14,7 @@ from karat.errors import BadInput, KaratError
 from karat.records.design import Rules, StudyDesign
 from karat.records.scale import Scale
 from karat.store.database import Database
+from karat.store.prepared import Prepared, rows_of
 from karat.store.tables import studies
 
 P = ParamSpec("P")
@@ -95,21 +96,18 @@ class Store:
         now = self.clock()
         return {"now": now, "latest": now + 120 * self.rules.reserve_minutes}
 
-    def rows(self, statement: Executable, **names: Any) -> list[dict[str, Any]]:
+    def rows(self, statement: Executable | Prepared, **names: Any) -> list[dict[str, Any]]:
         """What the database answers to a question, with the names in it; within a transaction, a part of it."""
         with self.database.read() as connection:
-            return [dict(row) for row in connection.execute(statement, names).mappings()]
+            return rows_of(connection, statement, names)
 
-    def first(self, statement: Executable, **names: Any) -> dict[str, Any] | None:
+    def first(self, statement: Executable | Prepared, **names: Any) -> dict[str, Any] | None:
         """The first row of an answer, if there is one."""
-        with self.database.read() as connection:
-            found = connection.execute(statement, names).mappings().first()
-            return None if found is None else dict(found)
+        return next(iter(self.rows(statement, **names)), None)
 
-    def value(self, statement: Executable, **names: Any) -> Any:
+    def value(self, statement: Executable | Prepared, **names: Any) -> Any:
         """The first value of an answer, if there is one."""
-        with self.database.read() as connection:
-            return connection.execute(statement, names).scalar()
+        return next(iter((self.first(statement, **names) or {}).values()), None)
 
     def change(self, statement: Executable, values: Any = None) -> CursorResult[Any]:
         """Change the database, within a `transaction` only."""
