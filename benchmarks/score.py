@@ -1,26 +1,41 @@
 """Race `karat score` against other tools, from files to scores, each in a process of its own.
 
     make bench                      or: python benchmarks/score.py [--repeat 3] [--only large]
+    TREC_EVAL=~/src/trec_eval make bench     races the C trec_eval, too, which is built in that folder
 
 Wall time includes the start of the process; memory is its peak. What counts are the ratios within one run: machines
-differ. Every tool must print the same scores, or the race is void.
+differ. Every tool must print the same scores, or the race is void. The floor is Polars reading the three columns that
+are needed. The ratios of a run are kept in benchmarks/history, one file a day.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import json
 import os
 import subprocess
 import sys
 import time
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 
 import numpy as np
 
 DATA = Path(__file__).parent / "data"
 KARAT = str(Path(sys.executable).parent / "karat")
+
+
+def built_trec_eval() -> str:
+    """The C trec_eval of the folder that TREC_EVAL names, built there if need be; nothing where none is named."""
+    folder = os.environ.get("TREC_EVAL", "")
+    if folder and not (Path(folder) / "trec_eval").exists():
+        subprocess.run(["make", "-C", folder], check=True, stdout=subprocess.DEVNULL)
+    return str(Path(folder) / "trec_eval") if folder else ""
+
+
+TREC_EVAL = built_trec_eval()
 
 PYTREC_EVAL = """
 import json, sys, pytrec_eval
@@ -45,7 +60,15 @@ found = ranx.evaluate(ranx.Qrels.from_file(sys.argv[1], kind="trec"), ranx.Run.f
                       ["ndcg@10", "map", "mrr", "precision@10"])
 print(json.dumps(list(found.values())))
 """
+FLOOR = """
+import sys, polars as pl
+names = dict.fromkeys(["query", "Q0", "doc", "rank", "score", "system"], pl.String) | {"score": pl.Float64}
+lines = pl.scan_csv(sys.argv[1], separator=" ", has_header=False, quote_char=None, schema=names)
+lines.select("query", "doc", "score").collect()
+"""
 MEASURES = "nDCG@10,AP,RR,P@10"
+#: The ratios that were seen, by race and tool.
+SEEN: dict[str, dict[str, dict[str, float]]] = {}
 
 
 @dataclass(frozen=True)
@@ -106,8 +129,12 @@ def race(title: str, labels: str, results: str, repeat: int) -> None:
         "karat, no intervals": [KARAT, "score", labels, results, "-m", MEASURES, "--json", "--draws", "0"],
         "pytrec_eval": [*python, PYTREC_EVAL, labels, results],
         "ir_measures": [*python, IR_MEASURES, labels, results],
-        "ranx": [*python, RANX, labels, results],
     }
+    if importlib.util.find_spec("ranx"):
+        tools["ranx"] = [*python, RANX, labels, results]
+    if TREC_EVAL:
+        asked = [word for name in ("ndcg_cut.10", "map", "recip_rank", "P.10") for word in ("-m", name)]
+        tools["trec_eval"] = [TREC_EVAL, *asked, labels, results]
     took = {name: best(command, repeat) for name, command in tools.items()}
     scores = {name: values(name, t.output) for name, t in took.items()}
     base = took["pytrec_eval"]
@@ -115,14 +142,53 @@ def race(title: str, labels: str, results: str, repeat: int) -> None:
     print(f"{'tool':<22}{'seconds':>9}{'pytrec_eval takes':>20}{'peak MB':>9}{'of its memory':>15}  scores")
     for name, t in took.items():
         faster, memory = base.seconds / t.seconds, t.megabytes / base.megabytes
-        same = np.allclose(scores[name], scores["pytrec_eval"], atol=1e-6)
+        same = np.allclose(scores[name], scores["pytrec_eval"], atol=1e-6 if name != "trec_eval" else 1e-4)
         shown = " ".join(f"{v:.4f}" for v in scores[name]) + ("" if same else "  DIFFERENT")
         cost = f"{t.seconds:>9.2f}{f'{faster:.1f} x as long':>20}{t.megabytes:>9.0f}{f'{memory:.2f} x':>15}"
         print(f"{name:<22}{cost}  {shown}")
+    floor = best([*python, FLOOR, results], repeat)
+    print(f"{'Polars reads 3 columns':<22}{floor.seconds:>9.2f}{'':>20}{floor.megabytes:>9.0f}")
+    took["floor"] = floor
+    SEEN[title] = {
+        name: {"seconds": t.seconds / took["karat"].seconds, "memory": t.megabytes / took["karat"].megabytes}
+        for name, t in took.items()
+    }
+
+
+def race_many(labels: str, results: str, repeat: int, number: int = 60) -> None:
+    """So many runs at once against a tool that is called once for each."""
+    text = Path(results).read_text()
+    runs = []
+    for place in range(number):
+        path = DATA / f"many-{place}.run"
+        if not path.exists():
+            path.write_text(text.replace(" bench\n", f" bench{place}\n"))
+        runs.append(str(path))
+    karat = best([KARAT, "score", labels, *runs, "-m", MEASURES, "--json"], repeat)
+    one = [sys.executable, "-c", PYTREC_EVAL, labels] if not TREC_EVAL else [TREC_EVAL, "-m", "map", labels]
+    loop = sum(best([*one, path], 1).seconds for path in runs)
+    name = "trec_eval" if TREC_EVAL else "pytrec_eval"
+    print(
+        f"\n{number} runs at once: karat {karat.seconds:.2f} s, {karat.megabytes:.0f} MB; {name} in a loop {loop:.2f} s"
+    )
+    SEEN[f"{number} runs"] = {name: {"seconds": loop / karat.seconds}}
+
+
+def keep() -> None:
+    """The ratios of this run beside those of other days."""
+    folder = Path(__file__).parent / "history"
+    folder.mkdir(exist_ok=True)
+    path = folder / f"{date.today():%Y-%m-%d}.json"
+    kept = json.loads(path.read_text()) if path.exists() else {}
+    path.write_text(json.dumps(kept | SEEN, indent=1) + "\n")
+    print(f"\nRatios to karat kept in benchmarks/history/{path.name}")
 
 
 def values(name: str, output: str) -> list[float]:
     """The scores that a tool printed."""
+    if name == "trec_eval":
+        found = {line.split()[0]: float(line.split()[2]) for line in output.splitlines()}
+        return [found[key] for key in ("ndcg_cut_10", "map", "recip_rank", "P_10")]
     document = json.loads(output)
     if not name.startswith("karat"):
         return [float(value) for value in document]
@@ -148,7 +214,7 @@ def starting(repeat: int) -> None:
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--repeat", type=int, default=3)
-    arguments.add_argument("--only", choices=["large", "small", "start"])
+    arguments.add_argument("--only", choices=["large", "small", "many", "start"])
     asked = arguments.parse_args()
     if asked.only in (None, "large"):
         race(
@@ -163,8 +229,12 @@ def main() -> None:
             *make_data("small", 250, 1000, 1737, 500_000, 2),
             asked.repeat,
         )
+    if asked.only in (None, "many"):
+        race_many(*make_data("small", 250, 1000, 1737, 500_000, 2), asked.repeat)
     if asked.only in (None, "start"):
         starting(max(asked.repeat, 5))
+    if SEEN:
+        keep()
 
 
 if __name__ == "__main__":
