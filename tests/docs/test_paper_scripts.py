@@ -1,0 +1,45 @@
+"""The scripts of the papers make every table and figure, and find what was planted."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+FOLDER = Path(__file__).parents[2] / "examples" / "papers"
+
+
+@pytest.fixture
+def script(monkeypatch: pytest.MonkeyPatch) -> object:
+    monkeypatch.syspath_prepend(str(FOLDER))
+
+    def load(name: str) -> ModuleType:
+        spec = importlib.util.spec_from_file_location(f"paper_{name}", FOLDER / f"{name}.py")
+        assert spec is not None
+        assert spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        sys.modules.pop("paper", None)
+        return module
+
+    return load
+
+
+def test_users_who_disagree(script, tmp_path: Path) -> None:
+    found = script("s0").main(str(tmp_path), engines=12, crowd_queries=60, draws=300, seed=1)
+    # 20 and more figures at 95 %: more than four outside would be a chance of 1 in 100.
+    assert found.height >= 20
+    assert (~found["inside"]).sum() <= 4
+    names = {path.name for path in tmp_path.iterdir()}
+    assert {f"table-{n}.tex" for n in ("1", "2", "3-kind", "4")} <= names
+    assert {f"{name}.svg" for name in ("figure-1", "figures-2-and-3", "figure-4", "figure-5")} <= names
+
+
+def test_noisy_judgments(script, tmp_path: Path) -> None:
+    found = script("s2").main(str(tmp_path), studies=10_000, queries=150, seed=0)
+    assert found["inside"].all()
+    names = {path.name for path in tmp_path.iterdir()}
+    assert {"table-1.tex", "figure-2.svg", "figure-2.pdf", "section-6-two-scores.tex"} <= names
