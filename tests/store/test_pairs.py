@@ -144,6 +144,7 @@ def test_practice_pairs_stand_as_they_were_written(start: Open) -> None:
     store = start()
     written = pairs(6).with_columns(expected=pl.lit("right"), note=pl.lit("the right one has it"))
     add_tasks(store, written, practice=True)
+    add_tasks(store, pl.DataFrame({"query": ["q"], "doc": ["d"]}))
     who = judge(store)
     for number in range(6):
         task = next_task(store, who).task
@@ -245,6 +246,17 @@ def test_practice_comes_first_tells_right_from_wrong_and_pauses_who_fails(start:
     with pytest.raises(Closed, match="practice"):
         next_task(store, bad)
     assert judgments(store).height == 0, "practice is no judgment"
+
+
+def test_nobody_practises_where_nothing_is_left_to_do(start: Open) -> None:
+    store = start(labels=1)
+    add_tasks(store, pl.DataFrame({"query": ["q"], "doc": ["d"]}))
+    first, late = judge(store), judge(store)
+    task = next_task(store, first).task
+    assert task is not None
+    answer(store, first, task["id"], Answer(label=1))
+    add_tasks(store, pl.DataFrame({"query": ["p"], "doc": ["x"], "gold": [2]}), practice=True)
+    assert next_task(store, late).state == "done"
 
 
 def test_reasons_are_put_into_classes(start: Open) -> None:

@@ -212,13 +212,18 @@ def test_slips_are_told_and_leave_nothing_behind(tmp_path: Path) -> None:
 
 def test_answers_in_the_folder_are_told_when_another_database_is_served(tmp_path: Path) -> None:
     folder = folder_of(tmp_path / "study")
-    assert left_in_folder(folder) is None
-    with study_at(folder) as store:
-        assert left_in_folder(folder) is None
-        lived(store)
-    said = left_in_folder(folder)
-    assert said is not None
-    assert "karat copy" in said
+    other = folder_of(tmp_path / "other")
+    with study_at(other) as served:
+        assert left_in_folder(folder, served) is None
+        with study_at(folder) as store:
+            assert left_in_folder(folder, served) is None
+            lived(store)
+        said = left_in_folder(folder, served)
+        assert said is not None
+        assert "karat copy" in said
+    copy_study(str(folder), str(tmp_path / "copied"))
+    with study_at(tmp_path / "copied") as served:
+        assert left_in_folder(folder, served) is None, "it has them all"
 
 
 def test_what_is_counted_is_what_is_there(tmp_path: Path) -> None:

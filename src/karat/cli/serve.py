@@ -91,7 +91,7 @@ def serve(
         opened = held.enter_context(opened_study(folder, database, load=True))
         store, study = opened.store, opened.folder.study
         material = opened.material()
-        left = None if database is None else left_in_folder(opened.folder.path)
+        left = None if database is None else left_in_folder(opened.folder.path, store)
         for note in [*opened.notes, *references_to_nothing(store, material), *([left] if left else [])]:
             click.echo(note, err=True)
         password = set_password(store, lead) if new_password or lead_named(store, lead) is None else None

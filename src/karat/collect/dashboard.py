@@ -39,6 +39,7 @@ def dashboard(request: Request) -> Response:
         "scale": keyed_levels(running.study.scale),
         "groups": list(running.study.groups),
         "title": running.study.title,
+        "own_codes": not running.study.platform.completion_code,
         "kinds": {kind.name: kind.title for kind in KINDS.values()},
         "sides": any(KINDS[kind].sides for kind in kinds_asked(running.store)),
     }

@@ -83,6 +83,12 @@ def log(
     return store.add(_INSERT, row)
 
 
+def in_log(store: Store, kind: str, at: float) -> bool:
+    """Whether the log has an event of this kind and moment."""
+    mine = (events.c.study_id == store.study_id, events.c.kind == kind, events.c.at == at)
+    return store.first(select(events.c.id).where(*mine).limit(1)) is not None
+
+
 def recount(store: Store, task_id: int) -> None:
     """Bring a task's counts in line with the log and the reservations; the caller holds the task's row."""
     task = store.rows(_RULES, task=task_id)[0]

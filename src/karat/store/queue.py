@@ -135,7 +135,7 @@ def own_bundle(store: Store, judge_id: int, bundle_id: int) -> bool:
 def _draw(store: Store, judge: dict[str, Any], names: dict[str, Any], situation: dict[str, Any], new: bool) -> Turn:
     """A new task for a judge, whose situation it is."""
     task = store.first(candidates("practice"), **names) if situation["practice"] else None
-    if task is not None:
+    if task is not None and store.value(ask.LEFT_TO_SAY, **names):  # nobody practises for nothing
         return _take(store, judge, task)
     most = store.rules.most_per_judge
     if most and store.value(ask.ANSWERED, **names) >= most:

@@ -16,6 +16,7 @@ from karat.records.base import count
 from karat.study.from_database import check_there
 
 if TYPE_CHECKING:
+    from karat.store import Store
     from karat.store.copying import Copied
 
 #: The database of a study's folder, and what SQLite and `karat serve` keep beside it.
@@ -85,17 +86,20 @@ def restore(archive: str, folder: str, *, database: str | None = None) -> Copied
         raise
 
 
-def left_in_folder(folder: Path) -> str | None:
-    """What to say to somebody who serves another database while the folder's own has answers."""
+def left_in_folder(folder: Path, store: Store) -> str | None:
+    """What to say to somebody who serves another database while the folder's own has answers that it lacks."""
+    from karat.store.log import in_log
+
     file = folder / DATABASE
     if not file.is_file():
         return None
     try:
         with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as connection:
             many = int(connection.execute("SELECT count(*) FROM events").fetchone()[0])
+            last = connection.execute("SELECT kind, at FROM events ORDER BY id DESC LIMIT 1").fetchone()
     except sqlite3.Error:
         return None
-    if not many:
+    if not many or in_log(store, *last):  # it was copied
         return None
     return (
         f"note: {file} has {count(many, 'event')} that the named database may not have; karat copy {folder} URL "

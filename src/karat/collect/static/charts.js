@@ -32,7 +32,7 @@ export function course(width, { history, expected, wanted, now, forecast }) {
   const parts = [
     draw("line", { class: "axis", x1: left, x2: width - right, y1: y(0), y2: y(0) }),
     draw("line", { class: "goal", x1: left, x2: width - right, y1: y(goal), y2: y(goal) }),
-    draw("text", { x: width - right + 6, y: y(goal) + 4 }, goal === wanted ? `${goal} wanted` : `about ${goal} in all`),
+    draw("text", { x: width - right + 6, y: y(goal) + 4 }, last >= goal ? "" : goal === wanted ? `${goal} wanted` : `about ${goal} in all`),
     draw("text", { x: left - 6, y: y(0) + 4, "text-anchor": "end" }, "0"),
     draw("text", { x: left, y: height - 8 }, moment(start)),
   ];

@@ -73,7 +73,7 @@ function judgeRow(row) {
   return make(
     "tr",
     { class: row.state === "active" ? "" : "off", "data-judge": row.name },
-    make("td", { class: "text wrap" }, row.name, ...[row.external && `${row.source} ${row.external}`, row.completion && `code ${row.completion}`].filter(Boolean).map((text) => make("span", { class: "under soft" }, text))),
+    make("td", { class: "text wrap" }, row.name, ...[row.external && `${row.source} ${row.external}`, setup.own_codes && row.completion && `code ${row.completion}`].filter(Boolean).map((text) => make("span", { class: "under soft" }, text))),
     cell(row.group, "text"),
     cell((states[row.state] || row.state) + (row.likely_spammer ? ", likely a spammer" : row.one_grade ? ", one grade to nearly everything" : "") + (row.state !== "active" && row.why ? `: ${row.why}` : ""), row.likely_spammer || row.one_grade || row.state !== "active" ? "text wrap look" : "text wrap"),
     cell(String(row.answers)),
@@ -87,6 +87,10 @@ function judgeRow(row) {
     make("td", {}, make("div", { class: "acts" }, button, link, reject)),
   );
 }
+
+/** Whoever is to be looked at comes first, the others as they came. */
+const suspectsFirst = (rows) => [...rows].sort((one, other) => suspect(other) - suspect(one));
+const suspect = (row) => Number(row.state === "active" && Boolean(row.likely_spammer || row.one_grade));
 
 const JUDGE_HEADS = [
   "*Judge",
@@ -195,7 +199,7 @@ async function refresh() {
     byId("s-labels").textContent = quality.distribution.map((row) => `${row.group}: ${row.n}`).join(", ") || "none yet";
     redraw("labels", quality.distribution, (rows, width) => bars(width, rows, setup.scale.map((level) => level.name)));
     byId("s-judges").textContent = judges.finding;
-    redraw("judges", judges.rows, (rows) => table(JUDGE_HEADS, rows.map(judgeRow)));
+    redraw("judges", judges.rows, (rows) => table(JUDGE_HEADS, suspectsFirst(rows).map(judgeRow)));
     if (setup.sides) {
       byId("s-pairs").textContent = [judges.pairs.finding, judges.pairs.agreement].filter(Boolean).join(" ") || "none yet";
       redraw("pairs", judges.pairs.rows, (rows) => (rows.length ? table(PAIR_HEADS, rows.map(pairRow)) : make("span")));
