@@ -7,7 +7,7 @@ import importlib.util
 import os
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, suppress
 from functools import cache, partial
 from pathlib import Path
@@ -47,13 +47,14 @@ FLAGS = [
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collection() -> Iterator[None]:
+def pytest_collection() -> Generator[None, object, object]:
     """What was collected stays to the end: to look through it for garbage again and again takes a tenth of the time."""
     gc.disable()
-    yield
+    collected = yield
     gc.enable()
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
+    return collected
 
 
 def research_data(name: str) -> Path:
