@@ -24,6 +24,15 @@ def test_labels_that_are_gold_labels_too_are_left_aside_and_this_is_said() -> No
     )
 
 
+def test_what_a_gold_judge_says_of_a_snippet_or_an_aspect_is_not_among_the_gold_labels() -> None:
+    page = rows("anna", {"a": 1, "b": 0})
+    others = [row | more for row in page for more in ({"surface": "snippet"}, {"aspect": "novelty"})]
+    said = kt.Judgments.of([*page, *others, *rows("ben", {"a": 1})])
+    judged, _ = split_gold(said, kt.Judgments.of(page))
+    assert len(judged) == 5
+    assert judged.frame.filter(judge="anna").select("surface", "aspect").n_unique() == 2
+
+
 @pytest.mark.parametrize("name", ["ben", None])
 def test_another_judges_label_of_the_same_document_stays(name: str | None) -> None:
     model, others = rows("model", {"a": 2, "b": 0}), rows("ben", {"a": 1})

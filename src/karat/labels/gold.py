@@ -8,6 +8,7 @@ import polars as pl
 
 from karat.errors import BadInput
 from karat.labels.one_scale import refuse_other_scale
+from karat.labels.selection import ASKED
 from karat.records import Judgments, LabelsLike
 from karat.records.base import count
 
@@ -19,13 +20,24 @@ def _without_gold(labels: Judgments, gold: Judgments | None) -> Judgments:
     """The labels less those that are among the gold ones: a label cannot be checked by itself."""
     if gold is None or not (labels.has("judge") and gold.has("judge")):
         return labels
-    same = ["query", "doc", "judge", "label"]
-    rest = labels.frame.join(gold.frame.drop_nulls(["judge", "label"]), on=same, how="anti", maintain_order="left")
+    mine, theirs = (_answers(given.frame) for given in (labels, gold))
+    known = theirs.drop_nulls(["judge", "label"])
+    left = mine.with_row_index("_row").join(known, on=mine.columns, how="anti", nulls_equal=True, maintain_order="left")
+    rest = labels.frame[left["_row"]]
     if rest.height in (0, labels.frame.height):
         return labels
     said = count(labels.frame.height - rest.height, "label")
     note = f"{said} that stand among the gold labels, too, left aside: a label cannot be checked by itself"
     return replace(labels, frame=rest, notes=(*labels.notes, note))
+
+
+def _answers(frame: pl.DataFrame) -> pl.DataFrame:
+    """Who said what about which item, all that was asked of it included: novelty is not relevance as a whole."""
+    asked = [
+        pl.coalesce(pl.col(name) if name in frame.columns else pl.lit(None, pl.String), pl.lit(of.usual)).alias(name)
+        for name, of in ASKED.items()
+    ]
+    return frame.select("query", "doc", *asked, "judge", "label")
 
 
 def split_gold(

@@ -40,8 +40,6 @@ ASKED = {
 }
 #: All that makes two labels speak of the same thing.
 ITEM = ("query", "doc", *ASKED)
-#: The group of judges who are language models.
-LLM = "llm"
 #: A column that says how a document was altered to try a judge: a label of it is about no document of a list.
 ALTERED = "altered"
 #: TREC's diversity files have a document that serves none of the subtopics under this one.
