@@ -12,7 +12,9 @@ import karat as kt
 from karat.estimate.drawn import Drawn
 from karat.estimate.drawn_ndcg import DrawnNdcg, drawn_lists
 from karat.estimate.evidence import Evidence
+from karat.estimate.gold_pool import pool_for
 from karat.estimate.gold_sample import Gold
+from karat.estimate.one_step import one_step
 from karat.measures import parse_measure
 from karat.plan import plan_gold
 from karat.records.runs import together
@@ -82,6 +84,20 @@ def test_gold_for_everything_shown_gives_nearly_the_true_difference(measure: str
     gold = study.gold(shown & (np.random.default_rng(1).random(len(shown)) < 0.9), np.full(len(shown), 0.9))
     found = difference(kt.compare(study.judgments(), study.runs(), measure, gold=gold, queries="fixed"))
     assert found["difference"] == pytest.approx(truth(study, measure), abs=0.03)
+
+
+@pytest.mark.parametrize("measure", ["nDCG@10", "RR@10", "ERR@10"])
+def test_gold_that_was_sure_to_be_drawn_counts_as_it_is(measure: str) -> None:
+    """With a gold label for every document nothing is left to the model: the estimate is the truth."""
+    study = graded_pair(20, shift=1.0, judge="lenient", seed=3)
+    scorer, runs = Scorer(study.judgments(), [measure], draws=0), together(study.runs())
+    queries = scorer.topics.queries["query"].to_list()
+    gold = Gold.of(study.gold(np.ones(len(study.truth), bool), np.ones(len(study.truth))))
+    evidence = Evidence.of(runs, queries, scorer.topics, scorer.profile, gold)
+    pool = pool_for(runs, queries, scorer, gold)
+    assert pool is not None
+    found = one_step(runs, scorer, pool, evidence, fixed=True)
+    assert found.scores[1] - found.scores[0] == pytest.approx(truth(study, measure), abs=1e-9)
 
 
 @pytest.mark.evidence

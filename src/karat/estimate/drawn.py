@@ -92,9 +92,9 @@ class Drawn:
         found[..., [place[name] for name in self.lists.keys["query"].to_list()], self.system] = scores.T
         return found
 
-    def by_hidden(self, shown: Ints, queries: Sequence[str]) -> Floats:
-        """How far the systems' scores vary with the grades of documents that no list shows: their covariance."""
-        scores = self.scores(shown, self.draws[shown, 0])
+    def by_unreached(self, reached: Ints, places: Ints, queries: Sequence[str]) -> Floats:
+        """How far the systems' scores vary with all grades but those of documents `reached`: their covariance."""
+        scores = self.scores(reached, places)
         return np.atleast_2d(np.cov(self.by_query(scores, queries).mean(axis=1), rowvar=False))
 
     def changes(self, base: Floats, documents: Ints, places: Ints) -> Floats:

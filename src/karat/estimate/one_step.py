@@ -1,9 +1,9 @@
 """Measures that are no sums, corrected from gold labels of single documents: model first, design second.
 
 The calibrated model draws the grades of all documents, and each draw gives every list a score; their mean is what the
-model expects. Each gold document then adds what its gold label changes about that expectation, as often as the
-document stands for others. For a measure that is a sum this is the prediction-powered score; for others it is right to
-the first order.
+model expects; gold grades stand as they are. Each gold document then adds what its gold label changes about that
+expectation, as often as the document stands for others besides itself. For a measure that is a sum this is the
+prediction-powered score; for others it is right to the first order, and exact where every document has a gold label.
 
 Reference: one-step (Hajek projection) correction of a plug-in estimate, van der Vaart, Asymptotic Statistics (1998),
 chapter 25, with the sampling design of Horvitz and Thompson (JASA 1952).
@@ -25,6 +25,7 @@ from karat.estimate.pool import Pool
 from karat.estimate.ppi import check_gold, designed, never_wrong, reaches_all
 from karat.records import Runs
 from karat.scoring.scorer import Scorer
+from karat.stats import totals
 from karat.stats.arrays import Floats, Ints
 
 
@@ -47,19 +48,29 @@ def corrected(runs: Runs, scorer: Scorer, pool: Pool, evidence: Evidence, seed: 
 
 def corrected_by(drawn: Drawn, pool: Pool, evidence: Evidence, rows: Ints) -> Callable[..., Estimate]:
     """The same from lists under drawn grades; `rows` has each document's place in the evidence, -1 for none."""
-    shown, mine = rows[rows >= 0], rows[pool.drawn]
+    mine = rows[pool.drawn]
+    places = evidence.places(mine)
     base = drawn.scores().mean(axis=1)
-    change = drawn.changes(base, mine, evidence.places(mine))
+    change = drawn.changes(base, mine, places)
     widest = None
     if never_wrong(pool):
         ends = (np.full(len(mine), end) for end in (0, len(drawn.grades) - 1))
         lowest, highest = (drawn.changes(base, mine, end) for end in ends)
         widest = highest - lowest
-    hidden = np.setdiff1d(np.arange(len(evidence.grade)), shown)
-    own = reaches_all(pool) and _knows_hidden(evidence, hidden)
-    expected = drawn.by_query(base, pool.queries)
-    more = drawn.by_hidden(shown, pool.queries) if len(hidden) else None
-    return partial(designed, pool, expected, change, widest, has_scores=own, more=more)
+    all_had_a_chance = reaches_all(pool)
+    own = all_had_a_chance and _knows_hidden(evidence, np.setdiff1d(np.arange(len(evidence.grade)), rows))
+    # Gold grades are taken as they are, all at once; each document then stands for its others, itself left out.
+    known = drawn.by_query(drawn.scores(mine, places).mean(axis=1), pool.queries)
+    query = pool.query[pool.drawn]
+    own_part = np.column_stack([totals(query, column, len(pool.queries)) for column in change.T])
+    # What no gold label could reach varies beside what the draw leaves to chance.
+    reached = rows[(pool.drawn | pool.matters | all_had_a_chance) & (rows >= 0)]
+    more = None
+    if len(reached) < len(evidence.grade):
+        seen = drawn.draws[:, 0].copy()
+        seen[mine] = places
+        more = drawn.by_unreached(reached, seen[reached], pool.queries)
+    return partial(designed, pool, known - own_part, change, widest, has_scores=own, more=more)
 
 
 def drawn_for(runs: Runs, scorer: Scorer, pool: Pool, evidence: Evidence, rows: Ints, seed: int = 0) -> Drawn:
