@@ -35,15 +35,16 @@ def sign_in_page(request: Request, wrong: str = "", wait: str = "") -> Response:
 def dashboard(request: Request) -> Response:
     """The dashboard; its script asks for the figures every few seconds."""
     running = people.lead_at(request)
+    asked = kinds_asked(running.store)
     setup = {
         "scale": keyed_levels(running.study.scale),
         "groups": list(running.study.groups),
         "title": running.study.title,
         "own_codes": not running.study.platform.completion_code,
         "kinds": {kind.name: kind.title for kind in KINDS.values()},
-        "sides": any(KINDS[kind].sides for kind in kinds_asked(running.store)),
+        "sides": any(KINDS[kind].sides for kind in asked),
+        "grades": not asked or any(KINDS[kind].grades for kind in asked),
     }
-    asked = kinds_asked(running.store)
     exports = {f"{kind.table.name}.csv": f"{kind.table.title} (CSV)" for kind in KINDS.values() if kind.name in asked}
     exports |= {"gold.csv": "Gold labels of a plan (CSV)"} if drawn_any(running.store) else {}
     exports |= {"people.csv": "Who to pay: people, time, checks (CSV)", "log.jsonl": "The whole log (JSON lines)"}

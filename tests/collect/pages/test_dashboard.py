@@ -253,3 +253,20 @@ def test_the_lead_rejects_a_judge_with_a_reason(page, study):
     page.wait_for_selector("[data-judge=bob].off")
     assert "answers at random" in page.inner_text("[data-judge=bob]")
     assert len(study.events("reject")) == 24
+
+
+def test_a_study_of_lists_alone_shows_what_judges_of_lists_did_and_has_their_reasons_coded_by_a_button(page, serve):
+    study = serve([{"query": "q1", "left": "up", "right": "down"}], rules=Rules(judges_per_pair=2))
+    for name in ("ann", "bob"):
+        judge, _ = add_judge(study.store, name=name)
+        task = next_task(study.store, judge["id"]).task
+        side = "right" if task["turned"] else "left"
+        answer(study.store, judge["id"], task["id"], Answer(choice=side, reason=f"{name} likes it", seconds=9.0))
+    sign_in(page, study)
+    page.wait_for_selector("#pairs tbody tr")
+    assert "100 % of 2 answers for a side go with the majority" in page.inner_text("#s-pairs")
+    assert page.locator("#agreement, #labels, #differ").count() == 0, "nothing was graded"
+    with page.expect_response("**/api/codes"):
+        page.get_by_role("button", name="Have the reasons coded").click()
+    page.wait_for_function("document.querySelector('#coding-hint').textContent !== ''")
+    assert page.inner_text("#coding-hint") == "2 reasons are asked about now."

@@ -171,6 +171,24 @@ function showLive(live) {
 const precise = (value) => `${value > 0 ? "+" : ""}${value.toFixed(3)}`;
 const lookRow = (look) => make("tr", {}, cell(String(look.labels)), cell(precise(look.difference)), cell(precise(look.low)), cell(precise(look.high)));
 
+/** How far judges agree, which grades they gave, and where they differ. */
+function showGrades(quality) {
+  byId("s-agreement").textContent = [...new Set([quality.finding, quality.split])].filter(Boolean).join(" ");
+  redraw("agreement", quality.rows, (rows, width) =>
+    rows.length
+      ? dots(
+          width,
+          rows.map((row) => ({ name: row.group, value: row.alpha, low: row.alpha_low, high: row.alpha_high, text: `${row.alpha === null ? "-" : row.alpha.toFixed(2)} (${between(row.alpha_low, row.alpha_high)})` })),
+          { from: rows.some((row) => row.alpha_low < 0 || row.alpha < 0) ? -1 : 0, to: 1, title: quality.finding },
+        )
+      : make("span"),
+  );
+  byId("s-labels").textContent = quality.distribution.map((row) => `${row.group}: ${row.n}`).join(", ") || "none yet";
+  redraw("labels", quality.distribution, (rows, width) => bars(width, rows, setup.scale.map((level) => level.name)));
+  byId("s-differ").textContent = quality.disagreements.length ? "the widest first" : "none yet";
+  redraw("differ", quality.disagreements, (rows) => (rows.length ? table(["*Query", "*Document", "*Said", "Apart|in grades"], rows.map(differRow)) : make("span")));
+}
+
 async function refresh() {
   try {
     const [progress, quality, judges, live] = await Promise.all([ask("/api/progress"), ask("/api/agreement"), ask("/api/judges"), setup.live ? ask("/api/live") : null]);
@@ -186,26 +204,13 @@ async function refresh() {
       return lines;
     });
     redraw("kinds", progress.kinds, (kinds, width) => meters(width, kinds.map((kind) => ({ ...kind, name: setup.kinds[kind.kind] || kind.kind }))));
-    byId("s-agreement").textContent = [...new Set([quality.finding, quality.split])].filter(Boolean).join(" ");
-    redraw("agreement", quality.rows, (rows, width) =>
-      rows.length
-        ? dots(
-            width,
-            rows.map((row) => ({ name: row.group, value: row.alpha, low: row.alpha_low, high: row.alpha_high, text: `${row.alpha === null ? "-" : row.alpha.toFixed(2)} (${between(row.alpha_low, row.alpha_high)})` })),
-            { from: rows.some((row) => row.alpha_low < 0 || row.alpha < 0) ? -1 : 0, to: 1, title: quality.finding },
-          )
-        : make("span"),
-    );
-    byId("s-labels").textContent = quality.distribution.map((row) => `${row.group}: ${row.n}`).join(", ") || "none yet";
-    redraw("labels", quality.distribution, (rows, width) => bars(width, rows, setup.scale.map((level) => level.name)));
-    byId("s-judges").textContent = judges.finding;
+    if (setup.grades) showGrades(quality);
+    byId("s-judges").textContent = setup.grades ? judges.finding : "";
     redraw("judges", judges.rows, (rows) => table(JUDGE_HEADS, suspectsFirst(rows).map(judgeRow)));
     if (setup.sides) {
       byId("s-pairs").textContent = [judges.pairs.finding, judges.pairs.agreement].filter(Boolean).join(" ") || "none yet";
       redraw("pairs", judges.pairs.rows, (rows) => (rows.length ? table(PAIR_HEADS, rows.map(pairRow)) : make("span")));
     }
-    byId("s-differ").textContent = quality.disagreements.length ? "the widest first" : "none yet";
-    redraw("differ", quality.disagreements, (rows) => (rows.length ? table(["*Query", "*Document", "*Said", "Apart|in grades"], rows.map(differRow)) : make("span")));
     byId("updated").textContent = `as of ${new Date().toLocaleTimeString()}`;
   } catch (error) {
     banner("figures", error.status === 401 || error.status === 403 ? "You are signed out: load the page again." : "No connection: the figures are not up to date.");
