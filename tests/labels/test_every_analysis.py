@@ -81,6 +81,10 @@ ANALYSES: dict[str, Analysis] = {
     "judges.most_clicked": lambda j, w: judges.most_clicked(j, kt.Clicks.of(w.clicks), draws=0),
     "judges.disagreement": lambda j, w: judges.disagreement(_crowd(j), draws=0),
     "judges.disagreement_by": lambda j, w: judges.disagreement_by(_crowd(j), "wiki", draws=0),
+    "judges.random_user": lambda j, w: judges.random_user(j, draws=0),
+    "judges.document_gains": lambda j, w: judges.document_gains(j),
+    "judges.soft_relevance": lambda j, w: judges.soft_relevance(j, draws=0),
+    "judges.opinions": lambda j, w: judges.opinions(j).frame.unpivot(index="doc", variable_name="judge"),
     "judges.overlap": lambda j, w: judges.overlap(j),
     "validity.robustness": lambda j, w: validity.robustness(_crowd(j)),
     "validity.measure_correlation": lambda j, w: validity.measure_correlation(j, _lists(j, w), ["nDCG@5", "P@3"]),
@@ -105,6 +109,7 @@ ANALYSES: dict[str, Analysis] = {
 NOT_HERE = {
     "judges.add_features": "adds columns and reads no label",
     "judges.combined_weights": "is about labels of several surfaces or aspects together",
+    "judges.combined_gains": "is about labels of several surfaces or aspects together",
     "judges.consistency": "is about a judge's repeats",
     "judges.described": "puts a fit in words",
     "judges.register_error_model": "registers a model of one's own",
