@@ -86,7 +86,7 @@ def combined_weights(
     wanted = levels["level"][-1]
     best = found.filter(~pl.col("lead")).row(0, named=True) if found.height > 1 else found.row(0, named=True)
     finding = (
-        f"After ({wanted}), ({best['level']}) is worth most: at least {at_least} of {of} users would say ({wanted}) "
+        f"After [{wanted}], [{best['level']}] is worth most: at least {at_least} of {of} users would say [{wanted}] "
         f"with probability {best['weight']:.2f}" + (" (few labels)." if best["few"] else ".")
     )
     notes = [*together.notes, f"{count(len(v.counts), 'document')} with combined labels of two judges or more"]

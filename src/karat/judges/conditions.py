@@ -176,7 +176,7 @@ def _finding(table: pl.DataFrame, by: str, panel: Panel, top: float) -> str:
     low, high = row.row(0, named=True), row.row(-1, named=True)
     p = f"p({panel.said(top)}|{panel.said(level)})"
     return (
-        f"{p} goes from {low['p']:.3f} ({by} {low[by]}) to {high['p']:.3f} ({by} {high[by]})."
+        f"{p} goes from {low['p']:.3f} for {by} {low[by]} to {high['p']:.3f} for {by} {high[by]}."
         if row.height > 1
         else f"{p} is {low['p']:.3f} ({by} {low[by]})."
     )

@@ -1,6 +1,7 @@
 """What should be judged next? Tasks for judges, with their number and cost before anyone starts."""
 
 from karat.plan.comparisons import comparison_tasks
+from karat.plan.disagreement import plan_disagreement
 from karat.plan.gold import GoldPlan, plan_gold, plan_gold_queries
 from karat.plan.pairs import PairSelection, select_pairs
 from karat.plan.power import PowerPlan, plan_power
@@ -13,6 +14,7 @@ __all__ = [
     "PowerPlan",
     "comparison_tasks",
     "pilot_variance",
+    "plan_disagreement",
     "plan_gold",
     "plan_gold_queries",
     "plan_power",

@@ -44,7 +44,9 @@ def figure_of(result: ResultBase) -> Figure:
     """The chart of a result, as a picture that can be written."""
     spec, data = _drawn(result)
     how = (
-        getattr(getattr(result, "drawing", None), "how", "") or _how(data) or (result.notes[0] if result.notes else "")
+        getattr(getattr(result, "drawing", None), "how", "")
+        or _how(data)
+        or (next((note for note in result.notes if "not understood" not in note), ""))
     )
     return Figure("plot", headline(result.finding), how, spec, data)
 
