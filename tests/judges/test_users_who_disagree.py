@@ -194,6 +194,11 @@ def test_overlap_by_a_column_is_over_all_pairs_of_judges() -> None:
     assert found.select("vertical", "overlap", "both", "either").rows() == [("web", 0.5, 1, 2), ("news", 0.0, 0, 1)]
 
 
+def test_two_people_of_one_name_in_two_groups_have_an_opinion_each() -> None:
+    said = [{"query": "q", "doc": "a", "judge": "kim", "group": g, "label": n} for g, n in (("crowd", 0), ("staff", 2))]
+    assert opinions(said).frame.to_dicts() == [{"doc": "a", "kim (crowd)": "0", "kim (staff)": "2"}]
+
+
 def test_opinions_have_the_documents_most_call_top_first(study: DisagreementStudy) -> None:
     labels = rows({"a": [0, 1, 0], "b": [2, 2, 2], "c": [2, 0, 2]})
     found = opinions(labels)

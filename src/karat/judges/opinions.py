@@ -28,8 +28,12 @@ def opinions(labels: Panel | LabelsLike, query: str | None = None, top: float | 
     """
     panel = with_names(Panel.of(labels).of_judges(), "what each of them says")
     levels = levels_of(panel, top)
+    # Two people of one name, in two groups, are told apart.
+    twice = pl.col("judge").count().over("judge") > 1
+    who = pl.when(twice).then(pl.format("{} ({})", "judge", "group")).otherwise("judge")
     rows = panel.items.select("query", "doc")[panel.item].with_columns(
-        judge=panel.judges["judge"][panel.judge], label=pl.Series(panel.value).clip(upper_bound=levels[-1])
+        judge=panel.judges.select(who)["judge"][panel.judge],
+        label=pl.Series(panel.value).clip(upper_bound=levels[-1]),
     )
     rows = rows.unique(["query", "doc", "judge"], keep="first", maintain_order=True)
     several = rows.filter(pl.len().over("query", "doc") > 1)

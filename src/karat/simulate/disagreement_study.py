@@ -9,11 +9,11 @@ import numpy as np
 import polars as pl
 
 from karat.records import Judgments, Queries, Runs
+from karat.records.judgments import PAGE, SNIPPET
 from karat.simulate.judges import draw
 from karat.simulate.parts import check_shares, check_sizes, numbered
 from karat.stats.arrays import Floats
 
-PAGE, SNIPPET = "Non, Rel, HRel, Key", "No, Unlikely, Maybe, Sure"
 #: How many documents of an engine are of each kind, from useless to outstanding: engines for the web, and others.
 KINDS = {"web": (0.35, 0.25, 0.2, 0.2), "other": (0.85, 0.1, 0.04, 0.01)}
 #: What users think of a page, by kind of document (down): the chance of each level (across).
@@ -149,9 +149,9 @@ def _judged(shown: pl.DataFrame, slip: Floats, rng: np.random.Generator) -> pl.D
         mine = shown.join(meant, on=["query", "doc"], how="left", maintain_order="left").with_columns(judge=name)
         said = draw(slip[mine["meant"].to_numpy()], rng)
         base = ["query", "doc", "judge", "engine", "vertical", "rank", "kind"]
-        page = mine.select(*base, label=pl.Series(said, dtype=pl.Float64), surface=pl.lit("page"))
+        page = mine.select(*base, label=pl.Series(said, dtype=pl.Float64), surface=pl.lit(PAGE))
         first = mine.unique(["query", "doc"], maintain_order=True)
-        parts += [page, first.select(*base, label=pl.col("snippet").cast(pl.Float64), surface=pl.lit("snippet"))]
+        parts += [page, first.select(*base, label=pl.col("snippet").cast(pl.Float64), surface=pl.lit(SNIPPET))]
     return pl.concat(parts).with_columns(group=pl.lit("assessor"))
 
 
