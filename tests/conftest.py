@@ -109,13 +109,30 @@ def quick_passwords() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def quick_databases() -> Iterator[None]:
-    """A thousand SQLite databases are made: one by karat's own steps, the others from what it then holds."""
+    """A thousand SQLite databases are made: one by karat's own steps, the others from what it then holds.
+
+    As on the PostgreSQL server, nothing waits for the disk: what a process wrote outlives it, if not the machine.
+    """
     with pytest.MonkeyPatch.context() as patch:
         with suppress(ImportError):
-            from karat.store import migrations
+            from karat.store import database, migrations
 
             patch.setattr(migrations, "migrate", _copying(migrations.migrate))
+            patch.setattr(database, "_engine", _not_waiting(database._engine))
         yield
+
+
+def _not_waiting(engine_of: Callable[[str], Any]) -> Callable[[str], Any]:
+    """`engine_of`, whose SQLite databases do not wait until the disk has what was written."""
+    from sqlalchemy import event
+
+    def quick(url: str) -> Any:
+        engine = engine_of(url)
+        if engine.dialect.name == "sqlite":
+            event.listen(engine, "connect", lambda connection, record: connection.execute("PRAGMA synchronous = OFF"))
+        return engine
+
+    return quick
 
 
 def _copying(migrate: Callable[[Any], None]) -> Callable[[Any], None]:
