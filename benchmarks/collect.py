@@ -1,7 +1,7 @@
-"""The judging app under load: 50 judges at once on both databases, beside the bare framework.
+"""The judging app under load on both databases, beside the bare framework: how many answers a second, and how soon.
 
-Each judge asks for the next task and answers it, over one kept connection: first without ever stopping to think, which
-shows how much the app can do, then with two seconds of thought for each answer, as people who hurry. The bare framework
+Each judge asks for the next task and answers it, over one kept connection: first 50 without ever stopping to think,
+which shows how much the app can do, then a thousand with ten seconds of thought for each answer. The bare framework
 answers the same two requests with a fixed text and stores nothing. Server and judges share the machine's cores.
 """
 
@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import importlib.util
-import json
 import os
 import socket
 import subprocess
@@ -18,12 +16,15 @@ import sys
 import tempfile
 import time
 from contextlib import ExitStack
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
-ROOT = Path(__file__).parents[1]
-JUDGES, SECONDS, THINK = 50, 15.0, 2.0
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+
+import postgres
+from light_judges import Judge
 
 BARE = """
 import sys
@@ -42,49 +43,56 @@ uvicorn.run(app, port=int(sys.argv[1]), log_level="warning")
 """
 
 
-async def call(reader, writer, method: str, path: str, token: str, body: bytes = b"") -> tuple[int, bytes]:
-    head = f"{method} {path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\nContent-Length: {len(body)}\r\n"
-    writer.write(f"{head}Content-Type: application/json\r\n\r\n".encode() + body)
-    lines = (await reader.readuntil(b"\r\n\r\n")).split(b"\r\n")
-    length = next(int(line.split(b":")[1]) for line in lines if line.lower().startswith(b"content-length"))
-    return int(lines[0].split()[1]), await reader.readexactly(length)
+@dataclass
+class Load:
+    """What a load of judges saw: seconds for each task and answer, errors, and how many answers were acknowledged."""
+
+    took: float = 0.0
+    asked: list[float] = field(default_factory=list)
+    answered: list[float] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+
+    def cells(self) -> list[str]:
+        """Answers a second, and medians and 95th percentiles of answers and tasks in milliseconds."""
+        quantiles = [np.quantile(times or [np.nan], q) for times in (self.answered, self.asked) for q in (0.5, 0.95)]
+        return [f"{len(self.answered) / self.took:.0f}", *(f"{1000 * value:.0f}" for value in quantiles)]
 
 
-async def judge(
-    port: int, token: str, until: float, asked: list[float], answered: list[float], think: float, delay: float
-) -> None:
+async def judge(port: int, token: str, until: float, load: Load, think: float, delay: float) -> None:
     await asyncio.sleep(delay)
-    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    me = Judge(port, token)
     while time.perf_counter() < until:
-        start = time.perf_counter()
-        code, said = await call(reader, writer, "GET", "/api/task/next", token)
-        asked.append(time.perf_counter() - start)
-        task = json.loads(said)["task"]
-        assert code == 200, said
-        if task is None:
-            break
-        if think:
-            await asyncio.sleep(think)
-        body = b'{"label": 1, "seconds": 3.2}'
-        start = time.perf_counter()
-        code, said = await call(reader, writer, "POST", f"/api/task/{task['id']}/answer", token, body)
-        assert code == 200, said
-        answered.append(time.perf_counter() - start)
-    writer.close()
+        try:
+            start = time.perf_counter()
+            task = await me.next()
+            load.asked.append(time.perf_counter() - start)
+            if task is None:
+                break
+            if think:
+                await asyncio.sleep(think)
+            start = time.perf_counter()
+            status, said = await me.answer(task["id"], {"label": 1, "seconds": 3.2})
+            if status == 200:
+                load.answered.append(time.perf_counter() - start)
+            else:
+                load.errors.append(f"{status} {said[:100]!r}")
+        except (ConnectionError, AssertionError) as error:
+            load.errors.append(str(error)[:100])
+    me.close()
 
 
-def load(port: int, tokens: list[str], seconds: float, think: float = 0.0) -> tuple[float, list[float], list[float]]:
-    asked: list[float] = []
-    answered: list[float] = []
+def everybody(port: int, tokens: list[str], seconds: float, think: float = 0.0) -> Load:
+    load = Load()
 
-    async def everybody() -> float:
+    async def all_of_them() -> None:
         start = time.perf_counter()
-        delays = [think * place / len(tokens) for place in range(len(tokens))]
+        delays = [think * place / len(tokens) for place in range(len(tokens))]  # people do not come at once
         people = zip(tokens, delays, strict=True)
-        await asyncio.gather(*(judge(port, t, start + seconds, asked, answered, think, d) for t, d in people))
-        return time.perf_counter() - start
+        await asyncio.gather(*(judge(port, token, start + seconds, load, think, delay) for token, delay in people))
+        load.took = time.perf_counter() - start
 
-    return asyncio.run(everybody()), asked, answered
+    asyncio.run(all_of_them())
+    return load
 
 
 def wait_for(port: int, server: subprocess.Popen) -> None:
@@ -113,24 +121,30 @@ def study(folder: Path, database: str, judges: int, tasks: int) -> list[str]:
     return tokens
 
 
-def race(
-    name: str, command: list[str], port: int, tokens: list[str], seconds: float
-) -> list[tuple[str, float, list[str]]]:
-    server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+def race(name: str, command: list[str], tokens: list[str], said: argparse.Namespace) -> list[tuple[str, Load]]:
+    """A server under both loads, and how much of the processors it took."""
+    port = free_port()
+    server = subprocess.Popen([*command, str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         wait_for(port, server)
-        load(port, tokens, 2.0)  # warm
-        loads = [load(port, tokens, seconds, think) for think in (0.0, THINK)]
+        few = tokens[: said.judges]
+        everybody(port, few, 2.0)  # warm
+        return [(name, everybody(port, few, said.seconds)), (name, everybody(port, tokens, said.seconds, said.think))]
     finally:
-        server.kill()
+        server.terminate()
         server.wait()
-    rows = []
-    for took, asked, answered in loads:
-        cells = [f"{len(answered) / took:.0f}"]
-        for times in (answered, asked):
-            cells += [f"{1000 * np.quantile(times, q):.0f}" for q in (0.5, 0.95)]
-        rows.append((name, len(answered) / took, cells))
-    return rows
+
+
+def stored(database: str, place: Path) -> tuple[int, int]:
+    """How many answers stand in the study, and how many pairs of judge and document there are among them."""
+    from karat.formats.study_folder import read_study
+    from karat.store import Store
+    from karat.store.read_tables import judgments
+
+    store = Store.open(database, read_study(str(place)).study, made=False)
+    found = judgments(store)
+    store.close()
+    return found.height, found.select("judge", "doc").n_unique()
 
 
 def free_port() -> int:
@@ -141,40 +155,47 @@ def free_port() -> int:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--judges", type=int, default=JUDGES)
-    parser.add_argument("--seconds", type=float, default=SECONDS)
+    parser.add_argument("--judges", type=int, default=50, help="who never stop to think")
+    parser.add_argument("--crowd", type=int, default=1000, help="judges at once who think")
+    parser.add_argument("--think", type=float, default=10.0, help="seconds of thought for each answer")
+    parser.add_argument("--seconds", type=float, default=40.0)
     parser.add_argument("--tasks", type=int, default=20_000)
+    parser.add_argument("--workers", type=int, default=2, help="processes that serve PostgreSQL")
     said = parser.parse_args()
-    spec = importlib.util.spec_from_file_location("postgres", ROOT / "tests" / "postgres.py")
-    postgres = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(postgres)
+    people = max(said.judges, said.crowd)
     rows = []
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        places = {"karat, SQLite": str(folder / "karat.db")}
+        places = {"karat, SQLite": (str(folder / "karat.db"), [])}
         try:
             url = stack.enter_context(postgres.server(durable=True))
-            places["karat, PostgreSQL"] = postgres.new_database(url, "karat")
+            workers = ["--workers", str(said.workers)]
+            places["karat, PostgreSQL"] = (postgres.new_database(url, "karat"), workers)
         except RuntimeError as error:
             print(f"without PostgreSQL: {error}")
-        port = free_port()
-        tokens = ["x"] * said.judges
-        rows.append(race("bare FastAPI", [sys.executable, "-c", BARE, str(port)], port, tokens, said.seconds))
-        for number, (name, database) in enumerate(places.items()):
+        rows.append(race("bare FastAPI", [sys.executable, "-c", BARE], ["x"] * people, said))
+        for number, (name, (database, more)) in enumerate(places.items()):
             place = folder / f"study{number}"
-            tokens = study(place, database, said.judges, said.tasks)
-            port = free_port()
-            command = [sys.executable, "-m", "karat", "serve", str(place), "--port", str(port)]
-            rows.append(race(name, [*command, "--database", database], port, tokens, said.seconds))
+            tokens = study(place, database, people, said.tasks)
+            command = [sys.executable, "-m", "karat", "serve", str(place), "--database", database, *more, "--port"]
+            rows.append(race(name, command, tokens, said))
+            many = sum(len(load.answered) for _, load in rows[-1])
+            errors = [error for _, load in rows[-1] for error in load.errors]
+            there, apart = stored(database, place)
+            print(
+                f"{name}: {many:,} answers acknowledged and some while it warmed up, {there:,} are there, "
+                f"{apart:,} of them different, {len(errors)} errors {errors[:3] or ''}"
+            )
     print(
-        f"{said.judges} judges, {said.tasks:,} documents, {said.seconds:g} s each, {os.cpu_count()} cores, "
-        f"load {os.getloadavg()[0]:.1f}; latencies in ms"
+        f"{said.tasks:,} documents, {said.seconds:g} s each, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}; "
+        "latencies in ms"
     )
-    for place, about in enumerate(("without a pause", f"thinking {THINK:g} s")):
-        print(f"\n{about:20} answers/s  answer p50  p95   next p50  p95   of bare")
-        for name, rate, (many, *cells) in (row[place] for row in rows):
-            share = f"{rate / rows[0][place][1]:.0%}"
-            print(f"{name:20} {many:>9}  {cells[0]:>10} {cells[1]:>4}  {cells[2]:>9} {cells[3]:>4}  {share:>7}")
+    abouts = (f"{said.judges} without a pause", f"{said.crowd:,} thinking {said.think:g} s")
+    for place, about in enumerate(abouts):
+        print(f"\n{about:22} answers/s  answer p50  p95   next p50  p95")
+        for name, load in (row[place] for row in rows):
+            many, *cells = load.cells()
+            print(f"{name:22} {many:>9}  {cells[0]:>10} {cells[1]:>4}  {cells[2]:>9} {cells[3]:>4}")
 
 
 if __name__ == "__main__":

@@ -112,3 +112,8 @@ def test_a_study_that_is_being_served_is_not_served_again(study: Path, monkeypat
     assert f"being served at http://localhost:{port}; stop that one first" in text
     monkeypatch.setattr(uvicorn, "run", lambda *arguments, **options: None)
     assert "judges at" in serve(study).output, "the first one has ended"
+
+
+def test_several_processes_are_for_postgresql(study: Path) -> None:
+    with pytest.raises(BadInput, match="expected 1 with SQLite, which has one writer, found 3; use"):
+        serve(study, "--workers", 3)

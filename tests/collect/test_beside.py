@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import multiprocessing
 import sqlite3
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -90,3 +92,29 @@ def test_a_figure_is_made_once_for_all_who_ask_and_anew_after_a_change_by_the_le
         beside.close()
 
     asyncio.run(ask())
+
+
+ORPHAN = """
+import asyncio, os, sys, multiprocessing
+from karat.collect.beside import Beside
+from karat.collect.roster import roster
+from karat.records import Scale, StudyDesign
+from karat.store import Store
+if __name__ == "__main__":
+    store = Store.open(sys.argv[1], StudyDesign("s", "S", Scale.parse("0..3")))
+    beside = Beside.in_process(sys.argv[1], store)
+    asyncio.run(beside.run(roster))
+    print(multiprocessing.active_children()[0].pid, flush=True)
+    os.kill(os.getpid(), 9)
+"""
+
+
+def test_a_server_that_is_killed_leaves_no_process_behind(tmp_path: Path) -> None:
+    script = tmp_path / "server.py"
+    script.write_text(ORPHAN)
+    done = subprocess.run([sys.executable, script, tmp_path / "karat.db"], stdout=subprocess.PIPE, check=False)
+    other = int(done.stdout)
+    end = time.monotonic() + 30
+    while Path(f"/proc/{other}").exists() and time.monotonic() < end:
+        time.sleep(0.05)
+    assert not Path(f"/proc/{other}").exists()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import multiprocessing
 import os
+import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
@@ -113,9 +114,18 @@ class Beside:
 
 def _open(url: str, study_id: int, rules: Rules, groups: tuple[str, ...], scale: Scale | None) -> None:
     global _STORE
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     if hasattr(os, "nice"):
         os.nice(10)  # judges come first
     _STORE = Store(Database.again(url), study_id, rules, groups, scale=scale)
+
+
+def _end_with_parent() -> None:
+    """A server that is killed leaves nobody behind."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(0)
 
 
 def _with_store(work: Callable[..., T], args: tuple[Any, ...], named: dict[str, Any]) -> T:
