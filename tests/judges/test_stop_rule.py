@@ -12,7 +12,7 @@ from statsmodels.stats.inter_rater import fleiss_kappa
 
 import karat as kt
 from crowds import slips, table_of
-from karat.judges import agreement
+from karat.judges import agreement, agreement_tests
 from karat.records.design import Rules
 
 Labels = npt.NDArray[np.int64]
@@ -147,3 +147,16 @@ def test_the_rule_of_a_study_need_not_show_in_its_labels() -> None:
     assert known.frame["labels"].to_list() == ["all", "first two"]
     assert known.frame["raw"][1] == pytest.approx(3 / 7)
     assert "as the study says" in known.notes[0]
+
+
+def test_a_difference_says_of_which_labels_both_figures_are() -> None:
+    """A crowd with a third label where the first two differ, against two editors who label everything."""
+    said = [[0, 0] if n % 4 else [0, 1, 1] for n in range(80)]
+    crowd = [(n, f"c{j}", "crowd", label) for n, given in enumerate(said) for j, label in enumerate(given)]
+    editors = [(n, f"e{j}", "editors", (n + (j and n % 5 == 0)) % 2) for n in range(80) for j in range(2)]
+    rows = [
+        {"query": f"q{n % 10}", "doc": f"d{n}", "judge": judge, "group": group, "label": label}
+        for n, judge, group, label in (*crowd, *editors)
+    ]
+    found = agreement_tests(rows, figures=["fleiss"]).frame
+    assert found["labels"].to_list() == ["first two, all"]

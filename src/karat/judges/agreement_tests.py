@@ -115,7 +115,7 @@ def _tested(found: LeftOut, figure: str, one: Row, other: Row, level: float) -> 
             "agreement": "within" if one["against"] is None else f"with {GOLD}",
             "value": one["value"],
             "value_against": other["value"],
-            "labels": one["labels"],
+            "labels": ", ".join(dict.fromkeys((one["labels"], other["labels"]))),
             "figure": figure,
             "first": first,
             "second": second,
