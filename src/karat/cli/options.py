@@ -139,7 +139,8 @@ def measure(
     )
 
 
-def _each_once(context: click.Context, option: click.Parameter, names: tuple[str, ...]) -> tuple[str, ...]:
+def _each_once(context: click.Context, option: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...]:
+    names = tuple(name.strip() for text in given for name in text.split(","))
     for name in names:
         if names.count(name) > 1:
             raise BadInput.at(option.opts[-1], expected="each column once", found=f"{name} {names.count(name)} times")
@@ -147,7 +148,11 @@ def _each_once(context: click.Context, option: click.Parameter, names: tuple[str
 
 
 by = click.option(
-    "--by", metavar="COLUMN", multiple=True, callback=_each_once, help="Report by a column or feature; may be repeated."
+    "--by",
+    metavar="COLUMN...",
+    multiple=True,
+    callback=_each_once,
+    help="Report by a column or feature; several with commas or repeated.",
 )
 
 

@@ -32,6 +32,7 @@ def against_clicks(
     by: str | None = None,
     pairs: Pairs = "all",
     minimum_clicks: int = 10,
+    least_difference: float | None = None,
     most_pairs: int = 2_000_000,
     level: float = 0.95,
     draws: int = 1000,
@@ -45,18 +46,20 @@ def against_clicks(
     (0.5, 0.0, 0.5, 2)
 
     Documents of a query with labels and `minimum_clicks` form pairs; those whose clicks differ by at least the median
-    difference over all pairs say what users prefer. `pairs` takes all of them, the two most clicked documents of each
-    query ("top two"), or both one after the other. Each group has one label for a document, the median: it keeps the
-    scale's grades, so that "insensitive" is about the scale as it is used. The figures are of these judges. `by` names
-    a column of the judgments: the rows then tell whether one, both or none of the two documents has the feature (WP1,
-    WP2 and nWP for the values WP and nWP), or which value or slice they share. Intervals are bootstrap intervals over
-    queries.
+    difference over all pairs, or by `least_difference`, say what users prefer. `pairs` takes all of them, the two most
+    clicked documents of each query ("top two"), or both one after the other. Each group has one label for a document,
+    the median: it keeps the scale's grades, so that "insensitive" is about the scale as it is used. The figures are of
+    these judges. `by` names a column of the judgments: the rows then tell whether one, both or none of the two
+    documents has the feature (WP1, WP2 and nWP for the values WP and nWP), or which value or slice they share.
+    Intervals are bootstrap intervals over queries.
 
     Long lists have too many pairs: beyond `most_pairs` in all, documents of the longest lists are drawn at random, and
     a note says so. Clicks follow what was shown first as well as what was good; they are users' word, not the truth.
     """
     if pairs not in ("all", "top two", "both"):
         raise BadInput.at("pairs", expected="all, top two or both", found=repr(pairs))
+    if least_difference is not None and not least_difference > 0:
+        raise BadInput.at("least_difference", expected="a number above 0", found=f"{least_difference:g}")
     data = Clicked.of(labels, clicks, by, minimum_clicks)
     notes = list(data.notes)
     rows = np.flatnonzero(data.clicks > 0)
@@ -65,8 +68,9 @@ def against_clicks(
     gaps = data.clicks[two["all"][0]] - data.clicks[two["all"][1]]
     if not gaps.any():
         raise Undefined("no two documents of a query have labels and different numbers of clicks")
-    least = float(np.median(gaps))
-    notes.append(f"a click difference of {least:g} or more (the median of {count(len(gaps), 'pair')}) is a preference")
+    least = float(np.median(gaps)) if least_difference is None else least_difference
+    how = "the median" if least_difference is None else f"{(gaps >= least).mean() * 100:.0f} %"
+    notes.append(f"a click difference of {least:g} or more ({how} of {count(len(gaps), 'pair')}) is a preference")
     _note_ties(rows, data, pairs, notes)
     cells, counts = list[tuple[str, ...]](), []
     for kind in ("all", "top two") if pairs == "both" else (pairs,):
@@ -102,7 +106,7 @@ def against_clicks(
     )
     if draws and np.isnan(low).any():
         notes.append(f"no interval where fewer than {FEWEST} queries have pairs, or all of them agree")
-    shown = ("group", *([by] if by else []), "pairs", "correct", "incorrect", "insensitive", "n_pairs")
+    shown = (*names, "correct", "incorrect", "insensitive", "n_pairs")
     return Result(frame, _preference_finding(frame, level), tuple(notes), columns=shown)
 
 

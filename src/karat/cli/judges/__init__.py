@@ -9,6 +9,7 @@ judges = LazyGroup(
             "all": "All that the data allows, the parts one after another.",
             "agreement": "How far judges agree, and whether groups differ in it.",
             "error": "Each judge: agreement, accuracy, leniency, pace; spammers.",
+            "labels": "The probable grade of each document, by an error model.",
             "gold": "How labels err against gold labels, and where.",
             "confusion": "How often each true grade gets each label.",
             "clicks": "Whether labels prefer what users click.",

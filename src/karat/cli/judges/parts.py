@@ -1,8 +1,9 @@
-"""The parts of `karat judges`: agreement, error, gold, clicks, distribution, bias, and all of them."""
+"""The parts of `karat judges`: agreement, error, labels, gold, clicks, distribution, bias, and all of them."""
 
 from __future__ import annotations
 
 from contextlib import suppress
+from typing import Any
 
 import click
 
@@ -10,16 +11,20 @@ from karat import judges as analysis
 from karat.cli import options
 from karat.cli.judges.judged import Judged, features, of_labels
 from karat.cli.judges.llm import llm as llm
+from karat.cli.option_values import OneOf
 from karat.cli.outputs import keep_inputs, write_csv
 from karat.cli.part import every_part, part
 from karat.cli.results import Tables
 from karat.errors import BadInput, KaratError
 from karat.estimate.confusion import confusion as confusion_of
+from karat.judges.gold_errors import Target
 from karat.records import Judgments, Result
 from karat.records.names import OF_ANSWERS_OF_LLMS
 
 #: Features of yes or no, which the regression of the errors is on; a domain or a length would fill the page.
 SPLITS = ("wikipedia", "query_in_url", "root_url", "navigational")
+#: What a regression is of, in words.
+REGRESSED: dict[Target, str] = {"error": "the error", "label": "the label", "gold": "gold"}
 #: A text column with more values than this splits labels too finely.
 MOST_VALUES = 50
 
@@ -49,11 +54,27 @@ def error(given: Judged) -> Tables:
 
 
 @part(
-    of_labels(options.gold, options.by, features, options.judges_are, options.level),
+    of_labels(
+        options.gold,
+        options.by,
+        features,
+        click.option(
+            "--target",
+            "targets",
+            multiple=True,
+            default=["error"],
+            show_default=True,
+            type=click.Choice(["error", "label", "gold"]),
+            help="What features are to tell by regression: error, label or gold; may be repeated.",
+        ),
+        options.judges_are,
+        options.level,
+    ),
     examples="""karat judges gold crowd.csv pro.csv --gold gold.csv
+karat judges gold my-study --by wikipedia,query_in_url,root_url --target gold --target label --target error
 karat judges gold crowd.csv --gold gold.csv --by wikipedia --documents docs.jsonl""",
 )
-def gold(given: Judged) -> Tables:
+def gold(given: Judged, targets: tuple[Target, ...] = ("error",)) -> Tables:
     """How labels err against gold labels: too high, too low, by how much, and by which features."""
     by, judges, level = given.by, given.judges_are, given.level
     tables = {
@@ -61,9 +82,13 @@ def gold(given: Judged) -> Tables:
         "Error distribution": analysis.error_distribution(given.panel, by=by, judges=judges, level=level),
     }
     splits = [name for name in SPLITS if given.judgments.has(name)]
-    if splits:
-        regression = analysis.gold_regression(given.panel, splits, "error", judges=judges, level=level)
-        tables["Regression of the error"] = regression
+    if not splits:
+        options.refuse(
+            "targets", why="there are no features of yes or no to regress on: give --documents and --queries"
+        )
+    for target in targets if splits else ():
+        regression = analysis.gold_regression(given.panel, splits, target, judges=judges, level=level)
+        tables[f"Regression of {REGRESSED[target]}"] = regression
     return tables
 
 
@@ -108,19 +133,74 @@ def confusion(given: Judged, rel: float, depth: int, out: str | None) -> Tables:
 
 
 @part(
-    of_labels(options.gold, options.clicks, options.by, features, options.resampling),
+    of_labels(
+        options.gold,
+        options.clicks,
+        options.by,
+        features,
+        click.option(
+            "--pairs",
+            default="both",
+            show_default=True,
+            type=click.Choice(["all", "top-two", "both"]),
+            help="All pairs of a query's documents, the two most clicked, or both.",
+        ),
+        click.option(
+            "--min-clicks", default=10, show_default=True, metavar="N", help="Clicks that a document of a pair needs."
+        ),
+        click.option(
+            "--least-difference",
+            type=float,
+            metavar="CLICKS",
+            show_default="the median of all pairs",
+            help="By how many clicks two documents differ where users prefer one.",
+        ),
+        click.option(
+            "--min-top-clicks",
+            default=100,
+            show_default=True,
+            metavar="N",
+            help="Clicks that the most clicked document of a query needs.",
+        ),
+        click.option(
+            "--high",
+            type=float,
+            metavar="GRADE",
+            show_default="the second highest of the scale",
+            help="From which grade a label of the most clicked document is high.",
+        ),
+        options.resampling,
+    ),
     examples="""karat judges clicks crowd.csv --clicks clicks.csv
-karat judges clicks crowd.csv --clicks clicks.csv --by wikipedia --documents docs.jsonl""",
+karat judges clicks crowd.csv --clicks clicks.csv --by wikipedia --documents docs.jsonl
+karat judges clicks my-study --by wikipedia,root_url --pairs top-two --least-difference 52 --min-top-clicks 1000""",
 )
-def clicks(given: Judged) -> Tables:
-    """Whether labels prefer what users click, and what the most clicked documents are labelled."""
+def clicks(
+    given: Judged,
+    pairs: str = "both",
+    min_clicks: int = 10,
+    least_difference: float | None = None,
+    min_top_clicks: int = 100,
+    high: float | None = None,
+) -> Tables:
+    """Whether labels prefer what users click, and what the most clicked documents are labelled.
+
+    Two documents of a query that differ in clicks by --least-difference or more say what users prefer. The labels agree
+    (correct), contradict (incorrect) or are the same (insensitive). Of the most clicked document: how often its label
+    is one of the two highest (p_a), and how often no other has a higher one (p_r).
+    """
     clicked = given.clicks
     if clicked is None:
         raise BadInput("clicks are needed: give them with --clicks")
-    tables = given.each(
-        "Against clicks", lambda by: analysis.against_clicks(given.panel, clicked, by=by, pairs="both", **given.chance)
-    )
-    return tables | {"Most clicked": analysis.most_clicked(given.panel, clicked, **given.chance)}
+    preferred: dict[str, Any] = {
+        "pairs": pairs.replace("-", " "),
+        "minimum_clicks": min_clicks,
+        "least_difference": least_difference,
+    }
+    top: dict[str, Any] = {"minimum_clicks": min_top_clicks, "high": high}
+    return given.each(
+        "Against clicks", lambda by: analysis.against_clicks(given.panel, clicked, by=by, **preferred, **given.chance)
+    ) | given.each("Most clicked", lambda by: analysis.most_clicked(given.panel, clicked, by=by, **top, **given.chance))
 
 
 @part(
@@ -139,6 +219,43 @@ def distribution(given: Judged) -> Tables:
     return {
         "Label distribution": analysis.distribution(given.panel, given.by, judges=judges, level=level),
         "Tests": analysis.distribution_tests(given.panel, given.by, judges=judges, level=level),
+    }
+
+
+@part(
+    of_labels(
+        options.gold,
+        click.option(
+            "--error-model",
+            "model",
+            default="dawid-skene",
+            show_default=True,
+            type=OneOf("karat.judges:MODELS"),
+            help="The error model: how judges are taken to err.",
+        ),
+    ),
+    examples="""karat judges labels crowd.csv
+karat judges labels crowd.csv --gold gold.csv --error-model ordinal
+karat judges labels crowd.csv --error-model dawid-skene --out labels.csv
+karat score labels.csv my.run""",
+)
+def labels(given: Judged, model: str) -> Tables:
+    """The probable grade of each document and the confusions of each judge, by an error model.
+
+    --out labels.csv writes a label for each document, for karat score, with the probability of each grade and the
+    expected grade; beside it labels-judges.csv and labels-confusions.csv. Gold labels are taken for true.
+    """
+    fit = analysis.MODELS[model](given.judgments, gold=given.gold)
+    documents = fit.posterior
+    ids = documents.columns[: documents.columns.index("n")]
+    chances = [name for name in documents.columns if name.startswith("p_")]
+    documents = documents.select(*ids, "label", "expected", *chances, "n", "known")
+    return {
+        "Labels": Result(documents, fit.finding, fit.notes),
+        "Judges": Result(fit.judges, "How often each is right, and by how much labels lie above the probable grade."),
+        "Confusions": Result(
+            fit.confusion, "How often each judge gives each label to documents of each probable grade."
+        ),
     }
 
 
