@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import numpy as np
 import polars as pl
 import pytest
 
 import karat as kt
+from karat.formats import read_user_weights
+from karat.judges import disagreement
 from karat.records import Scale
+from karat.simulate import disagreement_study
+from simulated import studies
 
 UDM = "nDCG(gains=udm(1/3))@3"
 GIVEN = {"a": [2, 2, 1], "b": [1, 0, 0], "c": [2, 1, 1]}
@@ -68,3 +75,38 @@ def test_which_labels_the_weights_are_from_is_said() -> None:
     notes = kt.score(ROWS, RUN, UDM, draws=0).notes
     assert "user weights: 3 documents with at least 2 labels, 9 labels" in notes
     assert pl.Series(notes).is_unique().all()
+
+
+def half_widths(path: Path, ends: str, gains: str) -> tuple[float, float]:
+    """The half-width of DCG@1 with weights from a file, of 40 queries whose first document is 1 or 2."""
+    path.write_text(f"at_least,of,level,weight{ends}\n")
+    labels = kt.Judgments.of({f"q{q}": {"a": 1 + q % 2} for q in range(40)})
+    run = {f"q{q}": {"a": 1.0} for q in range(40)}
+    found = kt.score(labels, run, f"DCG(gains={gains})@1", user_weights=read_user_weights(path), draws=1000)
+    row = found.means.row(0, named=True)
+    return row["value"], (row["high"] - row["low"]) / 2
+
+
+def test_the_interval_of_a_score_holds_the_weights_own(tmp_path: Path) -> None:
+    # The mean is half of 1 and half of 0.5; the weight's error, 0.0784 / 1.96 = 0.04, moves it by half as much: 0.02.
+    path = tmp_path / "weights.csv"
+    sure = half_widths(path, "\n1,3,1,0.5\n1,3,2,1", "udm(1/3)")
+    unsure = half_widths(path, ",low,high\n1,3,1,0.5,0.4216,0.5784\n1,3,2,1,,", "udm(1/3)")
+    assert sure[0] == unsure[0] == pytest.approx(0.75)
+    assert unsure[1] ** 2 == pytest.approx(sure[1] ** 2 + (1.96 * 0.02) ** 2, rel=1e-3)
+
+
+@pytest.mark.evidence
+def test_weights_of_the_labels_themselves_have_the_error_that_studies_scatter_by() -> None:
+    # p(Key | HRel) of studies drawn anew scatters as each says, and 1 of 3 as the formula's slope makes it.
+    seen, claimed = [], []
+    for seed in studies(30, 300):
+        made = disagreement_study(queries=20, engines=3, docs=8, crowd_queries=1, seed=seed)
+        model = disagreement(made.judgments, 3, draws=0)
+        seen.append(model.binomial(1, 3)[2])
+        levels, covariance = model.weight_errors(1, 3)
+        assert levels == [0.0, 1.0, 2.0, 3.0]
+        assert covariance[3, 3] == 0  # top is top
+        claimed.append(covariance[2, 2])
+    # A standard deviation of 30 studies is known to within 13 %.
+    assert np.sqrt(np.mean(claimed)) == pytest.approx(np.std(seen, ddof=1), rel=0.35)

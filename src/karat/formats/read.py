@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeVar
 
@@ -13,6 +12,7 @@ from karat.formats.click_events import EVENTS, is_events, log_of_events
 from karat.formats.format import FORMATS, Rows, format_named, format_of
 from karat.formats.open_files import File
 from karat.formats.said_columns import Columns, ColumnsLike, said_of
+from karat.formats.user_weights import UserWeightsTable
 from karat.records import (
     ClickLog,
     Clicks,
@@ -40,6 +40,8 @@ USER_WEIGHTS = Schema(
         Column("of", pl.Int64, "N users", True),
         Column("level", pl.Float64, "the grade seen", True),
         Column("weight", pl.Float64, "what it is worth", True, ("binomial",)),
+        Column("low", pl.Float64, "the least that it may be worth"),
+        Column("high", pl.Float64, "the most that it may be worth"),
     ),
 )
 
@@ -152,20 +154,11 @@ def read_subtopics(path: PathLike, *, format: str | None = None, columns: Column
     return Queries.check(renamed.select("query").unique(maintain_order=True), renamed, source=source)
 
 
-def read_user_weights(path: PathLike) -> Callable[[int, int], dict[float, float]]:
-    """The worth of each level for M of N users, from a table of at_least, of, level, weight."""
+def read_user_weights(path: PathLike) -> UserWeightsTable:
+    """The worth of each level for M of N users, from a table of at_least, of, level, weight, and low and high."""
     file = File(str(path))
     frame, source = FORMATS["csv"].rows(file, USER_WEIGHTS.name)
-    frame = USER_WEIGHTS.conform(frame, source)
-
-    def worth(at_least: int, of: int) -> dict[float, float]:
-        mine = frame.filter((frame["at_least"] == at_least) & (frame["of"] == of)).sort("level")
-        if not mine.height:
-            known = sorted({f"{m}/{n}" for m, n in frame.select("at_least", "of").iter_rows()})
-            raise BadInput.at(file.name, expected=f"weights for {at_least} of {of} users", found=", ".join(known))
-        return dict(zip(mine["level"].to_list(), mine["weight"].to_list(), strict=True))
-
-    return worth
+    return UserWeightsTable(file.name, USER_WEIGHTS.conform(frame, source))
 
 
 def read_documents(path: PathLike, *, format: str | None = None, columns: ColumnsLike | None = None) -> Documents:

@@ -137,6 +137,24 @@ class Disagreement(ResultBase):
         known = low < high
         return np.where(known, low, np.nan), np.where(known, high, np.nan)
 
+    def weight_errors(self, at_least: int, of: int) -> tuple[list[float], Floats]:
+        """The levels and the covariance of their weights, queries being a sample.
+
+        A query moves p by (told - p asked) / asked of all, and a weight by as much times its slope in p: for others who
+        must say top, `need` of `of` - 1, that is (of - 1) times the chance that need - 1 of of - 2 do.
+        """
+        _check(at_least, of)
+        (told, asked), n = self.votes.sums, self.votes.n_queries
+        whole = asked.sum(axis=0)
+        moved = (told - np.nan_to_num(self.p) * asked) / np.where(whole > 0, whole, 1.0)
+        needed = zip(self._needed(at_least), np.nan_to_num(self.p), strict=True)
+        slope = [
+            (of - 1) * (binomial_tail(need - 1, of - 2, p) - binomial_tail(need, of - 2, p)) if of > need > 0 else 0.0
+            for need, p in needed
+        ]
+        moved = moved * np.array(slope)
+        return list(self.votes.levels), moved.T @ moved * n / max(n - 1, 1)
+
     def experimental_ends(self, at_least: int, of: int) -> tuple[Floats, Floats]:
         """The interval of what was counted, queries drawn with replacement."""
         v = self.votes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import polars as pl
@@ -22,12 +22,15 @@ from karat.records.result import Caution
 from karat.scoring.notes import made_labels, notes_on, on_made_labels
 from karat.scoring.scores import FEWEST_DRAWS, Scores
 from karat.scoring.user_weights import weights_of_users
+from karat.scoring.weight_error import SCHEMA, weight_errors, widened
 from karat.stats import Resampling
 
 #: Labels with a probability are of documents that were drawn: the rest would count as not relevant.
 OF_A_SAMPLE = Caution(
     "the labels are of a sample (they have a probability): give them as gold labels, beside labels of everything"
 )
+#: What is said of scores whose intervals hold more than the queries' chance.
+WEIGHED = "intervals by udm gains allow for the weights, too, which are estimates"
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,12 +41,15 @@ class ScoredQueries:
     counted: pl.Series  # which rows count for the means
     systems: list[str]
     notes: list[str]
+    #: What the means have to fear from weights of users that are estimates: system, measure, error.
+    errors: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=SCHEMA))
 
     def renamed(self, names: dict[str, str]) -> ScoredQueries:
         """The same under other names of the systems."""
         return replace(
             self,
             queries=self.queries.with_columns(pl.col("system").replace(names)),
+            errors=self.errors.with_columns(pl.col("system").replace(names)),
             systems=[names.get(system, system) for system in self.systems],
             notes=[_renamed(note, names) for note in self.notes],
         )
@@ -100,6 +106,7 @@ class Scorer:
             raise BadInput.at("the labels", expected="at least one label", found="none")
         user_weights, notes = weights_of_users(labels, self.measures, user_weights)
         self.labels = replace(self.labels, notes=tuple(dict.fromkeys((*self.labels.notes, *notes))))
+        self._user_weights = user_weights
         self.topics = Topics.of(self.labels, weights, user_weights)
         self._made = made_labels(labels)
 
@@ -130,11 +137,14 @@ class Scorer:
             *notes_on(lists, values, systems, self.measures, self.complete),
             *self._made_notes(batches),
         ]
-        return ScoredQueries(queries, counted, systems, notes)
+        errors = weight_errors(self._user_weights, self.measures if self.draws else (), lists, queries, counted)
+        if errors.height and errors["error"].sum() > 0:
+            notes.append(WEIGHED)
+        return ScoredQueries(queries, counted, systems, notes, errors)
 
     def scores(self, parts: Sequence[ScoredQueries]) -> Scores:
         """Means and intervals of all systems of these parts."""
-        return Scores.of_queries(
+        found = Scores.of_queries(
             pl.concat([part.queries for part in parts]),
             [str(measure) for measure in self.measures],
             systems=[system for part in parts for system in part.systems],
@@ -145,6 +155,8 @@ class Scorer:
             seed=self.seed,
             notes=list(dict.fromkeys(note for part in parts for note in part.notes)),
         )
+        errors = pl.concat([part.errors for part in parts])
+        return replace(found, means=widened(found.means, errors, self.level))
 
     def counted_queries(self, runs: Runs) -> pl.DataFrame:
         """The scores on the queries over which means are taken, and nothing else: system, query, measures."""

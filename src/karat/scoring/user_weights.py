@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 from karat.labels import Panel
 from karat.measures import Gains, Measure
 from karat.measures.topics import UserWeights
 from karat.records import Judgments
 from karat.records.base import count
+from karat.stats.arrays import Floats
+
+
+@dataclass(frozen=True)
+class Estimated:
+    """Weights of the labels' own judges, with the covariance of their levels."""
+
+    worth: UserWeights
+    errors: Callable[[int, int], tuple[list[float], Floats]]
+
+    def __call__(self, at_least: int, of: int) -> Mapping[float, float]:
+        """The weight of each level."""
+        return self.worth(at_least, of)
 
 
 def weights_of_users(
@@ -35,7 +49,7 @@ def weights_of_users(
 
         model = disagreement(labels, draws=0)
         notes += [note if note in model.votes.panel.notes else f"user weights: {note}" for note in model.notes]
-        given = model.weights
+        given = Estimated(model.weights, model.weight_errors)
     top = min(max(given(gains.at_least, gains.of_users)) for gains in asked)
     above = panel.value > top
     if above.any():
