@@ -84,7 +84,7 @@ def serve(
                 "--workers",
                 expected="1 with SQLite, which has one writer",
                 found=str(workers),
-                remedy="use PostgreSQL (--database), or leave it out: one process serves a thousand judges",
+                remedy="use PostgreSQL (--database), or leave it out",
             )
         if file is not None:
             held.enter_context(alone_serving(file, address))

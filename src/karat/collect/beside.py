@@ -114,18 +114,18 @@ class Beside:
 
 def _open(url: str, study_id: int, rules: Rules, groups: tuple[str, ...], scale: Scale | None) -> None:
     global _STORE
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    threading.Thread(target=end_with_parent, daemon=True).start()
     if hasattr(os, "nice"):
         os.nice(10)  # judges come first
     _STORE = Store(Database.again(url), study_id, rules, groups, scale=scale)
 
 
-def _end_with_parent() -> None:
-    """A server that is killed leaves nobody behind."""
+def end_with_parent() -> None:
+    """Wait for the end of the process that started this one, and end with it: who is killed leaves nobody behind."""
     parent = multiprocessing.parent_process()
-    assert parent is not None
-    parent.join()
-    os._exit(0)
+    if parent is not None:
+        parent.join()
+        os._exit(0)
 
 
 def _with_store(work: Callable[..., T], args: tuple[Any, ...], named: dict[str, Any]) -> T:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 import uvicorn
 
 from karat.collect.app import create_app
-from karat.collect.beside import Beside
+from karat.collect.beside import Beside, end_with_parent
 from karat.collect.hosts import own_hosts
 from karat.collect.live_figure import live_figure
 from karat.collect.slow_clients import BACKLOG, SENDING, Patient, limit_logs, raise_descriptors
@@ -91,6 +92,7 @@ def run(
 
 def worker() -> FastAPI:
     """The app of one of several processes."""
+    threading.Thread(target=end_with_parent, daemon=True).start()
     limit_logs()
     Patient.most = raise_descriptors()
     serving = Serving(**json.loads(os.environ[SETTINGS]))
