@@ -114,7 +114,7 @@ def test_half_a_grade_on_wikipedia_pages_is_found_with_an_interval_that_holds_it
 @pytest.mark.evidence
 def test_a_bias_on_two_features_at_once_is_found_as_the_pair() -> None:
     hits = held = alone = 0
-    seeds = studies(8, 100)
+    seeds = studies(8, 20)
     for seed in seeds:
         frame = found(study(seed, queries=120, effect=0.5, where="pair"))
         hit = frame.filter(
