@@ -38,6 +38,7 @@ def loaded(name: str, path: Path) -> Any:
     return module
 
 
+sys.path.insert(0, str(ROOT / "tests"))  # what the tests share
 pages = loaded("pages", ROOT / "tests" / "collect" / "pages" / "conftest.py")
 shared = loaded("shared", ROOT / "tests" / "conftest.py")
 
