@@ -8,8 +8,8 @@ do, by chance), a judge's labels of graded documents, and gold labels drawn by `
 (the judge's labels alone), as is (the gold labels correct the labels as they are), calibrated, and whole queries (as
 many gold labels, all documents of some queries). Two populations: these queries only, and all that might be asked.
 Every interval is a row of FOLDER, a file for each cell, so that the table can be made of what is there and grow later;
-all cells grow at the same pace. A study of 100 queries and 300 gold labels takes a quarter of a second for three
-measures, most of it for fitting the judge (six fits) and for drawing grades (64 times).
+all cells grow at the same pace. A study of 100 queries and 300 gold labels takes a tenth of a second for P, DCG and
+nDCG (`studies_at_once.py`), and four times as long with RR, ERR and whole queries.
 """
 
 from __future__ import annotations
