@@ -11,9 +11,10 @@ import polars as pl
 import pytest
 from scipy.stats import ttest_rel
 
+import karat as kt
 from karat.errors import BadInput, MissingExtra
 from karat.labels import Panel
-from karat.records import Judgments, Result
+from karat.records import Judgments, Result, Runs
 from karat.simulate import judging_study
 from karat.validity import train
 from karat.validity.lambdarank import Pool, rotation
@@ -230,3 +231,34 @@ def test_without_lightgbm_the_remedy_is_named(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setitem(sys.modules, "lightgbm", None)
     with pytest.raises(MissingExtra, match=r"pip install 'karat\[train\]'"):
         train(*made(15, 6))
+
+
+def test_linear_weights_have_the_sign_of_what_labels_reward() -> None:
+    """`good` and `words` are planted with weights of 1 and 0.4, `bad` is `good` turned round, `noise` is nothing."""
+    judgments, features = made(60, 12)
+    features = features.with_columns(bad=-pl.col("good"))
+    sets = {"words": ["words"], "bad": ["bad"], "all": ["words", "good", "noise"]}
+    found = train(judgments, features, feature_sets=sets, ranker="linear", draws=0)
+    weight = {row["features"] + " " + row["feature"]: row for row in found.weights.to_dicts()}
+    assert [weight[name]["positive"] for name in ("words words", "bad bad", "all good", "all words")] == [5, 0, 5, 5]
+    planted = weight["all words"]["weight"] / weight["all good"]["weight"]
+    assert planted == pytest.approx(0.4, abs=0.1)
+    assert abs(weight["all noise"]["weight"]) < 0.1 * weight["all good"]["weight"]
+
+
+def test_one_feature_keeps_its_own_order_whoever_trained_the_linear_ranker() -> None:
+    """Table 7's first column: BM25 alone is BM25's own order."""
+    study = judging_study(seed=3, queries=40)
+    features = study.pairs.select("query", "doc", "bm25", "wikipedia")
+    found = rows(train(study.judgments, features, ranker="linear", draws=0))
+    own = Runs.of(features.select("query", "doc", system=pl.lit("bm25"), score="bm25"))
+    for on in ("crowd", "professional", "gold"):
+        labels = taught(Panel.of(study.judgments))[0][on]
+        (plain,) = kt.score(labels, own, ["nDCG@10"], draws=0).means["value"]
+        for by in ("crowd", "professional", "gold"):
+            assert found[by, on, "bm25"]["ndcg"] == pytest.approx(plain)
+
+
+def test_a_ranker_that_does_not_exist_is_refused() -> None:
+    with pytest.raises(BadInput, match="expected trees or linear, found forest"):
+        train(*made(20, 6), ranker="forest")  # type: ignore[arg-type]

@@ -17,10 +17,13 @@ from karat.errors import BadInput
 from karat.formats import FORMATS, read_runs
 from karat.formats.open_files import File
 from karat.judges import add_features
+from karat.records import Result
+from karat.validity.training import Kind
 
 EXAMPLES = """karat train crowd.csv pro.csv --runs bm25.run --feature wikipedia --documents docs.jsonl
 karat train labels.csv --features features.csv --set bm25=bm25 --set all=bm25,clicks --json
-karat train my-study --feature wikipedia"""
+karat train my-study --feature wikipedia
+karat train my-study --runs my-study/runs/bm25.run --feature wikipedia --ranker linear"""
 
 
 @part(
@@ -35,6 +38,15 @@ karat train my-study --feature wikipedia"""
     ),
     options.measure(default="nDCG@10"),
     options.folds,
+    click.option(
+        "--ranker",
+        "rankers",
+        multiple=True,
+        default=["trees"],
+        show_default=True,
+        type=click.Choice(["trees", "linear"]),
+        help="What is trained by LambdaRank: trees, or a weight for each feature (linear); may be repeated.",
+    ),
     options.resampling,
     options.study,
     examples=EXAMPLES,
@@ -47,6 +59,7 @@ def train(
     documents: str | None,
     queries: str | None,
     sets: tuple[str, ...],
+    rankers: tuple[Kind, ...],
     reading: Reading,
     **asked: Any,
 ) -> Tables:
@@ -75,7 +88,14 @@ def train(
     if table.width == 2:
         raise BadInput("no features to train on: give --runs, --feature or --features")
     wanted = named("--set", sets, _columns, expected="NAME=COLUMNS, as both=bm25,wikipedia")
-    return {"Rankers": validity.train(judged, table, feature_sets=wanted or None, **asked)}
+    tables = dict[str, Result]()
+    for kind in rankers:
+        found = validity.train(judged, table, feature_sets=wanted or None, ranker=kind, **asked)
+        tables["Rankers" if kind == "trees" else "Linear rankers"] = found
+        if found.weights.height:
+            said = "What labels teach: the mean weight of each feature, and in how many parts it is above 0."
+            tables["Weights"] = Result(found.weights, said)
+    return tables
 
 
 def _numbers(path: str) -> pl.DataFrame:

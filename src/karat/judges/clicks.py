@@ -16,6 +16,7 @@ from karat.judges.clicked import Clicked, in_percent, shares
 from karat.labels.panel import Panel
 from karat.records import ClickLog, Clicks, LabelsLike, Result
 from karat.records.base import count
+from karat.records.blocks import pairs_within
 from karat.stats import FEWEST, Resampling
 from karat.stats.arrays import Ints
 
@@ -64,7 +65,8 @@ def against_clicks(
     notes = list(data.notes)
     rows = np.flatnonzero(data.clicks > 0)
     kept = _thinned(rows, data, most_pairs, seed, notes)
-    two = {"all": _all_pairs(kept, data.query), "top two": _top_two(rows, data.query)}
+    one, other = pairs_within(data.query[kept])
+    two = {"all": (kept[one], kept[other]), "top two": _top_two(rows, data.query)}
     gaps = data.clicks[two["all"][0]] - data.clicks[two["all"][1]]
     if not gaps.any():
         raise Undefined("no two documents of a query have labels and different numbers of clicks")
@@ -130,16 +132,6 @@ def _thinned(rows: Ints, data: Clicked, most_pairs: int, seed: int, notes: list[
 def _n_pairs(size: Ints, at_most: int) -> int:
     cut = np.minimum(size, at_most)
     return int((cut * (cut - 1) // 2).sum())
-
-
-def _all_pairs(rows: Ints, query: Ints) -> tuple[Ints, Ints]:
-    """Every two of the rows of one query, the earlier and so more clicked one first."""
-    of_row = query[rows]
-    last = np.searchsorted(of_row, of_row, side="right")
-    partners = last - np.arange(len(rows)) - 1
-    one = np.repeat(np.arange(len(rows)), partners)
-    other = one + 1 + np.arange(len(one)) - np.repeat(np.cumsum(partners) - partners, partners)
-    return rows[one], rows[other]
 
 
 def _top_two(rows: Ints, query: Ints) -> tuple[Ints, Ints]:

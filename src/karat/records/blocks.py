@@ -49,3 +49,16 @@ class Blocks:
     def sizes(self) -> Ints:
         """How many rows each key has."""
         return np.bincount(self.of_row, minlength=self.keys.height)
+
+
+def pairs_within(block: npt.NDArray[np.integer]) -> tuple[Ints, Ints]:
+    """Every two rows of one block, the earlier one first; the blocks' numbers rise from row to row.
+
+    >>> [side.tolist() for side in pairs_within(np.array([0, 0, 0, 1, 2, 2]))]
+    [[0, 0, 1, 4], [1, 2, 2, 5]]
+    """
+    rows = np.arange(len(block))
+    partners = np.searchsorted(block, block, side="right") - rows - 1
+    one = np.repeat(rows, partners)
+    other = one + 1 + np.arange(len(one)) - np.repeat(np.cumsum(partners) - partners, partners)
+    return one, other

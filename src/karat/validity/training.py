@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from itertools import product
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
@@ -24,10 +25,13 @@ from karat.scoring import Scorer
 from karat.stats import mean_intervals
 from karat.stats.arrays import Bools, Floats, Ints
 from karat.validity.lambdarank import Pool, library, out_of_fold
+from karat.validity.linear_lambdarank import linear_out_of_fold
 from karat.validity.training_data import DOCUMENT, feature_table, taught
 
 #: A ranker: whose labels it learnt from, and which set of features it has.
 Ranker = tuple[str, str]
+Kind = Literal["trees", "linear"]
+WEIGHTS = {"train": pl.String, "features": pl.String, "feature": pl.String, "weight": pl.Float64, "positive": pl.Int64}
 #: A difference is called significant where p is below this.
 ALPHA = 0.05
 #: What is told of a difference from the baseline.
@@ -42,6 +46,8 @@ class Training(Result):
         default=("train", "test", "features", "ndcg", "difference", "p", "significant", "n_queries"), kw_only=True
     )
     queries: pl.DataFrame = field(default_factory=pl.DataFrame)
+    #: Of linear rankers, the mean weight of each feature over the parts, and in how many of them it is above 0.
+    weights: pl.DataFrame = field(default_factory=pl.DataFrame)
 
 
 def train(
@@ -51,6 +57,7 @@ def train(
     feature_sets: Mapping[str, Sequence[str]] | None = None,
     measure: str | nDCG = "nDCG@10",
     folds: int = 5,
+    ranker: Kind = "trees",
     level: float = 0.95,
     draws: int = 1000,
     seed: int = 0,
@@ -71,9 +78,16 @@ def train(
     the same training and testing groups, `p_permutation` of the sign-flip test; `significant` is p below 0.05, with no
     correction for the number of rows.
 
+    `ranker` is "trees" (lightgbm's LambdaRank) or "linear": LambdaRank with a weight for each feature, whose sign tells
+    what the labels reward; of one feature alone a linear ranker keeps the order, or turns it round, so that its
+    figures do not depend on who trained it.
+
     The question is what the labels do, not which ranker is best: the models are small, and none is tuned.
     """
-    library()
+    if ranker not in ("trees", "linear"):
+        raise BadInput.at("the ranker", expected="trees or linear", found=str(ranker))
+    if ranker == "trees":
+        library()
     chosen = parse_measure(measure) if isinstance(measure, str) else measure
     if not isinstance(chosen, nDCG) or chosen.cutoff is None:
         raise BadInput.at("the measure", expected="nDCG with a cutoff, such as nDCG@10", found=str(measure))
@@ -89,11 +103,13 @@ def train(
     pool = Pool.of(known, folds, seed)
     graded = {name: _graded(known, part) for name, part in lessons.items()}
     gains = Gains.of("identity" if chosen.gains is None else chosen.gains)
-    scores = {
-        (by, name): out_of_fold(pool, graded[by], wanted, gains, chosen.cutoff, seed)
-        for by in lessons
-        for name, wanted in sets.items()
-    }
+    scores, weights = dict[Ranker, Floats](), list[tuple[str, str, str, float, int]]()
+    for by, (name, wanted) in product(lessons, sets.items()):
+        if ranker == "trees":
+            scores[by, name] = out_of_fold(pool, graded[by], wanted, gains, chosen.cutoff, seed)
+            continue
+        scores[by, name], found = linear_out_of_fold(pool, graded[by], wanted, gains, chosen.cutoff)
+        weights += [(by, name, *row) for row in zip(wanted, found.mean(axis=0), (found > 0).sum(axis=0), strict=True)]
     for by in lessons:
         if np.isnan(scores[by, next(iter(sets))]).any():
             notes.append(f"labels of {by} are alike in every query of a training part: nothing can be learnt from them")
@@ -104,12 +120,14 @@ def train(
         run = _rankings(known, chance, ~np.isnan(graded[on]), scores)
         scorer = Scorer(part, [chosen], level=level, draws=draws, seed=seed)
         tested.append(_tested(on, run, scorer, list(scores)))
+    held = "1 to stop by" if ranker == "trees" else "1 left aside"
     notes.append(
-        f"{count(len(pool.part), 'query', 'queries')} in {folds} parts: {folds - 2} to learn from, 1 to stop by, 1 to "
-        f"test on, in turn; each difference is tested by itself, at {ALPHA:g}; labels are of these judges"
+        f"{count(len(pool.part), 'query', 'queries')} in {folds} parts: {folds - 2} to learn from, {held}, 1 to test "
+        f"on, in turn; each difference is tested by itself, at {ALPHA:g}; labels are of these judges"
     )
     frame, values = (pl.concat(parts) for parts in zip(*tested, strict=True))
-    return Training(frame, _finding(frame, str(chosen), next(iter(sets))), tuple(notes), values)
+    weighed = pl.DataFrame(weights, schema=WEIGHTS, orient="row")
+    return Training(frame, _finding(frame, str(chosen), next(iter(sets))), tuple(notes), values, weighed)
 
 
 def _graded(known: pl.DataFrame, labels: Judgments) -> Floats:
