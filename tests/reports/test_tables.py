@@ -49,7 +49,8 @@ def test_latex_is_sound_whatever_the_names_wide_or_long(size):
 
 def test_the_caption_has_the_finding_and_the_sizes_and_the_notes_say_how():
     frame = pl.DataFrame({"group": ["x", "y"], "kappa": [0.1, 0.2], "queries": [30, 30], "judges": [4, 9]})
-    text = to_latex(Result(frame, "They agree.", ("Fleiss' kappa",), columns=("group", "kappa")))
+    read = "crowd.csv: a column that was not understood, kept as it is: colour"
+    text = to_latex(Result(frame, "They agree.", (read, "Fleiss' kappa"), columns=("group", "kappa")))
     assert r"\caption{They agree. 30 queries. 4 to 9 judges.}" in text
     assert r"{\scriptsize Fleiss' kappa.}" in text
 

@@ -55,7 +55,8 @@ def to_latex(result: ResultBase, title: str = "") -> str:
     ]
     said = [result.finding, *_sizes(frame, told), f"{LEGEND}." if any(stars.values()) else ""]
     caption = " ".join(escaped(part) for part in said if part)
-    notes = " ".join(escaped(_sentence(note)) for note in result.notes)
+    # Which columns of a file are kept as they are is no method.
+    notes = " ".join(escaped(_sentence(note)) for note in result.notes if "not understood" not in note)
     slug = slug_of(title or "table")
     return _environment(slug, caption, notes, told, [f"{line} \\\\" for line in lines])
 
