@@ -47,7 +47,7 @@ def test_the_first_line_is_the_finding_and_lines_fit_the_terminal(folder: Path) 
 def test_json_rows_have_the_promised_columns(folder: Path) -> None:
     done = run(*files(folder), "-m", "nDCG@10,RR@10", "-m", "P@10", "--split", "difference", "--draws", "0", "--json")
     document = json.loads(done.stdout)
-    assert list(document) == ["finding", "rows", "between_measures", "between_splits", "notes"]
+    assert list(document) == ["finding", "rows", "between_measures", "between_splits", "ceiling", "notes"]
     assert [row["measure"] for row in document["rows"] if row["split"] == "all"] == ["nDCG@10", "RR@10", "P@10"]
     for row in document["rows"]:
         assert {"measure", "split", "agree", "equal", "disagree", "ties", "n", "p"} <= set(row)

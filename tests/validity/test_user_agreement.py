@@ -71,7 +71,7 @@ def test_two_measures_are_compared_on_the_same_pairs() -> None:
 
 def test_the_document_has_the_promised_rows() -> None:
     document = agreement(*study(), ["RR"], draws=0).to_dict()
-    assert list(document) == ["finding", "rows", "between_measures", "between_splits", "notes"]
+    assert list(document) == ["finding", "rows", "between_measures", "between_splits", "ceiling", "notes"]
     assert {"measure", "split", "agree", "equal", "disagree", "ties", "n", "p"} <= set(document["rows"][0])
     json.dumps(document)
 
@@ -127,7 +127,7 @@ def test_what_cannot_be_done_is_said() -> None:
         agreement(preferences, labels, Runs.of({"x": {"q1": {"a": 1.0}}}), ["RR"])
     with pytest.raises(Undefined, match="none of the 5 pairs"):
         agreement(preferences, Judgments.of({"other": {"a": 1}}), runs, ["RR"])
-    with pytest.raises(BadInput, match="difference or zero or a column"):
+    with pytest.raises(BadInput, match="difference or zero or list_length or a column"):
         agreement(preferences, labels, runs, ["RR"], split=["colour"])
     with pytest.raises(BadInput, match="a list of splits"):
         agreement(preferences, labels, runs, ["RR"], split="zero")

@@ -5,6 +5,7 @@ from karat.plan.disagreement import plan_disagreement
 from karat.plan.gold import GoldPlan, plan_gold, plan_gold_queries
 from karat.plan.pairs import PairSelection, select_pairs
 from karat.plan.power import PowerPlan, plan_power
+from karat.plan.preferences import plan_preferences
 from karat.plan.variance import PilotVariance, pilot_variance
 
 __all__ = [
@@ -18,5 +19,6 @@ __all__ = [
     "plan_gold",
     "plan_gold_queries",
     "plan_power",
+    "plan_preferences",
     "select_pairs",
 ]

@@ -81,18 +81,24 @@ def _agreement(
         raise Undefined("every pair is a tie by every measure")
     rows = rows.with_columns(row=pl.format("{}, {} pairs", "measure", "n"), look_at=pl.col("p_adjusted") < 0.05)
     best = rows.row(0, named=True)
+    humans = result.ceiling.head(1).rename({"agree_share": "share"}).drop("judges", "ties")
+    judge = pl.format("one judge against the others, {} answers", "n")
+    rows = pl.concat([rows, humans.with_columns(row=judge, look_at=False)], how="diagonal_relaxed")
     figure = Figure(
         "agreement-with-users",
         f"{best['measure']} agrees with users best, a tie counting half: right in {100 * best['share']:.0f} % of "
         f"the {best['n']:,} pairs it tells apart",
         "Share of pairs in which the measure prefers the system that users prefer, with 95 % intervals over queries; "
         "ties left out, best by credit (a tie counts half) first; gold: more than chance, allowing for the number of "
-        "measures (Sanderson et al. 2010, Table 4).",
+        "measures (Sanderson et al. 2010, Table 4). Last, the human ceiling: one judge against the majority of the "
+        "others.",
         charts.dots(rows, value="share", x_title="share of pairs", line=0.5, percent=True),
         rows.drop("row", "look_at"),
     )
     columns = ["measure", "agree", "equal", "disagree", "ties", "n", "agree_share", "p", "p_adjusted"]
     tables = [Table("Agreement with users", frame.select([c for c in columns if c in frame.columns]), True)]
+    if result.ceiling.height:
+        tables.append(Table("One judge against the majority of the others", result.ceiling, True))
     if result.between_measures.height:
         tables.append(Table("Between measures, on the same pairs", result.between_measures, True))
     return Section((result.finding,), (figure,), tuple(tables), result.notes)

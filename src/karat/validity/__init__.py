@@ -6,6 +6,7 @@ from karat.validity.bradley_terry import SystemRanking, rank_systems
 from karat.validity.click_rates import against_click_rates, click_labels
 from karat.validity.coding_agreement import coder_agreement
 from karat.validity.fitted_measure import FittedMeasure, fit_measure
+from karat.validity.human_ceiling import human_ceiling
 from karat.validity.interleaving import Interleaving, interleave
 from karat.validity.measure_correlation import matrix, measure_correlation
 from karat.validity.paper_tables import agreement_tables
@@ -33,6 +34,7 @@ __all__ = [
     "click_labels",
     "coder_agreement",
     "fit_measure",
+    "human_ceiling",
     "interleave",
     "learn_reasons",
     "matrix",

@@ -179,8 +179,9 @@ def split_pairs(compared: PairScores, split: str, measure: int, queries: Queries
     {'one scores 0': [True, False], 'both score above 0': [False, True]}
 
     "difference" splits at the mean absolute difference of the pairs that the measure does not tie, "zero" by whether
-    one side scores 0 (pairs in which both do are tied, and in neither part); anything else is a column that queries
-    or their subtopics have, such as kind: by subtopic, the subtopics' own column is meant where it is there.
+    one side scores 0 (pairs in which both do are tied, and in neither part); anything else is a covariate of the pairs,
+    a number split at its mean, or a column that queries or their subtopics have, such as kind: by subtopic, the
+    subtopics' own column is meant where it is there.
     """
     if split == "difference":
         gap = np.abs(compared.difference[:, measure])
@@ -192,6 +193,13 @@ def split_pairs(compared: PairScores, split: str, measure: int, queries: Queries
         zero_b = np.abs(compared.score_b[:, measure]) <= ROUNDING
         return {"one scores 0": zero_a ^ zero_b, "both score above 0": ~zero_a & ~zero_b}
     values = _column(compared, split, queries)
+    if values.dtype.is_numeric():
+        numbers = values.cast(pl.Float64).fill_nan(None)
+        if numbers.drop_nulls().n_unique() > 2:
+            border = float(numbers.drop_nulls().to_numpy().mean())
+            below, above = (which.fill_null(False).to_numpy() for which in (numbers <= border, numbers > border))
+            return {f"{split} up to {border:.3g}": below, f"{split} above {border:.3g}": above}
+        values = pl.Series([None if number is None else f"{number:g}" for number in numbers], dtype=pl.String)
     parts = values.drop_nulls().unique().sort()
     return {f"{split} {value}": (values == value).fill_null(False).to_numpy() for value in parts}
 
@@ -200,7 +208,7 @@ def _column(compared: PairScores, name: str, queries: Queries | None) -> pl.Seri
     """A column of the pairs, of their subtopics or of their queries, one value for each pair."""
     pairs = compared.pairs
     if name in pairs.columns and name not in ("query", "a", "b", "sign", "value"):
-        return pairs[name].cast(pl.String)
+        return pairs[name] if pairs[name].dtype.is_numeric() else pairs[name].cast(pl.String)
     sources = [] if queries is None else [(queries.subtopics, ["query", "subtopic"]), (queries.frame, ["query"])]
     sources = [(source, key) for source, key in sources if {*key} <= {*pairs.columns}]
     for source, key in sources:
@@ -211,7 +219,7 @@ def _column(compared: PairScores, name: str, queries: Queries | None) -> pl.Seri
     have = sorted({column for source, _ in sources for column in source.columns} - {"query", "subtopic"})
     raise BadInput.at(
         "the split",
-        expected=" or ".join([*OWN, "a column that tells these queries apart"]),
+        expected=" or ".join([*OWN, "list_length", "a column that tells these pairs or queries apart"]),
         found=f'"{name}"',
         remedy=f"the queries have {', '.join(have)}" if have else "give the queries, with a column of this name",
     )

@@ -10,6 +10,7 @@ import polars as pl
 from karat.errors import BadInput, Undefined
 from karat.records import FrameLike, Judgments, LabelsLike, Preferences, Queries, Result, RunsLike
 from karat.records.runs import joined
+from karat.validity.human_ceiling import human_ceiling
 from karat.validity.measure_correlation import measure_correlation
 from karat.validity.pair_scores import PairScores, score_pairs
 from karat.validity.user_agreement import Agreement, agreement_of
@@ -43,7 +44,8 @@ def agreement_tables(
     over systems. Then each subtopic as a query of its own: 4: the conventional measures. 5: the first of them, small
     and large differences. 6 and 7: pairs in which one system scores 0, and in which none does. 8: as 7, with ties as a
     row. 9: the first by kinds of subtopics (or queries), where `queries` tells them. Without subtopics in the labels
-    there are no Tables 1 to 3, and the others are by query. A table that the data cannot give is left out.
+    there are no Tables 1 to 3, and the others are by query. Tables of all pairs have the human ceiling beside them. A
+    table that the data cannot give is left out.
     `how` and `at_least` are those of `preferred`.
 
     Reference: Sanderson et al. (SIGIR 2010).
@@ -55,22 +57,30 @@ def agreement_tables(
     def table(compared: PairScores, split: Sequence[str] = (), ties: str = "out") -> Agreement:
         return agreement_of(compared, split=split, ties=ties, queries=queries, level=level, draws=draws, seed=seed)
 
+    def ceiling(compared: PairScores, by: str) -> Result:
+        among = compared.pairs
+        return human_ceiling(
+            preferences, by=by, how=how, at_least=at_least, among=among, level=level, draws=draws, seed=seed
+        )
+
     if labels.has("subtopic"):
         whole = score_pairs(preferred(preferences, how=how, at_least=at_least), labels, runs, DIVERSITY)
-        found["Table 1"] = table(whole.first, ["difference"])
-        found["Table 2"] = table(whole)
+        humans = ceiling(whole, "query")
+        found["Table 1"] = table(whole.first, ["difference"]).beside_humans(humans)
+        found["Table 2"] = table(whole).beside_humans(humans)
         with suppress(Undefined):  # two systems have no ranking to speak of
             found["Table 3"] = measure_correlation(labels, runs, DIVERSITY, seed=seed)
     single = score_pairs(preferred(preferences, by=by, how=how, at_least=at_least), labels, runs, CONVENTIONAL)
-    found["Table 4"] = table(single)
-    found["Table 5"] = table(single.first, ["difference"])
+    humans = ceiling(single, by)
+    found["Table 4"] = table(single).beside_humans(humans)
+    found["Table 5"] = table(single.first, ["difference"]).beside_humans(humans)
     zero = table(single, ["zero"])
     found["Table 6"] = part(zero, "one scores 0")
     found["Table 7"] = part(zero, "both score above 0")
     found["Table 8"] = part(table(single, ["zero"], "in"), "both score above 0")
     if queries is not None:
         with suppress(BadInput):  # no kinds are known
-            found["Table 9"] = table(single.first, ["kind"])
+            found["Table 9"] = table(single.first, ["kind"]).beside_humans(humans)
     return found
 
 

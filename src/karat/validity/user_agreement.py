@@ -12,8 +12,9 @@ import polars as pl
 
 from karat.errors import BadInput
 from karat.measures import Profile, as_measures
-from karat.records import FrameLike, Judgments, LabelsLike, Preferences, Queries, Result, RunsLike
+from karat.records import Documents, FrameLike, Judgments, LabelsLike, Preferences, Queries, Result, RunsLike
 from karat.records.base import count
+from karat.records.runs import joined
 from karat.stats.arrays import Bools
 from karat.stats.bootstrap import FEWEST, Resampling
 from karat.stats.many import holm
@@ -21,22 +22,30 @@ from karat.stats.signs import flip_p
 from karat.stats.totals import totals
 from karat.validity.agreement_counts import check_ties, figures, percent
 from karat.validity.agreement_tests import between_measures, between_parts, ratio_interval
-from karat.validity.pair_scores import PairScores, score_pairs, split_pairs
+from karat.validity.human_ceiling import human_ceiling
+from karat.validity.pair_covariates import with_covariates
+from karat.validity.pair_scores import OWN, PairScores, score_pairs, split_pairs
 from karat.validity.question_unit import asked_by, shown_depth
 from karat.validity.votes import preferred
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Agreement(Result):
-    """A table of agreement, with the tests between measures and between the parts of a split."""
+    """A table of agreement, with the tests between measures and parts, and how far judges agree with each other."""
 
-    beside: ClassVar[tuple[str, ...]] = ("between_measures", "between_splits")
+    beside: ClassVar[tuple[str, ...]] = ("between_measures", "between_splits", "ceiling")
     columns: tuple[str, ...] = field(
         default=("measure", "split", "agree", "equal", "disagree", "ties", "n", "agree_share", "p_adjusted"),
         kw_only=True,
     )
     between_measures: pl.DataFrame = field(default_factory=pl.DataFrame)
     between_splits: pl.DataFrame = field(default_factory=pl.DataFrame)
+    #: One judge against the majority of the others, see `human_ceiling`.
+    ceiling: pl.DataFrame = field(default_factory=pl.DataFrame)
+
+    def beside_humans(self, ceiling: Result) -> Agreement:
+        """The same with the human ceiling beside it, and in the notes."""
+        return replace(self, ceiling=ceiling.frame, notes=(*self.notes, _note(ceiling)))
 
 
 def agreement(
@@ -51,6 +60,7 @@ def agreement(
     split: Sequence[str] = (),
     ties: str = "out",
     queries: Queries | None = None,
+    documents: Documents | None = None,
     profile: str | Profile = "trec_eval",
     depth: int | None = None,
     level: float = 0.95,
@@ -66,8 +76,10 @@ def agreement(
     ('nDCG@10', 'all', 110, 4, 6, 0, 120)
 
     Pairs that a measure ties are left out of its base (`ties` "out"), or are a row of it ("in"); `credit` is 1 for
-    agreeing, 1/2 for a tie, 0 for disagreeing, over the pairs in which users prefer a side. `split` asks for
-    parts: "difference", "zero", or a column of the queries such as "kind". `p` is against chance, whole queries
+    agreeing, 1/2 for a tie, 0 for disagreeing, over the pairs in which users prefer a side. `split` asks for parts:
+    "difference", "zero", a column of the queries such as "kind", or a covariate of the pairs (`with_covariates`):
+    "list_length", "missing_snippets" and "snippet_length" (with `documents`), or a column of the preferences.
+    `mean_difference` is how far apart the measure puts the pairs of a row. `p` is against chance, whole queries
     flipped at random, because the pairs of one query hang together; `binomial_p` and `t_p` take pairs for independent,
     as the paper does. `p_adjusted` allows for all rows (Holm). Intervals are bootstrap intervals over queries.
 
@@ -75,6 +87,9 @@ def agreement(
     `second_better` the second; `sign_p` is the exact sign test of these two, `p` tests the credit by whole queries,
     adjusted by Holm, which alone makes one `better`. A measure that ties in every pair is compared with no other.
     `between_splits` compares parts by the paper's t-test (`welch_p`) and with errors clustered by query (`p`).
+
+    `ceiling` has the same figures of judges, each against the majority of the others (`human_ceiling`): no measure
+    can be asked to know users better than they know each other.
 
     `by` says what a pair is of: by default a subtopic, with its own labels, where users were asked about subtopics and
     labels are of them, else a query (so, too, for measures of diversity, which look at all subtopics). Users saw
@@ -91,9 +106,17 @@ def agreement(
     told, judged = Preferences.of(preferences), Judgments.of(labels)
     by, notes = asked_by(told, judged, as_measures(measures), by)
     wanted = preferred(told, by=by, how=how, at_least=at_least)
-    wanted = replace(wanted, notes=(*wanted.notes, *notes))
-    compared = score_pairs(wanted, judged, runs, measures, profile=profile, depth=shown_depth(told, depth))
-    return agreement_of(compared, split=split, ties=ties, queries=queries, level=level, draws=draws, seed=seed)
+    runs, depth = joined(runs), shown_depth(told, depth)
+    asked = [name for name in split if name not in OWN] if not isinstance(split, str) else []
+    frame = (
+        with_covariates(wanted.frame, told, runs, asked, documents=documents, depth=depth) if asked else wanted.frame
+    )
+    wanted = replace(wanted, frame=frame, notes=(*wanted.notes, *notes))
+    compared = score_pairs(wanted, judged, runs, measures, profile=profile, depth=depth)
+    found = agreement_of(compared, split=split, ties=ties, queries=queries, level=level, draws=draws, seed=seed)
+    among = compared.pairs
+    humans = human_ceiling(told, by=by, how=how, at_least=at_least, among=among, level=level, draws=draws, seed=seed)
+    return found.beside_humans(humans)
 
 
 def agreement_of(
@@ -140,10 +163,21 @@ def agreement_of(
     between = _adjusted(between_measures(compared, resampling), _MEASURES)
     between = between.with_columns(better=pl.when(pl.col("p_adjusted") < 1 - level).then(ahead))
     finding = _sentence(table, between, compared, level)
-    return Agreement(table, finding, tuple(notes), between, _adjusted(tests, _SPLITS))
+    found = Agreement(table, finding, tuple(notes), between, _adjusted(tests, _SPLITS))
+    return replace(found, columns=_OF_PARTS) if split else found
 
 
-_SHARES = ("credit", "agree_share", "low", "high", "equal_share", "disagree_share", "ties_share")
+#: Of parts one also asks how far apart the measure puts their pairs; ties are in the tests' tables.
+_OF_PARTS = ("measure", "split", "agree", "equal", "disagree", "n", "agree_share", "mean_difference", "p_adjusted")
+
+
+def _note(ceiling: Result) -> str:
+    """The human ceiling as a note, with what there is to know about it."""
+    text = "; ".join([ceiling.finding.rstrip("."), *ceiling.notes])
+    return text[0].lower() + text[1:]
+
+
+_SHARES = ("mean_difference", "credit", "agree_share", "low", "high", "equal_share", "disagree_share", "ties_share")
 _ROW = {
     **dict.fromkeys(("measure", "split"), pl.String),
     **dict.fromkeys(("agree", "equal", "disagree", "ties", "n"), pl.Int64),
@@ -178,6 +212,7 @@ def _row(compared: PairScores, place: int, which: Bools, ties: str, resampling: 
     found = figures(int(agree.sum()), int(equal.sum()), int(disagree.sum()), int(tied.sum()), ties, resampling.level)
     found["binomial_p"] = found["p"]
     found["p"] = flip_p(totals(compared.query, agree.astype(np.float64) - disagree, compared.queries))
+    found["mean_difference"] = float(np.abs(difference[base]).mean()) if base.any() else np.nan
     asked = known & (compared.users != 0)
     found["credit"] = float((1 + way[asked]).mean() / 2) if asked.any() else np.nan
     found["low"], found["high"] = ratio_interval(compared.query, agree, base, resampling)

@@ -144,11 +144,7 @@ def preferred(
     key = ["query", "subtopic", "a", "b"] if by == "subtopic" else ["query", "a", "b"]
     counts = [pl.col(name).sum() for name in ("for_a", "for_b", "equal", "none", "n")]
     frame = cast.frame.group_by(key, maintain_order=True).agg(*counts, pl.col("value").mean(), subtopics=pl.len())
-    sign = pl.when(pl.col("value").abs() > ROUNDING).then(pl.col("value").sign()).otherwise(0)
-    if how == "mode":
-        often = pl.max_horizontal("for_a", "for_b") > pl.col("equal") + pl.col("none")
-        sign = pl.when(often).then((pl.col("for_a") - pl.col("for_b")).sign()).otherwise(0)
-    frame = frame.with_columns(sign.cast(pl.Int64).alias("sign"))
+    frame = frame.with_columns(sign=signs(how))
     decided = int((frame["sign"] != 0).sum())
     finding = (
         f"Users prefer one of the two systems in {decided:,} of {count(frame.height, 'pair')} "
@@ -156,6 +152,15 @@ def preferred(
         f"{int(frame['n'].sum()) / frame.height:.1f} answers a pair."
     )
     return Result(frame, finding, cast.notes)
+
+
+def signs(how: str) -> pl.Expr:
+    """Which side a pair's answers prefer, 1 for a, -1 for b, 0 for equal, from their value or from their counts."""
+    sign = pl.when(pl.col("value").abs() > ROUNDING).then(pl.col("value").sign()).otherwise(0)
+    if how == "mode":
+        often = pl.max_horizontal("for_a", "for_b") > pl.col("equal") + pl.col("none")
+        sign = pl.when(often).then((pl.col("for_a") - pl.col("for_b")).sign()).otherwise(0)
+    return sign.cast(pl.Int64)
 
 
 def counted(kept: Preferences, at_least: float | None = None) -> Preferences:

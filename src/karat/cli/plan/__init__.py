@@ -11,6 +11,7 @@ plan = LazyGroup(
             "context": "The judgments to collect alone and in context.",
             "pairs": "Pairs of lists worth showing to users, as tasks.",
             "disagree": "Queries to have judged twice, to know how users disagree.",
+            "preferences": "How many pairs and judges show that a measure agrees with users.",
         }
     },
     help="What to have judged next, with its number and cost before anything is written.",

@@ -21,6 +21,8 @@ from karat.cli.validate.users import Users
 from karat.records import Result
 from karat.validity.agreement_curves import CONDITIONS
 from karat.validity.measure_variants import GRIDS
+from karat.validity.pair_covariates import OF_LISTS, OF_SNIPPETS
+from karat.validity.pair_scores import OWN
 
 #: What is compared with users when no measure is asked for, down to what they saw.
 AGREEMENT = ("nDCG", "RR", "P", "ERR")
@@ -30,12 +32,14 @@ FIT = ("RBP(p=0.8)",)
 
 
 def _with_tests(result: Result, title: str) -> None:
-    """Print the agreement, and what is between measures and between parts."""
+    """Print the agreement, that of judges with each other, and what is between measures and between parts."""
     print_result(result)
     assert isinstance(result, validity.Agreement)
     first = ("first", "second", "difference", "sign_p", "p_adjusted", "better")
+    humans = ("judges", "agree", "equal", "disagree", "ties", "n", "agree_share", "credit")
     second = ("measure", "first", "second", "first_share", "second_share", "welch_p", "p_adjusted")
     tests = (
+        Result(result.ceiling, "The human ceiling, one judge against the majority of the others:", columns=humans),
         Result(result.between_measures, "Between measures, on the same pairs:", columns=first),
         Result(result.between_splits, "Between parts:", columns=second),
     )
@@ -51,9 +55,14 @@ def _with_tests(result: Result, title: str) -> None:
     of_users.unit,
     of_users.depth,
     click.option(
-        "--split", multiple=True, metavar="NAME", help="difference, zero, or a column of --queries such as kind."
+        "--split",
+        multiple=True,
+        metavar="NAME",
+        help="difference, zero, list_length, missing_snippets, snippet_length, or a column of the preferences or of "
+        "--queries, such as kind; numbers are split at their mean.",
     ),
     options.queries,
+    options.documents,
     click.option("--ties", default="out", type=click.Choice(["out", "in"]), help="Pairs that a measure ties."),
     of_users.how("votes"),
     of_users.min_strength,
@@ -72,6 +81,7 @@ def agreement(
     files: tuple[str, ...],
     measure: tuple[str, ...],
     queries: str | None,
+    documents: str | None,
     split: tuple[str, ...],
     reading: Reading,
     depth: int | None,
@@ -81,11 +91,21 @@ def agreement(
 
     Tests are by query, and allow for the number of measures.
     """
-    if not {*split} - {"difference", "zero"}:
+    if not {*split} - {*OWN, *OF_LISTS, *OF_SNIPPETS}:
         options.refuse("queries", why="no --split names a column of it")
-    given = Users.typed(reading, users, files, measure, queries)
-    names = given.measures_or(AGREEMENT, depth)
-    found = validity.agreement(*given.compared, names, queries=given.queries, split=split, depth=depth, **asked)
+    of_snippets = bool({*split} & {*OF_SNIPPETS})
+    if not of_snippets:
+        options.refuse("documents", why="no --split is of their snippets")
+    given = replace(Users.typed(reading, users, files, measure, queries), documents_path=documents)
+    found = validity.agreement(
+        *given.compared,
+        given.measures_or(AGREEMENT, depth),
+        queries=given.queries,
+        documents=given.documents if of_snippets else None,
+        split=split,
+        depth=depth,
+        **asked,
+    )
     return {"Agreement": found}
 
 

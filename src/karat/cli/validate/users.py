@@ -16,8 +16,8 @@ from karat.cli.named_measures import measures_among
 from karat.cli.option_values import Command, as_one
 from karat.cli.runs import read_several
 from karat.errors import BadInput
-from karat.formats import read_clicks, read_preferences, read_queries
-from karat.records import ClickLog, Clicks, Judgments, Preferences, Queries, Runs
+from karat.formats import read_clicks, read_documents, read_preferences, read_queries
+from karat.records import ClickLog, Clicks, Documents, Judgments, Preferences, Queries, Runs
 from karat.study import Study
 from karat.validity.question_unit import shown_depth
 
@@ -53,6 +53,7 @@ class Users:
     files: tuple[str, ...] = ()
     measures: tuple[str, ...] = ()
     queries_path: str | None = None
+    documents_path: str | None = None
 
     @classmethod
     def typed(
@@ -116,6 +117,14 @@ class Users:
         if self.study is not None:
             return self.study.queries
         return None if self.queries_path is None else read_queries(self.queries_path)
+
+    @cached_property
+    def documents(self) -> Documents | None:
+        """The documents as users saw them, where a file or the study has them."""
+        if self.documents_path is not None:
+            return read_documents(self.documents_path)
+        # Read when they are asked for: of a large study they are many.
+        return None if self.study is None else self.reading.study(self.path, only=["documents"]).documents
 
     def measures_or(self, names: Sequence[str], depth: int | None = None) -> list[str]:
         """The measures that were asked for, or these down to what users saw."""
