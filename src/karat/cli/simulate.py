@@ -308,10 +308,19 @@ def llm_judge(
     click.option("--utility", default="nDCG@10", metavar="MEASURE", help="What a list is worth to users."),
     _queries(50),
     _number("--n-systems", 6, "How many systems.", "systems", least=2),
+    _number("--n-subtopics", 1, "Subtopics of a query, each asked about and labelled apart.", "subtopics", least=1),
+    click.option(
+        "--relevant-share",
+        "relevant",
+        default=0.3,
+        type=click.FloatRange(0, 1, min_open=True),
+        help="The share of a query's documents that are relevant, to each subtopic.",
+    ),
     _number("--judges-each", 8, "Judges who see each pair.", "judges", least=1),
     _number("--noise", 1.0, "Their error, in spreads of the true differences."),
     _number("--careless", 0.0, "The share of judges who answer at random."),
-    examples='karat simulate preferences --utility "RBP(p=0.8)" --out study',
+    examples="""karat simulate preferences --utility "RBP(p=0.8)" --out study
+  karat simulate preferences --n-queries 30 --n-subtopics 3 --relevant-share 0.1 --out study""",
 )
 def preferences(utility: str, noise: float, careless: float, **asked: Any) -> Made:
     """Users who see two systems' lists side by side, and for whom a list is worth the value of a measure."""

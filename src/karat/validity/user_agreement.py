@@ -167,8 +167,8 @@ def agreement_of(
     return replace(found, columns=_OF_PARTS) if split else found
 
 
-#: Of parts one also asks how far apart the measure puts their pairs; ties are in the tests' tables.
-_OF_PARTS = ("measure", "split", "agree", "equal", "disagree", "n", "agree_share", "mean_difference", "p_adjusted")
+#: Of parts one asks how far apart the measure puts their pairs; tests are between them, not of each against chance.
+_OF_PARTS = ("measure", "split", "agree", "equal", "disagree", "n", "agree_share", "mean_difference")
 
 
 def _note(ceiling: Result) -> str:

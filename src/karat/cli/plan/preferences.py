@@ -29,9 +29,9 @@ Examples:
     multiple=True,
     type=click.IntRange(1),
     show_default="1, 2, 3, 5, 8, 12",
-    help="Judges who see each pair; may be repeated.",
+    help="Judges who see each pair.",
 )
-@click.option("--power", default=0.8, help="The chance to show it.")
+@click.option("--power", default=0.8, help="The chance to see the difference.")
 @click.option("--alpha", default=0.05, help="The chance of a false alarm.")
 @options.form
 def preferences(form: options.Form, agreement: float, **asked: Any) -> None:
