@@ -182,3 +182,10 @@ def test_columns_of_any_name_are_said(tmp_path: Path) -> None:
     (tmp_path / "l.csv").write_text("q,d,slot,hit\nq,d,1,true\n")
     log = kt.read_clicks(tmp_path / "l.csv", columns="query=q,doc=d,rank=slot,clicked=hit")
     assert log.frame.row(0)[:3] == ("q", "d", True)
+
+
+def test_events_with_lists_too_deep_in_each_other_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "ubi.ndjson"
+    path.write_text('{"query_id": "q", "action_name": "click", "x": ' + "[" * 5000 + "]" * 5000 + "}\n")
+    with pytest.raises(kt.BadInput, match=r"line 1: expected a JSON object, found lists or objects too deep"):
+        kt.read_clicks(path, format="ubi")

@@ -114,6 +114,8 @@ def _wrong_line(place: str, text: str) -> BadInput | None:
         return BadInput.at(place, expected=expected, found=found, remedy=remedy)
     except ValueError:  # Python reads no whole numbers of thousands of digits
         return BadInput.at(place, expected="numbers", found="one of thousands of digits")
+    except RecursionError:
+        return BadInput.at(place, expected=expected, found="lists or objects too deep in each other")
     if odd:
         row = row if isinstance(row, dict) else {}
         column = next((name for name, value in row.items() if value is odd[0]), None)
