@@ -149,6 +149,11 @@ judges llm X --gold gold.csv : umbrela.jsonl labels. book.json
 clicks X --out out.csv : log.csv ubi.ndjson events.csv
 interleave X : teams.csv
 disagree X : labels.
+disagree users X --draws 0 : labels.
+disagree gains X --out out.csv : labels.
+disagree by X judge --draws 0 : labels.
+disagree opinions X --latex : labels.
+plan disagree X : labels.
 context X a.run : labels.
 validate agreement X qrels.txt a.run b.run -m P@3 --split difference : preferences.
 validate agreement preferences.csv qrels.txt a.run b.run -m P@3 --split kind --queries X : queries.csv topics.xml
