@@ -43,3 +43,12 @@ def test_noisy_judgments(script, tmp_path: Path) -> None:
     assert found["inside"].all()
     names = {path.name for path in tmp_path.iterdir()}
     assert {"table-1.tex", "figure-2.svg", "figure-2.pdf", "section-6-two-scores.tex"} <= names
+
+
+def test_judging_errors(script, tmp_path: Path) -> None:
+    found = script("s3").main(str(tmp_path), queries=25, crowd=18, draws=100, seed=1)
+    # Five figures at 95 %: two outside would be a chance of 1 in 40.
+    assert (found.height, (~found["inside"]).sum() <= 1) == (5, True)
+    names = {path.name for path in tmp_path.iterdir()}
+    assert {f"table-{n}.tex" for n in ("2-wikipedia", "3-root_url", "4", "5", "6-gold", "6-label", "7")} <= names
+    assert {f"figure-{n}.svg" for n in (1, 2, 3)} <= names
