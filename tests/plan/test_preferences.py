@@ -44,6 +44,7 @@ def test_more_judges_need_fewer_pairs_and_the_fewest_answers_are_named() -> None
     assert found.finding.startswith(f"{found.frame['pairs'][0]} pairs with one judge each show with power 80 %")
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("judges", [1, 3, 8])
 def test_the_planned_power_comes_out(judges: int) -> None:
     pairs = plan_preferences(0.7, judges=[judges]).frame["pairs"].item()
