@@ -52,3 +52,11 @@ def test_judging_errors(script, tmp_path: Path) -> None:
     names = {path.name for path in tmp_path.iterdir()}
     assert {f"table-{n}.tex" for n in ("2-wikipedia", "3-root_url", "4", "5", "6-gold", "6-label", "7")} <= names
     assert {f"figure-{n}.svg" for n in (1, 2, 3)} <= names
+
+
+def test_context_and_dimensions(script, tmp_path: Path) -> None:
+    found = script("s4").main(str(tmp_path), queries=25, seed=1)
+    # 13 figures at 95 %: more than two outside would be a chance of 1 in 40.
+    assert (found.height, (~found["inside"]).sum() <= 2) == (13, True)
+    names = {path.name for path in tmp_path.iterdir()}
+    assert {*(f"table-{n}.tex" for n in (1, 2, 3)), "figure-2.svg", "figure-3.svg"} <= names
