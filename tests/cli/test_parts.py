@@ -42,7 +42,7 @@ def test_a_part_that_is_none_is_named_with_those_there_are(crowd: str) -> None:
     found = run("judges", "agreemnt", crowd)
     assert found.exit_code == 2
     assert "agreemnt is no file, and no part of" in found.output
-    assert "agreement, error, gold" in found.output
+    assert "agreement, error, labels, gold" in found.output
 
 
 def test_a_file_that_is_called_like_a_part_is_named_with_its_folder(crowd: str) -> None:

@@ -112,7 +112,7 @@ def test_the_shops_gate_fails_by_labels_alone_and_passes_with_gold_labels() -> N
     assert alone.returncode == 3, alone.stderr
     assert "+0.030" in alone.stdout
     assert with_gold.returncode == 0, with_gold.stderr
-    assert "+0.295 (95 % interval +0.223 to +0.368" in with_gold.stdout
+    assert "+0.293 (95 % interval +0.222 to +0.365" in with_gold.stdout
 
 
 def test_the_step_for_github_keeps_the_report_and_ends_with_the_verdicts_code(tmp_path: Path) -> None:
