@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import time
 from contextlib import chdir
@@ -22,6 +21,7 @@ from commands import karat
 from karat.ask.form import CANT_TELL, Field, Form, NotAnswered
 from karat.formats import read_judgments
 from karat.http import pace
+from karat.http.workers import done as finished
 
 NOBODY = "http://127.0.0.1:9"
 
@@ -215,10 +215,10 @@ def test_one_call_a_minute_is_one_call_a_minute(monkeypatch: pytest.MonkeyPatch)
             await limits.turn(500)
             turns.append(now[0])
 
-    asyncio.run(two(pace.Pace(calls_a_minute=1)))
+    finished(two(pace.Pace(calls_a_minute=1)))
     assert turns == [100, 160, 220]
     turns.clear()
-    asyncio.run(two(pace.Pace(calls_a_minute=60, tokens_a_minute=1000)))
+    finished(two(pace.Pace(calls_a_minute=60, tokens_a_minute=1000)))
     assert turns == [220, 250, 280]
 
 

@@ -18,6 +18,7 @@ from karat.collect import api_lead, dashboard
 from karat.collect.beside import Beside
 from karat.collect.roster import roster
 from karat.errors import BadInput
+from karat.http.workers import done as finished
 from karat.records import Scale, StudyDesign
 from karat.store import Store
 from karat.store.exported import exported
@@ -70,7 +71,7 @@ def test_another_process_makes_them_by_a_connection_of_its_own_and_says_what_is_
         other.kill()
         assert await beside.run(roster) == found, "a new one takes the place of a process that was ended"
 
-    asyncio.run(ask())
+    finished(ask())
     beside.close()
     store.close()
 
@@ -91,7 +92,7 @@ def test_a_figure_is_made_once_for_all_who_ask_and_anew_after_a_change_by_the_le
         assert await beside.figure("a", 8, figure) == 2
         beside.close()
 
-    asyncio.run(ask())
+    finished(ask())
 
 
 ORPHAN = """

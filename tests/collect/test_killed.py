@@ -16,6 +16,7 @@ from sqlalchemy import func, select
 
 from karat.formats.example import write_example
 from karat.formats.study_folder import read_study
+from karat.http.workers import done as finished
 from karat.store import Store
 from karat.store.people import add_judge
 from karat.store.read_tables import events_frame, judgments
@@ -147,7 +148,7 @@ def test_every_acknowledged_answer_survives_a_killed_server(database: str, tmp_p
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         work = Work(folder, database, free.getsockname()[1], tokens)
-    asyncio.run(work.killed(KILLS))
+    finished(work.killed(KILLS))
     assert not work.trouble
     said = judgments(store)
     assert set(work.acknowledged) == answers_in(store)

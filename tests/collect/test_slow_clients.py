@@ -15,6 +15,7 @@ import uvicorn
 
 from karat.collect.slow_clients import FewLines, Patient
 from karat.formats.example import write_example
+from karat.http.workers import done as finished
 
 HALF = b"POST /api/task/1/answer HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n"
 WHOLE = b"GET /welcome HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
@@ -125,7 +126,7 @@ def test_half_a_head_half_a_body_and_a_reader_who_stops_have_their_time() -> Non
         await running
         assert not Quick.waiting
 
-    asyncio.run(try_all())
+    finished(try_all())
 
 
 def test_a_newcomer_beyond_the_limit_is_let_in_for_who_waits_longest() -> None:
@@ -149,7 +150,7 @@ def test_a_newcomer_beyond_the_limit_is_let_in_for_who_waits_longest() -> None:
         server.should_exit = True
         await running
 
-    asyncio.run(try_it())
+    finished(try_it())
 
 
 def test_a_log_that_repeats_itself_is_cut_short_and_says_so() -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from karat.formats.example import write_example
 from karat.formats.study_folder import read_study
+from karat.http.workers import done as finished
 from karat.store import Store
 from karat.store.people import add_judge
 from karat.store.read_tables import judgments
@@ -54,7 +55,7 @@ def test_two_processes_serve_and_end_with_the_one_that_started_them(postgres: st
     with (tmp_path / "log").open("wb") as log:
         server = subprocess.Popen([*command, "--workers", "2"], stdout=log, stderr=log)
     try:
-        assert asyncio.run(everybody(port, tokens)) == [2] * 8
+        assert finished(everybody(port, tokens)) == [2] * 8
     finally:
         server.kill()
         server.wait()

@@ -37,7 +37,8 @@ class Beside:
     """Makes figures of a study, one at a time, and keeps them until something new is in the log.
 
     >>> beside = Beside(None)
-    >>> asyncio.run(beside.run(lambda store, n: n + 1, 1))
+    >>> from karat.http.workers import done
+    >>> done(beside.run(lambda store, n: n + 1, 1))
     2
     >>> beside.close()
     """
