@@ -26,6 +26,7 @@ where words @@ q order by score desc, name limit :depth
 def pages(postgres: str) -> str:
     """A database with 300 pages in which horses, hooves and saddles stand more or less often."""
     with psycopg.connect(postgres, autocommit=True) as connection:
+        connection.execute("drop table if exists fetch_pages")  # of this file's tests before others came between
         connection.execute("create table fetch_pages (name text primary key, title text, body text, words tsvector)")
         rows = []
         for n in range(300):
