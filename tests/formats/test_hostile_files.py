@@ -6,6 +6,7 @@ import gzip
 import io
 import json
 import resource
+from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
@@ -375,3 +376,11 @@ def test_two_columns_of_one_meaning_may_hold_lists(tmp_path: Path) -> None:
     (tmp_path / "x.jsonl").write_text('{"docno": "d", "docid": [{}], "query": "q", "label": 1}\n')
     read = kt.read_judgments(tmp_path / "x.jsonl")
     assert (read.frame["doc"].to_list(), "docno" in read.notes[0]) == (["d"], True)
+
+
+@pytest.mark.parametrize("read", [kt.read_judgments, kt.read_runs])
+def test_a_file_packed_twice_is_refused(tmp_path: Path, read: Callable[[Path], object]) -> None:
+    path = tmp_path / "twice.run.gz"
+    path.write_bytes(gzip.compress(zstandard.compress(b"q1 Q0 d1 1 0.5 mine\n" * 1000)))
+    with pytest.raises(kt.BadInput, match=r"twice\.run\.gz: expected a file packed once, found one packed twice"):
+        read(path)

@@ -44,7 +44,7 @@ def unpacked(data: bytes, name: str) -> bytes:
     if not data.startswith(PACKED):
         return data
     try:
-        return within_limit(_parts(data), name, "unpacked bytes", "is this the file that you meant?")
+        return _once(within_limit(_parts(data), name, "unpacked bytes", "is this the file that you meant?"), name)
     except KaratError:
         raise
     except Exception as error:  # the libraries raise a dozen kinds for a damaged archive
@@ -54,11 +54,20 @@ def unpacked(data: bytes, name: str) -> bytes:
 def unpacked_parts(stream: IO[bytes], head: bytes, name: str, size: int) -> Iterator[bytes]:
     """The bytes of a file on disk, unpacked where they are packed, so many at a time; `head` are its first bytes."""
     try:
-        yield from iter(partial(_opened(stream, head).read, size), b"")
+        read = _opened(stream, head).read
+        yield _once(read(size), name)
+        yield from iter(partial(read, size), b"")
     except KaratError:
         raise
     except Exception as error:  # the libraries raise a dozen kinds for a damaged archive
         raise BadInput(f"{name}: damaged or cut short ({error}); fetch or pack it again") from None
+
+
+def _once(data: bytes, name: str) -> bytes:
+    """The unpacked bytes, refused where they are packed again: Polars would unpack them without a limit."""
+    if data.startswith(PACKED):
+        raise BadInput.at(name, expected="a file packed once", found="one packed twice", remedy="unpack it once")
+    return data
 
 
 def _opened(stream: IO[bytes], head: bytes) -> IO[bytes]:
