@@ -210,5 +210,5 @@ def test_the_truth_is_outside_at_any_look_in_one_study_of_twenty_at_most(
     seeds = studies(2, 40)
     live, once, _ = np.mean([ever_missed(measure, judge, queries, seed, every) for seed in seeds], axis=0)
     assert live <= 0.05 or live == about(0.05, len(seeds))
-    if THOROUGH:
-        assert once > 0.1
+    if THOROUGH:  # an ordinary interval, looked at as often, misses it in three studies of twenty
+        assert once == about(0.15, len(seeds))
