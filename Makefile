@@ -127,7 +127,7 @@ lock: $(VENV)/.core
 test-lowest: $(VENV)/.system $(VENV)/.model
 	@$(BIN)/python $(INSTALL) --editable '.[release]'
 	@rm -rf $(VENV)/lowest && $(BIN)/uv venv --quiet --python $(BIN)/python $(VENV)/lowest
-	@VIRTUAL_ENV=$(VENV)/lowest $(BIN)/uv pip install --quiet --resolution lowest-direct --editable '.[collect,http,lz4]' 'pytest>=8.2' 'hypothesis>=6.100' 'pandas>=2.2' 'pyarrow>=15'
+	@VIRTUAL_ENV=$(VENV)/lowest $(BIN)/uv pip install --quiet --resolution lowest-direct --editable '.[collect,http,lz4]' 'pytest>=8.2' 'hypothesis>=6.100' 'pandas>=2.2' 'pyarrow>=23.0.1'
 	$(VENV)/lowest/bin/python -m pytest tests/records tests/labels tests/stats tests/measures tests/scoring tests/comparison tests/store -p no:cacheprovider
 
 bench: $(VENV)/.bench

@@ -12,10 +12,12 @@ ROOT = Path(__file__).parents[1]
 
 #: The first version without the hole, and the hole.
 MENDED = [
-    ("starlette", (0, 49, 1), "CVE-2025-62727: a Range header that takes quadratic time"),
+    ("starlette", (1, 3, 1), "CVE-2026-54283: limits of a form's size are not held; before it CVE-2026-48710, CVE-2025-62727"),
     ("jinja2", (3, 1, 6), "CVE-2025-27516: the attr filter leaves the sandbox"),
     ("h11", (0, 16), "CVE-2025-43859: chunked bodies that a proxy reads otherwise"),
     ("lightgbm", (4, 6), "CVE-2024-43598: a buffer that overflows"),
+    ("cbor2", (5, 9), "CVE-2026-26209: lists too deep in each other overflow the stack"),
+    ("pyarrow", (23, 0, 1), "CVE-2026-25087: memory of a file's batches is used after it was freed"),
 ]
 
 
