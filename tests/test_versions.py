@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[1]
 
 #: The first version without the hole, and the hole.
 MENDED = [
-    ("starlette", (1, 3, 1), "CVE-2026-54283: limits of a form's size are not held; before it CVE-2026-48710, CVE-2025-62727"),
+    ("starlette", (1, 3, 1), "CVE-2026-54283: limits of forms are not held, and before it two more"),
     ("jinja2", (3, 1, 6), "CVE-2025-27516: the attr filter leaves the sandbox"),
     ("h11", (0, 16), "CVE-2025-43859: chunked bodies that a proxy reads otherwise"),
     ("lightgbm", (4, 6), "CVE-2024-43598: a buffer that overflows"),
