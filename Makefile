@@ -95,9 +95,10 @@ format: $(VENV)/.dev
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-# A link to a page or picture that is not there fails.
+# A link to a page or picture that is not there fails, and so does a misspelt word.
 docs: $(VENV)/.dev
 	@$(BIN)/python $(INSTALL) --editable '.[docs]'
+	$(BIN)/codespell *.md docs/*.md docs/*/*.md paper/*.md examples/*.md
 	$(BIN)/zensical build --clean --strict
 
 # The package as people get it: in an environment that has nothing else, away from this folder.
