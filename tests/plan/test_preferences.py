@@ -31,8 +31,8 @@ def test_judges_who_never_err_leave_the_test_of_a_coin() -> None:
         edge = next(wins for wins in range(n + 2) if binom.sf(wins - 1, n, 0.5) <= 0.025)
         return float(binom.sf(edge - 1, n, 0.75))
 
-    enough = [n for n in range(5, 120) if all(chance(m) >= 0.8 for m in range(n, 120))]
-    assert planned["pairs"] == enough[0]
+    short = [n for n in range(5, 120) if chance(n) < 0.8]
+    assert planned["pairs"] == short[-1] + 1
     assert planned["seen"] == pytest.approx(0.75)
 
 
