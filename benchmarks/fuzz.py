@@ -77,7 +77,7 @@ READERS: dict[str, tuple[Callable[[str], object], tuple[str, ...]]] = {
             *("pyterrier.csv", "msmarco.tsv", "evaluations.json", "packed.lz4", "cbor.json", "predictions.json"),
         ),
     ),
-    "read_preferences": (kt.read_preferences, ("preferences.",)),
+    "read_preferences": (kt.read_preferences, ("preferences.", "answers.")),
     "read_clicks": (kt.read_clicks, ("clicks.csv", "log.csv", "ubi.ndjson", "events.csv")),
     "read_queries": (kt.read_queries, ("queries.csv", "topics.xml", "classic.txt", "texts.tsv", "beir-queries.jsonl")),
     "read_subtopics": (kt.read_subtopics, ("subtopics.csv", "topics.xml")),
@@ -159,6 +159,9 @@ validate agreement X qrels.txt a.run b.run -m P@3 --split difference : preferenc
 validate agreement preferences.csv qrels.txt a.run b.run -m P@3 --split kind --queries X : queries.csv topics.xml
 validate agreement preferences.csv X a.run b.run -m P@3 : qrels.txt labels.
 validate votes X : preferences.
+validate documents X qrels.txt a.run : answers. preferences.csv
+plan documents qrels.txt --preferences X --n-pairs 3 : answers.
+score X a.run -m Compat : answers.
 validate judges X : preferences.
 validate ranking X : preferences.
 validate clicks X qrels.txt a.run : clicks.csv log.csv

@@ -115,6 +115,8 @@ SAMPLES: dict[str, bytes] = {
         [{"model": "m", "query": q, "passage": d, "prediction": "##final score: 2", "judgment": 2} for q, d in _PAIRS]
     ),
     "preferences.csv": PREFERENCES,
+    "answers.pref": b"q1 d1 d2 d1\nq1 d2 d3 d3\nq2 d1 d2 equal\nq2 d1 d3 d1\n",
+    "answers.prefs": b"q1 ann s1 d1 3\nq1 ann s1 d2 2.5\nq1 bob s1 d1 0\nq1 bob s1 d3 1\n",
     "preferences.jsonl": _lines(pl.read_csv(PREFERENCES).to_dicts()),
     "clicks.csv": _csv(
         "query,doc,impressions,clicks", [f"{q},{d},{n + 190},{n % 50 + 100}" for n, (q, d) in enumerate(_PAIRS)]

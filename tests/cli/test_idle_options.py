@@ -115,6 +115,7 @@ def test_what_prints_a_document_prints_lines_as_well(name: str) -> None:
             "plan gold",
             "plan context",
             "plan pairs",
+            "plan documents",
             "simulate two-systems",
             "simulate judging",
             "simulate context",

@@ -42,6 +42,14 @@ def test_compatibility_is_that_of_the_published_program(name: str, p: float, dep
         assert values[name] == pytest.approx(compatibility(labels[query], run[query], p, depth, normalize), abs=1e-12)
 
 
+def test_compatibility_of_labels_that_are_all_above_0_as_preferences_are() -> None:
+    labels, run = many(32, 40)
+    labels = {query: {doc: grade + 1 for doc, grade in of.items()} for query, of in labels.items()}
+    for query, values in per_query(kt.score(labels, run, "Compat(p=0.8)@7", draws=0)).items():
+        asked = compatibility(labels[query], run[query], 0.8, 7, normalize=True)
+        assert values["Compat(p=0.8)@7"] == pytest.approx(asked, abs=1e-12)
+
+
 def test_compatibility_is_ir_measures_to_the_depth_of_the_longer_list() -> None:
     rng = np.random.default_rng(2)
     docs = [f"d{n}" for n in range(12)]

@@ -66,6 +66,7 @@ documents = click.option(
 )
 queries = click.option("--queries", metavar="FILE", help="Queries with text, kind or subtopics.")
 clicks = click.option("--clicks", metavar="FILE", help="Click counts, or a log with a row per result shown.")
+side_by_side = click.option("--preferences", metavar="FILE", help="What users, or an LLM, preferred, side by side.")
 runs = click.option("--runs", metavar="FILE", multiple=True, help="Runs of systems; may be repeated.")
 
 # How labels are read.
@@ -174,6 +175,20 @@ judges_are = click.option(
     default="sample",
     help="Whether the judges stand for all judges like them, or for themselves only.",
 )
+
+
+def n_pairs(default: int | None) -> Callable[[Command], Command]:
+    """How many pairs to ask next."""
+    return click.option(
+        "--n-pairs",
+        "n",
+        type=click.IntRange(1),
+        default=default,
+        show_default=True if default else "all",
+        help="Pairs to ask next, those that tell most first.",
+    )
+
+
 queries_are = click.option(
     "--queries-are",
     type=click.Choice(["sample", "fixed"]),

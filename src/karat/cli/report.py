@@ -42,7 +42,7 @@ collected in the folder's karat.db is used where there are no files of it."""
 @options.gold
 @options.queries
 @options.documents
-@click.option("--preferences", metavar="FILE", help="What users, or an LLM, preferred, side by side.")
+@options.side_by_side
 @options.clicks
 @options.group
 @options.by

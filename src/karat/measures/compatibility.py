@@ -71,8 +71,9 @@ def _above(lists: Lists, label: Floats, row_list: Ints) -> Ints:
     grades, level = np.unique(np.maximum(np.nan_to_num(topics.label), 0.0), return_inverse=True)
     size = max(len(grades), 1)
     counted = np.bincount(topics.topic * size + level, minlength=len(topics) * size).reshape(-1, size)
-    higher = counted.sum(axis=1, keepdims=True) - np.cumsum(counted, axis=1)
+    # The first column is for a grade below all of them: where no document has a 0, as in preferences, 0 is one.
+    below = np.concatenate([np.zeros((len(topics), 1), np.int64), np.cumsum(counted, axis=1)], axis=1)
     if not len(grades):
         return np.zeros(len(label), np.int64)
-    above: Ints = higher[lists.topic[row_list], np.searchsorted(grades, label, side="right") - 1]
+    above: Ints = (below[:, -1:] - below)[lists.topic[row_list], np.searchsorted(grades, label, side="right")]
     return above

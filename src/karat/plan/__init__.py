@@ -3,6 +3,7 @@
 from karat.plan.comparisons import comparison_tasks
 from karat.plan.disagreement import plan_disagreement
 from karat.plan.gold import GoldPlan, plan_gold, plan_gold_queries
+from karat.plan.next_pairs import next_pairs, pairs_of_documents
 from karat.plan.pairs import PairSelection, select_pairs
 from karat.plan.power import PowerPlan, plan_power
 from karat.plan.preferences import plan_preferences
@@ -14,6 +15,8 @@ __all__ = [
     "PilotVariance",
     "PowerPlan",
     "comparison_tasks",
+    "next_pairs",
+    "pairs_of_documents",
     "pilot_variance",
     "plan_disagreement",
     "plan_gold",

@@ -5,6 +5,7 @@ from karat.validity.agreement_curves import preference_curves
 from karat.validity.bradley_terry import SystemRanking, rank_systems
 from karat.validity.click_rates import against_click_rates, click_labels
 from karat.validity.coding_agreement import coder_agreement
+from karat.validity.document_preferences import document_agreement, preferred_documents
 from karat.validity.fitted_measure import FittedMeasure, fit_measure
 from karat.validity.human_ceiling import human_ceiling
 from karat.validity.interleaving import Interleaving, interleave
@@ -33,6 +34,7 @@ __all__ = [
     "agreement_tables",
     "click_labels",
     "coder_agreement",
+    "document_agreement",
     "fit_measure",
     "human_ceiling",
     "interleave",
@@ -42,6 +44,7 @@ __all__ = [
     "preference_curves",
     "preference_judges",
     "preferred",
+    "preferred_documents",
     "rank_systems",
     "reason_table",
     "reasons_by_rules",

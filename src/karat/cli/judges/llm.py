@@ -36,7 +36,7 @@ Examples:
 @click.argument("runs", metavar="[RUN...]", nargs=-1)
 @options.gold
 @click.option("--labels", "more_labels", multiple=True, metavar="FILE", help="More labels, a group each; repeatable.")
-@click.option("--preferences", metavar="FILE", help="What users, or an LLM, preferred, side by side.")
+@options.side_by_side
 @options.documents
 @options.queries
 @click.option("--llm-judge", "llms", multiple=True, metavar="NAME", help="A judge who is an LLM; may be repeated.")

@@ -10,6 +10,7 @@ plan = LazyGroup(
             "gold": "Draw the documents whose gold labels say most.",
             "context": "The judgments to collect alone and in context.",
             "pairs": "Pairs of lists worth showing to users, as tasks.",
+            "documents": "Pairs of documents whose comparison tells most, as tasks.",
             "disagree": "Queries to have judged twice, to know how users disagree.",
             "preferences": "How many pairs and judges show that a measure agrees with users.",
         }

@@ -15,10 +15,11 @@ from karat.cli.plan.context import task_file
 from karat.cli.results import print_result, tell_as
 from karat.cli.runs import read_several
 from karat.errors import BadInput
+from karat.formats import read_preferences
 from karat.formats.csv import read_csv
 from karat.formats.open_files import File, write_bytes
-from karat.plan import PairSelection, comparison_tasks, select_pairs
-from karat.records import Result
+from karat.plan import PairSelection, comparison_tasks, next_pairs, select_pairs
+from karat.records import Preferences, Result
 from karat.records.result import rows_of
 
 EXAMPLES = """\b
@@ -50,6 +51,8 @@ The rules and their defaults are those of Sanderson et al. (SIGIR 2010)."""
 @click.option(
     "--max-pairs", "most", type=click.IntRange(1), metavar="N", help="At most so many pairs of a query, at random."
 )
+@options.side_by_side
+@options.n_pairs(None)
 @click.option("--judges-each", "judges", default=8, type=click.IntRange(1), help="Judges who see each pair.")
 @click.option("--block", default=5, type=click.IntRange(1), help="Comparisons a block, trap included.")
 @click.option("--no-traps", is_flag=True, help="Build in no traps.")
@@ -65,6 +68,8 @@ def pairs(
     depth: int,
     relevant_gap: str,
     least: tuple[str, ...],
+    preferences: str | None,
+    n: int | None,
     judges: int,
     block: int,
     no_traps: bool,
@@ -78,12 +83,16 @@ def pairs(
 
     Two systems of different teams, equally many relevant documents in the top ten, different in how they cover the
     subtopics. Says how many pairs each rule left; a task file is written with --out only:
-    .jsonl, .csv or .parquet. LABELS may be a study's folder: then labels, runs and queries are the study's.
+    .jsonl, .csv or .parquet. With --preferences,
+    the answers so far, of these pairs the --n-pairs are asked whose answers tell most about the
+    order of systems. LABELS may be a study's folder: then labels, runs and queries are the study's.
     """
     if rules["same_team"]:
         options.refuse("teams", why="--same-team pairs systems of one team, too")
     files = run_files(labels, runs)
-    keep_inputs("--out", out, [labels, *files, teams, queries])
+    if n is None:
+        options.refuse("preferences", why="all pairs are asked: say how many with --n-pairs")
+    keep_inputs("--out", out, [labels, *files, teams, queries, preferences])
     if out is not None:
         task_file(pl.DataFrame(), out)  # refuses a name whose ending tells no format
     study = reading.study(labels, only=["queries"], queries=queries)
@@ -98,6 +107,9 @@ def pairs(
         seed=seed,
         **rules,
     )
+    told = None if preferences is None else read_preferences(preferences, time_format=reading.time_format)
+    if n is not None and chosen.pairs.height:
+        chosen = _next(chosen, told, n, seed)
     tasks = None
     if chosen.pairs.height:
         tasks = comparison_tasks(
@@ -126,6 +138,18 @@ def pairs(
     rows = Result(chosen.pairs, chosen.finding, (*chosen.notes, *notes))
     if out != "-":
         tell_as(form, document, rows, lambda: _print(chosen, tasks, out))
+
+
+def _next(chosen: PairSelection, told: Preferences | None, n: int, seed: int) -> PairSelection:
+    """Of the pairs worth showing those to ask next."""
+    found = next_pairs(chosen.pairs, told, n, seed=seed)
+    key = ["query", "a", "b"]
+    kept = found.frame.unique(key, maintain_order=True).join(chosen.pairs, on=key, how="left", maintain_order="left")
+    systems = pl.concat([kept["a"], kept["b"]]).n_unique()
+    row = pl.DataFrame(
+        [("those that tell most", kept.height, kept["query"].n_unique(), systems)], chosen.frame.schema, orient="row"
+    )
+    return PairSelection(pl.concat([chosen.frame, row]), found.finding, (*chosen.notes, *found.notes), kept)
 
 
 def _print(chosen: PairSelection, tasks: Result | None, out: str | None) -> None:

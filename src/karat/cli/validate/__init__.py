@@ -15,6 +15,7 @@ validate = LazyGroup(
         "Preferences alone": {
             "votes": "What users answered, pair by pair.",
             "ranking": "A ranking of systems, by Bradley and Terry's model.",
+            "documents": "Pairs of documents: their order, and who agrees with it.",
             "judges": "Those who answered: sides, pace, traps.",
         },
         "Other signs of users": {

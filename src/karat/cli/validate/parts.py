@@ -2,7 +2,7 @@
 
 from karat.cli.validate.against_preferences import agreement, correlation, curves, fit, tables
 from karat.cli.validate.other_signs import clicks, coders, ratings, reasons
-from karat.cli.validate.preferences_alone import judges, ranking, votes
+from karat.cli.validate.preferences_alone import documents, judges, ranking, votes
 
 __all__ = [
     "agreement",
@@ -10,6 +10,7 @@ __all__ = [
     "coders",
     "correlation",
     "curves",
+    "documents",
     "fit",
     "judges",
     "ranking",

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import click
 
 from karat import validity
 from karat.cli import options
-from karat.cli.inputs import Reading
+from karat.cli.inputs import Reading, runs_in
+from karat.cli.outputs import keep_inputs
 from karat.cli.part import part
 from karat.cli.results import Tables, print_result
+from karat.cli.runs import read_several
 from karat.cli.validate import users as of_users
 from karat.cli.validate.users import Users
-from karat.records import Result
+from karat.formats import read_preferences, write
+from karat.formats.kinds import kind_of
+from karat.records import Judgments, Result
 
 #: How many judges are shown; --json has all.
 SHOWN = 10
@@ -59,6 +64,47 @@ def _with_judges(result: Result, title: str) -> None:
 def ranking(users: str, reading: Reading, **asked: Any) -> Tables:
     """A ranking of systems by what users prefer: Bradley and Terry's model with Davidson's ties."""
     return {"Ranking": validity.rank_systems(Users(users, reading).preferences, **asked)}
+
+
+@part(
+    of_users.scored("PREFERENCES"),
+    options.depth(None, otherwise="all"),
+    options.out,
+    options.resampling,
+    options.study,
+    examples="""karat validate documents answers.pref
+karat validate documents answers.pref qrels.txt a.run b.run --out preferred.qrels
+karat score preferred.qrels a.run b.run -m Compat""",
+)
+def documents(
+    users: str, files: tuple[str, ...], depth: int | None, out: str | None, reading: Reading, **asked: Any
+) -> Tables:
+    """Pairs of documents that users compared: their order, and how often labels and rankings agree with it.
+
+    The sides of PREFERENCES are documents, as in TREC's .pref files. LABELS may be left out. --out writes the order as
+    labels, which Compat takes; `karat score answers.pref` makes them itself.
+    """
+    keep_inputs("--out", out, [users, *files])
+    given = read_preferences(users, time_format=reading.time_format)
+    found: dict[str, Result] = {"Order": validity.preferred_documents(given)}
+    if files:
+        labelled = Path(files[0]).is_dir() or kind_of(files[0]) != "runs"
+        lists = files[1:] if labelled else files
+        found = {
+            "Agreement": validity.document_agreement(
+                given,
+                reading.study(files[0]).judged if labelled else None,
+                read_several([*lists] or runs_in(files[0])) if lists or runs_in(files[0]) else None,
+                depth=depth,
+                **asked,
+            )
+        } | found
+    else:
+        options.refuse("depth", *asked, why="there are no labels or runs to compare")
+    if out is not None:
+        order = found["Order"].frame
+        write(Judgments.check(order.select("query", "doc", label="grade")), out)
+    return found
 
 
 @part(of_users.preferences, options.level, options.preferences, examples="karat validate judges preferences.csv")
