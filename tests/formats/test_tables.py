@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
+from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
+import zstandard
 
 import karat as kt
 from karat.formats.kinds import kind_of
@@ -196,3 +200,12 @@ def test_a_run_with_ranks_alone_is_ordered_by_them() -> None:
 )
 def test_a_files_columns_tell_what_it_holds(tmp_path: Path, text: str, kind: str) -> None:
     assert kind_of(saved(tmp_path, text, "some.file")) == kind
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress], ids=["gz", "zst"])
+def test_a_large_packed_table_is_known_by_its_first_line(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
+    """zstd packs blocks of 128 kB, of which nothing is known before their last byte."""
+    ids = np.random.default_rng(1).bytes(200_000).hex()
+    rows = "".join(f"q{n},{ids[40 * n : 40 * n + 40]},1\n" for n in range(10_000))
+    (tmp_path / "labels.csv").write_bytes(pack(f"query,doc,label\n{rows}".encode()))
+    assert len(kt.read_judgments(tmp_path / "labels.csv")) == 10_000

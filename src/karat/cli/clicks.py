@@ -13,9 +13,10 @@ from karat.cli.part import part
 from karat.cli.reading_options import columns
 from karat.cli.results import Tables
 from karat.errors import BadInput
-from karat.formats import read_clicks
+from karat.formats.click_batches import LogParts, click_batches
 from karat.judges.click_models import click_labels_by_rank
-from karat.records import ClickLog, Result
+from karat.judges.click_models.debiased import click_labels_of_parts
+from karat.records import Clicks, Result
 
 
 @part(
@@ -45,15 +46,18 @@ def clicks(log: tuple[str, ...], label: str | None, out: str | None, **asked: An
     if out is None:
         options.refuse("label", why="it goes with --out, which writes labels")
     keep_inputs("--out", out, log)
-    found = read_clicks(*log)
-    if not isinstance(found, ClickLog):
+    found = click_batches(*log)
+    if isinstance(found, Clicks):
         raise BadInput.at(
             ", ".join(log),
             expected="a log with a row for each result shown, and its rank",
             found="counts without ranks",
             remedy="karat judges clicks and karat validate clicks take counts",
         )
-    told = click_labels_by_rank(found, **asked)
+    if isinstance(found, LogParts):
+        told = click_labels_of_parts(found, found.rows, **asked)
+    else:
+        told = click_labels_by_rank(found, **asked)
     if out is not None:
         write_csv(told.labels(label).frame, out)
     ranks = Result(told.ranks, "How likely each rank is looked at, the most looked-at one 1.")

@@ -49,10 +49,10 @@ def by_batches(path: PathLike, use: Callable[[Iterator[Runs]], Made], *, ranks: 
     if _parts(file, ranks) is None:
         return use(iter([read_runs(path, ranks=ranks)]))
     try:
-        return use(_one_ahead(_refuse_scattered(_parts(file, ranks) or iter(()))))
+        return use(one_ahead(_refuse_scattered(_parts(file, ranks) or iter(()))))
     except Scattered:
         with TemporaryDirectory(prefix="karat-") as folder:
-            return use(_one_ahead(_dealt(file, ranks, Path(folder))))
+            return use(one_ahead(_dealt(file, ranks, Path(folder))))
 
 
 def _parts(file: File, ranks: bool) -> Iterator[Runs] | None:
@@ -156,7 +156,7 @@ def _dealt(file: File, ranks: bool, folder: Path) -> Iterator[Runs]:
         path.unlink()
 
 
-def _one_ahead(things: Iterator[Made]) -> Iterator[Made]:
+def one_ahead(things: Iterator[Made]) -> Iterator[Made]:
     """The things one by one; while one is used, the next is made."""
     context = copy_context()
 

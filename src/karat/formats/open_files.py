@@ -20,8 +20,9 @@ NEWLINE = b"\n"
 #: What Excel writes, or wants, above a table: `sep=;` says what divides its cells.
 SEPARATOR = b"sep="
 BOM = b"\xef\xbb\xbf"
-#: As many bytes as are looked at to tell formats apart.
-HEAD = 65536
+#: As many bytes as are looked at to tell formats apart, and as many packed ones as are sure to hold some: zstd unpacks
+#: whole blocks only, of up to 128 kB.
+HEAD, PACKED_HEAD = 65536, 3 << 16
 #: What files begin with that karat does not read, and what to do about it.
 STRANGE = {
     b"\xfd7zXZ": "a file packed with xz; unpack it first, for example with xz -dc",
@@ -79,7 +80,7 @@ class File:
     def head(self) -> bytes:
         """The first bytes, unpacked and without a byte order mark, to tell formats apart."""
         raw = self._raw_head
-        return _below_separator((head_of(raw, HEAD) if raw.startswith(PACKED) else raw).removeprefix(BOM))
+        return _below_separator((head_of(raw, HEAD) if raw.startswith(PACKED) else raw[:HEAD]).removeprefix(BOM))
 
     @cached_property
     def above(self) -> int:
@@ -156,9 +157,10 @@ class File:
             return self.lines[:HEAD]
         try:
             if self.path == "-" or Path(self.path).is_fifo() or Path(self.path).is_char_device():
-                return _stream(self.path)[:HEAD]
+                return _stream(self.path)[:PACKED_HEAD]
             with Path(self.path).open("rb") as stream:
-                return stream.read(HEAD)
+                head = stream.read(HEAD)
+                return head + stream.read(PACKED_HEAD - HEAD) if head.startswith(PACKED) else head
         except FileNotFoundError:
             near = sorted(p.name for p in Path(self.path).parent.glob(f"{escape(Path(self.path).stem[:3])}*"))[:3]
             hint = f"; near it: {', '.join(near)}" if near and Path(self.path).stem else ""

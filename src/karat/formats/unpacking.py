@@ -91,12 +91,17 @@ def _opened(stream: IO[bytes], head: bytes) -> IO[bytes]:
 
 def head_of(data: bytes, size: int) -> bytes:
     """The first bytes of a packed file, from its own first bytes; none where they are damaged."""
+    found = b""
     try:
-        return next(_parts(data, size), b"")[:size]
+        for part in _parts(data, size):
+            found += part
+            if len(found) >= size:
+                break
     except MissingExtra:
         raise
-    except Exception:  # what is wrong is said when the file is read
-        return b""
+    except Exception:  # the packed bytes end somewhere within; what is wrong besides is said when the file is read
+        pass
+    return found[:size]
 
 
 def read_stream(stream: IO[bytes], name: str) -> bytes:

@@ -98,7 +98,8 @@ class ClickLog(Records):
         """Whether each result was clicked; with `satisfied_after`, whether the user also stayed so many seconds."""
         if satisfied_after is None:
             return self.frame["clicked"]
-        self.need("dwell", "telling how long users stayed")
+        if "dwell" not in self.frame.columns:
+            self.need("dwell", "telling how long users stayed")
         return self.frame.select(_stayed(satisfied_after)).to_series()
 
     def counts(self, satisfied_after: float = SATISFIED_AFTER) -> Clicks:

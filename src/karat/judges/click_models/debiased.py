@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import partial
 from statistics import NormalDist
 from typing import Any, ClassVar
 
@@ -10,22 +12,19 @@ import numpy as np
 import polars as pl
 
 from karat.errors import BadInput, Undefined
+from karat.judges.click_models.buckets import Buckets, Here, dealing
 from karat.judges.click_models.intervals import Ratio, ratios
-from karat.judges.click_models.position_model import Examination, examination
-from karat.judges.click_models.shown import GROUPS, Cells, Shown
+from karat.judges.click_models.ranks import RankModel
+from karat.judges.click_models.shown import Known, Shown
 from karat.records import ClickLog, Judgments, Result
 from karat.records.base import count
 from karat.records.result import Caution
-from karat.stats import totals
-from karat.stats.arrays import Floats
 from karat.stats.bootstrap import check_level
 
 #: What a label may be made of, the best first.
 KINDS = ("attractiveness", "coec", "rate")
 #: Examination known to less than this share of itself is a guess.
 VAGUE = 0.5
-#: Results shown less often say little each; a note counts them.
-FEW = 30
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -78,51 +77,53 @@ def click_labels_by_rank(log: Any, *, satisfied_after: float | None = None, leve
     """
     check_level(level)
     read = ClickLog.of(log)
-    shown = Shown.of(read, satisfied_after)
-    cells, n = shown.cells, len(shown.ranks)
-    if not cells.clicks.any():
-        raise Undefined("nobody clicked on anything: nothing can be told from clicks")
-    looked = examination(shown)
-    mean = cells.by_rank(cells.clicks, n) / cells.by_rank(cells.shown, n)
-    clustering = shown.clustering(_expected(cells, mean))
-    no_error = np.zeros((n, n))
-    rate = ratios(cells, np.ones(n), no_error, clustering, level, 1.0)
-    coec = ratios(cells, mean, _of_means(shown, cells, mean), clustering, level)
-    attraction = ratios(cells, looked.chance, looked.covariance, clustering, level, 1.0)
-    frame = shown.items.with_columns(
+    known = Known.of(read.frame).check(satisfied_after)
+    shown = Shown.of(read, known, satisfied_after)
+    return _labels(Here([lambda: shown]), known, level, read.notes)
+
+
+def click_labels_of_parts(
+    parts: Iterable[ClickLog], rows: int, *, satisfied_after: float | None = None, level: float = 0.95
+) -> ClickLabels:
+    """The same of a log of about so many rows that comes in parts: those of each item are brought together on disk."""
+    check_level(level)
+    with dealing(rows) as table:
+        table.deal(parts)
+        known = (table.known or Known(0, (), {})).check(satisfied_after)
+        return _labels(table.dealt(satisfied_after), known, level, tuple(table.notes))
+
+
+def _labels(buckets: Buckets, known: Known, level: float, notes: tuple[str, ...]) -> ClickLabels:
+    model = RankModel.of(buckets, known)
+    frame = buckets.each(partial(figures, model, level)).sort(
+        "query", "attractiveness", "coec", "doc", descending=[False, True, True, False], nulls_last=True
+    )
+    return described(model, frame, level, notes)
+
+
+def figures(model: RankModel, level: float, shown: Shown) -> pl.DataFrame:
+    """The figures of a bucket's documents, with intervals."""
+    means = model.means
+    cells, n = shown.among(means.ranks), len(means.ranks)
+    rate = ratios(cells, np.ones(n), np.zeros((n, n)), model.clustering, level, 1.0)
+    coec = ratios(cells, means.rate, model.of_rates, model.clustering, level)
+    attraction = ratios(cells, means.looked.chance, model.of_examination, model.clustering, level, 1.0)
+    return shown.items.with_columns(
         impressions=pl.Series(cells.by_item(cells.shown), dtype=pl.Int64),
         clicks=pl.Series(cells.by_item(cells.clicks), dtype=pl.Int64),
         ranks=pl.Series(np.bincount(cells.item, minlength=cells.items), dtype=pl.Int64),
         **_columns("rate", rate),
         **_columns("coec", coec),
         **_columns("attractiveness", attraction),
-    ).sort("query", "attractiveness", "coec", descending=[False, True, True], nulls_last=True)
-    notes = [*read.notes, *_notes(shown, looked, clustering)]
+    )
+
+
+def described(model: RankModel, frame: pl.DataFrame, level: float, notes: tuple[str, ...]) -> ClickLabels:
+    """The figures of all documents in words."""
     columns = ("query", "doc", "impressions", "clicks", "rate", "coec", "attractiveness")
-    ranks = _ranks(shown, cells, mean, looked, level)
-    return ClickLabels(frame, _finding(frame, ranks), tuple(notes), columns=columns, ranks=ranks)
-
-
-def _of_means(shown: Shown, cells: Cells, mean: Floats) -> Floats:
-    """The covariance of the logarithms of the ranks' mean rates, over groups of sessions."""
-    n = len(shown.ranks)
-    expected, table = _expected(cells, mean), np.zeros((GROUPS, n))
-    for rows in shown.parts():
-        left = shown.clicked[rows] - expected[cells.of_row[rows]]
-        table += totals(shown.group(rows) * n + shown.rank[rows], left, GROUPS * n).reshape(GROUPS, n)
-    groups = int((table != 0).any(axis=1).sum())
-    with np.errstate(divide="ignore", invalid="ignore"):
-        slopes = table / (cells.by_rank(cells.shown, n) * mean)
-    slopes[:, ~np.isfinite(slopes).all(axis=0)] = 0.0
-    found: Floats = slopes.T @ slopes * groups / max(groups - 1, 1)
-    return found
-
-
-def _expected(cells: Cells, mean: Floats) -> Floats:
-    """The chance of a click in each cell: the rank's rate times how much more or less its item is clicked."""
-    expected = cells.by_item(cells.shown * mean[cells.rank])
-    ratio = np.divide(cells.by_item(cells.clicks), expected, out=np.zeros(cells.items), where=expected > 0)
-    return np.minimum(mean[cells.rank] * ratio[cells.item], 1.0)
+    ranks = ranks_of(model, level)
+    told = (*notes, *notes_of(model))
+    return ClickLabels(frame, _finding(frame, ranks), told, columns=columns, ranks=ranks)
 
 
 def _columns(name: str, found: Ratio) -> dict[str, pl.Series]:
@@ -130,29 +131,31 @@ def _columns(name: str, found: Ratio) -> dict[str, pl.Series]:
     return {name + end: pl.Series(values, dtype=pl.Float64) for end, values in ends.items()}
 
 
-def _ranks(shown: Shown, cells: Cells, mean: Floats, looked: Examination, level: float) -> pl.DataFrame:
-    n = len(shown.ranks)
+def ranks_of(model: RankModel, level: float) -> pl.DataFrame:
+    """What is known of each rank."""
+    means, chance = model.means, model.means.looked.chance
     # The rank that is looked at most is 1 by definition, and has no interval.
-    reach = NormalDist().inv_cdf(0.5 + level / 2) * np.where(looked.chance < 1, looked.error, np.nan)
-    ends = [np.minimum(looked.chance * np.exp(sign * reach), 1.0) for sign in (-1, 1)]
+    reach = NormalDist().inv_cdf(0.5 + level / 2) * np.where(chance < 1, model.error, np.nan)
+    ends = [np.minimum(chance * np.exp(sign * reach), 1.0) for sign in (-1, 1)]
     return pl.DataFrame(
         {
-            "rank": shown.ranks,
-            "impressions": cells.by_rank(cells.shown, n).astype(np.int64),
-            "clicks": cells.by_rank(cells.clicks, n).astype(np.int64),
-            "rate": mean,
-            "examination": looked.chance,
+            "rank": means.ranks,
+            "impressions": means.impressions.astype(np.int64),
+            "clicks": means.clicks.astype(np.int64),
+            "rate": means.rate,
+            "examination": chance,
             "examination_low": ends[0],
             "examination_high": ends[1],
         }
     )
 
 
-def _notes(shown: Shown, looked: Examination, clustering: float) -> list[str]:
+def notes_of(model: RankModel) -> list[str]:
+    """What a reader of the figures should know."""
     notes: list[str] = []
-    items = shown.items.height
-    unknown = shown.ranks[np.isnan(looked.chance)]
-    if len(unknown) == len(shown.ranks):
+    looked, ranks = model.means.looked, model.means.ranks
+    unknown = ranks[~looked.linked]
+    if len(unknown) == len(ranks):
         notes.append(
             Caution(
                 "rank and document cannot be told apart: hardly a document with clicks was shown at two ranks or more, "
@@ -160,23 +163,27 @@ def _notes(shown: Shown, looked: Examination, clustering: float) -> list[str]:
             )
         )
     else:
-        notes.append(f"{count(looked.telling, 'document')} of {items:,} shown at several ranks tell how ranks are seen")
-    if 0 < len(unknown) < len(shown.ranks):
+        notes.append(
+            f"{count(looked.telling, 'document')} of {model.items:,} shown at several ranks tell how ranks are seen"
+        )
+    if 0 < len(unknown) < len(ranks):
         some = ", ".join(map(str, unknown[:5])) + (" ..." if len(unknown) > 5 else "")
         notes.append(f"rank {some} cannot be told apart from its documents, which no other rank has shown")
     if not looked.converged:
         notes.append(Caution("the position-based model did not settle: its figures are a guess"))
-    vague = int(np.nansum(looked.error > VAGUE))
+    vague = int(np.nansum(model.error > VAGUE))
     if vague:
         notes.append(
             Caution(f"how likely {count(vague, 'rank')} are looked at is known to within a factor of two only")
         )
-    if shown.session is None:
+    if not model.sessions:
         notes.append(
             "no sessions: every result shown counts as independent of the others, so intervals may be too narrow"
         )
-    elif clustering > 1.005:
-        notes.append(f"clicks of one session hang together: variances are {clustering:.2f} times those of a coin's")
+    elif model.clustering > 1.005:
+        notes.append(
+            f"clicks of one session hang together: variances are {model.clustering:.2f} times those of a coin's"
+        )
     return notes
 
 

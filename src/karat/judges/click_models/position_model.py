@@ -10,10 +10,12 @@ Reference: Craswell, Zoeter, Taylor and Ramsey (WSDM 2008); Chuklin, Markov and 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from karat.judges.click_models.patterns import Patterns
 from karat.judges.click_models.shown import GROUPS, Cells, Shown
 from karat.stats import totals
 from karat.stats.arrays import Bools, Floats
@@ -25,69 +27,60 @@ MOST_STEPS = 3000
 FIRST_ROUNDS = 50
 #: Chances are kept away from 0 and 1, where the likelihood has no slope.
 LEAST, MOST = 1e-9, 1 - 1e-9
+#: Halvings of an interval from 0 to 1 until it is as short as numbers tell.
+HALVINGS = 50
 
 
 @dataclass(frozen=True, eq=False)
 class Examination:
-    """How likely each rank is looked at, the most looked-at one 1; NaN where the log cannot tell.
-
-    `covariance` is that of the logarithms, over sessions; 0 for the rank that is 1.
-    """
+    """How likely each rank is looked at, the most looked-at one 1; NaN where the log cannot tell."""
 
     chance: Floats
-    covariance: Floats
     converged: bool
     #: How many items were shown at two ranks or more, and so tell about ranks.
     telling: int
 
     @property
-    def error(self) -> Floats:
-        """The standard error of the logarithm of each chance."""
-        return np.sqrt(np.diag(self.covariance))
+    def linked(self) -> Bools:
+        """The ranks that are known."""
+        return ~np.isnan(self.chance)
 
 
-def examination(shown: Shown) -> Examination:
+def examination(patterns: Patterns) -> Examination:
     """The chance that each rank is looked at, by EM."""
-    n = len(shown.ranks)
-    cells, linked, telling = _telling(shown)
-    chance = np.full(n, np.nan)
+    n = len(patterns.ranks)
+    linked = _linked(patterns.cells, n)
+    chance, telling = np.full(n, np.nan), int(patterns.items[patterns.cells.telling].sum())
     if linked.sum() < 2:
-        return Examination(chance, np.zeros((n, n)), True, telling)
-    rank_chance, attraction, converged = _em(cells, n)
-    chance[linked] = rank_chance[linked] / rank_chance[linked].max()
-    attraction = attraction * rank_chance[linked].max()
-    covariance = _covariance(shown, cells, chance, attraction, linked)
-    return Examination(chance, covariance, converged, telling)
+        return Examination(chance, True, telling)
+    look, converged = _em(_telling(patterns.cells, linked), n)
+    chance[linked] = look[linked] / look[linked].max()
+    return Examination(chance, converged, telling)
 
 
-def _telling(shown: Shown) -> tuple[Cells, Bools, int]:
-    """The cells of items shown at several ranks, of the ranks that these connect, and which ranks those are."""
+def _linked(cells: Cells, n: int) -> Bools:
+    """The ranks that items shown at several of them connect, as far as somebody clicked there."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 
-    cells, n = shown.cells, len(shown.ranks)
-    at = np.bincount(cells.item, minlength=cells.items)
-    clicked = cells.by_item(cells.clicks) > 0  # without a click there is nothing to compare
-    useful = (at > 1) & clicked
-    kept = useful[cells.item]
+    kept = cells.telling[cells.item]
     table = csr_array((np.ones(int(kept.sum())), (cells.item[kept], cells.rank[kept])), shape=(cells.items, n))
     part = connected_components(table.T @ table, directed=False)[1]
     weight = np.bincount(part[cells.rank[kept]], weights=cells.shown[kept], minlength=part.max() + 1)
-    linked = (part == np.argmax(weight)) & (np.bincount(cells.rank[kept], minlength=n) > 0)
+    linked: Bools = (part == np.argmax(weight)) & (np.bincount(cells.rank[kept], minlength=n) > 0)
     # An item of the part that counts is in no other: all its ranks are linked by itself.
     kept &= linked[cells.rank]
     # A rank without any click among them would be looked at never, and its logarithm is none.
-    dead = linked & (totals(cells.rank[kept], cells.clicks[kept], n) == 0)
-    linked &= ~dead
-    kept &= linked[cells.rank]
-    some = replace(
-        cells, item=cells.item[kept], rank=cells.rank[kept], shown=cells.shown[kept], clicks=cells.clicks[kept]
-    )
-    return some, linked, int(useful.sum())
+    return linked & (totals(cells.rank[kept], cells.clicks[kept], n) > 0)
 
 
-def _em(cells: Cells, n: int) -> tuple[Floats, Floats, bool]:
-    """The examination of each rank and the attractiveness of each item that make these clicks most likely."""
+def _telling(cells: Cells, linked: Bools) -> Cells:
+    """The cells that tell about these ranks."""
+    return cells.kept(cells.telling[cells.item] & linked[cells.rank])
+
+
+def _em(cells: Cells, n: int) -> tuple[Floats, bool]:
+    """The examination of each rank that, with some attractiveness of each item, makes these clicks most likely."""
     shown_item, shown_rank = cells.by_item(cells.shown), cells.by_rank(cells.shown, n)
     clicks_item, clicks_rank = cells.by_item(cells.clicks), cells.by_rank(cells.clicks, n)
     look = np.ones(n)
@@ -110,41 +103,81 @@ def _em(cells: Cells, n: int) -> tuple[Floats, Floats, bool]:
         moved = np.abs(new_look[used] / new_look[used].max() / old - 1).max()
         look = new_look
         if moved < CLOSE:
-            return look, attraction, True
-    return look, attraction, False
+            return look, True
+    return look, False
 
 
-def _covariance(shown: Shown, cells: Cells, chance: Floats, attraction: Floats, linked: Bools) -> Floats:
+def attraction_given(cells: Cells, chance: Floats) -> Floats:
+    """The attractiveness of each item that makes its clicks most likely, where the ranks' chances are known.
+
+    The likelihood's slope, clicks less passed x g a / (1 - g a) over the ranks, falls as a grows: its zero is halved
+    in upon.
+    """
+    g, passed, clicks = chance[cells.rank], cells.shown - cells.clicks, cells.by_item(cells.clicks)
+    low, high = np.zeros(cells.items), np.ones(cells.items)
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        p = np.minimum(g * middle[cells.item], MOST)
+        more = clicks > cells.by_item(passed * p / (1 - p))
+        low, high = np.where(more, middle, low), np.where(more, high, middle)
+    return (low + high) / 2
+
+
+class Slopes:
+    """What the rows of telling items add to the slope of the likelihood in the logarithm of each rank's examination."""
+
+    def __init__(self, cells: Cells, looked: Examination) -> None:
+        from scipy.sparse import csr_array
+
+        self.n = len(looked.chance)
+        self.rows = cells.telling[cells.item] & looked.linked[cells.rank]
+        self.cells = some = cells.kept(self.rows)
+        self.p = np.clip(looked.chance[some.rank] * attraction_given(some, looked.chance)[some.item], LEAST, MOST)
+        weight = some.shown * self.p / (1 - self.p)
+        shape = (some.items, self.n)
+        self.table: Any = csr_array((weight, (some.item, some.rank)), shape=shape)
+        # What is left of a rank's weight when items may be as attractive as they like.
+        self.part: Any = csr_array((weight / some.by_item(weight)[some.item], (some.item, some.rank)), shape=shape)
+
+    def information(self) -> Floats:
+        """How sharply the likelihood bends: ranks x ranks."""
+        found: Floats = np.diag(np.asarray(self.table.sum(axis=0)).ravel()) - (self.table.T @ self.part).toarray()
+        return found
+
+    def by_group(self, shown: Shown) -> Floats:
+        """The sums of the slopes over each group of sessions: groups x ranks."""
+        from scipy.sparse import csr_array
+
+        place = np.full(len(self.rows), -1)
+        place[self.rows] = np.arange(len(self.p))
+        cell = place[shown.cell]
+        told = cell >= 0
+        cell, group = cell[told], shown.group[told]
+        slope = (shown.clicked[told] - self.p[cell]) / (1 - self.p[cell])
+        own = totals(group * self.n + self.cells.rank[cell], slope, GROUPS * self.n).reshape(GROUPS, self.n)
+        shared = csr_array((slope, (group, self.cells.item[cell])), shape=(GROUPS, self.cells.items)) @ self.part
+        found: Floats = own - shared.toarray()
+        return found
+
+    def squared(self) -> Floats:
+        """The sums of the slopes' products over rows that are independent of each other: ranks x ranks."""
+        from scipy.sparse import csr_array, diags_array
+
+        cells = self.cells
+        squares = cells.clicks + (cells.shown - cells.clicks) * (self.p / (1 - self.p)) ** 2
+        table: Any = csr_array((squares, (cells.item, cells.rank)), shape=(cells.items, self.n))
+        cross = (table.T @ self.part).toarray()
+        both = (self.part.T @ diags_array(cells.by_item(squares)) @ self.part).toarray()
+        found: Floats = np.diag(cells.by_rank(squares, self.n)) - cross - cross.T + both
+        return found
+
+
+def covariance_of(looked: Examination, information: Floats, meat: Floats) -> Floats:
     """The covariance of the logarithms of the examinations: the sandwich over sessions, the bootstrap's limit."""
-    from scipy.sparse import csr_array
-
-    n = len(shown.ranks)
-    p = np.clip(chance[cells.rank] * attraction[cells.item], LEAST, MOST)
-    weight = cells.shown * p / (1 - p)
-    shape = (cells.items, n)
-    table = csr_array((weight, (cells.item, cells.rank)), shape=shape)
-    # What is left of a rank's weight when items may be as attractive as they like.
-    own = np.asarray(table.sum(axis=1)).ravel()
-    part = csr_array((weight / own[cells.item], (cells.item, cells.rank)), shape=shape)
-    information = np.diag(np.asarray(table.sum(axis=0)).ravel()) - (table.T @ part).toarray()
-    free = np.flatnonzero(linked & (chance < 1))
-    cell_of = np.full(len(shown.cells.item), -1)
-    key, wanted = shown.cells.item * n + shown.cells.rank, cells.item * n + cells.rank
-    cell_of[np.searchsorted(key, wanted)] = np.arange(len(wanted))
-    slopes = np.zeros((GROUPS, n))
-    for rows in shown.parts():  # what each row of these cells adds to the slope of the likelihood
-        cell = cell_of[shown.cells.of_row[rows]]
-        kept = cell >= 0
-        cell, group = cell[kept], shown.group(rows)[kept]
-        slope = (shown.clicked[rows][kept] - p[cell]) / (1 - p[cell])
-        slopes += totals(group * n + cells.rank[cell], slope, GROUPS * n).reshape(GROUPS, n)
-        slopes -= (csr_array((slope, (group, cells.item[cell])), shape=(GROUPS, cells.items)) @ part).toarray()
-    slopes = slopes[:, free]
-    groups = int((slopes != 0).any(axis=1).sum())
+    free = np.flatnonzero(looked.linked & (looked.chance < 1))
     bread = np.linalg.pinv(information[np.ix_(free, free)])
-    spread = bread @ (slopes.T @ slopes) @ bread * groups / max(groups - 1, 1)
-    covariance = np.zeros((n, n))
-    covariance[np.ix_(free, free)] = spread
+    covariance = np.zeros_like(information)
+    covariance[np.ix_(free, free)] = bread @ meat[np.ix_(free, free)] @ bread
     return covariance
 
 

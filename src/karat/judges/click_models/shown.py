@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -18,17 +17,56 @@ from karat.stats.arrays import Bools, Floats, Ints
 
 #: Sessions are drawn together in so many groups: more would tell no more about how figures vary.
 GROUPS = 200
-
-
-#: Logs of millions of rows are worked on in parts of this size.
-AT_ONCE = 1_000_000
+#: What is made of a log here; the rest of it need not be kept.
+COLUMNS = ("query", "doc", "rank", "clicked", "session", "dwell")
 
 Small = npt.NDArray[np.int32]
 
 
+@dataclass(frozen=True)
+class Known:
+    """What is true of a whole log, of which the rest of this folder may see a part at a time."""
+
+    rows: int
+    columns: tuple[str, ...]
+    #: How many rows have a rank, a session, a stay.
+    filled: dict[str, int]
+
+    @classmethod
+    def of(cls, frame: pl.DataFrame) -> Known:
+        """What is true of this log, or this part of it."""
+        filled = {name: frame.height - frame[name].null_count() for name in COLUMNS[2:] if name in frame.columns}
+        return cls(frame.height, tuple(frame.columns), filled)
+
+    def __add__(self, other: Known) -> Known:
+        filled = {name: self.filled.get(name, 0) + other.filled.get(name, 0) for name in COLUMNS[2:]}
+        return Known(self.rows + other.rows, tuple(dict.fromkeys(self.columns + other.columns)), filled)
+
+    @property
+    def sessions(self) -> bool:
+        """Whether every row names its session."""
+        return self.filled.get("session", 0) == self.rows
+
+    def check(self, satisfied_after: float | None) -> Known:
+        """The same; an error where nothing can be told from such a log, or not what is asked."""
+        if not self.rows:
+            raise Undefined("the log has no result shown: nothing can be told from clicks")
+        alike = ClickLog(pl.DataFrame(schema=dict.fromkeys(self.columns, pl.Null)))
+        if not self.filled.get("rank"):
+            alike.need("rank", "telling what a rank does to clicks")
+        if self.filled["rank"] < self.rows:
+            raise BadInput.at("the click log", expected="a rank for every result shown", found="none for some")
+        if satisfied_after is not None and not self.filled.get("dwell"):
+            alike.need("dwell", "telling how long users stayed")
+        return self
+
+
 @dataclass(frozen=True, eq=False)
 class Shown:
-    """One row for each result shown, by number: `item` is a document of a query, `rank` the place where it stood."""
+    """One row for each result shown, by number: `item` is a document of a query, `rank` the place where it stood.
+
+    All rows of an item are here; those of a session, or of a rank, may go on elsewhere.
+    """
 
     items: pl.DataFrame  # query, doc
     ranks: Ints  # the ranks that there are, in order
@@ -39,63 +77,66 @@ class Shown:
     session: npt.NDArray[np.uint64] | None
 
     @classmethod
-    def of(cls, log: ClickLog, satisfied_after: float | None = None) -> Shown:
+    def of(cls, log: ClickLog, known: Known, satisfied_after: float | None = None) -> Shown:
         """The log by number; a click counts if the user stayed `satisfied_after` seconds, where that is asked."""
-        if not len(log):
-            raise Undefined("the log has no result shown: nothing can be told from clicks")
-        place = log.need("rank", "telling what a rank does to clicks")
-        if place.null_count():
-            raise BadInput.at("the click log", expected="a rank for every result shown", found="none for some")
+        place = log.frame["rank"]
         ranks = place.unique().sort().to_numpy()
         items, item = _items(log.frame)
-        known = log.has("session") and not log.frame["session"].null_count()
-        session = log.frame["session"].hash().to_numpy() if known else None
+        session = log.frame["session"].hash().to_numpy() if known.sessions else None
         rank = np.searchsorted(ranks, place.to_numpy()).astype(np.int32)
         return cls(items, ranks, item, rank, log.counted(satisfied_after).to_numpy(), session)
 
     def __len__(self) -> int:
         return len(self.item)
 
-    def parts(self) -> Iterator[slice]:
-        """The rows, so many at once."""
-        return (slice(start, start + AT_ONCE) for start in range(0, len(self), AT_ONCE))
-
     @cached_property
     def cells(self) -> Cells:
         """How often each item was shown and clicked at each rank."""
-        key = self.item.astype(np.int64) * len(self.ranks) + self.rank
-        known = pl.Series(key).unique().sort().to_numpy()
-        place = np.searchsorted(known, key).astype(np.int32)
+        known, place = self._cells
         shown, clicks = np.bincount(place), np.bincount(place[self.clicked], minlength=len(known))
         item, rank = np.divmod(known, len(self.ranks))
-        return Cells(item, rank, shown.astype(np.float64), clicks.astype(np.float64), self.items.height, place)
+        return Cells(item, rank, shown.astype(np.float64), clicks.astype(np.float64), self.items.height)
 
-    def group(self, rows: slice) -> Ints:
-        """The group of each of these rows: sessions stay together; without them, rows are on their own."""
-        if self.session is None:
-            return np.arange(rows.start, min(rows.stop, len(self))) % GROUPS
-        return (self.session[rows] % np.uint64(GROUPS)).astype(np.int64)
+    @property
+    def cell(self) -> Small:
+        """The cell of each row."""
+        return self._cells[1]
 
-    def clustering(self, expected: Floats) -> float:
-        """By how much the variance of an item's clicks grows because those of one session hang together; at least 1.
+    @cached_property
+    def _cells(self) -> tuple[Ints, Small]:
+        key = self.item.astype(np.int64) * len(self.ranks) + self.rank
+        known = pl.Series(key).unique().sort().to_numpy()
+        return known, np.searchsorted(known, key).astype(np.int32)
 
-        `expected` is the chance of a click in each cell.
+    def among(self, ranks: Ints) -> Cells:
+        """The cells, with ranks numbered as in the whole log, whose ranks these are."""
+        return replace(self.cells, rank=np.searchsorted(ranks, self.ranks)[self.cells.rank])
+
+    @property
+    def group(self) -> Ints:
+        """The group of each row: sessions stay together."""
+        assert self.session is not None
+        return (self.session % np.uint64(GROUPS)).astype(np.int64)
+
+    def squares(self, expected: Floats) -> tuple[float, float]:
+        """The squares of what clicks differ by from the chance in each cell: row by row, and summed by session first.
+
+        Where clicks of one session on an item hang together, the second are larger.
         """
+        left = self.clicked - expected[self.cell]
+        alone = float(left @ left)
         if self.session is None:
-            return 1.0
-        chance = expected.astype(np.float32)
-        left = self.clicked - chance[self.cells.of_row]
+            return alone, alone
         key = self.session ^ (self.item.astype(np.uint64) * SPREAD)
         # Hardly any item is shown twice in a session, so those that are can be looked for alone.
         again = np.sort(key)
         again = np.unique(again[1:][again[1:] == again[:-1]])
         if not len(again):
-            return 1.0
+            return alone, alone
         place = np.searchsorted(again, key).clip(max=len(again) - 1)
         several = again[place] == key
-        together = totals(place[several].astype(np.int64), left[several].astype(np.float64), len(again))
-        alone, apart = float(left @ left), float(left[several] @ left[several])
-        return max(1.0, (alone - apart + float(together @ together)) / alone) if alone else 1.0
+        together = totals(place[several].astype(np.int64), left[several], len(again))
+        return alone, alone - float(left[several] @ left[several]) + float(together @ together)
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,8 +148,6 @@ class Cells:
     shown: Floats
     clicks: Floats
     items: int
-    #: The cell of each row of the log.
-    of_row: Small
 
     def by_item(self, values: Floats) -> Floats:
         """The sum of the cells' values for each item."""
@@ -117,6 +156,17 @@ class Cells:
     def by_rank(self, values: Floats, ranks: int) -> Floats:
         """The sum of the cells' values for each rank."""
         return totals(self.rank, values, ranks)
+
+    @property
+    def telling(self) -> Bools:
+        """Which items were shown at several ranks and clicked: without a click there is nothing to compare."""
+        at_several: Bools = np.bincount(self.item, minlength=self.items) > 1
+        return at_several & (self.by_item(self.clicks) > 0)
+
+    def kept(self, rows: Bools) -> Cells:
+        """Some of the cells; items keep their numbers."""
+        some = {name: getattr(self, name)[rows] for name in ("item", "rank", "shown", "clicks")}
+        return replace(self, **some)
 
 
 def _items(frame: pl.DataFrame) -> tuple[pl.DataFrame, Small]:

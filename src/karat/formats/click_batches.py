@@ -1,0 +1,138 @@
+"""Click logs in batches: what is larger than memory is read some hundred thousand rows at a time.
+
+A log with a row for each result shown comes so from CSV, TSV and JSON lines, packed or not, and from Parquet. Events
+have to be brought together by search first, and are read at once, as are counts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from karat.errors import BadInput
+from karat.formats.batches import BYTES, ROWS, UNPACKED, one_ahead
+from karat.formats.click_events import is_events
+from karat.formats.format import Format, Rows, format_of
+from karat.formats.open_files import NEWLINE, File
+from karat.formats.read import read_clicks
+from karat.formats.said_columns import headers_of, said_of
+from karat.formats.unpacking import PACKED, VARIABLE, most_bytes
+from karat.records import ClickLog, Clicks, PathLike, Source
+
+#: Formats in which a line is a row, but for what stands in quotes.
+LINES = ("csv", "tsv", "jsonl")
+QUOTE = b'"'
+#: Logs of so many rows are read at once.
+FEW = 1 << 19
+#: How many bytes of text a row takes, about.
+A_ROW = 40
+
+
+@dataclass(frozen=True)
+class LogParts:
+    """A click log that is read in parts, and about how many rows it has."""
+
+    files: Sequence[tuple[File, Format]]
+    rows: int
+
+    def __iter__(self) -> Iterator[ClickLog]:
+        return one_ahead(part for file, format in self.files for part in _parts(file, format))
+
+
+def click_batches(path: PathLike, *more: PathLike) -> LogParts | ClickLog | Clicks:
+    """The log in these files, to be read in batches where it is one that can; otherwise all of it at once."""
+    files = [File(str(one)) for one in (path, *more)]
+    formats = [format_of(file, Clicks.schema) for file in files]
+    if not all(map(_is_log, files, formats)):
+        return read_clicks(path, *more)
+    rows = sum(map(_about, files, formats))
+    return LogParts([*zip(files, formats, strict=True)], rows) if rows > FEW else read_clicks(path, *more)
+
+
+def _is_log(file: File, format: Format) -> bool:
+    """Whether a file has a row for each result shown, as far as its first bytes tell, and can be cut."""
+    if not (format.name in LINES or (format.name == "parquet" and file.on_disk)) or not Path(file.path).is_file():
+        return False
+    if file.above or file.head.lstrip().startswith(b"["):  # what Excel writes above a table; a list is one text
+        return False
+    headers = said_of(None).shown_in(headers_of(file))
+    names = {name.strip().lower() for name in headers}
+    return bool({"clicked", "click"} & names) and not is_events(headers)
+
+
+def _about(file: File, format: Format) -> int:
+    if format.name == "parquet":
+        return int(pl.scan_parquet(file.path).select(pl.len()).collect().item())
+    return Path(file.path).stat().st_size * (UNPACKED if _is_packed(file) else 1) // A_ROW
+
+
+def _is_packed(file: File) -> bool:
+    with Path(file.path).open("rb") as stream:
+        return stream.read(8).startswith(PACKED)
+
+
+def _parts(file: File, format: Format) -> Iterator[ClickLog]:
+    if format.name == "parquet":
+        table, rows = pl.scan_parquet(file.path), _about(file, format)
+        for start in range(0, max(rows, 1), ROWS):
+            with _counted_from(file.name, start):
+                yield _checked((table.slice(start, ROWS).collect(), Source(file.name)))
+        return
+    for part in whole_lines(file, table=format.name != "jsonl"):
+        with _counted_from(file.name, part.lines_above):
+            yield _checked(format.rows(part, Clicks.schema.name))
+
+
+def _checked(rows: Rows) -> ClickLog:
+    frame, source = said_of(None).named_in(rows, ClickLog.schema)
+    return ClickLog.check(frame, source=source)
+
+
+@contextmanager
+def _counted_from(name: str, above: int) -> Iterator[None]:
+    """Errors about a line or row of a part name the line or row of the file."""
+    try:
+        yield
+    except BadInput as error:
+        place = re.compile(rf"({re.escape(name)} (?:line|row)) (\d+)")
+        raise BadInput(place.sub(lambda found: f"{found[1]} {int(found[2]) + above}", str(error))) from None
+
+
+def whole_lines(file: File, *, table: bool) -> Iterator[File]:
+    """The lines of a file in parts; those of a table below its line of names, and no part ends within quotes."""
+    rest, above, names = b"", 0, b""
+    for part in file.parts(BYTES):
+        lines = rest + part
+        if len(lines) > most_bytes():
+            raise BadInput.at(
+                file.name,
+                expected=f"at most {most_bytes():,} bytes between quotes",
+                found="more",
+                remedy=f"is there a quote that nobody closed? Set {VARIABLE} to allow more",
+            )
+        cut = _last_line(lines) if table else lines.rfind(NEWLINE) + 1
+        if cut:
+            yield File(file.path, names + lines[:cut], above)
+            above += lines.count(NEWLINE, 0, cut)
+            if table and not names:
+                # The line of names stands above every part, and is counted in each.
+                names, above = lines[: lines.index(NEWLINE) + 1], above - 1
+        rest = lines[cut:]
+    if rest or not above:
+        yield File(file.path, names + rest, above)
+
+
+def _last_line(lines: bytes) -> int:
+    """Where the last line begins that does not stand between quotes; 0 where there is none."""
+    start = lines.rfind(NEWLINE) + 1
+    quotes = lines.count(QUOTE, 0, start)
+    while start and quotes % 2:
+        above = lines.rfind(NEWLINE, 0, start - 1) + 1
+        quotes -= lines.count(QUOTE, above, start)
+        start = above
+    return start

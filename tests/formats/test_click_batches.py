@@ -1,0 +1,124 @@
+"""A click log that is read in batches gives the figures of one that is read at once, and the same errors."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import polars as pl
+import pytest
+import zstandard
+
+import karat as kt
+from karat.errors import BadInput
+from karat.formats import batches, click_batches
+from karat.judges.click_models import buckets
+from karat.judges.click_models.debiased import ClickLabels, click_labels_of_parts
+from karat.simulate.click_log import position_log
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Batches of some hundred rows, so that a small log has many."""
+    monkeypatch.setattr(click_batches, "FEW", 0)
+    monkeypatch.setattr(click_batches, "BYTES", 5000)
+    monkeypatch.setattr(click_batches, "ROWS", 300)
+    monkeypatch.setattr(buckets, "ROWS", 500)
+
+
+LOG = position_log(queries=12, pages=300, unlike=0.5, seed=5).frame.with_columns(
+    doc=pl.when(pl.col("doc") == "d3-0").then(pl.lit('a "name"\nin two lines, quoted')).otherwise("doc"),
+    dwell=pl.when("clicked").then(pl.int_range(pl.len()).cast(pl.Float64) % 50),
+)
+
+
+def written(folder: Path, name: str, frame: pl.DataFrame = LOG) -> Path:
+    path = folder / name
+    plain = name.removesuffix(".gz").removesuffix(".zst")
+    if plain.endswith(".parquet"):
+        frame.write_parquet(path)
+        return path
+    if plain.endswith(".jsonl"):
+        text = frame.write_ndjson()
+    else:
+        text = frame.write_csv(separator="\t" if plain.endswith(".tsv") else ",")
+    data = text.encode()
+    if name.endswith(".gz"):
+        data = gzip.compress(data)
+    if name.endswith(".zst"):
+        data = zstandard.compress(data)
+    path.write_bytes(data)
+    return path
+
+
+def in_batches(*paths: Path, **asked: float) -> ClickLabels:
+    log = click_batches.click_batches(*paths)
+    assert isinstance(log, click_batches.LogParts)
+    return click_labels_of_parts(log, log.rows, **asked)
+
+
+def assert_same(found: ClickLabels, wanted: ClickLabels) -> None:
+    one, other = found.frame.sort("query", "doc"), wanted.frame.sort("query", "doc")
+    assert one.select("query", "doc").equals(other.select("query", "doc"))
+    for name in one.columns[2:]:
+        assert one[name].to_list() == pytest.approx(other[name].to_list(), abs=1e-9, nan_ok=True), name
+    for name in found.ranks.columns:
+        assert found.ranks[name].to_list() == pytest.approx(wanted.ranks[name].to_list(), abs=1e-9, nan_ok=True)
+    assert (found.finding, found.notes) == (wanted.finding, wanted.notes)
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.csv.gz", "a.csv.zst", "a.jsonl", "a.jsonl.gz", "a.parquet"])
+def test_batches_give_the_figures_of_the_whole(tmp_path: Path, name: str) -> None:
+    path = written(tmp_path, name)
+    log = click_batches.click_batches(path)
+    assert isinstance(log, click_batches.LogParts)
+    assert len([*log]) > 5
+    assert_same(in_batches(path), kt.click_labels_by_rank(LOG))
+    assert_same(in_batches(path, satisfied_after=20.0), kt.click_labels_by_rank(LOG, satisfied_after=20.0))
+
+
+def test_sessions_may_go_on_in_another_file_and_ranks_may_be_missing_from_a_bucket(tmp_path: Path) -> None:
+    again = pl.concat([LOG, LOG]).sort("doc")  # a session's rows are far apart
+    again = pl.concat([again, LOG.head(3).with_columns(doc=pl.lit("rare"), rank=pl.lit(977, pl.Int64))])
+    half = again.height // 2
+    paths = [written(tmp_path, "a.csv", again[:half]), written(tmp_path, "b.parquet", again[half:])]
+    found = in_batches(*paths)
+    assert_same(found, kt.click_labels_by_rank(again))
+    assert any("hang together" in note for note in found.notes)
+
+
+def test_without_sessions_the_order_of_rows_changes_nothing(tmp_path: Path) -> None:
+    bare = LOG.drop("session", "dwell")
+    found = in_batches(written(tmp_path, "a.csv", bare.sample(fraction=1, shuffle=True, seed=1)))
+    assert_same(found, kt.click_labels_by_rank(bare))
+    some = LOG.with_columns(session=pl.when(pl.col("session") != "s7").then("session"))
+    assert_same(in_batches(written(tmp_path, "b.parquet", some)), kt.click_labels_by_rank(some))
+
+
+def test_errors_name_the_line_of_the_file(tmp_path: Path) -> None:
+    lines = LOG.drop("dwell").filter(~pl.col("doc").str.contains("\n")).write_csv().splitlines()
+    lines[1500] = lines[1500].replace("true", "maybe").replace("false", "maybe")
+    path = tmp_path / "bad.csv"
+    path.write_text("\n".join(lines))
+    with pytest.raises(BadInput, match=r"bad\.csv line 1501: expected true or false as clicked"):
+        in_batches(path)
+    bad = LOG.with_columns(rank=pl.when(pl.int_range(pl.len()) == 1000).then(0).otherwise("rank"))
+    with pytest.raises(BadInput, match=r"bad\.parquet row 1001: expected a whole number from 1 as rank"):
+        in_batches(written(tmp_path, "bad.parquet", bad))
+    nowhere = LOG.with_columns(rank=pl.when(pl.int_range(pl.len()) != 1000).then("rank"))
+    with pytest.raises(BadInput, match="a rank for every result shown"):
+        in_batches(written(tmp_path, "none.parquet", nowhere))
+    with pytest.raises(BadInput, match="the column rank for telling what a rank does"):
+        in_batches(written(tmp_path, "no.csv", LOG.drop("rank")))
+    with pytest.raises(BadInput, match="the column dwell for telling how long"):
+        in_batches(written(tmp_path, "no.csv", LOG.drop("dwell")), satisfied_after=3.0)
+    with pytest.raises(kt.Undefined, match="no result shown"):
+        click_labels_of_parts([kt.ClickLog.check(LOG[:0])], 0)
+    assert batches.BYTES > 5000  # runs are cut as before
+
+
+def test_events_and_counts_are_read_at_once(tmp_path: Path) -> None:
+    (tmp_path / "events.csv").write_text("query,doc,rank,action\nq,d,1,impression\nq,d,1,click\n")
+    (tmp_path / "counts.csv").write_text("query,doc,clicks\nq,d,3\n")
+    assert isinstance(click_batches.click_batches(tmp_path / "events.csv"), kt.ClickLog)
+    assert isinstance(click_batches.click_batches(tmp_path / "counts.csv"), kt.Clicks)
