@@ -8,12 +8,12 @@ from typing import Any
 
 from sqlalchemy import bindparam, func, select, update
 
-from karat.store.candidates import ANSWERED
 from karat.store.kinds import KINDS
 from karat.store.log import Answer, lock_task, log, recount
 from karat.store.people import free_bundles, free_held, lock_any
 from karat.store.prepared import Prepared
 from karat.store.progress import PRACTISED
+from karat.store.questions import ANSWERED
 from karat.store.queue import lock_judge, own_bundle, refuse_closed
 from karat.store.rejecting import reject
 from karat.store.store import Conflict, NotYours, Store, transaction
@@ -30,6 +30,9 @@ _MINE = Prepared(
     )
 )
 _CHANGE = update(reservations).where(reservations.c.id == bindparam("number"))
+_SET = Prepared(_CHANGE.values(state=None, changed=None))
+_SET_UNTIL = Prepared(_CHANGE.values(state=None, changed=None, until=None))
+_OPENED = Prepared(_CHANGE.values(opened=True))
 _LATE = "others have finished this task meanwhile; your answer is kept but not counted"
 _KEYED = Prepared(select(events).where(events.c.judge_id == bindparam("judge"), events.c.key == bindparam("sent")))
 
@@ -143,7 +146,7 @@ def opened(store: Store, judge_id: int, task_id: int, what: str) -> Outcome:
     lock_judge(store, judge_id)
     mine = _reservation(store, judge_id, task_id)
     if what == "context":
-        store.change(_CHANGE, {"number": mine["id"], "opened": True})
+        store.change(_OPENED, {"number": mine["id"]})
     return Outcome(log(store, "opened", judge_id=judge_id, task_id=task_id, more={"what": what}))
 
 
@@ -206,8 +209,8 @@ def _refuse_done(mine: dict[str, Any]) -> None:
 
 def _set(store: Store, mine: dict[str, Any], state: str, *, until: float | None = None) -> None:
     """Put a reservation into a state, and count its task anew."""
-    values = {"number": mine["id"], "state": state, "changed": store.clock()}
-    store.change(_CHANGE, values | ({} if until is None else {"until": until}))
+    values = {"number": mine["id"], "state": state, "changed": store.clock(), "until": until}
+    store.change(_SET if until is None else _SET_UNTIL, values)
     recount(store, mine["task_id"])
 
 

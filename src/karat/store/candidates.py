@@ -1,4 +1,4 @@
-"""The questions to the database behind the queue, each built once: building takes longer than asking."""
+"""Which tasks a judge may do now, as questions to the database, each built once: building takes longer than asking."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from sqlalchemy import (
     Select,
     and_,
     bindparam,
-    case,
     exists,
     func,
     literal,
@@ -24,13 +23,10 @@ from sqlalchemy import (
 
 from karat.store.kinds import KINDS, TaskKind
 from karat.store.prepared import Prepared
-from karat.store.store import PLATFORMS
-from karat.store.tables import answers, bundles, events, judges, reservations, tasks
+from karat.store.tables import bundles, judges, reservations, tasks
 
 #: A prime beside the lots: (task's lot x judge's lot) mod it orders a query's tasks differently for each judge.
 PRIME = 30_011
-#: Slots that were kept too long are freed so many at a time.
-AT_ONCE = 50
 #: States in which a judge may be given the same question again.
 AGAIN = ("expired", "released")
 
@@ -97,7 +93,6 @@ def _answered() -> ColumnElement[bool]:
     return exists().where(*mine, first.c.changed <= bindparam("again"))
 
 
-@cache
 def asked_again() -> Select[Any]:
     """When this judge gave the first of the answers that are to be asked for again."""
     first = reservations.alias("first")
@@ -153,7 +148,7 @@ def _together() -> ColumnElement[bool]:
     part, known = tasks.alias("part"), reservations.alias("known")
     begun = exists().where(
         bundles.c.id == tasks.c.bundle_id,
-        bundles.c.name.like("block:%"),
+        func.substr(bundles.c.name, 1, 6) == "block:",  # for LIKE, SQLite would plan the question anew each time
         or_(bundles.c.owner_id.is_(None), bundles.c.owner_id != JUDGE),
         part.c.bundle_id == tasks.c.bundle_id,
         not_(part.c.trap),
@@ -189,7 +184,6 @@ def _its_session() -> ColumnElement[bool]:
     return or_(tasks.c.bundle_id.is_(None), tasks.c.session.is_(None), not_(early))
 
 
-@cache
 def waiting() -> Select[Any]:
     """The queries, alone or in context, of what a judge may do when some hours have passed since the other."""
     found = [
@@ -199,7 +193,7 @@ def waiting() -> Select[Any]:
     return select(either.c.query, either.c.context.is_(None).label("alone")).distinct()
 
 
-def _kept_by_others() -> tuple[Select[Any], Select[Any]]:
+def kept_by_others() -> tuple[Select[Any], Select[Any]]:
     """When the first slot comes free that others merely keep and this judge could fill: of single tasks, of blocks."""
     mine = (tasks.c.study_id == STUDY, tasks.c.grp == GROUP, tasks.c.stage == "task", not_(tasks.c.trap))
     wanted = (*mine, tasks.c.wanted > tasks.c.filled, not_(_met(True)))
@@ -211,20 +205,20 @@ def _kept_by_others() -> tuple[Select[Any], Select[Any]]:
 
 
 @cache
-def open_for() -> Select[Any]:
+def open_for() -> Prepared:
     """How many questions a judge may still be asked: those with a free slot, in whatever session, and those in work.
 
     Traps that are in no block are not among them, but for those in work: `traps_to_come` has these.
     """
     held = select(tasks.c.item).join(reservations, reservations.c.task_id == tasks.c.id)
     held = held.where(reservations.c.judge_id == JUDGE, reservations.c.state == "held", not_(tasks.c.practice))
-    return select(func.count()).select_from(union(*_free(), held).subquery())
+    return Prepared(select(func.count()).select_from(union(*_free(), held).subquery()))
 
 
 @cache
-def loose_pairs() -> Select[Any]:
+def loose_pairs() -> Prepared:
     """How many tasks with two sides, in no bundle, may still come to a judge: traps come between these."""
-    return select(func.count()).select_from(union(*_free(SIDED, tasks.c.bundle_id.is_(None))).subquery())
+    return Prepared(select(func.count()).select_from(union(*_free(SIDED, tasks.c.bundle_id.is_(None))).subquery()))
 
 
 def _free(*which: ColumnElement[bool]) -> list[Select[Any]]:
@@ -233,10 +227,10 @@ def _free(*which: ColumnElement[bool]) -> list[Select[Any]]:
 
 
 @cache
-def traps_left(put_off: bool) -> Select[Any]:
+def traps_left(put_off: bool) -> Prepared:
     """How many traps a judge has not met, or has put off."""
     found = _open(put_off).where(tasks.c.stage == "trap", *([_put_off()] if put_off else []))
-    return select(func.count()).select_from(found.with_only_columns(tasks.c.id).subquery())
+    return Prepared(select(func.count()).select_from(found.with_only_columns(tasks.c.id).subquery()))
 
 
 def _too_soon() -> ColumnElement[bool]:
@@ -244,111 +238,3 @@ def _too_soon() -> ColumnElement[bool]:
     alone = and_(tasks.c.context.is_not(None), tasks.c.query.in_(bindparam("alone", expanding=True)))
     given = and_(tasks.c.context.is_(None), tasks.c.query.in_(bindparam("given", expanding=True)))
     return and_(GRADING, or_(alone, given))
-
-
-_KEPT = ("state", "until", "turned", "opened", "made")
-_GIVEN = select(tasks, *(reservations.c[name] for name in _KEPT), reservations.c.id.label("given")).join(
-    reservations, reservations.c.task_id == tasks.c.id
-)
-
-#: A task that a judge was given.
-GIVEN = Prepared(
-    _GIVEN.where(reservations.c.judge_id == JUDGE, reservations.c.id == bindparam("number"), tasks.c.study_id == STUDY)
-)
-#: An active judge's oldest task in work other than some; one taken back comes before what was fetched after it.
-HELD = (
-    _GIVEN.join(judges, judges.c.id == reservations.c.judge_id)
-    .where(
-        judges.c.state == "active",
-        reservations.c.judge_id == JUDGE,
-        reservations.c.state == "held",
-        reservations.c.until >= NOW,
-        reservations.c.id.not_in(bindparam("besides", expanding=True)),
-    )
-    .order_by(reservations.c.made, reservations.c.id)
-    .limit(1)
-)
-HOW_MANY_HELD = select(func.count()).where(reservations.c.judge_id == JUDGE, reservations.c.state == "held")
-_DUE = (
-    reservations.c.study_id == STUDY,
-    reservations.c.state == "held",
-    or_(reservations.c.until < NOW, reservations.c.until > LATEST),
-)
-DUE = select(reservations.c.id, reservations.c.task_id).where(*_DUE).order_by(reservations.c.task_id).limit(AT_ONCE)
-#: What decides which questions are put: whether something was kept too long, whether there is practice or context at
-#: all, whether the judge has bundles, and the query last met. Asked at once, because each question costs as much.
-SITUATION = Prepared(
-    select(
-        exists().where(*_DUE).label("due"),
-        exists()
-        .where(tasks.c.study_id == STUDY, tasks.c.grp == GROUP, tasks.c.stage == "practice", tasks.c.open)
-        .label("practice"),
-        exists().where(tasks.c.study_id == STUDY, tasks.c.context.is_not(None)).label("context"),
-        exists().where(bundles.c.owner_id == JUDGE).label("own"),
-        select(tasks.c.query)
-        .join(reservations, reservations.c.task_id == tasks.c.id)
-        .where(reservations.c.judge_id == JUDGE)
-        .order_by(reservations.c.changed.desc(), reservations.c.id.desc())
-        .limit(1)
-        .scalar_subquery()
-        .label("query"),
-    )
-)
-TASK_IF_FREE = select(tasks.c.id).where(tasks.c.id == bindparam("task")).with_for_update(skip_locked=True)
-JUDGE_LOCKED = Prepared(select(judges).where(judges.c.id == JUDGE, judges.c.study_id == STUDY).with_for_update())
-ANSWERED = select(func.count()).where(answers.c.judge_id == JUDGE, answers.c.study_id == STUDY)
-#: Tasks with two sides met so far, and the traps among them. A pair that was put off comes again, and counts then.
-PAIRS_MET = (
-    select(func.count().label("met"), func.sum(case((tasks.c.trap, 1), else_=0)).label("traps"))
-    .select_from(reservations.join(tasks, tasks.c.id == reservations.c.task_id))
-    .where(
-        reservations.c.judge_id == JUDGE,
-        or_(
-            reservations.c.state.not_in((*AGAIN, "later")),
-            and_(tasks.c.trap, reservations.c.state == "later"),
-        ),
-        SIDED,
-        tasks.c.bundle_id.is_(None),
-        not_(tasks.c.practice),
-    )
-)
-SINGLE_KEPT, BLOCK_KEPT = _kept_by_others()
-#: Slots that people keep who came by a platform and said nothing yet: how many, and when the first comes free.
-_NEW = and_(
-    judges.c.source.in_(PLATFORMS),
-    not_(exists().where(events.c.judge_id == judges.c.id, events.c.kind.in_(("answer", "practice")))),
-)
-NEWCOMERS_KEEP = (
-    select(func.count().label("many"), func.min(reservations.c.until).label("until"))
-    .select_from(reservations.join(judges, judges.c.id == reservations.c.judge_id))
-    .join(tasks, tasks.c.id == reservations.c.task_id)
-    .where(
-        reservations.c.study_id == STUDY,
-        reservations.c.state == "held",
-        tasks.c.grp == GROUP,
-        tasks.c.stage == "task",
-        _NEW,
-    )
-)
-IS_NEW = select(judges.c.id).where(judges.c.id == JUDGE, _NEW)
-LEFT_TO_SAY = select(func.sum(tasks.c.wanted - tasks.c.filled)).where(
-    tasks.c.study_id == STUDY, tasks.c.grp == GROUP, tasks.c.stage == "task", tasks.c.wanted > tasks.c.filled
-)
-#: The queries that a judge has lately judged alone, and in context.
-LATELY = (
-    select(tasks.c.query, tasks.c.context.is_(None).label("alone"), func.max(reservations.c.changed).label("at"))
-    .join(reservations, reservations.c.task_id == tasks.c.id)
-    .where(
-        reservations.c.judge_id == JUDGE,
-        reservations.c.state.in_(("held", "answered")),
-        reservations.c.changed > bindparam("since"),
-        GRADING,
-        not_(tasks.c.practice),
-    )
-    .group_by(tasks.c.query, tasks.c.context.is_(None))
-)
-MINE = Prepared(
-    select(reservations.c.id, reservations.c.turned, reservations.c.opened).where(
-        reservations.c.judge_id == JUDGE, reservations.c.item == bindparam("asked")
-    )
-)

@@ -7,18 +7,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import BindParameter, bindparam, func, insert, select, update
+from sqlalchemy import BindParameter, bindparam, func, select, update
 
 from karat.store.prepared import Prepared
 from karat.store.store import NotYours, Store
 from karat.store.tables import answers, events, reservations, tasks
 
-_INSERT = insert(events)
+_NEW = Prepared.new_row(events)
 _TASK: BindParameter[int] = bindparam("task")
 _LABELS = Prepared(select(answers.c.label).where(answers.c.task_id == _TASK).order_by(answers.c.id))
 _HELD = select(func.count()).where(reservations.c.task_id == _TASK, reservations.c.state == "held").scalar_subquery()
 _RULES = Prepared(select(tasks.c.base, tasks.c.apart, _HELD.label("now_held")).where(tasks.c.id == _TASK))
-_COUNTS = update(tasks).where(tasks.c.id == _TASK)
+_COUNTS = Prepared(update(tasks).where(tasks.c.id == _TASK).values(dict.fromkeys(("filled", "held", "wanted", "open"))))
 _LOCK = Prepared(select(tasks).where(tasks.c.id == _TASK).with_for_update())
 
 
@@ -80,7 +80,7 @@ def log(
         "b": right,
         "more": json.dumps(extra, ensure_ascii=False) if extra else None,
     }
-    return store.add(_INSERT, row)
+    return store.add(_NEW, row)
 
 
 def in_log(store: Store, kind: str, at: float) -> bool:

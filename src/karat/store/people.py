@@ -5,24 +5,23 @@ from __future__ import annotations
 import hashlib
 import json
 import secrets
+from functools import cache
 from typing import Any
 
-from sqlalchemy import ColumnElement, Table, bindparam, delete, insert, literal, select, update
+from sqlalchemy import Table, bindparam, delete, insert, literal, select, update
 
 from karat.errors import BadInput
 from karat.labels.selection import LLM
-from karat.store.candidates import JUDGE_LOCKED
 from karat.store.log import lock_task, log, recount
 from karat.store.prepared import Prepared
+from karat.store.questions import JUDGE_LOCKED
 from karat.store.store import LOTS, NotYours, Store, transaction
 from karat.store.tables import bundles, judges, leads, reservations, sessions, studies
 
 #: A session ends after so many seconds: two weeks.
 SESSION = 14 * 24 * 3600.0
 
-_BY_TOKEN = Prepared(
-    select(judges).where(judges.c.study_id == bindparam("study"), judges.c.token == bindparam("token"))
-)
+_NEW = Prepared.new_row(judges)
 
 
 def hashed(token: str) -> str:
@@ -70,7 +69,7 @@ def add_judge(
         "details": json.dumps(details) if details else None,
         "made": store.clock(),
     }
-    number = store.add(insert(judges), row)
+    number = store.add(_NEW, row)
     log(store, "joined", judge_id=number, more={"group": group, "source": source})
     return store.rows(select(judges).where(judges.c.id == number))[0], token
 
@@ -96,7 +95,7 @@ def lock_any(store: Store, judge_id: int) -> dict[str, Any]:
 
 def judge_by_token(store: Store, token: str) -> dict[str, Any] | None:
     """The judge whose personal token this is."""
-    return store.first(_BY_TOKEN, study=store.study_id, token=hashed(token))
+    return _find(store, judges, token=hashed(token))
 
 
 def judge_by_id(store: Store, judge_id: int) -> dict[str, Any] | None:
@@ -218,7 +217,8 @@ def start_session(store: Store, *, judge_id: int | None = None, lead_id: int | N
 
 def session_of(store: Store, token: str) -> dict[str, Any] | None:
     """The session with this token, if it has not ended."""
-    return _find(store, sessions, sessions.c.until > store.clock(), token=hashed(token))
+    found = _find(store, sessions, token=hashed(token))
+    return found if found is not None and found["until"] > store.clock() else None
 
 
 @transaction
@@ -227,15 +227,20 @@ def end_session(store: Store, token: str) -> None:
     store.change(delete(sessions).where(sessions.c.token == hashed(token), sessions.c.study_id == store.study_id))
 
 
-def _find(store: Store, table: Table, *more: ColumnElement[bool], **values: Any) -> dict[str, Any] | None:
+def _find(store: Store, table: Table, **values: Any) -> dict[str, Any] | None:
     """The row of the study that has these values."""
-    mine = (table.c[name] == value for name, value in values.items())
-    return store.first(select(table).where(table.c.study_id == store.study_id, *mine, *more))
+    return store.first(_with(table, *values), study=store.study_id, **values)
+
+
+@cache
+def _with(table: Table, *names: str) -> Prepared:
+    mine = (table.c[name] == bindparam(name) for name in names)
+    return Prepared(select(table).where(table.c.study_id == bindparam("study"), *mine))
 
 
 def _next_name(store: Store) -> str:
     mine = select(judges.c.name).where(judges.c.study_id == store.study_id)
-    taken = [row["name"] for row in store.rows(mine)]
+    taken = {row["name"] for row in store.rows(mine)}
     many = len(taken)
     while f"judge {many + 1}" in taken:
         many += 1

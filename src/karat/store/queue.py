@@ -7,14 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import bindparam, insert, or_, select, update
+from sqlalchemy import bindparam, or_, select, update
 
-from karat.store import candidates as ask
+from karat.store import questions as ask
 from karat.store.candidates import Order, candidates
 from karat.store.database import LostRace
 from karat.store.kinds import KINDS
 from karat.store.log import recount
 from karat.store.people import free_bundles, lock_any
+from karat.store.prepared import Prepared
 from karat.store.store import PLATFORMS, Closed, NotYours, Store, transaction
 from karat.store.tables import bundles, reservations, tasks
 from karat.store.traps import trap_due
@@ -24,7 +25,7 @@ MOST_HELD = 3
 #: People of platforms who said nothing yet keep at most half of what is left to say, and so many in any case.
 NEWCOMERS = 10
 
-_EXPIRE = (
+_EXPIRE = Prepared(
     update(reservations)
     .where(
         reservations.c.id == bindparam("number"),
@@ -33,18 +34,23 @@ _EXPIRE = (
     )
     .values(state="expired", changed=bindparam("now"))
 )
-_KEEP = insert(reservations)
-_KEEP_AGAIN = update(reservations).where(reservations.c.id == bindparam("number"))
-_HOLD = update(tasks).where(tasks.c.id == bindparam("task"))
-_BUNDLE = select(bundles.c.name).where(bundles.c.id == bindparam("bundle"))
-_OWN = update(bundles).where(
-    bundles.c.id == bindparam("bundle"),
-    or_(
-        bundles.c.owner_id.is_(None),
-        bundles.c.owner_id == bindparam("judge"),
-        bundles.c.until < bindparam("now"),
-        bundles.c.until > bindparam("latest"),
-    ),
+_KEEP = Prepared.new_row(reservations)
+_KEPT = dict.fromkeys(("state", "made", "until", "task_id", "changed"))
+_KEEP_AGAIN = Prepared(update(reservations).where(reservations.c.id == bindparam("number")).values(_KEPT))
+_HOLD = Prepared(update(tasks).where(tasks.c.id == bindparam("task")).values(held=None, open=None))
+_BUNDLE = Prepared(select(bundles.c.name).where(bundles.c.id == bindparam("bundle")))
+_OWN = Prepared(
+    update(bundles)
+    .where(
+        bundles.c.id == bindparam("bundle"),
+        or_(
+            bundles.c.owner_id.is_(None),
+            bundles.c.owner_id == bindparam("judge"),
+            bundles.c.until < bindparam("now"),
+            bundles.c.until > bindparam("latest"),
+        ),
+    )
+    .values(owner_id=None, until=None)
 )
 
 
@@ -116,7 +122,7 @@ def expire(store: Store) -> bool:
     for row in store.rows(ask.DUE, study=store.study_id, **times):
         if store.first(ask.TASK_IF_FREE, task=row["task_id"]) is None:
             continue  # somebody is answering it this moment
-        if store.change(_EXPIRE, {"number": row["id"]} | times).rowcount:
+        if store.change(_EXPIRE, {"number": row["id"]} | times):
             recount(store, row["task_id"])
             freed += 1
     return freed == ask.AT_ONCE
@@ -129,7 +135,7 @@ def own_bundle(store: Store, judge_id: int, bundle_id: int) -> bool:
     """
     until = store.kept_until() if store.value(_BUNDLE, bundle=bundle_id).startswith("block:") else None
     names = {"bundle": bundle_id, "judge": judge_id, "owner_id": judge_id, "until": until}
-    return bool(store.change(_OWN, names | store.times()).rowcount)
+    return bool(store.change(_OWN, names | store.times()))
 
 
 def _draw(store: Store, judge: dict[str, Any], names: dict[str, Any], situation: dict[str, Any], new: bool) -> Turn:
@@ -149,22 +155,25 @@ def _draw(store: Store, judge: dict[str, Any], names: dict[str, Any], situation:
     apart = bool(lately)
     alone = {way: [query for query, by_itself in lately if by_itself == way] for way in (True, False)}
     names = names | {"query": situation["query"]} | ({"alone": alone[True], "given": alone[False]} if apart else {})
-    orders: tuple[Order, ...] = ("own", "query", "place") if situation["own"] else ("query", "place")
-    later = (False, True)  # what was put off comes last
-    for order, again in (*((order, again) for again in later for order in orders), *(("rest", a) for a in later)):
+    orders: list[Order] = ["own"] if situation["own"] else []
+    orders += ["query", "place"] if situation["query"] is not None else ["place"]
+    later = (False, True) if situation["put_off"] else (False,)  # what was put off comes last
+    rest: Order = "rest"
+    after = [(rest, again) for again in later] if situation["bundled"] else []
+    for order, again in (*((order, again) for again in later for order in orders), *after):
         task = store.first(candidates(order, again, apart), **names)
         if task is None:
             continue
         kind, loose = KINDS[task["kind"]], task["bundle_id"] is None
         if order == "place" and loose and kind.grades:
             task = store.first(candidates("query", again, apart), **names | {"query": task["query"]}) or task
-        trap = trap_due(store, names) if loose and kind.sides else None
+        trap = trap_due(store, names) if loose and kind.sides and situation["traps"] else None
         return _take(store, judge, trap or task, rest=order == "rest")
-    trap = trap_due(store, names, last=True)
+    trap = trap_due(store, names, last=True) if situation["traps"] else None
     if trap is not None:
         return _take(store, judge, trap)
-    due = [lately[row["query"], not row["alone"]] for row in store.rows(ask.waiting(), **names)] if lately else []
-    first = store.value(ask.asked_again(), **names)
+    due = [lately[row["query"], not row["alone"]] for row in store.rows(ask.WAITING, **names)] if lately else []
+    first = store.value(ask.ASKED_AGAIN, **names)
     due += [] if first is None else [first + 3600 * store.rules.repeat_hours]
     if due:
         return Turn("wait", None, min(due))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from sqlalchemy import Connection, CursorResult, Executable, Insert, insert, select
+from sqlalchemy import Connection, Executable, select
 
 from karat.errors import BadInput, KaratError
 from karat.records.design import Rules, StudyDesign
@@ -70,7 +70,7 @@ class Store:
                 )
             if found is None:
                 new = {"key": study.id, "title": study.title, "made": clock()}
-                found = _number(connection.execute(insert(studies), new))
+                found = Prepared.new_row(studies).add(connection, new)
             return int(found)
 
         try:
@@ -109,16 +109,21 @@ class Store:
         """The first value of an answer, if there is one."""
         return next(iter((self.first(statement, **names) or {}).values()), None)
 
-    def change(self, statement: Executable, values: Any = None) -> CursorResult[Any]:
-        """Change the database, within a `transaction` only."""
+    def change(self, statement: Executable | Prepared, values: Any = None) -> int:
+        """Change the database, within a `transaction` only; returns how many rows were changed."""
+        if isinstance(statement, Prepared):
+            return statement.change(self._within, values)
+        return int(self._within.execute(statement, values).rowcount)
+
+    def add(self, new_row: Prepared, row: dict[str, Any]) -> int:
+        """Insert a row, within a `transaction` only; returns its number."""
+        return new_row.add(self._within, row)
+
+    @property
+    def _within(self) -> Connection:
         connection = self.database.transaction
         assert connection is not None
-        found: CursorResult[Any] = connection.execute(statement, values)
-        return found
-
-    def add(self, statement: Insert, row: dict[str, Any]) -> int:
-        """Insert a row, within a `transaction` only; returns its number."""
-        return _number(self.change(statement, row))
+        return connection
 
 
 def transaction(work: Callable[Concatenate[Store, P], T]) -> Callable[Concatenate[Store, P], T]:
@@ -133,9 +138,3 @@ def transaction(work: Callable[Concatenate[Store, P], T]) -> Callable[Concatenat
         return store.database.write(lambda connection: work(store, *args, **named))
 
     return whole
-
-
-def _number(done: CursorResult[Any]) -> int:
-    key = done.inserted_primary_key
-    assert key is not None
-    return int(key[0])

@@ -9,8 +9,8 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
-from karat.store import candidates as ask
-from karat.store.candidates import candidates
+from karat.store import questions as ask
+from karat.store.candidates import candidates, loose_pairs, traps_left
 from karat.store.store import Store
 
 
@@ -28,10 +28,10 @@ def trap_due(store: Store, names: dict[str, Any], *, last: bool = False) -> dict
 
 def traps_to_come(store: Store, names: dict[str, Any]) -> int:
     """How many traps a judge will meet, if all pairs that may come to them do."""
-    free, put_off = (int(store.value(ask.traps_left(put_off), **names)) for put_off in (False, True))
+    free, put_off = (int(store.value(traps_left(put_off), **names)) for put_off in (False, True))
     if not free + put_off:
         return 0
-    pairs = int(store.value(ask.loose_pairs(), **names))
+    pairs = int(store.value(loose_pairs(), **names))
     met, traps = (int(number or 0) for number in store.rows(ask.PAIRS_MET, **names)[0].values())
     come = 0
     while pairs:
