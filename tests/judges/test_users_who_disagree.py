@@ -194,6 +194,18 @@ def test_overlap_by_a_column_is_over_all_pairs_of_judges() -> None:
     assert found.select("vertical", "overlap", "both", "either").rows() == [("web", 0.5, 1, 2), ("news", 0.0, 0, 1)]
 
 
+def test_overlap_by_a_column_has_one_interval_for_one_seed() -> None:
+    rng = np.random.default_rng(0)
+    labels = [
+        {"query": f"q{q}", "doc": f"d{d}", "judge": judge, "label": int(rng.integers(3)), "vertical": f"v{d % 2}"}
+        for q in range(12)
+        for d in range(6)
+        for judge in "xyz"
+    ]
+    ends = {tuple(overlap(labels, 2, by="vertical").frame["overlap_low"].to_list()) for _ in range(5)}
+    assert len(ends) == 1
+
+
 def test_two_people_of_one_name_in_two_groups_have_an_opinion_each() -> None:
     said = [{"query": "q", "doc": "a", "judge": "kim", "group": g, "label": n} for g, n in (("crowd", 0), ("staff", 2))]
     assert opinions(said).frame.to_dicts() == [{"doc": "a", "kim (crowd)": "0", "kim (staff)": "2"}]

@@ -1,4 +1,4 @@
-"""Chances that at least so many of so many say yes: binomial, beta-binomial, hypergeometric."""
+"""Chances that at least so many of so many say yes: binomial, and beta-binomial with its fit."""
 
 from __future__ import annotations
 
@@ -7,45 +7,27 @@ import numpy as np
 from karat.stats.arrays import Floats, Ints
 
 
-def binomial_tail(need: int, of: int, p: float) -> float:
-    """P(at least `need` of `of` say yes), each with probability p.
+def binomial_tail(need: Ints | int, of: int, p: Floats | float) -> Floats:
+    """P(at least `need` of `of` say yes), each with probability p; NaN where that is unknown.
 
-    >>> [round(binomial_tail(m, n - 1, 0.30), 3) for m, n in [(1, 3), (2, 3), (2, 4), (2, 5)]]
+    >>> [round(float(binomial_tail(m, n - 1, 0.30)), 3) for m, n in [(1, 3), (2, 3), (2, 4), (2, 5)]]
     [0.51, 0.09, 0.216, 0.348]
     """
-    from scipy.special import bdtrc
+    from scipy.stats import binom
 
-    if np.isnan(p):
-        return float("nan")
-    return 1.0 if need <= 0 else 0.0 if need > of else float(bdtrc(need - 1, of, p))
+    tail: Floats = binom.sf(np.asarray(need) - 1, of, p)
+    return tail
 
 
-def beta_binomial_tail(need: int, of: int, a: float, b: float) -> float:
+def beta_binomial_tail(need: Ints | int, of: int, a: Floats | float, b: Floats | float) -> Floats:
     """P(at least `need` of `of` say yes), the probability itself drawn from Beta(a, b).
 
-    >>> round(beta_binomial_tail(1, 2, 1.0, 1.0), 4)  # uniform opinions: 0, 1 and 2 are equally likely
+    >>> round(float(beta_binomial_tail(1, 2, 1.0, 1.0)), 4)  # uniform opinions: 0, 1 and 2 are equally likely
     0.6667
     """
-    from scipy.special import betaln, gammaln
+    from scipy.stats import betabinom
 
-    if np.isnan(a):
-        return float("nan")
-    if need <= 0:
-        return 1.0
-    yes = np.arange(need, of + 1)
-    ways = gammaln(of + 1) - gammaln(yes + 1) - gammaln(of - yes + 1)
-    return float(np.exp(ways + betaln(yes + a, of - yes + b) - betaln(a, b)).sum())
-
-
-def hypergeometric_tail(need: int, drawn: int, good: Ints, total: Ints) -> Floats:
-    """P(at least `need` good ones among `drawn`), drawn from `total` of which `good` are; for many at once.
-
-    >>> hypergeometric_tail(1, 1, np.array([2]), np.array([4])).tolist()
-    [0.5]
-    """
-    from scipy.stats import hypergeom
-
-    tail: Floats = hypergeom.sf(need - 1, total, good, drawn)
+    tail: Floats = betabinom.sf(np.asarray(need) - 1, of, a, b)
     return tail
 
 

@@ -13,7 +13,7 @@ from karat.labels import Panel
 from karat.records import ClickLog, Clicks, LabelsLike
 from karat.records.base import count
 from karat.records.blocks import Blocks
-from karat.stats import FEWEST, Resampling
+from karat.stats import Resampling, ratio, ratio_intervals
 from karat.stats.arrays import Floats, Ints
 
 #: Of texts with more values than this, such as sites, the rarer ones are taken together under one name.
@@ -126,24 +126,10 @@ def _kinds(panel: Panel, by: str, documents: pl.DataFrame, notes: list[str]) -> 
 
 def shares(part: Floats, whole: Floats, resampling: Resampling) -> tuple[Floats, Floats, Floats]:
     """Sums over queries (the last axis) as shares, with bootstrap ends; NaN where the queries cannot tell."""
-    whole = np.broadcast_to(whole, part.shape)
-    shape, queries = part.shape[:-1], part.shape[-1]
-    yes, asked = part.reshape(-1, queries), whole.reshape(-1, queries)
-    low, high = np.full(len(yes), np.nan), np.full(len(yes), np.nan)
-    with np.errstate(invalid="ignore"):
-        share = yes.sum(axis=1) / asked.sum(axis=1)
-        n = (asked > 0).sum(axis=1)
-        enough = np.flatnonzero(n >= FEWEST) if resampling.draws else np.zeros(0, np.int64)
-        if len(enough):
-            drawn = np.concatenate(
-                [(times @ yes[enough].T) / (times @ asked[enough].T) for times in resampling.times(queries)]
-            )
-            for place, cell in enumerate(enough):
-                # A draw may miss all queries of a rare cell; the others tell.
-                ends = resampling.ends(drawn[:, place], int(n[cell]), undefined=1.0)
-                if ends[0] < ends[1]:
-                    low[cell], high[cell] = ends
-    return share.reshape(shape), low.reshape(shape), high.reshape(shape)
+    yes, asked = (of.reshape(-1, part.shape[-1]).T for of in (part, np.broadcast_to(whole, part.shape)))
+    low, high = ratio_intervals(yes, asked, resampling, (asked > 0).sum(axis=0))
+    share = ratio(yes.sum(axis=0), asked.sum(axis=0))
+    return share.reshape(part.shape[:-1]), low.reshape(part.shape[:-1]), high.reshape(part.shape[:-1])
 
 
 def in_percent(row: dict[str, float], name: str, level: float) -> str:

@@ -10,12 +10,13 @@ import numpy as np
 import polars as pl
 
 from karat.errors import BadInput, Undefined
-from karat.judges.disagreement import FEW_LABELS, Disagreement
-from karat.judges.level_counts import used, votes, with_names
+from karat.judges.level_counts import FEW_LABELS, used, votes, with_names
+from karat.judges.user_model import UserModel
 from karat.labels import Panel
 from karat.labels.panel import numbered
 from karat.records import Result
 from karat.records.base import count
+from karat.records.number_format import with_ends
 
 #: Two combinations are as far apart as any rule for a third label asks for: they differ.
 FAR = 1000.0
@@ -56,23 +57,17 @@ def combined_weights(
         v = votes(together, together.grades)
     except Undefined:
         raise Undefined("no document has combined labels of two judges") from None
-    model = Disagreement(v, level=level, draws=draws, seed=seed)
-    (low, high), (p_low, p_high) = model.binomial_ends(at_least, of), model.intervals
-    others = [v.others_top(level) * v.counts[:, level] for level in range(levels.height)]
-    asked = (v.counts * (v.size - 1)[:, None]).sum(axis=0)
-    found = levels.with_columns(
-        weight=pl.Series(model.binomial(at_least, of)),
-        weight_low=pl.Series(low),
-        weight_high=pl.Series(high),
-        p_top=pl.Series(model.p),
-        p_top_low=pl.Series(p_low),
-        p_top_high=pl.Series(p_high),
-        told=pl.Series([int(told.sum()) for told in others]),
-        asked=pl.Series(asked),
-        n=pl.Series(model.n),
-        # The top combination is what all others are compared with, so it leads whatever its own weight is.
-        lead=pl.int_range(pl.len()) == pl.len() - 1,
-    ).filter(pl.col("n") > 0)
+    model = UserModel(v, level, draws, seed)
+    figures = {
+        **with_ends("weight", model.binomial(at_least, of), *model.binomial_ends(at_least, of)),
+        **with_ends("p_top", model.p, *model.intervals),
+        "told": [int(v.others_top(level) @ v.counts[:, level]) for level in range(levels.height)],
+        "asked": (v.size - 1) @ v.counts,
+        "n": model.n,
+    }
+    # The top combination is what all others are compared with, so it leads whatever its own weight is.
+    lead = pl.int_range(pl.len()) == pl.len() - 1
+    found = levels.hstack(pl.DataFrame(figures)).with_columns(lead=lead).filter(pl.col("n") > 0)
     for part, lowest in (zero or {}).items():
         if part not in parts:
             raise BadInput.at("the part that is worth nothing", expected=f"one of {', '.join(parts)}", found=part)
@@ -94,9 +89,8 @@ def combined_weights(
         notes.append(
             f"{count(int(found['few'].sum()), 'combination')} from fewer than {FEW_LABELS} labels: in brackets"
         )
-    ends = ["weight", "weight_low", "weight_high", "p_top", "p_top_low", "p_top_high"]
     shown = ("level", "weight", "p_top", "told", "asked", "n", "few")
-    table = found.select("level", *parts, *ends, "told", "asked", "n", "few")
+    table = found.select("level", *parts, *figures, "few")
     return Result(table, finding, tuple(notes), columns=shown)
 
 
@@ -105,13 +99,6 @@ def combined_levels(
 ) -> tuple[Panel, pl.DataFrame]:
     """The panel in which a label is a judge's combination of all parts, and what the combinations are, the top last."""
     panel = with_names(Panel.of(labels, apart=[column]).of_judges(), "combined levels")
-    return _combined(panel, parts, top, column, all_labels)
-
-
-def _combined(
-    panel: Panel, parts: Sequence[str], top: Sequence[float], column: str, all_labels: bool
-) -> tuple[Panel, pl.DataFrame]:
-    """The panel in which a label is a combination, by number, and what the combinations are, the top one last."""
     known = panel.items[column].unique().to_list() if column in panel.items.columns else []
     missing = [part for part in parts if part not in known]
     if missing or len(parts) < 2 or len(top) != len(parts):

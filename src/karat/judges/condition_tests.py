@@ -10,8 +10,8 @@ import polars as pl
 
 from karat.records import Result
 from karat.stats.arrays import Floats, Ints
+from karat.stats.correction import half_width, two_sided
 from karat.stats.many import holm
-from karat.stats.quantiles import t_quantile
 
 #: A condition's name, p's numerator and denominator for queries x levels, and the number of each query.
 Condition = tuple[str, Floats, Floats, Ints]
@@ -25,8 +25,6 @@ def condition_tests(conditions: Sequence[Condition], levels: Sequence[float], *,
     queries, such as ranks, are compared within them, and conditions of different queries, such as their kind, as two
     samples. Student's t with as many degrees of freedom as the condition of fewer queries has, less 1.
     """
-    from scipy.stats import t as student
-
     rows, n = [], 1 + max((int(query.max()) for _, _, _, query in conditions if len(query)), default=0)
     for place, grade in enumerate(levels):
         moved = {}
@@ -42,13 +40,11 @@ def condition_tests(conditions: Sequence[Condition], levels: Sequence[float], *,
             moved[name] = (p, move, number)
         for one, two in combinations(moved, 2):
             (p_one, move_one, n_one), (p_two, move_two, n_two) = moved[one], moved[two]
-            error = float(np.sqrt(((move_two - move_one) ** 2).sum()))
-            freedom = min(n_one, n_two) - 1
-            difference = p_two - p_one
-            known = freedom > 1 and error > 0
-            p_value = float(2 * student.sf(abs(difference) / error, freedom)) if known else np.nan
-            half = t_quantile(1 - (1 - level) / 2, freedom) * error if known else np.nan
+            freedom, difference = min(n_one, n_two) - 1, p_two - p_one
+            error = float(np.sqrt(((move_two - move_one) ** 2).sum())) if freedom > 1 else np.nan
+            half = half_width(error, level, freedom) if error > 0 else np.nan
             ends = (difference - half, difference + half)
+            p_value = two_sided(difference, error, freedom)
             rows.append((one, two, float(grade), p_one, p_two, difference, *ends, p_value, min(n_one, n_two)))
     figures = ["first_p", "second_p", "difference", "difference_low", "difference_high", "p_value", "queries"]
     frame = pl.DataFrame(rows, schema=["first", "second", "level", *figures], orient="row")

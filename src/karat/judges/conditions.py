@@ -11,15 +11,14 @@ import polars as pl
 
 from karat.errors import BadInput, Undefined
 from karat.judges.condition_tests import condition_tests
-from karat.judges.disagreement import FEW_LABELS, intervals, ratio
-from karat.judges.level_counts import Votes, levels_of, merged, need_labels, used, votes
+from karat.judges.level_counts import FEW_LABELS, Votes, levels_of, merged, need_labels, used, votes
 from karat.labels import Panel
 from karat.labels.panel import numbered
 from karat.labels.selection import ASKED
 from karat.records import LabelsLike, Result
 from karat.records.base import count
 from karat.records.chart import Lines
-from karat.stats import Resampling
+from karat.stats import Resampling, ratio, ratio_intervals
 from karat.stats.arrays import Bools, Floats, Ints
 
 #: The condition that says whether the list was any good, and the columns that say whose list it was.
@@ -70,10 +69,8 @@ def disagreement_by(
     if LIST_QUALITY in columns and LIST_QUALITY not in panel.frame.columns:
         notes.append(f"lists are of {' and '.join(_list_columns(panel))}; told from labels other than the two compared")
     for name, told, asked, n, _ in parts:
-        p, (low, high) = (
-            ratio(told.sum(axis=0), asked.sum(axis=0)),
-            intervals(told, asked, Resampling(level, draws, seed)),
-        )
+        p = ratio(told.sum(axis=0), asked.sum(axis=0))
+        low, high = ratio_intervals(told, asked, Resampling(level, draws, seed))
         for i, grade in enumerate(levels):
             figures = (float(p[i]), float(low[i]), float(high[i]), int(n[i]), bool(n[i] < FEW_LABELS), len(told))
             rows.append((name, grade, *figures))
@@ -233,6 +230,7 @@ def resampled_p(
         said=pl.Series(words, dtype=pl.String), low=pl.col("mean") - pl.col("sd"), high=pl.col("mean") + pl.col("sd")
     ).sort(-pl.col("level"), "others")
     y_title = f"p({panel.said(levels[-1])} | said)"
-    how = f"Mean and one standard deviation of {repeats} repeats, {count(len(v.counts), 'document')}"
+    documents = count(len(v.counts), "document")
+    how = f"Mean and one standard deviation of {repeats} repeats, {documents} (Demeester et al. 2014, Fig. 1)"
     drawing = Lines(band, "others", "mean", "said", "other labels of a document", y_title, whole=True, how=how)
     return Result(table, finding, notes, scale=panel.scale, drawing=drawing)

@@ -8,7 +8,6 @@ import numpy as np
 import polars as pl
 
 from karat.errors import Undefined
-from karat.judges.disagreement import intervals, ratio
 from karat.judges.level_counts import level_of, levels_of, merged, used, with_names
 from karat.judges.pairwise import meetings
 from karat.labels import Panel
@@ -16,7 +15,7 @@ from karat.labels.panel import numbered
 from karat.records import LabelsLike, Result
 from karat.records.base import count
 from karat.records.chart import Histograms
-from karat.stats import Resampling, totals
+from karat.stats import Resampling, ratio, ratio_intervals, totals
 from karat.stats.arrays import Bools, Floats, Ints
 from karat.stats.kappas import label_counts
 
@@ -156,64 +155,41 @@ def overlap(
     panel = used(with_names(Panel.of(labels).of_judges(), "overlap"), all_labels=all_labels)
     at = panel.grades[panel.grade].max() if at is None else at
     called = f"{panel.said(at)} or higher"
+    part = None if by is None else panel.feature(by).cast(pl.String).fill_null("none")
+    one, other, n = pl.col("grade"), pl.col("grade_other"), pl.col("n").cast(pl.Int64)
+    met = meetings(panel, part).with_columns(pl.col("grade", "grade_other") >= int(np.searchsorted(panel.grades, at)))
+    sums = {"documents": n.sum(), "both": n.filter(one & other).sum(), "either": n.filter(one | other).sum()}
+    _, both, either = met.select(**sums).row(0)
+    if not either:
+        raise Undefined(f"no document judged by two judges was called {called}: overlap cannot be told")
     if by is not None:
-        return _overlap_by(panel, at, by, called)
-    high, n = pl.col("grade", "grade_other") >= int(np.searchsorted(panel.grades, at)), pl.col("n")
-    met = meetings(panel).with_columns(high).group_by("one", "other")
-    table = met.agg(
-        documents=n.sum(),
-        both=n.filter(pl.col("grade") & pl.col("grade_other")).sum(),
-        either=n.filter(pl.col("grade") | pl.col("grade_other")).sum(),
-    ).sort("documents", "one", "other", descending=[True, False, False])
+        table, finding = _overlap_by(met, sums, by, called)
+        return Result(table, finding, panel.notes)
+    table = met.group_by("one", "other").agg(**sums, overlap=sums["both"] / sums["either"])
+    table = table.sort("documents", "one", "other", descending=[True, False, False])
     name = panel.judges["judge"].gather
-    table = table.select(
-        name(table["one"]).alias("judge"),
-        name(table["other"]).alias("against"),
-        "documents",
-        "both",
-        "either",
-        overlap=pl.col("both") / pl.col("either"),
-    )
-    both_say, either_says = (sum(table[name].to_list()) for name in ("both", "either"))
-    if not either_says:
-        raise Undefined(f"no document judged by two judges was called {called}: overlap cannot be told")
+    judges = [name(table["one"]).alias("judge"), name(table["other"]).alias("against")]
     finding = (
-        f"Two judges agree on {both_say / either_says:.2f} of the documents that either calls "
-        f"{called} ({count(table.height, 'pair')} of judges)."
+        f"Two judges agree on {both / either:.2f} of the documents that either calls {called} "
+        f"({count(table.height, 'pair')} of judges)."
     )
-    return Result(table, finding, panel.notes, scale=panel.scale)
+    return Result(table.select(*judges, pl.exclude("one", "other")), finding, panel.notes, scale=panel.scale)
 
 
-def _overlap_by(panel: Panel, at: float, by: str, called: str) -> Result:
-    """The overlap over all pairs of judges, for each value of a column, highest first."""
-    frame = pl.DataFrame({"item": panel.item, "query": panel.query, "judge": panel.judge, "high": panel.value >= at})
-    frame = frame.with_columns(panel.feature(by).cast(pl.String).fill_null("none").alias("part"))
-    # A panel made with repeats has several labels of a judge: the first is his.
-    frame = frame.unique(["item", "judge"], keep="first", maintain_order=True)
-    both = frame.join(frame, on="item", suffix="_other").filter(pl.col("judge") < pl.col("judge_other"))
-    sums = {
-        "documents": pl.len(),
-        "both": (pl.col("high") & pl.col("high_other")).sum(),
-        "either": (pl.col("high") | pl.col("high_other")).sum(),
-    }
-    if not both.select(sums["either"]).item():
-        raise Undefined(f"no document judged by two judges was called {called}: overlap cannot be told")
+def _overlap_by(met: pl.DataFrame, sums: dict[str, pl.Expr], by: str, called: str) -> tuple[pl.DataFrame, str]:
+    """The overlap over all pairs of judges, for each value of a column, highest first; and what there is to say."""
     rows = []
-    for value, mine in both.group_by("part", maintain_order=True):
-        told = mine.group_by("query").agg(**sums)
-        part, every = (told.select(name).to_numpy().astype(np.float64) for name in ("both", "either"))
-        ends = intervals(part, every, Resampling())
-        whole = told.select(pl.col("documents", "both", "either").sum()).row(0)
-        share = whole[1] / whole[2] if whole[2] else np.nan
-        rows.append((value[0], share, float(ends[0][0]), float(ends[1][0]), *whole))
-    names = [by, "overlap", "overlap_low", "overlap_high", "documents", "both", "either"]
-    table = pl.DataFrame(rows, schema=names, orient="row").sort(
-        pl.col("overlap").fill_nan(-1.0), by, descending=[True, False]
-    )
+    for (value,), mine in met.group_by("part"):
+        told = mine.group_by("query").agg(**sums).sort("query").drop("query")
+        both, either = (told.select(name).to_numpy().astype(np.float64) for name in ("both", "either"))
+        figures = (ratio(both.sum(axis=0), either.sum(axis=0)), *ratio_intervals(both, either, Resampling()))
+        rows.append((value, *(float(figure[0]) for figure in figures), *told.sum().row(0)))
+    names = [by, "overlap", "overlap_low", "overlap_high", *sums]
+    table = pl.DataFrame(rows, schema=names, orient="row")
+    table = table.sort(pl.col("overlap").fill_nan(-1.0), by, descending=[True, False])
     known = table.filter(pl.col("overlap").is_not_nan())
     first, last = known.row(0, named=True), known.row(-1, named=True)
-    finding = (
+    return table, (
         f"Of the documents that either judge calls {called}, both do on {first['overlap']:.2f} ({by} {first[by]}) to "
         f"{last['overlap']:.2f} ({by} {last[by]})."
     )
-    return Result(table, finding, panel.notes)

@@ -9,13 +9,14 @@ import polars as pl
 
 from karat.errors import Undefined
 from karat.judges.combined import combined_levels
-from karat.judges.disagreement import Disagreement, disagreement, intervals
+from karat.judges.disagreement import Disagreement, disagreement
 from karat.judges.level_counts import level_of
 from karat.labels import Panel
 from karat.records import LabelsLike, Result
 from karat.records.base import count
-from karat.stats import Resampling, totals
+from karat.stats import Resampling, ratio_intervals, totals
 from karat.stats.arrays import Floats
+from karat.stats.kappas import label_counts
 
 #: Columns of combined weights that are no part of a level.
 ENDS = ("", "_low", "_high")
@@ -81,15 +82,10 @@ def soft_relevance(
         raise Undefined(
             "soft relevance takes documents with three labels or more: nobody knows how far documents differ"
         )
-    panel = model.votes.panel
-    counts = _all_counts(panel, model)
-    kept = counts.sum(axis=1) > 0
-    gain = _posterior(counts[kept], model)
-    frame = (
-        panel.items.select("query", "doc")
-        .filter(pl.Series(kept))
-        .with_columns(gain=pl.Series(gain), n=pl.Series(counts[kept].sum(axis=1).astype(np.int64)))
-    )
+    panel, levels = model.votes.panel, model.votes.levels
+    counts = label_counts(panel.item, level_of(panel, levels), panel.items.height, len(levels))
+    frame = _gains(panel, _posterior(counts, model))
+    gain = frame["gain"].to_numpy()
     checked = _calibration(model, Resampling(level, draws, seed))
     said = (
         f"{count(frame.height, 'document')}: a random user says {panel.said(model.top)} of one with probability "
@@ -130,7 +126,7 @@ def _calibration(model: Disagreement, resampling: Resampling) -> Result:
         if not mine.any():
             continue
         part, whole = (totals(of[mine], each[mine], v.n_queries)[:, None] for each in (share * told, share))
-        low, high = intervals(part, whole, resampling)
+        low, high = ratio_intervals(part, whole, resampling)
         guessed = float(np.average(guess[mine], weights=share[mine]))
         was = float(part.sum() / whole.sum())
         rows.append((guessed, was, float(low[0]), float(high[0]), round(float(share[mine].sum()))))
@@ -142,23 +138,19 @@ def _calibration(model: Disagreement, resampling: Resampling) -> Result:
     return Result(frame, finding)
 
 
-def _all_counts(panel: Panel, model: Disagreement) -> Floats:
-    levels = len(model.votes.levels)
-    place = panel.item * levels + level_of(panel, model.votes.levels)
-    return np.bincount(place, minlength=panel.items.height * levels).reshape(-1, levels).astype(np.float64)
+def _gains(panel: Panel, gain: Floats) -> pl.DataFrame:
+    """The gains of the items that have labels, with the number of these."""
+    number = np.bincount(panel.item, minlength=panel.items.height)
+    frame = panel.items.select("query", "doc", gain=pl.Series(gain), n=pl.Series(number))
+    return frame.filter(pl.col("n") > 0)
 
 
 def _means(panel: Panel, worth: Floats, what: str, notes: tuple[str, ...] | list[str]) -> DocumentGains:
-    number = np.bincount(panel.item, minlength=panel.items.height)
-    kept = number > 0
-    mean = totals(panel.item, worth, panel.items.height)[kept] / number[kept]
-    frame = (
-        panel.items.select("query", "doc")
-        .filter(pl.Series(kept))
-        .with_columns(gain=pl.Series(mean), n=pl.Series(number[kept]))
-    )
-    finding = f"{count(frame.height, 'document')} with a gain from {mean.min():.3f} to {mean.max():.3f}: {what}."
-    several = int((number > 1).sum())
+    whole = totals(panel.item, worth, panel.items.height)
+    frame = _gains(panel, whole / np.maximum(np.bincount(panel.item, minlength=len(whole)), 1))
+    gain = frame["gain"].to_numpy()
+    finding = f"{count(frame.height, 'document')} with a gain from {gain.min():.3f} to {gain.max():.3f}: {what}."
+    several = int((frame["n"] > 1).sum())
     if several:
         notes = [*notes, f"{count(several, 'document')} with several labels: the mean of what each is worth"]
     return replace(DocumentGains(frame, finding), notes=tuple(notes))

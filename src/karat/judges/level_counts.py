@@ -11,8 +11,12 @@ import polars as pl
 
 from karat.errors import BadInput, Undefined
 from karat.labels import Panel
-from karat.stats import totals
 from karat.stats.arrays import Bools, Floats, Ints
+from karat.stats.kappas import label_counts
+from karat.stats.paired_figures import summed
+
+#: A level with fewer labels than this is bracketed, as in the paper's Table 4.
+FEW_LABELS = 50
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,9 +60,31 @@ class Votes:
         told = asked * others / (self.size - 1)[:, None]
         return self.by_query(told), self.by_query(asked)
 
+    def needed(self, at_least: int, of: int) -> Ints:
+        """How many of the others must say top for M of N to, level by level: one less when the label seen is top."""
+        if not 1 <= at_least <= of:
+            raise BadInput.at("M of N users", expected="M from 1 to N", found=f"{at_least} of {of}")
+        need: Ints = at_least - (np.arange(len(self.levels)) == len(self.levels) - 1)
+        return need
+
+    def counted(self, at_least: int, of: int) -> tuple[Floats, Floats]:
+        """How often M of N labels drawn from a document's are top, one of them of this level, and of how many draws.
+
+        For each query and level, as `sums` has it; documents with fewer than N labels say nothing.
+        """
+        from scipy.stats import hypergeom
+
+        told, asked = np.zeros((2, *self.counts.shape))
+        for level, need in enumerate(self.needed(at_least, of)):
+            shown = (self.size >= of) & (self.counts[:, level] > 0)
+            asked[shown, level] = self.weight(level)[shown]
+            tail = hypergeom.sf(need - 1, self.size[shown] - 1, self.others_top(level)[shown], of - 1)
+            told[shown, level] = asked[shown, level] * tail
+        return self.by_query(told), self.by_query(asked)
+
     def by_query(self, values: Floats) -> Floats:
         """Values of documents x levels summed up to queries x levels."""
-        return np.stack([totals(self.query, column, self.n_queries) for column in values.T], axis=1)
+        return summed(self.query, values, self.n_queries)
 
     def where(self, documents: Bools) -> Votes:
         """The votes on some documents alone."""
@@ -75,13 +101,9 @@ class Votes:
 def votes(panel: Panel, levels: Sequence[float] | Floats, min_labels: int = 2) -> Votes:
     """The votes on documents with at least `min_labels` labels; grades above the last level count as that."""
     need_labels(panel, min_labels)
-    level = level_of(panel, levels)
-    counts = np.bincount(panel.item * len(levels) + level, minlength=panel.items.height * len(levels))
-    query = np.zeros(panel.items.height, np.int64)
-    query[panel.item] = panel.query
     every = np.arange(panel.items.height)
-    counts = counts.reshape(-1, len(levels)).astype(np.int64)
-    found = Votes(panel, tuple(levels), counts, every, query, np.arange(panel.n_queries))
+    counts = label_counts(panel.item, level_of(panel, levels), len(every), len(levels)).astype(np.int64)
+    found = Votes(panel, tuple(levels), counts, every, panel.query_of_item, np.arange(panel.n_queries))
     return found.where(found.size >= min_labels)
 
 

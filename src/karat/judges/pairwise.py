@@ -76,22 +76,24 @@ def pairwise(labels: Panel | LabelsLike, min_pairs: int = 10) -> Result:
     return Result(frame, _finding(frame, min_pairs), tuple(notes), columns=shown)
 
 
-def meetings(panel: Panel) -> pl.DataFrame:
+def meetings(panel: Panel, part: pl.Series | None = None) -> pl.DataFrame:
     """How often two judges said these two grades for the same document: one, other, grade, grade_other, query, n.
+
+    Where a value of each label is given, also by that of the first judge's (`part`).
 
     Labels of one item are joined with each other, some items at a time, and counted before the next: memory goes with
     the number of judges who met, not with items x judges.
     """
     frame = pl.DataFrame({"item": panel.item, "judge": panel.judge, "grade": panel.grade, "query": panel.query})
+    frame = frame.with_columns([] if part is None else [part.alias("part")])
     # A panel made with repeats has several labels of a judge: the first is theirs.
     frame = frame.unique(["item", "judge"], keep="first", maintain_order=True).sort("item", "judge")
     size = frame.select(pl.len().over("item")).to_series().cast(pl.Int64)
-    part = (size.cum_sum() // AT_ONCE).alias("part")
-    # A part ends with an item, so that the labels of an item stay together.
-    frame = frame.with_columns(part).with_columns(pl.col("part").min().over("item"))
-    key = ["one", "other", "grade", "grade_other", "query"]
+    # A lot ends with an item, so that the labels of an item stay together.
+    frame = frame.with_columns(lot=size.cum_sum() // AT_ONCE).with_columns(pl.col("lot").min().over("item"))
+    key = ["one", "other", "grade", "grade_other", "query", *([] if part is None else ["part"])]
     found = []
-    for some in frame.partition_by("part", include_key=False):
+    for some in frame.partition_by("lot", include_key=False):
         met = some.join(some, on=["item", "query"], suffix="_other").filter(pl.col("judge") < pl.col("judge_other"))
         met = met.rename({"judge": "one", "judge_other": "other"})
         found.append(met.group_by(key).agg(n=pl.len()))

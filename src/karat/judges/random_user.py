@@ -6,15 +6,15 @@ import numpy as np
 import polars as pl
 
 from karat.errors import BadInput, Undefined
-from karat.judges.disagreement import FEW_LABELS, intervals, ratio
-from karat.judges.level_counts import levels_of, need_labels, used
+from karat.judges.level_counts import FEW_LABELS, levels_of, need_labels, used
 from karat.labels import Panel
 from karat.records import LabelsLike, Result
 from karat.records.base import count
-from karat.records.number_format import interval_said
-from karat.stats import FEWEST, Resampling, totals
-from karat.stats.arrays import Floats, Ints
+from karat.records.number_format import interval_said, with_ends
+from karat.stats import FEWEST, Resampling, ratio, ratio_intervals
+from karat.stats.arrays import Floats
 from karat.stats.kappas import label_counts
+from karat.stats.paired_figures import summed
 
 
 def random_user(
@@ -65,12 +65,12 @@ def random_user(
     asked = seen_counts[kept] / size[kept, None]
     say = users[kept][:, content].sum(axis=1)[:, None] - (content[None, :] & alike)
     told = asked * np.maximum(say, 0) / others[kept, None]
-    number, query = np.unique(_query_of(panel)[kept], return_inverse=True)
-    sums = [np.stack([totals(query, one, len(number)) for one in each.T], axis=1) for each in (told, asked)]
-    weight = ratio(sums[0].sum(axis=0), sums[1].sum(axis=0))
-    low, high = intervals(sums[0], sums[1], Resampling(level, draws, seed))
+    number, query = np.unique(panel.query_of_item[kept], return_inverse=True)
+    told, asked = (summed(query, each, len(number)) for each in (told, asked))
+    weight = ratio(told.sum(axis=0), asked.sum(axis=0))
+    ends = ratio_intervals(told, asked, Resampling(level, draws, seed))
     n = seen_counts[kept].sum(axis=0).astype(np.int64)
-    frame = pl.DataFrame({"level": grades, "weight": weight, "weight_low": low, "weight_high": high, "n": n.tolist()})
+    frame = pl.DataFrame({"level": grades, **with_ends("weight", weight, *ends), "n": n})
     frame = frame.filter(pl.col("n") > 0).with_columns(few=pl.col("n") < FEW_LABELS)
     who = ("another user" if alike else "a user") + (f" of {group}" if group else "")
     below = frame.filter(pl.col("level") < least).sort("level").to_dicts() or frame.to_dicts()
@@ -92,9 +92,3 @@ def _counts(panel: Panel, grades: list[float], group: str | None) -> Floats:
     mine = np.ones(len(panel.item), bool) if group is None else panel.group == panel.groups.index(group)
     place = np.searchsorted(grades, panel.value[mine])
     return label_counts(panel.item[mine], place, panel.items.height, len(grades)).astype(np.float64)
-
-
-def _query_of(panel: Panel) -> Ints:
-    query = np.zeros(panel.items.height, np.int64)
-    query[panel.item] = panel.query
-    return query

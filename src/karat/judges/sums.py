@@ -223,9 +223,7 @@ def _two_sides(panel: Panel, a: _Side, b: _Side) -> Sums:
     rows, row = np.unique(pairs // items, return_inverse=True)
     if a.whole:
         rows = np.zeros(1, np.int64)
-    query_of = np.zeros(items, np.int64)
-    query_of[panel.item] = panel.query
-    query = query_of[pairs % items]
+    query = panel.query_of_item[pairs % items]
     cells, cell, _ = _different(row, query)
     said = np.stack([a.grade[in_a], b.grade[in_b]])
     table = cross_table(cell, said[0], said[1], len(cells), levels)

@@ -248,6 +248,13 @@ class Panel:
         return joined.zip_with(is_gold & values.is_null(), values).alias(name)
 
     @cached_property
+    def query_of_item(self) -> Ints:
+        """The number of each item's query."""
+        query = np.zeros(self.items.height, np.int64)
+        query[self.item] = self.query
+        return query
+
+    @cached_property
     def _moment(self) -> Floats:
         """When each label was given, as a number; one and the same where no time is known."""
         if "time" not in self.frame.columns:

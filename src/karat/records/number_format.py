@@ -153,6 +153,15 @@ def with_named_ends(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.rename({"low": f"{of}_low", "high": f"{of}_high"})
 
 
+def with_ends(name: str, value: Any, low: Any, high: Any) -> dict[str, Any]:
+    """A figure and the ends of its interval by the names of their columns.
+
+    >>> with_ends("kappa", 0.4, 0.1, 0.7)
+    {'kappa': 0.4, 'kappa_low': 0.1, 'kappa_high': 0.7}
+    """
+    return {name: value, f"{name}_low": low, f"{name}_high": high}
+
+
 def written(frame: pl.DataFrame, columns: Sequence[str] = ()) -> Written:
     """Some columns of a frame, or all, as text: words first, intervals beside their figures, empty columns left out.
 

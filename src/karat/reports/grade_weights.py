@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 
-import numpy as np
 import polars as pl
 
 from karat.errors import KaratError
 from karat.judges import Disagreement, consistency, disagreement, resampled_p
 from karat.labels import Panel
-from karat.records import Judgments
-from karat.records.base import count
+from karat.records import Judgments, Result
 from karat.records.number_format import in_words
 from karat.reports import charts
 from karat.reports.figure import Figure
+from karat.reports.plots import figure_of
 from karat.reports.section import Section, Table, headline
 from karat.study import Study
 
 #: The pairs M of N of Table 1 in the paper.
 USUAL = [(1, 2), (1, 3), (2, 3), (2, 4), (2, 5)]
-#: Models are compared with counts for so many users at most, and on so many documents at least if there are.
-MOST_USERS, ENOUGH = 8, 50
 
 
 def worth_section(study: Study, group: str | None, draws: int, seed: int) -> Section:
@@ -46,7 +44,7 @@ def worth_section(study: Study, group: str | None, draws: int, seed: int) -> Sec
     table = model.table([pair for pair in USUAL if pair[1] <= max(most, 3)])
     notes += table.notes
     if most >= 3:
-        figures.append(_model_figure(model))
+        figures.append(_model_figure(model, table))
         figures.append(_resampled(labels, most, seed))
     with suppress(KaratError):  # where no judge judged a document twice
         figures.append(_consistency(labels, seed))
@@ -68,58 +66,17 @@ def _several_labels(study: Study, group: str | None) -> tuple[Judgments, list[st
     return study.of_group(None), [f"{group} gave one label to each document: these figures are of all judges"]
 
 
-def _model_figure(model: Disagreement) -> Figure:
-    """Predicted and counted weights for 1 of N users, along N (the paper's Fig. 5), all of the same documents."""
-    sizes = np.sort(model.votes.size)[::-1]
-    most = max(3, min(int(sizes[min(ENOUGH, len(sizes)) - 1]), MOST_USERS))
-    pairs = [(1, n) for n in range(2, most + 1)]
-    off, fixed = model.furthest(pairs), model.with_labels(most)
-    frame = fixed.table(pairs).frame.filter(pl.col("level") < model.top)
-    panel, documents = model.votes.panel, count(len(fixed.votes.counts), "document")
-    frame = frame.with_columns(said=_said(frame["level"], panel)).sort(-pl.col("level"), "of")
-    frame = frame.select("of", "said", "binomial", "beta_binomial", "experimental", "n")
-    return Figure(
-        "weights-for-one-of-n",
-        f"The binomial model is off by up to {off[0]:.3f}, beta-binomial by {off[1]:.3f}",
-        f"P(at least 1 of N users says {panel.said(model.top)}) for the {documents} with at least {most} labels: lines "
-        "as the binomial model predicts, dots as counted (Demeester et al. 2014, Fig. 5).",
-        charts.lines(
-            frame,
-            x="of",
-            value="binomial",
-            series="said",
-            points="experimental",
-            x_title="N users",
-            y_title="probability",
-            whole=True,
-        ),
-        frame,
-    )
+def _model_figure(model: Disagreement, table: Result) -> Figure:
+    """Predicted and counted weights for 1 of N users, along N, under how far they are apart."""
+    drawn = figure_of(table)
+    off = model.furthest([(1, of) for of in drawn.data["of"].unique()])
+    title = f"The binomial model is off by up to {off[0]:.3f}, beta-binomial by {off[1]:.3f}"
+    return replace(drawn, name="weights-for-one-of-n", title=title)
 
 
 def _resampled(labels: Judgments, most: int, seed: int) -> Figure:
-    result = resampled_p(labels, min_labels=min(most, 6), seed=seed)
-    frame = result.frame.with_columns(
-        said=_said(result.frame["level"], Panel.of(labels)),
-        low=pl.col("mean") - pl.col("sd"),
-        high=pl.col("mean") + pl.col("sd"),
-    ).sort(-pl.col("level"), "others")
-    return Figure(
-        "p-from-few-labels",
-        result.finding.rstrip("."),
-        "Probability of the top label from one label and n others drawn at random: mean and one standard deviation of "
-        "50 repeats (Demeester et al. 2014, Fig. 1).",
-        charts.lines(
-            frame,
-            x="others",
-            value="mean",
-            series="said",
-            x_title="other labels of a document",
-            y_title="probability",
-            whole=True,
-        ),
-        _between(frame, "mean"),
-    )
+    drawn = figure_of(resampled_p(labels, min_labels=min(most, 6), seed=seed))
+    return replace(drawn, name="p-from-few-labels", data=_between(drawn.data, "mean"))
 
 
 def _consistency(labels: Judgments, seed: int) -> Figure:

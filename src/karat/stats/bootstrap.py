@@ -105,6 +105,33 @@ def mean_intervals(values: Floats, *, level: float = 0.95, draws: int = 1000, se
     return np.where(alike, nothing, low), np.where(alike, nothing, high)
 
 
+def ratio(part: Floats, whole: Floats) -> Floats:
+    """Part by whole, NaN where there is no whole."""
+    out = np.full(part.shape, np.nan)
+    np.divide(part, whole, out=out, where=whole > 0)
+    return out
+
+
+def ratio_intervals(
+    part: Floats, whole: Floats, resampling: Resampling, n: Ints | None = None
+) -> tuple[Floats, Floats]:
+    """Lower and upper ends for part / whole summed over rows, column by column, rows drawn with replacement.
+
+    `n` says how many rows tell something of a column, if not all do; with fewer than five there is no interval.
+    """
+    rows, columns = part.shape
+    n = np.full(columns, rows) if n is None else n
+    low, high = np.full((2, columns), np.nan)
+    told = np.flatnonzero(n >= FEWEST)
+    if len(told) and resampling.draws:
+        part, whole = part[:, told], whole[:, told]
+        drawn = np.concatenate([ratio(times @ part, times @ whole) for times in resampling.times(rows)])
+        # A draw may miss all rows of a rare column; the others tell.
+        ends = [resampling.ends(of, int(n[at]), undefined=1.0) for at, of in zip(told, drawn.T, strict=True)]
+        low[told], high[told] = np.transpose([end if end[0] < end[1] else (np.nan, np.nan) for end in ends])
+    return low, high
+
+
 def resampled(n: int, draws: int, seed: int) -> Iterator[Ints]:
     """How often each of n rows is drawn with replacement, draw by draw, in parts that keep memory small.
 

@@ -10,13 +10,13 @@ import polars as pl
 
 from karat.errors import Undefined
 from karat.judges.chances import binomial_tail
-from karat.judges.disagreement import ratio
 from karat.judges.level_counts import level_of, levels_of, merged, used, votes, with_names
 from karat.labels import Panel
 from karat.measures import Gains
 from karat.records import LabelsLike, Result
 from karat.records.base import count
 from karat.records.scale import nothing_below
+from karat.stats import ratio
 from karat.stats.arrays import Floats, Ints
 from karat.stats.kappas import label_counts
 from karat.validity.tie_expectation import tied_gap, tied_ndcg
@@ -111,7 +111,7 @@ def _weights(panel: Panel, levels: Sequence[float], of: int) -> Floats:
     worth = np.full((panel.n_queries, len(levels)), np.nan)
     for query, mine in zip(v.queries, p.clip(0, 1), strict=True):
         # One of them is enough, and with a top label it is there.
-        found = [binomial_tail(1, of - 1, share) for share in mine[:-1]] + [1.0]
+        found = [*binomial_tail(1, of - 1, mine[:-1]).tolist(), 1.0]
         worth[query] = list(nothing_below(dict(zip(levels, found, strict=True))).values())
     return worth
 
