@@ -248,14 +248,30 @@ def running(behaviour: Behaviour, *, remember: bool = True) -> Iterator[HostileS
         raise trouble
 
 
+@dataclass(frozen=True)
+class Apart:
+    """A server in a process of its own."""
+
+    url: str
+    process: subprocess.Popen[str]
+
+    def busy(self) -> float:
+        """Seconds of the processor that it has taken so far."""
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.write("\n")
+        self.process.stdin.flush()
+        return float(self.process.stdout.readline())
+
+
 @contextmanager
-def apart() -> Iterator[str]:
-    """The URL of a server in a process of its own that grades everything at once and remembers nothing."""
+def apart() -> Iterator[Apart]:
+    """A server in a process of its own that grades everything at once and remembers nothing."""
     process = subprocess.Popen([sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert process.stdin is not None
     assert process.stdout is not None
     try:
-        yield process.stdout.readline().strip()
+        yield Apart(process.stdout.readline().strip(), process)
     finally:
         process.kill()
         process.wait()
@@ -268,4 +284,5 @@ if __name__ == "__main__":
 
     with running(graded(), remember=False) as alone:
         print(alone.url, flush=True)
-        sys.stdin.read()
+        for _ in sys.stdin:
+            print(time.process_time(), flush=True)

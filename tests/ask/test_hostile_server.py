@@ -174,6 +174,7 @@ def test_a_mistake_in_a_behaviour_is_not_kept_quiet():
 
 def test_a_server_in_a_process_of_its_own():
     body = {"model": "m", "messages": [{"role": "user", "content": "?"}]}
-    with apart() as url:
-        answer = httpx2.post(url + PATHS["openai"], json=body, verify=False)
+    with apart() as server:
+        answer = httpx2.post(server.url + PATHS["openai"], json=body, verify=False)
+        assert server.busy() > 0
     assert said(answer) == '{"grade": 1}'

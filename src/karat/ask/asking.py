@@ -84,11 +84,12 @@ async def ask_all(
             budget.settle(request, price, sum(aside), answer)
             on_their_way.discard(request.key)
             settled.set()
-        made = outcome(request, answer)
         tally.asked += 1
         told()
-        silent = silent + 1 if made.kind == "transport" else 0
-        if silent >= nobody:
+        # An answer is looked into when all are there; here only whether one came.
+        made = None if answer.status == 200 else outcome(request, answer)
+        silent = silent + 1 if made is not None and made.kind == "transport" else 0
+        if made is not None and silent >= nobody:
             raise Stopped(f"{nobody} questions in a row came to no answer: {made.why}")
 
     await each(requests, work, client.at_once)

@@ -107,7 +107,7 @@ class Client:
             raise BadInput.at(
                 "--url", expected="an address such as http://localhost:8080/v1", found=str(error)
             ) from None
-        return replace(reply, text=without_key(reply.text, self.key))
+        return replace(reply, text=without_key(reply.text, self.key)) if self.key else reply
 
     def _refuse(self, status: int, text: str) -> None:
         """Stop where no further call can do better."""

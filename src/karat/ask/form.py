@@ -78,6 +78,11 @@ class Form:
         }
 
     @cached_property
+    def as_json(self) -> str:
+        """The schema as JSON, its names in order."""
+        return json.dumps(self.schema, sort_keys=True)
+
+    @cached_property
     def in_words(self) -> str:
         """The form for models whose server knows no schemas, or takes one and does not keep to it.
 

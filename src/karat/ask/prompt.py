@@ -37,16 +37,8 @@ class Prompt:
 
     def filled(self, values: Mapping[str, str]) -> tuple[str, str]:
         """Both parts, with the values in their places; what stands in a value is never looked at again."""
-
-        def emptied(match: re.Match[str]) -> str:
-            return "" if values.get(match[1]) == "" else match[0]
-
-        def put(match: re.Match[str]) -> str:
-            return values.get(match[1], match[0])
-
-        # Lines of empty places are taken out before the others are filled: a document stays as it is.
-        bare = (re.sub(r"\n{3,}", "\n\n", _PLACE.sub(emptied, part)).strip() for part in (self.system, self.user))
-        system, user = (_PLACE.sub(put, part) for part in bare)
+        empty = frozenset(name for name in values if not values[name])
+        system, user = (_put(_pieces(part, empty), values) for part in (self.system, self.user))
         return system, user
 
     @cached_property
@@ -61,6 +53,23 @@ class Prompt:
             expected = ", ".join(f"{{{name}}}" for name in places)
             raise BadInput.at(f"the prompt {self.name}", expected=f"places of {expected}", found=f"{{{unknown[0]}}}")
         return self
+
+
+@cache
+def _pieces(text: str, empty: frozenset[str]) -> list[str]:
+    """A part of a prompt: texts and the names of places in turn.
+
+    Lines of empty places are taken out before the others are filled: a document stays as it is.
+    """
+    bare = _PLACE.sub(lambda match: "" if match[1] in empty else match[0], text)
+    return _PLACE.split(re.sub(r"\n{3,}", "\n\n", bare).strip())
+
+
+def _put(pieces: list[str], values: Mapping[str, str]) -> str:
+    """The texts with the values between them; a place that nobody fills stays."""
+    found = [*pieces]
+    found[1::2] = [values.get(name, f"{{{name}}}") for name in pieces[1::2]]
+    return "".join(found)
 
 
 def own_prompts() -> list[str]:

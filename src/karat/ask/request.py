@@ -32,6 +32,11 @@ class Model:
         """
         return {name: value for name, value in asdict(self).items() if name != "max_tokens"}
 
+    @cached_property
+    def as_json(self) -> str:
+        """The content as JSON, its names in order."""
+        return json.dumps(self.content, sort_keys=True)
+
 
 @dataclass(frozen=True)
 class Request:
@@ -67,6 +72,18 @@ class Request:
         }
 
     @cached_property
+    def as_json(self) -> str:
+        """The content as JSON, its names in order; model and form, which many questions share, are written once.
+
+        >>> one = Request(Model("small"), "Judge.", "Horse hooves?", Form(()))
+        >>> one.as_json == json.dumps(one.content, sort_keys=True)
+        True
+        """
+        system, user = json.dumps(self.system), json.dumps(self.user)
+        shared = f'"model": {self.model.as_json}, "repeat": {self.repeat}, "schema": {self.form.as_json}'
+        return f'{{{shared}, "system": {system}, "user": {user}}}'
+
+    @cached_property
     def key(self) -> str:
         """A short name of the content."""
-        return hashlib.sha256(json.dumps(self.content, sort_keys=True).encode()).hexdigest()
+        return hashlib.sha256(self.as_json.encode()).hexdigest()

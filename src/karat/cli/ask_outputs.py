@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import polars as pl
@@ -22,16 +22,16 @@ from karat.ask.outcome import GRADED, NO_ANSWER
 from karat.ask.panel import Panel, in_words
 from karat.ask.rows import Answered, Judge, questions
 from karat.cli.ask_inputs import Asked
-from karat.cli.judges.llm import print_audit
 from karat.cli.messages import tell_notes, visible
 from karat.cli.progress import waiting
 from karat.cli.results import print_json
 from karat.formats import read_judgments, write
 from karat.labels.selection import LLM
-from karat.plan.llm_audit import audit_llm
-from karat.plan.llm_sheet import LLMAudit
 from karat.records import Judgments, Preferences, Records
 from karat.records.base import count
+
+if TYPE_CHECKING:
+    from karat.plan.llm_sheet import LLMAudit
 
 #: The file of a study's folder with what an audit asked.
 AUDIT = "llm-audit.csv"
@@ -83,6 +83,8 @@ def tell(panel: Panel, asked: Asked, out: str | None, as_json: bool, *, expected
         for line in (*taken, *(f"Wrote {what}." for what in written)):
             click.echo(visible(line))
         if sheets is not None:
+            from karat.cli.judges.llm import print_audit
+
             click.echo()
             print_audit(sheets)
     tell_notes(f"{kind}, the first of them: {why}" for kind, why in found.why.items() if why)
@@ -116,6 +118,8 @@ def _tell_other_models(found: Gathered) -> None:
 
 def _audited(found: Gathered, asked: Asked) -> LLMAudit | None:
     """The sheets of an audit, as `karat judges llm` has them; none where no document was graded."""
+    from karat.plan.llm_audit import audit_llm
+
     rows = found.table("judge")
     pairs = found.table("pair").drop_nulls("choice")
     if not rows["label"].count():

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 import polars as pl
 
 from karat.errors import BadInput
-from karat.formats.csv import names_of, read_csv
+from karat.formats.csv import names_of, read_csv, stands_beside
 from karat.formats.format import Format, Rows, add_format
 from karat.formats.open_files import File
 from karat.records import Judgments
@@ -129,6 +129,10 @@ PLATFORMS = (
 
 def _format(platform: Platform) -> Format:
     marks = {mark.lower() for mark in platform.marks}
+
+    def of_tool(name: str) -> bool:
+        return name.startswith((platform.shown.lower(), platform.answered.lower()))
+
     return Format(
         platform.name,
         platform.rows,
@@ -136,6 +140,7 @@ def _format(platform: Platform) -> Format:
         sniff=lambda file, schema: schema.name == Judgments.schema.name and marks <= {*names_of(file)},
         holds=lambda file: "judgments",
         exact=True,
+        beside=lambda file, schema: bool(platform.shown) and stands_beside(file, schema, of_tool),
     )
 
 

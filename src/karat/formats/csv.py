@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 
 import polars as pl
 
@@ -11,7 +12,7 @@ from karat.formats.format import Format, Rows, add_format
 from karat.formats.open_files import File
 from karat.formats.parse_errors import blame_csv
 from karat.formats.unpacking import most_bytes
-from karat.records import Source
+from karat.records import Runs, Source
 from karat.records.schema import Schema
 
 #: A spreadsheet takes a cell that starts so for a formula; with one more quote before it, it stays a text. Texts that
@@ -156,6 +157,13 @@ def names_of(file: File) -> list[str]:
     """The names in a file's first line, in lower case."""
     first = file.head.partition(b"\n")[0].decode(errors="replace")
     return [part.strip().strip('"').lower() for part in first.split(separator_of(first.encode()))]
+
+
+def stands_beside(file: File, schema: Schema, own: Callable[[str], bool]) -> bool:
+    """Whether columns that are not a tool's `own` hold such records by themselves."""
+    found = schema.chosen([name for name in names_of(file) if not own(name)])
+    needed = {*schema.required} <= {*found}
+    return needed and (schema.name != Runs.schema.name or bool({"score", "rank"} & {*found}))
 
 
 def _has_header(file: File, schema: Schema) -> bool:

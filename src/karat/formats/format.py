@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -53,6 +53,8 @@ class Format:
     records: Mapping[type[Records], Narrow] = field(default_factory=dict)
     #: Whether `sniff` goes by names that are this format's alone: a file that two such formats know is refused.
     exact: bool = False
+    #: Whether such records stand in a file as in any table, too, beside the names that are this format's.
+    beside: Callable[[File, Schema], bool] = lambda file, schema: False
     #: The kind of records that a file holds, where its columns do not say.
     holds: Callable[[File], str | None] = lambda file: None
     only: str = ""
@@ -99,17 +101,32 @@ def format_of(file: File, schema: Schema) -> Format:
     promised = [one for one in known if file.ending in one.promised_by]
     fitting = [one for one in reversed(promised or known) if one.sniff(file, schema)]
     exact = [one for one in fitting if one.exact]
-    if len(exact) > 1:
+    table = "jsonl" if file.head.lstrip().startswith((b"{", b"[")) else "csv"
+    names = [one.name for one in exact] + [table] * any(one.beside(file, schema) for one in exact)
+    if len(names) > 1:
+        *others, last = sorted(names)
         raise BadInput.at(
             file.name,
             expected="a file in one format",
-            found=f"names that {' and '.join(sorted(one.name for one in exact))} use",
+            found=f"names that {', '.join(others)} and {last} use",
             remedy="say which it is with --from (format= in Python)",
         )
     if fitting:
         return (exact or fitting)[0]
     tables = [one for one in promised if one.write is not None]
     return next(iter(tables or promised), FORMATS["trec"])
+
+
+def one_kind(file: File, kinds: Sequence[str]) -> str | None:
+    """The kind of records by whose names a file is known; what could be two is refused with the names of both."""
+    if len(kinds) > 1:
+        raise BadInput.at(
+            file.name,
+            expected="records of one kind",
+            found=f"what could be {' or '.join(kinds)}",
+            remedy=f"say it with --kind ({', '.join(kinds)})",
+        )
+    return kinds[0] if kinds else None
 
 
 def format_ending(ending: str) -> Format | None:

@@ -59,7 +59,7 @@ def load_objects(file: File, expected: str) -> list[dict[str, Any]]:
         found: Any = []
         for number, line in enumerate(lines, 1):
             if line.strip():
-                row = _of_line(line, f"{file.name} line {number}")
+                row = load_line(line, f"{file.name} line {number}")
                 found.append(row)
     else:
         found = load_json(file)
@@ -69,7 +69,8 @@ def load_objects(file: File, expected: str) -> list[dict[str, Any]]:
     return objects([one.get("_source", one) for one in found], file, expected)
 
 
-def _of_line(line: bytes, place: str) -> Any:
+def load_line(line: bytes, place: str) -> Any:
+    """What stands in a line of JSON, as strictly as `load_json` takes a document."""
     from karat.formats.parse_errors import blame_document
 
     try:

@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 
 from karat.errors import BadInput
-from karat.formats.format import Format, Narrow, add_format
+from karat.formats.format import Format, Narrow, add_format, one_kind
 from karat.formats.json_text import load_objects, objects, shown
 from karat.formats.jsonl import is_json, read_jsonl
 from karat.formats.open_files import File
@@ -85,10 +85,9 @@ def read_runs(file: File, ranks: bool = True) -> Runs:
     return Runs.check(pl.DataFrame(rows, schema=schema, orient="row"), source=Source(file.name))
 
 
-def _holds(file: File) -> str | None:
-    if b'"judgmentRatings"' in file.head:
-        return "judgments"
-    return "runs" if b'"documentIds"' in file.head else None
+def _kinds(file: File) -> list[str]:
+    marks = {"judgments": b'"judgmentRatings"', "runs": b'"documentIds"'}
+    return [kind for kind, mark in marks.items() if mark in file.head]
 
 
 add_format(
@@ -96,12 +95,12 @@ add_format(
         "opensearch",
         read_jsonl,
         read_from=(".json", ".jsonl", ".ndjson"),
-        sniff=lambda file, schema: is_json(file) and _holds(file) is not None,
+        sniff=lambda file, schema: is_json(file) and bool(_kinds(file)),
         records={
             Judgments: Narrow(read_judgments, write_judgments, frozenset({"query", "doc", "label"})),
             Runs: Narrow(read_runs),
         },
-        holds=_holds,
+        holds=lambda file: one_kind(file, _kinds(file)),
         exact=True,
     ),
     __name__,

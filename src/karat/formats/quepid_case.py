@@ -8,7 +8,7 @@ from __future__ import annotations
 import polars as pl
 
 from karat.errors import BadInput
-from karat.formats.csv import names_of, read_csv
+from karat.formats.csv import names_of, read_csv, stands_beside
 from karat.formats.format import Format, Narrow, add_format
 from karat.formats.json_text import load_json, objects, shown
 from karat.formats.jsonl import is_json, read_jsonl
@@ -100,6 +100,7 @@ add_format(
         records={Judgments: Narrow(read_rated), Runs: Narrow(read_snapshot)},
         holds=_holds,
         exact=True,
+        beside=lambda file, schema: stands_beside(file, schema, {name.lower() for name in NAMES}.__contains__),
     ),
     __name__,
 )

@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from karat.errors import BadInput
-from karat.formats.format import Format, Narrow, add_format
+from karat.formats.format import Format, Narrow, add_format, one_kind
 from karat.formats.json_text import load_json, objects, shown
 from karat.formats.jsonl import is_json, read_jsonl
 from karat.formats.open_files import File
@@ -84,11 +84,10 @@ def _text(value: Any) -> str | None:
     return None if value is None else str(value)
 
 
-def _holds(file: File) -> str | None:
-    if b'"requests"' in file.head and b'"ratings"' in file.head:
-        return "judgments"
-    is_response = b'"metric_score"' in file.head and b'"details"' in file.head
-    return "runs" if is_response and b'"searches"' not in file.head else None
+def _kinds(file: File) -> list[str]:
+    marks = {"judgments": (b'"requests"', b'"ratings"'), "runs": (b'"metric_score"', b'"details"')}
+    found = [kind for kind, names in marks.items() if all(name in file.head for name in names)]
+    return [kind for kind in found if kind != "runs" or b'"searches"' not in file.head]
 
 
 add_format(
@@ -96,12 +95,12 @@ add_format(
         "rank-eval",
         read_jsonl,
         read_from=(".json",),
-        sniff=lambda file, schema: is_json(file) and _holds(file) is not None,
+        sniff=lambda file, schema: is_json(file) and bool(_kinds(file)),
         records={
             Judgments: Narrow(read_request, write_request, frozenset({"query", "doc", "label", "index"})),
             Runs: Narrow(read_response),
         },
-        holds=_holds,
+        holds=lambda file: one_kind(file, _kinds(file)),
         exact=True,
     ),
     __name__,

@@ -29,7 +29,11 @@ def read_topics(file: File) -> Queries:
     rows, lines = [], []
     for topic in TOPIC.finditer(text):
         line = text.count("\n", 0, topic.start()) + 1
-        said = {part[1].lower(): _plain(part[1].lower(), part[2]) for part in PART.finditer(topic[1])}
+        parts = [(part[1].lower(), part[2]) for part in PART.finditer(topic[1])]
+        said = {name: _plain(name, words) for name, words in parts}
+        if len(said) < len(parts):
+            twice = next(name for place, (name, _) in enumerate(parts) if name in dict(parts[:place]))
+            raise BadInput.at(f"{file.name} line {line}", expected=f"a topic with one <{twice}>", found="several")
         if not said.get("num"):
             raise BadInput.at(f"{file.name} line {line}", expected="a topic with <num>", found="none")
         number = said["num"].lstrip("0") or "0" if said["num"].isdigit() else said["num"]

@@ -16,6 +16,7 @@ import polars as pl
 from karat.errors import BadInput
 from karat.formats.click_events import log_of_searches
 from karat.formats.format import Format, Rows, add_format
+from karat.formats.json_text import load_json, refuse_twice
 from karat.formats.jsonl import is_json  # registered before, so that this format is asked first
 from karat.formats.open_files import File
 from karat.formats.parquet import read_parquet
@@ -109,25 +110,35 @@ def _documents(file: File) -> pl.DataFrame:
         frame = read_parquet(file)[0]
         return _decoded(file, frame.select(pl.struct(pl.all()).struct.json_encode()).to_series())
     data = file.content.removeprefix(b"\xef\xbb\xbf")
-    whole = _one_document(data)
+    whole = _one_document(file, data)
     if whole is not None:
         return _decoded(file, pl.Series(whole, dtype=pl.String))
     try:
         lines = pl.Series(data.decode().split("\n"), dtype=pl.String).str.strip_chars()
     except UnicodeDecodeError:
         raise blame_json(file, data) from None
-    return _decoded(file, lines.filter(lines != ""))
+    found = _decoded(file, lines.filter(lines != ""))
+    at = pl.col("event_attributes").struct
+    names = ("action_name", "query_id", "user_query", "timestamp", "query_response_hit_ids")
+    filled = found.select(
+        *(pl.col(name).count() for name in names),
+        at.field("object").struct.field("object_id").count(),
+        at.field("position").struct.field("ordinal").count(),
+    )
+    refuse_twice(file, data, data.split(b"\n"), filled.row(0, named=True))
+    return found
 
 
-def _one_document(data: bytes) -> list[str] | None:
+def _one_document(file: File, data: bytes) -> list[str] | None:
     """The documents in one JSON text over several lines or in one: an answer to a search, or a list."""
     first = data.lstrip()[:1]
     if first == b"{" and b'"hits"' not in data[:4096]:
         return None
     try:
-        whole = json.loads(data)
+        json.loads(data)
     except (ValueError, RecursionError):
         return None
+    whole = load_json(file)
     if isinstance(whole, dict):
         hits = whole.get("hits")
         whole = hits.get("hits") if isinstance(hits, dict) else None
@@ -158,6 +169,7 @@ add_format(
         # The searches are queries, too, where queries are wanted.
         sniff=lambda file, schema: schema.name != Queries.schema.name and is_ubi(file),
         holds=lambda file: "clicks",
+        exact=True,
     ),
     __name__,
 )

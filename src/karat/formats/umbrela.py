@@ -7,7 +7,6 @@ passages are known by their texts, unless a tool around UMBRELA adds their ids.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,7 +14,7 @@ import polars as pl
 
 from karat.errors import BadInput
 from karat.formats.format import Format, Narrow, add_format
-from karat.formats.json_text import check_lines
+from karat.formats.json_text import check_lines, load_line
 from karat.formats.jsonl import is_json, read_jsonl
 from karat.formats.open_files import NEWLINE, File
 from karat.records import Judgments, Scale, Source
@@ -38,15 +37,15 @@ def read_umbrela(file: File, scale: Scale | None = None, drop_bad_labels: bool =
     rows, lines, silent = [], [], 0
     check_lines(file, file.content, file.content.split(NEWLINE))
     # Not splitlines(): some of what it takes for the end of a line may stand in the middle of a passage.
-    for number, line in enumerate(file.text.split("\n"), 1):
+    for number, line in enumerate(file.content.split(b"\n"), 1):
         if not line.strip():
             continue
         place = f"{file.name} line {number}"
+        said = load_line(line, place)
         try:
-            said = json.loads(line)
             row, untold = _row(said)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            found = f"no {error}" if isinstance(error, KeyError) else f'"{line[:60]}"'
+            found = f"no {error}" if isinstance(error, KeyError) else f'"{line.decode()[:60]}"'
             raise BadInput.at(place, expected="query, passage and judgment as JSON", found=found) from None
         rows.append(row)
         lines.append(number)
@@ -89,9 +88,13 @@ def _id(said: Mapping[str, Any], names: tuple[str, ...]) -> str | None:
     return next((str(said[name]) for name in names if said.get(name) is not None), None)
 
 
+def _first(file: File) -> bytes:
+    return file.head.lstrip().partition(b"\n")[0]
+
+
 def is_umbrela(file: File) -> bool:
     """Whether the first record has a judgment of a passage."""
-    first = file.head.lstrip().partition(b"\n")[0]
+    first = _first(file)
     return is_json(file) and b'"judgment"' in first and (b'"passage"' in first or b'"prediction"' in first)
 
 
@@ -104,6 +107,7 @@ add_format(
         records={Judgments: Narrow(read_umbrela, several=True)},
         holds=lambda file: "judgments",
         exact=True,
+        beside=lambda file, schema: all(name in _first(file) for name in (b'"doc"', b'"label"')),
     ),
     __name__,
 )

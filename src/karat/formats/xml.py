@@ -35,7 +35,7 @@ def read_topics(file: File) -> Queries:
     queries, subtopics = [], []
     for topic in topics:
         number = topic.get("number", "")
-        queries.append((number, _text(topic, "query"), _text(topic, "description"), topic.get("type")))
+        queries.append((number, *(_text(topic, tag, file.name) for tag in ("query", "description")), topic.get("type")))
         for part in topic.findall("subtopic"):
             kind = part.get("type", "")
             subtopics.append(
@@ -51,9 +51,12 @@ def read_topics(file: File) -> Queries:
     )
 
 
-def _text(topic: Element, tag: str) -> str | None:
-    found = topic.find(tag)
-    return None if found is None or found.text is None else " ".join(found.text.split())
+def _text(topic: Element, tag: str, name: str) -> str | None:
+    found = topic.findall(tag)
+    if len(found) > 1:
+        place = f"{name}: topic {topic.get('number', '')}"
+        raise BadInput.at(place, expected=f"one <{tag}>", found=f"{len(found)}")
+    return None if not found or found[0].text is None else " ".join(found[0].text.split())
 
 
 add_format(

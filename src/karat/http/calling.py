@@ -6,6 +6,7 @@ import asyncio
 import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from karat.errors import KaratError, MissingExtra
@@ -19,6 +20,14 @@ MOST_BYTES = 4_000_000
 
 class Stopped(KaratError):
     """Asking on is no use: the key, the quota, the address or the budget does not allow it, or nobody answers."""
+
+
+@lru_cache(maxsize=16)
+def _address(url: str) -> httpx2.URL:
+    """An address taken apart once: models are asked at the same one all the time."""
+    import httpx2
+
+    return httpx2.URL(url)
 
 
 @dataclass(frozen=True)
@@ -64,10 +73,11 @@ async def call(
     """
     import httpx2
 
+    address = _address(url)
     try:
         # A server may send a byte now and then for ever: the whole call has its time, too.
         async with asyncio.timeout(2 * timeout):
-            async with client.stream(verb, url, headers=dict(headers), json=json, content=content) as reply:
+            async with client.stream(verb, address, headers=dict(headers), json=json, content=content) as reply:
                 parts, size = [], 0
                 async for part in reply.aiter_bytes():
                     parts.append(part)

@@ -67,7 +67,7 @@ def part(reply: Any, *path: str | int) -> Any:
         if isinstance(step, int):
             reply = reply[step] if isinstance(reply, list) and len(reply) > step else None
         else:
-            reply = reply.get(step) if isinstance(reply, Mapping) else None
+            reply = reply.get(step) if isinstance(reply, dict) else None
     return reply
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 from karat.ask.asker import Asker, Task
@@ -43,17 +44,10 @@ def _request(
     asker: Asker, task: Task, document: str, question: str, scale: Scale, aspects: Sequence[Aspect] | None = None
 ) -> Request:
     """A question about a document, or without `aspects` about its snippet, of which everybody can tell something."""
-    choices = _choices(asker, scale)
-    fields = [Field("need")] if asker.prompt == "need" else []
-    fields.append(Field("grade", (*choices, *([] if aspects is None else [CANT_TELL]))))
-    fields += [Field(aspect.name, (*choices, NOT_APPLICABLE)) for aspect in aspects or ()]
+    fields, told = _grading(asker.prompt, scale, None if aspects is None else tuple(aspects))
     before = "\n".join(asker.document(doc, "read before") for doc in read_before(task.get("context")))
     places = asker.query(task) | {
-        "grades": "\n".join(map(_level, scale.levels)),
-        "aspects": "Grade these aspects as well, on the same scale:\n"
-        + "\n".join(f"{aspect.name}: {aspect.definition}".rstrip(": ") for aspect in aspects or ())
-        if aspects
-        else "",
+        **told,
         "context": before and f"The searcher has just read this; grade what the next document adds to it:\n{before}",
         "document": document,
         "question": question,
@@ -61,9 +55,25 @@ def _request(
     return asker.request("grade", places, fields, needed=NEEDED)
 
 
-def _choices(asker: Asker, scale: Scale) -> dict[str, float]:
+@cache
+def _grading(
+    prompt: str | None, scale: Scale, aspects: tuple[Aspect, ...] | None
+) -> tuple[tuple[Field, ...], dict[str, str]]:
+    """What all questions of a study have alike: the fields of the answer, and what is told of grades and aspects."""
+    choices = _choices(prompt, scale)
+    fields = [Field("need")] if prompt == "need" else []
+    fields.append(Field("grade", (*choices, *([] if aspects is None else [CANT_TELL]))))
+    fields += [Field(aspect.name, (*choices, NOT_APPLICABLE)) for aspect in aspects or ()]
+    named = "\n".join(f"{aspect.name}: {aspect.definition}".rstrip(": ") for aspect in aspects or ())
+    told = {"grades": "\n".join(map(_level, scale.levels))}
+    told["aspects"] = named and f"Grade these aspects as well, on the same scale:\n{named}"
+    return tuple(fields), told
+
+
+@cache
+def _choices(prompt: str | None, scale: Scale) -> dict[str, float]:
     """The grades as the model writes them, and what each is worth."""
-    yes_no = asker.prompt == "yes-no"
+    yes_no = prompt == "yes-no"
     if yes_no and len(scale.grades) > 2:
         raise BadInput.at(
             "--prompt yes-no",
@@ -85,7 +95,7 @@ def _requests(asker: Asker, task: Task) -> list[Request]:
 
 def _one(asker: Asker, task: Task, outcomes: Sequence[Outcome]) -> Verdict:
     *first, found = outcomes
-    values, worth = found.values, _choices(asker, asker.design.scale)
+    values, worth = found.values, _choices(asker.prompt, asker.design.scale)
     aspects = {
         aspect.name: None if values[aspect.name] == NOT_APPLICABLE else float(values[aspect.name])
         for aspect in asker.design.aspects
@@ -97,8 +107,8 @@ def _one(asker: Asker, task: Task, outcomes: Sequence[Outcome]) -> Verdict:
         "comment": values.get("reason") or None,
     }
     if first and asker.design.snippet is not None:
-        said["snippet"] = _choices(asker, asker.design.snippet.scale)[first[0].values["grade"]]
-    if found.said is not None:
+        said["snippet"] = _choices(asker.prompt, asker.design.snippet.scale)[first[0].values["grade"]]
+    if found.said is not None and found.said.chances:
         chance = expected_grade(found.said.chances, "grade", worth)
         said |= {} if chance is None else {"expected_grade": chance.grade, "mass": chance.mass}
     return Verdict(GRADED, said)
