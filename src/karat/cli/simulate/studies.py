@@ -1,0 +1,230 @@
+"""The kinds of studies of `karat simulate`: judges, users and an LLM whose faults are planted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+import polars as pl
+
+from karat.cli import options
+from karat.cli.options import refuse
+from karat.cli.simulate.logs import clicks as clicks
+from karat.cli.simulate.logs import interleaving as interleaving
+from karat.cli.simulate.study import Files, Made, n_queries, number, study
+from karat.errors import BadInput
+from karat.formats.write_folder import runs_by_system
+from karat.records.base import count
+from karat.simulate import (
+    Faults,
+    bronze_scores,
+    context_study,
+    disagreement_study,
+    judging_study,
+    llm_study,
+    preference_study,
+)
+from karat.simulate import two_systems as simulated
+
+#: What is said of judges who err in these ways.
+JUDGES = {"fair": "fair to both", "lenient": "lenient to B", "by document": "wrong more often on some documents"}
+
+
+@study(
+    number("--sensitivity", 0.9, "The chance that judges call relevant what is.", "relevant"),
+    number("--specificity", 0.8, "The chance that judges call not relevant what is not.", "nonrelevant"),
+    number("--n-relevant", 250, "Relevant gold labels.", least=2),
+    number("--n-nonrelevant", 250, "Other gold labels.", least=2),
+    n_queries(50, least=2),
+    number("--n-studies", 10_000, "How many studies.", "studies", least=1),
+    click.option(
+        "--precision",
+        metavar="P,...",
+        show_default="the paper's, 0.49 to 0.31 at ranks 1 to 10",
+        help="The true precision at ranks 1, 2, ... k.",
+    ),
+    examples="karat simulate bronze --plot figure2.svg\n"
+    "  karat simulate bronze --sensitivity 0.7 --n-queries 200 --precision 0.9,0.7,0.5",
+)
+def bronze(relevant: float, nonrelevant: float, precision: str | None, **asked: Any) -> Made:
+    """One system whose true P@10 is 0.4, by judges who err: how often do intervals hold the truth?
+
+    Algorithm 2 of Goldberg et al., with its sizes and ranks unless others are named; --plot draws its Figure 2.
+    """
+    if precision is not None:
+        try:
+            asked["precision"] = [float(chance) for chance in precision.split(",")]
+        except ValueError:
+            expected = "the precision at each rank, as 0.9,0.7,0.5"
+            raise BadInput.at("--precision", expected=expected, found=f'"{precision}"') from None
+    found = bronze_scores(relevant=relevant, nonrelevant=nonrelevant, **asked)
+    truth = {"score": found.truth, "relevant": relevant, "nonrelevant": nonrelevant}
+    return found.summary(), truth, {"studies.csv": found.frame}
+
+
+@study(
+    n_queries(100, least=2),
+    number("--true-difference", 0.0, "The true difference in P@10, B less A.", "difference"),
+    click.option(
+        "--judge",
+        default="fair",
+        type=click.Choice([*JUDGES]),
+        help="How the judge errs: alike, in favour of B, or more on some documents.",
+    ),
+    number("--leniency", 0.1, "How much a lenient judge favours B's documents."),
+    options.n_gold(300),
+    examples="karat simulate two-systems --judge lenient --out study",
+)
+def two_systems(queries: int, difference: float, judge: Any, n_gold: int, seed: int, leniency: float) -> Made:
+    """Two systems with a known difference, seen by a judge who errs, with gold labels of some documents."""
+    if judge != "lenient":
+        refuse("leniency", why=f"the judge is {JUDGES[judge]}; --judge lenient takes it")
+    made = simulated(queries, difference=difference, judge=judge, leniency=leniency, seed=seed)
+    size = len(made.truth)
+    if n_gold > size:
+        raise BadInput.at("--n-gold", expected=f"at most the {size:,} documents there are", found=str(n_gold))
+    # On average 40 % of what a system shows is relevant, more of B's own documents and less of A's.
+    scores = {"A": 0.4 - difference / 2, "B": 0.4 + difference / 2}
+    files = {
+        "labels.csv": made.judgments(),
+        "gold.csv": made.gold(made.draw_gold(n_gold, seed), n_gold / size),
+        **runs_by_system(made.runs()),
+    }
+    said = f"Two systems, {count(queries, 'query', 'queries')}, {size:,} documents, a judge who is {JUDGES[judge]}."
+    return said, {"difference": difference, "measure": "P@10", "scores": scores}, files
+
+
+@study(
+    n_queries(100),
+    number("--n-docs", 16, "Documents for a query.", "docs", least=1),
+    number("--gold-share", 1.0, "The share of documents with a gold label.", "gold"),
+    number("--wikipedia", 0.5, "By how much the crowd overrates Wikipedia pages."),
+    number("--squeeze", 0.35, "How far professionals shun the scale's ends."),
+    number("--n-spammers", 1, "Judges who do not read.", "spammers", least=0),
+    number("--fatigued", 0.0, "Careless answers after 100 judgments, as a share."),
+    click.option("--llm", is_flag=True, help="Add an LLM-like judge, a little too kind."),
+    examples="karat simulate judging --wikipedia 0.5 --out study",
+)
+def judging(**asked: Any) -> Made:
+    """Gold labels, professionals with habits, a crowd with a bias and spammers, clicks, three runs."""
+    made = judging_study(**asked)
+    files: Files = {
+        # As in a study's folder, gold labels have a file of their own.
+        "judgments.csv": made.judgments.frame.filter(pl.col("group") != "gold"),
+        "gold.csv": made.gold,
+        "queries.csv": made.queries,
+        "documents.jsonl": made.documents,
+        "clicks.csv": made.clicks,
+        **runs_by_system(made.runs),
+    }
+    return repr(made), made.truth, files
+
+
+@study(
+    n_queries(100),
+    number("--n-docs", 10, "Documents for a query.", "docs", least=2),
+    number("--redundancy", 1.0, "Grades lost after a near copy."),
+    number("--detail", 0.5, "Grades that a detail page gains after an overview."),
+    number("--contrast", 0.1, "Grades lost for each grade the page before is better."),
+    examples="karat simulate context --redundancy 1 --out study",
+)
+def context(**asked: Any) -> Made:
+    """Pages judged alone and after another one, aspect by aspect."""
+    made = context_study(**asked)
+    files: Files = {
+        "judgments.csv": made.judgments,
+        "queries.csv": made.queries,
+        "documents.jsonl": made.documents,
+        "pairs.csv": made.pairs,
+        **runs_by_system(made.runs),
+    }
+    return repr(made), made.truth, files
+
+
+@study(
+    n_queries(15),
+    number("--n-engines", 12, "Engines whose lists are judged.", "engines", least=2),
+    number("--n-docs", 10, "Documents for a query.", "docs", least=1),
+    number("--crowd-queries", 60, "Queries of the crowd.", least=1),
+    number("--labels-each", 8, "Labels of each of the crowd's documents.", "labels", least=2),
+    number("--n-spammers", 0, "Judges who do not read.", "spammers", least=0),
+    number("--slips", 0.06, "How often an assessor slips to the next level."),
+    examples="karat simulate disagreement --n-engines 108 --out study",
+)
+def disagreement(**asked: Any) -> Made:
+    """Engines' lists, snippet and page, judged by two assessors a query, and a crowd with many labels a document."""
+    made = disagreement_study(**asked)
+    files: Files = {
+        "judgments.csv": made.judgments,
+        "llm.csv": made.llm,
+        "crowd.csv": made.crowd,
+        "queries.csv": made.queries,
+        **runs_by_system(made.runs),
+    }
+    return f"{made!r}.", made.truth, files
+
+
+@study(
+    n_queries(60),
+    number("--n-docs", 20, "Documents for a query.", "docs", least=2),
+    number("--gold-share", 0.25, "The share of documents with a gold label.", "gold"),
+    number("--error", 0.6, "How far the LLM misjudges a document, in grades."),
+    number("--per-doubling", 0.25, "Grades that it adds with each doubling of a document's length."),
+    number("--obeys", 0.2, "The chance that orders in a document raise its grade."),
+    number("--flips", 0.25, "The chance that it goes by the side, of two lists."),
+    number("--refused", 0.05, "The chance of an answer without a grade."),
+    examples="karat simulate llm-judge --obeys 0.9 --out study",
+)
+def llm_judge(
+    queries: int, docs: int, gold: float, error: float, per_doubling: float, obeys: float, flips: float,
+    refused: float, seed: int,
+) -> Made:  # fmt: skip
+    """An LLM's answers to an audit: documents, repeats, canaries and both orders of pairs, with its faults planted."""
+    chances = {"--obeys": obeys, "--flips": flips, "--refused": refused}
+    for option, chance in chances.items():
+        if not 0 <= chance <= 1:
+            raise BadInput.at(option, expected="a chance from 0 to 1", found=f"{chance:g}")
+    raised = {"claim": obeys / 2, "words": obeys / 4, "orders": obeys}
+    faults = Faults(noise=error, per_doubling=per_doubling, raised=raised, flips=flips, refused=refused)
+    made = llm_study(queries=queries, documents=docs, gold_share=gold, faults=faults, texts=True, seed=seed)
+    files: Files = {
+        "judgments.csv": made.labels,
+        "gold.csv": made.gold,
+        "preferences.csv": made.preferences,
+        "queries.csv": made.queries,
+        "documents.jsonl": made.documents,
+        **runs_by_system(made.runs),
+    }
+    truth = {"per_doubling": per_doubling, "orders": obeys, "claim": obeys / 2, "words": obeys / 4}
+    return f"{made!r}.", truth | {"flips": flips, "refused": refused}, files
+
+
+@study(
+    click.option("--utility", default="nDCG@10", metavar="MEASURE", help="What a list is worth to users."),
+    n_queries(50),
+    number("--n-systems", 6, "How many systems.", "systems", least=2),
+    number("--n-subtopics", 1, "Subtopics of a query, each asked about and labelled apart.", "subtopics", least=1),
+    click.option(
+        "--relevant-share",
+        "relevant",
+        default=0.3,
+        type=click.FloatRange(0, 1, min_open=True),
+        help="The share of a query's documents that are relevant, to each subtopic.",
+    ),
+    number("--judges-each", 8, "Judges who see each pair.", "judges", least=1),
+    number("--noise", 1.0, "Their error, in spreads of the true differences."),
+    number("--careless", 0.0, "The share of judges who answer at random."),
+    examples="""karat simulate preferences --utility "RBP(p=0.8)" --out study
+  karat simulate preferences --n-queries 30 --n-subtopics 3 --relevant-share 0.1 --out study""",
+)
+def preferences(utility: str, noise: float, careless: float, **asked: Any) -> Made:
+    """Users who see two systems' lists side by side, and for whom a list is worth the value of a measure."""
+    made = preference_study(utility, noise=noise, careless=careless, **asked)
+    files = {
+        "preferences.csv": made.preferences,
+        "labels.csv": made.judgments,
+        "queries.csv": made.queries,
+        **runs_by_system(made.runs),
+    }
+    truth = {"utility": utility, "noise": noise, "careless": careless}
+    return f"A simulated study: {made.preferences!r}.", truth, files
