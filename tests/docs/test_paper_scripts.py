@@ -38,6 +38,17 @@ def test_users_who_disagree(script, tmp_path: Path) -> None:
     assert {f"{name}.svg" for name in ("figure-1", "figures-2-and-3", "figure-4", "figure-5")} <= names
 
 
+def test_preferences_and_measures(script, tmp_path: Path) -> None:
+    found = script("s1").main(str(tmp_path), draws=200, seed=1)
+    # 12 figures at 95 %: more than two outside would be a chance of 1 in 50.
+    assert (found.height, (~found["inside"]).sum() <= 2) == (12, True)
+    assert {f"table-{n}.tex" for n in range(1, 11)} <= {path.name for path in tmp_path.iterdir()}
+    # Users mind an empty list: as in the paper, they agree more where one scores 0, whatever the measure.
+    zero = (tmp_path / "table-6.tex").read_text()
+    row = next(line for line in zero.splitlines() if line.startswith("Agree"))
+    assert len({*row.removesuffix(" \\\\").split(" & ")[1:]}) == 1
+
+
 def test_noisy_judgments(script, tmp_path: Path) -> None:
     found = script("s2").main(str(tmp_path), studies=10_000, queries=150, seed=0)
     assert found["inside"].all()

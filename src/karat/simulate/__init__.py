@@ -1,6 +1,7 @@
 """What if the truth were known? Judges, clicks, preferences and whole studies with planted effects."""
 
 from karat.simulate.clicks import position_clicks
+from karat.simulate.comments import with_comments
 from karat.simulate.context_study import ContextStudy, context_study
 from karat.simulate.disagreement_study import DisagreementStudy, disagreement_study
 from karat.simulate.judges import draw, fatigue, label_chances
@@ -31,4 +32,5 @@ __all__ = [
     "preference_study",
     "side_by_side",
     "two_systems",
+    "with_comments",
 ]

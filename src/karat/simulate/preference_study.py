@@ -11,7 +11,7 @@ import polars as pl
 from karat.measures import Measure
 from karat.records import Judgments, Preferences, Queries, Runs, Scale
 from karat.simulate.parts import documents_of, numbered
-from karat.simulate.preferences import side_by_side
+from karat.simulate.preferences import EACH, side_by_side
 
 #: How much the grade of a document counts in the worst system's ranking, beside an error of 1.
 QUALITY = 0.8
@@ -43,6 +43,8 @@ def preference_study(
     clear: float = 1.0,
     careless: float = 0.0,
     block: int = 5,
+    empty: float = 0.0,
+    each: int = EACH,
     seed: int = 0,
 ) -> PreferenceStudy:
     """Systems of nearly the same quality, labels without error, and users for whom a list is worth its `utility`.
@@ -99,6 +101,8 @@ def preference_study(
             clear=clear,
             careless=careless,
             block=block,
+            empty=empty,
+            each=each,
             seed=rng,
         ),
         runs=lists,

@@ -33,6 +33,8 @@ def side_by_side(
     clear: float = 1.0,
     careless: float = 0.0,
     block: int = 5,
+    empty: float = 0.0,
+    each: int = EACH,
     seed: int | np.random.Generator = 0,
 ) -> Preferences:
     """What judges say to pairs of lists when the worth of a list to them is known: it is the value of a measure.
@@ -50,8 +52,9 @@ def side_by_side(
 
     Each of `judges` judges sees a pair's difference in utility with a normal error of `noise`, says "equal" below
     `equal`, and has a strength of 2 from `clear` on and of 1 otherwise (0 where none is preferred); the three are in
-    standard deviations of the true differences. Where both lists are worth nothing the answer is "none". A share
-    `careless` of the judges answers at random. In every `block` of comparisons one
+    standard deviations of the true differences. Where both lists are worth nothing the answer is "none"; where one is,
+    it is worth `empty` less than nothing. A judge gives about `each` answers, and a share `careless` of the judges
+    answers at random. In every `block` of comparisons one
     is a trap (a list of the query against one of another query), with its right answer in `expected`; 0 sets none.
     """
     rng = np.random.default_rng(seed)
@@ -63,10 +66,15 @@ def side_by_side(
             expected="noise, equal and clear of 0 or more, careless from 0 to 1, blocks of 0 or of 2 and more",
             found=f"{noise:g}, {equal:g}, {clear:g}, {careless:g}, {block}",
         )
+    if empty < 0 or each < 1:
+        expected = "0 or more taken off an empty list, 1 answer each or more"
+        raise BadInput.at("the simulated judges", expected=expected, found=f"{empty:g}, {each}")
     wanted = None if utility is None else as_measures(utility)
     shown = _shown(labels, runs, pairs)
     worth = _worth(labels, runs, shown, wanted, rng)
-    size = max(judges, -(-shown.height * judges // EACH))
+    nothing = worth == 0
+    worth = worth - empty * nothing
+    size = max(judges, -(-shown.height * judges // each))
     item, judge = _tasks(shown.height, judges, size, rng)
     taste = rng.integers(worth.shape[2], size=size)
     blind = rng.permutation(size) < round(careless * size)
@@ -75,7 +83,8 @@ def side_by_side(
     unit = float(np.sqrt(np.mean(true**2))) or 1.0
     seen = (left - right) / unit + noise * rng.normal(size=len(item))
     answer = np.where(np.abs(seen) <= equal, 1, np.where(seen > 0, 0, 2))
-    answer = np.where((left == 0) & (right == 0), 3, answer)
+    neither = nothing.all(axis=1)[item, taste[judge]]
+    answer = np.where(neither, 3, answer)
     answer = np.where(blind[judge], rng.integers(4, size=len(item)), answer)
     strength = np.where((answer == 0) | (answer == 2), 1.0 + (np.abs(seen) >= clear), 0.0)
     rows = shown[item].with_columns(

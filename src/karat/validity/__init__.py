@@ -10,12 +10,14 @@ from karat.validity.fitted_measure import FittedMeasure, fit_measure
 from karat.validity.human_ceiling import human_ceiling
 from karat.validity.interleaving import Interleaving, interleave
 from karat.validity.measure_correlation import matrix, measure_correlation
+from karat.validity.paper_layout import as_printed
 from karat.validity.paper_tables import agreement_tables
 from karat.validity.ratings import against_ratings
 from karat.validity.reason_model import ReasonModel, learn_reasons
 from karat.validity.reasons import reason_table, reasons_by_rules
 from karat.validity.robustness import robustness
 from karat.validity.side_by_side_judges import preference_judges
+from karat.validity.side_by_side_work import preference_work
 from karat.validity.training import Training, train
 from karat.validity.user_agreement import Agreement, agreement
 from karat.validity.votes import preferred, trusted, votes
@@ -32,6 +34,7 @@ __all__ = [
     "agreement",
     "agreement_from_counts",
     "agreement_tables",
+    "as_printed",
     "click_labels",
     "coder_agreement",
     "document_agreement",
@@ -43,6 +46,7 @@ __all__ = [
     "measure_correlation",
     "preference_curves",
     "preference_judges",
+    "preference_work",
     "preferred",
     "preferred_documents",
     "rank_systems",

@@ -82,7 +82,7 @@ def preference_curves(
         for a, made in in_contexts(measure, dict.fromkeys([*CONTEXTS, context]), judged)
     ]
     every = list(dict.fromkeys(made for _, _, made in variants))
-    pairs, apart, lost = differences(signs, judged, runs, every, shown_depth(told, depth))
+    pairs, apart, _, lost = differences(signs, judged, runs, every, shown_depth(told, depth))
     kinds = [name for name in pairs.columns if name in ("weak", "strong")]
     sides = Sides.of(pairs, kinds)
     if not judged.has("context"):

@@ -16,7 +16,7 @@ from karat.records.base import count
 from karat.records.number_format import interval_said, p_said
 from karat.stats.arrays import Floats
 from karat.stats.bootstrap import Resampling, mean_intervals
-from karat.validity.measure_variants import Variants, differences
+from karat.validity.measure_variants import EMPTY, Variants, differences
 from karat.validity.nested_cross_validation import Families, chosen, families_of, flip, held_out, likeliest
 from karat.validity.question_unit import asked_by, shown_depth
 from karat.validity.vote_likelihood import VoteLikelihood
@@ -35,7 +35,7 @@ class FittedMeasure(Result):
     The frame has parameter, value, low, high, default, varied: the value that makes the votes most likely.
     """
 
-    beside: ClassVar[tuple[str, ...]] = ("measure", "fitted", "default", "better", "held_out", "tried")
+    beside: ClassVar[tuple[str, ...]] = ("measure", "fitted", "default", "better", "held_out", "tried", "penalty")
     #: What to use: the fitted measure where it is better, the default where it is not.
     measure: Measure
     fitted: Measure
@@ -45,6 +45,8 @@ class FittedMeasure(Result):
     held_out: pl.DataFrame
     #: Every combination tried: its parameters, the votes' likelihood, the share of votes that agree.
     tried: pl.DataFrame
+    #: What to take off a list without anything relevant, 0 where the fit is no better.
+    penalty: float = 0.0
 
 
 def fit_measure(
@@ -72,10 +74,12 @@ def fit_measure(
     >>> found.measure, found.better
     (RBP(p=0.5), True)
 
-    `vary` names parameters of the measure (p, discount, gains, context, alpha), or gives the values to try. A discount
-    is a power of the rank, gains grow by a factor from grade to grade (see `steep_gains`). The values taken make the
-    votes most likely when users prefer a list the more surely, the further the measure puts it ahead (Bradley and
-    Terry, or Thurstone, whichever is likelier); the share of agreeing votes alone would jump from value to value.
+    `vary` names parameters of the measure (p, discount, gains, context, alpha), or gives the values to try. A
+    discount is a power of the rank, gains grow by a factor from grade to grade (see `steep_gains`). `empty` is for
+    any measure: what it takes off a list without anything relevant, of which Section 4.2 of Sanderson et al. says
+    that users mind it more than measures do; the measure itself stays as it is. The values taken make the votes most
+    likely when users prefer a list the more surely, the further the measure puts it ahead (Bradley and Terry, or
+    Thurstone, whichever is likelier); the share of agreeing votes alone would jump from value to value.
     Intervals: bootstrap over queries.
 
     Whether the fit is any better than `measure` as given is told on queries it was not fitted to, by nested
@@ -101,8 +105,9 @@ def fit_measure(
     by, asked = asked_by(told, judged, wanted, by)
     cast = preferred(told, by=by, at_least=at_least)
     different = list(dict.fromkeys(variants.measures))
-    pairs, apart, lost = differences(cast.frame, judged, runs, different, shown_depth(told, depth))
-    apart = apart[:, [different.index(made) for made in variants.measures]]
+    pairs, apart, empty, lost = differences(cast.frame, judged, runs, different, shown_depth(told, depth))
+    own = [different.index(made) for made in variants.measures]
+    apart = apart[:, own] + variants.penalty * empty[:, own]
     votes = [pairs[name].to_numpy().astype(np.float64) for name in ("for_a", "for_b")]
     neither = (pairs["equal"] + pairs["none"]).to_numpy().astype(np.float64)
     query = pairs["query"].rank("dense").to_numpy().astype(np.int64) - 1
@@ -120,7 +125,8 @@ def fit_measure(
     family = chosen(choices, families, np.arange(number), folds, np.random.default_rng([seed, 3]))
     full = family or max(families, key=len)
     likelihood = choices.best(np.ones((1, number)))[0]
-    fitted = variants.measures[likeliest(likelihood, families[full])[0]]
+    best = likeliest(likelihood, families[full])[0]
+    fitted, penalty = variants.measures[best], float(variants.penalty[best])
     held = _held_out_table(choices, gained, agreed, resampling)
     better = bool(held[f"p_{test}"][0] < 1 - level)
     parameters = _likeliest_values(variants, choices, families, full, resampling)
@@ -137,7 +143,7 @@ def fit_measure(
         )
     return FittedMeasure(
         frame=parameters,
-        finding=_finding(fitted, default, parameters, held.row(0, named=True), full, test, level),
+        finding=_finding(_with(fitted, penalty), str(default), parameters, held.row(0, named=True), full, test, level),
         notes=tuple(notes),
         measure=fitted if better else default,
         fitted=fitted,
@@ -145,7 +151,12 @@ def fit_measure(
         better=better,
         held_out=held,
         tried=tried,
+        penalty=penalty if better else 0.0,
     )
+
+
+def _with(measure: Measure, penalty: float) -> str:
+    return f"{measure}, less {penalty:g} where nothing is relevant," if penalty else str(measure)
 
 
 def _held_out_table(choices: VoteLikelihood, gained: Floats, agreed: Floats, resampling: Resampling) -> pl.DataFrame:
@@ -193,7 +204,7 @@ def _likeliest_values(
         if high - low < 1e-9:  # never narrower than the values tried can tell
             near = int(np.abs(values - low).argmin())
             low, high = values[max(near - 1, 0)], values[min(near + 1, len(values) - 1)]
-        own = getattr(variants.default, name)
+        own = getattr(variants.default, name) if name != EMPTY else 0.0
         default = f"{own:g}" if isinstance(own, float) else "the profile's" if own is None else str(own)
         rows.append((name, float(found[0]), float(low), float(high), default, name in full))
     return pl.DataFrame(rows, schema=["parameter", "value", "low", "high", "default", "varied"], orient="row")
@@ -223,8 +234,8 @@ def between(best: Floats, values: Floats, *, logarithmic: bool) -> Floats:
 
 
 def _finding(
-    fitted: Measure,
-    default: Measure,
+    fitted: str,
+    default: str,
     parameters: pl.DataFrame,
     held: dict[str, Any],
     full: tuple[str, ...],

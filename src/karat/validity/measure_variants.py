@@ -26,7 +26,10 @@ GRIDS: dict[str, tuple[float, ...]] = {
     "discount": tuple(np.arange(0, 3.01, 0.15).round(2).tolist()),
     "gains": tuple(float(f"{base:.3g}") for base in np.geomspace(1 / 16, 16, 17)),
     "alpha": tuple(np.arange(0, 1.0, 0.05).round(2).tolist()),
+    "empty": (0.0, 0.01, 0.02, 0.05, *np.arange(0.1, 1.01, 0.1).round(1).tolist()),
 }
+#: No parameter of a measure, but what any of them may take off a list without anything relevant.
+EMPTY = "empty"
 #: More combinations than this take long and are rarely meant.
 MOST = 5000
 #: The context weights along which figures are shown.
@@ -78,8 +81,9 @@ class Variants:
         if not grids:
             raise BadInput.at("what to vary", expected="a parameter, such as p or discount", found="none")
         for name, values in grids.items():
-            if not takes(default, name):
-                known = ", ".join(field.name for field in fields(default) if field.name != "cutoff") or "it has none"
+            if name != EMPTY and not takes(default, name):
+                own = [field.name for field in fields(default) if field.name != "cutoff"]
+                known = ", ".join([*own, EMPTY])
                 raise BadInput.at(str(default), expected=f"a parameter of it ({known})", found=f'"{name}"')
             if len(values) < 2 or list(values) != sorted({*values}):
                 found = ", ".join(f"{v:g}" for v in values) or "none"
@@ -93,6 +97,12 @@ class Variants:
         place = np.array(list(product(*(range(len(values) + 1) for values in grids.values()))), np.int64)
         measures = tuple(default.varied(**_given(grids, row, grades)) for row in place)
         return cls(default, grids, measures, place)
+
+    @property
+    def penalty(self) -> Floats:
+        """What each variant takes off a list without anything relevant."""
+        taken = self.columns().get(EMPTY, [0.0] * len(self.measures))
+        return np.array([value or 0.0 for value in taken])
 
     def columns(self) -> dict[str, list[float | None]]:
         """The value of each parameter in each variant, None where it is the default's own."""
@@ -109,7 +119,9 @@ class Variants:
 def _given(grids: dict[str, tuple[float, ...]], row: Ints, grades: list[float]) -> dict[str, Any]:
     """The parameters of one combination; those at the default's place are left as they are."""
     given: dict[str, Any] = {
-        name: values[place - 1] for (name, values), place in zip(grids.items(), row, strict=True) if place
+        name: values[place - 1]
+        for (name, values), place in zip(grids.items(), row, strict=True)
+        if place and name != EMPTY
     }
     if "gains" in given:
         given["gains"] = {grade: round(gain, 6) for grade, gain in steep_gains(given["gains"], grades).items()}
@@ -118,8 +130,8 @@ def _given(grids: dict[str, tuple[float, ...]], row: Ints, grades: list[float]) 
 
 def differences(
     pairs: pl.DataFrame, labels: Judgments, runs: RunsLike, measures: Sequence[Measure], depth: int = SHOWN
-) -> tuple[pl.DataFrame, Floats, list[str]]:
-    """The pairs that can be scored and, for each of them and each measure, the score of a less that of b.
+) -> tuple[pl.DataFrame, Floats, Floats, list[str]]:
+    """The pairs that can be scored, and for each of them and each measure the lead of a and which side is empty.
 
     >>> from karat.measures import P
     >>> pairs = pl.DataFrame({"query": ["q"], "a": ["one"], "b": ["two"], "sign": [1]})
@@ -127,7 +139,8 @@ def differences(
     >>> differences(pairs, Judgments.of({"q": {"d": 1}}), runs, [P @ 1])[1].tolist()
     [[1.0]]
 
-    Pairs that a measure is undefined for are left out and noted.
+    The lead is the score of a less that of b; -1 where a alone scores 0, 1 where b alone does. Pairs that a measure is
+    undefined for are left out and noted.
     """
     compared = score_pairs(pairs, labels, runs, list(measures), depth=depth)
     known = ~np.isnan(compared.difference).any(axis=1)
@@ -136,4 +149,5 @@ def differences(
         notes.append(f"{count(int((~known).sum()), 'pair')} left out: a measure is undefined there")
     if not known.any():
         raise Undefined("no pair has scores of both systems: preferences and measures cannot be compared")
-    return compared.pairs.filter(pl.Series(known)), compared.difference[known], notes
+    empty = (compared.score_b == 0).astype(np.float64) - (compared.score_a == 0)
+    return compared.pairs.filter(pl.Series(known)), compared.difference[known], empty[known], notes

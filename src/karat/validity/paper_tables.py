@@ -13,6 +13,7 @@ from karat.records.runs import joined
 from karat.validity.human_ceiling import human_ceiling
 from karat.validity.measure_correlation import measure_correlation
 from karat.validity.pair_scores import PairScores, score_pairs
+from karat.validity.reasons import reason_table
 from karat.validity.user_agreement import Agreement, agreement_of
 from karat.validity.votes import preferred
 
@@ -33,19 +34,19 @@ def agreement_tables(
     draws: int = 1000,
     seed: int = 0,
 ) -> dict[str, Result]:
-    """The paper's Tables 1 to 9 for these preferences, by their names.
+    """The paper's Tables 1 to 10 for these preferences, by their names.
 
     >>> from karat.simulate import preference_study
     >>> study = preference_study(queries=12, subtopics=2, relevant=0.1)
     >>> list(agreement_tables(study.preferences, study.judgments, study.runs, draws=0))
     ['Table 1', 'Table 2', 'Table 3', 'Table 4', 'Table 5', 'Table 6', 'Table 7', 'Table 8']
 
-    1: the first diversity measure, small and large differences. 2: all diversity measures. 3: their correlations
-    over systems. Then each subtopic as a query of its own: 4: the conventional measures. 5: the first of them, small
-    and large differences. 6 and 7: pairs in which one system scores 0, and in which none does. 8: as 7, with ties as a
+    1: the first diversity measure, small and large differences. 2: all diversity measures. 3: their correlations over
+    systems. Then each subtopic as a query of its own: 4: the conventional measures. 5: the first of them, small and
+    large differences. 6 and 7: pairs in which one system scores 0, and in which none does. 8: as 7, with ties as a
     row. 9: the first by kinds of subtopics (or queries), where `queries` tells them. Without subtopics in the labels
-    there are no Tables 1 to 3, and the others are by query. Tables of all pairs have the human ceiling beside them. A
-    table that the data cannot give is left out.
+    there are no Tables 1 to 3, and the others are by query. 10: reasons, where judges gave any, as coded or by rules.
+    Tables of all pairs have the human ceiling beside them. A table that the data cannot give is left out.
     `how` and `at_least` are those of `preferred`.
 
     Reference: Sanderson et al. (SIGIR 2010).
@@ -81,6 +82,9 @@ def agreement_tables(
     if queries is not None:
         with suppress(BadInput):  # no kinds are known
             found["Table 9"] = table(single.first, ["kind"]).beside_humans(humans)
+    if preferences.has("reason"):
+        with suppress(Undefined):  # nobody said why
+            found["Table 10"] = reason_table(preferences)
     return found
 
 

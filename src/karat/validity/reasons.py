@@ -149,7 +149,7 @@ def reason_table(comments: Any, flags: Bools | None = None) -> Result:
         f"({top['share']:.0%}), {how}."
     )
     notes.append(f"{count(several, 'comment')} with several reasons, {count(int(flags.sum()), 'reason')} in all")
-    return Result(table, finding, tuple(notes))
+    return Result(table, finding, tuple(notes), columns=("class", "n", "share", "example"))
 
 
 def _of_a_preference(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
@@ -157,7 +157,7 @@ def _of_a_preference(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
     notes: list[str] = []
     if frame.height and {"query", "left", "right", "choice"} <= {*frame.columns}:
         kept = counted(trusted(frame))
-        frame, notes = kept.frame, list(kept.notes)
+        frame, notes = kept.frame, [note for note in kept.notes if "_row" not in note]
     frame = sided = frame.filter(WORDS)
     if "choice" in frame.columns:
         sided = frame.filter(pl.col("choice").cast(pl.String).str.to_lowercase().is_in(["left", "right"]))

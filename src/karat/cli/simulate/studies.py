@@ -23,6 +23,7 @@ from karat.simulate import (
     judging_study,
     llm_study,
     preference_study,
+    with_comments,
 )
 from karat.simulate import two_systems as simulated
 
@@ -214,17 +215,23 @@ def llm_judge(
     number("--judges-each", 8, "Judges who see each pair.", "judges", least=1),
     number("--noise", 1.0, "Their error, in spreads of the true differences."),
     number("--careless", 0.0, "The share of judges who answer at random."),
+    number("--empty-penalty", 0.0, "What a list without anything relevant is worth less than nothing.", "empty"),
+    click.option(
+        "--comments", default=0.0, type=click.FloatRange(0, 1), help="The share of answers with a reason, in words."
+    ),
     examples="""karat simulate preferences --utility "RBP(p=0.8)" --out study
   karat simulate preferences --n-queries 30 --n-subtopics 3 --relevant-share 0.1 --out study""",
 )
-def preferences(utility: str, noise: float, careless: float, **asked: Any) -> Made:
+def preferences(
+    utility: str, noise: float, careless: float, empty: float, comments: float, seed: int, **asked: Any
+) -> Made:
     """Users who see two systems' lists side by side, and for whom a list is worth the value of a measure."""
-    made = preference_study(utility, noise=noise, careless=careless, **asked)
+    made = preference_study(utility, noise=noise, careless=careless, empty=empty, seed=seed, **asked)
     files = {
-        "preferences.csv": made.preferences,
+        "preferences.csv": with_comments(made.preferences, share=comments, seed=seed) if comments else made.preferences,
         "labels.csv": made.judgments,
         "queries.csv": made.queries,
         **runs_by_system(made.runs),
     }
-    truth = {"utility": utility, "noise": noise, "careless": careless}
+    truth = {"utility": utility, "noise": noise, "careless": careless, "empty": empty, "comments": comments}
     return f"A simulated study: {made.preferences!r}.", truth, files

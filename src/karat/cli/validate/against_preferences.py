@@ -120,13 +120,17 @@ def agreement(
 def tables(
     users: str, files: tuple[str, ...], queries: str | None, reading: Reading, form: options.Form, **asked: Any
 ) -> None:
-    """The tables of Sanderson et al. (SIGIR 2010), from these preferences; in JSON each under its number."""
+    """The tables of Sanderson et al. (SIGIR 2010), from these preferences; in JSON each under its number.
+
+    With --latex, and in files for people (.tex, .md, .html), all are in the paper's layout.
+    """
     given = Users(users, reading, files, queries_path=queries)
     found = validity.agreement_tables(*given.compared, queries=given.queries, **asked)
     named = {name: replace(table, finding=f"{name}. {table.finding}") for name, table in found.items()}
     document = {name: table.to_dict() for name, table in found.items()}
     first, *others = named
-    tell_as(form, document, named[first], lambda: show_all(named.items(), print_result), others)
+    printed = {name: validity.as_printed(table) for name, table in named.items()}
+    tell_as(form, document, named[first], lambda: show_all(named.items(), print_result), others, printed)
 
 
 def _ends_and_middle(result: Result, title: str) -> None:

@@ -107,7 +107,20 @@ def documents(
     return found
 
 
-@part(of_users.preferences, options.level, options.preferences, examples="karat validate judges preferences.csv")
-def judges(users: str, level: float, reading: Reading) -> Tables:
-    """A row for each judge of lists side by side: the share of left, pace, traps, and who looks careless."""
-    return {"Judges": validity.preference_judges(Users(users, reading).preferences, level=level)}
+@part(
+    of_users.preferences,
+    click.option("--block", default=5, type=click.IntRange(1), help="Comparisons a block, trap included."),
+    options.resampling,
+    options.preferences,
+    examples="karat validate judges preferences.csv",
+)
+def judges(users: str, block: int, level: float, reading: Reading, **chance: Any) -> Tables:
+    """A row for each judge of lists side by side: the share of left, pace, traps, and who looks careless.
+
+    With it what the study took: judges rejected, minutes for a block, comments and their words.
+    """
+    given = Users(users, reading).preferences
+    return {
+        "Judges": validity.preference_judges(given, level=level),
+        "Work": validity.preference_work(given, block=block, level=level, **chance),
+    }
