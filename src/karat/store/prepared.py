@@ -7,7 +7,10 @@ and lost connections are SQLAlchemy's as ever.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import Any
 
 from sqlalchemy import BindParameter, Boolean, Connection, Executable, Insert, Select, Table, Update, insert
@@ -82,17 +85,8 @@ class Prepared:
         values = {name: names.get(name, known) for name, known in ready.values.items()}
         for name, members in ready.lists.items():
             values.update(zip(members, lists[name], strict=True))
-        cursor = connection.connection.cursor()
-        try:
+        with _driver(connection, ready.sql) as cursor:
             cursor.execute(ready.sql, values if ready.order is None else [values[name] for name in ready.order])
-        except dialect.loaded_dbapi.Error as error:
-            lost = dialect.is_disconnect(error, connection.connection, cursor)
-            if lost:
-                connection.invalidate(error)
-            # What is stored has no place in an error's text.
-            raise DBAPIError.instance(
-                ready.sql, None, error, dialect.loaded_dbapi.Error, True, connection_invalidated=lost, dialect=dialect
-            ) from error
         return ready, cursor
 
     def _write(self, dialect: Dialect, key: tuple[Any, ...], lists: dict[str, Any]) -> _Written:
@@ -116,6 +110,39 @@ class Prepared:
             self._written.clear()
         self._written[key] = ready
         return ready
+
+
+def add_all(connection: Connection, table: Table, rows: Sequence[dict[str, Any]]) -> None:
+    """Many new rows of a table at once; what a row has beside the table's columns is left aside."""
+    names = [column.name for column in table.columns if not column.primary_key]
+    values = map(itemgetter(*names), rows)
+    columns = ", ".join(f'"{name}"' for name in names)
+    if connection.dialect.name == "sqlite":
+        sql = f"INSERT INTO {table.name} ({columns}) VALUES ({', '.join('?' * len(names))})"
+        with _driver(connection, sql) as cursor:
+            cursor.executemany(sql, values)
+        return
+    sql = f"COPY {table.name} ({columns}) FROM STDIN"
+    with _driver(connection, sql) as cursor, cursor.copy(sql) as copy:
+        for each in values:
+            copy.write_row(each)
+
+
+@contextmanager
+def _driver(connection: Connection, sql: str) -> Iterator[Any]:
+    """The driver's cursor; what it refuses is told as SQLAlchemy tells it."""
+    dialect = connection.dialect
+    cursor = connection.connection.cursor()
+    try:
+        yield cursor
+    except dialect.loaded_dbapi.Error as error:
+        lost = dialect.is_disconnect(error, connection.connection, cursor)
+        if lost:
+            connection.invalidate(error)
+        # What is stored has no place in an error's text.
+        raise DBAPIError.instance(
+            sql, None, error, dialect.loaded_dbapi.Error, True, connection_invalidated=lost, dialect=dialect
+        ) from error
 
 
 def rows_of(connection: Connection, statement: Executable | Prepared, names: dict[str, Any]) -> list[dict[str, Any]]:

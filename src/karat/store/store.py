@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from sqlalchemy import Connection, Executable, select
+from sqlalchemy import Connection, Executable, Table, select
 
 from karat.errors import BadInput, KaratError
 from karat.records.design import Rules, StudyDesign
 from karat.records.scale import Scale
 from karat.store.database import Database
-from karat.store.prepared import Prepared, rows_of
+from karat.store.prepared import Prepared, add_all, rows_of
 from karat.store.tables import studies
 
 P = ParamSpec("P")
@@ -118,6 +118,10 @@ class Store:
     def add(self, new_row: Prepared, row: dict[str, Any]) -> int:
         """Insert a row, within a `transaction` only; returns its number."""
         return new_row.add(self._within, row)
+
+    def add_all(self, table: Table, rows: Sequence[dict[str, Any]]) -> None:
+        """Insert many rows, within a `transaction` only; what a row has beside the table's columns is left aside."""
+        add_all(self._within, table, rows)
 
     @property
     def _within(self) -> Connection:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -80,7 +80,10 @@ def task_row(raw: dict[str, Any], at: str, scale: Scale | None, *, practice: boo
     """
     if isinstance(raw.get("context"), list):  # several documents read before, in order
         raw = raw | {"context": json.dumps([str(doc) for doc in raw["context"]], ensure_ascii=False)}
-    row: dict[str, Any] = {name: None if raw.get(name) in (None, "") else str(raw[name]) for name in TEXTS}
+    row = dict(_NOTHING)
+    for name, value in raw.items():
+        if value is not None and value != "" and (read := _READ.get(name)) is not None:
+            row[name] = read(value, name, at)
     told = (kind.name for kind in KINDS.values() if kind.told_by and raw.get(kind.told_by) not in (None, ""))
     called = raw.get("kind") or next(told, next(iter(KINDS)))
     if called not in KINDS:
@@ -89,18 +92,7 @@ def task_row(raw: dict[str, Any], at: str, scale: Scale | None, *, practice: boo
     for name in kind.needs:
         if row[name] is None:
             raise BadInput.at(at, expected=f"{name} for a task of kind {called}", found="nothing")
-    row |= {
-        "kind": called,
-        "text": raw.get(kind.text),
-        **{name: whole(raw.get(name), name, at) for name in ("session", "order", "place", "labels", "repeat")},
-        **{name: _truth(raw.get(name)) for name in ("closed", "trap")},
-        "expected": raw.get("expected") or None,
-        "note": raw.get("note"),
-        **{name: _number(raw.get(name), name, at) for name in ("gold", "probability")},
-        "round": round_of(raw.get("round"), at),
-        **{name: _docs(raw.get(name)) for name in ("left_docs", "right_docs")},
-        "practice": practice or _truth(raw.get("practice")),
-    }
+    row["kind"], row["text"], row["practice"] = called, raw.get(kind.text), practice or row["practice"]
     # People are asked about documents; only labels collected elsewhere may be of something else, such as a snippet.
     row["surface"] = raw.get("surface") if row["closed"] else None
     if row["labels"] is not None and not 1 <= row["labels"] <= MOST_LABELS:
@@ -172,3 +164,18 @@ def _docs(value: Any) -> str | None:
             found = value.split()
         value = found if isinstance(found, list) else [value]
     return json.dumps([str(doc) for doc in value])
+
+
+#: How each column of a task file is read where something stands in it, and a row in which nothing stands.
+_READ: dict[str, Callable[[Any, str, str], Any]] = {
+    **dict.fromkeys(TEXTS, lambda value, name, at: str(value)),
+    **dict.fromkeys(("session", "order", "place", "labels", "repeat"), whole),
+    **dict.fromkeys(("closed", "trap", "practice"), lambda value, name, at: _truth(value)),
+    **dict.fromkeys(("expected", "note"), lambda value, name, at: value or None),
+    **dict.fromkeys(("gold", "probability"), _number),
+    "round": lambda value, name, at: round_of(value, at),
+    **dict.fromkeys(("left_docs", "right_docs"), lambda value, name, at: _docs(value)),
+}
+_NOTHING: dict[str, Any] = dict.fromkeys(_READ) | {"closed": False, "trap": False, "practice": False}
+#: What goes from a row into the table of tasks as it is.
+AS_THEY_ARE = [(name, column) for name, column in TASKS.items() if column and name in (*_NOTHING, "kind", "surface")]

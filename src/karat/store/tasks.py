@@ -17,7 +17,7 @@ from karat.store.log import log, recount
 from karat.store.probabilities import Asked, Chances, Draw, keep_chances
 from karat.store.store import LOTS, Store, transaction
 from karat.store.tables import ENDLESS, bundles, events, tasks
-from karat.store.task_rows import MOST_WHOLE, TASKS, task_rows
+from karat.store.task_rows import AS_THEY_ARE, MOST_WHOLE, task_rows
 
 #: Places of tasks of one block or query stand this far apart from the next one's, as far as a database's integer goes.
 STRIDE = 10_000
@@ -79,11 +79,14 @@ def add_tasks(
             place = int(anywhere[number])
         for group in [row["group"]] if row["group"] else store.groups:
             made = _of_group(store, row, group, place, int(lots[number]))
-            ready += [task | {"row": number, "says_labels": row["labels"] is not None} for task in made]
-    seen: Counter[Asked] = Counter()
+            for task in made:
+                task["row"], task["says_labels"] = number, row["labels"] is not None
+            ready += made
+    seen: dict[Asked, int] = {}
     for row in ready:
-        row["occurrence"] = seen[_asked(row)]
-        seen[_asked(row)] += 1
+        asked = _asked(row)
+        row["occurrence"] = seen.get(asked, 0)
+        seen[asked] = row["occurrence"] + 1
         if row["by_query"]:
             row["bundle"] = f"query:{row['grp']}:{row['query']}:{row['occurrence']}"
     return _add(store, ready, pooled)
@@ -107,13 +110,9 @@ def _add(store: Store, ready: list[dict[str, Any]], pooled: bool) -> Added:
     numbers = _bundles(store, {row["bundle"] for row in asked if row["bundle"]})
     for task_id, row in again:
         _plan(store, task_id, row, numbers.get(row["bundle"]))
-    values = [
-        {name: value for name, value in row.items() if name not in NOT_STORED}
-        | {"bundle_id": numbers.get(row["bundle"])}
-        for row in new
-    ]
-    if values:
-        store.change(insert(tasks), values)
+    if new:
+        unknown = {"probability": None, "round": None}  # until `keep_chances` decides
+        store.add_all(tasks, [row | unknown | {"bundle_id": numbers.get(row["bundle"])} for row in new])
         if store.database.dialect == "postgresql":
             store.change(text("ANALYZE tasks"))  # without it, plans for an empty table are kept for a while
     drawn = {_asked(row): Draw(row["probability"], row["round"]) for row in ready if row["probability"] is not None}
@@ -153,15 +152,17 @@ def _other_labels(
     there: list[dict[str, Any]], new: list[dict[str, Any]], known: list[dict[str, Any]]
 ) -> tuple[int, ...]:
     """The rows that ask for another number of labels than their question has now; where each has a task, of all."""
-    asked, stands = Counter[Asked](), Counter[Asked]()
-    for counts, rows in ((stands, [*known, *new]), (asked, [*there, *new])):
-        for row in rows:
-            counts[_asked(row)] += row["base"]
     plain = {
         _asked(row): row["row"]
         for row in reversed(there)
         if row["says_labels"] and row["base"] != ENDLESS and row["place"] != ELSEWHERE
     }
+    if not plain:
+        return ()
+    asked, stands = Counter[Asked](), Counter[Asked]()
+    for counts, rows in ((stands, [*known, *new]), (asked, [*there, *new])):
+        for row in rows:
+            counts[_asked(row)] += row["base"]
     return tuple(sorted(number for key, number in plain.items() if asked[key] != stands[key]))
 
 
@@ -205,7 +206,7 @@ def _of_group(store: Store, row: dict[str, Any], group: str, place: int, lot: in
     by_query = kind.grades and rules.one_judge_per_query and not planned
     return [
         {
-            **{column: row[name] for name, column in TASKS.items() if column and name in row},
+            **{column: row[name] for name, column in AS_THEY_ARE},
             "study_id": store.study_id,
             "item": kind.item(row),
             "first_item": kind.item({**row, "repeat": None}) if row["repeat"] else None,

@@ -139,12 +139,11 @@ class TaskKind:
 
     def item(self, row: Row) -> str:
         """What is asked, whoever is asked and whichever side a system stands on, as one short name."""
-        asked = {name: row.get(name) for name in self.identity}
-        query = asked["query"]
-        sides = sorted((asked.get(side) or "", asked.get(f"{side}_query") or query) for side in ("left", "right"))
-        practice = "practice" if row.get("practice") else ""
-        parts = [self.name, practice, query, *(asked.get(name) for name in ("doc", "context", "subtopic")), sides]
-        parts += [asked.get("text"), *([] if asked.get("surface") in (None, PAGE) else [asked["surface"]])]
+        asked = (row.get(name) if name in self.identity else None for name in (*IDENTITY, "text"))
+        query, doc, context, subtopic, left, right, left_query, right_query, surface, text = asked
+        sides = sorted([(left or "", left_query or query), (right or "", right_query or query)])
+        parts = [self.name, "practice" if row.get("practice") else "", query, doc, context, subtopic, sides, text]
+        parts += [] if surface in (None, PAGE) else [surface]
         parts += [f"repeat {row['repeat']}"] if row.get("repeat") else []
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
