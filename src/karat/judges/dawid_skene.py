@@ -49,18 +49,26 @@ def dawid_skene(
     answers = able_to_learn(Answers.of(labels, gold))
 
     def learn(posterior: Floats) -> Errors:
-        counts = tally(answers, posterior)
-        if smoothing:
-            pooled = counts.sum(axis=2, keepdims=True)
-            pooled /= np.maximum(pooled.sum(axis=1, keepdims=True), FLOOR)
-            counts += smoothing * pooled
-        np.maximum(counts, FLOOR, out=counts)
-        counts /= counts.sum(axis=1, keepdims=True)
-        return Errors(posterior.mean(axis=1), counts)
+        return learned(tally(answers, posterior), posterior.mean(axis=1), smoothing)
 
     fit = fit_em(answers, learn, max_iterations=max_iterations, tolerance=tolerance, accelerate=accelerate)
     if not smoothing:
-        # Nothing is known of what a judge says about a grade that they never met.
-        unmet = tally(answers, fit.posterior).sum(axis=1, keepdims=True) < FLOOR
-        fit = replace(fit, errors=replace(fit.errors, confusion=np.where(unmet, np.nan, fit.errors.confusion)))
+        fit = replace(fit, errors=without_unmet(fit.errors, tally(answers, fit.posterior)))
     return described("Dawid-Skene", answers, fit)
+
+
+def learned(counts: Floats, prior: Floats, smoothing: float) -> Errors:
+    """What judges do, from how often each is expected to have given each label to each true grade; changes these."""
+    if smoothing:
+        pooled = counts.sum(axis=2, keepdims=True)
+        pooled /= np.maximum(pooled.sum(axis=1, keepdims=True), FLOOR)
+        counts += smoothing * pooled
+    np.maximum(counts, FLOOR, out=counts)
+    counts /= counts.sum(axis=1, keepdims=True)
+    return Errors(prior, counts)
+
+
+def without_unmet(errors: Errors, counts: Floats) -> Errors:
+    """The same, but for what a judge says about a grade that they never met: nothing is known of it."""
+    unmet = counts.sum(axis=1, keepdims=True) < FLOOR
+    return replace(errors, confusion=np.where(unmet, np.nan, errors.confusion))

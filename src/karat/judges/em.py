@@ -8,20 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
 
-from karat.errors import BadInput
+from karat.judges.layout import Layout
+from karat.judges.steps import Errors as Errors
+from karat.judges.steps import Fit as Fit
+from karat.judges.steps import check as check
+from karat.judges.steps import fit_steps, squares, stride_of
 from karat.labels import Panel
 from karat.labels.panel import numbered
 from karat.stats import totals
 from karat.stats.arrays import Bools, Floats, Ints
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_matrix
 
 #: An expected count is never below this, so that no logarithm is infinite.
 FLOOR = 1e-10
@@ -29,14 +29,10 @@ FLOOR = 1e-10
 TINY = 1e-290
 #: Items with more labels than this are worked on in logarithms.
 MOST_ROUNDS = 64
-#: Steps before any short cut is tried, so that the fit ends where plain steps would have ended.
-PLAIN_STEPS = 20
-#: By how much the log-likelihood may fall in a short cut; smoothed fits end beside its top, so it must be able to.
-SLACK = 1.0
 
 
 @dataclass(frozen=True, eq=False)
-class Answers:
+class Answers(Layout):
     """A panel laid out for fitting: labels stand item by item, most labelled items first.
 
     >>> answers = Answers.of([{"query": "q", "doc": "d", "label": 2, "judge": "eve"},
@@ -96,53 +92,10 @@ class Answers:
         """How many grades there are."""
         return self.panel.levels
 
-    @cached_property
-    def per_item(self) -> Floats:
-        """How many labels of each grade each item has: grades x items."""
-        cells = self.grade * self.items.height + self.item
-        return totals(cells, np.ones(len(cells)), self.levels * self.items.height).reshape(self.levels, -1)
-
-    @cached_property
-    def cell(self) -> Ints:
-        """The number of each label's grade and judge together."""
-        return self.grade * self.judges.height + self.judge
-
-    @cached_property
-    def table(self) -> csr_matrix[Any]:
-        """Items x cells as a sparse matrix of ones."""
-        from scipy.sparse import csr_matrix
-
-        ends = np.append(0, np.cumsum(self.sizes)).astype(np.int32)
-        shape = (self.items.height, self.levels * self.judges.height)
-        return csr_matrix((np.ones(len(self.cell)), self.cell.astype(np.int32), ends), shape=shape)
-
-    @cached_property
-    def turned(self) -> csr_matrix[Any]:
-        """Cells x items."""
-        return self.table.T.tocsr()
-
-    @cached_property
-    def sizes(self) -> Ints:
-        """How many labels each item has; the most first."""
-        return np.bincount(self.item, minlength=self.items.height)
-
-    @cached_property
-    def rounds(self) -> list[Ints]:
-        """The cells of the first label of each item, then of the second of those that have two, and so on."""
-        starts = np.cumsum(self.sizes) - self.sizes
-        more = [np.count_nonzero(self.sizes > done) for done in range(int(self.sizes[0]))]
-        return [self.cell[starts[:items] + done] for done, items in enumerate(more)]
-
-    def shares(self) -> Floats:
-        """How the labels of each item are spread, grades x items; all on the true grade where it is known."""
-        return self.clamped(self.per_item / self.per_item.sum(axis=0))
-
-    def clamped(self, posterior: Floats) -> Floats:
-        """The same probabilities, certain where the grade is known; changes them in place."""
-        known = np.flatnonzero(self.known >= 0)
-        posterior[:, known] = 0.0
-        posterior[self.known[known], known] = 1.0
-        return posterior
+    @property
+    def n_judges(self) -> int:
+        """How many judges there are."""
+        return self.judges.height
 
 
 def named(panel: Panel) -> tuple[pl.DataFrame, Ints]:
@@ -153,28 +106,6 @@ def named(panel: Panel) -> tuple[pl.DataFrame, Ints]:
     return judges, number[place]
 
 
-@dataclass(frozen=True, eq=False)
-class Errors:
-    """What judges do: the share of each true grade, and P(label | true grade) of each judge.
-
-    `confusion` is true grades x labels x judges.
-    """
-
-    prior: Floats
-    confusion: Floats
-
-
-@dataclass(frozen=True, eq=False)
-class Fit:
-    """Where a fit ended: P(true grade) of each item (grades x items), the judges' errors, and whether it settled."""
-
-    posterior: Floats
-    errors: Errors
-    log_likelihood: float
-    iterations: int
-    converged: bool
-
-
 #: From the probabilities of the true grades to what judges do.
 Learn = Callable[[Floats], Errors]
 
@@ -182,46 +113,42 @@ Learn = Callable[[Floats], Errors]
 def fit_em(
     answers: Answers, learn: Learn, *, max_iterations: int = 1000, tolerance: float = 1e-6, accelerate: bool = True
 ) -> Fit:
-    """Guess grades and errors in turn until no probability of a grade moves by more than `tolerance`.
+    """Guess grades and errors in turn until no probability of a grade moves by more than `tolerance`."""
+    return fit_steps(_Here(answers, learn), max_iterations, tolerance, accelerate)
 
-    Plain steps shrink slowly on real labels (the last hundred documents of a crowd take a thousand steps). After
-    the first of them, two steps show the direction and a third goes further along it; what lies there is kept unless
-    it is clearly less likely than the second step.
 
-    Reference: Varadhan and Roland, Simple and Globally Convergent Methods for Accelerating the Convergence of Any EM
-    Algorithm (Scandinavian Journal of Statistics 2008), scheme S3.
-    """
-    check(max_iterations=max_iterations, tolerance=tolerance)
-    state, steps, moved = answers.shares(), 0, np.inf
+@dataclass(frozen=True, eq=False)
+class _Here:
+    """Steps on this machine: a state is grades x items."""
 
-    def step(posterior: Floats) -> tuple[Floats, float]:
-        nonlocal steps
-        steps += 1
-        return guess(answers, learn(posterior))
+    answers: Layout
+    learn: Learn
 
-    while steps < max_iterations and moved > tolerance:
-        start = state
-        state, _ = step(start)
-        ahead = state - start
-        moved = largest(ahead)
-        if moved <= tolerance or not accelerate or steps < PLAIN_STEPS or steps + 2 > max_iterations:
-            continue
-        first = state
-        state, reached = step(first)
-        bend = state - first
-        moved = largest(bend)
-        bend -= ahead
-        curved = float(np.square(bend).sum())
-        stride = np.sqrt(float(np.square(ahead).sum()) / curved) if curved > 0 else 1.0
-        if stride <= 1 or moved <= tolerance:
-            continue
-        far = np.maximum(start + 2 * stride * ahead + stride**2 * bend, 0.0)
-        beyond, gained = step(answers.clamped(far / far.sum(axis=0)))
-        if gained >= reached - SLACK:
-            # How far it moved is known only after the next plain step.
-            state, moved = beyond, np.inf
-    errors = learn(state)
-    return Fit(state, errors, guess(answers, errors)[1], steps, moved <= tolerance)
+    def first(self) -> Floats:
+        return self.answers.shares()
+
+    def step(self, state: Floats) -> tuple[Floats, float]:
+        return guess(self.answers, self.learn(state))
+
+    def moved(self, state: Floats, before: Floats) -> float:
+        return largest(state - before)
+
+    def stride(self, start: Floats, first: Floats, second: Floats) -> float:
+        return stride_of(*squares(start, first, second))
+
+    def beyond(self, start: Floats, first: Floats, second: Floats, stride: float) -> Floats:
+        return extrapolated(self.answers, start, first, second, stride)
+
+    def ended(self, state: Floats, steps: int, converged: bool) -> Fit:
+        errors = self.learn(state)
+        return Fit(state, errors, guess(self.answers, errors)[1], steps, converged)
+
+
+def extrapolated(answers: Layout, start: Floats, first: Floats, second: Floats, stride: float) -> Floats:
+    """Probabilities as far along the way of two steps as the stride says."""
+    ahead = first - start
+    far = np.maximum(start + 2 * stride * ahead + stride**2 * (second - first - ahead), 0.0)
+    return answers.clamped(far / far.sum(axis=0))
 
 
 def largest(change: Floats) -> float:
@@ -229,7 +156,7 @@ def largest(change: Floats) -> float:
     return float(max(change.max(), -change.min()))
 
 
-def guess(answers: Answers, errors: Errors) -> tuple[Floats, float]:
+def guess(answers: Layout, errors: Errors) -> tuple[Floats, float]:
     """P(true grade) of each item given what judges do, grades x items, and the log-likelihood of all labels."""
     known = np.flatnonzero(answers.known >= 0)
     if answers.sizes[0] <= MOST_ROUNDS:
@@ -251,9 +178,9 @@ def guess(answers: Answers, errors: Errors) -> tuple[Floats, float]:
     return answers.clamped(chances), float(likely.sum())
 
 
-def _multiplied(answers: Answers, errors: Errors) -> Floats:
+def _multiplied(answers: Layout, errors: Errors) -> Floats:
     """P(true grade and all labels) of each item, label by label: quick, but the product of many may come out as 0."""
-    chances = np.empty((answers.levels, answers.items.height))
+    chances = np.empty((answers.levels, answers.n_items))
     for chance, prior, said in zip(chances, np.maximum(errors.prior, FLOOR), errors.confusion, strict=True):
         cells = said.ravel()
         np.multiply(cells.take(answers.rounds[0]), prior, out=chance)
@@ -262,28 +189,18 @@ def _multiplied(answers: Answers, errors: Errors) -> Floats:
     return chances
 
 
-def _added(answers: Answers, errors: Errors) -> Floats:
+def _added(answers: Layout, errors: Errors) -> Floats:
     """The logarithm of the same, for any number of labels."""
-    chances = np.empty((answers.levels, answers.items.height))
+    chances = np.empty((answers.levels, answers.n_items))
     prior, said = np.log(np.maximum(errors.prior, FLOOR)), np.log(errors.confusion)
     for grade, chance in enumerate(chances):
         np.add(answers.table @ said[grade].ravel(), prior[grade], out=chance)
     return chances
 
 
-def tally(answers: Answers, posterior: Floats) -> Floats:
+def tally(answers: Layout, posterior: Floats) -> Floats:
     """How often each judge is expected to have given each label to each true grade: grades x labels x judges."""
-    counts = np.empty((answers.levels, answers.levels, answers.judges.height))
+    counts = np.empty((answers.levels, answers.levels, answers.n_judges))
     for grade in range(answers.levels):
         counts[grade] = (answers.turned @ posterior[grade]).reshape(answers.levels, -1)
     return counts
-
-
-def check(*, max_iterations: int = 1, tolerance: float = 1.0, smoothing: float = 0.0) -> None:
-    """Whether these settings make sense."""
-    if not isinstance(max_iterations, int) or max_iterations < 1:
-        raise BadInput.at("max_iterations", expected="a whole number of at least 1", found=str(max_iterations))
-    if not 0 <= tolerance < np.inf:
-        raise BadInput.at("the tolerance", expected="a small number such as 1e-6", found=str(tolerance))
-    if not 0 <= smoothing < np.inf:
-        raise BadInput.at("the smoothing", expected="a number of labels, 0 or more", found=str(smoothing))

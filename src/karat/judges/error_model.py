@@ -15,6 +15,7 @@ import polars as pl
 
 from karat.errors import Undefined
 from karat.judges.em import FLOOR, Answers, Errors, Fit, check, fit_em, tally
+from karat.judges.layout import Layout
 from karat.records import Judgments, Scale
 from karat.records.base import count
 from karat.records.result import ResultBase, rows_of
@@ -133,10 +134,17 @@ def majority_posterior(labels: Any, *, gold: Any = None) -> ErrorModel:
     answers = Answers.of(labels, gold)
     posterior = answers.shares()
     counts = tally(answers, posterior)
-    share = np.divide(counts, counts.sum(axis=1, keepdims=True), out=np.full_like(counts, np.nan), where=counts > 0)
-    share[(counts == 0) & (counts.sum(axis=1, keepdims=True) > 0)] = 0.0
-    fit = Fit(posterior, Errors(posterior.mean(axis=1), share), float("nan"), 0, True)
+    fit = Fit(posterior, Errors(posterior.mean(axis=1), shares_of(counts)), float("nan"), 0, True)
     return described("The majority", answers, fit)
+
+
+def shares_of(counts: Floats) -> Floats:
+    """How often each label is given to each true grade, as a share; NaN for a grade that a judge never met."""
+    share: Floats = np.divide(
+        counts, counts.sum(axis=1, keepdims=True), out=np.full_like(counts, np.nan), where=counts > 0
+    )
+    share[(counts == 0) & (counts.sum(axis=1, keepdims=True) > 0)] = 0.0
+    return share
 
 
 @register_error_model("one-coin")
@@ -181,44 +189,52 @@ def one_coin(
 
 def able_to_learn(answers: Answers) -> Answers:
     """The same answers; `Undefined` when nothing can be learnt from them about anybody's errors."""
-    labels = count(len(answers.item), "label")
     _ = answers.levels  # labels that are measurements are refused first
     given = np.unique(np.append(answers.grade, answers.known[answers.known >= 0]))
-    if len(given) == 1:
-        only = answers.panel.said(answers.grades[given[0]])
-        raise Undefined(f"all {labels} are {only}: who errs cannot be told from one grade alone")
-    if not answers.shared.any():
-        one = len(np.unique(answers.panel.judge)) == 1
-        alone = "there is only one judge" if one else "no two judges labelled the same document"
-        raise Undefined(f"{alone} and no grade is known: nothing to compare with; give gold labels of some documents")
+    only = answers.panel.said(answers.grades[given[0]]) if len(given) == 1 else None
+    one = len(np.unique(answers.panel.judge)) == 1
+    refuse_unlearnable(len(answers.item), only, bool(answers.shared.any()), one)
     return answers
+
+
+def refuse_unlearnable(labels: int, only: str | None, shared: bool, one_judge: bool) -> None:
+    """Refuse labels that are all of one grade, or of which no two are of one document."""
+    if only is not None:
+        raise Undefined(f"all {count(labels, 'label')} are {only}: who errs cannot be told from one grade alone")
+    if not shared:
+        alone = "there is only one judge" if one_judge else "no two judges labelled the same document"
+        raise Undefined(f"{alone} and no grade is known: nothing to compare with; give gold labels of some documents")
 
 
 def described(method: str, answers: Answers, fit: Fit) -> ErrorModel:
     """The fit in words and tables."""
     counts = tally(answers, fit.posterior)
-    expected = answers.grades @ fit.posterior
-    # Rounded, so that the lower of two equal grades stands whatever the last digits say.
-    best = np.argmax(np.round(fit.posterior, 12), axis=0)
-    posterior = answers.items.with_columns(
-        pl.Series("n", answers.sizes),
-        pl.Series("known", answers.known >= 0),
-        *(pl.Series(f"p_{grade:g}", fit.posterior[place]) for place, grade in enumerate(answers.grades)),
-        pl.Series("label", answers.grades[best]),
-        pl.Series("expected", expected),
-    )
+    posterior = posterior_table(answers, answers.items, answers.grades, fit.posterior)
     return ErrorModel(
         method=method,
         by=_whose(answers),
         posterior=posterior.sort(answers.items.columns),
         prior=dict(zip(answers.grades.tolist(), fit.errors.prior.tolist(), strict=True)),
-        confusion=_confusion(answers, fit.errors.confusion, counts),
-        judges=_judges(answers, fit.errors.confusion, counts),
+        confusion=confusion_table(answers.judges, answers.grades, fit.errors.confusion, counts),
+        judges=judges_table(answers.judges, answers.grades, fit.errors.confusion, counts),
         converged=fit.converged,
         iterations=fit.iterations,
         log_likelihood=fit.log_likelihood,
         notes=(*answers.panel.notes, *_warnings(answers, fit, counts)),
         scale=answers.panel.scale,
+    )
+
+
+def posterior_table(answers: Layout, items: pl.DataFrame, grades: Floats, posterior: Floats) -> pl.DataFrame:
+    """A row per item with the probability of each grade, the most probable and the expected one."""
+    # Rounded, so that the lower of two equal grades stands whatever the last digits say.
+    best = np.argmax(np.round(posterior, 12), axis=0)
+    return items.with_columns(
+        pl.Series("n", answers.sizes),
+        pl.Series("known", answers.known >= 0),
+        *(pl.Series(f"p_{grade:g}", posterior[place]) for place, grade in enumerate(grades)),
+        pl.Series("label", grades[best]),
+        pl.Series("expected", grades @ posterior),
     )
 
 
@@ -232,26 +248,26 @@ def _whose(answers: Answers) -> str:
     return f"{count(rest, 'judge')} and others without a name" if rest else "people without a name"
 
 
-def _confusion(answers: Answers, confusion: Floats, counts: Floats) -> pl.DataFrame:
+def confusion_table(who: pl.DataFrame, grades: Floats, confusion: Floats, counts: Floats) -> pl.DataFrame:
     """The matrices as a long table: a row per judge, true grade and label."""
-    levels, judges = answers.levels, answers.judges.height
-    return answers.judges[np.repeat(np.arange(judges), levels**2)].with_columns(
-        pl.Series("truth", np.tile(np.repeat(answers.grades, levels), judges)),
-        pl.Series("label", np.tile(answers.grades, levels * judges)),
+    levels, judges = len(grades), who.height
+    return who[np.repeat(np.arange(judges), levels**2)].with_columns(
+        pl.Series("truth", np.tile(np.repeat(grades, levels), judges)),
+        pl.Series("label", np.tile(grades, levels * judges)),
         pl.Series("probability", confusion.transpose(2, 0, 1).ravel()),
         pl.Series("n", counts.transpose(2, 0, 1).ravel()),
     )
 
 
-def _judges(answers: Answers, confusion: Floats, counts: Floats) -> pl.DataFrame:
+def judges_table(who: pl.DataFrame, grades: Floats, confusion: Floats, counts: Floats) -> pl.DataFrame:
     """Accuracy, leniency and spread of each judge, over the grades of the documents that they labelled."""
     truths = counts.sum(axis=1)
     # A grade that a judge never met says nothing, also where its probabilities are undefined.
     weight = (truths / truths.sum(axis=0))[:, None, :] * np.where(truths[:, None, :] > 0, confusion, 0.0)
-    error = (answers.grades[None, :] - answers.grades[:, None])[:, :, None]
+    error = (grades[None, :] - grades[:, None])[:, :, None]
     leniency = (weight * error).sum(axis=(0, 1))
     spread = np.sqrt(np.maximum((weight * error**2).sum(axis=(0, 1)) - leniency**2, 0.0))
-    return answers.judges.with_columns(
+    return who.with_columns(
         pl.Series("n", truths.sum(axis=0).round().astype(np.int64)),
         pl.Series("accuracy", np.einsum("kkj->j", weight)),
         pl.Series("leniency", leniency),

@@ -103,7 +103,7 @@ def frame_of(data: Any, name: str) -> pl.DataFrame:
     if type(data).__module__.startswith("pyspark."):
         found, remedy = (
             "a DataFrame of Spark",
-            "score it where it lies with karat.spark.score, or bring it by toPandas()",
+            "use it where it lies with karat.spark.score, clicks or judges, or bring it by toPandas()",
         )
         raise BadInput.at(name, expected="a frame on this machine", found=found, remedy=remedy)
     try:

@@ -7,7 +7,7 @@ about `NOBODY`, with the usual values and the highest label, makes it decide as 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -15,6 +15,7 @@ import polars as pl
 from karat.errors import BadInput
 from karat.labels import GOLD
 from karat.labels.selection import ASKED
+from karat.records.judgments import SNIPPET
 from karat.spark.frames import functions
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 #: A query that no file has: it begins with a character that ids do not begin with.
 NOBODY = "\x00karat"
+#: What is asked of a document where it is not the usual.
+OTHER = {"aspect": "novelty", "surface": SNIPPET, "context": NOBODY, "subtopic": "1"}
 
 
 @dataclass(frozen=True)
@@ -34,8 +37,12 @@ class Facts:
     of_a_sample: bool
 
     @classmethod
-    def of(cls, labels: DataFrame, top: float | None, apart: tuple[str, ...]) -> Facts:
-        """The facts about these labels, by one pass over them; `top` where a scale names the highest grade."""
+    def of(cls, labels: DataFrame, top: float | None, apart: tuple[str, ...], *, of_judges: bool = False) -> Facts:
+        """The facts about these labels, by one pass over them; `top` where a scale names the highest grade.
+
+        Where judges are looked at (`of_judges`), labels of nothing usual are taken each by itself, and judges come in
+        groups or do not.
+        """
         f = functions()
         asked = [column for column in ASKED if column in labels.columns]
         number = f.col("label").cast("double")
@@ -46,12 +53,15 @@ class Facts:
             wanted.append(f.sum(is_usual.cast("long")).alias(column))
         if "group" in labels.columns:
             wanted.append(f.sum((f.col("group") == GOLD).cast("long")).alias("gold"))
+            wanted.append(f.count(f.when(f.trim(f.col("group")) != "", 1)).alias("in groups"))
         if "probability" in labels.columns:
             wanted.append(f.min(f.col("probability").cast("double")).alias("least"))
         row = labels.agg(*wanted).collect()[0].asDict()
         if not row["all"]:
             raise BadInput.at("the labels", expected="at least one label", found="none")
-        return cls.made(labels.columns, row, row["top"] if top is None else top, apart)
+        highest = row["top"] if top is None else top
+        made = cls.made(labels.columns, row, highest, (*ASKED,) if of_judges else apart)
+        return made._for_judges(row) if of_judges else made
 
     @classmethod
     def made(cls, columns: list[str], row: dict[str, Any], top: float | None, apart: tuple[str, ...]) -> Facts:
@@ -74,6 +84,20 @@ class Facts:
             values["group"] = GOLD
         least = row.get("least")
         return cls(tuple(columns), tuple(values.get(name) for name in columns), least is not None and least < 1)
+
+    def _for_judges(self, row: dict[str, Any]) -> Facts:
+        values = dict(zip(self.columns, self.values, strict=True))
+        for column, asked in ASKED.items():
+            if column in values:
+                values[column] = asked.usual if row[column] else OTHER[column]
+        if values.get("group") is None and row.get("in groups"):
+            values["group"] = NOBODY
+        return replace(self, values=tuple(values[name] for name in self.columns))
+
+    def taken_apart(self) -> list[str]:
+        """The columns whose values make items of their own, because no label has the usual one."""
+        values = dict(zip(self.columns, self.values, strict=True))
+        return [column for column, asked in ASKED.items() if column in values and values[column] != asked.usual]
 
     def told(self, labels: pl.DataFrame) -> pl.DataFrame:
         """The labels of a bucket with the row that tells the facts, at the end."""

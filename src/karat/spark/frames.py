@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
+
+import polars as pl
 
 from karat.errors import BadInput, MissingExtra, Undefined
 from karat.records.schema import Schema
 
 if TYPE_CHECKING:
-    import polars as pl
     import pyarrow as pa
     from pyspark.sql import Column, DataFrame
 
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 BUCKET = "karat_bucket"
 #: Errors that a worker may raise, by the name that stands in Spark's message.
 ERRORS = {"BadInput": BadInput, "Undefined": Undefined}
+
+#: Spark's names of Polars' types.
+_KINDS = {pl.String: "string", pl.Int64: "bigint", pl.Float64: "double", pl.Boolean: "boolean"}
 
 Made = TypeVar("Made")
 
@@ -88,18 +92,35 @@ def cogrouped(
     if hasattr(groups, "applyInArrow"):
 
         def in_arrow(one: pa.Table, other: pa.Table) -> pa.Table:
-            import polars as pl
-
             return _plain(kernel(*[pl.DataFrame(pl.from_arrow(part)) for part in (one, other)]))
 
         return groups.applyInArrow(in_arrow, schema)
 
     def in_pandas(one: Any, other: Any) -> Any:
-        import polars as pl
         import pyarrow as pa
 
         tables = [pa.Table.from_pandas(part, preserve_index=False) for part in (one, other)]
         return _plain(kernel(*[pl.DataFrame(pl.from_arrow(table)) for table in tables])).to_pandas()
+
+    return groups.applyInPandas(in_pandas, schema)
+
+
+def grouped(frame: DataFrame, kernel: Callable[[pl.DataFrame], pl.DataFrame], columns: Mapping[str, Any]) -> DataFrame:
+    """What the kernel makes of each bucket of one frame, with these columns of Polars' types."""
+    schema = ", ".join(f"{quoted(name)} {_KINDS[kind]}" for name, kind in columns.items())
+    groups = frame.groupBy(BUCKET)
+    if hasattr(groups, "applyInArrow"):
+
+        def in_arrow(part: pa.Table) -> pa.Table:
+            return _plain(kernel(pl.DataFrame(pl.from_arrow(part))).select(list(columns)))
+
+        return groups.applyInArrow(in_arrow, schema)
+
+    def in_pandas(part: Any) -> Any:
+        import pyarrow as pa
+
+        table = pa.Table.from_pandas(part, preserve_index=False)
+        return _plain(kernel(pl.DataFrame(pl.from_arrow(table))).select(list(columns))).to_pandas()
 
     return groups.applyInPandas(in_pandas, schema)
 
@@ -118,7 +139,6 @@ def _plain(frame: pl.DataFrame) -> pa.Table:
 
 def collected(frame: DataFrame) -> pl.DataFrame:
     """A Spark frame brought to this machine; what a worker refused is refused here in the same words."""
-    import polars as pl
 
     def bring() -> pl.DataFrame:
         if hasattr(frame, "toArrow"):

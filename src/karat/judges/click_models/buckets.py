@@ -8,7 +8,7 @@ much that varies between sessions, once for the figures of each document.
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -27,15 +27,15 @@ Kernel = Callable[[Shown], pl.DataFrame]
 ROWS, MOST = 1 << 21, 512
 
 
+#: The columns of what it is made, and their types.
+Columns = Mapping[str, type[pl.DataType]]
+
+
 class Buckets(Protocol):
     """A log, some items at a time."""
 
-    def each(self, kernel: Kernel) -> pl.DataFrame:
-        """What the kernel makes of every bucket, one under the other."""
-        ...
-
-    def summed(self, kernel: Kernel, by: list[str]) -> pl.DataFrame:
-        """The same, with the rows that agree on these columns added up."""
+    def summed(self, kernel: Kernel, columns: Columns, by: list[str]) -> pl.DataFrame:
+        """What the kernel makes of every bucket, rows that agree on some columns added up."""
         ...
 
 
@@ -49,11 +49,11 @@ class Here:
         """What the kernel makes of every bucket, one under the other."""
         return pl.concat([kernel(bucket()) for bucket in self.buckets])
 
-    def summed(self, kernel: Kernel, by: list[str]) -> pl.DataFrame:
-        """The same, with the rows that agree on these columns added up."""
+    def summed(self, kernel: Kernel, columns: Columns, by: list[str]) -> pl.DataFrame:
+        """The same, with the rows that agree on some columns added up."""
         found: pl.DataFrame | None = None
         for bucket in self.buckets:
-            part = kernel(bucket())
+            part = kernel(bucket()).select(list(columns))
             both = part if found is None else pl.concat([found, part])
             found = both.group_by(by, maintain_order=True).agg(pl.all().sum())
         assert found is not None
@@ -89,6 +89,7 @@ class Dealing:
         for place in sorted(self.folder.glob("pile-*")):
             parts = [pl.read_ipc(path) for path in sorted(place.iterdir())]
             shown = Shown.of(ClickLog(pl.concat(parts, how="diagonal")), self.known, satisfied_after)
+            _ = shown.cells  # counted once, for all that comes
             for path in place.iterdir():
                 path.unlink()
             files.append(self.folder / f"bucket-{place.name}")

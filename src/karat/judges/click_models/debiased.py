@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from karat.errors import BadInput, Undefined
-from karat.judges.click_models.buckets import Buckets, Here, dealing
+from karat.judges.click_models.buckets import Here, dealing
 from karat.judges.click_models.intervals import Ratio, ratios
 from karat.judges.click_models.ranks import RankModel
 from karat.judges.click_models.shown import Known, Shown
@@ -93,12 +93,19 @@ def click_labels_of_parts(
         return _labels(table.dealt(satisfied_after), known, level, tuple(table.notes))
 
 
-def _labels(buckets: Buckets, known: Known, level: float, notes: tuple[str, ...]) -> ClickLabels:
+def _labels(buckets: Here, known: Known, level: float, notes: tuple[str, ...]) -> ClickLabels:
     model = RankModel.of(buckets, known)
     frame = buckets.each(partial(figures, model, level)).sort(
         "query", "attractiveness", "coec", "doc", descending=[False, True, True, False], nulls_last=True
     )
     return described(model, frame, level, notes)
+
+
+#: The figures of documents.
+FIGURES: dict[str, type[pl.DataType]] = {"query": pl.String, "doc": pl.String} | dict.fromkeys(
+    ("impressions", "clicks", "ranks"), pl.Int64
+)
+FIGURES |= {name + end: pl.Float64 for name in ("rate", "coec", "attractiveness") for end in ("", "_low", "_high")}
 
 
 def figures(model: RankModel, level: float, shown: Shown) -> pl.DataFrame:

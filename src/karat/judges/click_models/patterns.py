@@ -15,6 +15,9 @@ import polars as pl
 from karat.judges.click_models.shown import Cells, Shown
 from karat.stats.arrays import Ints
 
+#: A table of patterns.
+PATTERNS = {"pattern": pl.String, "items": pl.Int64}
+
 
 @dataclass(frozen=True, eq=False)
 class Patterns:

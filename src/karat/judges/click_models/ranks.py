@@ -10,7 +10,7 @@ import polars as pl
 
 from karat.errors import Undefined
 from karat.judges.click_models.buckets import Buckets
-from karat.judges.click_models.patterns import Patterns, patterns_of
+from karat.judges.click_models.patterns import PATTERNS, Patterns, patterns_of
 from karat.judges.click_models.position_model import Examination, Slopes, covariance_of, examination
 from karat.judges.click_models.shown import GROUPS, Cells, Known, Shown
 from karat.stats import totals
@@ -18,6 +18,8 @@ from karat.stats.arrays import Floats, Ints
 
 #: The row of a table of sums that is about no group and no rank.
 NEITHER = -1
+#: A table of sums, by group of sessions and rank or by two ranks.
+SUMS = {"one": pl.Int64, "other": pl.Int64, "rate": pl.Float64, "slope": pl.Float64}
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,13 +59,13 @@ class RankModel:
     @classmethod
     def of(cls, buckets: Buckets, known: Known) -> RankModel:
         """The model of a log."""
-        patterns = Patterns.of(buckets.summed(patterns_of, ["pattern"]))
+        patterns = Patterns.of(buckets.summed(patterns_of, PATTERNS, ["pattern"]))
         cells, n = patterns.cells, len(patterns.ranks)
         if not cells.clicks.any():
             raise Undefined("nobody clicked on anything: nothing can be told from clicks")
         looked = examination(patterns)
         means = Means(patterns.ranks, cells.by_rank(cells.shown, n), cells.by_rank(cells.clicks, n), looked)
-        sums = buckets.summed(partial(_varied, means), ["one", "other"])
+        sums = buckets.summed(partial(_varied, means), SUMS, ["one", "other"])
         alone, together = sums.filter(one=NEITHER).select("rate", "slope").row(0)
         rate, slope = (_table(sums, name, GROUPS if known.sessions else n, n) for name in ("rate", "slope"))
         with np.errstate(divide="ignore", invalid="ignore"):

@@ -19,6 +19,7 @@ from karat.stats.arrays import Bools, Floats, Ints
 GROUPS = 200
 #: What is made of a log here; the rest of it need not be kept.
 COLUMNS = ("query", "doc", "rank", "clicked", "session", "dwell")
+NO_RANK = BadInput.at("the click log", expected="a rank for every result shown", found="none for some")
 
 Small = npt.NDArray[np.int32]
 
@@ -55,7 +56,7 @@ class Known:
         if not self.filled.get("rank"):
             alike.need("rank", "telling what a rank does to clicks")
         if self.filled["rank"] < self.rows:
-            raise BadInput.at("the click log", expected="a rank for every result shown", found="none for some")
+            raise NO_RANK
         if satisfied_after is not None and not self.filled.get("dwell"):
             alike.need("dwell", "telling how long users stayed")
         return self
@@ -80,6 +81,8 @@ class Shown:
     def of(cls, log: ClickLog, known: Known, satisfied_after: float | None = None) -> Shown:
         """The log by number; a click counts if the user stayed `satisfied_after` seconds, where that is asked."""
         place = log.frame["rank"]
+        if place.null_count():
+            raise NO_RANK
         ranks = place.unique().sort().to_numpy()
         items, item = _items(log.frame)
         session = log.frame["session"].hash().to_numpy() if known.sessions else None
