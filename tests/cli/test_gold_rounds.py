@@ -89,6 +89,18 @@ def test_a_plan_of_which_half_is_labelled_says_the_same_as_the_file_filled_in_by
     assert "ppi" not in setting.verdict(half.drop_nulls("label"))["method"]
 
 
+def test_what_a_plan_was_drawn_for_comes_back_with_its_labels(setting: Setting) -> None:
+    """By it `karat score` knows that labels drawn to tell systems apart say nothing of one by itself."""
+    plan = setting.plan(120)
+    setting.import_(plan, "plan")
+    setting.judged(setting.filled(plan))
+    for reduced in ((), ("--consensus",)):
+        assert {*setting.export("--kind", "gold", *reduced).frame["drawn_for"]} == {"differences"}
+    spoilt = plan.with_columns(drawn_for=pl.lit("luck"))
+    with pytest.raises(kt.BadInput, match='expected scores or differences, found "luck"'):
+        setting.import_(spoilt, "spoilt")
+
+
 def test_an_export_of_what_is_there_says_that_drawn_documents_wait(setting: Setting) -> None:
     plan = setting.plan(120)
     setting.import_(plan, "plan")

@@ -72,6 +72,21 @@ def test_a_closed_pipe_is_no_error(files: tuple[str, str], form: str) -> None:
     assert (done.stdout, done.stderr) == ("0\n", "")
 
 
+@pytest.mark.parametrize("form", ["", "--tsv", "--json", "--latex"])
+def test_a_rule_that_failed_has_failed_though_nobody_reads_on(tmp_path: Path, form: str) -> None:
+    """`karat compare ... | head -1` under pipefail: a closed pipe must not turn a failed check green."""
+    queries = [f"q{number}" for number in range(8)]
+    (tmp_path / "qrels").write_text("".join(f"{query} 0 good 1\n{query} 0 bad 0\n" for query in queries))
+    for name, first, second in (("old", "good", "bad"), ("new", "bad", "good")):
+        lists = (f"{query} Q0 {first} 1 2 {name}\n{query} Q0 {second} 2 1 {name}\n" for query in queries)
+        (tmp_path / f"{name}.run").write_text("".join(lists))
+    rule = f"cd {tmp_path}; karat compare qrels old.run new.run -m P@1 --fail-if-worse 0.01 --out rows.csv {form}"
+    done = shell(f"{rule} | true; echo ${{PIPESTATUS[0]}}")
+    assert done.stdout == "3\n"
+    assert "failed" in done.stderr
+    assert (tmp_path / "rows.csv").exists()
+
+
 def test_help_loads_no_command() -> None:
     code = "import sys; from karat.cli import karat; karat(['--help'], standalone_mode=False); print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()

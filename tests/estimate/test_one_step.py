@@ -175,6 +175,40 @@ def test_gold_drawn_to_tell_systems_apart_gives_no_score_of_their_own() -> None:
     assert "tell systems apart" in scores.corrected["reason"][0]
 
 
+@pytest.mark.parametrize(("uniform", "corrected"), [(0.0, False), (0.3, True)])
+def test_a_plan_for_two_systems_gives_one_of_them_no_score_unless_a_part_was_drawn_uniformly(
+    uniform: float, corrected: bool
+) -> None:
+    """What both rank alike had no chance, and one run alone cannot show that: the plan has to say it."""
+    study = graded_pair(80, judge="lenient", seed=4)
+    plan = plan_gold(study.judgments(), study.runs(), n=300, uniform=uniform, seed=1).to_frame().drop("label")
+    gold = plan.join(study.judgments(study.truth).frame.select("query", "doc", "label"), on=["query", "doc"])
+    scores = kt.score(study.judgments(), study.runs()[1], ["P@10", "RR@10"], gold=gold)
+    assert scores.corrected is not None
+    assert scores.corrected["value"].is_not_nan().to_list() == [corrected, corrected]
+    if not corrected:
+        assert "drawn to tell systems apart" in scores.corrected["reason"][0]
+
+
+def test_a_plan_for_one_systems_rr_corrects_its_rr() -> None:
+    """What no list shows does not count for RR, so nobody need have labelled it."""
+    study = graded_pair(80, judge="lenient", seed=4)
+    run = study.runs()[1]
+    plan = plan_gold(study.judgments(), run, "RR", 200, seed=1).to_frame().drop("label")
+    known = study.judgments(study.truth).frame.select("query", "doc", "label")
+    scores = kt.score(study.judgments(), run, ["RR"], gold=plan.join(known, on=["query", "doc"]))
+    assert scores.corrected is not None
+    row, true = scores.corrected.row(0, named=True), kt.score(known, run, ["RR"], draws=0).means["value"][0]
+    assert row["low"] < true < row["high"]
+
+
+def test_labels_that_are_given_as_their_own_gold_are_pointed_out() -> None:
+    study = graded_pair(30, seed=4)
+    found = kt.compare(study.judgments(), study.runs(), "P@10", gold=study.judgments(), draws=100)
+    assert any("the same file twice?" in note for note in found.notes)
+    assert not any("favour" in note and "p = 1.00" not in note for note in found.notes), "no error is no favour"
+
+
 def test_gold_drawn_by_rank_gives_no_score_by_a_measure_that_does_not_tell_ranks_apart() -> None:
     """Half of each list is the same at the same ranks: a draw for nDCG never reaches it, though P@10 counts it."""
     rng = np.random.default_rng(7)

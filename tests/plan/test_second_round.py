@@ -155,7 +155,7 @@ def test_a_pilot_of_other_documents_is_left_out_and_one_of_all_leaves_nothing_to
     strangers = kt.Judgments.of([{"query": "000001", "doc": "none", "label": 1, "probability": 0.5}])
     plan = plan_gold(study.judgments(), study.runs(), "P@10", 30, pilot=strangers)
     assert plan.earlier is None
-    assert plan.to_frame().equals(plan_gold(study.judgments(), study.runs(), "P@10", 30).frame)
+    assert plan.to_frame().equals(plan_gold(study.judgments(), study.runs(), "P@10", 30).to_frame())
     assert any("1 gold label of the pilot on documents that these systems do not show" in note for note in plan.notes)
     everything = study.gold(np.ones(len(study.truth), bool), 1.0)
     with pytest.raises(kt.Undefined, match="nothing is left to draw"):

@@ -46,7 +46,7 @@ def test_a_database_of_the_first_schema_is_brought_up_to_date_with_all_that_is_i
     store = Store.open(file, study)
     add_tasks(store, pl.DataFrame({"query": ["q"], "doc": ["d"], "probability": [0.5]}))
     with store.database.engine.begin() as connection:
-        for name in ("round", "repeat", "first_item"):
+        for name in ("round", "repeat", "first_item", "drawn_for"):
             connection.execute(text(f"ALTER TABLE tasks DROP COLUMN {name}"))
         connection.execute(text("UPDATE alembic_version SET version_num = '0001'"))
     store.close()

@@ -111,7 +111,7 @@ def _one_each(judgments: Judgments, how: How, *, waiting: bool) -> Judgments:
     labels = reduced.frame
     if "probability" in frame.columns:
         key = [name for name in ("query", "doc", "subtopic", "context") if name in labels.columns]
-        more = [pl.col("round").first()] if "round" in frame.columns else []
+        more = [pl.col(name).first() for name in ("round", "drawn_for") if name in frame.columns]
         known = frame.drop_nulls("probability").group_by(key, maintain_order=True)
         drawn = known.agg(pl.col("probability").unique(), *more)
         differ = drawn.filter(pl.col("probability").list.len() > 1).height

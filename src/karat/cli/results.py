@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -73,15 +76,26 @@ def tell_as(
     `beside` is what the document has and the rows have not. `tables` are those of a paper: the rows unless named.
     """
     tables = {"": rows} if tables is None else tables
-    if form.printed == "json":
-        print_json(document)
-    elif form.printed == "tsv":
-        print_tsv({"rows": rows} | dict.fromkeys(beside, rows))
-    elif form.printed == "latex":
-        _print_latex(tables)
-    else:
-        show()
+    with _read_or_not():
+        if form.printed == "json":
+            print_json(document)
+        elif form.printed == "tsv":
+            print_tsv({"rows": rows} | dict.fromkeys(beside, rows))
+        elif form.printed == "latex":
+            _print_latex(tables)
+        else:
+            show()
     write_files(tables, {"": rows}, form, document)
+
+
+@contextmanager
+def _read_or_not() -> Iterator[None]:
+    """What follows is done though the reader left early, as `head` does: files, and the exit code of a rule."""
+    try:
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def write_files(

@@ -42,6 +42,7 @@ class TaskRow(Body):
     labels: Annotated[int, Field(ge=1, le=1000)] | None = None
     probability: Annotated[float, Field(gt=0, le=1)] | None = None
     round: Annotated[int, Field(ge=1, le=1000)] | None = None
+    drawn_for: Literal["scores", "differences"] | None = None
     gold: Annotated[float, Field(ge=-1e6, le=1e6)] | None = None
 
 
@@ -146,7 +147,7 @@ def _once(tasks: list[TaskRow]) -> tuple[list[dict[str, Any]], list[int], list[d
         earlier, kept = first.setdefault(key, (number, task.model_dump()))
         if earlier == number:
             continue
-        for name in ("labels", "probability", "round", "gold"):
+        for name in ("labels", "probability", "round", "drawn_for", "gold"):
             wanted, found = ("none" if value is None else str(value) for value in (kept[name], getattr(task, name)))
             if wanted != found:
                 raise BadInput.at(

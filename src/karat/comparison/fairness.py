@@ -69,7 +69,9 @@ def _widest_gap(one: Estimate, right: Estimate) -> tuple[Estimate, tuple[int, in
     """The differences between two methods, the pair of systems where they are clearest, and its p among all pairs."""
     assert one.values is not None
     assert right.values is not None
-    gap = Estimate.of_values("gap", one.systems, one.values - right.values, df=right.df)
+    gaps = one.values - right.values
+    gaps[np.abs(gaps) < 1e-12] = 0.0  # rounding has no side
+    gap = Estimate.of_values("gap", one.systems, gaps, df=right.df)
     pairs = [(a, b) for a in range(len(one.systems)) for b in range(a + 1, len(one.systems))]
     p = holm([gap.difference(a, b).p for a, b in pairs])
     if np.isnan(p).all():

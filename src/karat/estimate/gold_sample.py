@@ -10,7 +10,7 @@ from karat.errors import BadInput
 from karat.labels import consensus, select, split_gold
 from karat.records import Judgments
 from karat.records.base import count
-from karat.records.schema import CHANCE, LEAST_CHANCE
+from karat.records.schema import CHANCE, DIFFERENCES, LEAST_CHANCE
 
 NO_PROBABILITY = (
     "the gold labels do not say with which probability they were drawn: taken for drawn uniformly from the documents "
@@ -31,6 +31,8 @@ class Gold:
     labels: Judgments
     has_probability: bool
     notes: tuple[str, ...]
+    #: Whether they were drawn to tell systems apart, and say nothing about what counts alike for all.
+    for_differences: bool = False
 
     @classmethod
     def of(cls, judgments: Judgments) -> Gold:
@@ -63,7 +65,9 @@ class Gold:
             if waiting:
                 notes.append(f"{count(waiting, 'document')} of {asked:,} without a gold label (yet) left aside")
             notes.append(NO_PROBABILITY)
-        return cls(frame.select("query", "doc", "label", "probability"), labels, has_probability, tuple(notes))
+        frame = frame.select("query", "doc", "label", "probability")
+        apart = judgments.has("drawn_for") and bool((judgments.frame["drawn_for"] == DIFFERENCES).any())
+        return cls(frame, labels, has_probability, tuple(notes), apart)
 
 
 def _for_the_missing(frame: pl.DataFrame, judgments: Judgments) -> tuple[pl.DataFrame, str]:

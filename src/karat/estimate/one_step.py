@@ -23,6 +23,7 @@ from karat.estimate.estimate import Estimate
 from karat.estimate.evidence import Evidence
 from karat.estimate.pool import Pool
 from karat.estimate.ppi import check_gold, designed, never_wrong, reaches_all
+from karat.measures import nDCG
 from karat.records import Runs
 from karat.scoring.scorer import Scorer
 from karat.stats import totals
@@ -58,7 +59,9 @@ def corrected_by(drawn: Drawn, pool: Pool, evidence: Evidence, rows: Ints) -> Ca
         lowest, highest = (drawn.changes(base, mine, end) for end in ends)
         widest = highest - lowest
     all_had_a_chance = reaches_all(pool)
-    own = all_had_a_chance and _knows_hidden(evidence, np.setdiff1d(np.arange(len(evidence.grade)), rows))
+    hidden = np.setdiff1d(np.arange(len(evidence.grade)), rows)
+    # What no list shows counts only where the best list does, which may hold it.
+    own = all_had_a_chance and (not isinstance(drawn.measure, nDCG) or _knows_hidden(evidence, hidden))
     # Gold grades are taken as they are, all at once; each document then stands for its others, itself left out.
     known = drawn.by_query(drawn.scores(mine, places).mean(axis=1), pool.queries)
     query = pool.query[pool.drawn]

@@ -48,6 +48,8 @@ class Pool:
     assumed_uniform: bool = False
     #: Documents at one and the same rank in all lists: gold labels drawn to tell the lists apart leave them out.
     same_place: Bools | None = None
+    #: Whether the gold labels say that they were drawn to tell systems apart, and not for a score by itself.
+    for_differences: bool = False
 
     @classmethod
     def of(
@@ -110,6 +112,7 @@ class Pool:
             gold=np.where(drawn, measure.worth(grade, topics, profile), np.nan),
             probability=probability,
             assumed_uniform=not gold.has_probability,
+            for_differences=gold.for_differences,
         )
 
     @cached_property

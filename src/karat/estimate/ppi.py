@@ -199,6 +199,8 @@ def _spread(pool: Pool, mine: Bools) -> float:
 def reaches_all(pool: Pool) -> bool:
     """Whether the gold sample speaks for the documents that count alike for all systems, too."""
     alike = ~pool.matters & pool.counts
+    if pool.for_differences and (len(pool.systems) == 1 or alike.any()):
+        return False  # what those systems, whichever they were, show alike had no chance
     same = alike & pool.same_place if pool.same_place is not None and len(pool.systems) > 1 else np.zeros_like(alike)
     if not pool.drawn[same].any() and same.sum() * pool.drawn.sum() >= MISSED * pool.counts.sum():
         return False  # drawn by a measure that tells ranks apart, though this one does not

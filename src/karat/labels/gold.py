@@ -11,9 +11,12 @@ from karat.labels.one_scale import refuse_other_scale
 from karat.labels.selection import ASKED
 from karat.records import Judgments, LabelsLike
 from karat.records.base import count
+from karat.records.result import Caution
 
 #: The group whose labels are the truth.
 GOLD = "gold"
+#: So few labels may be the gold ones by chance.
+FEW = 20
 
 
 def _without_gold(labels: Judgments, gold: Judgments | None) -> Judgments:
@@ -58,7 +61,16 @@ def split_gold(
     judged, trusted = _split(labels, gold, given_stands)
     if trusted is not None:
         refuse_other_scale(judged, trusted)
+        if _same_labels(judged, trusted):
+            same = f"the gold labels are the labels, all {len(trusted):,} of them: the same file twice?"
+            trusted = replace(trusted, notes=(*trusted.notes, Caution(same)))
     return judged, trusted
+
+
+def _same_labels(labels: Judgments, gold: Judgments) -> bool:
+    """Whether both say the same of the same documents, and of more than a few: no judge is that good."""
+    said = [given.frame.select("query", "doc", "label").sort(pl.all()) for given in (labels, gold)]
+    return len(labels) >= FEW and said[0].equals(said[1])
 
 
 def _split(labels: LabelsLike, gold: LabelsLike | None, given_stands: bool) -> tuple[Judgments, Judgments | None]:

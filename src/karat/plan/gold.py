@@ -23,6 +23,7 @@ from karat.plan.sizes import FLOOR, sizes
 from karat.records import Judgments, LabelsLike, Runs, RunsLike
 from karat.records.base import count
 from karat.records.runs import joined
+from karat.records.schema import DIFFERENCES, SCORES
 from karat.scoring import Scorer
 from karat.stats.arrays import Bools, Floats
 from karat.stats.draw import draw
@@ -133,6 +134,7 @@ def plan_gold(
         tuple(notes),
         labelled=int(pool.drawn.sum()),
         earlier=earlier,
+        drawn_for=SCORES if uniform > 0 or len(pool.systems) == 1 else DIFFERENCES,
     )
 
 

@@ -10,6 +10,7 @@ import polars as pl
 
 from karat.records.base import count
 from karat.records.result import ResultBase
+from karat.records.schema import SCORES
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -33,6 +34,8 @@ class GoldPlan(ResultBase):
     whole_queries: int = 0
     labelled: int = 0
     earlier: pl.DataFrame | None = None
+    #: What the labels will speak for: each system's own score too, or only differences between systems.
+    drawn_for: str = SCORES
 
     columns = ("query", "doc", "label", "probability", "round")
 
@@ -69,12 +72,14 @@ class GoldPlan(ResultBase):
     def to_frame(self) -> pl.DataFrame:
         """The file to fill in, with the probability of each document; with the labels of the pilot, if there was one.
 
-        The column `round` tells the new documents from earlier ones.
+        The column `round` tells the new documents from earlier ones, `drawn_for` what they can speak for together.
         """
+        said = pl.lit(self.drawn_for).alias("drawn_for")
         if self.earlier is None:
-            return self.frame
+            return self.frame.with_columns(said)
         number = max(self.earlier["round"].drop_nulls(), default=0) + 1
-        return pl.concat([self.frame.with_columns(round=pl.lit(number)), self.earlier], how="vertical_relaxed")
+        both = [self.frame.with_columns(round=pl.lit(number)), self.earlier]
+        return pl.concat(both, how="vertical_relaxed").with_columns(said)
 
     def to_dict(self) -> dict[str, Any]:
         """The plan as one document."""

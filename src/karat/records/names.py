@@ -37,7 +37,20 @@ OF_ANSWERS_OF_LLMS = (
 BESIDE_ANSWERS = (
     *OF_ANSWERS_OF_LLMS,
     *("fingerprint", "without", "why", "class", "codes", "answer", "reason", "order", "text", "comment"),
-    *("source", "round", "trap", "expected", "task", "labels", "item", "block", "place", "session", "step"),
+    *(
+        "source",
+        "round",
+        "drawn_for",
+        "trap",
+        "expected",
+        "task",
+        "labels",
+        "item",
+        "block",
+        "place",
+        "session",
+        "step",
+    ),
     *("query_text", "query_kind", "kind", "description", "rank", "url", "site", "title", "snippet", "document_text"),
 )
 

@@ -74,6 +74,8 @@ COMMA = r"^(\s*[+-]?\d+),(\d+\s*)$"
 LEAST_CHANCE = 1e-9
 #: What a probability is, for errors.
 CHANCE = f"a probability above 0 (from {LEAST_CHANCE:g}) and at most 1"
+#: What the draw of a gold label can speak for: each system's own score too, or only differences between systems.
+SCORES, DIFFERENCES = DRAWN_FOR = ("scores", "differences")
 #: When a judge answered; read as times are, with the caller's format.
 TIME = Column("time", pl.String, "when: ISO 8601, seconds since 1970 or a place in the sequence")
 #: What is known of every answer of a judge.

@@ -24,7 +24,7 @@ from karat.store.people import add_judge
 from karat.store.probabilities import Asked, Chances, Draw, keep_chances
 from karat.store.store import Store, transaction
 from karat.store.tables import answers, events, judges, reservations, tasks
-from karat.store.task_rows import round_of
+from karat.store.task_rows import drawn_for, round_of
 from karat.store.tasks import ELSEWHERE, add_tasks
 
 #: Seconds since 1970 will not be so many before the year 5000.
@@ -147,7 +147,7 @@ def answer_row(task: Mapping[str, Any], judge: str, group: str, at: float | None
     item = KINDS[task["kind"]].item(task)
     digest = hashlib.sha256(json.dumps([judge, group, item]).encode()).hexdigest()
     who = {"judge": judge, "group": group, "at": at, "key": f"import {digest}"}
-    return {"task": task, "item": item, "probability": None, "round": None, **who}
+    return {"task": task, "item": item, **Draw()._asdict(), **who}
 
 
 def _asked_as(records: Records) -> tuple[TaskKind, Elsewhere]:
@@ -218,7 +218,8 @@ def _row(kind: TaskKind, elsewhere: Elsewhere, raw: dict[str, Any], judge: str, 
     row = answer_row(asked | {"kind": kind.name}, judge, group, raw.get("time"))
     row |= {name: raw.get(name) for name in ("comment", "seconds", "away", "probability")}
     opened = SEEN.get(raw["opened"]) if "opened" in raw else None
-    return row | {"raw": raw, "round": round_of(raw.get("round"), about), "surface": opened}
+    row |= {"round": round_of(raw.get("round"), about), "drawn_for": drawn_for(raw.get("drawn_for"), about)}
+    return row | {"raw": raw, "surface": opened}
 
 
 def _add_missing_tasks(store: Store, rows: list[dict[str, Any]]) -> set[Asked]:
@@ -243,7 +244,7 @@ def _drawn(rows: list[dict[str, Any]]) -> dict[Asked, Draw]:
     found: dict[Asked, Draw] = {}
     for row in rows:
         if row["probability"] is not None:
-            found.setdefault((row["group"], row["item"]), Draw(float(row["probability"]), row["round"]))
+            found.setdefault((row["group"], row["item"]), Draw.of(row))
     return found
 
 

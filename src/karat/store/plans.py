@@ -63,12 +63,12 @@ def take_plan(store: Store, plan: Judgments, *, name: str) -> Taken:
     surfaces = plan.frame["surface"] if plan.has("surface") else [None] * len(rows)
     asked = [_asked(row, surface, store.groups) for row, surface in zip(rows, surfaces, strict=True)]
     drawn = {
-        key: Draw(row["probability"], row["round"])
+        key: Draw.of(row)
         for row, keys in zip(rows, asked, strict=True)
         for key in keys
         if row["probability"] is not None
     }
-    bare = plan.frame.drop("probability", "round", strict=False)
+    bare = plan.frame.drop(*Draw._fields, strict=False)
     nameless = bare["judge"].is_null() if "judge" in bare.columns else pl.repeat(True, bare.height, eager=True)
     waits = nameless & bare["label"].is_null()
     rounds = pl.Series([row["round"] or 1 for row in rows], dtype=pl.Int64)

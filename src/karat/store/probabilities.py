@@ -23,14 +23,24 @@ from karat.store.tables import tasks
 #: What is asked of a group: the group, and the question's short name.
 Asked = tuple[str, str]
 
-_SET = update(tasks).where(tasks.c.id == bindparam("task")).values(probability=bindparam("p"), round=bindparam("r"))
+_SET = (
+    update(tasks)
+    .where(tasks.c.id == bindparam("task"))
+    .values(probability=bindparam("p"), round=bindparam("r"), drawn_for=bindparam("f"))
+)
 
 
 class Draw(NamedTuple):
-    """The chance of a document to be drawn, and the round of gold labels in which it was."""
+    """The chance of a document to be drawn, the round of gold labels in which it was, and what the draw was for."""
 
     probability: float | None = None
     round: int | None = None
+    drawn_for: str | None = None
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> Draw:
+        """The draw that a row tells of."""
+        return cls(row["probability"], row["round"], row["drawn_for"])
 
     @property
     def number(self) -> int:
@@ -67,7 +77,7 @@ def keep_chances(store: Store, drawn: Mapping[Asked, Draw]) -> Chances:
     groups = sorted({group for group, _ in drawn})
     if not groups:
         return Chances()
-    names = ("id", "grp", "item", "probability", "round", "kind", "context", "subtopic", "practice")
+    names = ("id", "grp", "item", *Draw._fields, "kind", "context", "subtopic", "practice")
     mine = (tasks.c.study_id == store.study_id, tasks.c.grp.in_(groups))
     parts: dict[tuple[str, bool], list[Any]] = {}
     for row in store.rows(select(*(tasks.c[name] for name in names)).where(*mine).order_by(tasks.c.id)):
@@ -77,13 +87,14 @@ def keep_chances(store: Store, drawn: Mapping[Asked, Draw]) -> Chances:
     found = Chances()
     for (group, alone), rows in sorted(parts.items()):
         keyed = [((group, row["item"]), row) for row in rows]
-        had = {key: Draw(row["probability"], row["round"]) for key, row in keyed if row["probability"] is not None}
+        had = {key: Draw.of(row) for key, row in keyed if row["probability"] is not None}
         new = {key: drawn[key] for key, _ in keyed if key in drawn}
         if new:
             wanted, chances = _decide(new, had) if alone else _where_none_is(new, had)
             draws = [(row["id"], wanted[key]) for key, row in keyed if key in wanted]
             if draws:
-                store.change(_SET, [{"task": task, "p": draw.probability, "r": draw.round} for task, draw in draws])
+                rows = [{"task": task, **dict(zip("prf", draw, strict=True))} for task, draw in draws]
+                store.change(_SET, rows)
             found |= chances
     return found
 

@@ -11,6 +11,7 @@ from sqlalchemy import ColumnElement, func, select
 from karat.store.candidates import GRADING
 from karat.store.kinds import JUDGE, KINDS, TaskKind
 from karat.store.kinds.kind import OPENED, typed
+from karat.store.probabilities import Draw
 from karat.store.progress import iso
 from karat.store.store import Store
 from karat.store.tables import ENDLESS, answers, bundles, events, judges, tasks
@@ -32,7 +33,7 @@ def judgments(store: Store) -> pl.DataFrame:
 
 def waiting(store: Store) -> pl.DataFrame:
     """The documents by themselves that a plan drew and nobody has labelled yet, as judgments without label."""
-    names = ("query", "doc", "context", "subtopic", "probability", "round")
+    names = ("query", "doc", "context", "subtopic", *Draw._fields)
     found = select(*(tasks.c[name] for name in names), tasks.c.grp.label("group")).where(*_drawn(store))
     found = found.group_by(*(tasks.c[name] for name in (*names, "grp"))).having(func.max(tasks.c.filled) == 0)
     return pl.DataFrame(store.rows(found.order_by(func.min(tasks.c.id))), schema=typed(*names, "group"))
@@ -123,7 +124,7 @@ def _said(store: Store, kind: TaskKind) -> list[dict[str, Any]]:
 def _rows(connection: Any, source: Any, store: Store, kind: TaskKind, *more: Any) -> list[dict[str, Any]]:
     said = ("id", "kind", "at", "label", "choice", "strength", "reason", "comment", "surface", "seconds", "away")
     asked = ("query", "doc", "context", "subtopic", "a", "b", "trap", "expected", "gold", "text")
-    drawn = ("probability", "round", "repeat")
+    drawn = (*Draw._fields, "repeat")
     found = connection.execute(
         select(
             *(source.c[name] for name in (*said, "more")),

@@ -125,6 +125,7 @@ tasks = _of_study(
     Column("repeat", Integer),  # asked again of judges who answered: for how many-th time
     Column("first_item", String(64)),  # what is asked again
     Column("round", Integer),  # of gold labels: in which draw the document came
+    Column("drawn_for", String(16)),  # of gold labels: what the draw can speak for, scores or differences
     UniqueConstraint("study_id", "grp", "item", "occurrence"),
     Index("ix_tasks_queue", "study_id", "grp", "stage", "open", "place"),
     Index("ix_tasks_of_query", "study_id", "grp", "stage", "open", "query"),

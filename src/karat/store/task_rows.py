@@ -11,7 +11,7 @@ import polars as pl
 
 from karat.errors import BadInput
 from karat.records import Scale, Source
-from karat.records.schema import CHANCE, LEAST_CHANCE
+from karat.records.schema import CHANCE, DRAWN_FOR, LEAST_CHANCE
 from karat.store.kinds import KINDS
 
 TEXTS: tuple[str, ...] = ("query", "doc", "context", "subtopic", "left", "right", "left_query", "right_query")
@@ -26,7 +26,18 @@ TASKS = {
     **dict.fromkeys(("judge", "block", "place", "order"), None),
     **{
         name: name
-        for name in ("session", "trap", "expected", "practice", "gold", "note", "probability", "round", "repeat")
+        for name in (
+            "session",
+            "trap",
+            "expected",
+            "practice",
+            "gold",
+            "note",
+            "probability",
+            "round",
+            "drawn_for",
+            "repeat",
+        )
     },
     **{"labels": None, "closed": None, "wanted": "wanted", "filled": "filled"},
 }
@@ -127,6 +138,13 @@ def round_of(value: Any, at: str) -> int | None:
     return number
 
 
+def drawn_for(value: Any, at: str) -> str | None:
+    """What a draw of gold labels can speak for, none where nothing stands; `at` is its place, for errors."""
+    if value not in (None, "", *DRAWN_FOR):
+        raise BadInput.at(at, expected=" or ".join(DRAWN_FOR), found=f'"{value}"', remedy="see karat plan gold")
+    return value or None
+
+
 def whole(value: Any, name: str, at: str) -> int | None:
     """A whole number, none where nothing stands; `name` and `at` are for errors."""
     number = _number(value, name, at)
@@ -174,6 +192,7 @@ _READ: dict[str, Callable[[Any, str, str], Any]] = {
     **dict.fromkeys(("expected", "note"), lambda value, name, at: value or None),
     **dict.fromkeys(("gold", "probability"), _number),
     "round": lambda value, name, at: round_of(value, at),
+    "drawn_for": lambda value, name, at: drawn_for(value, at),
     **dict.fromkeys(("left_docs", "right_docs"), lambda value, name, at: _docs(value)),
 }
 _NOTHING: dict[str, Any] = dict.fromkeys(_READ) | {"closed": False, "trap": False, "practice": False}

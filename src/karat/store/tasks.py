@@ -24,7 +24,7 @@ STRIDE = 10_000
 #: The place of a task that was made for labels collected elsewhere, until a plan asks for it.
 ELSEWHERE = -1
 #: What is known of a row on its way into the table, and not kept there as it is.
-NOT_STORED = ("bundle", "by_query", "row", "says_labels", "probability", "round")
+NOT_STORED = ("bundle", "by_query", "row", "says_labels", *Draw._fields)
 
 
 @dataclass(frozen=True)
@@ -62,9 +62,9 @@ def add_tasks(
 
     Known columns: query, doc, context, subtopic, description (of the subtopic), left, right, left_query, right_query,
     left_docs, right_docs, reason, kind, group, judge, session, order, block, place, trap, expected, probability, round,
-    gold, note, labels, repeat. A row without group is asked of every group. `source` is where the rows come from, for
-    errors. Documents with a probability, or `drawn` though their probabilities come later, are asked for in random
-    order. That tasks are `pooled`, the top of the runs, is noted in the log.
+    drawn_for, gold, note, labels, repeat. A row without group is asked of every group. `source` is where the rows come
+    from, for errors. Documents with a probability, or `drawn` though their probabilities come later, are asked for in
+    random order. That tasks are `pooled`, the top of the runs, is noted in the log.
     """
     rng = np.random.default_rng(seed)
     rows = task_rows(frame, store.scale, (*store.groups, LLM), practice=practice, source=source)
@@ -115,7 +115,7 @@ def _add(store: Store, ready: list[dict[str, Any]], pooled: bool) -> Added:
         store.add_all(tasks, [row | unknown | {"bundle_id": numbers.get(row["bundle"])} for row in new])
         if store.database.dialect == "postgresql":
             store.change(text("ANALYZE tasks"))  # without it, plans for an empty table are kept for a while
-    drawn = {_asked(row): Draw(row["probability"], row["round"]) for row in ready if row["probability"] is not None}
+    drawn = {_asked(row): Draw.of(row) for row in ready if row["probability"] is not None}
     chances = keep_chances(store, drawn)
     if (store.by is not None or pooled) and asked:
         log(store, "pooled" if pooled else "tasks_added", more={"new": len(asked)})

@@ -16,7 +16,7 @@ from karat.store.kinds.kind import OPENED, AnswerTable, Elsewhere, Row, TaskKind
 OF_A_MODEL = ("expected_grade", "mass", "model", "prompt", "cost")
 COLUMNS = typed(
     *("query", "doc", "label", "judge", "group", "aspect", "context", "subtopic", "surface", "opened", "time"),
-    *("seconds", "comment", "probability", "round", "away", "gold", "repeat", *OF_A_MODEL, "task"),
+    *("seconds", "comment", "probability", "round", "drawn_for", "away", "gold", "repeat", *OF_A_MODEL, "task"),
 )
 
 
@@ -74,6 +74,6 @@ JUDGE = TaskKind(
         "the label of document {doc} of query {query}",
         ("query", "doc", "context", "subtopic", "surface", "repeat"),
         _gather,
-        kept=("round",),
+        kept=("round", "drawn_for"),
     ),
 )
