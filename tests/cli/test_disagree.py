@@ -6,6 +6,7 @@ import json
 import random
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from commands import karat
@@ -176,6 +177,18 @@ def test_several_files_are_several_groups(study: Path) -> None:
     assert "in every command: nDCG(gains={0:" in done.stdout
     wrong = karat("disagree", "users", *files, "--given", "gpt")
     assert "expected one of assessor, llm, found gpt" in wrong.stderr
+
+
+def test_what_a_person_would_say_after_an_llm_is_written_as_labels(study: Path, tmp_path: Path) -> None:
+    files, out = [str(study / name) for name in ("llm.csv", "judgments.csv")], str(tmp_path / "weighted.csv")
+    asked = ["--given", "llm", "--group", "assessor", "--top", "3", "--draws", "0"]
+    found = json.loads(karat("disagree", "users", *files, *asked, "--json").stdout)
+    worth = {row["level"]: row["weight"] for row in found["rows"]}
+    karat("disagree", "users", *files, *asked, "--out", out)
+    said = pl.read_csv(study / "llm.csv").select("query", "doc", grade="label")
+    both = pl.read_csv(out).join(said, on=["query", "doc"])
+    assert both.height == said.height
+    assert all(row["label"] == pytest.approx(worth[row["grade"]]) for row in both.to_dicts())
 
 
 def test_crossed_conditions_are_shown_with_their_differences(study: Path) -> None:

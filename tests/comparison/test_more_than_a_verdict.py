@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
+from scipy.special import stdtrit
 
 import karat as kt
 from commands import karat
 from karat.comparison import by_group, by_measure, gate, groups_of, moved
+from karat.formats import read_user_weights
 from karat.records import Queries
 
 
@@ -201,3 +204,28 @@ def test_of_several_systems_the_leader_less_the_next_is_told_whatever_their_orde
     assert rows["difference"].to_list() == pytest.approx([gap, gap / 2])
     assert (rows["low"] < rows["difference"]).all()
     assert told.finding == "2 measures of 2 show a difference, allowing for all of them: B is better by P@1, RR."
+
+
+def test_the_difference_holds_the_error_of_weights_of_users(tmp_path: Path) -> None:
+    # a finds a document of grade 1 in 30 of 40 queries and one of grade 2 in 10, b the other way round: the difference
+    # is half of 1 - w. The weight's error, 0.0784 / 1.96 = 0.04, moves it by 0.02, and cancels where both find grade 1.
+    labels = {f"q{q}": {"one": 1, "two": 2} for q in range(40)}
+    first = ("one", "two")
+    lists = [{f"q{q}": {first[int((q % 4 == 0) ^ turned)]: 1.0} for q in range(40)} for turned in (False, True)]
+    runs = dict(zip("ab", lists, strict=True))
+    path, found = tmp_path / "weights.csv", {}
+    for name, ends in (("sure", "\n1,3,1,0.5\n1,3,2,1"), ("unsure", ",low,high\n1,3,1,0.5,0.4216,0.5784\n1,3,2,1,,")):
+        path.write_text(f"at_least,of,level,weight{ends}\n")
+        found[name] = kt.compare(labels, runs, "DCG(gains=udm(1/3))@1", user_weights=read_user_weights(path))
+    halves = {
+        name: (one.methods["high"][0] - one.methods["low"][0]) / 2 / stdtrit(39, 0.975) for name, one in found.items()
+    }
+    assert found["sure"].methods["difference"][0] == found["unsure"].methods["difference"][0] == pytest.approx(0.25)
+    assert halves["unsure"] ** 2 == pytest.approx(halves["sure"] ** 2 + 0.02**2, rel=1e-4)
+    assert any("allow for the weights" in note for note in found["unsure"].notes)
+    assert not any("allow for the weights" in note for note in found["sure"].notes)
+    alike = kt.compare(
+        labels, {"a": lists[0], "b": lists[0]}, "DCG(gains=udm(1/3))@1", user_weights=read_user_weights(path)
+    )
+    assert alike.methods["difference"][0] == 0
+    assert alike.verdict == "no difference shown"

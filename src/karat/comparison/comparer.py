@@ -96,6 +96,7 @@ class Comparer:
         if self.gold is not None and estimates:
             found = ready.corrected(self.gold, self._laid)
             estimates |= found.estimates
+        estimates, weighed = ready.with_weights(estimates)
         chosen = _chosen(self.method, self.gold is not None, self.queries)
         name, why = str(one), found.refused.get(chosen, "")
         deciding = estimates.get(chosen)
@@ -124,7 +125,7 @@ class Comparer:
             level=look.level,
             population=self.queries,
             seed=seed,
-            notes=tuple(dict.fromkeys([*told, *self.notes, *matrix.notes])),
+            notes=tuple(dict.fromkeys([*told, *weighed, *self.notes, *matrix.notes])),
         )
 
 

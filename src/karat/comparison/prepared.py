@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 import polars as pl
 
 from karat.comparison.matrix import Matrix
 from karat.errors import BadInput, NotConverged, Undefined
+from karat.estimate.estimate import Estimate
 from karat.estimate.evidence import Evidence, further_columns
 from karat.estimate.gold_sample import Gold
 from karat.estimate.with_gold import WithGold, with_expected_grade, with_gold
@@ -20,6 +21,10 @@ from karat.measures.topics import UserWeights
 from karat.records import Judgments, Runs
 from karat.records.runs import together
 from karat.scoring import Scorer
+from karat.scoring.scorer import WEIGHED
+
+#: What is not allowed for.
+WEIGHED_MANY = "max-T and effect sizes take the weights as they are"
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +99,22 @@ class Prepared:
             model=self.model,
             calibrated=self.calibrate is not False,
         )
+
+    def with_weights(self, estimates: dict[str, Estimate]) -> tuple[dict[str, Estimate], list[str]]:
+        """The estimates with the error of the weights that udm gains have from users, and a note on it.
+
+        The weights are the same for all systems: what moves two alike cancels in their difference. Gold labels tell
+        nothing of them, so that every method has this error.
+        """
+        if not estimates:
+            return estimates, []
+        matrix = self.matrix
+        more = self.scorer.weight_covariance(together(self.lists), matrix.queries, matrix.systems)
+        if more is None or not more.any():
+            return estimates, []
+        wider = {name: replace(one, covariance=one.covariance + more) for name, one in estimates.items()}
+        said = [WEIGHED] + ([WEIGHED_MANY] if len(matrix.systems) > 2 else [])
+        return wider, said
 
     def _columns(self) -> pl.DataFrame | None:
         """What else may predict a grade."""

@@ -21,7 +21,7 @@ from karat.judges.dimensions import (
 )
 from karat.judges.disagreement import Disagreement, disagreement
 from karat.judges.distribution import distribution, distribution_tests
-from karat.judges.document_gains import DocumentGains, combined_gains, document_gains, soft_relevance
+from karat.judges.document_gains import DocumentGains, combined_gains, document_gains, soft_relevance, user_gains
 from karat.judges.em import Answers, Errors, Fit, fit_em, tally
 from karat.judges.error_model import MODELS, ErrorModel, described, majority_posterior, one_coin, register_error_model
 from karat.judges.features import FEATURES, add_features
@@ -84,4 +84,5 @@ __all__ = [
     "setting_agreement",
     "soft_relevance",
     "tally",
+    "user_gains",
 ]

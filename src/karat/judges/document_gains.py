@@ -63,6 +63,28 @@ def combined_gains(found: Result, labels: Panel | LabelsLike, *, column: str = "
     return _means(panel, weight, f"the worth of {' and '.join(parts)} together", notes)
 
 
+def user_gains(found: Result, labels: Panel | LabelsLike, *, given: str | None = None) -> DocumentGains:
+    """The weight of each document by what a random user would say, as `random_user` found it.
+
+    >>> from karat.judges.random_user import random_user
+    >>> rows = [{"query": "q", "doc": d, "label": n, "judge": str(j)}
+    ...         for d, said in {"a": [2, 2, 1], "b": [1, 0, 0]}.items() for j, n in enumerate(said)]
+    >>> user_gains(random_user(rows, 1), rows).frame.select("doc", pl.col("gain").round(3)).rows()
+    [('a', 0.833), ('b', 0.5)]
+
+    `given` is the group whose labels are seen, as in `random_user`: documents without one of theirs have no gain.
+    """
+    panel = Panel.of(labels).of_judges()
+    if given is not None:
+        panel = panel.kept(panel.group == panel.groups.index(given))
+    worth = dict(zip(found.frame["level"].to_list(), found.frame["weight"].to_list(), strict=True))
+    unknown = sorted({*panel.value.tolist()} - {*worth})
+    said = ", ".join(panel.said(grade) for grade in unknown)
+    notes = [f"nothing is known of users where {given or 'a judge'} says {said}: worth 0"] if unknown else []
+    weight = np.array([worth.get(grade, 0.0) for grade in panel.value.tolist()])
+    return _means(panel, np.nan_to_num(weight), "what a random user would say", notes)
+
+
 def soft_relevance(
     labels: Panel | LabelsLike,
     top: float | None = None,

@@ -22,8 +22,9 @@ from karat.records.result import Caution
 from karat.scoring.notes import made_labels, notes_on, on_made_labels
 from karat.scoring.scores import FEWEST_DRAWS, Scores
 from karat.scoring.user_weights import weights_of_users
-from karat.scoring.weight_error import SCHEMA, weight_errors, widened
+from karat.scoring.weight_error import SCHEMA, asks_users, weight_covariance, weight_errors, widened
 from karat.stats import Resampling
+from karat.stats.arrays import Floats
 
 #: Labels with a probability are of documents that were drawn: the rest would count as not relevant.
 OF_A_SAMPLE = Caution(
@@ -141,6 +142,23 @@ class Scorer:
         if errors.height and errors["error"].sum() > 0:
             notes.append(WEIGHED)
         return ScoredQueries(queries, counted, systems, notes, errors)
+
+    def weight_covariance(self, runs: Runs, queries: Sequence[str], systems: Sequence[str]) -> Floats | None:
+        """The covariance of these systems' means over these queries that the weights of users make; None without any.
+
+        It is that of the first measure.
+        """
+        if not asks_users(self._user_weights, self.measures[0]):
+            return None
+        lists = match(runs, self.topics, self.profile, self.complete)
+        table, counted = self._by_query(lists)
+        kept = counted & table["query"].is_in(list(queries))
+        found = weight_covariance(self._user_weights, self.measures[0], lists, table, kept)
+        if found is None:
+            return None
+        order = [found[0].index(system) for system in systems]
+        covariance: Floats = found[1][np.ix_(order, order)]
+        return covariance
 
     def scores(self, parts: Sequence[ScoredQueries]) -> Scores:
         """Means and intervals of all systems of these parts."""

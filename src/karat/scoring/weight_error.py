@@ -29,20 +29,42 @@ def weight_errors(
     """
     rows = []
     for measure in measures:
-        gains, errors = getattr(measure, "gains", None), getattr(weights, "errors", None)
-        if not isinstance(gains, Gains) or gains.name != "udm" or errors is None:
+        found = weight_covariance(weights, measure, lists, queries, counted)
+        if found is None:
             continue
-        levels, covariance = errors(gains.at_least, gains.of_users)
-        known = dict(lists.topics.known(gains).table)
-        spread = np.sqrt(np.diag(covariance))
-        moving = [place for place, level in enumerate(levels) if spread[place] > 0 and known.get(level, 0.0) > 0]
-        moved = {place: _moved(measure, lists, known, levels[place], spread[place]) for place in moving}
-        for system in queries["system"].unique(maintain_order=True).to_list():
-            mine = ((queries["system"] == system) & counted).to_numpy()
-            step = np.array([np.nanmean(moved[place][mine]) / spread[place] for place in moving])
-            part = covariance[np.ix_(moving, moving)]
-            rows.append((system, str(measure), float(np.sqrt(max(step @ part @ step, 0.0))) if moving else 0.0))
+        systems, covariance = found
+        error = np.sqrt(np.maximum(np.diag(covariance), 0.0)).tolist()
+        rows += [(system, str(measure), one) for system, one in zip(systems, error, strict=True)]
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
+
+
+def asks_users(weights: UserWeights | None, measure: Measure) -> bool:
+    """Whether a measure has gains of users whose weights are estimates with an error."""
+    gains = getattr(measure, "gains", None)
+    return isinstance(gains, Gains) and gains.name == "udm" and hasattr(weights, "errors")
+
+
+def weight_covariance(
+    weights: UserWeights | None, measure: Measure, lists: Lists, queries: pl.DataFrame, counted: pl.Series
+) -> tuple[list[str], Floats] | None:
+    """The covariance that systems' means have from the weights, which are the same for all; None where none are used.
+
+    What moves two systems alike cancels between them.
+    """
+    if not asks_users(weights, measure):
+        return None
+    gains: Gains = measure.gains  # type: ignore[attr-defined]
+    levels, covariance = weights.errors(gains.at_least, gains.of_users)  # type: ignore[union-attr]
+    known = dict(lists.topics.known(gains).table)
+    spread = np.sqrt(np.diag(covariance))
+    moving = [place for place, level in enumerate(levels) if spread[place] > 0 and known.get(level, 0.0) > 0]
+    moved = {place: _moved(measure, lists, known, levels[place], spread[place]) for place in moving}
+    systems = queries["system"].unique(maintain_order=True).to_list()
+    steps = np.zeros((len(systems), len(moving)))
+    for row, system in enumerate(systems):
+        mine = ((queries["system"] == system) & counted).to_numpy()
+        steps[row] = [np.nanmean(moved[place][mine]) / spread[place] for place in moving]
+    return systems, steps @ covariance[np.ix_(moving, moving)] @ steps.T
 
 
 def widened(means: pl.DataFrame, errors: pl.DataFrame, level: float) -> pl.DataFrame:

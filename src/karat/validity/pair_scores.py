@@ -117,6 +117,8 @@ def score_pairs(
         notes.append(f"{missing} of {frame.height:,} without labels for the {by[-1]}: left out")
     scored = Scorer(labels, wanted, profile=profile, complete=True, draws=0)
     table = scored.score(lists).queries
+    if any("udm(" in str(measure) for measure in wanted):
+        notes.append("the weights of users who disagree are taken as they are: agreement has no error from them")
     notes += [note for note in scored.labels.notes if note not in notes]
     names = [str(measure) for measure in wanted]
     sides = [

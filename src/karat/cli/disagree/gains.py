@@ -23,21 +23,35 @@ from karat.records import Judgments
     click.option("--given", "seen", metavar="GROUP", help="The group whose label is seen, as llm."),
     options.group,
     levels.all_labels,
+    options.out,
+    options.to_format,
     options.resampling,
     options.study,
-    examples="""karat disagree users crowd.csv --top 1
+    examples="""karat disagree users crowd.csv --top 1 --out weighted.csv
 karat disagree users llm.csv people.csv --given llm --group people --top 2""",
 )
 def users(
-    labels: tuple[str, ...], top: str | None, seen: str | None, group: str | None, reading: Reading, **how: Any
+    labels: tuple[str, ...],
+    top: str | None,
+    seen: str | None,
+    group: str | None,
+    out: str | None,
+    to_format: str | None,
+    reading: Reading,
+    **how: Any,
 ) -> Tables:
     """What a random user says, who is not the judge: the chance of --top or higher after each label.
 
     With --given and --group, across groups: what people say when an LLM said this. The note has the weights as gains,
-    nDCG(gains={...})@10, which every command takes.
+    nDCG(gains={...})@10, which every command takes; --out writes each document's weight as its label.
     """
-    read = levels.judged(reading, labels, None)
+    read = levels.judged(reading, labels, out)
     found = analysis.random_user(read, levels.level_named(top, read), given=seen, group=group, **how)
+    if out is not None:
+        gains = analysis.user_gains(found, read, given=seen)
+        write(Judgments.of(gains.frame.select("query", "doc", label="gain")), out, to_format)
+    elif to_format is not None:
+        options.refuse("to_format", why="nothing is written without --out")
     return {"Random user": found}
 
 
