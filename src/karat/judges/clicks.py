@@ -19,6 +19,7 @@ from karat.records.base import count
 from karat.records.blocks import pairs_within
 from karat.stats import FEWEST, Resampling
 from karat.stats.arrays import Ints
+from karat.stats.totals import place_within
 
 Pairs = Literal["all", "top two", "both"]
 OUTCOMES = ("correct", "incorrect", "insensitive")
@@ -121,12 +122,10 @@ def _thinned(rows: Ints, data: Clicked, most_pairs: int, seed: int, notes: list[
     while low < high:
         middle = (low + high + 1) // 2
         low, high = (middle, high) if _n_pairs(size, middle) <= most_pairs else (low, middle - 1)
-    query = data.query[rows]
-    shuffled = np.lexsort((np.random.default_rng(seed).random(len(rows)), query))
-    place = np.empty(len(rows), np.int64)
-    place[shuffled] = np.arange(len(rows)) - (np.cumsum(size) - size)[query[shuffled]]
+    shuffled = np.argsort(np.random.default_rng(seed).random(len(rows)))
     notes.append(f"{low:,} documents drawn from each longer list, so as not to have more than {most_pairs:,} pairs")
-    return rows[place < low]
+    kept = shuffled[place_within(data.query[rows[shuffled]]) < low]
+    return rows[np.sort(kept)]
 
 
 def _n_pairs(size: Ints, at_most: int) -> int:

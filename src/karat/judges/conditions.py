@@ -18,7 +18,7 @@ from karat.labels.selection import ASKED
 from karat.records import LabelsLike, Result
 from karat.records.base import count
 from karat.records.chart import Lines
-from karat.stats import Resampling, ratio, ratio_intervals
+from karat.stats import Resampling, ratio, ratio_intervals, totals
 from karat.stats.arrays import Bools, Floats, Ints
 
 #: The condition that says whether the list was any good, and the columns that say whose list it was.
@@ -206,11 +206,9 @@ def resampled_p(
             drawn = (rng.random((len(share), 1)) > share).sum(axis=1).clip(max=len(levels) - 1)
             good = v.counts[:, -1] - (drawn == len(levels) - 1)
             tops = rng.hypergeometric(good, v.size - 1 - good, n) / n
-            for i in range(len(levels)):
-                if (drawn == i).any():
-                    found[repeat, i] = tops[drawn == i].mean()
-        for i, grade in enumerate(levels):
-            known = found[~np.isnan(found[:, i]), i]
+            found[repeat] = ratio(*(totals(drawn, each, len(levels)) for each in (tops, np.ones(len(tops)))))
+        for grade, values in zip(levels, found.T, strict=True):
+            known = values[~np.isnan(values)]
             mean, sd = (known.mean(), known.std(ddof=1)) if len(known) > 1 else (np.nan, np.nan)
             rows.append((n, grade, float(mean), float(sd)))
     table = pl.DataFrame(rows, schema=["others", "level", "mean", "sd"], orient="row")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import polars as pl
 
@@ -66,14 +64,8 @@ def consistency(
             # Of two labels there is one way to draw both: such draws do not tell how sure p is.
             sd = float(known.std(ddof=1)) if len(known) > 1 and np.ptp(known) > NOTHING else np.nan
             rows.append((kind, level, float(p[place]), sd, values.tolist()))
-    types: dict[str, Any] = {
-        "kind": pl.String,
-        "level": pl.Float64,
-        "p": pl.Float64,
-        "sd": pl.Float64,
-        "draws": pl.List(pl.Float64),
-    }
-    table = pl.DataFrame(rows, schema=types, orient="row")
+    names = ["kind", "level", "p", "sd", "draws"]
+    table = pl.DataFrame(rows, schema=names, schema_overrides={"draws": pl.List(pl.Float64)}, orient="row")
     judged = f"{count(int(twice.sum()), 'time')} a judge judged a document twice or more"
     notes = (*panel.notes, *merged(panel, levels[-1]), f"{judged}, {draws:,} draws, seed {seed}")
     said = _finding(exact, panel.said(levels[-1]))

@@ -145,7 +145,7 @@ def gold_regression(
     if not known.height:
         raise Undefined("no label has all the features known")
     terms, columns = _design(known, names, notes)
-    parts, sure = [], []
+    parts = []
     for (group,), rows in known.with_row_index("_row").group_by("_group", maintain_order=True):
         mine, query = rows["_row"].to_numpy(), rows["_query"].to_numpy()
         by_judge = rows["_judge"].to_numpy() if group in sampled else None
@@ -155,32 +155,20 @@ def gold_regression(
             notes.append(
                 f"{group}: no coefficient for {', '.join(fit.left_out)}: other features tell it, or all are alike"
             )
-        table = pl.DataFrame(
-            {
-                "group": [str(group)] * len(fit.names),
-                "target": target,
-                "term": fit.names,
-                "coefficient": fit.coefficients,
-                "standard_error": fit.errors,
-                "low": low,
-                "high": high,
-                "t": fit.t,
-                "p": fit.p,
-                "n": [fit.n] * len(fit.names),
-                "n_queries": [fit.clusters] * len(fit.names),
-            }
-        )
-        parts.append(table)
-        sure += [(str(group), t, b, p) for t, b, p in zip(fit.names[1:], fit.coefficients[1:], fit.p[1:], strict=True)]
-    clear = sorted((row for row in sure if row[3] < 0.05), key=lambda row: row[3])
+        figures = {"coefficient": fit.coefficients, "standard_error": fit.errors, "low": low, "high": high}
+        about = {"t": fit.t, "p": fit.p, "n": fit.n, "n_queries": fit.clusters}
+        parts.append(pl.DataFrame({"group": str(group), "target": target, "term": fit.names, **figures, **about}))
+    table = pl.concat(parts).sort("group", maintain_order=True)
+    known = table.filter(pl.col("term") != fit.names[0], pl.col("p").is_finite()).sort("p", maintain_order=True)
     what = {"error": "the error", "label": "the label", "gold": "gold"}[target]
-    said = [f"for {called(group)}, {term} adds {b:+z.2g} to {what}" for group, term, b, _ in clear[:3]]
+    said = [
+        f"for {called(row['group'])}, {row['term']} adds {row['coefficient']:+z.2g} to {what}"
+        for row in known.filter(pl.col("p") < 0.05).head(3).iter_rows(named=True)
+    ]
     finding = "; ".join(said) or f"no feature has an effect on {what} beyond chance"
-    if not any(np.isfinite(row[3]) for row in sure):
+    if not known.height:
         finding = f"the labels are too few, or too much alike, to tell what features do to {what}"
-    return Result(
-        pl.concat(parts).sort("group", maintain_order=True), sentence(finding), tuple(notes), columns=REGRESSION
-    )
+    return Result(table, sentence(finding), tuple(notes), columns=REGRESSION)
 
 
 def _design(frame: pl.DataFrame, features: Sequence[str], notes: list[str]) -> tuple[list[str], Floats]:

@@ -14,6 +14,7 @@ from karat.stats import FEWEST, Resampling
 from karat.stats.arrays import Floats
 from karat.stats.correction import half_width
 from karat.stats.kappas import fleiss_test
+from karat.stats.paired_figures import bounded_ends
 
 
 def with_figures(panel: Panel, sums: Sums, at: float, judges: Judges, resampling: Resampling) -> pl.DataFrame:
@@ -54,21 +55,9 @@ def _resampled(cells: Floats, grades: Floats, at: float, resampling: Resampling)
 
 
 def _ends(found: LeftOut, row: int, level: float) -> Floats:
-    """The ends of a row's intervals by Student's t, on a scale that has no end where a figure has one.
-
-    Shares lie between 0 and 1, agreement beyond chance below 1: logit and log(1 - figure).
-    """
-    from scipy.special import expit, logit
-
+    """The ends of a row's intervals by Student's t: shares lie between 0 and 1, agreement beyond chance below 1."""
     error, df = found.error(row)
     half, value = np.asarray(half_width(error, level, df)), found.whole[:, row]
-    share = np.isin(list(FIGURES), SHARES)
-    room = np.where(share, value * (1 - value), 1 - value)
-    # Without room, nothing tells how far from the end a figure might be.
-    reach = np.divide(half, room, out=np.full(len(half), np.nan), where=room > 1e-12)
-    sides = np.array([[-1.0], [1.0]])
-    with np.errstate(invalid="ignore"):
-        beyond = 1 - (1 - value) * np.exp(-sides * reach)
-        shares = expit(logit(np.where(share, value, 0.5)) + sides * reach)
-    ends: Floats = np.where(share, shares, beyond)
+    share, kappa = bounded_ends(value, half, "share"), bounded_ends(value, half, "kappa")
+    ends: Floats = np.where(np.isin(list(FIGURES), SHARES), share, kappa)
     return ends

@@ -12,6 +12,7 @@ from karat.labels import Panel
 from karat.stats import FEWEST, totals
 from karat.stats.arrays import Bools, Floats, Ints
 from karat.stats.correction import half_width, two_sided
+from karat.stats.totals import centred, place_within
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,9 +55,8 @@ def leniency(panel: Panel, who: Ints, others: Others, strength: Floats, *, fewes
     truth = np.where(by_gold[who], gold, others.mean)
     used = ~np.isnan(truth)
     truth, label, judge, query = truth[used], panel.value[used], who[used], panel.query[used]
-    place = _sequence(who, judges)[used]
-    n = np.maximum(totals(judge, np.ones(len(judge)), judges), 1)
-    x, y = (part - (totals(judge, part, judges) / n)[judge] for part in (truth, label))
+    place = _sequence(who)[used]
+    x, y = centred(judge, truth), centred(judge, label)
     varies = totals(judge, x * x, judges)
     follows = np.divide(totals(judge, x * y, judges), varies, out=np.ones(judges), where=varies > 1e-9)
     share = np.where(by_gold, follows, np.where(np.isnan(strength), 1.0, strength))
@@ -69,17 +69,13 @@ def leniency(panel: Panel, who: Ints, others: Others, strength: Floats, *, fewes
     return Leniency(mean, mean - half, mean + half, by_gold, drift, p)
 
 
-def _sequence(who: Ints, judges: int) -> Floats:
+def _sequence(who: Ints) -> Floats:
     """The place of each label in its judge's work, from 0 for the first to 1 for the last; rows are in order.
 
-    >>> _sequence(np.array([0, 1, 0, 0]), 2).tolist()
+    >>> _sequence(np.array([0, 1, 0, 0])).tolist()
     [0.0, 0.0, 0.5, 1.0]
     """
-    size = np.bincount(who, minlength=judges)
-    order = np.argsort(who, kind="stable")
-    place = np.empty(len(who))
-    place[order] = np.arange(len(who)) - (np.cumsum(size) - size)[who[order]]
-    sequence: Floats = place / np.maximum(size - 1, 1)[who]
+    sequence: Floats = place_within(who) / np.maximum(np.bincount(who) - 1, 1)[who]
     return sequence
 
 
@@ -118,9 +114,8 @@ class _Queries:
         NaN where fewer than five queries, or figures all alike, do not tell.
         """
         number = self.number
-        size = np.maximum(number, 1)
-        centred = without - (totals(self.owner, without, self.judges) / size)[self.owner]
-        variance = (number - 1) / size * totals(self.owner, centred**2, self.judges)
+        apart = np.square(centred(self.owner, without))
+        variance = (number - 1) / np.maximum(number, 1) * totals(self.owner, apart, self.judges)
         error: Floats = np.sqrt(np.where((number >= FEWEST) & (variance > 1e-18), variance, np.nan))
         return error
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-import polars as pl
 
 from karat.errors import BadInput, Undefined
 from karat.labels import Panel
 from karat.stats.arrays import Bools, Floats, Ints
 from karat.stats.kappas import label_counts
 from karat.stats.paired_figures import summed
+from karat.stats.totals import place_within
 
 #: A level with fewer labels than this is bracketed, as in the paper's Table 4.
 FEW_LABELS = 50
@@ -152,10 +152,8 @@ def used(panel: Panel, min_labels: int = 2, most_labels: int | None = None, all_
             raise BadInput.at("the labels to use", expected="all of them or the first so many", found="both")
         if most_labels < max(min_labels, 2):
             raise BadInput.at("most_labels", expected=f"{max(min_labels, 2)} or more", found=str(most_labels))
-        rows = pl.DataFrame({"item": panel.item})
-        first = rows.select(pl.int_range(pl.len()).over("item") < most_labels).to_series().to_numpy()
         ruled = [rule for rule in panel.third_rules if rule.labels < most_labels]
-        return panel.kept(first, *([_contested(ruled[0].differed)] if ruled else []))
+        return panel.kept(place_within(panel.item) < most_labels, *([_contested(ruled[0].differed)] if ruled else []))
     if not panel.third_rules:
         return panel
     differed = panel.third_rules[0].differed

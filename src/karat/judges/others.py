@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from karat.labels import Panel
-from karat.stats import totals
 from karat.stats.arrays import Floats
 from karat.stats.kappas import label_counts
+from karat.stats.totals import variance_components
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,13 +49,7 @@ def reliability(panel: Panel) -> float:
 
     0 when labels have nothing to do with the documents, 1 when all judges agree; NaN when nothing can be compared.
     """
-    _, item, n = np.unique(panel.item, return_inverse=True, return_counts=True)
-    value, labels, items = panel.value, len(item), len(n)
-    if not (n > 1).any() or items < 2 or labels == items:
+    if not 1 < len(np.unique(panel.item)) < len(panel.item):
         return float("nan")
-    mean = totals(item, value, items) / n
-    within = float(((value - mean[item]) ** 2).sum()) / (labels - items)
-    between = float((n * (mean - value.mean()) ** 2).sum()) / (items - 1)
-    typical = (labels - float((n**2).sum()) / labels) / (items - 1)
-    spread = max((between - within) / typical, 0.0)
-    return spread / (spread + within) if spread + within > 0 else float("nan")
+    within, between = variance_components(panel.item, panel.value)
+    return between / (between + within) if between + within > 0 else float("nan")

@@ -18,6 +18,7 @@ from karat.records.names import OF_ANSWERS_OF_LLMS
 from karat.stats import totals
 from karat.stats.arrays import Bools, Floats, Ints
 from karat.stats.regression import clustered_ols
+from karat.stats.totals import variance_components
 
 #: What differs on a slice: how far labels are off and in which direction, or how often they are right.
 Kind = Literal["bias", "noise"]
@@ -199,15 +200,9 @@ def _noise(part: pl.DataFrame, grade: Ints, difference: Floats) -> tuple[float, 
     items = by_item.agg(pl.first("_query"), pl.mean("_difference"))
     # Several labels of a pair are not as many pairs, unless each counts as its share of one.
     more = float(part["_weight"].sum()) / items.height
-    queries = items.group_by("_query", maintain_order=True).agg(
-        n=pl.len(), within=pl.col("_difference").var(ddof=0) * pl.len(), mean=pl.mean("_difference")
-    )
-    n, within, mean = (queries[name].to_numpy().astype(np.float64) for name in ("n", "within", "mean"))
-    whole = float(np.var(items["_difference"].to_numpy(), ddof=1)) if items.height > 1 else 0.0
-    left = n.sum() - len(n)
-    if left < 30:  # hardly a query with two pairs: the two cannot be told apart, nor need they be
-        return whole * more, 0.0
-    pair = within.sum() / left
-    between = (n * (mean - (n * mean).sum() / n.sum()) ** 2).sum()
-    query = (between - (len(n) - 1) * pair) / (n.sum() - (n**2).sum() / n.sum())
-    return float(pair * more), float(max(query, 0.0))
+    query, left = items["_query"].to_numpy(), items["_difference"].to_numpy()
+    if items.height - len(np.unique(query)) < 30:
+        # Hardly a query with two pairs: the two cannot be told apart, nor need they be.
+        return (float(np.var(left, ddof=1)) if items.height > 1 else 0.0) * more, 0.0
+    pair, of_query = variance_components(query, left)
+    return pair * more, of_query

@@ -143,17 +143,14 @@ def sliced(values: pl.Series, most: int = SLICES) -> pl.Series:
     different = known.unique().sort().to_list()
     if len(different) <= most:
         names = [f"{number:g}" for number in different]
-        places = dict(zip(different, names, strict=True))
-        return numbers.replace_strict(places, default=None, return_dtype=pl.Enum(names))
+        return numbers.replace_strict(different, names, default=None, return_dtype=pl.Enum(names))
     whole = not values.dtype.is_float() or bool((known == known.round()).all())
     # An edge at the lowest value would cut nothing off, which happens when many share it: the next one does.
     quantiles = [float(known.quantile(n / most, "higher") or 0.0) for n in range(1, most)]
     edges = sorted({edge if edge > different[0] else different[1] for edge in quantiles})
     names = _slice_names(edges, whole)
-    place = np.searchsorted(edges, known.to_numpy(), "right")
-    codes = np.full(len(numbers), -1)
-    codes[numbers.is_not_null().to_numpy()] = place
-    return pl.Series(codes).replace_strict(dict(enumerate(names)), default=None, return_dtype=pl.Enum(names))
+    place = pl.Series(np.searchsorted(edges, numbers.to_numpy(), "right")).set(numbers.is_null(), None)
+    return place.replace_strict(range(len(names)), names, default=None, return_dtype=pl.Enum(names))
 
 
 def _slice_names(edges: list[float], whole: bool) -> list[str]:

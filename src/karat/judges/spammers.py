@@ -18,6 +18,7 @@ from karat.stats import totals
 from karat.stats.arrays import Bools, Floats, Ints
 from karat.stats.kappas import label_counts
 from karat.stats.many import benjamini_hochberg
+from karat.stats.totals import centred
 
 #: Below this share of what the typical judge does, a judge counts as not looking.
 TWO_THIRDS = 2 / 3
@@ -123,11 +124,9 @@ def _compared(judge: Ints, truth: Floats, label: Floats, judges: int, *, sure: b
     from scipy.special import ndtr
 
     n = totals(judge, np.ones(len(judge)), judges)
-    size = np.maximum(n, 1)
-    x = truth - (totals(judge, truth, judges) / size)[judge]
-    y = label - (totals(judge, label, judges) / size)[judge]
+    x, y = centred(judge, truth), centred(judge, label)
     xx, yy, xy = (totals(judge, product, judges) for product in (x * x, y * y, x * y))
-    xx, yy = np.where(xx > 1e-9 * size, xx, 0.0), np.where(yy > 1e-9 * size, yy, 0.0)
+    xx, yy = (np.where(squares > 1e-9 * np.maximum(n, 1), squares, 0.0) for squares in (xx, yy))
     seen = (n > 2) & (xx > 0)
     if not seen.any():
         return None

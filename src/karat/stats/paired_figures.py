@@ -145,10 +145,23 @@ def _jackknife(both: Floats, figure: Figure, cell: Ints, cluster: Ints) -> tuple
 
 
 def _ends(value: Floats, error: Floats, df: Floats, level: float, scale: Scale) -> tuple[Floats, Floats]:
-    """The ends of intervals by Student's t, on a scale that has no end where figures have one."""
-    from scipy.special import expit, logit, stdtrit
+    """The ends of intervals by Student's t; differences are on the figures' own scale."""
+    from scipy.special import stdtrit
 
     half = stdtrit(df, (1 + level) / 2) * error
+    ends = np.stack([value - half, value + half])
+    ends[:, :2] = bounded_ends(value[:2], half[:2], scale)
+    return ends[0], ends[1]
+
+
+def bounded_ends(value: Floats, half: Floats, scale: Scale) -> Floats:
+    """The ends (2 x figures) of intervals that reach so far to each side, on a scale that has no end where figures do.
+
+    >>> bounded_ends(np.array([0.9]), np.array([0.2]), "share").round(2).tolist()
+    [[0.49], [0.99]]
+    """
+    from scipy.special import expit, logit
+
     scales: dict[Scale, tuple[Figure, Figure, Figure]] = {
         "share": (logit, expit, lambda v: v * (1 - v)),
         "kappa": (lambda v: -np.log1p(-v), lambda v: -np.expm1(-v), lambda v: 1 - v),
@@ -156,14 +169,11 @@ def _ends(value: Floats, error: Floats, df: Floats, level: float, scale: Scale) 
         "plain": (np.positive, np.positive, np.ones_like),
     }
     to, back, slope = scales[scale]
-    ends = [value - half, value + half]
     with np.errstate(divide="ignore", invalid="ignore"):
-        room = slope(value[:2])
+        room = slope(value)
         # Without room, nothing tells how far from the end a figure might be.
-        reach = np.where(room > 1e-12, half[:2] / room, np.nan)
-        for end, sign in zip(ends, (-1, 1), strict=True):
-            end[:2] = back(to(value[:2]) + sign * reach)
-    return ends[0], ends[1]
+        reach = np.where(room > 1e-12, half / room, np.nan)
+        return np.stack([back(to(value) - reach), back(to(value) + reach)])
 
 
 def _drawn(both: Floats, figure: Figure, query: Ints, resampling: Resampling) -> Floats:
