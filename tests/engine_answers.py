@@ -51,6 +51,23 @@ OPENSEARCH: dict[str, Any] = {
     },
 }
 
+#: As "Empty search" of Elasticsearch: The Definitive Guide has it, for versions that knew types,
+#: https://www.elastic.co/guide/en/elasticsearch/guide/current/empty-search.html; the total is a number there, and with
+#: rest_total_hits_as_int ("Search" of OpenSearch's API reference) today.
+ELASTICSEARCH_2: dict[str, Any] = {
+    "hits": {
+        "total": 14,
+        "hits": [
+            {"_index": "us", "_type": "page", "_id": "b", "_score": 2, "_source": {"title": "Horse hoof"}},
+            {"_index": "us", "_type": "page", "_id": "a", "_score": 1, "_source": {"title": "Horse"}},
+        ],
+        "max_score": 2,
+    },
+    "took": 4,
+    "_shards": {"failed": 0, "successful": 10, "total": 10},
+    "timed_out": False,
+}
+
 SOLR: dict[str, Any] = {
     "responseHeader": {"status": 0, "QTime": 10, "params": {"q": "hoof", "hl": "true", "fl": "id,score,title"}},
     "response": {
@@ -146,6 +163,7 @@ QDRANT = {
 
 WHOLE = {
     "Elasticsearch": ELASTICSEARCH,
+    "Elasticsearch 2": ELASTICSEARCH_2,
     "OpenSearch": OPENSEARCH,
     "Solr": SOLR,
     "Vespa": VESPA,

@@ -58,6 +58,13 @@ FORMATS: dict[str, tuple[Read, str]] = {
     "labels.csv": (kt.read_judgments, "doc,"),
     "qrels.txt": (kt.read_judgments, "d1 "),
     "a.run": (kt.read_runs, "d1 "),
+    "judges.csv": (kt.read_judgments, "docid"),
+    "msmarco.tsv": (kt.read_runs, "\t7\t"),
+    "texts.tsv": (kt.read_queries, "\t"),
+    "answers.pref": (kt.read_preferences, "d1 d2 d1"),
+    "answers.prefs": (kt.read_preferences, "d1 "),
+    "radio.csv": (kt.read_judgments, "Input.docid"),
+    "metadata.run": (kt.read_runs, "d1 "),
 }
 
 
@@ -88,7 +95,7 @@ VARIANTS: dict[str, Callable[[str, bytes], bytes]] = {
 def test_a_spoilt_file_is_refused_with_its_name_and_what_was_expected(tmp_path: Path, name: str, variant: str) -> None:
     if variant == "nested otherwise" and not SAMPLES[name].lstrip().startswith((b"{", b"[")):
         pytest.skip("no JSON")
-    if variant == "two formats" and name in ("basic.csv", "snapshot.csv"):
+    if variant == "two formats" and name in ("basic.csv", "snapshot.csv", "judges.csv"):
         pytest.skip("a text alone in a line is Quepid's query without a rating or document, and counted")
     path = tmp_path / name
     path.write_bytes(VARIANTS[variant](name, SAMPLES[name]))
@@ -196,6 +203,18 @@ TWICE = [
     ("nuggets.jsonl", '"assignment"', '"assignment": "not_support", "assignment"', '"assignment" twice'),
     ("ubi.ndjson", '"user_query"', '"user_query": "other", "user_query"', '"user_query" twice'),
     ("ubi.ndjson", '"object_id"', '"object_id": "d9", "object_id"', '"object_id" twice'),
+    ("judges.csv", "Ann,Bob", "Ann,Ann", "expected each column once, found Ann twice"),
+    ("msmarco.tsv", "\t14\t", "\t7\t", "expected document 7 once in the list of query 101, found it again"),
+    ("texts.tsv", "102\t", "101\t", "expected each query once, found query 101 again"),
+    ("answers.pref", "q1 d2 d3 d3", "q1 d2 d2 d2", "line 2: expected two systems, found d2 on both sides"),
+    (
+        "answers.prefs",
+        "s1 d2",
+        "s1 d1",
+        "line 2: expected one level of a user for a document of a group, found 2.5 for d1 after 3",
+    ),
+    ("radio.csv", "Answer.rel.1", "Answer.rel.0", "expected each column once, found Answer.rel.0 twice"),
+    ("metadata.run", "d1 ", "d2 ", "expected document d2 once in the list of query q1, found it again"),
     ("labels.jsonl", '"label"', '"label": 0, "label"', '"label" twice'),
 ]
 

@@ -215,6 +215,15 @@ def test_responses_of_rank_eval_are_runs(tmp_path: Path, found: object) -> None:
     assert "1 of 2 requests failed" in "".join(kt.read_runs(path).notes)
 
 
+def test_responses_of_rank_eval_of_older_versions_are_runs(tmp_path: Path) -> None:
+    # docs/reference/search/rank-eval.asciidoc of elastic/elasticsearch 6.2: quality_level and unknown_docs.
+    older = json.loads(
+        json.dumps(RESPONSE).replace("metric_score", "quality_level").replace("unrated_docs", "unknown_docs")
+    )
+    path = saved(tmp_path, {"rank_eval": older})
+    assert [doc for _, _, doc in ranking(path)] == ["1528558", "1960795"]
+
+
 def test_cases_of_quepid_are_labels(tmp_path: Path) -> None:
     path = saved(tmp_path, CASE)
     assert labels(path) == [("star wars", "11", 3.0), ("star wars", "1892", 2.0)]

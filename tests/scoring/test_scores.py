@@ -122,3 +122,16 @@ def test_measures_of_diversity_say_where_labels_have_no_subtopics() -> None:
         {"query": "q", "doc": "b", "label": 1, "subtopic": "2"},
     ]
     assert said not in kt.score(rows, run, "alpha_nDCG@10", draws=0).notes
+
+
+ALIKE = "every document in the lists has the label 3: by such labels no order is better than another"
+
+
+def test_labels_that_are_all_alike_are_said_to_tell_no_order_from_another() -> None:
+    run = {"q": {f"d{n}": float(-n) for n in range(10)}}
+    alike = [{"query": "q", "doc": f"d{n}", "label": 3} for n in range(10)]
+    assert any(ALIKE in note for note in kt.score(alike, run, "nDCG@10", draws=0).notes)
+    # One that differs, one that nobody judged, or a list of a few, are what they are.
+    for rows in ([*alike[:9], {**alike[9], "label": 2}], alike[:9]):
+        assert not any(ALIKE in note for note in kt.score(rows, run, "nDCG@10", draws=0).notes)
+    assert not any(ALIKE in note for note in kt.score(alike[:3], {"q": {"d0": 1.0}}, "nDCG@10", draws=0).notes)

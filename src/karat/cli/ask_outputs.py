@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 #: The file of a study's folder with what an audit asked.
 AUDIT = "llm-audit.csv"
+#: Of fewer documents the same grade may be the truth.
+FEWEST_ALIKE = 10
 #: The records that the answers to each kind of task are, and what stands in the name of their file; for those that are
 #: none, the column of the answer.
 FILES: dict[str, tuple[type[Records] | str, str]] = {
@@ -90,6 +92,7 @@ def tell(panel: Panel, asked: Asked, out: str | None, as_json: bool, *, expected
     tell_notes(f"{kind}, the first of them: {why}" for kind, why in found.why.items() if why)
     tell_left_out(panel)
     _tell_other_models(found)
+    _tell_alike(found)
     counts = sum(found.outcomes.values(), Counter[str]())
     if not counts.total():
         return "there was nothing to ask: no task has a text to show"
@@ -113,6 +116,19 @@ def _tell_other_models(found: Gathered) -> None:
         f"asked for {model}, the server says that {returned} answered"
         for model, returned in others.iter_rows()
         if model.lower() not in returned.lower() and returned.lower() not in model.lower()
+    )
+
+
+def _tell_alike(found: Gathered) -> None:
+    """Say where a judge gave all documents the same grade: such labels tell nothing of a ranking."""
+    grades = found.table("judge").filter(pl.col("aspect").is_null()).drop_nulls("label")
+    alike = grades.group_by("judge", maintain_order=True).agg(
+        pl.len(), pl.col("label").n_unique(), pl.first("label").alias("grade")
+    )
+    tell_notes(
+        f"{judge} gave all {number:,} documents the grade {grade:g}: such labels tell no ranking from another"
+        for judge, number, grades_given, grade in alike.iter_rows()
+        if grades_given == 1 and number >= FEWEST_ALIKE
     )
 
 

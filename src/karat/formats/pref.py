@@ -48,6 +48,12 @@ def _of_levels(file: File) -> Rows:
     """Every two documents of a user's group, the one with the higher level preferred; equal levels say nothing."""
     frame, source = read_columns(file, LEVELS, LEVELS, numbers=("level",), hint="", table="query,left,right,choice")
     key = ["query", "judge", "group"]
+    first = frame.select(pl.col("level").first().over([*key, "doc"])).to_series()
+    source.refuse(
+        frame["level"] != first,
+        expected="one level of a user for a document of a group",
+        found=lambda row: f"{frame['level'][row]:g} for {frame['doc'][row]} after {first[row]:g}",
+    )
     frame = frame.with_row_index("row")
     both = frame.join(frame, on=key, suffix="_b", maintain_order="left").filter(pl.col("row") < pl.col("row_b"))
     both = both.filter(pl.col("level") != pl.col("level_b"), pl.col("doc") != pl.col("doc_b"))

@@ -85,9 +85,11 @@ def _text(value: Any) -> str | None:
 
 
 def _kinds(file: File) -> list[str]:
-    marks = {"judgments": (b'"requests"', b'"ratings"'), "runs": (b'"metric_score"', b'"details"')}
-    found = [kind for kind, names in marks.items() if all(name in file.head for name in names)]
-    return [kind for kind in found if kind != "runs" or b'"searches"' not in file.head]
+    head = file.head
+    asks = b'"requests"' in head and b'"ratings"' in head
+    # Before version 6.6 the score was called quality_level.
+    answers = b'"details"' in head and (b'"metric_score"' in head or b'"quality_level"' in head)
+    return ["judgments"] * asks + ["runs"] * (answers and b'"searches"' not in head)
 
 
 add_format(

@@ -61,6 +61,8 @@ def other_scale(labels: pl.Series, gold: pl.Series) -> str:
 
     >>> other_scale(pl.Series([0.0, 3.0, 2.0]), pl.Series([0.0, 1.0] * 10))
     'gold labels go from 0 to 1, those of the judges from 0 to 3: are both on one scale?'
+    >>> other_scale(pl.Series([1.0] * 10), pl.Series([0.0, 3.0]))
+    'gold labels go from 0 to 3, those of the judges are all 1: they tell no document from another'
     """
     labels, gold = labels.drop_nulls(), gold.drop_nulls()
     if not len(gold) or not len(labels):
@@ -69,7 +71,10 @@ def other_scale(labels: pl.Series, gold: pl.Series) -> str:
     # That few gold labels do not reach as high says nothing; that one reaches higher than all labels does.
     if ends[0][-1] == ends[1][-1] or (len(gold) < ENOUGH and ends[0][-1] < ends[1][-1]):
         return ""
-    return f"gold labels go from {_ends(ends[0])}, those of the judges from {_ends(ends[1])}: are both on one scale?"
+    gold_ends = f"gold labels go from {_ends(ends[0])}"
+    if len(ends[1]) == 1 and len(labels) > 1:
+        return f"{gold_ends}, those of the judges are all {ends[1][0]:g}: they tell no document from another"
+    return f"{gold_ends}, those of the judges from {_ends(ends[1])}: are both on one scale?"
 
 
 def _beyond(side: pl.DataFrame, other: pl.DataFrame, which: pl.Expr) -> int:

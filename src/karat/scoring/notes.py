@@ -17,6 +17,8 @@ from karat.stats.arrays import Floats
 
 #: A greater share of documents without a label may change which system is better.
 MOST_UNJUDGED = 0.1
+#: Of fewer documents the same label may be the truth.
+FEWEST_ALIKE = 10
 #: What to call labels that no judge gave, in the order of their sources.
 WORDS = ("predicted", "backed off", "the grade alone")
 
@@ -34,6 +36,7 @@ def notes_on(
     whose = f"{systems[0]}: " if len(systems) == 1 else ""
     about_all = [
         *_barren(lists),
+        *_alike(lists),
         *_out_of_reach(lists, measures),
         *_undefined(values, measures),
         *_ties(lists, measures),
@@ -95,6 +98,15 @@ def _barren(lists: Lists) -> list[str]:
         return []
     what = "left out of the means" if lists.profile.leaves_out_empty else "counted as 0"
     return [f"{count(barren, 'list')} of queries without a relevant document: {what}"]
+
+
+def _alike(lists: Lists) -> list[str]:
+    """Lists of which every document has the same label, as of a judge who says the same of all."""
+    label, shown_docs = lists.label, int(lists.size.sum())
+    if not FEWEST_ALIKE <= shown_docs <= len(label) or not (label > 0).all() or (label != label[0]).any():
+        return []
+    said = f"every document in the lists has the label {label[0]:g}: by such labels no order is better than another"
+    return [Caution(said)]
 
 
 def _out_of_reach(lists: Lists, measures: list[Measure]) -> list[str]:
