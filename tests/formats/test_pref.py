@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.commands import karat
 
 import karat as kt
+from commands import karat
 
 # The first lines of TREC-CAsT-2019.pref, with shorter names.
 PREF = "31_1 C M1 M1\n31_1 C M2 M2\n31_1 M1 M2 M1\n31_1 M1 M2 M2\n31_1 M1 M2 M1\n"

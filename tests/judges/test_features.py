@@ -150,7 +150,9 @@ def test_without_names_all_that_can_be_made_is_made_and_the_rest_is_noted() -> N
     assert {"wikipedia", "root_url", "url_depth", "domain"} <= set(added.frame.columns)
     assert added.notes == (
         "features that cannot be made: query_in_url (no queries), query_length (no queries), "
-        "navigational (no queries), document_length (no documents), rank_shown (no runs), shown_by (no runs)",
+        "navigational (no queries), document_length (no documents), query_in_title (no queries), "
+        "query_in_text (no queries), text_topic (no documents), kinship (no runs), rank_shown (no runs), "
+        "shown_by (no runs)",
     )
 
 
@@ -211,4 +213,4 @@ def test_a_column_that_is_there_is_kept() -> None:
 
 def test_every_feature_says_what_it_means() -> None:
     assert all(feature.about for feature in FEATURES.values())
-    assert len(FEATURES) == 10
+    assert len(FEATURES) == 14

@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from tests.commands import karat
-from tests.simulated import studies
 
 import karat as kt
+from commands import karat
 from karat.labels.document_order import document_order
 from karat.plan import next_pairs, pairs_of_documents
+from simulated import studies
 
 
 def every_pair(docs: list[str], query: str = "q") -> pl.DataFrame:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import polars as pl
 import pytest
-from tests.simulated import studies
 
 from karat.simulate import preference_study, with_comments
 from karat.validity import agreement_tables, as_printed, fit_measure, preference_work
+from simulated import studies
 
 
 def answer(judge: str, **more: object) -> dict[str, object]:

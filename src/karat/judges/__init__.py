@@ -29,6 +29,7 @@ from karat.judges.gold_errors import against_gold, error_distribution, gold_regr
 from karat.judges.judge_table import judge_table
 from karat.judges.most_clicked import most_clicked
 from karat.judges.opinions import opinions
+from karat.judges.order_effects import order_effects
 from karat.judges.ordinal import ordinal
 from karat.judges.pairwise import pairwise
 from karat.judges.random_user import random_user
@@ -73,6 +74,7 @@ __all__ = [
     "most_clicked",
     "one_coin",
     "opinions",
+    "order_effects",
     "ordinal",
     "overall_correlation",
     "overlap",

@@ -13,12 +13,13 @@ from types import MappingProxyType
 import polars as pl
 
 from karat.errors import BadInput
+from karat.judges import text_features
 from karat.judges.known_columns import facts_of, whole, with_documents
 from karat.records import Documents, Judgments, Queries, Runs
 from karat.records.addresses import HOST, SCHEME, SITE
 from karat.records.base import count
 
-WORD = r"[\p{L}\p{M}\p{N}]+"
+WORD = text_features.WORD
 
 _PATH = (
     pl.col("url")
@@ -137,6 +138,34 @@ FEATURES: Mapping[str, Feature] = MappingProxyType(
             "page",
             "documents of {} words",
         ),
+        "query_in_title": Feature(
+            "QiT: all the query's words are in the title; nQiT: they are not",
+            ("query_text", "title"),
+            text_features.in_title,
+            "page",
+            ("pages with the query in their title", "pages without the query in their title"),
+        ),
+        "query_in_text": Feature(
+            "the percentage of the query's words that are in the text",
+            ("query_text", "document_text"),
+            text_features.in_text,
+            "page",
+            "documents with {} % of the query's words",
+        ),
+        "text_topic": Feature(
+            "what the text is about: the words that tell its cluster from the others",
+            ("document_text",),
+            text_features.topic,
+            "page",
+            "documents about {}",
+        ),
+        "kinship": Feature(
+            "Kin: the one system that shows the document has a word of its name in common with the judge; nKin: none",
+            ("shown_by", "judge_name"),
+            text_features.kinship,
+            "page",
+            ("results of systems akin to the judge", "results of systems not akin to the judge"),
+        ),
         "rank_shown": Feature(
             "the best rank at which a system shows the document",
             ("rank",),
@@ -163,6 +192,9 @@ _SOURCES = {
         "give queries with their kind, or a column kind in the judgments",
     ),
     "document_words": ("the column text of documents", "give documents with their text"),
+    "title": ("the column title of documents", "give documents with their title"),
+    "document_text": ("the column text of documents", "give documents with their text"),
+    "judge_name": ("the judges' names", "give a column judge or model"),
     "rank": ("the column rank", "give runs, or a column rank in the judgments"),
     "shown_by": ("runs of several systems", "give the runs that were judged"),
 }

@@ -65,6 +65,10 @@ def facts_of(
     if documents is not None and documents.has("text"):
         counted = documents.frame.select("doc", words=pl.col("text").str.count_matches(r"\S+").cast(pl.String))
         words = joined(counted, ["doc"], "words")
+    title, body = (
+        [None if documents is None or not documents.has(name) else joined(documents.frame, ["doc"], name), own(column)]
+        for name, column in (("title", "title"), ("text", "document_text"))
+    )
     rank = [None if runs is None else joined(_best_ranks(runs), ["query", "doc"], "rank"), own("rank")]
     given_runs = "no runs" if runs is None else "runs without these documents"
     alone = runs is not None and len(runs.systems) == 1
@@ -75,6 +79,9 @@ def facts_of(
             first("query_text", text, given(queries, "queries", "text")),
             first("query_kind", kind, given(queries, "queries", "kind")),
             first("document_words", [words], given(documents, "documents", "text")),
+            first("title", title, given(documents, "documents", "title")),
+            first("document_text", body, given(documents, "documents", "text")),
+            first("judge_name", [own("model", "judge", "group")], "no judges' names"),
             first("rank", rank, given_runs),
             first("shown_by", [shown_by], "runs of one system" if alone else given_runs),
         ]

@@ -88,7 +88,7 @@ def _read(
     labels: Sequence[str],
     *,
     featured: bool,
-    gold: str | None,
+    gold: str | None = None,
     clicks: str | None = None,
     documents: str | None = None,
     queries: str | None = None,

@@ -11,6 +11,7 @@ from karat import judges as analysis
 from karat.cli import options
 from karat.cli.judges.judged import Judged, features, of_labels
 from karat.cli.judges.llm import llm as llm
+from karat.cli.judges.order import order as order
 from karat.cli.option_values import OneOf
 from karat.cli.outputs import keep_inputs, write_csv
 from karat.cli.part import every_part, part
@@ -268,7 +269,8 @@ def bias(given: Judged) -> Tables:
     """Slices of queries and documents that judges rate too high or too low, found without naming them.
 
     Looked through are the columns of LABELS and the features that --documents, --queries and --runs allow: wikipedia,
-    query_in_url, root_url, url_depth, domain, query_length, navigational, document_length, rank_shown, shown_by.
+    query_in_url, root_url, url_depth, domain, query_length, navigational, document_length, query_in_title,
+    query_in_text, text_topic (clusters of texts), rank_shown, shown_by, kinship (of judge and system).
     """
     labels = given.judgments
     if not any(labels.has(name) for name in {*labels.frame.columns} - {*Judgments.schema.names, *OF_ANSWERS_OF_LLMS}):
