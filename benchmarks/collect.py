@@ -51,11 +51,18 @@ class Load:
     asked: list[float] = field(default_factory=list)
     answered: list[float] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
+    #: Answers acknowledged while the server warmed up, and the most memory that it took by then, in megabytes.
+    before: int = 0
+    memory: float = 0.0
 
     def cells(self) -> list[str]:
         """Answers a second, and medians and 95th percentiles of answers and tasks in milliseconds."""
         quantiles = [np.quantile(times or [np.nan], q) for times in (self.answered, self.asked) for q in (0.5, 0.95)]
         return [f"{len(self.answered) / self.took:.0f}", *(f"{1000 * value:.0f}" for value in quantiles)]
+
+    def kept(self) -> int:
+        """How many answers the server said it has."""
+        return self.before + len(self.answered)
 
 
 async def judge(port: int, token: str, until: float, load: Load, think: float, delay: float) -> None:
@@ -81,18 +88,17 @@ async def judge(port: int, token: str, until: float, load: Load, think: float, d
     me.close()
 
 
-def everybody(port: int, tokens: list[str], seconds: float, think: float = 0.0) -> Load:
-    load = Load()
-
-    async def all_of_them() -> None:
-        start = time.perf_counter()
-        delays = [think * place / len(tokens) for place in range(len(tokens))]  # people do not come at once
-        people = zip(tokens, delays, strict=True)
-        await asyncio.gather(*(judge(port, token, start + seconds, load, think, delay) for token, delay in people))
-        load.took = time.perf_counter() - start
-
-    asyncio.run(all_of_them())
+async def everybody_async(port: int, tokens: list[str], seconds: float, think: float = 0.0) -> Load:
+    load, start = Load(), time.perf_counter()
+    delays = [think * place / len(tokens) for place in range(len(tokens))]  # people do not come at once
+    people = zip(tokens, delays, strict=True)
+    await asyncio.gather(*(judge(port, token, start + seconds, load, think, delay) for token, delay in people))
+    load.took = time.perf_counter() - start
     return load
+
+
+def everybody(port: int, tokens: list[str], seconds: float, think: float = 0.0) -> Load:
+    return asyncio.run(everybody_async(port, tokens, seconds, think))
 
 
 def wait_for(port: int, server: subprocess.Popen) -> None:
@@ -128,11 +134,30 @@ def race(name: str, command: list[str], tokens: list[str], said: argparse.Namesp
     try:
         wait_for(port, server)
         few = tokens[: said.judges]
-        everybody(port, few, 2.0)  # warm
-        return [(name, everybody(port, few, said.seconds)), (name, everybody(port, tokens, said.seconds, said.think))]
+        warm = everybody(port, few, 2.0)
+        quick = everybody(port, few, said.seconds)
+        quick.before, quick.errors, quick.memory = len(warm.answered), [*warm.errors, *quick.errors], peak(server.pid)
+        crowd = everybody(port, tokens, said.seconds, said.think)
+        crowd.memory = peak(server.pid)
+        return [(name, quick), (name, crowd)]
     finally:
         server.terminate()
         server.wait()
+
+
+def peak(server: int) -> float:
+    """The most memory that a server and the processes it started took, in megabytes; where the system tells."""
+    tree, most = {server}, 0.0
+    statuses = sorted(Path("/proc").glob("[0-9]*/status"), key=lambda path: int(path.parent.name))
+    for path in statuses:
+        try:
+            status = dict(line.split(":", 1) for line in path.read_text().splitlines() if ":" in line)
+        except OSError:
+            continue  # it has just ended
+        if int(status["Pid"]) in tree or int(status["PPid"]) in tree:
+            tree.add(int(status["Pid"]))
+            most += int(status.get("VmHWM", "0 kB").split()[0]) / 1000
+    return most
 
 
 def stored(database: str, place: Path) -> tuple[int, int]:
@@ -163,7 +188,8 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=2, help="processes that serve PostgreSQL")
     said = parser.parse_args()
     people = max(said.judges, said.crowd)
-    rows = []
+    rows: list[list[tuple[str, Load]]] = []
+    failed: list[str] = []
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         places = {"karat, SQLite": (str(folder / "karat.db"), [])}
@@ -179,23 +205,29 @@ def main() -> None:
             tokens = study(place, database, people, said.tasks)
             command = [sys.executable, "-m", "karat", "serve", str(place), "--database", database, *more, "--port"]
             rows.append(race(name, command, tokens, said))
-            many = sum(len(load.answered) for _, load in rows[-1])
+            many = sum(load.kept() for _, load in rows[-1])
             errors = [error for _, load in rows[-1] for error in load.errors]
             there, apart = stored(database, place)
             print(
-                f"{name}: {many:,} answers acknowledged and some while it warmed up, {there:,} are there, "
-                f"{apart:,} of them different, {len(errors)} errors {errors[:3] or ''}"
+                f"{name}: {many:,} answers acknowledged, {there:,} are there, {apart:,} of them different, "
+                f"{len(errors)} errors {errors[:3] or ''}"
             )
+            if not many == there == apart or errors:
+                failed.append(name)
     print(
         f"{said.tasks:,} documents, {said.seconds:g} s each, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}; "
         "latencies in ms"
     )
     abouts = (f"{said.judges} without a pause", f"{said.crowd:,} thinking {said.think:g} s")
     for place, about in enumerate(abouts):
-        print(f"\n{about:22} answers/s  answer p50  p95   next p50  p95")
+        print(f"\n{about:22} answers/s  answer p50  p95   next p50  p95  peak MB")
         for name, load in (row[place] for row in rows):
             many, *cells = load.cells()
-            print(f"{name:22} {many:>9}  {cells[0]:>10} {cells[1]:>4}  {cells[2]:>9} {cells[3]:>4}")
+            print(
+                f"{name:22} {many:>9}  {cells[0]:>10} {cells[1]:>4}  {cells[2]:>9} {cells[3]:>4}  {load.memory:>7,.0f}"
+            )
+    if failed:
+        sys.exit(f"answers lost, doubled or refused: {', '.join(failed)}")
 
 
 if __name__ == "__main__":

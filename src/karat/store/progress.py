@@ -10,6 +10,7 @@ from sqlalchemy import case, func, select
 
 from karat.store.candidates import open_for
 from karat.store.kinds import KINDS
+from karat.store.prepared import Prepared
 from karat.store.store import Store
 from karat.store.tables import answers, events, tasks
 from karat.store.traps import traps_to_come
@@ -131,7 +132,7 @@ def answer_times(store: Store) -> list[float]:
         .where(answers.c.study_id == store.study_id, ~tasks.c.trap, ~tasks.c.practice, tasks.c.grp.in_(store.groups))
         .order_by(answers.c.at)
     )
-    return [row["at"] for row in store.rows(mine)]
+    return [row["at"] for row in store.rows(Prepared(mine))]
 
 
 def further_labels(store: Store) -> float:

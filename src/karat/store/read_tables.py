@@ -11,6 +11,7 @@ from sqlalchemy import ColumnElement, func, select
 from karat.store.candidates import GRADING
 from karat.store.kinds import JUDGE, KINDS, TaskKind
 from karat.store.kinds.kind import OPENED, typed
+from karat.store.prepared import Prepared
 from karat.store.probabilities import Draw
 from karat.store.progress import iso
 from karat.store.store import Store
@@ -21,9 +22,21 @@ from karat.store.tasks import ELSEWHERE, place_of_block
 
 def answers_frame(store: Store, kind: TaskKind) -> pl.DataFrame:
     """What was said to one kind of task and stands, as its table, in the order in which it was said."""
-    columns = kind.table.columns
-    rows = [row | part for row in _said(store, kind) for part in kind.table.rows(row)]
-    return pl.DataFrame([{name: row[name] for name in columns} for row in rows], schema=dict(columns))
+    rows = [(row, part) for row in _said(store, kind) for part in kind.table.rows(row)]
+    said: dict[str, Any] = {}
+    said |= {name: [part[name] if name in part else row.get(name) for row, part in rows] for name in kind.table.columns}
+    said |= {"time": _times([row["at"] for row, _ in rows])} if "time" in said else {}
+    return pl.DataFrame(said, schema=dict(kind.table.columns))
+
+
+def _times(moments: list[float]) -> pl.Series:
+    """Times as text, as `iso` writes them, all at once.
+
+    >>> _times([0.0, 1.0015]).to_list() == [iso(0.0), iso(1.0015)]
+    True
+    """
+    exact = (pl.Series(moments, dtype=pl.Float64) * 1e6).round().cast(pl.Int64).cast(pl.Datetime("us"))
+    return exact.dt.strftime("%Y-%m-%dT%H:%M:%S%.3f+00:00")
 
 
 def judgments(store: Store) -> pl.DataFrame:
@@ -125,7 +138,7 @@ def _rows(connection: Any, source: Any, store: Store, kind: TaskKind, *more: Any
     said = ("id", "kind", "at", "label", "choice", "strength", "reason", "comment", "surface", "seconds", "away")
     asked = ("query", "doc", "context", "subtopic", "a", "b", "trap", "expected", "gold", "text")
     drawn = (*Draw._fields, "repeat")
-    found = connection.execute(
+    found = Prepared(
         select(
             *(source.c[name] for name in (*said, "more")),
             source.c.task_id.label("task"),
@@ -140,4 +153,7 @@ def _rows(connection: Any, source: Any, store: Store, kind: TaskKind, *more: Any
         .where(source.c.study_id == store.study_id, tasks.c.kind == kind.name, *more)
         .order_by(source.c.id)
     )
-    return [{**row, "more": json.loads(row["more"] or "{}"), "time": iso(row["at"])} for row in found.mappings()]
+    rows = found.rows(connection, {})
+    for row in rows:
+        row["more"] = json.loads(row["more"]) if row["more"] else {}
+    return rows

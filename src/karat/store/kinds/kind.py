@@ -70,8 +70,8 @@ def typed(*names: str) -> dict[str, Any]:
 class AnswerTable:
     """The table that the answers to a kind of task become: its name, its columns, and the rows of one answer.
 
-    An answer has the columns of the log, of its task, `judge`, `group`, `time` and `task`; `rows` is given it and gives
-    the columns that are not among them, or others than there.
+    An answer has the columns of the log, of its task, `judge`, `group` and `task`; `rows` is given it and gives the
+    columns that are not among them, or others than there. The column `time` is the log's `at`, as text.
     """
 
     name: str
