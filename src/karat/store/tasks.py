@@ -111,7 +111,7 @@ def _add(store: Store, ready: list[dict[str, Any]], pooled: bool) -> Added:
     for task_id, row in again:
         _plan(store, task_id, row, numbers.get(row["bundle"]))
     if new:
-        unknown = {"probability": None, "round": None}  # until `keep_chances` decides
+        unknown = Draw()._asdict()  # until `keep_chances` decides
         store.add_all(tasks, [row | unknown | {"bundle_id": numbers.get(row["bundle"])} for row in new])
         if store.database.dialect == "postgresql":
             store.change(text("ANALYZE tasks"))  # without it, plans for an empty table are kept for a while
