@@ -118,29 +118,20 @@ def soft_relevance(
 
 def _posterior(counts: Floats, model: Disagreement) -> Floats:
     """P(a further user says top) from how many labels of each level a document has."""
-    size, top = counts.sum(axis=1), counts.shape[1] - 1
-    found = np.zeros(len(counts))
-    for place, (a, b) in enumerate(model.opinions):
-        if np.isnan(a):
-            continue
-        more = counts[:, top] - (place == top)
-        found += counts[:, place] / np.maximum(size, 1) * (a + np.maximum(more, 0)) / (a + b + np.maximum(size - 1, 0))
+    size, (a, b) = counts.sum(axis=1, keepdims=True), np.transpose(model.opinions)
+    seen_is_top = np.arange(counts.shape[1]) == counts.shape[1] - 1
+    more = np.maximum(counts[:, [-1]] - seen_is_top, 0)
+    each = counts / np.maximum(size, 1) * (a + more) / (a + b + np.maximum(size - 1, 0))
+    found: Floats = np.nansum(each, axis=1)
     return found
 
 
 def _calibration(model: Disagreement, resampling: Resampling) -> Result:
     """Each label predicted from the document's others: what was predicted beside what was said, in bins."""
-    v, top = model.votes, len(model.votes.levels) - 1
-    predicted, said, weight, query = [], [], [], []
-    for place in range(top + 1):
-        held = v.counts[:, place] > 0
-        rest = v.counts[held].astype(np.float64)
-        rest[:, place] -= 1
-        predicted.append(_posterior(rest, model))
-        said.append(np.full(int(held.sum()), float(place == top)))
-        weight.append(v.weight(place)[held])
-        query.append(v.query[held])
-    guess, told, share, of = (np.concatenate(each) for each in (predicted, said, weight, query))
+    v, levels = model.votes, len(model.votes.levels)
+    document, held = np.nonzero(v.counts)
+    guess = _posterior(v.counts[document] - np.eye(levels)[held], model)
+    told, share, of = held == levels - 1, (v.counts / v.size[:, None])[document, held], v.query[document]
     ends = np.quantile(guess, np.linspace(0, 1, BINS + 1)[1:-1])
     rows = []
     for place in range(BINS):

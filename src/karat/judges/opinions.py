@@ -48,21 +48,16 @@ def opinions(labels: Panel | LabelsLike, query: str | None = None, top: float | 
     order = mine.group_by("doc", maintain_order=True).agg(n=is_top.sum(), mean=pl.col("label").mean())
     docs = order.sort("n", "mean", descending=True, maintain_order=True)["doc"].to_list()
     judges = mine["judge"].unique().sort().to_list()
-    said_of = mine.with_columns(label=pl.Series([panel.said(grade) for grade in mine["label"].to_list()]))
-    table = pl.DataFrame({"doc": docs}).join(
-        said_of.pivot("judge", index="doc", values="label"), on="doc", maintain_order="left"
-    )
-    table = table.select("doc", *judges)
-    liked = [set(mine.filter(pl.col("judge") == judge).filter(is_top)["doc"]) for judge in judges]
-    anybody = set().union(*liked)
-    said = panel.said(levels[-1])
+    words = pl.Series([panel.said(grade) for grade in mine["label"].to_list()], dtype=pl.String)
+    said_of = mine.with_columns(label=words).pivot("judge", index="doc", values="label")
+    table = pl.DataFrame({"doc": docs}).join(said_of, on="doc", maintain_order="left").select("doc", *judges)
+    said, anybody, everybody = panel.said(levels[-1]), order["n"] > 0, order["n"] == len(judges)
     finding = (
-        f"Of {count(len(docs), 'document')} of {query}, {len(anybody)} are {said} to at least one of "
-        f"{count(len(judges), 'judge')}, {len(set.intersection(*liked)) if liked else 0} to all of them."
+        f"Of {count(len(docs), 'document')} of {query}, {anybody.sum()} are {said} to at least one of "
+        f"{count(len(judges), 'judge')}, {everybody.sum()} to all of them."
     )
     place = np.searchsorted(levels, mine["label"].to_numpy()) / max(len(levels) - 1, 1)
-    words = [panel.said(grade) for grade in mine["label"].to_list()]
-    grid = mine.select(first="judge", second="doc", value=pl.Series(place), said=pl.Series(words, dtype=pl.String))
+    grid = mine.select(first="judge", second="doc", value=pl.Series(place), said=words)
     shown = (
         pl.DataFrame({"second": docs[:MOST_DRAWN]}).join(grid, on="second", maintain_order="left").select(grid.columns)
     )

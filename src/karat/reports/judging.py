@@ -17,7 +17,7 @@ from karat.judges import (
 )
 from karat.labels import ALL, Panel
 from karat.labels.panel import ALL_LABELS
-from karat.records import ClickLog, Clicks, Judgments
+from karat.records import ClickLog, Clicks, Judgments, Result
 from karat.records.runs import joined
 from karat.reports import charts
 from karat.reports.colours import ACCENT, GROUPS, QUIET
@@ -54,6 +54,11 @@ def judges_section(study: Study, draws: int, seed: int) -> Section:
 def _named(frame: pl.DataFrame) -> pl.DataFrame:
     """The figures with a name for judges who are in no group."""
     return frame.with_columns(pl.col("group").replace(ALL, "judges"))
+
+
+def _overall(result: Result) -> pl.DataFrame:
+    """The figures over all documents, named."""
+    return _named(result.frame.filter(pl.col("feature") == ALL))
 
 
 def _agreement(labels: Judgments, gold: Judgments | None, draws: int, seed: int) -> Section:
@@ -104,9 +109,7 @@ def _most(rows: pl.DataFrame) -> str:
 
 def _distribution(panel: Panel) -> Section:
     result = distribution(panel)
-    frame = (
-        _named(result.frame).filter(pl.col("feature") == "all").select("group", "grade", "share", "low", "high", "n")
-    )
+    frame = _overall(result).select("group", "grade", "share", "low", "high", "n")
     # Gold comes last, so that groups keep their colours, and is not ranked: its documents were drawn, not all judged.
     frame = frame.sort(pl.col("group") == "gold", maintain_order=True)
     means = frame.filter(pl.col("group") != "gold")
@@ -130,7 +133,7 @@ def _distribution(panel: Panel) -> Section:
 
 def _errors(panel: Panel) -> Section:
     result = against_gold(panel)
-    frame = _named(result.frame).filter(pl.col("feature") == "all")
+    frame = _overall(result)
     rows = frame.select("group", "error", "low", "high", "under", "correct", "over", "n", "n_queries").sort("error")
     worst = rows.sort(pl.col("error").abs()).row(-1, named=True)
     way = "high" if worst["error"] > 0 else "low"
@@ -142,10 +145,7 @@ def _errors(panel: Panel) -> Section:
         rows,
     )
     spread = error_distribution(panel)
-    shares = (
-        _named(spread.frame).filter(pl.col("feature") == "all").select("group", "error", "share", "low", "high", "n")
-    )
-    shares = shares.with_columns(pl.col("error").cast(pl.Int64))
+    shares = _overall(spread).select("group", pl.col("error").cast(pl.Int64), "share", "low", "high", "n")
     two = Figure(
         "error-distribution",
         spread.finding.split(";")[0].rstrip("."),
