@@ -133,6 +133,8 @@ test-lowest: $(VENV)/.system $(VENV)/.model
 
 bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/score.py
+	$(BIN)/python benchmarks/ratios.py
+	$(BIN)/python benchmarks/sizes.py
 	$(BIN)/python benchmarks/coverage.py
 	$(BIN)/python benchmarks/disagree.py
 	$(BIN)/python benchmarks/judges.py

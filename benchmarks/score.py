@@ -148,6 +148,14 @@ def race(title: str, labels: str, results: str, repeat: int) -> None:
         print(f"{name:<22}{cost}  {shown}")
     floor = best([*python, FLOOR, results], repeat)
     print(f"{'Polars reads 3 columns':<22}{floor.seconds:>9.2f}{'':>20}{floor.megabytes:>9.0f}")
+    for other in ("trec_eval", "pytrec_eval"):
+        if other in took:
+            faster, memory = (
+                took[other].seconds / took["karat"].seconds,
+                took["karat"].megabytes / took[other].megabytes,
+            )
+            print(f"karat is {faster:.1f} times as fast as {other}, in {memory:.2f} times its memory")
+    print(f"karat takes {took['karat'].seconds / floor.seconds:.1f} times as long as Polars reading the three columns")
     took["floor"] = floor
     SEEN[title] = {
         name: {"seconds": t.seconds / took["karat"].seconds, "memory": t.megabytes / took["karat"].megabytes}
@@ -169,7 +177,8 @@ def race_many(labels: str, results: str, repeat: int, number: int = 60) -> None:
     loop = sum(best([*one, path], 1).seconds for path in runs)
     name = "trec_eval" if TREC_EVAL else "pytrec_eval"
     print(
-        f"\n{number} runs at once: karat {karat.seconds:.2f} s, {karat.megabytes:.0f} MB; {name} in a loop {loop:.2f} s"
+        f"\n{number} runs at once: karat {karat.seconds:.2f} s, {karat.megabytes:.0f} MB; "
+        f"{name} in a loop {loop:.2f} s; karat is {loop / karat.seconds:.1f} times as fast"
     )
     SEEN[f"{number} runs"] = {name: {"seconds": loop / karat.seconds}}
 

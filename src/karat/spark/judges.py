@@ -58,17 +58,7 @@ class SparkErrorModel:
 
     def collect(self) -> ErrorModel:
         """The model with all documents on this machine."""
-        names = [
-            "method",
-            "prior",
-            "confusion",
-            "judges",
-            "converged",
-            "iterations",
-            "log_likelihood",
-            "notes",
-            "scale",
-        ]
+        names = ("method", "prior", "confusion", "judges", "converged", "iterations", "log_likelihood", "notes")
         posterior = collected(self.posterior).sort(self.labels.key)
         by = count(self.judges.height, "judge")
         return ErrorModel(posterior=posterior, by=by, scale=self.scale, **{name: getattr(self, name) for name in names})

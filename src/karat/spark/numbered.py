@@ -101,10 +101,12 @@ class SparkLabels:
             numbers = counted.sparkSession.createDataFrame(
                 [(name, number) for number, name in enumerate(people[WHO])], f"{WHO} string, number bigint"
             )
-            places = f.array(*[f.lit(float(grade)) for grade in grades])
 
             def place(column: str) -> Any:
-                return f.coalesce(f.array_position(places, f.col(column)), f.lit(0)).cast("bigint") - 1
+                found = f.lit(-1)
+                for number, grade in enumerate(grades):
+                    found = f.when(f.col(column) == float(grade), number).otherwise(found)
+                return found.cast("bigint")
 
             frame = counted.join(f.broadcast(numbers), WHO).select(
                 BUCKET,
