@@ -142,6 +142,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--keep", type=Path, required=True, help="the folder of the rows")
     parser.add_argument("--studies", type=int, default=100)
+    parser.add_argument("--first", type=int, default=0, help="the seed of the first study")
     parser.add_argument("--whole", type=int, default=10**9, help="whole queries in the first so many studies only")
     parser.add_argument("--judges", nargs="+", default=list(get_args(Erring)), choices=get_args(Erring))
     parser.add_argument("--queries", type=int, nargs="+", default=[50, 100, 400])
@@ -156,11 +157,12 @@ def main() -> None:
         sizes = [(queries, gold) for queries in asked.queries for gold in asked.gold]
         cells = [Cell(asked.keep, judge, *size) for size in sizes for judge in asked.judges]
         start = time.monotonic()
-        for first in range(0, asked.studies, PACE):
+        last, whole = asked.first + asked.studies, asked.first + asked.whole
+        for first in range(asked.first, last, PACE):
             for cell in cells:
                 if time.monotonic() - start > 60 * asked.minutes:
                     break
-                cell.grow(range(first, min(first + PACE, asked.studies)), asked.measures, asked.whole)
+                cell.grow(range(first, min(first + PACE, last)), asked.measures, whole)
     show(asked.keep, asked.together)
 
 

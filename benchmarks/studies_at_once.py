@@ -2,13 +2,15 @@
 
 The queries of all studies are laid side by side; pools, evidence and lists are made for all of them and cut apart
 again. `test_studies_at_once` (tests/estimate) holds it equal to studies made one by one, through the public functions.
+One thing is shared: gold labels for nDCG are drawn as if a query without anything relevant, by the labels, were a
+middling one of all studies. Estimates are right with any draw whose probabilities are known.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -47,40 +49,68 @@ def studies_at_once(
 
     Gold labels are drawn for nDCG@10, as `plan_gold` does, with the seed of each study.
     """
-    side, each = _side_by_side(studies), int(studies[0].query[-1]) + 1
-    runs, labels = together(side.runs()), side.judgments()
-    scorer = Scorer(labels, list(measures), draws=0)
-    asked = scorer.topics.queries["query"].to_list()
-    right = scores(runs, Scorer(side.judgments(side.truth), list(measures), draws=0))
-    judged = scores(runs, scorer)
-    parts = [slice(place * each, (place + 1) * each) for place in range(len(studies))]
-    # Documents are named so that the evidence has them in the order of the studies.
-    whole = Evidence.of(runs, asked, scorer.topics, scorer.profile, _nothing(labels))
-    chance = _chances(pool_for(runs, asked, scorer.by(nDCG(cutoff=10))), whole, gold, seeds, parts)
-    whole = replace(whole, grade=np.where(chance > 0, side.truth, np.nan), probability=chance)
-    known = [_evidence(whole, part) for part in parts]
-    for measure in scorer.measures:
-        mine, sums = scorer.by(measure), measure if is_linear(measure) else stand_in(measure)
-        pool = pool_for(runs, asked, mine)
-        if pool is None or sums is None:
-            continue
-        rows = whole.rows(pool.docs)
-        gained = sums.worth(whole.grade, scorer.topics, scorer.profile)
-        pool = replace(pool, gold=np.where(np.isnan(whole.grade), np.nan, gained)[rows], probability=chance[rows])
-        lists = None if is_linear(measure) else _undrawn(lists_of(runs, mine, whole), measure)
-        for place, part in enumerate(parts):
-            few, own = _pool(pool, part), known[place]
-            at = rows[slice(*np.searchsorted(pool.query, (part.start, part.stop)))]
-            at = at - int(np.searchsorted(whole.query, part.start))
-            values = judged[str(measure)][part]
-            ways: dict[str, Either] = {"plain": lambda fixed, values=values: plain(values, fixed)}
-            if lists is None:
-                gains = own.calibration.expected(sums.worth(own.calibration.grades, scorer.topics, scorer.profile))
-                ways["as is"] = partial(_as_is, few)
-                ways["calibrated"] = partial(_calibrated, few, few.with_predicted(gains[at]))
-            else:
-                ways["calibrated"] = _one_step(_lists(lists, part, own, at[few.drawn]), few, own, at)
-            yield place, str(measure), float(np.diff(right[str(measure)][part].mean(axis=0))[0]), ways
+    side = SideBySide(studies, measures)
+    for place, name, ways, _ in side.estimated(side.drawn(gold, seeds)):
+        yield place, name, side.difference(place, name), ways
+
+
+class SideBySide:
+    """Studies of as many queries each, laid out once for any gold labels of theirs."""
+
+    def __init__(self, studies: Sequence[GradedPair], measures: Sequence[str]) -> None:
+        self.side, each = _side_by_side(studies), int(studies[0].query[-1]) + 1
+        self.runs, labels = together(self.side.runs()), self.side.judgments()
+        self.scorer = Scorer(labels, list(measures), draws=0)
+        self.asked = self.scorer.topics.queries["query"].to_list()
+        self.right = scores(self.runs, Scorer(self.side.judgments(self.side.truth), list(measures), draws=0))
+        self.judged = scores(self.runs, self.scorer)
+        self.parts = [slice(place * each, (place + 1) * each) for place in range(len(studies))]
+        # Documents are named so that the evidence has them in the order of the studies.
+        whole = Evidence.of(self.runs, self.asked, self.scorer.topics, self.scorer.profile, _nothing(labels))
+        self.whole = replace(whole, grade=self.side.truth)  # so that the highest grade is known
+
+    def difference(self, place: int, measure: str) -> float:
+        """The true difference of a study's systems on its own queries."""
+        return float(np.diff(self.right[measure][self.parts[place]].mean(axis=0))[0])
+
+    def drawn(self, gold: int, seeds: Sequence[int]) -> np.ndarray:
+        """The chance of each document that is drawn for a gold label, NaN for the others."""
+        pool = pool_for(self.runs, self.asked, self.scorer.by(nDCG(cutoff=10)))
+        return _chances(pool, self.whole, gold, seeds, self.parts)
+
+    @cached_property
+    def _laid(self) -> list[tuple[Measure, Any, Pool, np.ndarray, Drawn | None]]:
+        """For each measure that can be corrected: its gains, the pool and its rows, and the lists if it is no sum."""
+        found = []
+        for measure in self.scorer.measures:
+            mine, sums = self.scorer.by(measure), measure if is_linear(measure) else stand_in(measure)
+            pool = pool_for(self.runs, self.asked, mine)
+            if pool is not None and sums is not None:
+                lists = None if is_linear(measure) else _undrawn(lists_of(self.runs, mine, self.whole), measure)
+                found.append((measure, sums, pool, self.whole.rows(pool.docs), lists))
+        return found
+
+    def estimated(self, chance: np.ndarray) -> Iterator[tuple[int, str, dict[str, Either], Pool]]:
+        """For each measure and study: its place, the measure, the ways to estimate it, and the pool."""
+        topics, profile = self.scorer.topics, self.scorer.profile
+        whole = replace(self.whole, grade=np.where(chance > 0, self.side.truth, np.nan), probability=chance)
+        known = [_evidence(whole, part) for part in self.parts]
+        for measure, sums, pool, rows, lists in self._laid:
+            gained = np.where(np.isnan(whole.grade), np.nan, sums.worth(whole.grade, topics, profile))
+            pool = replace(pool, gold=gained[rows], probability=chance[rows])
+            for place, part in enumerate(self.parts):
+                few, own = _pool(pool, part), known[place]
+                at = rows[slice(*np.searchsorted(pool.query, (part.start, part.stop)))]
+                at = at - int(np.searchsorted(whole.query, part.start))
+                values = self.judged[str(measure)][part]
+                ways: dict[str, Either] = {"plain": lambda fixed, values=values: plain(values, fixed)}
+                if lists is None:
+                    gains = own.calibration.expected(sums.worth(own.calibration.grades, topics, profile))
+                    ways["as is"] = partial(_as_is, few)
+                    ways["calibrated"] = partial(_calibrated, few, few.with_predicted(gains[at]))
+                else:
+                    ways["calibrated"] = _one_step(_lists(lists, part, own, at[few.drawn]), few, own, at)
+                yield place, str(measure), ways, few
 
 
 def _one_step(lists: Drawn, pool: Pool, evidence: Evidence, rows: np.ndarray) -> Either:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import polars as pl
 import pytest
@@ -9,7 +11,7 @@ import pytest
 import karat as kt
 from karat.errors import Undefined
 from karat.estimate.whole_queries import whole_queries
-from karat.simulate.graded_pair import graded_pair
+from karat.simulate.graded_pair import GradedPair, graded_pair
 from simulated import about, studies
 
 SYSTEMS = ("a", "b")
@@ -78,6 +80,29 @@ def test_intervals_of_these_queries_hold_from_a_few_gold_queries_on(gold_queries
     share = held / len(seeds)
     # Where few queries contradict the judge the interval errs on the wide side.
     assert share == about(0.95, len(seeds), off=0.005) or (kind != "sum" and share > 0.945)
+
+
+def ndcg(study: GradedPair, grade: np.ndarray) -> np.ndarray:
+    """nDCG@10 of both systems by query, straight from its definition."""
+    grade, rank = grade.reshape(-1, 30), study.rank.reshape(-1, 30, 2)
+    gained = np.where(rank <= 10, grade[:, :, None] / np.log2(rank + 1), 0.0).sum(axis=1)
+    best = -np.sort(-grade, axis=1)[:, :10] @ (1 / np.log2(np.arange(2, 12)))
+    return np.divide(gained, best[:, None], out=np.zeros_like(gained), where=best[:, None] > 0)
+
+
+@pytest.mark.evidence
+@pytest.mark.parametrize("judge", ["lenient", "by query"])
+def test_ndcg_from_some_twenty_whole_queries_holds(judge: Any) -> None:
+    """300 gold labels are 21 of 100 queries; the difference is 0 for all, and what it is by chance for these."""
+    seeds, held = studies(100, 2000), np.zeros(2)
+    for seed in seeds:
+        study = graded_pair(100, judge=judge, seed=seed)
+        truth, label = ndcg(study, study.truth), ndcg(study, study.label)
+        drawn = np.isin(np.arange(100), np.random.default_rng(seed).choice(100, 21, replace=False))
+        for place, fixed in enumerate((True, False)):
+            found = whole_queries(SYSTEMS, label, truth, drawn, n_gold=300, fixed=fixed).difference(0, 1)
+            held[place] += found.low <= (np.diff(truth.mean(axis=0))[0] if fixed else 0.0) <= found.high
+    assert held / len(seeds) == about(0.95, len(seeds), off=0.01)
 
 
 @pytest.mark.evidence

@@ -75,6 +75,15 @@ def test_marks_of_significance_stand_on_the_figure_they_are_about(figures, marke
     assert ("* p \\textless{} 0.05" in text) == ("^" in marked)
 
 
+@pytest.mark.parametrize(
+    ("adjusted", "said"),
+    [({"holm": 0.02}, "0.001 after Holm's adjustment."), ({"bh": 0.02}, "Hochberg's adjustment."), ({}, "0.001.")],
+)
+def test_the_caption_says_for_how_many_tests_the_marks_allow(adjusted, said):
+    figures = {"group": "x", "kappa": 0.4, "low": 0.1, "high": 0.7, "p": 0.0004, **adjusted}
+    assert said in to_latex(Result(pl.DataFrame([figures]), "They agree."))
+
+
 def test_markdown_and_html_show_what_names_hold_and_run_none_of_it():
     text, page = to_markdown(a_result()), to_html({"Title": a_result()})
     assert r"a\_b & 5% \<script\> \[x\] \*y\* \| $z$" in text

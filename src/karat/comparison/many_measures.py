@@ -55,7 +55,7 @@ def by_measure(every: Sequence[Comparison]) -> Result:
         for place, (system, names) in enumerate(by.iter_rows())
     )
     shown = frame.select("measure", "a", "b", "difference", "low", "high", "p", "holm", "method", "verdict", "reason")
-    notes = ["the verdict of each measure is its own; holm allows for all of them"]
+    notes = ["differences are b less a; the verdict of each measure is its own, and holm allows for all of them"]
     notes += [f"{row['measure']} cannot say: {row['reason']}" for row in shown.iter_rows(named=True) if row["reason"]]
     if len(every[0].systems) > 2:
         notes.append("b is the leading system and a the next, by each measure; p allows for all pairs")

@@ -13,7 +13,9 @@ from karat.comparison.arrived import PAIR, Arrived
 from karat.comparison.prepared import Prepared
 from karat.errors import Undefined
 from karat.estimate.calibration import FEWEST
-from karat.estimate.estimate import Difference
+from karat.estimate.estimate import Difference, Estimate
+from karat.estimate.pool import Pool
+from karat.stats.arrays import Bools
 from karat.stats.sequences import reach_to_the_end
 
 #: Gold labels at the first look: before, nothing is learned about the judge.
@@ -99,22 +101,48 @@ def look(ready: Prepared, arrived: Arrived, labels: int, level: float = 0.95) ->
             f"{ready.scorer.measures[0]} needs gold labels of whole queries, whose figure is not followed on the way: "
             "nDCG, P, DCG, RBP, RR and ERR can be"
         )
+    late = found.pool.docs.filter(pl.Series(found.pool.drawn)).join(
+        arrived.docs.select(*PAIR, "round"), on=PAIR, how="left", maintain_order="left"
+    )
+    made = on_the_way(
+        estimate,
+        found.pool,
+        (late["round"] == arrived.last_round).to_numpy(),
+        arrived.in_the_latest(labels),
+        fixed=ready.fixed,
+        later=arrived.last_round > 1,
+        level=level,
+    )
+    return replace(made, labels=labels, notes=(*estimate.notes, *found.notes))
+
+
+def on_the_way(
+    estimate: Estimate,
+    pool: Pool,
+    late: Bools,
+    documents: tuple[int, int, int],
+    *,
+    fixed: bool,
+    later: bool = False,
+    level: float = 0.95,
+) -> OnTheWay:
+    """The look from an estimate and the pool it rests on.
+
+    `late` are the pool's gold documents of the latest round; so many `documents` of that round have a label now, will
+    have one at the end of the plan, and were drawn in all.
+    """
+    assert estimate.parts is not None
     once = estimate.difference(0, 1, level)
     known = estimate.is_known(0, 1)
     if not known and not once.standard_error > 0:
         raise Undefined("too few gold labels or queries to tell how far off")
     part = (estimate.parts[:, 1] - estimate.parts[:, 0]) ** 2
-    drawn = found.pool.drawn
-    rounds = found.pool.docs.filter(pl.Series(drawn)).join(
-        arrived.docs.select(*PAIR, "round"), on=PAIR, how="left", maintain_order="left"
-    )
-    late = (rounds["round"] == arrived.last_round).to_numpy()
-    there, most, asked = arrived.in_the_latest(labels)
-    share = there / asked
-    chance = np.where(late, found.pool.probability[drawn] / share, found.pool.probability[drawn])
+    there, most, asked = documents
+    share, probability = there / asked, pool.probability[pool.drawn]
+    chance = np.where(late, probability / share, probability)
     drawing = float((part * np.where(late, share, 1.0) * (1 - np.minimum(chance, 1.0))).sum())
     made = OnTheWay(
-        labels=labels,
+        labels=there,
         once=once,
         df=float(estimate.df[0, 1]),
         known=known,
@@ -123,8 +151,7 @@ def look(ready: Prepared, arrived: Arrived, labels: int, level: float = 0.95) ->
         there=there,
         most=most,
         asked=asked,
-        later=arrived.last_round > 1,
+        later=later,
         alpha=1 - level,
-        notes=(*estimate.notes, *found.notes),
     )
-    return made if ready.fixed or known else replace(made, queries=max(made.variance(asked) - drawing, 0.0))
+    return made if fixed or known else replace(made, queries=max(made.variance(asked) - drawing, 0.0))

@@ -17,6 +17,15 @@ from karat.scoring import Scores
 
 #: Of several p values of a row, the first of these that is there decides its stars: adjusted ones before plain ones.
 ADJUSTED = ("holm", "p_holm", "p_adjusted", "max_t", "bh", "q", "p")
+#: What the caption says of them.
+ADJUSTMENT = {
+    "holm": " after Holm's adjustment",
+    "p_holm": " after Holm's adjustment",
+    "p_adjusted": " after adjustment for several tests",
+    "max_t": " by max-T",
+    "bh": " after Benjamini and Hochberg's adjustment",
+    "q": " after Benjamini and Hochberg's adjustment",
+}
 #: Columns that say how many; where they are not among those shown, the caption has them.
 SIZES = {"queries": "query", "n_queries": "query", "documents": "document", "pairs": "pair", "judges": "judge"}
 #: A table of more letters than these is made to fit the width of the page; one of more rows runs over pages.
@@ -53,7 +62,9 @@ def to_latex(result: ResultBase, title: str = "") -> str:
         " & ".join(_figure(text, stars.get((row, told.heads[at]), ""), at < told.lead) for at, text in enumerate(texts))
         for row, texts in enumerate(told.rows)
     ]
-    said = [result.finding, *_sizes(frame, told), f"{LEGEND}." if any(stars.values()) else ""]
+    by = next((name for name in ADJUSTED if name in told.names), "p")
+    legend = f"{LEGEND}{ADJUSTMENT.get(by, '')}." if any(stars.values()) else ""
+    said = [result.finding, *_sizes(frame, told), legend]
     caption = " ".join(escaped(part) for part in said if part)
     # Which columns of a file are kept as they are is no method.
     notes = " ".join(escaped(_sentence(note)) for note in result.notes if "not understood" not in note)
