@@ -103,6 +103,18 @@ def test_a_study_takes_them_for_all_its_files(tmp_path: Path) -> None:
         Study.load(tmp_path, columns="label=X")
 
 
+@pytest.mark.parametrize("head", ["session,query,do\rc,rank,clicked", "query,clicked," + "x" * 200_000])
+@pytest.mark.parametrize("more", [(), ("--columns", "doc=page")])
+def test_a_carriage_return_or_no_end_among_the_names_is_bad_input(
+    tmp_path: Path, head: str, more: tuple[str, ...]
+) -> None:
+    # The fuzz job, seed 601, case 26557.
+    (tmp_path / "log.csv").write_text(f"{head}\ns1,q1,d1,1,1\n", newline="")
+    done = karat("clicks", str(tmp_path / "log.csv"), "--out", str(tmp_path / "out.csv"), *more)
+    assert done.returncode == 2, done.stderr
+    assert "expected" in done.stderr
+
+
 def test_a_line_break_in_what_is_typed_is_a_blank(tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_text("a,doc,label\nq,d,1\n")
     done = karat("convert", str(tmp_path / "x.csv"), str(tmp_path / "y.csv"), "--columns", "query=a,\rdoc=doc")

@@ -148,7 +148,10 @@ def headers_of(file: File) -> list[str]:
         return [*dict.fromkeys(name for line in head.splitlines() for name in _keys(line))]
     first = head.partition(b"\n")[0].decode(errors="replace").strip()
     separator = max("\t;,", key=lambda sign: (first.count(sign), sign == ","))
-    names = [name.strip() for name in next(csv.reader([first], delimiter=separator), [])]
+    try:
+        names = [name.strip() for name in next(csv.reader([first], delimiter=separator), [])]
+    except csv.Error:  # a carriage return among the names, or one without end: the reader says what is wrong
+        return []
     return names if len(names) > 1 else []  # a line of TREC's files has no such separators
 
 
