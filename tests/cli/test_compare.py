@@ -193,3 +193,9 @@ def test_one_systems_score_is_not_refused_in_words_about_a_comparison(study: dic
     heads, row = (line.split("\t") for line in tsv.splitlines())
     found = dict(zip(heads, row, strict=True))
     assert float(found["corrected_low"]) < float(found["corrected"]) < float(found["corrected_high"])
+
+
+def test_one_run_alone_is_sent_to_karat_score(study: dict[str, str]) -> None:
+    done = karat("compare", study["labels.csv"], study["A.run"], "-m", "P@10")
+    assert done.returncode == 2
+    assert "found one, A; name another run, or score this one with karat score" in done.stderr

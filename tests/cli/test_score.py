@@ -110,11 +110,14 @@ def test_runs_of_the_same_name_are_told_apart_by_their_files(files: tuple[str, s
         (["empty.txt", "bm25.run"], "found an empty file"),
         (["other.txt", "bm25.run"], "expected queries in common, found none"),
         (["qrels.txt"], "no run to score"),
+        (["qrels.txt", "bm25.run", "bm25.run"], "bm25.run 2 times"),
+        (["nobody.csv.txt", "bm25.run"], "nobody.csv.txt: expected at least one label, found none; fill in the column"),
     ],
 )
 def test_bad_input_is_named_and_ends_with_2(files: tuple[str, str], words: list[str], said: str) -> None:
     folder = Path(files[0]).parent
     (folder / "empty.txt").write_text("")
+    (folder / "nobody.csv.txt").write_text("query,doc,label\n")
     (folder / "other.txt").write_text("z9 0 d1 1\n")
     placed = [str(folder / w) if w.endswith((".txt", ".run")) else w for w in words]
     done = karat("score", *placed)

@@ -154,7 +154,7 @@ def test_measures_that_are_no_sums_are_corrected_from_whole_queries(measure: str
     assert row["low"] < truth.methods["difference"][0] < row["high"]
     assert row["n_gold"] == 60 * 14
     assert found.method == "ppi"
-    assert any("no sum over documents" in note for note in found.notes)
+    assert not any("no sum over documents" in note for note in found.notes)  # a matrix was not asked for
 
 
 def test_gold_for_single_documents_corrects_ndcg_but_not_average_precision() -> None:
@@ -205,6 +205,24 @@ def test_gold_of_documents_nobody_shows_or_asks_for_is_left_aside_and_counted() 
         "1 gold label of documents that no list shows where it counts: used to learn" in note for note in found.notes
     )
     assert "1 gold label of queries that are not compared left aside" in found.notes
+    # The sentence itself says why 400 of the 402 count.
+    assert found.finding.endswith(
+        "labels corrected with 400 of 402 gold labels (the others are of other queries or of documents that these "
+        "lists do not show where it counts)."
+    )
+    gold = pl.concat([gold, gold_of([("000001", "hidden", 1.0, 0.5)])])
+    assert kt.compare(made.judgments(), made.runs(), "P@10", gold=gold).finding.endswith(
+        "400 of 401 gold labels (the others are of documents that these lists do not show where it counts)."
+    )
+
+
+def test_a_confusion_matrix_that_nobody_asked_for_is_no_news_where_it_cannot_be() -> None:
+    made = two_systems(100, seed=3)
+    gold = made.gold(made.draw_gold(400, 1), 400 / 1400)
+    found = kt.compare(made.judgments(), made.runs(), "nDCG@10", gold=gold)
+    assert not any("inversion" in note or "confusion matrix" in note for note in found.notes)
+    asked = kt.compare(made.judgments(), made.runs(), "nDCG@10", gold=gold, method="inversion")
+    assert "nDCG@10 is no sum over documents, so a confusion matrix cannot correct it" in asked.finding
 
 
 def test_a_judge_who_guesses_is_not_turned_round() -> None:

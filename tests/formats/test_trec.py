@@ -147,6 +147,9 @@ def test_missing_files_folders_and_damaged_archives_are_named(tmp_path: Path) ->
     saved(tmp_path, QRELS, "qrels.txt")
     for path, said in {
         str(tmp_path / "qrel.txt"): "no such file; near it: qrels.txt",
+        str(tmp_path / "rels.txt"): "no such file; near it: qrels.txt",
+        str(tmp_path / "judged-by-me.txt"): "no such file; that folder has qrels.txt",
+        str(tmp_path / "none" / "qrels.txt"): f"no such file; there is no folder {tmp_path / 'none'}",
         str(tmp_path): "this is a folder",
         saved(tmp_path, gzip.compress(QRELS.encode())[:-9], "cut.gz"): "damaged or cut short",
         saved(tmp_path, zstandard.ZstdCompressor().compress(QRELS.encode())[:-9], "cut.zst"): "damaged or cut short",

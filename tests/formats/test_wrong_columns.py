@@ -133,3 +133,30 @@ def test_a_space_in_an_id_is_guessed_and_csv_named_as_the_way_out(
 def test_a_missing_column_is_guessed_and_csv_named_as_the_way_out(tmp_path: Path) -> None:
     said = said_of(kt.read_judgments, saved(tmp_path, "q1 d1 1\n", "x.qrels"))
     assert "is a column missing? A CSV file with a first line query,doc,label needs no more" in said
+
+
+@pytest.mark.parametrize(
+    ("read", "headers", "name", "slip"),
+    [
+        (kt.read_judgments, "query,doc,lable", "label", "lable"),
+        (kt.read_judgments, "qurey,doc,label", "query", "qurey"),
+        (kt.read_runs, "query,doc,scroe", "score", "scroe"),
+    ],
+)
+def test_a_header_with_a_slip_is_told_what_it_may_mean_and_how_to_say_it(
+    tmp_path: Path, read: object, headers: str, name: str, slip: str
+) -> None:
+    path = saved(tmp_path, f"{headers}\nq,d,1\n", "x.csv")
+    said = said_of(read, path)
+    assert said.endswith(f"did you mean {name} by {slip}? Call it so, or say --columns {name}={slip}")
+    assert callable(read)
+    assert len(read(path, columns={name: slip})) == 1
+
+
+def test_a_slip_in_a_column_that_may_be_absent_is_in_the_note(tmp_path: Path) -> None:
+    path = saved(tmp_path, "query,doc,label,probabilty,colour\nq,d,1,0.5,red\n", "gold.csv")
+    (note,) = kt.read_judgments(path).notes
+    assert note.endswith(
+        "kept as they are: probabilty, colour; did you mean probability by probabilty? "
+        "Call it so, or say --columns probability=probabilty"
+    )

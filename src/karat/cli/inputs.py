@@ -63,6 +63,9 @@ def runs_in(labels: str) -> list[str]:
 def run_files(labels: str, named: Sequence[str]) -> list[str]:
     """The files of runs that are named, or else those of the study's folder where LABELS is one."""
     files = list(named) or runs_in(labels)
+    for path in files:
+        if path != "-" and files.count(path) > 1:
+            raise BadInput.at("the runs", expected="each file once", found=f"{path} {files.count(path)} times")
     if not files and labels != "-" and not Path(labels).exists():
         raise BadInput(f"{labels}: no such file or folder")
     if not files:

@@ -14,7 +14,7 @@ from karat.comparison.decision import decide
 from karat.comparison.fairness import judge_by_kind
 from karat.comparison.many_systems import inversion_bootstrap, plain_tests
 from karat.comparison.matrix import Matrix
-from karat.comparison.methods import method_rows, notes_on
+from karat.comparison.methods import method_rows, notes_on, of_all_gold
 from karat.comparison.peeking import Look
 from karat.comparison.prepared import Prepared, error_model, one_measure
 from karat.errors import BadInput
@@ -24,7 +24,7 @@ from karat.estimate.gold_sample import Gold
 from karat.estimate.with_gold import WithGold
 from karat.labels import GOLD, split_gold
 from karat.labels.one_scale import other_scale
-from karat.measures import Profile, profile_named
+from karat.measures import Profile, is_linear, profile_named
 from karat.measures.topics import UserWeights
 from karat.records import Judgments, LabelsLike, RunsLike
 from karat.records.base import count
@@ -104,14 +104,14 @@ class Comparer:
             why, deciding = deciding.impossible, None
         look, draws, seed = self.look, self.draws, self.seed
         decision = decide(deciding, why, name, matrix, look, draws, seed, self.margin)
-        told = notes_on(estimates, chosen, found, self.gold, look, self.queries)
+        told = notes_on(estimates, chosen, found, self.gold, look, self.queries, is_linear(one))
         return Comparison(
             measure=name,
             systems=matrix.systems,
             methods=method_rows(estimates, look, self.queries),
             verdict=decision.verdict,
             method=chosen,
-            reason=decision.reason,
+            reason=of_all_gold(decision.reason, deciding, self.gold, matrix.queries),
             winner=decision.winner,
             pairs=decision.pairs,
             ranks=decision.ranks,

@@ -44,7 +44,12 @@ class Matrix:
     def of_scores(cls, scores: Scores, measure: str) -> Matrix:
         """The scores by this measure of the queries that all systems have."""
         if len(scores.systems) < 2:
-            raise BadInput.at("the comparison", expected="two systems or more", found="one")
+            raise BadInput.at(
+                "the comparison",
+                expected="two systems or more",
+                found=f"one, {scores.systems[0]}" if scores.systems else "none",
+                remedy="name another run, or score this one with karat score",
+            )
         frame = scores.queries.select("system", "query", pl.col(measure).alias("value"))
         wide = frame.pivot("system", index="query", values="value").select("query", *scores.systems).sort("query")
         whole = wide.drop_nulls()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import polars as pl
 
@@ -16,6 +18,7 @@ from karat.stats.sequences import FIRST
 
 #: With fewer queries Student's t rests on hope.
 FEW = 10
+INVERSIONS = ("inversion", "inversion-independent")
 
 METHOD_ROWS = {
     "method": pl.String,
@@ -69,9 +72,18 @@ def _at(estimate: Estimate, b: int, look: Look, silent: bool) -> Difference:
 
 
 def notes_on(
-    estimates: dict[str, Estimate], chosen: str, found: WithGold, gold: Gold | None, look: Look, population: str
+    estimates: dict[str, Estimate],
+    chosen: str,
+    found: WithGold,
+    gold: Gold | None,
+    look: Look,
+    population: str,
+    linear: bool = True,
 ) -> list[str]:
-    """What bears on the verdict first, then what it rests on, then why other methods are silent."""
+    """What bears on the verdict first, then what it rests on, then why other methods are silent.
+
+    `linear` says that the measure is a sum over documents.
+    """
     notes = [*_against_plain(estimates, chosen, look, population), *fairness(estimates, look.alpha)]
     if chosen in estimates:
         notes += estimates[chosen].notes
@@ -80,7 +92,8 @@ def notes_on(
     if estimates:
         silent: dict[str, list[str]] = {}
         for name, why in found.refused.items():
-            if name != chosen:
+            # A measure that no confusion matrix corrects is no news to somebody who asks for none.
+            if name != chosen and (linear or name not in INVERSIONS or chosen in INVERSIONS):
                 silent.setdefault(why, []).append(name)
         notes += [f"{' and '.join(names)}: {why}" for why, names in silent.items()]
     notes += [note for name, estimate in estimates.items() if name != chosen for note in estimate.notes]
@@ -91,6 +104,19 @@ def notes_on(
             f"the intervals hold at every look, and are narrowest at {look.planned:,} queries: stop when clear"
         )
     return notes
+
+
+def of_all_gold(reason: str, estimate: Estimate | None, gold: Gold | None, queries: Sequence[str]) -> str:
+    """The reason with how many gold labels there are, where not all of them count, and why the others do not."""
+    given = 0 if gold is None else gold.frame.height
+    if gold is None or estimate is None or not 0 < estimate.n_gold < given:
+        return reason
+    strangers = gold.frame.filter(~pl.col("query").is_in(queries)).height
+    others = ["of other queries"] if strangers else []
+    if given - strangers > estimate.n_gold:
+        others.append("of documents that these lists do not show where it counts")
+    why = f"{estimate.n_gold:,} of {given:,} gold labels (the others are {' or '.join(others)})"
+    return reason.replace(f"{estimate.n_gold:,} gold labels", why)
 
 
 def _against_plain(estimates: dict[str, Estimate], chosen: str, look: Look, population: str) -> list[str]:

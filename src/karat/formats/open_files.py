@@ -6,8 +6,8 @@ import io
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cache, cached_property
-from glob import escape
 from pathlib import Path
 
 from karat.errors import BadInput
@@ -162,13 +162,24 @@ class File:
                 head = stream.read(HEAD)
                 return head + stream.read(PACKED_HEAD - HEAD) if head.startswith(PACKED) else head
         except FileNotFoundError:
-            near = sorted(p.name for p in Path(self.path).parent.glob(f"{escape(Path(self.path).stem[:3])}*"))[:3]
-            hint = f"; near it: {', '.join(near)}" if near and Path(self.path).stem else ""
-            raise BadInput(f"{self.path}: no such file{hint}") from None
+            raise BadInput(f"{self.path}: no such file{_instead(Path(self.path))}") from None
         except IsADirectoryError:
             raise BadInput(f"{self.path}: this is a folder; name the files in it") from None
         except OSError as error:
             raise BadInput(f"{self.path}: cannot be read ({error.strerror})") from None
+
+
+def _instead(path: Path) -> str:
+    """What there is in place of a file that is not: names near to its own, or else those of its ending."""
+    if not path.parent.is_dir():
+        return f"; there is no folder {path.parent}"
+    files = sorted(one.name for one in path.parent.iterdir() if one.is_file() and one.name[0] != ".")
+    begin = [name for name in files if path.stem and name.startswith(path.stem[:3])]
+    near = list(dict.fromkeys([*begin, *get_close_matches(path.name, files)]))[:3]
+    alike = [name for name in files if path.suffix and name.endswith(path.suffix)]
+    if near or not alike:
+        return f"; near it: {', '.join(near)}" if near else ""
+    return f"; that folder has {', '.join(alike[:5])}{', ...' if len(alike) > 5 else ''}"
 
 
 def _below_separator(data: bytes) -> bytes:

@@ -13,6 +13,7 @@ from karat.errors import BadInput
 from karat.records import names
 from karat.records.base import ORDER, Records, count, frame_of, from_nested, is_table, repeats
 from karat.records.design import Rules
+from karat.records.label_slips import slip_note
 from karat.records.scale import Scale
 from karat.records.schema import OF_ANSWERS, Column, Schema
 from karat.records.source import Source
@@ -121,6 +122,8 @@ class Judgments(Records):
                 )
                 frame, labels, source = frame.filter(~bad), labels.filter(~bad), source.keep(~bad)
             frame = frame.with_columns(labels.alias("label"))
+            if scale is None and (slip := slip_note(frame["label"], source)):
+                notes.append(slip)
         frame = cls.schema.conform(frame, source, spelled=spelled, notes=[], time_format=time_format)
         # Overall, OVERALL and "overall " are one aspect to everybody who writes them.
         for name in {"aspect", "context"} & {*frame.columns}:

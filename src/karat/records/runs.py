@@ -88,7 +88,7 @@ class Runs(Records):
                     source.name,
                     expected="a column score or rank",
                     found=", ".join(headers),
-                    remedy=hint or "say by which number the documents are ordered",
+                    remedy=hint or cls.schema.slip("score", headers) or "say by which number the documents are ordered",
                 )
             frame = frame.with_columns(score=-pl.col("rank").cast(pl.Float64))
         source.refuse(

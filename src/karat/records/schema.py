@@ -6,67 +6,17 @@ their type, names that other tools use for them are understood, and whatever els
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import polars as pl
 
 from karat.errors import BadInput
 from karat.records.base import repeats
+from karat.records.column import Column as Column
 from karat.records.names import OTHER, PASSED_OVER, passed_over
 from karat.records.source import Source
 from karat.records.times import read_times
-
-
-def plain(name: str) -> str:
-    """A name as it is compared: capitals, and what divides its words, do not matter.
-
-    >>> plain(" Query ID"), plain("query-id")
-    ('query_id', 'query_id')
-    """
-    return "_".join(name.lower().replace("-", " ").replace("_", " ").split()) or name
-
-
-@dataclass(frozen=True)
-class Column:
-    """One known column: its type, its meaning in a line, and what other tools call it."""
-
-    name: str
-    dtype: type[pl.DataType]
-    about: str
-    required: bool = False
-    aliases: tuple[str, ...] = ()
-    #: Whether every cell must be filled where the column is there; by default in required columns.
-    filled: bool | None = None
-    #: The least number that can stand here, where there is one: then none is infinite either, and NaN is no answer.
-    least: float | None = None
-    #: The words that can stand here, where only some can; capitals and blanks around them do not matter.
-    among: tuple[str, ...] = ()
-
-    @property
-    def kind(self) -> str:
-        """What a value of this column is, in words for an error."""
-        if self.among:
-            return f"{', '.join(self.among[:-1])} or {self.among[-1]}"
-        words = {pl.Float64: "a number", pl.Int64: "a whole number", pl.Boolean: "true or false"}
-        return words.get(self.dtype, "a text") + ("" if self.least is None else f" from {self.least:g}")
-
-    @property
-    def by_precedence(self) -> bool:
-        """Whether the first of several names counts: then its own name stands among the others, at its place."""
-        return self.name in self.aliases
-
-    def meant_by(self, headers: Iterable[str]) -> list[str]:
-        """The headers that mean this column, best first: its own name, then the others in their order.
-
-        >>> Column("query", pl.String, "its id", aliases=("qid", "query-id", "query")).meant_by(["query", "Query ID"])
-        ['Query ID', 'query']
-        """
-        spellings = [plain(name) for name in (self.aliases if self.by_precedence else (self.name, *self.aliases))]
-        places = {header: plain(header) for header in headers}
-        found = [header for header, said in places.items() if said in spellings]
-        return sorted(found, key=lambda header: (spellings.index(places[header]), header != places[header]))
-
 
 #: A number with a comma in it, as spreadsheets of many countries write it.
 COMMA = r"^(\s*[+-]?\d+),(\d+\s*)$"
@@ -195,6 +145,7 @@ class Schema:
                 expected=f"{self.name} with the columns {', '.join(self.required)}",
                 found=f"{', '.join(headers) or 'no columns'} (no {', '.join(missing)})",
                 remedy=hint
+                or self.slip(missing[0], frame.columns)
                 or "name the columns so"
                 + ("" if source.header is None else " in the first line")
                 + f", or say which it is: --columns {missing[0]}=...",
@@ -205,6 +156,17 @@ class Schema:
         if notes is not None:
             notes += self.not_understood(frame.columns, source)
         return self._with_points(frame, source, notes) if source.separator == ";" else frame
+
+    def slip(self, name: str, headers: Sequence[str]) -> str:
+        """What to say of a header that is nearly the column of this name; empty where none is.
+
+        >>> from karat.records import Judgments
+        >>> Judgments.schema.slip("label", ["query", "doc", "lable"])
+        'did you mean label by lable? Call it so, or say --columns label=lable'
+        """
+        column = next(column for column in self.columns if column.name == name)
+        found = column.slip_in([header for header in headers if header not in self.names])
+        return f"did you mean {name} by {found}? Call it so, or say --columns {name}={found}" if found else ""
 
     def _with_points(self, frame: pl.DataFrame, source: Source, notes: list[str] | None) -> pl.DataFrame:
         """Numbers with points: where `;` divides cells, a comma in a number is the decimal sign."""
@@ -232,7 +194,7 @@ class Schema:
         frame = self.named(frame, source, hint, notes)
         if TIME in self.columns and "time" in frame.columns and frame["time"].null_count() < frame.height:
             frame = frame.with_columns(read_times(frame["time"], source, time_format))
-        casts = [self._cast(frame[c.name], c, source, spelled[c.name]) for c in self.columns if c.name in frame.columns]
+        casts = [c.read(frame[c.name], source, spelled[c.name]) for c in self.columns if c.name in frame.columns]
         frame = frame.with_columns(casts)
         if self.key:
             whole = frame.select(pl.all_horizontal(pl.col(self.key).is_not_null())).to_series()
@@ -273,45 +235,10 @@ class Schema:
             return []
         shown = ", ".join(strange[:8]) + (f" and {len(strange) - 8} more" if len(strange) > 8 else "")
         what = "a column that was not understood" if len(strange) == 1 else "columns that were not understood"
-        return [f"{source.name}: {what}, kept as {'it is' if len(strange) == 1 else 'they are'}: {shown}"]
-
-    @staticmethod
-    def _cast(values: pl.Series, column: Column, source: Source, spelled: str) -> pl.Series:
-        if values.dtype == column.dtype and not values.null_count():
-            typed = values
-        elif column.dtype == pl.Boolean and values.dtype == pl.String:
-            words = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
-            typed = values.str.to_lowercase().replace_strict(words, default=None, return_dtype=pl.Boolean)
-        elif values.dtype == pl.Null:
-            typed = pl.Series(values.name, [None] * len(values), dtype=column.dtype)
-        else:
-            if values.dtype == pl.String and column.dtype != pl.String:
-                values = values.str.strip_chars()
-            typed = values.cast(column.dtype, strict=False)
-            if column.dtype == pl.Int64 and values.dtype.is_float():
-                typed = typed.set((typed != values).fill_null(False), None)
-        if values.dtype == pl.String:
-            empty = values == ""
-            if empty.any():
-                values, typed = values.set(empty, None), typed.set(empty, None)
-        if column.among:
-            typed = typed.str.strip_chars().str.to_lowercase()
-            typed = typed.set(~typed.is_in([*column.among, ""]), None)
-            values = values.set(typed == "", None)
-            typed = typed.set(typed == "", None)
-        if column.least is not None:
-            if typed.dtype.is_float():
-                empty = typed.is_nan().fill_null(False)
-                values, typed = values.set(empty, None), typed.set(empty, None)
-            typed = typed.set(((typed < column.least) | typed.is_infinite()).fill_null(False), None)
-        filled = column.required if column.filled is None else column.filled
-        source.refuse(
-            typed.is_null() if filled else typed.is_null() & values.is_not_null(),
-            expected=f"{column.kind} as {spelled}",
-            found=lambda row: "nothing" if values[row] is None or values[row] == "" else f'"{values[row]}"',
-            remedy=f"{column.name} is {column.about}",
-        )
-        return typed
+        said = f"{source.name}: {what}, kept as {'it is' if len(strange) == 1 else 'they are'}: {shown}"
+        absent = [name for name in self.names if name not in headers]
+        slips = [slip for name in absent if (slip := self.slip(name, strange))]
+        return ["; ".join([said, *slips])]
 
 
 def _same(one: pl.Series, other: pl.Series) -> bool:

@@ -35,6 +35,7 @@ from karat.study.truth import Truth
 #: What a study may hold beside its labels and gold labels, and all of it.
 BESIDE = ("runs", "queries", "documents", "preferences", "clicks")
 FILED = ("labels", "gold", *BESIDE)
+TO_LABEL = "fill in the column label; karat serve asks people for them, karat ask a language model"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -180,7 +181,8 @@ class Study:
             raise BadInput("; ".join(["there are no labels", *self.notes]))
         if not self.labels.has("label"):
             found = "none that says more than N/A" if len(self.labels) else "none"
-            raise BadInput.at("the labels", expected="at least one label", found=found)
+            where = self.files.get("labels", "the labels")
+            raise BadInput.at(where, expected="at least one label", found=found, remedy=TO_LABEL)
         return self.labels
 
     @property
