@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-import math
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from typing import Any, Literal
 
 import click
-import polars as pl
 
 from karat.cli import options
+from karat.cli.compare_outputs import Extras, print_comparison
 from karat.cli.inputs import Reading, run_files
 from karat.cli.live import NOT_LIVE, live_state
 from karat.cli.messages import tell_notes
 from karat.cli.named_measures import measures_among
-from karat.cli.results import print_result, tell_as
+from karat.cli.only import only as only_queries
+from karat.cli.only import only_of
+from karat.cli.results import tell_as
 from karat.cli.runs import read_several
-from karat.cli.tables import console, say, side_by_side
-from karat.comparison import Comparison, GroupComparison, by_group, by_measure, gate, groups_of
+from karat.comparison import by_group, by_measure, gate, groups_of
 from karat.comparison import moved as moved_most
 from karat.comparison.comparer import Comparer, Method
 from karat.comparison.gate import check_rule
@@ -26,10 +27,7 @@ from karat.errors import BadInput
 from karat.formats import read_user_weights
 from karat.labels.consensus import HOWS, How
 from karat.measures import profile_named
-from karat.records import Queries, Result
-from karat.records.base import count
-from karat.records.number_format import figure
-from karat.records.result import ResultBase
+from karat.records import Queries
 
 EXAMPLES = """\b
 Examples:
@@ -37,6 +35,7 @@ Examples:
   karat compare llm.csv bm25.run neural.run --gold gold.csv
   karat compare llm.csv bm25.run neural.run --gold gold.csv --by kind --by length --queries queries.csv
   karat compare qrels.txt bm25.run neural.run -m nDCG@10 -m AP -m RR --moved 3
+  karat compare qrels.txt bm25.run neural.run --only kind=head --queries queries.csv
   karat compare qrels.txt live.run new.run --fail-if-worse 0.01
   karat compare llm.csv a.run b.run c.run d.run -m "DCG@10" --gold gold.csv --json
   karat compare crowd.csv a.run b.run -m P@10 --consensus dawid-skene --gold gold.csv
@@ -44,13 +43,6 @@ Examples:
   karat compare my-study --live --watch 30
 
 karat plan gold draws the documents worth a gold label and writes the file for --gold."""
-
-#: The methods of the table in a few words each; inversion-independent goes with inversion.
-ABOUT = {
-    "plain": "plain, the labels as they are",
-    "ppi": "ppi, corrected with gold labels, right for any judge",
-    "inversion": "inversion, right for a judge who errs alike on all systems (-independent: each system apart)",
-}
 
 
 @click.command(epilog=EXAMPLES)
@@ -70,6 +62,8 @@ ABOUT = {
 @click.option("--margin", type=float, metavar="X", help="A difference that does not matter: equivalence may be shown.")
 @options.by
 @options.queries
+@options.documents
+@only_queries
 @click.option("--moved", type=click.IntRange(1), metavar="N", help="Show the N queries that lost and won most.")
 @click.option("--fail-if-worse", type=float, metavar="X", help="Exit with 3 if B is shown worse than A by more than X.")
 @click.option(
@@ -96,6 +90,8 @@ def compare(
     queries_are: Literal["sample", "fixed"],
     by: tuple[str, ...],
     queries: str | None,
+    documents: str | None,
+    only: str | None,
     moved: int | None,
     fail_if_worse: float | None,
     fail_unless_better: float | None,
@@ -133,9 +129,15 @@ def compare(
     by_rank = profile_named(profile).order == "rank"
     lists = read_several(run_files(labels, files), ranks=by_rank)
     check_rule(sum(len(run.systems) for run in lists), fail_if_worse, fail_unless_better)
-    if not by and moved is None:
-        options.refuse("queries", why="queries are read for --by and --moved")
-    study = reading.study(labels, only=("queries",), gold=gold, queries=queries)
+    if not by and moved is None and (only is None or "=" not in only):
+        why = "queries are read for --by, --moved and --only COLUMN=VALUE"
+        options.refuse("queries", why=f"{why}; for a verdict on the queries of this file alone: --only {queries}")
+    if moved is None:
+        options.refuse("documents", why="documents are read for their titles beside --moved")
+    wanted = ("queries", "documents") if moved is not None else ("queries",)
+    study = reading.study(labels, only=wanted, gold=gold, queries=queries, documents=documents)
+    study, of_these = only_of(study, only)
+    lists = [of_these.runs(run) for run in lists]
     if weights is not None and not any("udm(" in str(name) for name in names):
         options.refuse("weights", why='no measure has gains of users who disagree, as "nDCG(gains=udm(1/3))@10"')
     comparer = Comparer(
@@ -157,7 +159,16 @@ def compare(
         more = replace(more, groups=tuple(by_group(found, groups_of(known, column), column) for column in by))
     if moved is not None:
         how: How = asked["consensus"] if asked["consensus"] in HOWS else "median"
-        shown = moved_most(found, study.judged, lists, number=moved, gold=study.gold, queries=study.queries, how=how)
+        shown = moved_most(
+            found,
+            study.judged,
+            lists,
+            number=moved,
+            gold=study.gold,
+            queries=study.queries,
+            documents=study.documents,
+            how=how,
+        )
         more = replace(more, moved=shown)
     ruled = every if fail_if_worse is not None or fail_unless_better is not None else [found]
     unclear = [one for one in ruled if one.verdict == "cannot say"]
@@ -171,7 +182,8 @@ def compare(
     )
     (_, rows), *others = more.tables(found, by_query).items()
     tables = {"Comparison": found} | more.papers()
-    tell_as(form, document, rows, lambda: _print(found, by_query, more), [name for name, _ in others], tables)
+    show = partial(print_comparison, found, by_query, more)
+    tell_as(form, document, rows, show, [name for name, _ in others], tables, more.drawn(found))
     if unclear:
         tell_notes(f"no verdict by {one.measure}, so none by the rule: {one.reason}" for one in unclear if one != found)
         if by:
@@ -180,92 +192,3 @@ def compare(
     tell_notes(failed[:1] or told)
     if failed:
         sys.exit(3)
-
-
-@dataclass(frozen=True)
-class Extras:
-    """What is told beside the verdict, where it was asked for."""
-
-    measures: Result | None = None
-    groups: tuple[GroupComparison, ...] = ()
-    moved: list[dict[str, Any]] | None = None
-
-    def tables(self, found: Comparison, by_query: bool) -> dict[str, Result]:
-        """All tables by name, what was asked for first."""
-        every = {f"by {part.column}": Result(part.to_frame(), part.finding, part.notes) for part in self.groups}
-        if self.measures is not None:
-            every["by measure"] = self.measures
-        if by_query:
-            every["by query"] = Result(found.by_query, found.finding, found.notes)
-        every["methods"] = Result(found.methods, found.finding, found.notes)
-        if len(found.systems) > 2:
-            every["pairs"] = every["ranks"] = every["methods"]
-        return every | ({} if self.moved is None else {"queries that moved": every["methods"]})
-
-    def papers(self) -> dict[str, ResultBase]:
-        """The tables that a paper has beside that of the systems."""
-        measures = {} if self.measures is None else {"By measure": self.measures}
-        return measures | {f"By {part.column}": part for part in self.groups}
-
-    def to_dict(self) -> dict[str, Any]:
-        """The parts that are there, for one document."""
-        found: dict[str, Any] = {} if self.measures is None else {"measures": self.measures.to_dict()}
-        if self.groups:
-            found["groups"] = [table.to_dict() for table in self.groups]
-        return found | ({} if self.moved is None else {"moved": self.moved})
-
-
-def _print(found: Comparison, by_query: bool, more: Extras) -> None:
-    out = console()
-    many = len(found.systems) > 2
-    say(out, found.finding)
-    methods = found.methods.drop("system_a", "system_b") if not many else found.methods.drop("system_a")
-    names = {"n_queries": "queries", "n_gold": "gold"} | ({"system_b": "system"} if many else {})
-    heads = {"a": found.systems[0], "b": "score" if many else found.systems[1]}
-    print_result(Result(methods.rename(names), ""), heads=heads)
-    if found.pairs.height:
-        out.print()
-    if many and found.ranks.height:
-        print_result(Result(found.ranks.rename({"best_rank": "from", "worst_rank": "to"}), "Places each may have:"))
-        out.print()
-        print_result(Result(found.pairs.drop("effect"), "Every pair, b - a:"))
-    elif found.pairs.height:
-        row = found.pairs.row(0, named=True)
-        said = f"By the labels {found.systems[1]} wins {row['wins']}, ties {row['ties']}, loses "
-        said += count(row["losses"], "query", "queries")
-        if found.method in ("plain", "inversion") and found.tests is not None:
-            effect = "" if math.isnan(row["effect"]) else f"; effect size {row['effect']:.2f}"
-            print_result(Result(found.tests, f"{said}{effect}."))
-        else:
-            say(out, f"{said}.")
-    if found.judge is not None:
-        out.print()
-        print_result(Result(found.judge, "The judge's error, gain by label less gain by gold label:"))
-    for beside in (more.measures, *more.groups):
-        if beside is not None:
-            out.print()
-            print_result(Result(beside.to_frame(), beside.finding, beside.notes, columns=beside.columns))
-    for one in more.moved or ():
-        out.print()
-        _print_moved(found, one)
-    if by_query:
-        rows = [[row["query"], *(figure(row[s], 4) for s in found.systems)] for row in found.by_query.to_dicts()]
-        out.print()
-        say(out, "Every query's scores by the labels:")
-        for table in side_by_side(["query", *found.systems], rows, out.width):
-            out.print(table)
-    for note in found.notes:
-        say(out, f"- {note}")
-    shown = [ABOUT[name] for name in found.methods["method"].unique(maintain_order=True) if name in ABOUT]
-    if len(shown) > 1:
-        say(out, f"Methods: {'; '.join(shown)}. More: docs/compare.md")
-
-
-def _print_moved(found: Comparison, one: dict[str, Any]) -> None:
-    """A query that lost or won: both lists side by side, by the best rank of each document."""
-    a, b = found.systems
-    called = f"{one['query']} ({one['text']})" if one["text"] else str(one["query"])
-    said = f"{called}: {one['difference']:+z.3f} by the labels ({a} {one['a']:.3f}, {b} {one['b']:.3f})"
-    # A grade by gold, not a number of gold labels: written as labels are.
-    frame = pl.DataFrame(one["documents"], infer_schema_length=None).rename({"gold": "grade"}, strict=False)
-    print_result(Result(frame, said), heads={"rank a": a, "rank b": b, "grade": "gold"})

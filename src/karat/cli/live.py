@@ -30,6 +30,8 @@ NOT_LIVE = (
     "method",
     "by",
     "queries",
+    "only",
+    "documents",
     "moved",
     "fail_if_worse",
     "fail_unless_better",

@@ -70,10 +70,12 @@ def tell_as(
     show: Callable[[], None],
     beside: Sequence[str] = (),
     tables: Mapping[str, ResultBase] | None = None,
+    drawn: Mapping[str, ResultBase] | None = None,
 ) -> None:
     """What is more than tables: as this document, its rows as tab-separated lines, or shown.
 
-    `beside` is what the document has and the rows have not. `tables` are those of a paper: the rows unless named.
+    `beside` is what the document has and the rows have not. `tables` are those of a paper, and `drawn` is what charts
+    are of: the rows unless named.
     """
     tables = {"": rows} if tables is None else tables
     with _read_or_not():
@@ -85,7 +87,7 @@ def tell_as(
             _print_latex(tables)
         else:
             show()
-    write_files(tables, {"": rows}, form, document)
+    write_files(tables, {"": rows}, form, document, drawn)
 
 
 @contextmanager
@@ -99,7 +101,11 @@ def _read_or_not() -> Iterator[None]:
 
 
 def write_files(
-    seen: Mapping[str, ResultBase], rows: Mapping[str, ResultBase], form: Form, said: Mapping[str, Any]
+    seen: Mapping[str, ResultBase],
+    rows: Mapping[str, ResultBase],
+    form: Form,
+    said: Mapping[str, Any],
+    drawn: Mapping[str, ResultBase] | None = None,
 ) -> None:
     """The files that were asked for: tables as people see them, rows for programs, charts; what was written is said.
 
@@ -109,7 +115,7 @@ def write_files(
     if form.out is not None:
         written += write_tables(seen if form.out.endswith(FOR_PEOPLE) else rows, form.out, said)
     if form.plot is not None:
-        written += write_plots(rows, form.plot)
+        written += write_plots(rows if drawn is None else drawn, form.plot)
     if written:
         click.echo(f"Wrote {', '.join(written)}.", err=True)
 

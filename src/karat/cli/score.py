@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from pathlib import Path
@@ -14,6 +15,8 @@ import polars as pl
 from karat.cli import options
 from karat.cli.inputs import Reading, run_files
 from karat.cli.named_measures import measures_among
+from karat.cli.only import Kept, only_of
+from karat.cli.only import only as only_queries
 from karat.cli.progress import waiting
 from karat.cli.results import tell_as
 from karat.cli.runs import read_several
@@ -24,7 +27,7 @@ from karat.formats.batches import by_batches
 from karat.formats.merge import new_names
 from karat.formats.open_files import File
 from karat.measures import Measure, as_measures, at_level, profile_named
-from karat.records import Result, Scale
+from karat.records import Result, Runs, Scale
 from karat.scoring import Scorer, Scores
 from karat.scoring.scorer import ScoredQueries
 
@@ -40,7 +43,7 @@ Examples:
   karat score qrels.txt bm25.run neural.run -m nDCG@10 -m AP
   karat score qrels.txt runs/*.run.gz -m nDCG@10,P@5 --tsv > scores.tsv
   karat score qrels.txt my.run --all -l 2
-  karat score my-study -m nDCG@10
+  karat score my-study -m nDCG@10 --only kind=head
   karat score llm.csv my.run -m nDCG@10 --gold gold.csv
   karat score diversity.qrels my.run -m alpha_nDCG@10 --profile ndeval
   karat score labels.parquet 'hdfs:///runs/*.parquet' --spark yarn -m nDCG@10
@@ -57,6 +60,8 @@ Examples:
 @options.relevance_level
 @options.gold
 @options.calibrate
+@options.queries
+@only_queries
 @options.by_query
 @options.profile
 @options.complete
@@ -78,6 +83,8 @@ def score(
     relevance_level: float | None,
     gold: str | None,
     calibrate: bool | tuple[str, ...],
+    queries: str | None,
+    only: str | None,
     by_query: bool,
     profile: str,
     complete: bool,
@@ -118,7 +125,10 @@ def score(
         File(path).check()
     if gold is None:
         options.refuse("calibrate", why="it is about gold labels, and none are named by --gold")
-    study = reading.study(labels, gold=gold)
+    if only is None or "=" not in only:
+        options.refuse("queries", why="queries are read for --only COLUMN=VALUE; for those of a file: --only FILE")
+    wanted = ("queries",) if only is not None else ()
+    study, kept = only_of(reading.study(labels, only=wanted, gold=gold, queries=queries), only)
     scorer = Scorer(
         study.judged,
         measures,
@@ -133,22 +143,25 @@ def score(
         from karat.estimate.gold_sample import Gold  # scores without gold labels need not wait for it
         from karat.estimate.score import with_corrected
 
-        lists = read_several(files, ranks=by_rank)
+        lists = [kept.runs(run) for run in read_several(files, ranks=by_rank)]
         plain = scorer.score_all(lists)
         golden = study.gold
         assert golden is not None
         _tell(with_corrected(plain, scorer, lists, Gold.of(golden), calibrate), form, by_query)
         return
-    _tell(_score_files(scorer, files, ranks=by_rank), form, by_query)
+    _tell(_score_files(scorer, files, kept, ranks=by_rank), form, by_query)
 
 
-def _score_files(scorer: Scorer, files: list[str], *, ranks: bool) -> Scores:
+def _score_files(scorer: Scorer, files: list[str], kept: Kept, *, ranks: bool) -> Scores:
     """The scores of the runs in these files, which are read in batches, one file on each core."""
     context = copy_context()
     with ThreadPoolExecutor(min(len(files), os.cpu_count() or 1)) as pool, waiting("Scoring", len(files)) as one_done:
 
+        def of_kept(batches: Iterator[Runs]) -> ScoredQueries:
+            return scorer.by_query(map(kept.runs, batches))
+
         def score_one(path: str) -> ScoredQueries:
-            scored = context.copy().run(by_batches, path, scorer.by_query, ranks=ranks)
+            scored = context.copy().run(by_batches, path, of_kept, ranks=ranks)
             one_done()
             return scored
 
@@ -169,7 +182,8 @@ def _on_cluster(
 ) -> Scores:
     """The scores by Spark, which reads the files itself."""
     why = "with --spark labels are taken as they are, from files that Spark reads"
-    options.refuse("gold", "calibrate", "weights", "subtopics", "drop_bad_labels", "time_format", "database", why=why)
+    options.refuse("queries", "only", "gold", "calibrate", "weights", "subtopics", why=why)
+    options.refuse("drop_bad_labels", "time_format", "database", why=why)
     if not files:
         raise BadInput("no run to score; the labels come first, then the runs")
     from karat.spark.files import score_files

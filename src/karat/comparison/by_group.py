@@ -23,6 +23,7 @@ FEWEST = 5
 #: Gold labels in fewer than this share of a group's queries leave its figure to the model.
 SHARE = 0.6
 #: What a query may be called by its text alone: the rules that `groups_of` knows beside columns.
+NO_QUESTION, ANY_QUESTION = "no question word", "any question word"
 QUESTION = re.compile(r"^(who|what|when|where|why|which|how|is|are|can|do|does)\b", re.IGNORECASE)
 
 
@@ -50,10 +51,10 @@ class GroupComparison(ResultBase):
             return "; ".join(told) + "."
         if not self.frame.filter(pl.col("p").is_not_nan()).height:
             return f"No group of queries by {self.column} has enough queries, or queries with gold labels, to tell."
-        return (
-            f"No group of queries by {self.column} shows a difference between {a} and {b} by {self.found.measure}, "
-            f"allowing for {count(self.frame.height, 'group')}."
-        )
+        many = self.frame.height > 1
+        said = f"No group of queries by {self.column} shows" if many else f"{self.frame['group'][0]} does not show"
+        among = f"allowing for {count(self.frame.height, 'group')}" if many else f"the only group by {self.column}"
+        return f"{said} a difference between {a} and {b} by {self.found.measure}, {among}."
 
     def to_frame(self) -> pl.DataFrame:
         """A row for each group: by number where groups are numbers, otherwise the largest first."""
@@ -97,6 +98,7 @@ def by_group(found: Comparison, groups: pl.DataFrame, column: str = "group") -> 
     lost = known["group"].null_count()
     if lost:
         notes.append(f"{count(lost, 'query', 'queries')} without a {column} left aside")
+        notes.append(f"the verdict over all queries counts {'it' if lost == 1 else 'them'}, too: karat compare --only")
     if lost == known.height:
         raise BadInput.at("groups of queries", expected=f"a {column} of these queries", found="none")
     rows = []
@@ -144,6 +146,8 @@ def groups_of(queries: Queries, column: str) -> pl.DataFrame:
     >>> queries = Queries.of({"query": ["1", "2"], "text": ["how tall is it", "karat"]})
     >>> groups_of(queries, "length")["group"].to_list(), groups_of(queries, "question")["group"].to_list()
     (['4 words', '1 word'], ['how', 'no question word'])
+
+    By question, those of several words are in two groups: of their word, and of any.
     """
     frame = queries.frame
     if column in frame.columns and column != "query":
@@ -164,10 +168,15 @@ def groups_of(queries: Queries, column: str) -> pl.DataFrame:
             remedy="give it with --queries",
         )
     rule = RULES[column]
-    return pl.DataFrame(
+    groups = pl.DataFrame(
         {"query": frame["query"], "group": [None if text is None else rule(text) for text in frame["text"]]},
         schema={"query": pl.String, "group": pl.String},
     )
+    asked = groups.filter(pl.col("group") != NO_QUESTION) if column == "question" else groups.clear()
+    if asked["group"].n_unique() < 2:
+        return groups
+    # Questions of every word are a group as well, beside those of each.
+    return pl.concat([groups, asked.with_columns(group=pl.lit(ANY_QUESTION))])
 
 
 def _length(text: str) -> str:
@@ -177,7 +186,7 @@ def _length(text: str) -> str:
 
 def _question(text: str) -> str:
     found = QUESTION.match(text.strip())
-    return found.group(1).lower() if found else "no question word"
+    return found.group(1).lower() if found else NO_QUESTION
 
 
 RULES: dict[str, Callable[[str], str]] = {"length": _length, "question": _question}

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from karat.comparison.comparison import Comparison
+from karat.comparison.comparison import IN_WORDS, Comparison
 from karat.comparison.many_systems import family_p
 from karat.records import Result
 from karat.records.base import count
+from karat.records.chart import Differences
 from karat.stats.many import holm
 
 
@@ -60,7 +61,15 @@ def by_measure(every: Sequence[Comparison]) -> Result:
     if len(every[0].systems) > 2:
         notes.append("b is the leading system and a the next, by each measure; p allows for all pairs")
     columns = tuple(name for name in shown.columns if name != "reason")
-    return Result(shown, f"{told}.", tuple(notes), columns=columns)
+    two = len(every[0].systems) == 2
+    row = pl.col("measure") if two else pl.col("measure") + ", " + pl.col("b") + " less " + pl.col("a")
+    drawn = frame.filter(pl.col("low").is_not_nan()).select(
+        "difference", "low", "high", "p", "holm", row=row, look_at=pl.col("holm") <= 1 - level
+    )
+    less = f", {every[0].systems[1]} less {every[0].systems[0]}" if two else ""
+    how = f"Differences with {level * 100:g} % intervals, {IN_WORDS[every[0].method]}; gold: shown, allowing for all."
+    drawing = Differences(drawn, f"difference{less}", how) if drawn.height else None
+    return Result(shown, f"{told}.", tuple(notes), columns=columns, drawing=drawing)
 
 
 def _pair(found: Comparison) -> dict[str, Any]:

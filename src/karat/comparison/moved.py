@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -12,11 +12,16 @@ from karat.errors import BadInput
 from karat.estimate.gold_sample import Gold
 from karat.labels.consensus import How, consensus
 from karat.measures.topics import Topics
-from karat.records import Judgments, LabelsLike, Queries, RunsLike
+from karat.records import Documents, Judgments, LabelsLike, Queries, Result, RunsLike
+from karat.records.chart import Differences
 from karat.records.runs import ranked, several, together
 
 #: So many documents of each list are shown where the measure has no cutoff.
 DEPTH = 10
+#: As many letters of a title, or of a text in its place, as tell what a document is.
+LONGEST = 100
+#: As many letters of a query as stand beside a chart.
+SHORT = 40
 
 
 def moved(
@@ -28,9 +33,10 @@ def moved(
     depth: int = DEPTH,
     gold: LabelsLike | None = None,
     queries: Queries | None = None,
+    documents: Documents | None = None,
     how: How = "median",
 ) -> list[dict[str, Any]]:
-    """The queries on which the second of two systems lost and won most, the most lost first.
+    """The queries on which the second of two systems lost most, then those on which it won most, the largest first.
 
     >>> import karat as kt
     >>> labels = {f"q{i}": {"good": 1, "bad": 0} for i in range(20)}
@@ -41,7 +47,8 @@ def moved(
     (1.0, ['good', 'bad'])
 
     Each has the query, its text if known, both scores by the labels, the difference, and its documents: where each
-    system ranks them (none below `depth`), the label that counts (`how` several became one), and that in `gold`.
+    system ranks them (none below `depth`), the label that counts (`how` several became one), and that in `gold`; with
+    `documents`, the title of each, or else its address or the beginning of its text.
     """
     if len(found.systems) != 2:
         raise BadInput.at("queries that moved", expected="two systems", found=str(len(found.systems)))
@@ -49,9 +56,8 @@ def moved(
         raise BadInput.at("queries to show", expected="1 or more", found=str(number))
     a, b = found.systems
     values = found.by_query.with_columns(difference=pl.col(b) - pl.col(a)).filter(pl.col("difference") != 0)
-    order = values.sort("difference", "query")
-    lost = order.filter(pl.col("difference") < 0).head(number)
-    won = order.filter(pl.col("difference") > 0).tail(number)
+    lost = values.filter(pl.col("difference") < 0).sort("difference", "query").head(number)
+    won = values.filter(pl.col("difference") > 0).sort(-pl.col("difference"), "query").head(number)
     chosen = pl.concat([lost, won])
     docs = _documents(together(several(runs)), found.systems, chosen["query"].to_list(), depth)
     # The labels that the scores were made of: one a document, as for any measure.
@@ -60,6 +66,9 @@ def moved(
     if gold is not None:
         known = Gold.of(Judgments.of(gold)).frame.select("query", "doc", gold="label")
         docs = docs.join(known, on=["query", "doc"], how="left", maintain_order="left")
+    if documents is not None:
+        docs = docs.join(_titles(documents), on="doc", how="left", maintain_order="left")
+        docs = docs.select("query", "doc", "title", pl.all().exclude("query", "doc", "title"))
     texts = (
         {}
         if queries is None or "text" not in queries.frame.columns
@@ -77,6 +86,35 @@ def moved(
         }
         for row in chosen.iter_rows(named=True)
     ]
+
+
+def moved_table(found: Comparison, told: Sequence[Mapping[str, Any]]) -> Result:
+    """The queries that `moved` found, a row each, to write and to draw."""
+    a, b = found.systems
+    names = {"query": pl.String, "text": pl.String, "a": pl.Float64, "b": pl.Float64, "difference": pl.Float64}
+    frame = pl.DataFrame([tuple(one[name] for name in names) for one in told], schema=names, orient="row")
+    # A comma would divide the name of a row into two lines: the id stands above the text.
+    text = pl.col("text").str.slice(0, SHORT).str.replace_all(", ", " ")
+    drawn = frame.select(
+        "difference",
+        row=pl.concat_str("query", text, separator=", ", ignore_nulls=True),
+        low=pl.min_horizontal("difference", 0.0),
+        high=pl.max_horizontal("difference", 0.0),
+        look_at=pl.col("difference") > 0,
+    )
+    lost = int((frame["difference"] < 0).sum())
+    finding = f"The queries on which {b} lost and won most against {a} by {found.measure}."
+    how = f"{b} less {a} by the labels as they are; gold: {b} wins ({frame.height - lost}), grey: it loses ({lost})."
+    across = f"difference in {found.measure}, {b} less {a}"
+    return Result(frame, finding, drawing=Differences(drawn, across, how) if frame.height else None)
+
+
+def _titles(documents: Documents) -> pl.DataFrame:
+    """What each document is called: its title, or else its address, or how its text begins."""
+    known = [name for name in ("title", "url", "snippet", "text") if name in documents.frame.columns]
+    words = [pl.col(name).str.slice(0, LONGEST).str.replace_all(r"\s+", " ").str.strip_chars() for name in known]
+    first = pl.coalesce(pl.when(text != "").then(text) for text in words) if words else pl.lit(None, pl.String)
+    return documents.frame.select("doc", title=first)
 
 
 def _documents(runs: Any, systems: Sequence[str], queries: list[str], depth: int) -> pl.DataFrame:

@@ -48,5 +48,14 @@ class Grid:
     how: str = ""
 
 
+@dataclass(frozen=True, eq=False)
+class Differences:
+    """Differences around 0, each on its interval: columns row, difference, low, high; rows to `look_at` stand out."""
+
+    frame: pl.DataFrame
+    x_title: str
+    how: str = ""
+
+
 #: What a result may say of its chart.
-Drawing = Lines | Histograms | Grid
+Drawing = Lines | Histograms | Grid | Differences

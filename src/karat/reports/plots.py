@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
 
+from karat.comparison import Comparison, GroupComparison
+from karat.comparison.comparison import IN_WORDS
+from karat.comparison.many_systems import family_p
 from karat.errors import Undefined
 from karat.plan.llm_sheet import LLMAudit, LLMSheet
 from karat.plan.llm_words import name as figure_name
 from karat.plan.power import PowerPlan
 from karat.records.base import count
-from karat.records.chart import Grid, Histograms, Lines
+from karat.records.chart import Differences, Grid, Histograms, Lines
 from karat.records.number_format import GRADES, WHOLE, in_words
 from karat.records.result import ResultBase
 from karat.records.scale import Scale
 from karat.reports import charts
 from karat.reports.figure import Figure
+from karat.reports.query_groups import groups_figure
 from karat.reports.section import headline
+from karat.reports.verdict_figures import dots_figure, methods_figure
 from karat.scoring import Scores
 
 #: More rows than these are not drawn.
@@ -42,6 +48,10 @@ def plot(result: ResultBase) -> Any:
 
 def figure_of(result: ResultBase) -> Figure:
     """The chart of a result, as a picture that can be written."""
+    if isinstance(result, Comparison):
+        return _verdict(result)
+    if isinstance(result, GroupComparison):
+        return groups_figure(result)
     spec, data = _drawn(result)
     how = (
         getattr(getattr(result, "drawing", None), "how", "")
@@ -49,6 +59,26 @@ def figure_of(result: ResultBase) -> Figure:
         or (next((note for note in result.notes if "not understood" not in note), ""))
     )
     return Figure("plot", headline(result.finding), how, spec, data)
+
+
+def _verdict(found: Comparison) -> Figure:
+    """What each method says of the difference, under the verdict with its interval; of many systems, every pair."""
+    if not found.methods.height or found.verdict == "cannot say":
+        raise Undefined(found.finding.rstrip("."))
+    if len(found.systems) == 2:
+        figure = methods_figure(found, None)
+    else:
+        rows = found.pairs.head(MOST_ROWS).select(
+            row=pl.col("b") + " less " + pl.col("a"),
+            difference="difference",
+            low="low",
+            high="high",
+            p="p",
+            look_at=pl.Series(family_p(found.pairs)[:MOST_ROWS] <= 1 - found.level),
+        )
+        how = f"Differences in {found.measure} with {found.level * 100:g} % intervals, {IN_WORDS[found.method]}; gold: "
+        figure = dots_figure("pairs", "", f"{how}shown, allowing for all pairs.", rows, found.measure)
+    return replace(figure, name="plot", title=found.finding.partition(" over ")[0])
 
 
 def _how(data: pl.DataFrame) -> str:
@@ -75,6 +105,8 @@ def _drawn(result: ResultBase) -> tuple[dict[str, Any], pl.DataFrame]:
     if isinstance(drawing, Lines):
         names = ("x", "value", "series", "x_title", "y_title", "points", "whole")
         return charts.lines(drawing.frame, **{name: getattr(drawing, name) for name in names}), drawing.frame
+    if isinstance(drawing, Differences):
+        return charts.dots(drawing.frame, value="difference", x_title=drawing.x_title, line=0.0), drawing.frame
     if isinstance(drawing, Histograms):
         return charts.histograms(drawing.frame, x_title=drawing.x_title, truth=drawing.truth), drawing.frame
     if isinstance(drawing, Grid):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import polars as pl
 
-from karat.comparison import Comparison, by_group, groups_of
+from karat.comparison import Comparison, GroupComparison, by_group, groups_of
 from karat.comparison import compare as compared
 from karat.errors import Undefined
 from karat.measures.topics import UserWeights
 from karat.records import Judgments, Queries, Runs
+from karat.records.base import count
 from karat.reports.figure import Figure
 from karat.reports.headline_pair import Told
 from karat.reports.section import Section, Table, headline
@@ -51,9 +52,20 @@ def groups_section(
     groups = by_group(found, query_groups(study, column), column)
     a, b = found.systems
     table = Table(f"{b} less {a} by {column} of the queries; holm allows for all groups", groups.frame, True)
+    try:
+        figure = groups_figure(groups)
+    except Undefined:
+        return Section((groups.finding,), (), (table,), groups.notes)
+    return Section((groups.finding,), (figure,), (table,), groups.notes)
+
+
+def groups_figure(groups: GroupComparison) -> Figure:
+    """The difference of the two systems on each group of queries as dots on intervals."""
+    found, column = groups.found, groups.column
+    a, b = found.systems
     shown = groups.frame.filter(pl.col("low").is_not_nan())
     if not shown.height:
-        return Section((groups.finding,), (), (table,), groups.notes)
+        raise Undefined(groups.finding.rstrip("."))
     frame = shown.select(
         row=pl.col("group"),
         difference="difference",
@@ -65,7 +77,6 @@ def groups_section(
         look_at=pl.col("verdict").is_in(["better", "worse"]),
     )
     how = f"{b} less {a} in {found.measure} on queries of each {column}, {found.level * 100:g} % intervals; gold: shown"
-    how += f" allowing for {groups.frame.height} groups."
+    how += f" allowing for {count(groups.frame.height, 'group')}."
     name = "".join(letter if letter.isalnum() else "-" for letter in column.lower())
-    figure: Figure = dots_figure(f"by-{name}", headline(groups.finding), how, frame, found.measure)
-    return Section((groups.finding,), (figure,), (table,), groups.notes)
+    return dots_figure(f"by-{name}", headline(groups.finding), how, frame, found.measure, less=f"{b} less {a}")

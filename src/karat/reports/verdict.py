@@ -151,7 +151,8 @@ def _moved(found: Comparison, told: Told, study: Study, group: str | None) -> li
     """The queries that lost and won most, and the two lists of each side by side, folded in."""
     pair = replace(found, systems=(told.a, told.b))
     runs = list(study.runs)
-    rows = moved_most(pair, study.of_group(group), runs, number=MOVED, gold=study.gold, queries=study.queries)
+    labels, gold, queries = study.of_group(group), study.gold, study.queries
+    rows = moved_most(pair, labels, runs, number=MOVED, gold=gold, queries=queries, documents=study.documents)
     if not rows:
         return []
     frame = pl.DataFrame(

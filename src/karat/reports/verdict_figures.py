@@ -143,7 +143,10 @@ def by_query(found: Comparison, told: Told) -> Figure:
     )
 
 
-def dots_figure(name: str, title: str, how: str, frame: pl.DataFrame, measure: str, said: str = "") -> Figure:
-    """Differences as dots on their intervals; rows to `look_at` are gold."""
-    chart = charts.dots(frame, value="difference", x_title=f"difference in {measure}", line=0.0)
+def dots_figure(
+    name: str, title: str, how: str, frame: pl.DataFrame, measure: str, said: str = "", less: str = ""
+) -> Figure:
+    """Differences as dots on their intervals; rows to `look_at` are gold. `less` says of what from what."""
+    across = f"difference in {measure}" + (f", {less}" if less else "")
+    chart = charts.dots(frame, value="difference", x_title=across, line=0.0)
     return Figure(name, title, how, chart, frame.drop("row", "look_at"), said)
