@@ -62,9 +62,9 @@ def by_measure(every: Sequence[Comparison]) -> Result:
         notes.append("b is the leading system and a the next, by each measure; p allows for all pairs")
     columns = tuple(name for name in shown.columns if name != "reason")
     two = len(every[0].systems) == 2
-    row = pl.col("measure") if two else pl.col("measure") + ", " + pl.col("b") + " less " + pl.col("a")
+    named = pl.col("measure") if two else pl.col("measure") + ", " + pl.col("b") + " less " + pl.col("a")
     drawn = frame.filter(pl.col("low").is_not_nan()).select(
-        "difference", "low", "high", "p", "holm", row=row, look_at=pl.col("holm") <= 1 - level
+        "difference", "low", "high", "p", "holm", row=named, look_at=pl.col("holm") <= 1 - level
     )
     less = f", {every[0].systems[1]} less {every[0].systems[0]}" if two else ""
     how = f"Differences with {level * 100:g} % intervals, {IN_WORDS[every[0].method]}; gold: shown, allowing for all."
