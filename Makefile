@@ -123,6 +123,10 @@ lock: $(VENV)/.core
 	@$(BIN)/uv pip compile --quiet pyproject.toml --extra dev --extra docs --extra release --universal --python-version 3.11 --upgrade \
 	  --no-emit-index-url --no-annotate --no-header --no-emit-package karat >>constraints.new
 	@mv constraints.new constraints.txt
+	@echo "# What deploy/Dockerfile installs, by hash: make lock writes it anew from pyproject.toml and constraints.txt." >constraints.new
+	@echo 'hatchling>=1.24' | $(BIN)/uv pip compile --quiet pyproject.toml - --extra collect --extra http --extra lz4 --universal --python-version 3.11 \
+	  --no-emit-index-url --no-annotate --no-header --no-emit-package karat --generate-hashes --constraint constraints.txt >>constraints.new
+	@mv constraints.new deploy/requirements.txt
 
 # The tests with the oldest versions that pyproject.toml promises to work with.
 test-lowest: $(VENV)/.system $(VENV)/.model

@@ -244,6 +244,19 @@ def test_the_table_of_judges_fits_its_box_with_all_its_buttons(size, page, serve
     assert "5fbob0123456789abcdef012345" in page.inner_text("[data-judge=bob]")
 
 
+@pytest.mark.parametrize("width", [390, 1280, 1920])
+def test_the_words_beside_a_dot_stay_inside_the_figure(width, page, serve):
+    study = serve([{"query": "q1", "doc": f"q1-d{place}"} for place in range(4)], rules=Rules(labels=2))
+    for name, grades in (("ann", (0, 1, 2, 3)), ("bob", (0, 2, 2, 0))):
+        judged(study, add_judge(study.store, name=name)[0]["id"], grades)
+    page.set_viewport_size({"width": width, "height": 844})
+    sign_in(page, study)
+    words = page.locator("#agreement svg text", has_text="no interval yet")
+    words.wait_for()
+    box, figure = words.bounding_box(), page.locator("#agreement svg").bounding_box()
+    assert box["x"] + box["width"] <= figure["x"] + figure["width"]
+
+
 def test_the_lead_rejects_a_judge_with_a_reason(page, study):
     sign_in(page, study)
     page.wait_for_selector("[data-judge=bob]")

@@ -52,7 +52,8 @@ export function course(width, { history, expected, wanted, now, forecast }) {
 
 /** Estimates as dots on their intervals, with the number beside them. */
 export function dots(width, rows, { from = 0, to = 1, title }) {
-  const [line, left, right] = [34, Math.min(130, width / 4), 130];
+  const longest = Math.max(...rows.map((row) => row.text.length));
+  const [line, left, right] = [34, Math.min(130, width / 4), 16 + 6.5 * longest]; // its figures stand beside each dot's row
   const height = rows.length * line + 26;
   const x = (value) => left + ((Math.min(Math.max(value, from), to) - from) / (to - from)) * (width - left - right);
   const parts = [];
