@@ -102,13 +102,14 @@ def everybody(port: int, tokens: list[str], seconds: float, think: float = 0.0) 
 
 
 def wait_for(port: int, server: subprocess.Popen) -> None:
-    for _ in range(600):
+    for _ in range(3000):
         with socket.socket() as probe:
             if probe.connect_ex(("127.0.0.1", port)) == 0:
                 return
         if server.poll() is not None:
             sys.exit("the server ended")
         time.sleep(0.1)
+    sys.exit("the server does not answer")
 
 
 def study(folder: Path, database: str, judges: int, tasks: int) -> list[str]:
