@@ -216,7 +216,7 @@ def test_responses_of_rank_eval_are_runs(tmp_path: Path, found: object) -> None:
 
 
 def test_responses_of_rank_eval_of_older_versions_are_runs(tmp_path: Path) -> None:
-    # docs/reference/search/rank-eval.asciidoc of elastic/elasticsearch 6.2: quality_level and unknown_docs.
+    # docs/reference/search/rank-eval.asciidoc of elastic/elasticsearch, an old version: quality_level and unknown_docs.
     older = json.loads(
         json.dumps(RESPONSE).replace("metric_score", "quality_level").replace("unrated_docs", "unknown_docs")
     )

@@ -87,7 +87,7 @@ def _text(value: Any) -> str | None:
 def _kinds(file: File) -> list[str]:
     head = file.head
     asks = b'"requests"' in head and b'"ratings"' in head
-    # Before version 6.6 the score was called quality_level.
+    # Old versions call the score quality_level.
     answers = b'"details"' in head and (b'"metric_score"' in head or b'"quality_level"' in head)
     return ["judgments"] * asks + ["runs"] * (answers and b'"searches"' not in head)
 
