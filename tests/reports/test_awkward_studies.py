@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import karat as kt
 from karat.errors import Undefined
+from karat.formats import write
+from karat.reports import report
+from karat.simulate import preference_study
 from karat.study import Study
 
 
@@ -106,3 +111,14 @@ def test_one_query_cannot_say_and_still_has_a_page():
     report = kt.report(evidence, draws=100)
     assert repr(report).startswith("Cannot say which is better by nDCG@10: the systems and the labels share 1 query")
     assert "Cannot say which is better" in report.html()
+
+
+def test_preferences_alone_make_a_page_without_empty_sections(tmp_path: Path) -> None:
+    write(preference_study(queries=12, systems=3).preferences, tmp_path / "preferences.csv")
+    found = report(tmp_path, draws=100)
+    html = found.html().partition("</main>")[0]
+    assert html.count("<h2>") == 2
+    assert "<h2>What do users prefer?</h2>" in html
+    assert "<h2>Not in this report</h2>" in html
+    assert len(found.verdict) < 80
+    assert "scored by" not in found.about

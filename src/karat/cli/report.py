@@ -146,6 +146,6 @@ def report(
     for warning in found.warnings:
         say(out_to, f"Beware: {warning}")
     for section in found.sections:
-        if section.said[0].startswith("Not in this report"):
+        if section.missing:
             say(out_to, f"- {section.title.rstrip('?')}: {section.said[0][0].lower()}{section.said[0][1:]}")
     say(out_to, f"Wrote {', '.join(written[:4])}{f' and {len(written) - 4} more files' if len(written) > 4 else ''}")

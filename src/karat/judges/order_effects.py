@@ -34,7 +34,8 @@ def order_effects(labels: LabelsLike, *, level: float = 0.95, seed: int = 0) -> 
 
     A label counts as what it is above or below the mean of the others' labels of the same document, so that a query
     with many good documents in a row is no effect, and less the judge's own mean. Labels stand in the order of their
-    time, in sessions where a column `session` tells them. Both effects are of one regression, with errors by query and judge.
+    time, in sessions where a column `session` tells them. Both effects are of one regression, with errors by query and
+    judge.
     A label takes part in the mean that it is compared with, which alone makes the label before look as if it pushed
     labels down: the same regression on shuffled sessions shows by how much, and this is taken off. p is adjusted for
     all effects and groups (Holm).

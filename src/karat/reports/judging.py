@@ -114,8 +114,9 @@ def _distribution(panel: Panel) -> Section:
     frame = frame.sort(pl.col("group") == "gold", maintain_order=True)
     means = frame.filter(pl.col("group") != "gold")
     means = means.group_by("group").agg(mean=(pl.col("grade") * pl.col("share")).sum()).sort("mean")
-    title, how = "How the judges use the scale", "Share of each grade among a group's labels with 95 % intervals"
-    how += " (Kazai et al. 2012, Fig. 1)."
+    title, how = headline(result.finding), "Share of each grade among a group's labels with 95 % intervals"
+    # Fig. 1 of the paper is of groups side by side.
+    how += " (Kazai et al. 2012, Fig. 1)." if means.height > 1 else "."
     if panel.has_gold:
         how += " Gold: only the documents that have a gold label."
     if means.height > 1:

@@ -16,7 +16,7 @@ import polars as pl
 from karat.records.number_format import cell, column_decimals
 from karat.reports.colours import DARK, config
 from karat.reports.figure import Figure, vega_lite
-from karat.reports.section import Section, Table
+from karat.reports.section import MISSING, Section, Table
 
 #: Nothing may be loaded from anywhere, whatever names and texts the study holds.
 POLICY = (
@@ -55,8 +55,10 @@ def page(
     >>> page("Mine", "a is better", "by 0.1", "", "", ()).startswith("<!doctype html>")
     True
     """
-    figures = [figure for section in sections for figure in section.figures]
-    links = "".join(f'<li><a href="#{section.name}">{escape(section.title)}</a></li>' for section in sections)
+    # A question that the data cannot answer is a line at the end, not a section of its own.
+    shown = [section for section in sections if not section.missing]
+    figures = [figure for section in shown for figure in section.figures]
+    links = "".join(f'<li><a href="#{section.name}">{escape(section.title)}</a></li>' for section in shown)
     warned = f'<p class="simulated"><strong>Simulated:</strong> {escape(simulated)}</p>' if simulated else ""
     grave = "".join(f'<p class="warning"><strong>Beware:</strong> {_text(text)}</p>' for text in warnings)
     specs = {figure.name: figure.spec for figure in figures}
@@ -89,7 +91,7 @@ def page(
 <nav aria-label="Sections"><ul>{links}</ul></nav>
 </header>
 <main>
-{"".join(_section(section) for section in sections)}
+{"".join(_section(section) for section in shown)}{_missing(sections)}
 </main>
 <footer>Made by karat {version("karat")}. Every chart has its numbers as CSV; the page needs no network.</footer>
 {scripts}</body>
@@ -115,6 +117,16 @@ def _section(section: Section) -> str:
         + "".join(_table(table) for table in section.tables)
         + f"{commands}{notes}</section>\n"
     )
+
+
+def _missing(sections: tuple[Section, ...]) -> str:
+    """What the data does not allow, and why."""
+    rows = [
+        f"<li>{_text(section.title.rstrip('?'))}: {_text(section.said[0].removeprefix(MISSING))}</li>"
+        for section in sections
+        if section.missing
+    ]
+    return f'<section id="missing"><h2>Not in this report</h2><ul>{"".join(rows)}</ul></section>' if rows else ""
 
 
 def _figure(figure: Figure) -> str:

@@ -28,7 +28,8 @@ from karat.reports.next_steps import next_section
 from karat.reports.page import page
 from karat.reports.query_groups import query_groups
 from karat.reports.scores import scores_section
-from karat.reports.section import Section
+from karat.reports.section import MISSING, Section
+from karat.reports.section import headline as short
 from karat.reports.users import users_section
 from karat.reports.verdict import comparison, each_measure, verdict_section
 from karat.reports.warnings import warnings_of
@@ -150,12 +151,14 @@ def report(
         try:
             made = makers[name]()
         except KaratError as error:
-            made = Section((f"Not in this report: {str(error).rstrip('.')}.",))
+            made = Section((f"{MISSING}{str(error).rstrip('.')}.",))
         # What several sections would note, on the labels that all use, is noted by the first.
         beside = Caution if name == "verdict" else ()  # what stands beside the verdict already
         notes = tuple(note for note in made.notes if note not in told and not isinstance(note, beside))
         told.update(made.notes)
-        sections.append(replace(made, name=name, title=QUESTIONS[name], notes=notes))
+        alone = name == "users" and study.labels is None
+        title = "What do users prefer?" if alone else QUESTIONS[name]
+        sections.append(replace(made, name=name, title=title, notes=notes))
     headline, reason = _headline(found, scored, sections)
     return Report(
         title=study.title,
@@ -196,8 +199,8 @@ def _headline(found: list[Comparison], scored: list[Scores], sections: list[Sect
         return f"{in_a_few_words(found[0])}.", f"{found[0].reason}."
     if scored:
         return scored[0].finding, ""
-    said = [section.said[0] for section in sections if not section.said[0].startswith("Not in this report")]
-    return (said or ["The data does not allow a verdict."])[0], ""
+    said = [section.said[0] for section in sections if not section.missing]
+    return (f"{short(said[0])}." if said else "The data does not allow a verdict."), ""
 
 
 def _about(study: Study, group: str | None, seed: int) -> str:
@@ -216,4 +219,5 @@ def _about(study: Study, group: str | None, seed: int) -> str:
     if study.clicks is not None:
         parts.append(repr(study.clicks))
     scored_by = f"labels of {group}" if group else "the median of all labels"
-    return f"{'; '.join(parts)}. Systems are scored by {scored_by}. Seed {seed}."
+    scored = f" Systems are scored by {scored_by}." if study.systems and study.labels is not None else ""
+    return f"{'; '.join(parts)}.{scored} Seed {seed}."

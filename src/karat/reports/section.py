@@ -11,6 +11,9 @@ import polars as pl
 from karat.errors import KaratError, Undefined
 from karat.reports.figure import Figure
 
+#: How the one paragraph of a section begins for which there is nothing in the data.
+MISSING = "Not in this report: "
+
 
 @dataclass(frozen=True, eq=False)
 class Table:
@@ -36,6 +39,11 @@ class Section:
     #: Where it stands on the page, and its question.
     name: str = ""
     title: str = ""
+
+    @property
+    def missing(self) -> bool:
+        """Whether the data allows nothing of it."""
+        return self.said[0].startswith(MISSING)
 
 
 def section_of(parts: Mapping[str, Callable[[], Section]]) -> Section:
