@@ -69,6 +69,26 @@ def test_these_queries_only_have_an_interval_or_the_reason_why_not(share: float,
     assert found.reason
 
 
+@pytest.mark.parametrize(
+    ("labels", "queries", "measure", "warned"),
+    [
+        (320, "fixed", "nDCG@10", True),
+        (320, "sample", "nDCG@10", False),
+        (320, "fixed", "DCG@10", False),
+        (120, "fixed", "nDCG@10", False),
+    ],
+)
+def test_where_intervals_are_known_to_be_too_narrow_it_is_said(
+    labels: int, queries: Any, measure: str, warned: bool
+) -> None:
+    """30 queries have 420 documents that lists show; the note is about nDCG of these queries with gold for most."""
+    study = graded_pair(30, seed=3)
+    plan = kt.plan_gold(study.judgments(), study.runs(), "nDCG@10", labels, seed=4).frame
+    gold = plan.drop("label").join(study.judgments(study.truth).frame, on=["query", "doc"], maintain_order="left")
+    found = kt.compare(study.judgments(), study.runs(), measure, gold=gold, queries=queries, draws=100)
+    assert any("held the truth in 89 %" in note for note in found.notes) == warned
+
+
 @pytest.mark.parametrize(("queries", "warned"), [(4, True), (5, True), (9, True), (10, False)])
 def test_up_to_nine_queries_are_a_guess(queries: int, warned: bool) -> None:
     study = two_systems(queries, seed=2)

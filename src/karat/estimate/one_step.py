@@ -12,6 +12,7 @@ chapter 25, with the sampling design of Horvitz and Thompson (JASA 1952).
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -25,9 +26,17 @@ from karat.estimate.pool import Pool
 from karat.estimate.ppi import check_gold, designed, never_wrong, reaches_all
 from karat.measures import nDCG
 from karat.records import Runs
+from karat.records.result import Caution
 from karat.scoring.scorer import Scorer
 from karat.stats import totals
 from karat.stats.arrays import Floats, Ints
+
+#: From this share of what counts with a gold label on, intervals of nDCG for these queries come out too narrow.
+NEARLY_ALL = 0.6
+TOO_NARROW = (
+    "{:.0f} % of the documents that count have a gold label: with so many, intervals of nDCG for these queries only "
+    "held the truth in 89 % of simulated studies, not in 95 %"
+)
 
 
 def one_step(
@@ -37,7 +46,11 @@ def one_step(
 
     `pool` has the documents that the systems show, with the judge's labels, as `pool_for` makes it.
     """
-    return corrected(runs, scorer, pool, evidence, seed)(fixed=fixed)
+    estimate = corrected(runs, scorer, pool, evidence, seed)(fixed=fixed)
+    share = float(pool.drawn[pool.matters].mean())
+    if fixed and isinstance(scorer.measures[0], nDCG) and NEARLY_ALL <= share < 1:
+        return replace(estimate, notes=(*estimate.notes, Caution(TOO_NARROW.format(100 * share))))
+    return estimate
 
 
 def corrected(runs: Runs, scorer: Scorer, pool: Pool, evidence: Evidence, seed: int = 0) -> Callable[..., Estimate]:
