@@ -38,6 +38,7 @@ from karat.judges import click_labels_by_rank as click_labels_by_rank
 from karat.judges import register_error_model as register_error_model
 from karat.labels import Panel as Panel
 from karat.labels import consensus as consensus
+from karat.labels import of_aspect as of_aspect
 from karat.measures import AP as AP
 from karat.measures import AP_IA as AP_IA
 from karat.measures import CCG as CCG

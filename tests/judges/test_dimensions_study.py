@@ -190,3 +190,18 @@ def test_intervals_of_rank_correlations_hold_the_truth() -> None:
         _, low, high, _ = one_setting(tables, spearman, cells, "rho", level=0.95, draws=300, seed=1)
         held.append(bool(low[0] <= truth <= high[0]))
     assert np.mean(held) == about(0.95, len(seeds), off=0.015)
+
+
+def test_what_asking_twice_does_is_taken_off_the_change() -> None:
+    """Where company changes nothing, grades change in context as often as when judges are asked again."""
+    held = alarms = 0
+    seeds = studies(12, 200)
+    for seed in seeds:
+        study = context_study(seed=seed, queries=40, again=1.0, redundancy=0, detail=0, contrast=0, coverage=SAME)
+        same = grade_change(study.judgments, draws=200).frame.row(0, named=True)
+        held += same["beyond_low"] <= 0 <= same["beyond_high"]
+        study = context_study(seed=seed, queries=40, again=1.0, redundancy=2.0, detail=1.0, contrast=0.3)
+        row = grade_change(study.judgments, draws=200).frame.row(0, named=True)
+        alarms += row["beyond_high"] < 0
+    assert held / len(seeds) == about(0.95, len(seeds), off=0.02)
+    assert alarms / len(seeds) > 0.9

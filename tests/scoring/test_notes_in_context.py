@@ -83,3 +83,17 @@ def test_expected_grades_are_scored_with_their_scale() -> None:
         strange = [{**row, **wrong} if row.get("source") == "predicted" else row for row in rows]
         with pytest.raises(kt.BadInput, match="expected a grade of the scale"):
             Judgments.of(strange, scale)
+
+
+def test_labels_of_a_sample_are_told_where_they_are_a_sample_of_documents_alone() -> None:
+    """A plan of contexts draws what is asked besides; nothing of it is to be given as gold labels."""
+    drawn = [row | {"probability": 0.4 if "context" in row else 1.0} for row in ROWS]
+    for measure in ("P@3", "CG(context=0.5)@3"):
+        assert "of a sample" not in notes(measure, drawn)
+    deeper = [{"query": "q", "doc": doc, "label": 1, "probability": 0.4} for doc in "xyz"]
+    assert "of a sample" not in notes("P@3", [*drawn, *deeper])
+    assert "of a sample" in notes("P@3", [row for row in [*drawn, *deeper] if "context" not in row])
+    # Of aspects that are left aside nothing is said.
+    novelty = [row | {"aspect": "novelty"} for row in deeper]
+    plain = [{"query": "q", "doc": doc, "label": 1, "probability": 1.0, "aspect": "overall"} for doc in "abc"]
+    assert "of a sample" not in notes("P@3", [*plain, *novelty])

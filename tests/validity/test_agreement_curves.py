@@ -16,7 +16,8 @@ from karat.records import Judgments
 from karat.simulate import preference_study
 from karat.stats.bootstrap import Resampling
 from karat.stats.kappas import cohen_kappa
-from karat.validity.agreement_curves import Sides, _rows, preference_curves
+from karat.validity.agreement_curves import preference_curves
+from karat.validity.curve_points import Sides, points
 from karat.validity.sign_tables import jaccard_of_signs, sign_tables
 
 rows = st.lists(st.tuples(st.integers(-3, 3), st.sampled_from([-1, 0, 1]), st.integers(0, 2)), min_size=4, max_size=12)
@@ -134,7 +135,7 @@ def test_the_intervals_cover_the_kappa_of_many_queries() -> None:
     hits = dict.fromkeys(truth, 0)
     for seed in range(200):
         true, sides = study(60, rng)
-        row = next(iter(_rows([({}, 0.25)], true, sides, Resampling(0.95, 300, seed))))
+        row = next(iter(points([({}, 0.25)], true, sides, Resampling(0.95, 300, seed))))
         for name, value in truth.items():
             hits[name] += row[f"{name}_low"] <= value <= row[f"{name}_high"]
     assert all(0.9 <= hit / 200 <= 0.985 for hit in hits.values()), hits

@@ -10,6 +10,7 @@ from typing import Any
 from karat.cli.messages import tell_notes
 from karat.errors import BadInput
 from karat.formats import read_judgments
+from karat.labels.aspects import of_aspect
 from karat.records import Judgments, Queries, Scale
 from karat.study import Study
 from karat.study.folder_files import files_of
@@ -24,11 +25,13 @@ class Reading:
     time_format: str | None = None
     database: str | None = None
     from_format: str | None = None
+    #: The aspect whose labels count in place of overall ones, or several with weights.
+    aspect: str | None = None
 
     def judgments(self, path: str) -> Judgments:
         """The judgments in a file."""
-        how = {name: value for name, value in vars(self).items() if name not in ("database", "from_format")}
-        return read_judgments(path, format=self.from_format, **how)
+        how = {name: getattr(self, name) for name in ("scale", "drop_bad_labels", "time_format")}
+        return self._of_aspect(read_judgments(path, format=self.from_format, **how))
 
     def study(
         self,
@@ -48,11 +51,18 @@ class Reading:
         paths = [labels] if isinstance(labels, str) else list(labels)
         folder = paths[0] if len(paths) == 1 and Path(paths[0]).is_dir() else None
         files = [*([] if folder is not None else paths), *more_labels]
-        study = Study.load(folder, labels=files, runs=runs, only=only, **vars(self), **named)
+        how = {name: value for name, value in vars(self).items() if name != "aspect"}
+        study = Study.load(folder, labels=files, runs=runs, only=only, **how, **named)
+        if self.aspect is not None:
+            labels_of, gold_of = (None if one is None else self._of_aspect(one) for one in (study.labels, study.gold))
+            study = replace(study, labels=labels_of, gold=gold_of)
         tell_notes(study.notes)
         if folder is None and study.gold is None:
             _ = study.judged  # files without a label are to be mended, whatever the command
         return study
+
+    def _of_aspect(self, labels: Judgments) -> Judgments:
+        return labels if self.aspect is None else of_aspect(labels, self.aspect)
 
 
 def runs_in(labels: str) -> list[str]:

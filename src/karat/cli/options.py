@@ -92,6 +92,14 @@ from_format = click.option(
 
 labels = reads(scale, drop_bad_labels, time_format)
 study = reads(database, scale, drop_bad_labels, time_format, from_format)
+aspect = click.option(
+    "--aspect",
+    metavar="NAME[=WEIGHT],...",
+    show_default="overall",
+    help="The aspect whose labels count, or several with weights: topicality=0.6,authority=0.4.",
+)
+#: As `study`, where runs are scored: by whichever aspect.
+scored = reads(aspect, database, scale, drop_bad_labels, time_format, from_format)
 preferences = reads(database, time_format)
 
 consensus = click.option(
@@ -155,6 +163,27 @@ by = click.option(
     callback=_each_once,
     help="Report by a column or feature; several with commas or repeated.",
 )
+
+
+predictor = click.option(
+    "--predictor",
+    "model",
+    default="grades",
+    help="What predicts labels in context: grades (the paper's), levels, features or ordinal.",
+)
+
+
+def source(*, several: bool = False, otherwise: str = "labels as they are") -> Callable[[Command], Command]:
+    """What may stand in for a judge in context; several are compared."""
+    return click.option(
+        "--source",
+        metavar="SOURCE..." if several else "SOURCE",
+        multiple=several,
+        default=() if several else "predicted",
+        callback=_each_once if several else None,
+        show_default=otherwise if several else "predicted",
+        help="The best that may stand in for a judge in context: predicted, backed-off, or judged for nothing.",
+    )
 
 
 def depth(default: int | None, *, otherwise: str | None = None) -> Callable[[Command], Command]:

@@ -76,7 +76,9 @@ def write_plots(tables: Mapping[str, ResultBase], path: str) -> list[str]:
     from karat.reports.plots import figure_of
 
     written, reasons = list[str](), list[Undefined]()
-    for title, result in tables.items():
+    # A table may be drawn as several figures.
+    drawn = [each for title, result in tables.items() for each in getattr(result, "charts", {title: result}).items()]
+    for title, result in drawn:
         try:
             figure = figure_of(result)
         except Undefined as error:

@@ -73,7 +73,7 @@ Examples:
     metavar="MASTER",
     help="Score by Spark: local[4], yarn, spark://HOST:7077, sc://HOST. Paths are those that Spark reads.",
 )
-@options.study
+@options.scored
 @options.form
 def score(
     labels: str,
@@ -183,7 +183,7 @@ def _on_cluster(
     """The scores by Spark, which reads the files itself."""
     why = "with --spark labels are taken as they are, from files that Spark reads"
     options.refuse("queries", "only", "gold", "calibrate", "weights", "subtopics", why=why)
-    options.refuse("drop_bad_labels", "time_format", "database", why=why)
+    options.refuse("aspect", "drop_bad_labels", "time_format", "database", why=why)
     if not files:
         raise BadInput("no run to score; the labels come first, then the runs")
     from karat.spark.files import score_files

@@ -48,7 +48,7 @@ karat train my-study --runs my-study/runs/bm25.run --feature wikipedia --ranker 
         help="What is trained by LambdaRank: trees, or a weight for each feature (linear); may be repeated.",
     ),
     options.resampling,
-    options.study,
+    options.scored,
     examples=EXAMPLES,
 )
 def train(

@@ -11,12 +11,12 @@ from karat.collect import answers, documents, kinds, people, replies
 from karat.collect.app_state import AppState
 from karat.collect.documents import DocName, TaskId
 from karat.collect.shown import Reply
+from karat.records.contexts import read_before
 from karat.store import answering
 from karat.store.answering import Outcome
 from karat.store.log import Answer
 from karat.store.progress import judge_progress
 from karat.store.queue import held_task, next_task
-from karat.study.material import read_before
 from karat.study.plain_text import plain_text
 
 Besides = Annotated[

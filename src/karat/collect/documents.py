@@ -11,9 +11,9 @@ from fastapi.responses import HTMLResponse
 
 from karat.collect import people
 from karat.collect.app_state import AppState
+from karat.records.contexts import read_before
 from karat.store import NotYours
 from karat.store.queue import held_task
-from karat.study.material import read_before
 
 #: No script, no form, no frame, nothing loaded from anywhere, no way to the page around it.
 POLICY = (

@@ -8,9 +8,10 @@ from collections.abc import Iterable, Sequence
 import polars as pl
 
 from karat.records import Documents, Judgments, Queries, Records, Runs
+from karat.records.contexts import read_before
 from karat.store import Store
 from karat.store.progress import open_tasks
-from karat.study.material import Material, read_before
+from karat.study.material import Material
 
 #: So many names are said; of the rest the number.
 NAMED = 5

@@ -16,6 +16,7 @@ from karat.comparison.many_systems import inversion_bootstrap, plain_tests
 from karat.comparison.matrix import Matrix
 from karat.comparison.methods import method_rows, notes_on, of_all_gold
 from karat.comparison.peeking import Look
+from karat.comparison.prediction import with_prediction
 from karat.comparison.prepared import Prepared, error_model, one_measure
 from karat.errors import BadInput
 from karat.estimate.estimate import Estimate
@@ -92,7 +93,9 @@ class Comparer:
             enough = f"the systems and the labels share {shared}, and 2 are needed"
             found = WithGold(refused=dict.fromkeys(METHODS, enough))
         else:
-            estimates["plain"] = Estimate.of_values("plain", matrix.systems, matrix.values)
+            estimates["plain"] = with_prediction(
+                Estimate.of_values("plain", matrix.systems, matrix.values), ready.scorer, self.lists, matrix
+            )
         if self.gold is not None and estimates:
             found = ready.corrected(self.gold, self._laid)
             estimates |= found.estimates

@@ -12,6 +12,7 @@ from karat.context.page_pairs import PAIR, Graded
 from karat.context.pair_features import features
 from karat.errors import BadInput, Undefined
 from karat.records import Documents, Judgments, LabelsLike
+from karat.records.contexts import paths
 
 #: Texts that are so much alike (cosine of their words, the rarer the heavier) are near copies.
 NEAR_COPY = 0.85
@@ -39,7 +40,15 @@ def add_company(judgments: LabelsLike, documents: Any, *, near_copy: float = NEA
     if not judged.has("context"):
         raise Undefined("No document was judged in context: there is no company to tell.")
     graded = Graded.of(judgments)
-    given = judged.frame.select(PAIR).drop_nulls("context").filter(pl.col("context") != pl.col("doc"))
+    # Of several documents read before, the last one is the company.
+    last = paths(judged.frame["context"])["last"]
+    told_of = judged.frame.with_columns(_last=last)
+    given = (
+        judged.frame.with_columns(context=last)
+        .select(PAIR)
+        .drop_nulls("context")
+        .filter(pl.col("context") != pl.col("doc"))
+    )
     pairs = graded.with_grades(given.unique().sort(PAIR))
     if not pairs.height:
         raise Undefined("No document was judged in context of another one: there is no company to tell.")
@@ -74,7 +83,8 @@ def add_company(judgments: LabelsLike, documents: Any, *, near_copy: float = NEA
         .to_series()
         .alias("company")
     )
-    frame = judged.frame.drop("company", strict=False).join(
-        pairs.select(PAIR).with_columns(company), on=PAIR, how="left", maintain_order="left"
+    found = pairs.select("query", "doc", _last="context").with_columns(company)
+    frame = told_of.drop("company", strict=False).join(
+        found, on=["query", "doc", "_last"], how="left", maintain_order="left"
     )
-    return replace(judged, frame=frame)
+    return replace(judged, frame=frame.drop("_last"))

@@ -9,7 +9,7 @@ import polars as pl
 
 from karat.context.page_pairs import PAIR, Graded, adjacent
 from karat.context.pair_features import features
-from karat.context.predictors import fit, predictor_named
+from karat.context.predictors import fit, predictor_named, redrawn
 from karat.errors import BadInput
 from karat.records import Documents, Judgments, LabelsLike, Result, RunsLike
 from karat.records.base import count
@@ -18,6 +18,12 @@ from karat.stats import FEWEST
 
 #: Where a label in context may come from, the best first.
 SOURCES = ("judged", "predicted", "backed off", "alone")
+#: What may stand in for labels that nobody gave: the best that is allowed, and what comes after it.
+ALLOWED = {
+    "predicted": ("predicted", "backed off", "alone"),
+    "backed off": ("backed off", "alone"),
+    "judged": (),
+}
 #: How a sentence says it, with a share after it.
 WORDS = {
     "judged": "judged for",
@@ -39,7 +45,9 @@ def label_in_context(
     depth: int = 10,
     model: str = "grades",
     value: Value = "grade",
+    source: str = "predicted",
     documents: Any = None,
+    redraws: int = 0,
     seed: int = 0,
 ) -> Judgments:
     """The judgments with a label for every document of the runs given the one above it, and where each comes from.
@@ -58,16 +66,23 @@ def label_in_context(
     `karat.score(labels, runs, "CCG(context=0.5)@5")`, and new rankings of documents that were judged alone need no new
     judgments.
 
+    `source` is the best that may stand in for a judge: with `backed off` nothing is predicted (the paper's check of its
+    predictions, Fig. 10), with `judged` no label is made at all, and documents keep their own in measures.
+
     `model` is the paper's multinomial logistic regression on the two grades alone (`grades`), or one that looks at more
     (`levels`, `features`, `ordinal`), for which `documents` with text, site or url help; `compare_predictors` tells
     which is best. `value` is the likeliest grade, or the `expected` one, a real number that does not hide how unsure
     the model is. With fewer than 20 judgments in context, or from fewer than five queries, nothing is predicted.
 
+    With `redraws`, columns `draw_1`, `draw_2`, ... hold what predicted labels may have been instead: each time the
+    model learns from queries drawn anew, with replacement, and the labels are drawn by its probabilities. Scores in
+    context then have intervals that allow for the prediction.
+
     Reference: Golbus et al., Contextual and Dimensional Relevance Judgments (WWW 2014), 3.2 and 5.3.
     """
     if value not in ("grade", "expected"):
         raise BadInput.at("the value", expected="grade or expected", found=f'"{value}"')
-    predictor = predictor_named(model)
+    predictor, allowed = predictor_named(model), ALLOWED[source_named(source)]
     judgments, runs = Judgments.of(judgments), joined(runs)
     documents = None if documents is None else Documents.of(documents)
     graded = Graded.of(judgments)
@@ -83,8 +98,12 @@ def label_in_context(
     both = wanted.drop_nulls(["alone", "above"])
     training = graded.training()
     unable = unable_to_learn(training)
+    if isinstance(redraws, bool) or not isinstance(redraws, int) or redraws < 0 or redraws == 1:
+        raise BadInput.at("redraws", expected="0, or 2 or more", found=str(redraws))
     predicted = both.select(*PAIR, grade=pl.lit(None, dtype=pl.Float64))
-    if both.height and unable:
+    if "predicted" not in allowed:
+        pass
+    elif both.height and unable:
         notes.append(f"nothing is predicted: {unable}")
     elif both.height:
         notes += graded.untaught(training)
@@ -99,22 +118,27 @@ def label_in_context(
         chances = model_of.probabilities(columns[training.height :])
         labels = chances @ grades if value == "expected" else grades[chances.argmax(axis=1)]
         predicted = both.select(*PAIR, grade=pl.Series(labels))
+        learnt = columns[: training.height], y, query
+        again = redrawn(predictor, *learnt, columns[training.height :], grades, model_of.temperature, redraws, seed)
+        predicted = predicted.with_columns(pl.Series(f"draw_{n}", one) for n, one in enumerate(again, start=1))
     sourced = wanted.join(predicted.rename({"grade": "predicted"}), on=PAIR, how="left", maintain_order="left")
     sourced = sourced.join(_backed_off(lists, graded), on=PAIR, how="left", maintain_order="left")
-    label = pl.coalesce("predicted", "backed off", "alone")
-    source = pl.coalesce(
-        pl.when(pl.col(name).is_not_null()).then(pl.lit(name)) for name in ("predicted", "backed off", "alone")
-    )
-    new = sourced.select(*PAIR, grade=label, source=source)
+    whence = [pl.when(pl.col(name).is_not_null()).then(pl.lit(name)) for name in allowed]
+    none = pl.lit(None, dtype=pl.String)
+    drawn = [name for name in sourced.columns if name.startswith("draw_")]
+    label = pl.coalesce(*allowed, none.cast(pl.Float64))
+    new = sourced.select(*PAIR, *drawn, grade=label, source=pl.coalesce(*whence, none))
     bare = new["grade"].null_count()
-    if bare:
+    if bare and allowed:
         notes.append(f"{count(bare, 'document')} after another without any label: judged neither alone nor in context")
     parts = [
         graded.alone.with_columns(context=pl.lit(None, dtype=pl.String), source=pl.lit("judged")),
         graded.given.with_columns(source=pl.lit("judged")),
+        graded.longer.with_columns(source=pl.lit("judged")),
         new.drop_nulls("grade"),
     ]
-    frame = pl.concat([part.select("query", "doc", "grade", "context", "source") for part in parts])
+    shown = ("query", "doc", "grade", "context", "source", *drawn)
+    frame = pl.concat([part.select(name for name in shown if name in part.columns) for part in parts], how="diagonal")
     return Judgments(frame.rename({"grade": "label"}), tuple(notes), graded.scale)
 
 
@@ -157,6 +181,18 @@ def context_sources(labels: LabelsLike, runs: RunsLike, *, depth: int = 10) -> R
     said = shares[0] if len(shares) == 1 else f"{', '.join(shares[:-1])} and {shares[-1]}"
     finding = f"Of {count(pairs.height, 'document')} after another (top {depth}), the label in context is {said}."
     return Result(table, finding, graded.notes)
+
+
+def source_named(name: str) -> str:
+    """One of the sources that may be allowed, also as commands spell it.
+
+    >>> source_named("backed-off")
+    'backed off'
+    """
+    spelled = name.replace("-", " ")
+    if spelled not in ALLOWED:
+        raise BadInput.at("the source of labels", expected=" or ".join(ALLOWED), found=f'"{name}"')
+    return spelled
 
 
 def unable_to_learn(training: pl.DataFrame) -> str:

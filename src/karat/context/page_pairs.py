@@ -15,6 +15,7 @@ from karat.labels.order import first_of_each, in_order
 from karat.labels.selection import OVERALL, select
 from karat.records import Judgments, Runs, Scale
 from karat.records.base import count
+from karat.records.contexts import paths
 from karat.records.runs import ranked
 from karat.stats import FEWEST
 from karat.stats.arrays import Ints
@@ -33,6 +34,7 @@ class Graded:
     given: pl.DataFrame  # query, doc, context, grade
     aspects: pl.DataFrame  # query, doc and a column for each aspect, all alone
     judges: pl.DataFrame  # query, doc, context and whoever graded them so: group, judge
+    longer: pl.DataFrame  # as given, where several documents were read before
     scale: Scale | None
     notes: tuple[str, ...]
 
@@ -57,7 +59,15 @@ class Graded:
         if itself:
             notes.append(f"{count(itself, 'label')} of a document given itself left aside: no list shows it twice")
         frame = frame.rename({"label": "grade"}).select(*PAIR, "grade")
+        long = paths(frame["context"])["read"] > 1
+        longer, frame = frame.filter(long), frame.filter(~long)
+        if longer.height:
+            notes.append(
+                f"{count(longer.height, 'label')} given after several documents: they count where a list has these "
+                "above it, and no model learns from them"
+            )
         return cls(
+            longer=longer.sort(PAIR),
             alone=frame.filter(pl.col("context").is_null()).drop("context").sort("query", "doc"),
             given=frame.filter(pl.col("context") != pl.col("doc")).sort(PAIR),
             aspects=_aspects(judgments),

@@ -131,6 +131,35 @@ def out_of_fold(
     return told
 
 
+def redrawn(
+    predictor: Predictor,
+    x: Floats,
+    y: Ints,
+    query: Ints,
+    wanted: Floats,
+    grades: Floats,
+    temperature: float,
+    times: int,
+    seed: int,
+) -> list[Floats]:
+    """Grades of the wanted rows as they may have been, by models that learn from queries drawn with replacement.
+
+    What a model does not know is in it twice: which queries it happened to learn from, and what a judge says where
+    several grades are probable.
+    """
+    rng = np.random.default_rng([seed, 2])
+    queries, code = np.unique(query, return_inverse=True)
+    found = []
+    for _ in range(times):
+        often = np.bincount(rng.integers(len(queries), size=len(queries)), minlength=len(queries))
+        rows = np.repeat(np.arange(len(y)), often[code])
+        made = fit(predictor, x[rows], y[rows], query[rows], len(grades), calibrate=False)
+        chances = _tempered(made.probabilities(wanted), temperature)
+        place = (chances.cumsum(axis=1) < rng.random((len(wanted), 1))).sum(axis=1).clip(max=len(grades) - 1)
+        found.append(grades[place])
+    return found
+
+
 def parts(query: Ints, folds: int, seed: int) -> Ints:
     """A part for each row, whole queries in one part; fewer parts than asked where there are fewer queries."""
     queries, code = np.unique(query, return_inverse=True)

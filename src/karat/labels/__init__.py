@@ -1,5 +1,6 @@
 """Which labels count? Selection, order, panel, consensus and gold: the one door, and nobody else decides it."""
 
+from karat.labels.aspects import of_aspect
 from karat.labels.consensus import consensus
 from karat.labels.gathered import ALL
 from karat.labels.gold import GOLD, known_grades, split_gold
@@ -7,4 +8,14 @@ from karat.labels.panel import Panel
 from karat.labels.selection import select
 from karat.labels.subtopics import one_subtopic_each
 
-__all__ = ["ALL", "GOLD", "Panel", "consensus", "known_grades", "one_subtopic_each", "select", "split_gold"]
+__all__ = [
+    "ALL",
+    "GOLD",
+    "Panel",
+    "consensus",
+    "known_grades",
+    "of_aspect",
+    "one_subtopic_each",
+    "select",
+    "split_gold",
+]

@@ -20,6 +20,7 @@ from karat.measures.rank_order import Ordered, order
 from karat.measures.topics import Topics, pair_keys
 from karat.measures.unmatched import cause_of, only_numbers_meet, shown
 from karat.records import Runs
+from karat.records.contexts import THEN
 from karat.stats import totals
 from karat.stats.arrays import Bools, Floats, Ints
 
@@ -207,19 +208,30 @@ def _labelled(ordered: Ordered, topic: Ints, wanted: Bools, topics: Topics) -> t
 
 
 def _conditional(ordered: Ordered, place: Ints, start: Ints, topic: Ints, topics: Topics) -> Floats | None:
-    """The label of each document given the one just above it."""
-    if topics.conditional is None:
+    """The label of each document given the ones just above it, as many of them as a label knows of."""
+    given = topics.conditional
+    if given is None:
         return None
-    above = np.where(place > start, place - 1, place)
-    rows = pl.DataFrame(
-        {
-            "topic": pl.Series(topic, dtype=topics.conditional.schema["topic"]),
-            "doc": ordered.docs[pl.Series(ordered.row(place))],
-            "context": ordered.docs[pl.Series(ordered.row(above))],
-        }
-    )
-    found = rows.join(topics.conditional, on=["topic", "doc", "context"], how="left", maintain_order="left")
-    return found["conditional"].to_numpy().astype(np.float64)
+    found = np.full(len(place), np.nan)
+    docs = ordered.docs[pl.Series(ordered.row(place))]
+    # One above, then two, ...: the label that knows more of what was read stands.
+    for read in sorted(given["read"].unique().to_list()):
+        deep = np.flatnonzero(place - start >= read)
+        above = [ordered.docs[pl.Series(ordered.row(place[deep] - back))] for back in range(read, 0, -1)]
+        if not len(deep) or not above:
+            continue
+        rows = pl.DataFrame(
+            {
+                "topic": pl.Series(topic[deep], dtype=given.schema["topic"]),
+                "doc": docs[pl.Series(deep)],
+                "context": pl.select(pl.concat_str(above, separator=THEN)).to_series(),
+            }
+        )
+        label = rows.join(
+            given.filter(pl.col("read") == read), on=["topic", "doc", "context"], how="left", maintain_order="left"
+        )["conditional"].to_numpy()
+        found[deep] = np.where(np.isnan(label.astype(np.float64)), found[deep], label)
+    return found
 
 
 def _completed(lists: Lists, systems: list[str]) -> Lists:

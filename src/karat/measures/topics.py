@@ -16,6 +16,7 @@ from karat.measures.gains import Gains
 from karat.records import Judgments, Queries
 from karat.records.base import count
 from karat.records.blocks import Blocks
+from karat.records.contexts import paths
 from karat.records.runs import SPREAD
 from karat.records.scale import nothing_below
 from karat.stats import totals
@@ -50,7 +51,7 @@ class Topics:
     docs: pl.DataFrame  # topic, doc, number, key
     topic: Ints  # of each document
     label: Floats  # of each document; NaN where it was never judged alone
-    conditional: pl.DataFrame | None  # topic, doc, context, conditional
+    conditional: pl.DataFrame | None  # topic, doc, context (a path of documents), conditional, read (how many)
     top: float | None
     notes: tuple[str, ...]
     _labels: pl.DataFrame
@@ -72,7 +73,10 @@ class Topics:
         if labels.has("context"):
             docs = frame.with_columns(pl.when(pl.col("context").is_null()).then("label").alias("label"))
             given = frame.filter(pl.col("context").is_not_null())
-            given = given.group_by("topic", "doc", "context").agg(pl.col("label").max().alias("conditional"))
+            given = given.with_columns(paths(given["context"]).rename({"path": "_path"}).drop("last"))
+            given = given.group_by("topic", "doc", context="_path").agg(
+                pl.col("label").max().alias("conditional"), pl.col("read").first()
+            )
         if labels.has("subtopic"):
             whole = pl.col("subtopic").is_null()
             asked = (whole & pl.col("label").is_not_null()).any().over("topic")

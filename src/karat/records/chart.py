@@ -57,5 +57,19 @@ class Differences:
     how: str = ""
 
 
+@dataclass(frozen=True, eq=False)
+class Panels:
+    """Lines along `x` in panels: columns `down` and `across` say in which, value, low and high are drawn by `series`.
+
+    A column `reference` is a dashed line of the same colour, where the curve begins.
+    """
+
+    frame: pl.DataFrame
+    x: str
+    series: str
+    x_title: str
+    how: str = ""
+
+
 #: What a result may say of its chart.
-Drawing = Lines | Histograms | Grid | Differences
+Drawing = Lines | Histograms | Grid | Differences | Panels

@@ -5,23 +5,16 @@ Each takes a frame and gives a Vega-Lite chart as a dictionary, as wide as its p
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import wraps
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from karat.records import Scale
 from karat.records.number_format import in_words
-from karat.records.result import rows_of
-from karat.reports.colours import ACCENT, GROUPS, LETTERS, ON_GOLD, PAPER, QUIET, RULE, TRUTH
-
-if TYPE_CHECKING:
-    import altair as alt
-
-P = ParamSpec("P")
-T = TypeVar("T")
+from karat.reports.chart_parts import axis, grouped, inline, rule, tips, unchecked
+from karat.reports.colours import ACCENT, LETTERS, ON_GOLD, PAPER, QUIET, TRUTH
 
 #: Pixels for a row of dots, and for a chart of bars or lines.
 ROW, TALL = 38, 260
@@ -31,23 +24,7 @@ BINS = 60
 BARE: dict[str, Any] = {"grid": False, "ticks": False, "domain": False, "title": None}
 
 
-def _unchecked(draw: Callable[P, T]) -> Callable[P, T]:
-    """Leave out Altair's check of every part against Vega-Lite's schema: half of a report's time went to it.
-
-    Tests check each kind of chart as a whole (`tests/reports/test_page.py`).
-    """
-
-    @wraps(draw)
-    def drawn(*args: P.args, **kwargs: P.kwargs) -> T:
-        from altair.utils.schemapi import debug_mode
-
-        with debug_mode(False):
-            return draw(*args, **kwargs)
-
-    return drawn
-
-
-@_unchecked
+@unchecked
 def dots(
     frame: pl.DataFrame,
     *,
@@ -67,7 +44,7 @@ def dots(
     import altair as alt
 
     number = ".0%" if percent else f".{places}f"
-    x = alt.X(f"{value}:Q", title=x_title, scale=alt.Scale(zero=False, nice=True), axis=_axis(percent))
+    x = alt.X(f"{value}:Q", title=x_title, scale=alt.Scale(zero=False, nice=True), axis=axis(percent))
     # A label of two parts takes two lines, so that a narrow page shows both.
     two_lines = alt.Axis(
         grid=False,
@@ -84,22 +61,22 @@ def dots(
     if "look_at" in frame.columns:
         ink = alt.condition("datum['look_at']", alt.value(ACCENT), alt.value(QUIET))
     elif colour is not None:
-        ink = _groups(colour, frame[colour].unique(maintain_order=True).to_list())
-    tips = _tips(frame)
-    base = alt.Chart(_data(frame)).encode(y=y, color=ink, tooltip=tips)
-    layers = [] if line is None else [_rule(line).encode(x=alt.X("at:Q"))]
+        ink = grouped(colour, frame[colour].unique(maintain_order=True).to_list())
+    under_pointer = tips(frame)
+    base = alt.Chart(inline(frame)).encode(y=y, color=ink, tooltip=under_pointer)
+    layers = [] if line is None else [rule(line).encode(x=alt.X("at:Q"))]
     layers += [
         base.mark_rule(strokeWidth=3, opacity=0.55).encode(x=alt.X("low:Q", title=x_title), x2=alt.X2("high:Q")),
         base.mark_point(filled=True, size=90, opacity=1).encode(x=x),
         base.mark_text(dy=-12, fontSize=11).encode(x=alt.X(f"{value}:Q"), text=alt.Text(f"{value}:Q", format=number)),
     ]
     if "truth" in frame.columns:
-        planted = alt.Chart(_data(frame)).encode(y=y, x=alt.X("truth:Q"), tooltip=tips)
+        planted = alt.Chart(inline(frame)).encode(y=y, x=alt.X("truth:Q"), tooltip=under_pointer)
         layers.append(planted.mark_point(shape="diamond", color=TRUTH, size=110, strokeWidth=2.2, filled=False))
     return _spec(alt.layer(*layers), ROW * max(frame.height, 1) + 10)
 
 
-@_unchecked
+@unchecked
 def bars(
     frame: pl.DataFrame, *, x: str, group: str, x_title: str, zero: bool = False, scale: Scale | None = None
 ) -> dict[str, Any]:
@@ -115,27 +92,27 @@ def bars(
     frame = in_words(frame, scale)
     sign: dict[str, Any] = {"labelExpr": "datum.value > 0 ? '+' + datum.value : datum.value"} if zero else {}
     across = alt.X(f"{x}:O", title=x_title, sort=order, axis=alt.Axis(labelAngle=0, grid=False, **sign))
-    base = alt.Chart(_data(frame)).encode(
-        x=across, xOffset=alt.XOffset(f"{group}:N", sort=groups), tooltip=_tips(frame)
+    base = alt.Chart(inline(frame)).encode(
+        x=across, xOffset=alt.XOffset(f"{group}:N", sort=groups), tooltip=tips(frame)
     )
     up = alt.Y("share:Q", title="share", axis=alt.Axis(format="%"))
-    layers = [base.mark_bar(opacity=0.85).encode(y=up, color=_groups(group, groups))]
+    layers = [base.mark_bar(opacity=0.85).encode(y=up, color=grouped(group, groups))]
     if {"low", "high"} <= {*frame.columns}:
         layers.append(base.mark_rule(color=LETTERS).encode(y=alt.Y("low:Q", title="share"), y2=alt.Y2("high:Q")))
     return _spec(alt.layer(*layers), TALL)
 
 
-@_unchecked
+@unchecked
 def parts(frame: pl.DataFrame, *, row: str, colours: Sequence[str], x_title: str) -> dict[str, Any]:
     """The share of each part in each row, beside each other; parts in the order of the frame."""
     import altair as alt
 
     names = frame["part"].unique(maintain_order=True).to_list()
     placed = frame.with_columns(order=pl.col("part").replace_strict({n: i for i, n in enumerate(names)}))
-    base = alt.Chart(_data(placed)).encode(
+    base = alt.Chart(inline(placed)).encode(
         y=alt.Y(f"{row}:N", sort=None, axis=alt.Axis(**BARE)),
         order="order:Q",
-        tooltip=_tips(frame),
+        tooltip=tips(frame),
     )
     across = alt.X("share:Q", stack="zero", title=x_title, axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, 1]))
     shown = alt.Color("part:N", sort=names, scale=alt.Scale(domain=names, range=list(colours)), title=None)
@@ -152,7 +129,7 @@ def parts(frame: pl.DataFrame, *, row: str, colours: Sequence[str], x_title: str
     return _spec(alt.layer(*layers), ROW * max(frame[row].n_unique(), 1) + 10)
 
 
-@_unchecked
+@unchecked
 def lines(
     frame: pl.DataFrame,
     *,
@@ -179,9 +156,9 @@ def lines(
         scale=alt.Scale(zero=False, nice=False),
         axis=alt.Axis(grid=False, format="d", tickMinStep=1) if whole else alt.Axis(grid=False, tickCount=8),
     )
-    up = alt.Y(f"{value}:Q", title=y_title, scale=alt.Scale(zero=False), axis=_axis(percent))
-    base = alt.Chart(_data(frame)).encode(x=across, color=_groups(series, names), tooltip=_tips(frame))
-    layers = [] if line is None else [_rule(line).encode(y=alt.Y("at:Q", title=y_title))]
+    up = alt.Y(f"{value}:Q", title=y_title, scale=alt.Scale(zero=False), axis=axis(percent))
+    base = alt.Chart(inline(frame)).encode(x=across, color=grouped(series, names), tooltip=tips(frame))
+    layers = [] if line is None else [rule(line).encode(y=alt.Y("at:Q", title=y_title))]
     if {"low", "high"} <= {*frame.columns}:
         layers.append(base.mark_area(opacity=0.16).encode(y=alt.Y("low:Q", title=y_title), y2=alt.Y2("high:Q")))
     layers.append(base.mark_line(strokeWidth=2.2).encode(y=up))
@@ -193,7 +170,7 @@ def lines(
     return _spec(alt.layer(*layers), TALL)
 
 
-@_unchecked
+@unchecked
 def histograms(frame: pl.DataFrame, *, x_title: str, truth: float | None = None) -> dict[str, Any]:
     """How often each `value` was drawn, the `series` over each other; `truth` is a line."""
     import altair as alt
@@ -210,28 +187,28 @@ def histograms(frame: pl.DataFrame, *, x_title: str, truth: float | None = None)
             (name, low, high, n / max(len(mine), 1)) for low, high, n in zip(ends[:-1], ends[1:], number, strict=True)
         ]
     counted = pl.DataFrame(rows, schema=["series", "low", "high", "share"], orient="row").filter(pl.col("share") > 0)
-    base = alt.Chart(_data(counted)).encode(color=_groups("series", names), tooltip=_tips(counted))
+    base = alt.Chart(inline(counted)).encode(color=grouped("series", names), tooltip=tips(counted))
     across = alt.X("low:Q", title=x_title, scale=alt.Scale(zero=False, nice=True), axis=alt.Axis(grid=False))
     up = alt.Y("share:Q", title="share of draws", stack=None, axis=alt.Axis(format="%"))
     layers = [base.mark_bar(opacity=0.6).encode(x=across, x2="high:Q", y=up, y2=alt.datum(0))]
     if truth is not None:
-        line = _rule(truth).mark_rule(color=LETTERS, strokeWidth=2, strokeDash=[5, 3])
+        line = rule(truth).mark_rule(color=LETTERS, strokeWidth=2, strokeDash=[5, 3])
         layers.append(line.encode(x=alt.X("at:Q", title=x_title)))
     return _spec(alt.layer(*layers), TALL)
 
 
-@_unchecked
+@unchecked
 def differences(frame: pl.DataFrame, *, y_title: str) -> dict[str, Any]:
     """A bar for the difference of each query from the greatest loss to the greatest win; wins are gold."""
     import altair as alt
 
-    base = alt.Chart(_data(frame)).encode(tooltip=_tips(frame))
+    base = alt.Chart(inline(frame)).encode(tooltip=tips(frame))
     bar = base.mark_bar().encode(
         x=alt.X("query:N", sort=None, axis=alt.Axis(labels=False, ticks=False, grid=False), title="queries, ordered"),
         y=alt.Y("difference:Q", title=y_title),
         color=alt.condition("datum['difference'] > 0", alt.value(ACCENT), alt.value(QUIET)),
     )
-    return _spec(alt.layer(bar, _rule(0).encode(y=alt.Y("at:Q"))), 220)
+    return _spec(alt.layer(bar, rule(0).encode(y=alt.Y("at:Q"))), 220)
 
 
 def square(frame: pl.DataFrame) -> dict[str, Any]:
@@ -240,7 +217,7 @@ def square(frame: pl.DataFrame) -> dict[str, Any]:
     return cells(pl.concat([frame, turned]).drop_nans("tau_b").rename({"tau_b": "value"}))
 
 
-@_unchecked
+@unchecked
 def cells(frame: pl.DataFrame, *, x_title: str = "", y_title: str = "", text: str | None = None) -> dict[str, Any]:
     """A `value` for each `first` (down) and `second` (across), as squares from pale to gold, each with its figure.
 
@@ -250,10 +227,10 @@ def cells(frame: pl.DataFrame, *, x_title: str = "", y_title: str = "", text: st
 
     names = {side: frame[side].unique(maintain_order=True).to_list() for side in ("first", "second")}
     across, down = ({"title": title} if title else {} for title in (x_title, y_title))
-    base = alt.Chart(_data(frame)).encode(
+    base = alt.Chart(inline(frame)).encode(
         x=alt.X("second:N", sort=names["second"], axis=alt.Axis(**BARE | across, labelAngle=0)),
         y=alt.Y("first:N", sort=names["first"], axis=alt.Axis(**BARE | down)),
-        tooltip=_tips(frame),
+        tooltip=tips(frame),
     )
     scale = alt.Scale(domain=[0, 1], range=[PAPER, ACCENT], clamp=True)
     layers = [
@@ -264,53 +241,6 @@ def cells(frame: pl.DataFrame, *, x_title: str = "", y_title: str = "", text: st
         ),
     ]
     return _spec(alt.layer(*layers), 44 * max(len(names["first"]), 1) + 10)
-
-
-def _groups(column: str, names: Sequence[Any]) -> alt.Color:
-    import altair as alt
-
-    if len(names) == 1:
-        return alt.Color(f"{column}:N", scale=alt.Scale(domain=list(names), range=[ACCENT]), legend=None)
-    ranged = [GROUPS[place % len(GROUPS)] for place in range(len(names))]
-    return alt.Color(
-        f"{column}:N",
-        sort=list(names),
-        scale=alt.Scale(domain=list(names), range=ranged),
-        legend=alt.Legend(title=None, symbolOpacity=1, symbolType="circle"),
-    )
-
-
-def _rule(at: float) -> Any:
-    import altair as alt
-
-    return alt.Chart(alt.InlineData(values=[{"at": at}])).mark_rule(color=RULE)
-
-
-def _axis(percent: bool) -> alt.Axis:
-    import altair as alt
-
-    return alt.Axis(format="%", tickCount=6) if percent else alt.Axis(tickCount=6)
-
-
-def _tips(frame: pl.DataFrame) -> list[Any]:
-    import altair as alt
-
-    shown = [
-        (name, kind) for name, kind in frame.schema.items() if kind != pl.List and name not in ("order", "look_at")
-    ]
-    return [
-        alt.Tooltip(f"{name}:Q", title=name.replace("_", " "), format=".4~f" if kind.is_float() else ",d")
-        if kind.is_numeric()
-        else alt.Tooltip(f"{name}:N", title=name.replace("_", " "))
-        for name, kind in shown
-    ]
-
-
-def _data(frame: pl.DataFrame) -> Any:
-    import altair as alt
-
-    flat = frame.select(name for name, kind in frame.schema.items() if kind != pl.List)
-    return alt.InlineData(values=rows_of(flat))
 
 
 def _spec(chart: Any, height: int) -> dict[str, Any]:

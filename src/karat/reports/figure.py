@@ -63,7 +63,9 @@ class Figure:
     def picture(self) -> dict[str, Any]:
         """The chart as a picture of its own: with title, on white, of a fixed width."""
         title = {"text": wrap(self.title, LINE - 14) or "", "subtitle": wrap(self.subtitle, LINE + 16), "offset": 14}
-        return {**self.spec, "width": WIDTH, "title": title, "config": config() | {"background": "#ffffff"}}
+        # Panels have widths of their own.
+        wide = {} if "vconcat" in self.spec else {"width": WIDTH}
+        return {**self.spec, **wide, "title": title, "config": config() | {"background": "#ffffff"}}
 
     def svg(self) -> str:
         """The picture as SVG."""

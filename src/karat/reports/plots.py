@@ -15,12 +15,13 @@ from karat.plan.llm_sheet import LLMAudit, LLMSheet
 from karat.plan.llm_words import name as figure_name
 from karat.plan.power import PowerPlan
 from karat.records.base import count
-from karat.records.chart import Differences, Grid, Histograms, Lines
+from karat.records.chart import Differences, Grid, Histograms, Lines, Panels
 from karat.records.number_format import GRADES, WHOLE, in_words
 from karat.records.result import ResultBase
 from karat.records.scale import Scale
 from karat.reports import charts
 from karat.reports.figure import Figure
+from karat.reports.panels import panels
 from karat.reports.query_groups import groups_figure
 from karat.reports.section import headline
 from karat.reports.verdict_figures import dots_figure, methods_figure
@@ -111,6 +112,8 @@ def _drawn(result: ResultBase) -> tuple[dict[str, Any], pl.DataFrame]:
         return charts.histograms(drawing.frame, x_title=drawing.x_title, truth=drawing.truth), drawing.frame
     if isinstance(drawing, Grid):
         return charts.cells(drawing.frame, x_title=drawing.x_title, y_title=drawing.y_title, text="said"), drawing.frame
+    if isinstance(drawing, Panels):
+        return panels(drawing), drawing.frame
     frame = result.to_frame()
     if {*frame.columns} >= CONFUSED:
         first, second = (_grades(frame[name], result.scale) for name in ("grade", "label"))

@@ -24,7 +24,7 @@ from karat.validity import (
 
 #: Measures that are set beside users when none is asked for, and those of the paper's curves.
 MEASURES = ("nDCG@10", "RR@10", "P@10", "ERR@10", "AP@10")
-CURVES = ("CG@5", "DCG@5", "ERR@5")
+CURVES = ("CG@5", "DCG(gains='exp')@5", "ERR@5")
 #: A rank correlation of measures over fewer systems says nothing.
 FEWEST_SYSTEMS = 4
 
@@ -120,17 +120,22 @@ def _ranking(preferences: Preferences, draws: int, seed: int) -> Section:
 
 def _curves(preferences: Preferences, labels: Judgments, study: Study, draws: int, seed: int) -> Section:
     measures = (*CURVES, "CCG@5") if labels.has("context") else CURVES
-    result = preference_curves(preferences, labels, list(study.runs), measures, draws=min(draws, 200), seed=seed)
+    # Labels in context that nobody gave are predicted, as for the paper's figures; of subtopics they cannot be.
+    sources = ("predicted",) if labels.has("context") and not labels.has("subtopic") else ()
+    result = preference_curves(
+        preferences, labels, list(study.runs), measures, sources=sources, draws=min(draws, 200), seed=seed
+    )
     figures = []
     for kind in result.frame["preference"].unique(maintain_order=True).to_list():
         mine = result.frame.filter(pl.col("preference") == kind)
         for curve, x, x_title, paper in (
-            ("ties", "asked", "share of ties that the measure reports", "Fig. 6"),
-            ("context", "context", "weight of context", "Figs. 7 to 10"),
+            ("ties", "asked", "share of ties that the measure reports", "Fig. 6, kappa"),
+            ("context", "context", "weight of context", "Fig. 9, kappa"),
         ):
             rows = mine.filter((pl.col("curve") == curve) & pl.col(x).is_not_nan())
             if curve == "context":
-                rows = rows.filter(pl.col("condition") == ("both" if "both" in rows["condition"] else "weak"))
+                under = "both" if "both" in rows["condition"] else "weak"
+                rows, paper = rows.filter(pl.col("condition") == under), paper if under == "both" else "Fig. 7, kappa"
             rows = rows.rename({"kappa_low": "low", "kappa_high": "high"})
             rows = rows.select("measure", x, "kappa", "low", "high", "jaccard", "n")
             rows = rows.filter(pl.col("kappa").is_not_nan())
@@ -142,8 +147,8 @@ def _curves(preferences: Preferences, labels: Judgments, study: Study, draws: in
                     f"preferences-{kind}-by-{curve}",
                     f"{best['measure']} reaches the highest kappa with users' {kind} preferences: "
                     f"{best['kappa']:.2f}, of {rows.height:,} points drawn",
-                    f"Cohen's kappa of the measure's sign with users', bands: 95 % intervals over queries "
-                    f"(Golbus et al. 2014, {paper}).",
+                    "Cohen's kappa of the measure's sign with users', bands: 95 % intervals over queries"
+                    + (f" (as Golbus et al. 2014, {paper})." if sources else "."),
                     charts.lines(
                         rows, x=x, value="kappa", series="measure", x_title=x_title, y_title="kappa", line=0.0
                     ),

@@ -13,6 +13,7 @@ from karat.errors import BadInput
 from karat.labels import consensus as one_each
 from karat.labels import split_gold
 from karat.labels.consensus import How
+from karat.labels.selection import select
 from karat.measures import Measure, Profile, Topics, as_measures, match, profile_named
 from karat.measures.cascade import Cascade
 from karat.measures.lists import Lists, match_batches
@@ -20,6 +21,8 @@ from karat.measures.topics import UserWeights
 from karat.records import Judgments, Queries, Runs
 from karat.records.result import Caution
 from karat.scoring.notes import made_labels, notes_on, on_made_labels
+from karat.scoring.prediction_error import DRAWN, Redrawn, prediction_errors
+from karat.scoring.prediction_error import in_context as measures_in_context
 from karat.scoring.scores import FEWEST_DRAWS, Scores
 from karat.scoring.user_weights import weights_of_users
 from karat.scoring.weight_error import SCHEMA, asks_users, weight_covariance, weight_errors, widened
@@ -54,6 +57,18 @@ class ScoredQueries:
             systems=[names.get(system, system) for system in self.systems],
             notes=[_renamed(note, names) for note in self.notes],
         )
+
+
+def _of_a_sample(labels: Judgments) -> bool:
+    """Whether the labels that count were drawn, so that documents like theirs have none.
+
+    Where documents were judged in context, too, the probability is that of a plan of contexts (`karat plan context`):
+    it draws what is asked beside the documents that every query has a label of, and those labels are no gold.
+    """
+    if not labels.has("probability") or labels.has("context"):
+        return False
+    counted = select(labels, ("subtopic",)).frame.drop_nulls("label")
+    return bool((counted["probability"] < 1).any())
 
 
 def _renamed(note: str, names: dict[str, str]) -> str:
@@ -101,7 +116,7 @@ class Scorer:
         in_context = any(getattr(measure, "context", 0) for measure in self.measures)
         self.labels = one_each(labels, consensus, apart=("context", "subtopic") if in_context else ("subtopic",))
         labels = split_gold(labels)[0]
-        if labels.has("probability") and (labels.frame["probability"] < 1).any():
+        if _of_a_sample(labels):
             self.labels = replace(self.labels, notes=(*self.labels.notes, OF_A_SAMPLE))
         if not len(self.labels):
             raise BadInput.at("the labels", expected="at least one label", found="none")
@@ -110,6 +125,8 @@ class Scorer:
         self._user_weights = user_weights
         self.topics = Topics.of(self.labels, weights, user_weights)
         self._made = made_labels(labels)
+        given = {"weights": weights, "user_weights": user_weights}
+        self.redrawn = Redrawn.of(labels, consensus, **given) if in_context else None
 
     def by(self, measure: Measure) -> Scorer:
         """The same scorer for one of its measures."""
@@ -127,7 +144,8 @@ class Scorer:
 
     def by_query(self, batches: Iterable[Runs]) -> ScoredQueries:
         """Every query's scores of runs that come in batches, each list whole in one of them."""
-        batches = batches if self._made is None else list(batches)  # they are looked at twice
+        once = self._made is None and self.redrawn is None
+        batches = batches if once else list(batches)  # they are looked at more than once
         lists, systems = match_batches(batches, self.topics, self.profile, self.complete)
         queries, counted = self._by_query(lists)
         values = queries.select(str(measure) for measure in self.measures).to_numpy()
@@ -141,6 +159,9 @@ class Scorer:
         errors = weight_errors(self._user_weights, self.measures if self.draws else (), lists, queries, counted)
         if errors.height and errors["error"].sum() > 0:
             notes.append(WEIGHED)
+        if self.redrawn is not None and self.draws:
+            errors = pl.concat([errors, self._off(list(batches), queries.filter(counted))])
+            notes.append(DRAWN.format(len(self.redrawn.topics)))
         return ScoredQueries(queries, counted, systems, notes, errors)
 
     def weight_covariance(self, runs: Runs, queries: Sequence[str], systems: Sequence[str]) -> Floats | None:
@@ -186,6 +207,13 @@ class Scorer:
         queries = lists.keys.with_columns(pl.Series(str(measure), measure.score(lists)) for measure in self.measures)
         counted = lists.has_relevant if self.profile.leaves_out_empty else np.ones(len(lists), bool)
         return queries, pl.Series(counted)
+
+    def _off(self, batches: list[Runs], counted: pl.DataFrame) -> pl.DataFrame:
+        """What means in context have to fear from labels that are predicted."""
+        assert self.redrawn is not None
+        measures = measures_in_context(self.measures)
+        scores = self.redrawn.scores(batches, measures, self.profile, self.complete)
+        return prediction_errors(scores, measures, counted)
 
     def topics_notes(self) -> list[str]:
         """What there is to say about the labels for these measures."""

@@ -72,6 +72,8 @@ def widened(means: pl.DataFrame, errors: pl.DataFrame, level: float) -> pl.DataF
     if not errors.height:
         return means
     z = NormalDist().inv_cdf(0.5 + level / 2)
+    # Of several errors of one mean, each adds its square.
+    errors = errors.group_by("system", "measure").agg((pl.col("error") ** 2).sum().sqrt())
     both = means.join(errors, on=["system", "measure"], how="left", maintain_order="left")
     more = (pl.col("error").fill_null(0.0) * z) ** 2
     return both.with_columns(

@@ -43,13 +43,42 @@ def true_worth(source: Ints, rng: np.random.Generator) -> Floats:
 def opinions(worth: Floats, rng: np.random.Generator) -> Floats:
     """How judges see the pages: each aspect with an error of their own, and overall made of two of them."""
     seen = worth + rng.normal(0, OPINION, worth.shape)
-    seen[..., OVERALL] = (
-        2
-        + OF_TOPICALITY * (seen[..., TOPICALITY] - 2)
-        + OF_AUTHORITY * (seen[..., AUTHORITY] - 2)
-        + rng.normal(0, 0.1, worth.shape[:-1])
-    )
+    seen[..., OVERALL] = overall_of(seen) + rng.normal(0, 0.1, worth.shape[:-1])
     return seen
+
+
+def overall_of(worth: Floats) -> Floats:
+    """What topicality and authority make of a page."""
+    overall: Floats = 2 + OF_TOPICALITY * (worth[..., TOPICALITY] - 2) + OF_AUTHORITY * (worth[..., AUTHORITY] - 2)
+    return overall
+
+
+def in_turn(sheet: Ints, rng: np.random.Generator) -> Ints:
+    """The rows of sheets one sheet after the other, each in a random order of its own.
+
+    >>> in_turn(np.array([0, 0, 1, 1, 1]), np.random.default_rng(1)).tolist()
+    [0, 1, 2, 4, 3]
+    """
+    order: Ints = np.lexsort((rng.random(len(sheet)), sheet))
+    return order
+
+
+def primed(
+    asked: Bools, order: Ints, worth: Floats, judge: Ints, opinion: Floats, priming: float
+) -> tuple[Floats, float]:
+    """How far opinions move by the page that the judge had just before, and the slope that labels have for it.
+
+    `asked` are sheets x pages, `order` their rows in turn, `worth` what pages are worth, `judge` that of each sheet.
+    """
+    sheet, page = (index[order] for index in np.nonzero(asked))
+    rows = pl.DataFrame({"judge": judge[sheet], "worth": worth[sheet, page]})
+    before = rows.select(pl.col("worth").shift(1).over("judge")).to_series().to_numpy()
+    push = np.zeros(opinion.shape)
+    push[sheet, page, OVERALL] = priming * np.nan_to_num(before - 2)
+    moved = (mean_label(opinion + push) - mean_label(opinion))[sheet, page, OVERALL]
+    known = ~np.isnan(before)
+    slope = np.polyfit(before[known], moved[known], 1)[0] if known.sum() > 1 else 0.0
+    return push, float(slope)
 
 
 def given_labels(opinion: Floats, rng: np.random.Generator) -> Ints:

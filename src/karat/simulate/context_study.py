@@ -10,22 +10,27 @@ import numpy as np
 import polars as pl
 
 from karat.errors import BadInput
-from karat.records import Documents, Judgments, Queries, Runs, Scale
+from karat.records import Clicks, Documents, Judgments, Preferences, Queries, Runs, Scale
 from karat.simulate.context_judging import (
     ASPECTS,
+    LEVELS,
     OF_AUTHORITY,
     OF_TOPICALITY,
     OVERALL,
     given_labels,
+    in_turn,
     judged,
     mean_label,
     no_answer,
     opinions,
+    overall_of,
+    primed,
     steps_to,
     true_worth,
     written,
 )
 from karat.simulate.context_pages import KIND, make_documents, make_kinds
+from karat.simulate.context_users import context_users
 from karat.simulate.parts import check_shares, check_sizes, documents_of, numbered, runs_by
 from karat.simulate.web import make_queries
 from karat.stats.arrays import Bools, Floats, Ints
@@ -56,9 +61,11 @@ class ContextStudy:
 
     `judgments` has the columns query, doc, label (null: N/A), judge, aspect, context (null: alone), time. `pages` has a
     row for each page: its `kind`, the page whose copy it is, or itself (`source`), whether it is `spam`, its `rank` in
-    the list that was judged. `pairs` has a row for every ordered pair of a query's pages, judged or not: their
-    `relation`, the `label` (overall) that the query's judge gave or would give to `doc` read after `context`, what was
-    `expected` of it, and whether it was `judged`. `truth` holds the planted effects by name.
+    the list that was judged, its overall `worth`, and the label `expected` of it alone. `pairs` has a row for every
+    ordered pair of a query's pages, judged or not: their `relation`, the `label` (overall) that the query's judge gave
+    or would give to `doc` read after `context`, what was `expected` of it, and whether it was `judged`. `preferences`
+    are what five users say of every two of the runs, for whom a list is worth its `utility`; `clicks` are of the first
+    run's lists. `truth` holds the planted effects by name.
     """
 
     judgments: Judgments
@@ -67,6 +74,8 @@ class ContextStudy:
     documents: Documents
     pages: pl.DataFrame
     pairs: pl.DataFrame
+    preferences: Preferences
+    clicks: Clicks
     truth: Mapping[str, float]
 
     def with_relations(self) -> Judgments:
@@ -94,8 +103,11 @@ def context_study(
     spam: float = 0.03,
     judges: int = 12,
     twice: float = 0.2,
+    again: float = 0.0,
+    priming: float = 0.0,
     scheme: Scheme = "paper",
     coverage: Mapping[str, tuple[float, float]] | None = None,
+    utility: str = "CCG(context=0.5)@5",
 ) -> ContextStudy:
     """A study with planted effects of context: does an analysis find them, and stay silent where there is nothing?
 
@@ -112,7 +124,10 @@ def context_study(
     of topicality plus 0.4 of authority, as the judge sees them; quality and freshness follow authority,
     novelty follows topicality. Judges answer N/A as often as `coverage` says for an aspect alone and in context, on
     authority more often where there is little of it; a share of `spam` has no overall grade. One judge does all of a
-    query, first alone, in context two weeks later; a second judge repeats a share `twice` of the queries.
+    query, first alone, in context two weeks later; a second judge repeats a share `twice` of the queries, and the judge
+    of a share `again` is asked alone once more, four weeks after the first time. A judge has the pages of a query in an
+    order of their own; alone, overall moves by `priming` for each grade by which the page judged just before, of
+    whatever query, is better than good.
 
     The `scheme` of what is judged is the paper's, or `adjacent` (every page alone and after the one above it), or
     `pairs` (after every other). With `redundancy`, `detail` and `contrast` 0, company changes nothing.
@@ -120,7 +135,7 @@ def context_study(
     Reference: Golbus et al., Contextual and Dimensional Relevance Judgments (WWW 2014).
     """
     check_sizes({"queries": (queries, 1), "docs": (docs, 2), "judges": (judges, 1)})
-    check_shares({"spam": spam, "twice": twice})
+    check_shares({"spam": spam, "twice": twice, "again": again})
     if scheme not in ("paper", "adjacent", "pairs"):
         raise BadInput.at("the scheme", expected="paper, adjacent or pairs", found=f'"{scheme}"')
     answered = {**COVERAGE, **(coverage or {})}
@@ -131,11 +146,12 @@ def context_study(
     kind, source, worth, is_spam, score = _ranked(queries, docs, spam, rng)
 
     first = rng.integers(judges, size=queries)
-    again = np.flatnonzero(rng.random(queries) < twice) if judges > 1 else np.zeros(0, np.int64)
-    second = (first[again] + rng.integers(1, max(judges, 2), size=len(again))) % judges
-    of = np.concatenate([np.arange(queries), again])
+    repeated = np.flatnonzero(rng.random(queries) < twice) if judges > 1 else np.zeros(0, np.int64)
+    second = (first[repeated] + rng.integers(1, max(judges, 2), size=len(repeated))) % judges
+    of = np.concatenate([np.arange(queries), repeated])
     doc = documents_of(asked["query"], docs)
-    judge = numbered("judge-", judges)[np.concatenate([first, second])]
+    who = np.concatenate([first, second])
+    judge = numbered("judge-", judges)[who]
     opinion = opinions(worth[of], rng)
 
     # What a page is worth after each other page: sheets x pages x pages read before.
@@ -158,17 +174,27 @@ def context_study(
     change = expected - mean_label(opinion[:, :, OVERALL])[:, :, None]
     truth |= {f"change {name}": _mean(change[counted & (relation[of] == n)]) for n, name in enumerate(RELATION)}
 
+    # What came later to this simulation has chances of its own, so that all else stays as it was.
+    later = np.random.default_rng([seed, 1])
+    overall = np.where(is_spam, 0.0, np.clip(overall_of(worth), 0, LEVELS - 1))
+    asked_alone = in_turn(np.nonzero(alone_asked[of])[0], later)
+    push, truth["priming"] = primed(alone_asked[of], asked_alone, overall[of], who, opinion, priming)
+    retested = np.sort(later.permutation(queries)[: round(again * queries)])
     parts = []
-    for setting, asked_for in enumerate((alone_asked[of], after_asked[of])):
+    for setting, asked_for in enumerate((alone_asked[of], after_asked[of], alone_asked[of[retested]])):
         u, d, *after = np.nonzero(asked_for)
+        u = retested[u] if setting == 2 else u
+        chances = later if setting == 2 else rng
         q = of[u]
-        silent, chance = no_answer(opinion[u, d], is_spam[q, d], answered, setting, rng)
-        given = labels[u, d, after[0]] if after else given_labels(opinion, rng)[u, d]
+        silent, chance = no_answer(opinion[u, d], is_spam[q, d], answered, setting % 2, chances)
+        given = labels[u, d, after[0]] if after else given_labels(opinion + push, chances)[u, d]
         read_before = doc[q * docs + after[0]] if after else pl.repeat(None, len(u), dtype=pl.String, eager=True)
         seen = {"query": asked["query"][q], "doc": doc[q * docs + d], "judge": judge[u], "context": read_before}
-        parts.append(written(pl.DataFrame(seen), given, silent, 14 * setting))
-        where, silence = ("alone", "context")[setting], chance[~is_spam[q, d]]
-        truth |= {f"covered {where} {name}": 1 - _mean(silence[:, place]) for place, name in enumerate(ASPECTS)}
+        order = asked_alone if setting == 0 else in_turn(u, later)
+        parts.append(written(pl.DataFrame(seen)[order], given[order], silent[order], 14 * setting))
+        if setting < 2:
+            where, silence = ("alone", "context")[setting], chance[~is_spam[q, d]]
+            truth |= {f"covered {where} {name}": 1 - _mean(silence[:, place]) for place, name in enumerate(ASPECTS)}
 
     q, d, c = np.nonzero(np.tile(~np.eye(docs, dtype=bool), (queries, 1, 1)))
     none = pl.Series(is_spam[q, d])
@@ -192,15 +218,24 @@ def context_study(
             "source": doc[(number + source).ravel()],
             "spam": is_spam.ravel(),
             "rank": np.tile(np.arange(1, docs + 1), queries),
+            "worth": overall.ravel(),
+            "expected": pl.Series(mean_label(opinion[:queries, :, OVERALL]).ravel()).set(
+                pl.Series(is_spam.ravel()), None
+            ),
         }
     )
+    runs = _runs(pages, score, worth, rng)
+    documents = Documents.of(make_documents(asked, doc, kind, source, rng))
+    preferences, clicks = context_users(pages, pairs, runs, utility, later)
     return ContextStudy(
         judgments=Judgments.check(pl.concat(parts), scale=Scale.parse(SCALE)),
-        runs=_runs(pages, score, worth, rng),
+        runs=runs,
         queries=Queries.of(asked),
-        documents=Documents.of(make_documents(asked, doc, kind, source, rng)),
+        documents=documents,
         pages=pages,
         pairs=pairs,
+        preferences=preferences,
+        clicks=clicks,
         truth=truth,
     )
 

@@ -83,7 +83,9 @@ class Facts:
         if (row.get("gold") or 0) == row["all"]:
             values["group"] = GOLD
         least = row.get("least")
-        return cls(tuple(columns), tuple(values.get(name) for name in columns), least is not None and least < 1)
+        # In a study in context the probability is that of the plan of contexts.
+        drawn = least is not None and least < 1 and row.get("context", row["all"]) == row["all"]
+        return cls(tuple(columns), tuple(values.get(name) for name in columns), drawn)
 
     def _for_judges(self, row: dict[str, Any]) -> Facts:
         values = dict(zip(self.columns, self.values, strict=True))

@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from karat.records import Documents, Queries, Runs
+from karat.records.contexts import read_before
 from karat.records.runs import ranked
 
 #: What judges see of a document before they open it.
@@ -24,24 +25,6 @@ def beginning(text: str, most: int = 200) -> str:
     """
     words = " ".join(text[: 4 * most].split())
     return words if len(words) <= most else words[: most - 3].rpartition(" ")[0] + " ..."
-
-
-def read_before(context: str | None) -> list[str]:
-    """The documents that were read before, in order: one by its id, or several as a list in JSON.
-
-    >>> read_before("a"), read_before('["a", "b"]'), read_before(None)
-    (['a'], ['a', 'b'], [])
-    """
-    if context is None:
-        return []
-    if context.startswith("["):
-        try:
-            found = json.loads(context)
-        except ValueError:
-            return [context]
-        if isinstance(found, list):
-            return [str(doc) for doc in found]
-    return [context]
 
 
 class Material:

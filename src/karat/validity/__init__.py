@@ -1,7 +1,7 @@
 """Do measures agree with users, and what do labels do to the rankers trained on them?"""
 
 from karat.validity.agreement_counts import agreement_from_counts
-from karat.validity.agreement_curves import preference_curves
+from karat.validity.agreement_curves import PreferenceCurves, preference_curves
 from karat.validity.bradley_terry import SystemRanking, rank_systems
 from karat.validity.click_rates import against_click_rates, click_labels
 from karat.validity.coding_agreement import coder_agreement
@@ -15,6 +15,7 @@ from karat.validity.paper_tables import agreement_tables
 from karat.validity.ratings import against_ratings
 from karat.validity.reason_model import ReasonModel, learn_reasons
 from karat.validity.reasons import reason_table, reasons_by_rules
+from karat.validity.reuse import reuse
 from karat.validity.robustness import robustness
 from karat.validity.side_by_side_judges import preference_judges
 from karat.validity.side_by_side_work import preference_work
@@ -26,6 +27,7 @@ __all__ = [
     "Agreement",
     "FittedMeasure",
     "Interleaving",
+    "PreferenceCurves",
     "ReasonModel",
     "SystemRanking",
     "Training",
@@ -52,6 +54,7 @@ __all__ = [
     "rank_systems",
     "reason_table",
     "reasons_by_rules",
+    "reuse",
     "robustness",
     "train",
     "trusted",

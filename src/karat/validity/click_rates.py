@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -14,10 +15,12 @@ from karat.estimate import score as score_runs
 from karat.measures import as_measures, nDCG
 from karat.records import Clicks, Judgments, LabelsLike, Result, Runs, RunsLike
 from karat.records.base import count
+from karat.records.chart import Panels
 from karat.records.runs import ranked, several
 from karat.scoring import Scorer
 from karat.stats.bootstrap import Resampling
 from karat.stats.rank_correlation import rank_correlations
+from karat.validity.agreement_curves import MEASURES
 from karat.validity.measure_variants import CONTEXTS, NO_CONTEXT, in_contexts
 from karat.validity.ratings import strongest
 
@@ -43,7 +46,7 @@ def against_click_rates(
     clicks: Any,
     labels: LabelsLike,
     runs: RunsLike,
-    measures: object = ("CG@5", "DCG@5", "ERR@5", "CCG@5"),
+    measures: object = MEASURES,
     *,
     cutoff: int = 5,
     level: float = 0.95,
@@ -93,7 +96,47 @@ def against_click_rates(
         raise Undefined("fewer than three queries have labels, a list and clicks: no correlation can be told")
     frame = pl.concat(parts)
     shown = ("system", "use", "measure", "context", "spearman", "kendall", "p_adjusted", "n")
-    return Result(frame, _finding(frame, level), tuple(notes), columns=shown)
+    charts = _charts(frame, shown)
+    first = next((chart.drawing for chart in charts.values()), None)
+    return ClickRates(frame, _finding(frame, level), tuple(notes), columns=shown, drawing=first, charts=charts)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ClickRates(Result):
+    """Rank correlations with what users clicked, and figures of them along the context weight, by system."""
+
+    charts: dict[str, Result] = field(default_factory=dict, kw_only=True)
+
+    def __post_init__(self) -> None:
+        if not self.charts:  # nothing along a context weight: drawn as any other table
+            object.__setattr__(self, "charts", {"Click rates": Result(self.frame, self.finding, columns=self.columns)})
+
+
+def _charts(frame: pl.DataFrame, columns: tuple[str, ...]) -> dict[str, Result]:
+    """For each system its curves along the context weight: click rates above click nDCG, tau beside rho."""
+    found: dict[str, Result] = {}
+    along = frame.filter(pl.col("context").is_not_nan())
+    for (system,), rows in along.group_by("system", maintain_order=True):
+        parts = [
+            rows.select(
+                "context", "measure", "n", down="use", across=pl.lit(title), value=name,
+                low=f"{name}_low" if f"{name}_low" in rows.columns else pl.lit(math.nan),
+                high=f"{name}_high" if f"{name}_high" in rows.columns else pl.lit(math.nan),
+            )
+            for name, title in (("kendall", "Kendall's tau"), ("spearman", "Spearman's rho"))
+        ]  # fmt: skip
+        long = pl.concat(parts)
+        start = pl.col("value").sort_by("context").first().over("down", "across", "measure")
+        how = f"Rank correlation over {count(rows['n'].max(), 'query', 'queries')} of measures and clicks on the list"  # type: ignore[arg-type]
+        how += " (as Golbus et al. 2014, Figs. 4 and 5); dashed: without context"
+        drawn = Panels(long.with_columns(reference=start), "context", "measure", "weight of context", how)
+        known = rows.filter(pl.col("spearman").is_not_nan())
+        if known.height:
+            best = known.sort("spearman", descending=True, maintain_order=True).row(0, named=True)
+            said = f"{best['measure']} goes best with the {best['use']} of {system}: rho {best['spearman']:.2f} with "
+            said += f"context weight {best['context']:g}."
+            found[f"Clicks, {system}"] = Result(rows, said, columns=columns, drawing=drawn)
+    return found
 
 
 def _use(lists: Sequence[Runs], counts: Clicks, cutoff: int) -> tuple[pl.DataFrame, list[str]]:

@@ -9,7 +9,9 @@ import numpy as np
 from karat.stats.arrays import Floats, Ints
 
 
-def sign_tables(apart: Floats, sign: Ints, shares: Sequence[float], times: Floats) -> tuple[Floats, Floats]:
+def sign_tables(
+    apart: Floats, sign: Ints, shares: Sequence[float], times: Floats, *, counted: Floats | None = None
+) -> tuple[Floats, Floats]:
     """Cross tables of a measure's signs and users' signs when the measure ties on a share of the pairs.
 
     >>> users = np.array([[0], [-1], [1], [-1]])
@@ -20,8 +22,9 @@ def sign_tables(apart: Floats, sign: Ints, shares: Sequence[float], times: Float
     For users' signs (pairs x kinds of preference) and weights (draws x pairs), the tables are shares x kinds x draws
     x 3 x 3: rows are the measure's -1, 0, 1, columns the users'. A pair ties when its difference is at most t (shares x
     draws), with which the share of ties comes nearest to the wanted one (of two equally near ones the smaller);
-    differences of 0 always tie.
+    differences of 0 always tie. `counted` are other weights for the tables than those that t is found with.
     """
+    counted = times if counted is None else counted
     size = _but_for_rounding(np.abs(apart))
     order = np.argsort(size, kind="stable")
     in_order = size[order]
@@ -34,13 +37,13 @@ def sign_tables(apart: Floats, sign: Ints, shares: Sequence[float], times: Float
     kinds = sign.shape[1]
     said = (sign[:, :, None] == np.array([-1, 0, 1])).reshape(len(apart), -1).astype(np.float64)
     each = np.concatenate([said, said * (apart < 0)[:, None], said * (apart > 0)[:, None]], axis=1)
-    everything = times @ each
+    everything = counted @ each
     tables = np.empty((len(shares), kinds, len(times), 3, 3))
     t = np.zeros((len(shares), len(times)))
     for place, share in enumerate(shares):
         far = np.abs(attained - share * running[:, -1:])
         t[place] = steps[(far < far.min(axis=1, keepdims=True) + 1e-9).argmax(axis=1)]
-        tied = (times * (size <= t[place][:, None])) @ each
+        tied = (counted * (size <= t[place][:, None])) @ each
         untied = (everything - tied).reshape(len(times), 3, kinds, 3)
         found = np.stack([untied[:, 1], tied.reshape(len(times), 3, kinds, 3)[:, 0], untied[:, 2]], axis=1)
         tables[place] = found.transpose(2, 0, 1, 3)

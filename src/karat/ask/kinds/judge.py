@@ -14,9 +14,9 @@ from karat.ask.outcome import GRADED, Outcome
 from karat.ask.request import Request
 from karat.errors import BadInput
 from karat.records import Scale
+from karat.records.contexts import read_before
 from karat.records.design import Aspect
 from karat.records.scale import Level
-from karat.study.material import read_before
 
 NEEDED = ("query", "document")
 NOT_APPLICABLE = "not applicable"

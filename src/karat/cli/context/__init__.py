@@ -14,6 +14,7 @@ context = LazyGroup(
             "prediction": "How well aspects tell overall.",
             "agreement": "Whether judges agree, alone and in context.",
             "labels": "Labels in context that nobody gave, predicted and written.",
+            "reuse": "Whether labels serve a run that had no part in what was judged.",
         }
     },
     default="all",

@@ -16,7 +16,7 @@ from karat.cli.option_values import as_one
 from karat.cli.outputs import keep_inputs
 from karat.cli.part import Given
 from karat.cli.runs import read_several
-from karat.judges.dimensions.change import check_by
+from karat.judges.dimensions.change import BEFORE, check_by
 from karat.records import Documents, Result, Runs, Scale
 from karat.records.number_format import in_words
 from karat.records.runs import together
@@ -74,7 +74,8 @@ def _read(
         check_by(name)
     given = reading.study(labels, only=["documents"], documents=documents)
     for name in by:
-        given.judged.need(name, "--by")
+        if name != BEFORE:
+            given.judged.need(name, "--by")
     files = [] if runs is None else runs or runs_in(labels)
     return Aspects(given.judged, by, given.documents, together(read_several(files)) if files else None, chance)
 

@@ -22,13 +22,16 @@ from karat.records.base import count
 
 @part(
     of_labels(options.documents, options.depth(10), runs=True),
-    click.option(
-        "--predictor",
-        "model",
-        default="grades",
-        help="What predicts labels in context: grades (the paper's), levels, features or ordinal.",
-    ),
+    options.predictor,
+    options.source(),
     click.option("--expected", is_flag=True, help="Label with the expected grade, a real number, not the likeliest."),
+    click.option(
+        "--redraws",
+        default=0,
+        type=click.IntRange(0),
+        metavar="N",
+        help="Also write what predicted labels may have been, N times: scores then allow for it.",
+    ),
     options.out,
     examples="""karat context labels judgments.csv
 karat context labels judgments.csv my.run other.run --documents documents.jsonl
@@ -36,7 +39,13 @@ karat context labels judgments.csv my.run --predictor features --out labels.csv
 karat score labels.csv my.run -m "CCG(context=0.5)@5,nDCG(context=0.5)@5\"""",
 )
 def labels(
-    given: Aspects, depth: int = 10, model: str = "grades", expected: bool = False, out: str | None = None
+    given: Aspects,
+    depth: int = 10,
+    model: str = "grades",
+    source: str = "predicted",
+    expected: bool = False,
+    redraws: int = 0,
+    out: str | None = None,
 ) -> Tables:
     """Labels in context that nobody gave, for the documents of runs, and how well they are predicted.
 
@@ -44,10 +53,14 @@ def labels(
     .parquet.
     """
     if given.runs is None:
-        options.refuse("depth", "expected", "out", why="there are no runs to label; name them after LABELS")
-    if out is not None:
+        options.refuse(
+            "depth", "source", "expected", "redraws", "out", why="there are no runs to label; name them after LABELS"
+        )
+    if out is None:
+        options.refuse("redraws", why="they are written to the file that --out names")
+    else:
         task_file(pl.DataFrame(), out)  # refuses a name whose ending tells no format
-    made = _labels(given, model, depth, expected)
+    made = _labels(given, model, source, depth, expected, redraws)
     if out is not None and made is not None:
         write_bytes(out, task_file(made.frame, out))
         if out != "-":
@@ -55,7 +68,7 @@ def labels(
     return _tables(given, model, depth, made)
 
 
-def _labels(given: Aspects, model: str, depth: int, expected: bool) -> Judgments | None:
+def _labels(given: Aspects, model: str, source: str, depth: int, expected: bool, redraws: int) -> Judgments | None:
     """A label for every document of the runs given the one above it."""
     if given.runs is None:
         return None
@@ -64,6 +77,8 @@ def _labels(given: Aspects, model: str, depth: int, expected: bool) -> Judgments
         given.runs,
         depth=depth,
         model=model,
+        source=source,
+        redraws=redraws,
         value="expected" if expected else "grade",
         documents=given.documents,
         seed=given.chance["seed"],

@@ -9,10 +9,11 @@ import click
 from karat.cli import options
 from karat.cli.context.aspects import Aspects, of_labels
 from karat.cli.context.labels import labels
+from karat.cli.named_measures import measures_named
 from karat.cli.part import every_part, part
 from karat.cli.results import Tables
 from karat.context import add_company
-from karat.errors import KaratError
+from karat.errors import BadInput, KaratError
 from karat.judges import (
     aspect_coverage,
     aspect_distribution,
@@ -23,6 +24,8 @@ from karat.judges import (
     predict_overall,
     setting_agreement,
 )
+from karat.validity.reuse import MEASURES, SOURCES
+from karat.validity.reuse import reuse as leave_one_out
 
 
 @part(of_labels(), examples="karat context coverage judgments.csv")
@@ -83,6 +86,33 @@ def prediction(given: Aspects) -> Tables:
 def agreement(given: Aspects) -> Tables:
     """Whether judges agree on each aspect, alone and in context."""
     return {"Agreement": setting_agreement(given.judgments, **given.chance)}
+
+
+@part(
+    of_labels(options.documents, options.depth(10), runs=True),
+    options.measure(several=True, otherwise=", ".join(MEASURES)),
+    options.source(several=True, otherwise="judged, backed-off, predicted"),
+    options.predictor,
+    examples="""karat context reuse judgments.csv a.run b.run c.run
+karat context reuse my-study -m "CCG(context=0.5)@5" --source predicted --predictor features""",
+)
+def reuse(given: Aspects, depth: int, measure: tuple[str, ...], source: tuple[str, ...], model: str) -> Tables:
+    """Whether labels serve a run that had no part in what was judged: each run is left out in turn, and scored."""
+    if given.runs is None:
+        raise BadInput("runs to leave out in turn are needed: name them after LABELS")
+    options.refuse("draws", why="intervals are by Student's t over queries")
+    found = leave_one_out(
+        given.judgments,
+        given.runs,
+        measures_named(measure) or MEASURES,
+        sources=source or SOURCES,
+        model=model,
+        documents=given.documents,
+        depth=depth,
+        level=given.chance["level"],
+        seed=given.chance["seed"],
+    )
+    return {"Reuse": found}
 
 
 EXAMPLES = """\b

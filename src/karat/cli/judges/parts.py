@@ -278,6 +278,12 @@ def bias(given: Judged) -> Tables:
     return {"Bias": analysis.find_bias(labels, gold=given.gold, judges=given.judges_are, level=given.level)}
 
 
+@part(of_labels(options.gold, options.level), examples="karat judges priming crowd.csv --gold gold.csv")
+def priming(given: Judged) -> Tables:
+    """Whether the document judged just before moves a label, and whether labels drift with the judge's work."""
+    return {"Priming": analysis.priming(given.judgments, given.gold, level=given.level)}
+
+
 EXAMPLES = """\b
 Examples:
   karat judges all crowd.csv

@@ -51,7 +51,7 @@ Fill in the column label of gold.csv, then: karat compare llm.csv bm25.run neura
 @options.complete
 @click.option("--force", is_flag=True, help="Overwrite a file that already holds labels.")
 @options.seed
-@options.study
+@options.scored
 @options.form
 def gold(
     labels: str,

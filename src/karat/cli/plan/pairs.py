@@ -58,7 +58,7 @@ The rules and their defaults are those of Sanderson et al. (SIGIR 2010)."""
 @click.option("--no-traps", is_flag=True, help="Build in no traps.")
 @options.out
 @options.seed
-@options.study
+@options.scored
 @options.form
 def pairs(
     labels: str,

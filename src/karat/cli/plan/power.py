@@ -47,7 +47,7 @@ Examples:
 @click.option("--pool", type=float, metavar="N", help="The documents of a query that count for one system only.")
 @click.option("--cost-query", type=float, metavar="C", help="What a query costs, all but its gold labels.")
 @click.option("--cost-gold", type=float, metavar="C", help="What one gold label costs.")
-@options.study
+@options.scored
 @options.form
 def power(
     files: tuple[str, ...],

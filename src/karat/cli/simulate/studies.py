@@ -127,6 +127,9 @@ def judging(**asked: Any) -> Made:
     number("--redundancy", 1.0, "Grades lost after a near copy."),
     number("--detail", 0.5, "Grades that a detail page gains after an overview."),
     number("--contrast", 0.1, "Grades lost for each grade the page before is better."),
+    number("--twice", 0.2, "The share of queries that a second judge repeats."),
+    number("--again", 0.0, "The share of queries whose judge is asked alone once more."),
+    number("--priming", 0.0, "Grades gained for each grade that the page judged just before is better."),
     examples="karat simulate context --redundancy 1 --out study",
 )
 def context(**asked: Any) -> Made:
@@ -137,6 +140,8 @@ def context(**asked: Any) -> Made:
         "queries.csv": made.queries,
         "documents.jsonl": made.documents,
         "pairs.csv": made.pairs,
+        "preferences.csv": made.preferences,
+        "clicks.csv": made.clicks,
         **runs_by_system(made.runs),
     }
     return repr(made), made.truth, files

@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any
 
 import click
-import polars as pl
 
 from karat import validity
 from karat.cli import options
@@ -19,14 +18,12 @@ from karat.cli.runs import read_several
 from karat.cli.validate import users as of_users
 from karat.cli.validate.users import Users
 from karat.records import Result
-from karat.validity.agreement_curves import CONDITIONS
 from karat.validity.measure_variants import GRIDS
 from karat.validity.pair_covariates import OF_LISTS, OF_SNIPPETS
 from karat.validity.pair_scores import OWN
 
 #: What is compared with users when no measure is asked for, down to what they saw.
 AGREEMENT = ("nDCG", "RR", "P", "ERR")
-CURVES = ("CG@5", "DCG@5", "ERR@5", "CCG@5")
 CORRELATION = ("nDCG@10", "RR@10", "P@10", "ERR@10")
 FIT = ("RBP(p=0.8)",)
 
@@ -68,7 +65,7 @@ def _with_tests(result: Result, title: str) -> None:
     of_users.min_strength,
     options.profile,
     options.resampling,
-    options.study,
+    options.scored,
     examples="""karat validate agreement preferences.csv qrels.txt a.run b.run -m nDCG@10,P@10
 karat validate my-study
 karat validate agreement preferences.csv diversity.qrels runs/*.run -m alpha_nDCG@10 --split difference
@@ -115,7 +112,7 @@ def agreement(
 @of_users.how("votes")
 @of_users.min_strength
 @options.resampling
-@options.study
+@options.scored
 @options.form
 def tables(
     users: str, files: tuple[str, ...], queries: str | None, reading: Reading, form: options.Form, **asked: Any
@@ -131,49 +128,6 @@ def tables(
     first, *others = named
     printed = {name: validity.as_printed(table) for name, table in named.items()}
     tell_as(form, document, named[first], lambda: show_all(named.items(), print_result), others, printed)
-
-
-def _ends_and_middle(result: Result, title: str) -> None:
-    """The ends and the middle of the curves along context, which fit a terminal."""
-    rows = result.frame.filter((pl.col("curve") == "context") & ~pl.col("context").is_between(0.01, 0.49))
-    rows = rows.filter(~pl.col("context").is_between(0.51, 0.99) | pl.col("context").is_nan())
-    # As a word, for it tells rows apart.
-    rows = rows.drop("curve").with_columns(context=pl.col("context").fill_nan(None).cast(pl.String))
-    more = "the curves along shares of ties and the other context weights: with --json"
-    print_result(replace(result, frame=rows, notes=(*result.notes, more)))
-
-
-@part(
-    of_users.scored("PREFERENCES"),
-    options.measure(several=True, otherwise=", ".join(CURVES)),
-    of_users.unit,
-    of_users.depth,
-    of_users.how("mode"),
-    click.option("--condition", multiple=True, metavar="NAME=SHARE", help="A share of ties, or `users` for as theirs."),
-    click.option("--context", default=0.5, help="The context weight along the shares of ties."),
-    click.option("--strong-from", type=float, metavar="STRENGTH", help="A strong preference has this strength."),
-    options.resampling,
-    options.study,
-    examples="karat validate curves preferences.csv context.csv a.run b.run -m CG@5,CCG@5",
-    show=_ends_and_middle,
-)
-def curves(
-    users: str,
-    files: tuple[str, ...],
-    measure: tuple[str, ...],
-    condition: tuple[str, ...],
-    reading: Reading,
-    **asked: Any,
-) -> Tables:
-    """Agreement of measures with users along shares of ties and weights of context."""
-    given = Users.typed(reading, users, files, measure)
-    conditions = named("--condition", condition, _share, expected="NAME=SHARE, as few=0.1") or CONDITIONS
-    found = validity.preference_curves(*given.compared, given.measures or CURVES, conditions=conditions, **asked)
-    return {"Curves": found}
-
-
-def _share(text: str) -> float | None:
-    return None if text == "users" else float(text)
 
 
 def _with_held_out(result: Result, title: str) -> None:
@@ -205,7 +159,7 @@ def _with_held_out(result: Result, title: str) -> None:
     ),
     options.folds,
     options.resampling,
-    options.study,
+    options.scored,
     examples="""karat validate fit preferences.csv qrels.txt a.run b.run -m "RBP(p=0.8)" --vary p
 karat validate fit preferences.csv qrels.txt runs/*.run -m DCG@10 --vary discount --vary gains""",
     show=_with_held_out,
@@ -239,7 +193,7 @@ def _numbers(text: str) -> tuple[float, ...]:
     options.measure(several=True, otherwise=", ".join(CORRELATION)),
     options.profile,
     options.seed,
-    options.study,
+    options.scored,
     examples="""karat validate correlation qrels.txt runs/*.run -m nDCG@10,P@10,AP
 karat validate correlation my-study --plot correlation.svg""",
 )

@@ -20,19 +20,19 @@ from karat.cli.validate import users as of_users
 from karat.cli.validate.users import Users
 from karat.formats import read_comments, read_ratings, read_session_lists
 from karat.records import Result
+from karat.validity.agreement_curves import MEASURES
 from karat.validity.reason_classes import NAMES
 
-#: What is compared with clicks and ratings when no measure is asked for.
-CLICKS = ("CG@5", "DCG@5", "ERR@5", "CCG@5")
+#: What is compared with ratings when no measure is asked for.
 RATINGS = ("nDCG@10", "P@10", "ERR@10", "RBP")
 
 
 @part(
     of_users.scored("CLICKS"),
-    options.measure(several=True, otherwise=", ".join(CLICKS)),
+    options.measure(several=True, otherwise=", ".join(MEASURES)),
     options.depth(5),
     options.resampling,
-    options.study,
+    options.scored,
     examples="karat validate clicks clicks.csv qrels.txt a.run -m DCG@5",
 )
 def clicks(
@@ -41,7 +41,7 @@ def clicks(
     """Measures against click rates, over queries, which says less: easy queries get clicks whatever the ranking."""
     given = Users.typed(reading, users, files, measure)
     found = validity.against_click_rates(
-        given.clicks, given.labels, given.runs, given.measures or CLICKS, cutoff=depth, **chance
+        given.clicks, given.labels, given.runs, given.measures or MEASURES, cutoff=depth, **chance
     )
     return {"Click rates": found}
 
@@ -61,7 +61,7 @@ def clicks(
     ),
     click.option("--resample", "by", metavar="COLUMN", help="Resample these instead of sessions, such as user."),
     options.resampling,
-    options.study,
+    options.scored,
     examples="karat validate ratings ratings.csv labels.csv lists.csv -m nDCG@10 --rating satisfaction",
 )
 def ratings(

@@ -1,6 +1,7 @@
 """The parts of `karat validate`, under the names that people type."""
 
-from karat.cli.validate.against_preferences import agreement, correlation, curves, fit, tables
+from karat.cli.validate.against_preferences import agreement, correlation, fit, tables
+from karat.cli.validate.curves import curves
 from karat.cli.validate.other_signs import clicks, coders, ratings, reasons
 from karat.cli.validate.preferences_alone import documents, judges, ranking, votes
 

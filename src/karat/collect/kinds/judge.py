@@ -10,8 +10,9 @@ from karat.collect.answers import AnswerBody
 from karat.collect.kinds.kind import KindOnPage, Task, refuse_others
 from karat.collect.shown import DocumentShown, Reply
 from karat.errors import BadInput
+from karat.records.contexts import read_before
 from karat.records.design import StudyDesign
-from karat.study.material import Material, read_before
+from karat.study.material import Material
 
 
 class _Reply(Reply):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,12 +14,13 @@ from karat.judges.dimensions.sheets import Sheets
 from karat.judges.slices import sliced
 from karat.labels import ALL
 from karat.labels.selection import OVERALL
-from karat.records import LabelsLike, Result
+from karat.records import Judgments, LabelsLike, Result
 from karat.records.base import count
+from karat.records.contexts import paths
 from karat.stats import FEWEST
 from karat.stats.arrays import Floats
 from karat.stats.many import holm
-from karat.stats.paired_figures import in_words, interval_note, one_setting, share
+from karat.stats.paired_figures import compared, in_words, interval_note, share
 from karat.stats.regression import clustered_ols
 
 #: What every row of the table of mean changes has: nothing to compare by.
@@ -39,6 +41,9 @@ OF_EVERY_ROW = (
     "n_retest",
 )
 
+#: How many documents were read before, where labels have no column of that name.
+BEFORE = "documents_before"
+
 #: What is shown of the mean changes.
 MEANS = ("aspect", "change", "lower", "same", "higher", "n", "p_holm", "retest")
 
@@ -53,7 +58,8 @@ def grade_change(judgments: LabelsLike, *, level: float = 0.95, draws: int = 100
 
     Both grades are of one judge, and neither is N/A; nor is the overall grade. A judge asked twice about the same
     thing does not always say the same, so not all of it is an effect of context: `retest` is the share of changes of
-    this size among `n_retest` documents that the same judges were asked about again in one setting, if any.
+    this size among `n_retest` documents that the same judges were asked about again in one setting, if any, and
+    `beyond` what is left when it is taken off, with its interval.
 
     Reference: Golbus et al. (WWW 2014), Fig. 3.
     """
@@ -64,7 +70,9 @@ def grade_change(judgments: LabelsLike, *, level: float = 0.95, draws: int = 100
     rows, both = ~sheets.alone, np.zeros((len(sheets.alone), known.shape[1], 2))
     both[rows] = np.stack([(size[:, :, None] == sizes).reshape(len(size), -1), known], axis=2)
     sums, cells = sheets.sums(rows, both), sheets.cells(_told(sheets, change))
-    value, low, high, queries = one_setting(sums, share, cells, "share", level=level, draws=draws, seed=seed)
+    alike = sheets.sums(np.ones(len(rows), bool), _retested(sheets, _told(sheets, change), sizes))
+    found = compared([alike, sums], share, cells, "share", level=level, draws=draws, seed=seed)
+    (_, value, _), (_, low, _), (_, high, _), queries = found.value, found.low, found.high, found.queries[1]
     whole = sums.sum(axis=0)
     frame = pl.DataFrame(
         {
@@ -76,8 +84,11 @@ def grade_change(judgments: LabelsLike, *, level: float = 0.95, draws: int = 100
             "share_high": high,
             "n_documents": whole[:, 1].astype(np.int64),
             "n_queries": queries,
-            "retest": _share_of(np.abs(again), sizes),
+            "retest": found.value[0],
             "n_retest": np.repeat((~np.isnan(again)).sum(axis=0), len(sizes)),
+            "beyond": found.value[2],
+            "beyond_low": found.low[2],
+            "beyond_high": found.high[2],
         }
     ).filter(pl.col("n_documents") > 0)
     same = frame.row(0, named=True)
@@ -93,11 +104,14 @@ def grade_change(judgments: LabelsLike, *, level: float = 0.95, draws: int = 100
         said = (
             f"{stay} of overall grades are the same in context as alone" + "".join(f", {part}" for part in parts) + "."
         )
-    stayed = float(np.mean(again[~np.isnan(again[:, 0]), 0] == 0)) if (~np.isnan(again[:, 0])).any() else np.nan
-    if not np.isnan(stayed):
-        said += f" Asked again in the same setting, judges give the same overall grade in {100 * stayed:.1f} %."
+    if not np.isnan(same["retest"]):
+        said += f" Asked again in the same setting, judges give the same overall grade in {100 * same['retest']:.1f} %"
+        if same["size"] == 0:
+            more, low_more, high_more = (-same[name] for name in ("beyond", "beyond_high", "beyond_low"))
+            said += f": context changes {in_words(more, low_more, high_more, level, percent=True)} more of them"
+        said += "."
     told = (*sheets.notes, *_no_retest(again), *interval_note(low, value, draws, cells))
-    return Result(frame, said, told, columns=("aspect", "size", "n", "share", "retest"))
+    return Result(frame, said, told, columns=("aspect", "size", "n", "share", "retest", "beyond"))
 
 
 def mean_change(judgments: LabelsLike, by: str | None = None, *, level: float = 0.95) -> Result:
@@ -108,7 +122,8 @@ def mean_change(judgments: LabelsLike, by: str | None = None, *, level: float = 
     >>> mean_change(rows).finding
     'In context overall falls by 0.67 of a grade (95 % interval 0.28 to 1.05; 9 documents of 9 queries).'
 
-    `by` is any column that the judgments in context have; numbers are cut into slices. `lower`, `same` and `higher` are
+    `by` is any column that the judgments in context have, or `documents_before` for how many documents were read
+    before; numbers are cut into slices. `lower`, `same` and `higher` are
     shares of documents. The interval and `p` (of no change) allow for documents of one query and, where five judges or
     more have names, of one judge: they are for judges like these. `p_holm` allows for the number of rows, and only what
     is below 0.05 there is called a finding. A mean of 0 does not say that context has no effect: gains and losses may
@@ -167,7 +182,11 @@ def check_by(by: str | None) -> None:
 def _changes(judgments: LabelsLike, by: str | None = None) -> tuple[Sheets, Floats]:
     """The sheets, and the changes of the rows in context; NaN where the overall change is unknown."""
     check_by(by)
-    sheets = Sheets.of(judgments, by=by)
+    judged = Judgments.of(judgments)
+    if by == BEFORE and not judged.has(BEFORE) and judged.has("context"):
+        number = paths(judged.frame["context"])["read"].cast(pl.String)
+        judged = replace(judged, frame=judged.frame.with_columns(number.alias(BEFORE)))
+    sheets = Sheets.of(judged, by=by)
     if sheets.alone.all():
         raise Undefined("No document was judged in context: there is no change to tell.")
     change = sheets.change
@@ -189,13 +208,13 @@ def _no_retest(again: Floats) -> list[str]:
     return ["none of these judges was asked twice in one setting: what they change by themselves is not known"]
 
 
-def _share_of(size: Floats, sizes: Floats) -> Floats:
-    """The share of each size in each aspect, aspect by aspect; NaN of nothing."""
-    known = np.maximum((~np.isnan(size)).sum(axis=0), 1)
-    shares = (size[:, :, None] == sizes).sum(axis=0) / known[:, None]
-    shares[np.isnan(size).all(axis=0)] = np.nan
-    found: Floats = shares.ravel()
-    return found
+def _retested(sheets: Sheets, rows: npt.NDArray[np.bool_], sizes: Floats) -> Floats:
+    """What the judges of these rows changed when asked again: rows x (aspects and sizes) x (is of this size, known)."""
+    theirs = np.isin(sheets.judge, sheets.judge[rows]) & ~np.isnan(sheets.retest[:, 0])
+    size = np.where(theirs[:, None], np.abs(sheets.retest), np.nan)
+    known = np.repeat(~np.isnan(size), len(sizes), axis=1)
+    both: Floats = np.stack([(size[:, :, None] == sizes).reshape(len(size), -1), known], axis=2).astype(np.float64)
+    return both
 
 
 def _told(sheets: Sheets, change: Floats) -> npt.NDArray[np.bool_]:
