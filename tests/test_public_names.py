@@ -31,6 +31,7 @@ FUNCTIONS = [
     "interleave",
     "label_in_context",
     "live_verdict",
+    "of_aspect",
     "parse_measure",
     "pilot_variance",
     "plan_context",

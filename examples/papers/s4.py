@@ -1,4 +1,4 @@
-"""The tables and Figs. 2 and 3 of Golbus et al. (WWW 2014), from a simulated study of the paper's size.
+"""The tables and figures of Golbus et al. (WWW 2014), from a simulated study of the paper's size.
 
     python examples/papers/s4.py --out s4
 
@@ -15,14 +15,23 @@ import polars as pl
 from paper import Paper
 
 import karat as kt
-from karat import judges
+from karat import judges, validity
 from karat.records import Result
 from karat.simulate import context_study
 
+#: The figures of agreement with users, and which of the curves each is.
+FIGURES = {
+    "figure-6": "Ties, predicted",
+    "figure-7": "Context, weak, predicted",
+    "figure-8": "Context, strong, predicted",
+    "figure-9": "Context, both, predicted",
+    "figure-10": "Context, both, backed off",
+}
 
-def main(out: str, queries: int = 457, seed: int = 0) -> pl.DataFrame:
+
+def main(out: str, queries: int = 457, seed: int = 0, draws: int = 300) -> pl.DataFrame:
     """Make them all; returns what was planted beside what was found."""
-    study, paper = context_study(seed=seed, queries=queries), Paper(Path(out))
+    study, paper = context_study(seed=seed, queries=queries, again=0.2, priming=0.2), Paper(Path(out))
     coverage = judges.aspect_coverage(study.judgments)
     paper.both("table-1", coverage)
     paper.both("figure-2", judges.aspect_distribution(study.judgments))
@@ -32,6 +41,19 @@ def main(out: str, queries: int = 457, seed: int = 0) -> pl.DataFrame:
     paper.table("section-5.1-prediction", judges.predict_overall(study.judgments))
     paper.table("section-4.1-agreement", judges.setting_agreement(study.judgments))
     paper.table("section-5.3-labels", kt.context_accuracy(study.judgments, runs=study.runs, documents=study.documents))
+    rates = validity.against_click_rates(study.clicks, study.judgments, study.runs, draws=draws)
+    for title, chart in rates.charts.items():
+        paper.figure(f"figures-4-and-5-{title.split(', ')[-1]}", chart)
+    curves = validity.preference_curves(
+        study.preferences, study.judgments, study.runs, sources=["backed off", "predicted"], draws=draws
+    )
+    paper.table("figures-6-to-10", curves)
+    for name, title in FIGURES.items():
+        paper.figure(name, curves.charts[title])
+    paper.table("section-6-reuse", validity.reuse(study.judgments, study.runs))
+    gold = study.pages.filter(~pl.col("spam")).select("query", "doc", label="worth")
+    primed = judges.priming(study.judgments, gold)
+    paper.both("section-5.1-priming", primed)
     changes = judges.mean_change(study.with_relations(), "relation")
     paper.both("section-5.1-conditioning", changes)
     rows = [
@@ -43,6 +65,7 @@ def main(out: str, queries: int = 457, seed: int = 0) -> pl.DataFrame:
         for row in coverage.frame.filter(pl.col("aspect") != "all aspects").iter_rows(named=True)
         for setting in ("alone", "context")
     ]
+    rows += [("priming", *primed.frame.select("change", "low", "high").row(0))]
     found = pl.DataFrame(rows, schema=["planted", "found", "found_low", "found_high"], orient="row")
     found = found.insert_column(1, pl.Series("truth", [study.truth[name] for name in found["planted"]]))
     found = found.with_columns(inside=pl.col("truth").is_between("found_low", "found_high"))

@@ -87,6 +87,7 @@ ANALYSES: dict[str, Analysis] = {
     "judges.soft_relevance": lambda j, w: judges.soft_relevance(j, draws=0),
     "judges.opinions": lambda j, w: judges.opinions(j).frame.unpivot(index="doc", variable_name="judge"),
     "judges.overlap": lambda j, w: judges.overlap(j),
+    "judges.priming": lambda j, w: judges.priming(j),
     "validity.robustness": lambda j, w: validity.robustness(_crowd(j)),
     "validity.measure_correlation": lambda j, w: validity.measure_correlation(j, _lists(j, w), ["nDCG@5", "P@3"]),
     "validity.agreement": lambda j, w: validity.agreement(w.preferences, j, _lists(j, w), ["nDCG@5"], draws=0).frame,
@@ -145,6 +146,7 @@ NOT_HERE = {
     "validity.rank_systems": "takes preferences",
     "validity.reason_table": "takes reasons",
     "validity.reasons_by_rules": "takes reasons",
+    "validity.reuse": "is about labels in context",
     "validity.train": "trains on drawn folds; its labels are consensus' by group",
     "judges.click_labels_by_rank": "takes a log of clicks",
     "validity.interleave": "takes a log of clicks",
@@ -166,6 +168,7 @@ NOT_HERE = {
     "kt.context_schemes": "takes no labels",
     "kt.corrected_difference": "takes printed figures",
     "kt.corrected_score": "takes printed figures",
+    "kt.of_aspect": "is about aspects",
     "kt.plan_context": "draws tasks",
 }
 #: Where analyses live: what reads, writes, asks or shows is none.

@@ -70,7 +70,7 @@ def of_aspect(labels: LabelsLike, aspect: AspectLike) -> Judgments:
     if len(weights) == 1:
         return replace(judged, frame=mine.drop("aspect"))
     made, lacking = _combined(mine, weights)
-    notes = [f"labels are {' + '.join(f'{weight:g} {name}' for name, weight in weights.items())}, by their sum"]
+    notes = [f"labels are weighted means of {', '.join(f'{name} ({weight:g})' for name, weight in weights.items())}"]
     if lacking:
         notes.append(f"{count(lacking, 'label')} without an answer to some of these aspects: the others count")
     return replace(judged, frame=made, notes=(*judged.notes, *notes))

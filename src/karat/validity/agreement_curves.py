@@ -182,10 +182,11 @@ def _shares(
             best = best_for_both(apart, sides.sign, sides.query, grid, seed=seed)
             if best is not None:
                 found[name] = best
+                parts = ", ".join(f"{100 * one:.0f} %" for one in best.share)
                 notes.append(
-                    f"{name}: measures tie on {best.mean:.0%} of the pairs, by which they agree best with weak and "
-                    f"strong preferences of other queries ({', '.join(f'{one:.0%}' for one in best.share)} in "
-                    f"{count(len(best.share), 'part')}; in the paper 25%)"
+                    f"{name}: measures tie on {100 * best.mean:.0f} % of the pairs, by which they agree best with weak "
+                    f"and strong preferences of other queries ({parts} in {count(len(best.share), 'part')}; in the "
+                    "paper 25 %)"
                 )
         if name not in found:
             notes.append(f"the condition {name} is left out: there are no {'two queries' if share in own else share}")

@@ -21,6 +21,8 @@ from karat.scoring import Scorer
 from karat.stats import FEWEST
 from karat.stats.arrays import Floats
 
+#: How far down lists were judged where a measure looks at all of them.
+DEEP = 10
 #: The sources that are compared when none is named.
 SOURCES = ("judged", "backed off", "predicted")
 #: What is scored when no measure is asked for.
@@ -35,7 +37,7 @@ def reuse(
     sources: Sequence[str] = SOURCES,
     model: str = "grades",
     documents: Any = None,
-    depth: int = 10,
+    depth: int | None = None,
     level: float = 0.95,
     seed: int = 0,
 ) -> Result:
@@ -46,12 +48,12 @@ def reuse(
     >>> reuse(study.judgments, study.runs, "CG(context=0.5)@5", depth=5).frame["system"].n_unique()
     3
 
-    Each run is left out in turn: documents that no other run has in its first `depth`, and labels in context of two
-    documents that no other run has both, lose their labels, as if this run had come later. It is then scored by what is
-    left, with labels of each of the `sources` (`label_in_context`), and by all labels that judges gave, made up in the
-    same way. `score` is the latter, `reused` the former, `off` their mean difference with its interval over queries
-    (Student's t); `rank` and `reused_rank` are the run's places among all runs by the two. A `tau` of 1 says that no
-    two runs change places.
+    Each run is left out in turn: documents that no other run has in its first `depth` (as far as the measures look),
+    and labels in context of two documents that no other run has both, lose their labels, as if this run had come later.
+    It is then scored by what is left, with labels of each of the `sources` (`label_in_context`), and by all labels that
+    judges gave, made up in the same way. `score` is the latter, `reused` the former, `off` their mean difference with
+    its interval over queries (Student's t); `rank` and `reused_rank` are the run's places among all runs by the two. A
+    `tau` of 1 says that no two runs change places.
 
     Reference: Zobel, How reliable are the results of large-scale information retrieval experiments? (SIGIR 1998);
     Golbus et al. (WWW 2014), section 6.
@@ -62,6 +64,7 @@ def reuse(
     if len(lists.systems) < 2:
         raise BadInput.at("the runs", expected="two or more, each left out in turn", found="one")
     named = list(dict.fromkeys(source_named(name) for name in sources))
+    depth = max([2, *(one.cutoff or DEEP for one in wanted)]) if depth is None else depth
     top = ranked(lists, depth).select("system", "query", "doc")
     how: dict[str, Any] = {"depth": depth, "model": model, "documents": documents, "seed": seed}
     rows: list[dict[str, Any]] = []
@@ -92,7 +95,7 @@ def reuse(
                     | {"reused_rank": _rank(among, system), "tau": float(tau)}
                 )
     frame = pl.DataFrame(rows, infer_schema_length=None)
-    shown = ("source", "measure", "system", "score", "reused", "off", "rank", "reused_rank", "tau")
+    shown = ("source", "measure", "system", "score", "reused", "off", "rank", "reused_rank")
     return Result(frame, _said(frame), tuple(notes), columns=shown)
 
 
@@ -142,7 +145,7 @@ def _off(whole: tuple[pl.Series, Floats], left: tuple[pl.Series, Floats], level:
     apart = (both["left"].fill_null(0.0) - both["whole"]).to_numpy()
     apart = apart[~np.isnan(apart)]
     low = high = np.nan
-    if len(apart) >= FEWEST:
+    if len(apart) >= FEWEST and apart.std() > 0:  # where nothing is lost, nothing is left to chance
         half = float(stdtrit(len(apart) - 1, 0.5 + level / 2)) * float(apart.std(ddof=1)) / np.sqrt(len(apart))
         low, high = apart.mean() - half, apart.mean() + half
     return {"off": float(apart.mean()), "off_low": float(low), "off_high": float(high), "n": len(apart)}

@@ -28,7 +28,7 @@ from karat.records.base import count
     click.option(
         "--redraws",
         default=0,
-        type=click.IntRange(0),
+        type=click.IntRange(0, 1000),
         metavar="N",
         help="Also write what predicted labels may have been, N times: scores then allow for it.",
     ),

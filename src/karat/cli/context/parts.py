@@ -89,14 +89,14 @@ def agreement(given: Aspects) -> Tables:
 
 
 @part(
-    of_labels(options.documents, options.depth(10), runs=True),
+    of_labels(options.documents, options.depth(None, otherwise="as far as the measures look"), runs=True),
     options.measure(several=True, otherwise=", ".join(MEASURES)),
     options.source(several=True, otherwise="judged, backed-off, predicted"),
     options.predictor,
     examples="""karat context reuse judgments.csv a.run b.run c.run
 karat context reuse my-study -m "CCG(context=0.5)@5" --source predicted --predictor features""",
 )
-def reuse(given: Aspects, depth: int, measure: tuple[str, ...], source: tuple[str, ...], model: str) -> Tables:
+def reuse(given: Aspects, depth: int | None, measure: tuple[str, ...], source: tuple[str, ...], model: str) -> Tables:
     """Whether labels serve a run that had no part in what was judged: each run is left out in turn, and scored."""
     if given.runs is None:
         raise BadInput("runs to leave out in turn are needed: name them after LABELS")

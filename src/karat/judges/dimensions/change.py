@@ -87,8 +87,9 @@ def grade_change(judgments: LabelsLike, *, level: float = 0.95, draws: int = 100
             "retest": found.value[0],
             "n_retest": np.repeat((~np.isnan(again)).sum(axis=0), len(sizes)),
             "beyond": found.value[2],
-            "beyond_low": found.low[2],
-            "beyond_high": found.high[2],
+            # Few judges asked twice make a wide interval; no share is further than 1 from another.
+            "beyond_low": np.clip(found.low[2], -1, 1),
+            "beyond_high": np.clip(found.high[2], -1, 1),
         }
     ).filter(pl.col("n_documents") > 0)
     same = frame.row(0, named=True)
