@@ -195,7 +195,7 @@ def test_intervals_of_rank_correlations_hold_the_truth() -> None:
 def test_what_asking_twice_does_is_taken_off_the_change() -> None:
     """Where company changes nothing, grades change in context as often as when judges are asked again."""
     held = alarms = 0
-    seeds = studies(12, 200)
+    seeds = studies(12, 80)
     for seed in seeds:
         study = context_study(seed=seed, queries=40, again=1.0, redundancy=0, detail=0, contrast=0, coverage=SAME)
         same = grade_change(study.judgments, draws=200).frame.row(0, named=True)

@@ -16,9 +16,13 @@ from simulated import about, studies
 QUERIES, DOCS, JUDGES, EACH = 40, 6, 12, 3
 
 
-def study(seed: int, effect: float) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Labels and gold: judges differ in leniency, in what they think of a query, and by chance; each has an order."""
+def study(seed: int, effect: float, varied: float = 0.0) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Labels and gold: judges differ in leniency, in what they think of a query, and by chance; each has an order.
+
+    The effect may differ from judge to judge by a standard deviation of `varied`.
+    """
     rng = np.random.default_rng(seed)
+    effects = effect + varied * np.random.default_rng([seed, 1]).normal(size=JUDGES)
     worth = rng.normal(2, 1, (QUERIES, 1)) + rng.normal(0, 1, (QUERIES, DOCS))
     lenient, opinion = rng.normal(0, 0.4, JUDGES), rng.normal(0, 0.4, (JUDGES, QUERIES))
     rows = []
@@ -29,7 +33,7 @@ def study(seed: int, effect: float) -> tuple[pl.DataFrame, pl.DataFrame]:
             if judge not in of[query]:
                 continue
             for doc in rng.permutation(DOCS):
-                push = 0.0 if np.isnan(before) else effect * (before - 2)
+                push = 0.0 if np.isnan(before) else effects[judge] * (before - 2)
                 label = worth[query, doc] + lenient[judge] + opinion[judge, query] + push + 0.5 * rng.normal()
                 rows.append((f"q{query:02}", f"q{query:02}-{doc}", f"j{judge:02}", label, time))
                 before, time = worth[query, doc], time + 1
@@ -41,10 +45,11 @@ def study(seed: int, effect: float) -> tuple[pl.DataFrame, pl.DataFrame]:
 @pytest.mark.evidence
 @pytest.mark.parametrize("trusted", [True, False])
 def test_the_interval_holds_the_planted_effect_and_alarms_are_rare(trusted: bool) -> None:
-    seeds = studies(12, 400)
+    seeds = studies(12, 200)
     held, alarms = 0, 0
     for seed in seeds:
-        said, gold = study(seed, 0.0)
+        # None on the mean, though judges differ in it: intervals are for judges like these.
+        said, gold = study(seed, 0.0, varied=0.2)
         alarms += priming(said, gold if trusted else None).frame["p"][0] < 0.05
         said, gold = study(seed, -0.25)
         low, high = priming(said, gold).frame.select("low", "high").row(0)

@@ -52,7 +52,7 @@ def test_each_part_has_the_share_that_is_best_on_the_others_by_brute_force() -> 
 def test_a_share_chosen_on_other_queries_promises_nothing_where_there_is_nothing() -> None:
     """Users who say anything: the kappa at the chosen share is 0 on the mean, that of the best look is not."""
     held_out, best = [], []
-    for seed in studies(12, 200):
+    for seed in studies(12, 100):
         made = preference_study(None, queries=30, systems=2, pairs_per_query=1, judges=1, block=0, seed=seed)
         found = preference_curves(
             made.preferences, made.judgments, made.runs, ["DCG@5"], conditions={"both": "both"}, draws=0
