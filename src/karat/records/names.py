@@ -51,7 +51,6 @@ BESIDE_ANSWERS = (
         "session",
         "step",
     ),
-    *("source", "round", "trap", "expected", "task", "labels", "item", "block", "place", "session", "step"),
     *(f"draw_{number}" for number in range(1, 1001)),  # what predicted labels may have been instead
     *("query_text", "query_kind", "kind", "description", "rank", "url", "site", "title", "snippet", "document_text"),
 )
