@@ -196,6 +196,11 @@ def test_scores_that_gold_labels_cannot_correct_are_not_called_corrected(told_ap
     assert "It cannot be corrected with gold labels: the gold labels were drawn to tell systems apart" in scores.said[0]
     assert set(figure(report, "scores").data["labels"]) == {"as they are"}
     assert figure(report, "scores").title.endswith("has the highest P@10, by the labels as they are")
+    assert scores.said[0].startswith("By the labels as they are: ")
+    assert not any(row["look_at"] for rows in figure(report, "scores").spec["datasets"].values() for row in rows)
+    judged = " ".join(section(report, "judges").notes)
+    assert "here each counts alike" not in judged
+    assert "features that cannot be made" not in judged
     assert not any("correct" in table.caption for table in scores.tables)
     latex = report.latex()
     assert "P@10, corrected" not in latex

@@ -18,6 +18,7 @@ from karat.judges import (
 from karat.labels import ALL, Panel
 from karat.labels.panel import ALL_LABELS
 from karat.records import ClickLog, Clicks, Judgments, Result
+from karat.records.result import ResultBase
 from karat.records.runs import joined
 from karat.reports import charts
 from karat.reports.colours import ACCENT, GROUPS, QUIET
@@ -61,6 +62,20 @@ def _overall(result: Result) -> pl.DataFrame:
     return _named(result.frame.filter(pl.col("feature") == ALL))
 
 
+#: What the notes of a part say without its name, which the whole section needs: which labels count how, and where.
+NAMED = {
+    "agreement": ("here each counts alike", "in agreement each counts alike"),
+    "errors": ("each counts with 1 /", "in shares and errors each counts with 1 /"),
+    "bias": ("but count alike here", "but count alike in the search for biases"),
+}
+
+
+def _of(result: ResultBase, part: str) -> tuple[str, ...]:
+    """The notes of a part of the section; features that nobody asked for and nobody can make are no news."""
+    notes = (note for note in result.notes if not note.startswith("features that cannot be made"))
+    return tuple(note.replace(*NAMED[part]) for note in notes)
+
+
 def _agreement(labels: Judgments, gold: Judgments | None, draws: int, seed: int) -> Section:
     result = agreement(labels, gold, draws=draws, seed=seed)
     frame = result.frame
@@ -86,7 +101,7 @@ def _agreement(labels: Judgments, gold: Judgments | None, draws: int, seed: int)
     rows = rows.sort(~pl.col("within"), -pl.col("alpha"), maintain_order=True).rename({"within": "look_at"})
     figure = Figure(
         "agreement",
-        f"Judges agree most {_most(rows)}",
+        f"Judges agree most {_most(rows)}" if rows.height > 1 else f"Agreement {_most(rows)}",
         "Krippendorff's ordinal alpha (1: always alike, 0: as chance would) with 95 % intervals over queries; gold "
         "dots: within a group, grey: between groups, each reduced to its median.",
         charts.dots(rows, value="alpha", x_title="ordinal alpha", line=0.0, places=2),
@@ -97,7 +112,9 @@ def _agreement(labels: Judgments, gold: Judgments | None, draws: int, seed: int)
         n for key in ("raw", "cohen", "fleiss", "alpha_ordinal", "jaccard") for n in (key, f"{key}_low", f"{key}_high")
     ]
     wide = frame.select([*table, *(name for name in figures if name in frame.columns)])
-    return Section((result.finding,), (figure,), (Table("Agreement in other figures", wide, True),), result.notes)
+    return Section(
+        (result.finding,), (figure,), (Table("Agreement in other figures", wide, True),), _of(result, "agreement")
+    )
 
 
 def _most(rows: pl.DataFrame) -> str:
@@ -129,7 +146,7 @@ def _distribution(panel: Panel) -> Section:
         charts.bars(frame, x="grade", group="group", x_title="grade", scale=panel.scale),
         frame,
     )
-    return Section((result.finding,), (figure,), notes=result.notes)
+    return Section((result.finding,), (figure,), notes=_of(result, "errors"))
 
 
 def _errors(panel: Panel) -> Section:
@@ -140,8 +157,9 @@ def _errors(panel: Panel) -> Section:
     way = "high" if worst["error"] > 0 else "low"
     one = Figure(
         "error-by-group",
-        f"{worst['group']} is furthest from gold: {abs(worst['error']):.2f} of a grade too {way}",
-        "Mean of label less gold label with 95 % intervals.",
+        f"{'Labels' if rows.height == 1 else worst['group']} {'are' if rows.height == 1 else 'is furthest from gold:'} "
+        f"{abs(worst['error']):.2f} of a grade too {way}",
+        "Mean of label less gold label with 95 % intervals; drawn labels stand for the documents that could be drawn.",
         charts.dots(rows, row="group", value="error", x_title="mean error in grades", line=0.0, places=2),
         rows,
     )
@@ -158,7 +176,9 @@ def _errors(panel: Panel) -> Section:
         "group", "error", "low", "high", "under", "under_low", "under_high", "correct", "correct_low", "correct_high",
         "over", "over_low", "over_high", "n",
     )  # fmt: skip
-    return Section((result.finding,), (one, two), (Table("Under, correct and over", shown, True),), result.notes)
+    return Section(
+        (result.finding,), (one, two), (Table("Under, correct and over", shown, True),), _of(result, "errors")
+    )
 
 
 def _bias(study: Study, labels: Judgments) -> Section:
@@ -167,7 +187,7 @@ def _bias(study: Study, labels: Judgments) -> Section:
     gold = study.known
     result = find_bias(with_features, gold=gold, everything=True)
     if not result.frame.height:
-        return Section((result.finding,), notes=result.notes)
+        return Section((result.finding,), notes=_of(result, "bias"))
     frame = _named(result.frame).with_columns(size=pl.col("effect").abs())
     # Grades and shares do not go on one axis: the chart has the biases, the table what was found of both.
     shown = (
@@ -201,7 +221,7 @@ def _bias(study: Study, labels: Judgments) -> Section:
         "group", "against", "kind", "slice", "effect", "low", "high", "inside", "outside", "n_pairs", "p_bh"
     )
     tables = (Table("Biases and noise found", table),) if table.height else ()
-    return Section((result.finding,), (figure,) if rows.height else (), tables, result.notes)
+    return Section((result.finding,), (figure,) if rows.height else (), tables, _of(result, "bias"))
 
 
 def _each_judge(labels: Judgments, gold: Judgments | None) -> Section:

@@ -25,6 +25,8 @@ def scores_section(scores: Scores, found: Comparison | None) -> Section:
     rows = plain.with_columns(labels=pl.lit(AS_THEY_ARE))
     corrected = corrected_scores(scores, first)
     order, said = scores.best_first(), [scores.finding]
+    if scores.corrected is not None:  # and the measure that decides cannot be: the verdict above may say otherwise
+        said = [f"By the labels as they are: {scores.finding}"]
     if corrected is not None:
         order = corrected["system"].to_list()
         theirs = corrected.with_columns(pl.col("n").cast(rows.schema["n"]), labels=pl.lit(CORRECTED))
@@ -89,8 +91,10 @@ def _figure(rows: pl.DataFrame, scores: Scores, corrected: pl.DataFrame | None, 
     measure = scores.measures[0]
     how = f"Mean over queries with {scores.level * 100:g} % intervals; "
     if corrected is None:
-        look_at, row = pl.col("system") == scores.best_first()[0], pl.col("system")
-        how += "gold: the highest."
+        # Gold is for what the verdict rests on: scores that gold labels do not correct are none of it.
+        naive = scores.corrected is not None
+        look_at, row = (pl.col("system") == scores.best_first()[0]) & (not naive), pl.col("system")
+        how += "labels as they are." if naive else "gold: the highest."
     else:
         look_at = pl.col("labels") != AS_THEY_ARE
         short = pl.col("labels").replace_strict({AS_THEY_ARE: AS_THEY_ARE, CORRECTED: "corrected"})
@@ -98,7 +102,7 @@ def _figure(rows: pl.DataFrame, scores: Scores, corrected: pl.DataFrame | None, 
         how += "grey: labels as they are, gold: corrected with gold labels."
     title = f"{scores.systems[0]} by {measure}" if len(scores.systems) == 1 else said.split(":")[0].rstrip(".")
     if corrected is None and scores.corrected is not None:
-        title += ", by the labels as they are"
+        title = f"{scores.finding.split(':')[0].rstrip('.')}, by the labels as they are"
     drawn = rows.with_columns(row=row, look_at=look_at)
     chart = charts.dots(drawn, value="value", x_title=measure)
     return Figure("scores", title, how, chart, rows)
