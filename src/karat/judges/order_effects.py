@@ -6,6 +6,8 @@ import numpy as np
 import polars as pl
 
 from karat.errors import Undefined
+from karat.labels import select
+from karat.labels.gold import GOLD
 from karat.labels.order import in_order
 from karat.records import Judgments, LabelsLike, Result
 from karat.records.base import count
@@ -63,16 +65,15 @@ def order_effects(labels: LabelsLike, *, level: float = 0.95, seed: int = 0) -> 
 
 def _sessions(judged: Judgments) -> tuple[pl.DataFrame, list[str]]:
     """The labels in order, with what others said of the document: group, judge, query, session, error, label."""
-    notes = list(judged.notes)
-    frame = judged.frame.drop_nulls(["label", "judge"])
+    counted = select(judged)
+    item, notes = list(counted.key), [*judged.notes, *counted.notes]
+    frame = counted.frame.drop_nulls(["label", "judge"])
     frame = frame.with_columns(group=pl.col("group").fill_null(GROUP) if judged.has("group") else pl.lit(GROUP))
-    frame = frame.filter(pl.col("group") != "gold")
+    frame = frame.filter(pl.col("group") != GOLD)
     if not judged.has("time"):
         notes.append("labels without a time: taken in the order of the file")
-    frame = in_order(frame)
-    item = ["query", "doc", *(name for name in ("subtopic", "aspect", "context", "surface") if judged.has(name))]
     # A judge's own second label is no other opinion.
-    frame = frame.unique([*item, "judge"], keep="first", maintain_order=True)
+    frame = in_order(frame).unique([*item, "judge"], keep="first", maintain_order=True)
     others, size = pl.col("label").sum().over(item) - pl.col("label"), pl.len().over(item) - 1
     session = [pl.col(name).cast(pl.String).fill_null("") for name in ("judge", "session") if name in frame.columns]
     frame = frame.with_columns(
@@ -86,8 +87,11 @@ def _sessions(judged: Judgments) -> tuple[pl.DataFrame, list[str]]:
 
 
 def _effects(group: str, frame: pl.DataFrame, level: float, seed: int) -> list[dict[str, object]]:
+    # Sessions by their beginnings, whatever judges are called: what is drawn is then the same.
+    begun = frame["session"].unique(maintain_order=True)
+    frame = frame.with_columns(pl.col("session").replace_strict(begun, range(len(begun))))
     frame = frame.sort("session", maintain_order=True)
-    session = frame["session"].rank("dense").to_numpy().astype(np.int64) - 1
+    session = frame["session"].to_numpy().astype(np.int64)
     judge, query = (frame[name].rank("dense").to_numpy().astype(np.int64) - 1 for name in ("judge", "query"))
     label, error = (frame[name].cast(pl.Float64).to_numpy() for name in ("label", "error"))
     kept, y, x = _design(session, judge, label, error)
