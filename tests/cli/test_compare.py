@@ -115,7 +115,7 @@ def test_a_plan_is_drawn_labelled_and_read_back(study: dict[str, str], tmp_path:
     assert done.stdout.startswith("300 documents to label out of 2,800 that the systems show")
     assert "cost: 600.00" in done.stdout
     frame = pl.read_csv(plan, schema_overrides={"query": pl.String, "doc": pl.String})
-    assert frame.columns == ["query", "doc", "label", "probability"]
+    assert frame.columns == ["query", "doc", "label", "probability", "drawn_for"]
     assert frame.height == 300
     assert frame["probability"].unique().to_list() == pytest.approx([300 / 1600])
     truth = pl.read_csv(study["whole.csv"], schema_overrides={"query": pl.String, "doc": pl.String})
