@@ -87,6 +87,14 @@ def test_a_rule_that_failed_has_failed_though_nobody_reads_on(tmp_path: Path, fo
     assert (tmp_path / "rows.csv").exists()
 
 
+def test_files_are_written_though_nobody_reads_on(tmp_path: Path) -> None:
+    rows = [f"q,d{doc},{(doc + judge) % 2},j{judge}" for doc in range(6) for judge in range(3)]
+    (tmp_path / "crowd.csv").write_text("\n".join(["query,doc,label,judge", *rows]))
+    done = shell(f"cd {tmp_path}; karat judges labels crowd.csv --out labels.csv | true; echo ${{PIPESTATUS[0]}}")
+    assert done.stdout == "0\n", done.stderr
+    assert (tmp_path / "labels.csv").exists()
+
+
 def test_help_loads_no_command() -> None:
     code = "import sys; from karat.cli import karat; karat(['--help'], standalone_mode=False); print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()

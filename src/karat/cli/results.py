@@ -44,14 +44,15 @@ def tell(
 
     `seen` is how people see a table, in print as in the terminal.
     """
-    if form.printed == "json":
-        print_json(said or document(found))
-    elif form.printed == "tsv":
-        print_tsv(found)
-    elif form.printed == "latex":
-        _print_latex({title: seen(result, title) for title, result in found.items()})
-    else:
-        show_all(found.items(), show)
+    with _read_or_not():
+        if form.printed == "json":
+            print_json(said or document(found))
+        elif form.printed == "tsv":
+            print_tsv(found)
+        elif form.printed == "latex":
+            _print_latex({title: seen(result, title) for title, result in found.items()})
+        else:
+            show_all(found.items(), show)
     if form.out is not None or form.plot is not None:
         told = {title: seen(result, title) for title, result in found.items()}
         write_files(told, found, form, said or document(found))

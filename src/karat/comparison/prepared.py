@@ -126,7 +126,8 @@ def one_measure(measure: object) -> Measure:
     """The measure of a comparison, nDCG@10 unless named."""
     measures = as_measures(measure if measure is not None else "nDCG@10")
     if len(measures) != 1:
-        raise BadInput.at("the comparison", expected="one measure", found=str(len(measures)))
+        each = "compare by each, then kt.comparison.by_measure([...]) allows for all of them"
+        raise BadInput.at("the comparison", expected="one measure", found=str(len(measures)), remedy=each)
     return measures[0]
 
 

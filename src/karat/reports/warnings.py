@@ -8,4 +8,4 @@ from karat.records.result import Caution
 
 def warnings_of(found: Comparison) -> tuple[str, ...]:
     """The notes that may change the verdict, as sentences."""
-    return tuple(f"{note[0].upper()}{note[1:]}." for note in found.notes if isinstance(note, Caution))
+    return tuple(f"{note}." for note in found.notes if isinstance(note, Caution))
