@@ -83,7 +83,7 @@ def test_commands_list_and_take_what_packages_offer(installed: Path, tmp_path: P
     assert "early_stop" in run("karat measures", tmp_path, installed).stdout
     assert "alike" in run("karat compare --help", tmp_path, installed).stdout
     assert "pipes" in run("karat convert --help", tmp_path, installed).stdout
-    assert '"nonsense"; known: ' in run("karat score x y -m nonsense", tmp_path, installed).stderr
+    assert "did you mean early_stop?" in run("karat score x y -m early_stopp", tmp_path, installed).stderr
 
 
 def test_a_package_is_loaded_when_a_name_is_asked_for_that_nobody_has_registered(

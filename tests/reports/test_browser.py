@@ -96,7 +96,8 @@ def test_a_mark_tells_its_numbers_when_pointed_at(opened):
 
 def test_every_section_can_be_reached_by_keyboard(opens, report):
     page, _, _ = opens()
-    for number, section in enumerate(report.sections, 1):
+    there = [section for section in report.sections if not section.missing]
+    for number, section in enumerate(there, 1):
         page.keyboard.press("Tab")
         assert page.evaluate("document.activeElement.getAttribute('href')") == f"#{section.name}", number
 

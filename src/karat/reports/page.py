@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import html
 import json
+import re
 from base64 import b64encode
 from collections.abc import Callable
 from functools import cache
-from html import escape
 from importlib.metadata import version
 from importlib.resources import files
 from typing import Any
@@ -39,6 +40,19 @@ HEADS = {
     "n_gold": "gold labels",
     "n_labels": "labels",
 }
+
+
+#: Letters that are none, which would steer a terminal that shows the page.
+CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+def escape(text: str) -> str:
+    r"""A text that can do nothing in a page, nor in a terminal.
+
+    >>> escape("<b>\x1b[2J")
+    '&lt;b&gt;\ufffd[2J'
+    """
+    return html.escape(CONTROL.sub("\N{REPLACEMENT CHARACTER}", text))
 
 
 def page(

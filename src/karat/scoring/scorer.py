@@ -231,8 +231,8 @@ class Scorer:
         if guessed and guessing:
             top = "none" if self.topics.top is None else f"{self.topics.top:g}"
             notes.append(
-                f"{guessing[0]} takes {top}, the highest label, for the top grade, where gdeval and ir_measures take 4; "
-                f"{guessing[0]}(max_rel=...) sets it"
+                f"{guessing[0]} takes {top}, the highest label, for the top grade, where gdeval and ir_measures take "
+                f"4; {guessing[0]}(max_rel=...) sets it"
             )
         return notes
 
