@@ -60,7 +60,7 @@ def runs(queries: int) -> dict[str, object]:
 def test_intervals_hold_what_judges_would_have_said() -> None:
     truth = {name: worth(*study(10**6, 200_000), order).mean() for name, order in ORDERS.items()}
     held, short, differences = [], [], []
-    seeds = studies(10, 40)
+    seeds = studies(5, 40)
     for seed in seeds:
         made = kt.label_in_context(
             labels(*study(seed)), runs(QUERIES), depth=5, value="expected", redraws=20, seed=seed

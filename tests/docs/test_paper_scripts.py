@@ -9,6 +9,8 @@ from types import ModuleType
 
 import pytest
 
+from simulated import THOROUGH
+
 FOLDER = Path(__file__).parents[2] / "examples" / "papers"
 
 
@@ -65,6 +67,8 @@ def test_judging_errors(script, tmp_path: Path) -> None:
     assert {f"figure-{n}.svg" for n in (1, 2, 3)} <= names
 
 
+@pytest.mark.evidence
+@pytest.mark.skipif(not THOROUGH, reason="half a minute of charts and tables: make evidence")
 def test_context_and_dimensions(script, tmp_path: Path) -> None:
     found = script("s4").main(str(tmp_path), queries=25, seed=1, draws=100)
     # 14 figures at 95 %: more than two outside would be a chance of 1 in 35.
