@@ -109,8 +109,8 @@ def test_a_run_that_comes_later_adds_its_documents_where_runs_are_what_is_judged
         ("[platform]\ngroup = 'crowd'", "a platform group of judges"),
         ("groups = []", "something in groups"),
         ("groups = ['a', 'b', 'a']", 'each of groups once, found "a" again'),
-        ("title = \n", "study.toml: Invalid value .at line 1"),
-        ("id = 'x'\nid = 'y'\n", "study.toml: Cannot overwrite a value .at line 2"),
+        ("title = \n", "study.toml: expected TOML, found Invalid value .at line 1"),
+        ("id = 'x'\nid = 'y'\n", "study.toml: expected TOML, found Cannot overwrite a value .at line 2"),
     ],
 )
 def test_a_slip_in_the_study_file_is_said(tmp_path: Path, wrong: str, said: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import fields
 from os import PathLike
@@ -12,6 +11,7 @@ from typing import Any
 from karat.engines.engine import Engine, is_text
 from karat.errors import BadInput
 from karat.formats.open_files import File
+from karat.formats.toml import parse_toml
 
 #: What may stand for a name that is no text.
 _KINDS: dict[str, tuple[type, ...]] = {"headers": (dict,), "columns": (dict,), "template": (str, dict)}
@@ -30,10 +30,7 @@ def read_engines(path: str | PathLike[str]) -> list[Engine]:
     columns = { doc = "sku", title = "name" }
     """
     file = File(str(path))
-    try:
-        parts = tomllib.loads(file.text)
-    except tomllib.TOMLDecodeError as error:
-        raise BadInput.at(file.name, expected="TOML", found=str(error)) from None
+    parts = parse_toml(file.text, file.name)
     if not parts:
         raise BadInput.at(file.name, expected="a part [NAME] for each engine", found="none")
     return [_engine(file.name, name, part, Path(path).parent) for name, part in parts.items()]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-import tomllib
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,6 +15,7 @@ import polars as pl
 from karat.errors import BadInput
 from karat.formats.read import read_documents, read_queries, read_runs, read_subtopics
 from karat.formats.tasks import TaskTable, read_tasks
+from karat.formats.toml import parse_toml
 from karat.records import Documents, PathLike, Queries, Runs, Source
 from karat.records.design import SNIPPET_QUESTION, Aspect, Compared, Platform, Rules, SnippetFirst, StudyDesign, Webhook
 from karat.records.runs import ranked
@@ -155,8 +155,8 @@ def read_study(path: PathLike) -> StudyFolder:
             str(path), expected="a folder with study.toml", found="none", remedy=f"make one: karat init {path}"
         )
     try:
-        said = tomllib.loads(file.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        said = parse_toml(file.read_text(encoding="utf-8"), str(file))
+    except UnicodeDecodeError as error:
         raise BadInput(f"{file}: {error}") from None
     try:
         study = _study(said, str(file), folder)
