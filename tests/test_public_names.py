@@ -14,11 +14,9 @@ import karat as kt
 
 FOLDERS = ["comparison", "judges", "plan", "validity"]
 FUNCTIONS = [
-    "add_company",
     "audit_llm",
     "click_labels_by_rank",
     "compare",
-    "compare_predictors",
     "confusion",
     "consensus",
     "context_accuracy",

@@ -7,8 +7,6 @@ from karat import validity as validity
 from karat.comparison import Comparison as Comparison
 from karat.comparison import compare as compare
 from karat.comparison import live_verdict as live_verdict
-from karat.context import add_company as add_company
-from karat.context import compare_predictors as compare_predictors
 from karat.context import context_accuracy as context_accuracy
 from karat.context import context_sources as context_sources
 from karat.context import label_in_context as label_in_context

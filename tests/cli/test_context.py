@@ -15,11 +15,10 @@ from karat.simulate import context_study
 
 @pytest.fixture(scope="module")
 def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A study as files: judgments, documents and a run."""
+    """A study as files: judgments and a run."""
     folder = tmp_path_factory.mktemp("study")
     made = context_study(seed=1, queries=25)
     kt.write(made.judgments, str(folder / "judgments.csv"))
-    kt.write(made.documents, str(folder / "documents.jsonl"))
     kt.write(kt.Runs.of(made.runs.frame.filter(pl.col("system") == "better")), str(folder / "better.run"))
     return folder
 
@@ -29,7 +28,6 @@ def test_the_whole_report_has_every_part_each_with_its_finding(study: Path) -> N
         "context",
         str(study / "judgments.csv"),
         str(study / "better.run"),
-        *("--documents", str(study / "documents.jsonl")),
         *("--draws", "100", "--json"),
     )
     assert done.returncode == 0, done.stderr
@@ -37,7 +35,6 @@ def test_the_whole_report_has_every_part_each_with_its_finding(study: Path) -> N
     assert told.pop("left_out") == []
     assert list(told) == ["coverage", "distribution", "change", "correlation", "prediction", "agreement", "labels"]
     assert all(part["finding"] and part["rows"] for part in told.values())
-    assert "near copy" in told["change"]["Mean change by company"]["finding"]
     assert {row["source"] for row in told["labels"]["Where labels come from"]["rows"]} >= {"judged", "predicted"}
 
 

@@ -43,12 +43,12 @@ def test_labels_in_context_are_written_and_scored_with(folder: Path) -> None:
     assert [system["system"] for system in scored["systems"]] == direct.best_first()
 
 
-def test_the_report_has_accuracy_predictors_and_sources(folder: Path) -> None:
+def test_the_report_has_accuracy_and_sources(folder: Path) -> None:
     asked = ["context", "labels", str(folder / "judgments.csv"), str(folder / "runs.csv")]
     said = call(
-        *asked, "--draws", "0", "--predictor", "ordinal", "--expected", "--documents", str(folder / "documents.jsonl")
+        *asked, "--draws", "0", "--predictor", "features", "--expected", "--documents", str(folder / "documents.jsonl")
     )
-    for words in ("held-out queries", "than grades", "the label in context is judged for"):
+    for words in ("held-out queries", "the grade alone would be right on", "the label in context is judged for"):
         assert words in " ".join(said.output.split())
 
 
@@ -90,25 +90,12 @@ def test_where_nothing_can_be_predicted_the_labels_there_are_are_counted(tmp_pat
     assert said.startswith(
         "Where labels come from Of 2 documents after another (top 10), the label in context is judged"
     )
-    assert "accuracy and predictors left out: Labels in context cannot be predicted: " in said
+    assert "accuracy left out: Labels in context cannot be predicted: " in said
     assert kt.read_judgments(str(tmp_path / "labels.csv")).has("source")
     with pytest.raises(kt.Undefined, match="cannot be predicted"):
         call(*asked[:3])
     whole = json.loads(call("context", *asked[2:], "--json").stdout)
     assert whole["labels"]["finding"].startswith("Of 2 documents after another")
-
-
-def test_documents_that_tell_nothing_cost_only_the_table_by_company(folder: Path) -> None:
-    asked = ["context", "change", str(folder / "judgments.csv"), "--draws", "0"]
-    (folder / "bare.csv").write_text("doc,colour\nq000-d0,red\n")
-    (folder / "strange.csv").write_text("doc,text\nx,a page\n")
-    for name, why in (("bare.csv", "a column text, site or url"), ("strange.csv", "some of those that were judged")):
-        found = call(*asked, "--documents", str(folder / name))
-        assert found.exit_code == 0
-        said = " ".join(found.output.split())
-        assert "Size of change" in said
-        assert f"- by company: left out (the documents: expected {why}" in said
-        assert "Mean change by company" not in said
 
 
 def test_grades_are_shown_by_their_names_where_a_scale_names_them(folder: Path) -> None:
@@ -140,3 +127,9 @@ def test_expected_labels_are_scored_with_the_scale_they_are_on(folder: Path) -> 
     said = " ".join(found.output.split())
     assert "between the grades of the scale, made by a model" in said
     assert "% predicted" in said
+
+
+def test_documents_beside_a_predictor_that_does_not_look_at_them_are_refused(folder: Path) -> None:
+    asked = ["context", "labels", str(folder / "judgments.csv"), "--documents", str(folder / "documents.jsonl")]
+    with pytest.raises(kt.BadInput, match="--documents would do nothing: the predictor grades looks at the two grades"):
+        call(*asked)

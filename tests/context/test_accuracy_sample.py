@@ -6,17 +6,15 @@ import numpy as np
 import polars as pl
 import pytest
 
-from karat.context import compare_predictors, context_accuracy
+from karat.context import context_accuracy
 from karat.context.page_pairs import Graded
-from karat.context.prediction_accuracy import _HeldOut
 from karat.context.predictors import PREDICTORS, fit, parts
 from karat.records import Judgments
+from karat.stats.arrays import Floats, Ints
 from simulated import about, studies
 
 #: Documents of a query besides the first of its list and another, `x`, that they are read after.
 DOCS = 4
-#: How often a judge repeats after x what he said alone, and what he said after the first, over all judges.
-KEPT = 0.7
 LIKE_THESE = "intervals are about judges like these and queries like these"
 
 
@@ -45,38 +43,26 @@ def study(seed: int, *, judges: int = 10, queries: int = 40, apart: bool = True)
     )
 
 
-def row(table: pl.DataFrame, predictor: str) -> dict[str, float]:
-    return table.filter(pl.col("predictor") == predictor).row(0, named=True)
-
-
-@pytest.mark.evidence
-@pytest.mark.parametrize("apart", [True, False], ids=["judges differ", "queries differ"])
-def test_intervals_hold_the_accuracy_and_the_gain_of_all_judges_like_these(apart: bool) -> None:
-    held, alarms, seeds = 0, 0, studies(25, 800)
-    for seed in seeds:
-        found = compare_predictors(study(seed, apart=apart), models=(), against="back-off")
-        alone, back = row(found.frame, "alone"), row(found.frame, "back-off")
-        held += back["accuracy_low"] <= KEPT <= back["accuracy_high"]
-        alarms += alone["gain_p"] < 0.05
-        assert (alone["gain_p"] < 0.05) == (not alone["gain_low"] < 0 < alone["gain_high"])
-        assert LIKE_THESE in found.notes
-    assert held / len(seeds) == about(0.95, len(seeds), off=0.015)
-    assert alarms / len(seeds) == about(0.05, len(seeds), off=0.015)
+def _pairs(judgments: Judgments) -> tuple[Floats, Ints, Ints]:
+    """The two grades of each judged pair, the grade in context, and the query, by number."""
+    pairs = Graded.of(judgments).training()
+    query = pairs["query"].rank("dense").cast(pl.Int64).to_numpy() - 1
+    return pairs.select("alone", "above").to_numpy(), pairs["grade"].cast(pl.Int64).to_numpy(), query
 
 
 @pytest.mark.evidence
 def test_intervals_hold_what_the_models_tell_of_all_judges_like_these() -> None:
-    everybody, grades = _HeldOut.of(study(10_001, judges=300, queries=900), None, None), PREDICTORS["grades"]
-    x, held, seeds = grades.columns(everybody.told), 0, studies(3, 200)
+    everybody, said, _ = _pairs(study(10_001, judges=300, queries=900))
+    held, seeds, folds = 0, studies(3, 200), 3
     for seed in seeds:
         judgments = study(seed)
-        ours, folds = _HeldOut.of(judgments, None, None), 3
-        fold = parts(ours.query, folds, seed=0)
+        x, y, query = _pairs(judgments)
+        fold = parts(query, folds, seed=0)
         learnt = [
-            fit(grades, grades.columns(ours.told)[rest], ours.y[rest], ours.query[rest], 5, calibrate=False)
+            fit(PREDICTORS["grades"], x[rest], y[rest], query[rest], 5, calibrate=False)
             for rest in (fold != number for number in range(folds))
         ]
-        truth = np.mean([model.probabilities(x).argmax(axis=1) == everybody.y for model in learnt])
+        truth = np.mean([model.probabilities(everybody).argmax(axis=1) == said for model in learnt])
         told = context_accuracy(judgments, folds=folds).frame.row(0, named=True)
         held += told["low"] <= truth <= told["high"]
     assert held / len(seeds) == about(0.95, len(seeds), off=0.015)
@@ -84,12 +70,14 @@ def test_intervals_hold_what_the_models_tell_of_all_judges_like_these() -> None:
 
 def test_judges_who_differ_make_intervals_wider_than_queries_alone() -> None:
     judgments = study(3)
-    ours = row(compare_predictors(judgments, models=(), against="back-off").frame, "alone")
-    nameless = Judgments.of(judgments.frame.drop("judge"))
-    these = compare_predictors(nameless, models=(), against="back-off")
-    alone = row(these.frame, "alone")
-    assert ours["accuracy"] == alone["accuracy"]
-    assert ours["accuracy_high"] - ours["accuracy_low"] > 1.2 * (alone["accuracy_high"] - alone["accuracy_low"])
+    ours = context_accuracy(judgments)
+    these = context_accuracy(Judgments.of(judgments.frame.drop("judge")))
+    (one, low, high), (other, low_these, high_these) = (
+        found.frame.select("accuracy", "low", "high").row(0) for found in (ours, these)
+    )
+    assert one == other
+    assert high - low > 1.2 * (high_these - low_these)
+    assert LIKE_THESE in ours.notes
     assert (
         "intervals are about these judges: fewer than 5 with names do not tell what others like them do" in these.notes
     )

@@ -61,7 +61,7 @@ def test_the_model_learns_what_good_company_does() -> None:
     rows = [("q", "a", 4, None), ("q", "b", 2, None), ("r", "a", 0, None), ("r", "b", 2, None)]
     runs = Runs.of({"q": {"a": 2.0, "b": 1.0}, "r": {"a": 2.0, "b": 1.0}})
     for change, expected in ((-1, 1), (1, 3)):
-        for model in ("grades", "levels", "features", "ordinal"):
+        for model in ("grades", "features"):
             labels = label_in_context(judged(*taught(change), *rows), runs, model=model)
             assert source_of(labels, "q", "b", "a") == (expected, "predicted"), model
             assert source_of(labels, "r", "b", "a") == (2, "predicted"), model
@@ -123,7 +123,9 @@ def test_a_new_ranking_is_scored_without_new_judgments() -> None:
 
 def test_the_expected_grade_is_a_real_number_within_the_scale() -> None:
     study = context_study(seed=1, queries=40)
-    labels = label_in_context(study.judgments, study.runs, model="ordinal", value="expected", documents=study.documents)
+    labels = label_in_context(
+        study.judgments, study.runs, model="features", value="expected", documents=study.documents
+    )
     told = labels.frame.filter(pl.col("source") == "predicted")["label"]
     assert told.n_unique() > 50
     assert told.is_between(0, 4).all()
@@ -206,7 +208,7 @@ def test_a_richer_model_does_without_what_is_missing_and_says_so() -> None:
     for lack in ("no aspects but overall", "no sites", "no texts"):
         assert lack in said
     empty = Documents.of([{"doc": "a", "text": "", "url": None}, {"doc": "b", "text": None, "url": None}])
-    assert len(label_in_context(study, Runs.of({"q": {"a": 2.0, "b": 1.0}}), model="ordinal", documents=empty))
+    assert len(label_in_context(study, Runs.of({"q": {"a": 2.0, "b": 1.0}}), model="features", documents=empty))
 
 
 def test_aspects_that_some_documents_miss_are_no_hindrance() -> None:
@@ -219,7 +221,7 @@ def test_aspects_that_some_documents_miss_are_no_hindrance() -> None:
 
 def test_odd_input_is_refused_in_words() -> None:
     study = judged(("q", "a", 2, None), ("q", "b", 1, "a"))
-    with pytest.raises(kt.BadInput, match="grades or levels or features or ordinal"):
+    with pytest.raises(kt.BadInput, match="grades or features"):
         label_in_context(study, Runs.of(RUN), model="magic")
     with pytest.raises(kt.BadInput, match="grade or expected"):
         label_in_context(study, Runs.of(RUN), value="mean")  # type: ignore[arg-type]

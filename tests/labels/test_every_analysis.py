@@ -128,8 +128,6 @@ NOT_HERE = {
     "judges.overall_correlation": "is about aspects",
     "judges.predict_overall": "is about aspects",
     "judges.setting_agreement": "is about labels in context",
-    "context.add_company": "adds a column to labels in context",
-    "context.compare_predictors": "is about labels in context",
     "context.context_accuracy": "is about labels in context",
     "context.context_sources": "is about labels in context",
     "context.label_in_context": "is about labels in context",

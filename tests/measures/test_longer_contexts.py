@@ -48,14 +48,3 @@ def test_the_change_is_told_by_how_many_were_read_before() -> None:
     ]
     found = mean_change(rows, "documents_before").frame
     assert found.select("documents_before", "change", "n").rows() == [("1", -1.0, 6), ("2", -2.0, 6)]
-
-
-def test_the_last_one_read_is_the_company() -> None:
-    documents = [
-        {"doc": doc, "text": text, "url": f"https://{doc}.org/"}
-        for doc, text in (("a", "horse hoof care"), ("b", "saddle prices"), ("d", "horse hoof care"))
-    ]
-    rows = [{"query": "q", "doc": "d", "context": before, "label": 1} for before in (None, '["b", "a"]', '["a", "b"]')]
-    rows += [{"query": "q", "doc": doc, "label": 1} for doc in "ab"]
-    found = kt.add_company(rows, documents).frame["company"].to_list()
-    assert found[:3] == [None, "near copy", "other"]

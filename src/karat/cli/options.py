@@ -169,8 +169,14 @@ predictor = click.option(
     "--predictor",
     "model",
     default="grades",
-    help="What predicts labels in context: grades (the paper's), levels, features or ordinal.",
+    help="What predicts labels in context: grades (the paper's) or features.",
 )
+
+
+def refuse_documents(model: str) -> None:
+    """Refuse documents beside the predictor that does not look at them."""
+    if model == "grades":
+        refuse("documents", why="the predictor grades looks at the two grades alone")
 
 
 def source(*, several: bool = False, otherwise: str = "labels as they are") -> Callable[[Command], Command]:

@@ -70,8 +70,8 @@ def label_in_context(
     predictions, Fig. 10), with `judged` no label is made at all, and documents keep their own in measures.
 
     `model` is the paper's multinomial logistic regression on the two grades alone (`grades`), or one that looks at more
-    (`levels`, `features`, `ordinal`), for which `documents` with text, site or url help; `compare_predictors` tells
-    which is best. `value` is the likeliest grade, or the `expected` one, a real number that does not hide how unsure
+    (`features`), for which `documents` with text, site or url help; `context_accuracy` tells how often each is right.
+    `value` is the likeliest grade, or the `expected` one, a real number that does not hide how unsure
     the model is. With fewer than 20 judgments in context, or from fewer than five queries, nothing is predicted.
 
     With `redraws`, columns `draw_1`, `draw_2`, ... hold what predicted labels may have been instead: each time the
@@ -107,9 +107,10 @@ def label_in_context(
         notes.append(f"nothing is predicted: {unable}")
     elif both.height:
         notes += graded.untaught(training)
-        rich = predictor.looks_at == "rich"
-        told = features(pl.concat([training, both], how="diagonal"), graded, runs, documents if rich else None)
-        if rich:
+        told = features(
+            pl.concat([training, both], how="diagonal"), graded, runs, documents if predictor.rich else None
+        )
+        if predictor.rich:
             notes += [f"the model does without: {lack}" for lack in told.notes]
         columns = predictor.columns(told)
         grades, y = np.unique(training["grade"].to_numpy(), return_inverse=True)

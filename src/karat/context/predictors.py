@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Literal
 
 import numpy as np
 
 from karat.context.pair_features import Features
 from karat.errors import BadInput
 from karat.stats.arrays import Floats, Ints
-from karat.stats.proportional_odds import proportional_odds
 
 #: Slopes on standardised features are held down by half their squares, once for all labels, as scikit-learn does.
 RIDGE = 1.0
@@ -26,18 +24,17 @@ SMALLEST = 1e-4
 
 @dataclass(frozen=True)
 class Predictor:
-    """A way to tell a grade in context: what it looks at, and which family of models it belongs to."""
+    """A way to tell a grade in context, by multinomial logistic regression: what it looks at."""
 
     name: str
     about: str
-    looks_at: Literal["grades", "levels", "rich"]
-    family: Literal["multinomial", "ordinal"]
+    #: Whether it looks at all there is, or at the two grades alone.
+    rich: bool
     ridge: float = RIDGE
 
     def columns(self, features: Features) -> Floats:
         """What the model looks at, as numbers."""
-        found: Floats = getattr(features, self.looks_at)
-        return found
+        return features.rich if self.rich else features.grades
 
 
 #: The predictors by name; the first is the paper's.
@@ -45,10 +42,8 @@ PREDICTORS: Mapping[str, Predictor] = MappingProxyType(
     {
         predictor.name: predictor
         for predictor in (
-            Predictor("grades", "the two grades alone, as in the paper,", "grades", "multinomial", WEAK_RIDGE),
-            Predictor("levels", "the two grades alone, level by level,", "levels", "multinomial"),
-            Predictor("features", "grades, aspects, texts, sites and ranks", "rich", "multinomial"),
-            Predictor("ordinal", "grades, aspects, texts, sites and ranks, by proportional odds,", "rich", "ordinal"),
+            Predictor("grades", "the two grades alone, as in the paper,", rich=False, ridge=WEAK_RIDGE),
+            Predictor("features", "grades, aspects, texts, sites and ranks", rich=True),
         )
     }
 )
@@ -57,8 +52,8 @@ PREDICTORS: Mapping[str, Predictor] = MappingProxyType(
 def predictor_named(name: str) -> Predictor:
     """The predictor of this name.
 
-    >>> predictor_named("grades").family
-    'multinomial'
+    >>> predictor_named("grades").rich
+    False
     """
     if name not in PREDICTORS:
         raise BadInput.at("the model", expected=" or ".join(PREDICTORS), found=f'"{name}"')
@@ -111,23 +106,13 @@ def fit(
     return Fitted(mean, spread, _learnt(predictor, scaled, y, levels), temperature)
 
 
-def out_of_fold(
-    predictor: Predictor,
-    x: Floats,
-    y: Ints,
-    query: Ints,
-    fold: Ints,
-    levels: int,
-    *,
-    calibrate: bool = True,
-    seed: int = 0,
-) -> Floats:
+def out_of_fold(predictor: Predictor, x: Floats, y: Ints, query: Ints, fold: Ints, levels: int) -> Floats:
     """The probabilities of each row's grades, by a model that saw no row of its fold."""
     told = np.zeros((len(y), levels))
     for number in np.unique(fold):
         test = fold == number
-        rest = x[~test], y[~test], query[~test]
-        told[test] = fit(predictor, *rest, levels, calibrate=calibrate, seed=seed).probabilities(x[test])
+        learnt = fit(predictor, x[~test], y[~test], query[~test], levels, calibrate=False)
+        told[test] = learnt.probabilities(x[test])
     return told
 
 
@@ -174,13 +159,9 @@ def _learnt(predictor: Predictor, x: Floats, y: Ints, levels: int) -> Callable[[
         only = np.zeros(levels)
         only[seen] = 1.0
         return lambda columns: np.tile(only, (len(columns), 1))
-    tell: Callable[[Floats], Floats]
-    if predictor.family == "ordinal":
-        tell = proportional_odds(y, x, ridge=predictor.ridge).probabilities
-    else:
-        from sklearn.linear_model import LogisticRegression
+    from sklearn.linear_model import LogisticRegression
 
-        tell = LogisticRegression(C=1 / predictor.ridge, max_iter=2000).fit(x, y).predict_proba
+    tell = LogisticRegression(C=1 / predictor.ridge, max_iter=2000).fit(x, y).predict_proba
 
     def whole(columns: Floats) -> Floats:
         told = np.zeros((len(columns), levels))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import click
 import polars as pl
@@ -13,7 +12,7 @@ from karat.cli.context.aspects import Aspects, of_labels
 from karat.cli.part import part
 from karat.cli.plan.context import task_file
 from karat.cli.results import Tables
-from karat.context import compare_predictors, context_accuracy, context_sources, label_in_context
+from karat.context import context_accuracy, context_sources, label_in_context
 from karat.errors import Undefined
 from karat.formats.open_files import write_bytes
 from karat.records import Judgments, Result
@@ -34,8 +33,8 @@ from karat.records.base import count
     ),
     options.out,
     examples="""karat context labels judgments.csv
-karat context labels judgments.csv my.run other.run --documents documents.jsonl
-karat context labels judgments.csv my.run --predictor features --out labels.csv
+karat context labels judgments.csv my.run other.run --predictor features --documents documents.jsonl
+karat context labels judgments.csv my.run --out labels.csv
 karat score labels.csv my.run -m "CCG(context=0.5)@5,nDCG(context=0.5)@5\"""",
 )
 def labels(
@@ -52,6 +51,7 @@ def labels(
     --out writes a label for every document of the runs given the one above it, for karat score: .csv, .tsv, .jsonl or
     .parquet.
     """
+    options.refuse_documents(model)
     if given.runs is None:
         options.refuse(
             "depth", "source", "expected", "redraws", "out", why="there are no runs to label; name them after LABELS"
@@ -86,17 +86,17 @@ def _labels(given: Aspects, model: str, source: str, depth: int, expected: bool,
 
 
 def _tables(given: Aspects, model: str, depth: int, made: Judgments | None) -> Tables:
-    beside: dict[str, Any] = {"runs": given.runs, "documents": given.documents, **given.chance}
     tables: dict[str, Result] = {}
     lack = ""
     try:
-        tables["Labels in context"] = context_accuracy(given.judgments, model=model, **beside)
-        tables["Predictors"] = compare_predictors(given.judgments, **beside)
+        tables["Labels in context"] = context_accuracy(
+            given.judgments, model=model, runs=given.runs, documents=given.documents, **given.chance
+        )
     except Undefined as error:
         # The labels that there are can be counted, though no model can be tested.
         if made is None:
             raise
-        lack = f"accuracy and predictors left out: {error}"
+        lack = f"accuracy left out: {error}"
     if made is not None and given.runs is not None:
         sources = context_sources(made, given.runs, depth=depth)
         tables["Where labels come from"] = replace(sources, notes=(*sources.notes, lack)) if lack else sources

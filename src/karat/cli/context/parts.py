@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import click
 
 from karat.cli import options
@@ -12,8 +10,7 @@ from karat.cli.context.labels import labels
 from karat.cli.named_measures import measures_named
 from karat.cli.part import every_part, part
 from karat.cli.results import Tables
-from karat.context import add_company
-from karat.errors import BadInput, KaratError
+from karat.errors import BadInput
 from karat.judges import (
     aspect_coverage,
     aspect_distribution,
@@ -41,15 +38,12 @@ def distribution(given: Aspects) -> Tables:
 
 
 @part(
-    of_labels(options.by, options.documents),
+    of_labels(options.by),
     examples="""karat context change judgments.csv
-karat context change judgments.csv --documents documents.jsonl""",
+karat context change judgments.csv --by documents_before""",
 )
 def change(given: Aspects) -> Tables:
-    """How far grades change when another document was read before, by how much and which way.
-
-    With --documents also by company: after a near copy, a page of the same site, or another.
-    """
+    """How far grades change when another document was read before, by how much and which way."""
     level = given.chance["level"]
     tables = {
         "Size of change": grade_change(given.judgments, **given.chance),
@@ -57,13 +51,6 @@ def change(given: Aspects) -> Tables:
     }
     for by in given.by:
         tables[f"Mean change by {by}"] = mean_change(given.judgments, by, level=level)
-    if given.documents is not None:
-        try:
-            judgments = add_company(given.judgments, given.documents)
-            tables["Mean change by company"] = mean_change(judgments, "company", level=level)
-        except KaratError as error:
-            mean = tables["Mean change"]
-            tables["Mean change"] = replace(mean, notes=(*mean.notes, f"by company: left out ({error})"))
     return tables
 
 
@@ -101,6 +88,7 @@ def reuse(given: Aspects, depth: int | None, measure: tuple[str, ...], source: t
     if given.runs is None:
         raise BadInput("runs to leave out in turn are needed: name them after LABELS")
     options.refuse("draws", why="intervals are by Student's t over queries")
+    options.refuse_documents(model)
     found = leave_one_out(
         given.judgments,
         given.runs,
@@ -119,11 +107,11 @@ EXAMPLES = """\b
 Examples:
   karat context all judgments.csv
   karat context my-study
-  karat context judgments.csv my.run --documents documents.jsonl"""
+  karat context judgments.csv my.run"""
 
 
 @click.command("all", epilog=EXAMPLES)
-@of_labels(options.by, options.documents, runs=True)
+@of_labels(options.by, runs=True)
 @options.form
 def all_(given: Aspects, form: options.Form) -> None:
     """All that the data allows, the parts one after another; what is left out is said, with the reason."""

@@ -85,6 +85,7 @@ def curves(
     """
     if "predicted" not in source:
         options.refuse("model", "documents", why="nothing is predicted without --source predicted")
+    options.refuse_documents(model)
     given = replace(Users.typed(reading, users, files, measure), documents_path=documents)
     conditions = named("--condition", condition, _share, expected="NAME=SHARE, as few=0.1") or CONDITIONS
     found = validity.preference_curves(
