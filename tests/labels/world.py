@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,7 @@ class World:
     back: dict[str, str] = field(default_factory=dict)
 
 
+@cache
 def world(seed: int = 3) -> World:
     """14 queries with 6 documents each; two groups of judges label all of them, gold some."""
     rng = np.random.default_rng(seed)

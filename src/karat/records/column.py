@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import lru_cache
 
 import polars as pl
 
@@ -15,6 +16,7 @@ from karat.records.source import Source
 NEAR, SHORTEST = 0.79, 3
 
 
+@lru_cache(maxsize=4096)  # the same hundred names are compared in every table
 def plain(name: str) -> str:
     """A name as it is compared: capitals, and what divides its words, do not matter.
 
