@@ -60,6 +60,7 @@ def test_every_table_takes_them(tmp_path: Path, name: str) -> None:
         ("query=Input.q", "expected the column Input.q, for query, found HITId, WorkerId, Input.qid"),
         ("lable=Answer.rel", "expected columns of judgments (query, doc, label"),
         ("query=HITId,query=Input.qid", "expected each column once, found query=HITId and query=Input.qid"),
+        ("query=" + "x" * 200_000, "expected names of columns, found field larger than field limit"),
         ("query", 'expected COLUMN=HEADER,..., as query=Input.qid,doc=Input.docid, found "query"'),
     ],
 )

@@ -37,6 +37,7 @@ Examples:
   karat compare qrels.txt bm25.run neural.run -m nDCG@10 -m AP -m RR --moved 3
   karat compare qrels.txt bm25.run neural.run --only kind=head --queries queries.csv
   karat compare qrels.txt live.run new.run --fail-if-worse 0.01
+  karat compare qrels.txt *.run --baseline bm25
   karat compare llm.csv a.run b.run c.run d.run -m "DCG@10" --gold gold.csv --json
   karat compare crowd.csv a.run b.run -m P@10 --consensus dawid-skene --gold gold.csv
   karat compare qrels.txt a.run b.run -m P@10 --peek 400
@@ -59,6 +60,7 @@ karat plan gold draws the documents worth a gold label and writes the file for -
 )
 @options.queries_are
 @options.consensus_or_model
+@options.baseline
 @click.option("--margin", type=float, metavar="X", help="A difference that does not matter: equivalence may be shown.")
 @options.by
 @options.queries
@@ -106,7 +108,8 @@ def compare(
 ) -> None:
     """Say which system is better, and how sure that is.
 
-    The verdict is about RUN_B against RUN_A; with more runs, about the best against all others. LABELS may be wrong
+    The verdict is about RUN_B against RUN_A; with more runs, about the best against all others, or with --baseline
+    against that system, which is the first of two, too. LABELS may be wrong
     sometimes: with --gold, the labels of a trusted judge for a sample of documents, the verdict holds nevertheless.
     LABELS may be a study's folder: then labels, gold labels and runs are the study's, unless they are named. With
     several measures the first decides, and p values allow for all of them.

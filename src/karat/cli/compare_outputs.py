@@ -82,9 +82,10 @@ def print_comparison(found: Comparison, by_query: bool, more: Extras) -> None:
     if found.pairs.height:
         out.print()
     if many and found.ranks.height:
+        every = "Every pair" if found.baseline is None else f"Every system against {found.baseline}"
         print_result(Result(found.ranks.rename({"best_rank": "from", "worst_rank": "to"}), "Places each may have:"))
         out.print()
-        print_result(Result(found.pairs.drop("effect"), "Every pair, b - a:"))
+        print_result(Result(found.pairs.drop("effect"), f"{every}, b - a:"))
     elif found.pairs.height:
         row = found.pairs.row(0, named=True)
         said = f"By the labels {found.systems[1]} wins {row['wins']}, ties {row['ties']}, loses "

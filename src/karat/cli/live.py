@@ -28,6 +28,7 @@ from karat.study.live_inputs import two_of
 #: Options of `karat compare` that do nothing with --live.
 NOT_LIVE = (
     "method",
+    "baseline",
     "by",
     "queries",
     "only",

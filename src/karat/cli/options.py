@@ -156,6 +156,7 @@ def _each_once(context: click.Context, option: click.Parameter, given: tuple[str
     return names
 
 
+baseline = click.option("--baseline", metavar="SYSTEM", help="The system that the others are compared with.")
 by = click.option(
     "--by",
     metavar="COLUMN...",

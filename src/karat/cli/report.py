@@ -46,6 +46,7 @@ collected in the folder's karat.db is used where there are no files of it."""
 @options.clicks
 @options.group
 @options.by
+@options.baseline
 @options.measure(otherwise="nDCG@10")
 @click.option("--also", multiple=True, metavar="MEASURE", help="A measure to score beside it; may be repeated.")
 @click.option("--weights", metavar="FILE", help="Weights for udm gains, as karat disagree --out writes them.")
@@ -69,6 +70,7 @@ def report(
     clicks: str | None,
     group: str | None,
     by: tuple[str, ...],
+    baseline: str | None,
     measure: str | None,
     also: tuple[str, ...],
     weights: str | None,
@@ -116,6 +118,7 @@ def report(
         measures=also or BESIDE,
         group=group,
         by=by,
+        baseline=baseline,
         difference=difference,
         gold=n_gold,
         draws=draws,

@@ -1,7 +1,7 @@
 """Which system wins?"""
 
 from karat.comparison.by_group import GroupComparison, by_group, groups_of
-from karat.comparison.comparer import Comparer
+from karat.comparison.comparer import Comparer, compare
 from karat.comparison.comparison import Comparison
 from karat.comparison.gate import gate
 from karat.comparison.live import Live
@@ -9,7 +9,6 @@ from karat.comparison.live_verdict import live_verdict
 from karat.comparison.many_measures import by_measure
 from karat.comparison.moved import moved
 from karat.comparison.scored import compare_scores
-from karat.comparison.verdict import compare
 
 __all__ = [
     "Comparer",

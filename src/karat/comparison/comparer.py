@@ -29,7 +29,7 @@ from karat.measures import Profile, is_linear, profile_named
 from karat.measures.topics import UserWeights
 from karat.records import Judgments, LabelsLike, RunsLike
 from karat.records.base import count
-from karat.records.runs import several
+from karat.records.runs import headed_by, several
 
 Method = Literal["auto", "plain", "inversion", "inversion-independent", "ppi"]
 METHODS = ("auto", "plain", "inversion", "inversion-independent", "ppi")
@@ -64,11 +64,14 @@ class Comparer:
         margin: float | None = None,
         user_weights: UserWeights | None = None,
         peek: int | None = None,
+        baseline: str | None = None,
         draws: int = 10_000,
         seed: int = 0,
     ) -> None:
         _check(method, queries, draws, seed, margin)
-        self.look, self.lists = Look(level, peek), several(runs)
+        self.look, self.lists, self.baseline = Look(level, peek), several(runs), baseline
+        if baseline is not None:
+            self.lists = headed_by(self.lists, baseline)
         self.judged, self.gold, self.notes = _apart(Judgments.of(labels), None if gold is None else Judgments.of(gold))
         if self.gold is None and not isinstance(calibrate, bool):
             raise BadInput.at("calibrate", expected="gold labels to calibrate on", found="none", remedy="give --gold")
@@ -106,7 +109,7 @@ class Comparer:
         if deciding is not None and deciding.impossible:
             why, deciding = deciding.impossible, None
         look, draws, seed = self.look, self.draws, self.seed
-        decision = decide(deciding, why, name, matrix, look, draws, seed, self.margin)
+        decision = decide(deciding, why, name, matrix, look, draws, seed, self.margin, self.baseline)
         told = notes_on(estimates, chosen, found, self.gold, look, self.queries, is_linear(one))
         return Comparison(
             measure=name,
@@ -126,10 +129,76 @@ class Comparer:
             values=_by_query(deciding, matrix),
             gold_queries=_with_gold(found, self.gold, matrix),
             level=look.level,
+            baseline=self.baseline,
             population=self.queries,
             seed=seed,
             notes=tuple(dict.fromkeys([*told, *weighed, *self.notes, *matrix.notes])),
         )
+
+
+def compare(
+    labels: LabelsLike,
+    runs: RunsLike,
+    measure: object = None,
+    *,
+    gold: LabelsLike | None = None,
+    method: Method = "auto",
+    queries: Literal["sample", "fixed"] = "sample",
+    calibrate: bool | Sequence[str] = True,
+    consensus: str = "median",
+    profile: str | Profile = "trec_eval",
+    complete: bool = False,
+    level: float = 0.95,
+    margin: float | None = None,
+    user_weights: UserWeights | None = None,
+    peek: int | None = None,
+    baseline: str | None = None,
+    draws: int = 10_000,
+    seed: int = 0,
+) -> Comparison:
+    """Which of these systems is better by a measure, with gold labels of some documents if there are any.
+
+    >>> labels = {f"q{i}": {"good": 1, "bad": 0} for i in range(20)}
+    >>> a = {f"q{i}": {"good": 1.0, "bad": 2.0} if i % 4 else {"good": 2.0, "bad": 1.0} for i in range(20)}
+    >>> b = {f"q{i}": {"good": 2.0, "bad": 1.0} for i in range(20)}
+    >>> compare(labels, {"a": a, "b": b}, "P@1").verdict
+    'better'
+
+    The measure is nDCG@10 unless named. Without gold labels the labels are taken as they are (`plain`). With gold
+    labels drawn with known probabilities (a column `probability`; without it, a uniform draw is assumed and said) the
+    default is prediction-powered (`ppi`), which is right however the judge errs; `inversion` is right only if errors
+    depend on nothing but the true grade, and is sharper then. For `ppi` the gold labels also teach what each label of
+    the judge is worth: `calibrate=False` takes the labels as they are, and names of further columns of numbers, such as
+    a model's expected grade, help to predict. `queries="fixed"` is about these queries only instead of all that users
+    ask. `consensus` makes one label of several judges': their median, majority or mean, or the posterior of an error
+    model (one-coin, dawid-skene, ordinal).
+    `user_weights` are for measures with udm gains, as in `score`. `margin` is a difference that does not matter: where
+    none is shown, the verdict may then be that the systems are equivalent, or that the second is not worse, by the ends
+    of the interval (two systems only).
+    `baseline` names the system that the others are compared with: it stands first, and of more than two systems only
+    the pairs with it are looked at, so that p values allow for fewer.
+    `peek` is the number of queries planned when results are looked at again and again while queries arrive: the
+    interval then holds at all looks together.
+    """
+    comparer = Comparer(
+        labels,
+        runs,
+        gold=gold,
+        method=method,
+        queries=queries,
+        calibrate=calibrate,
+        consensus=consensus,
+        profile=profile,
+        complete=complete,
+        level=level,
+        margin=margin,
+        user_weights=user_weights,
+        peek=peek,
+        baseline=baseline,
+        draws=draws,
+        seed=seed,
+    )
+    return comparer.by(measure)
 
 
 def _by_query(estimate: Estimate | None, matrix: Matrix) -> pl.DataFrame | None:

@@ -2,24 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import polars as pl
 
-from karat.records.number_format import decimals
+from karat.comparison.verdict import Verdict, headline
 from karat.records.result import ResultBase, rows_of
-
-Verdict = Literal["better", "worse", "equivalent", "not worse", "no difference shown", "cannot say"]
-
-#: What the methods are called in a sentence.
-IN_WORDS = {
-    "plain": "labels as they are",
-    "ppi": "labels corrected with gold labels",
-    "inversion": "labels corrected by the judge's confusion matrix",
-    "inversion-independent": "corrected by the judge's confusion matrix, errors added up",
-}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -28,7 +17,8 @@ class Comparison(ResultBase):
 
     - `verdict` is about B, the second of two systems, against A, the first: better, worse, no difference shown, or
       cannot say, and with a margin also equivalent or not worse, where the interval shows it; with more systems it is
-      better where one of them, `winner`, is shown better than every other;
+      better where one of them, `winner`, is shown better than every other, or than the `baseline` where one is named
+      (worse: all are worse than that);
     - `methods`: a row per method and pair with A, with `difference` = b - a, its interval, p, and what it rests on;
     - `pairs`: every pair by the chosen method, with p values that allow for many pairs (Holm, Benjamini-Hochberg, and
       max-T), wins, ties and losses by query, and the effect size;
@@ -53,6 +43,8 @@ class Comparison(ResultBase):
     #: The queries with a gold label on a document that tells the systems apart.
     gold_queries: tuple[str, ...] = ()
     level: float = 0.95
+    #: The system that the others are compared with, where one was named: the first.
+    baseline: str | None = None
     population: Literal["sample", "fixed"] = "sample"
     seed: int = 0
     notes: tuple[str, ...] = ()
@@ -66,16 +58,7 @@ class Comparison(ResultBase):
 
     def headline(self) -> str:
         """The verdict in a few words."""
-        if self.verdict == "no difference shown":
-            if len(self.systems) == 2:
-                return f"No difference shown between {self.systems[0]} and {self.systems[1]} by {self.measure}:"
-            return f"No system is shown better than all others by {self.measure}:"
-        if len(self.systems) > 2:
-            return f"{self.winner} is better than all others by {self.measure}:"
-        a, b = self.systems
-        if self.verdict == "equivalent":
-            return f"{b} and {a} are equivalent by {self.measure}:"
-        return f"{b} is {self.verdict} than {a} by {self.measure}:"
+        return headline(self.verdict, self.systems, self.winner, self.baseline, self.measure)
 
     def to_frame(self) -> pl.DataFrame:
         """A row per method: naive beside corrected."""
@@ -90,6 +73,7 @@ class Comparison(ResultBase):
             "methods": rows_of(self.methods),
             "verdict": self.verdict,
             "winner": self.winner,
+            "baseline": self.baseline,
             "method": self.method,
             "queries": self.population,
             "level": self.level,
@@ -111,29 +95,3 @@ class Comparison(ResultBase):
         named = {"a": self.systems[0], "b": self.systems[1]} if not {*self.systems} & {*self.methods.columns} else {}
         methods = self.methods.select("method", "a", "b", *interval, queries="n_queries", gold="n_gold")
         return methods.rename(named)
-
-
-def reason_for(row: dict[str, Any], measure: str, level: float, winner_first: bool = False) -> str:
-    """A difference with its interval and what it rests on, in words.
-
-    >>> row = {"method": "plain", "difference": 0.051, "low": 0.012, "high": 0.09, "p": 0.011, "n_queries": 50,
-    ...        "n_gold": 0}
-    >>> reason_for(row, "P@10", 0.95)
-    '+0.051 (95 % interval +0.012 to +0.090, p = 0.011) over 50 queries, labels as they are'
-    """
-    sign = -1.0 if winner_first else 1.0
-    difference, ends = sign * row["difference"], sorted((sign * row["low"], sign * row["high"]))
-    places = decimals(*ends)
-    said = f"{difference:+z.{places}f}"
-    if not math.isnan(ends[0]):
-        said += f" ({level * 100:g} % interval {ends[0]:+z.{places}f} to {ends[1]:+z.{places}f}{_p(row['p'])})"
-    elif not math.isnan(row["p"]):
-        said += f" ({_p(row['p']).removeprefix(', ')})"
-    said += f" over {row['n_queries']:,} queries, {IN_WORDS[row['method']]}"
-    return said.replace("corrected with gold labels", f"corrected with {row['n_gold']:,} gold labels")
-
-
-def _p(p: float) -> str:
-    if math.isnan(p):
-        return ""
-    return ", p < 0.001" if p < 0.001 else f", p = {p:.3f}"

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from karat.comparison.comparison import Verdict, reason_for
 from karat.comparison.many_systems import EQUAL, every_pair, family_p, ranks
 from karat.comparison.matrix import Matrix
 from karat.comparison.peeking import Look
+from karat.comparison.verdict import Verdict, reason_for
 from karat.errors import Undefined
 from karat.estimate.estimate import Estimate
 from karat.estimate.ppi import SAME_LISTS
@@ -35,8 +35,13 @@ def decide(
     draws: int,
     seed: int,
     margin: float | None = None,
+    baseline: str | None = None,
 ) -> Decision:
-    """The verdict by one method's estimate; a difference within the `margin`, if there is one, does not matter."""
+    """The verdict by one method's estimate; a difference within the `margin`, if there is one, does not matter.
+
+    Of more than two systems the leader is held against all others, or, with a `baseline`, which is the first, against
+    that one only.
+    """
     nothing = pl.DataFrame()
     told: Verdict
     if estimate is None:
@@ -45,10 +50,12 @@ def decide(
             return Decision(told, "their lists are the same wherever it counts", None, nothing, nothing)
         return Decision("cannot say", refused, None, nothing, nothing)
     try:
-        pairs = every_pair(estimate, matrix, look, draws=draws, seed=seed)
+        pairs = every_pair(estimate, matrix, look, with_first=baseline is not None, draws=draws, seed=seed)
     except Undefined as error:
         return Decision("cannot say", str(error), None, nothing, nothing)
     places = ranks(estimate, pairs, look.level)
+    if baseline is not None and len(estimate.systems) > 2:
+        return _against_baseline(estimate, measure, look, pairs, places)
     leader = int(np.argmax(estimate.scores))
     name = estimate.systems[leader]
     p = family_p(pairs)
@@ -74,13 +81,35 @@ def decide(
     reason = f"{name} against {second}, the next: " + reason_for(
         {**close, "method": estimate.method} | _base(estimate), measure, look.level, winner_first=close["a"] == name
     )
-    reason += (
-        f" (among {pairs.height} pairs p = {among:.3f})"
-        if among >= 0.001
-        else f" (among {pairs.height} pairs p < 0.001)"
-    )
+    reason += _among(pairs, among)
     told = "better" if clear else "no difference shown"
     return Decision(told, reason, name if clear else None, pairs, places)
+
+
+def _against_baseline(
+    estimate: Estimate, measure: str, look: Look, pairs: pl.DataFrame, places: pl.DataFrame
+) -> Decision:
+    """The best of the others against the first system; with p values that allow for as many pairs."""
+    baseline, *others = estimate.systems
+    best = 1 + int(np.argmax(estimate.scores[1:]))
+    p, difference = family_p(pairs), pairs["difference"].to_numpy()
+    known = np.array([estimate.is_known(0, other) for other in range(1, len(estimate.systems))])
+    if np.isnan(p[~known]).any():
+        return Decision("cannot say", "too few gold labels or queries to tell how far off", None, pairs, places)
+    shown = (known | (p <= look.alpha)) & (np.abs(difference) > EQUAL)
+    row = {**pairs.row(best - 1, named=True), "method": estimate.method} | _base(estimate)
+    reason = f"{others[best - 1]}, the best of the others, against it: {reason_for(row, measure, look.level)}"
+    reason += _among(pairs, float(p[best - 1]))
+    if shown[best - 1] and difference[best - 1] > 0:
+        return Decision("better", reason, others[best - 1], pairs, places)
+    if (shown & (difference < 0)).all():
+        return Decision("worse", reason, baseline, pairs, places)
+    return Decision("no difference shown", reason, None, pairs, places)
+
+
+def _among(pairs: pl.DataFrame, p: float) -> str:
+    """The p value that allows for all pairs, in words."""
+    return f" (among {pairs.height} pairs p {'< 0.001' if p < 0.001 else f'= {p:.3f}'})"
 
 
 def _within(low: float, high: float, margin: float | None) -> Verdict:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import polars as pl
 
-from karat.comparison.comparison import Verdict
+from karat.comparison.verdict import Verdict
 from karat.records.number_format import decimals
 from karat.records.result import ResultBase, rows_of
 

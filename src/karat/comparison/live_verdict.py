@@ -9,11 +9,11 @@ from typing import Any, Literal
 import polars as pl
 
 from karat.comparison.arrived import Arrived
-from karat.comparison.comparison import Verdict
 from karat.comparison.live import LOOKS, Live, State
 from karat.comparison.on_the_way import FIRST_LOOK, Clear, OnTheWay, look
 from karat.comparison.peeking import Look
 from karat.comparison.prepared import Prepared, one_measure
+from karat.comparison.verdict import Verdict
 from karat.errors import BadInput, Undefined
 from karat.estimate.ppi import ONLY_DIFFERENCES
 from karat.labels import split_gold

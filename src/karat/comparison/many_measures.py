@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from karat.comparison.comparison import IN_WORDS, Comparison
+from karat.comparison.comparison import Comparison
 from karat.comparison.many_systems import family_p
+from karat.comparison.verdict import IN_WORDS
 from karat.records import Result
 from karat.records.base import count
 from karat.records.chart import Differences
@@ -27,7 +28,8 @@ def by_measure(every: Sequence[Comparison]) -> Result:
     >>> by_measure(every).finding
     '1 measure of 2 shows a difference, allowing for all of them: b is better by P@1.'
 
-    Of two systems, b is the second; of more, b is the leader and a the next, and p allows for all pairs.
+    Of two systems, b is the second; of more, b is the leader and a the next, or b is the best of the others and a the
+    baseline, where one is named; p allows for all pairs.
     """
     rows = []
     names = ("a", "b", "difference", "low", "high", "p")
@@ -59,7 +61,8 @@ def by_measure(every: Sequence[Comparison]) -> Result:
     notes = ["differences are b less a; the verdict of each measure is its own, and holm allows for all of them"]
     notes += [f"{row['measure']} cannot say: {row['reason']}" for row in shown.iter_rows(named=True) if row["reason"]]
     if len(every[0].systems) > 2:
-        notes.append("b is the leading system and a the next, by each measure; p allows for all pairs")
+        who = "the leading system and a the next" if every[0].baseline is None else "the best of those compared with a"
+        notes.append(f"b is {who}, by each measure; p allows for all pairs")
     columns = tuple(name for name in shown.columns if name != "reason")
     two = len(every[0].systems) == 2
     named = pl.col("measure") if two else pl.col("measure") + ", " + pl.col("b") + " less " + pl.col("a")
@@ -78,8 +81,10 @@ def _pair(found: Comparison) -> dict[str, Any]:
         return {"low": np.nan, "high": np.nan, "p": np.nan, "difference": np.nan, "a": None, "b": None}
     if len(found.systems) == 2:
         return found.pairs.row(0, named=True)
-    leader, second = found.ranks["system"][:2]
     pairs = found.pairs.with_columns(p=pl.Series(family_p(found.pairs)))
+    if found.baseline is not None:
+        return pairs.row(int(pairs["difference"].arg_max() or 0), named=True)
+    leader, second = found.ranks["system"][:2]
     row = pairs.row(by_predicate=pl.col("a").is_in([leader, second]) & pl.col("b").is_in([leader, second]), named=True)
     if row["b"] == leader:
         return row

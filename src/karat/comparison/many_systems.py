@@ -12,7 +12,7 @@ from karat.comparison.peeking import Look
 from karat.estimate.estimate import Estimate
 from karat.estimate.inversion import inversion, resampled_scores
 from karat.estimate.pool import Pool
-from karat.stats.arrays import Bools, Floats
+from karat.stats.arrays import Bools, Floats, Ints
 from karat.stats.many import benjamini_hochberg, holm
 from karat.stats.permutation import max_t, sign_flip
 from karat.stats.rank_intervals import rank_intervals
@@ -41,8 +41,10 @@ PAIRS = {
 }
 
 
-def every_pair(estimate: Estimate, matrix: Matrix, look: Look, *, draws: int, seed: int) -> pl.DataFrame:
-    """Every pair of systems by one method.
+def every_pair(
+    estimate: Estimate, matrix: Matrix, look: Look, *, with_first: bool = False, draws: int, seed: int
+) -> pl.DataFrame:
+    """Every pair of systems by one method, or those with the first system only.
 
     `difference` is b - a; `wins` counts the queries that b wins by the labels as they are; `effect` is the difference
     in standard deviations of the values by query. `max_t` needs one value per query, and where gold labels correct
@@ -50,7 +52,7 @@ def every_pair(estimate: Estimate, matrix: Matrix, look: Look, *, draws: int, se
     about these. As two families then share the chance of a false alarm, each p counts for as many as there are pairs in
     both (Bonferroni's rule between the two).
     """
-    places = np.array(list(combinations(range(len(estimate.systems)), 2)))
+    places = _places(len(estimate.systems), with_first)
     found = [look.at(estimate, a, b) for a, b in places]
     p = np.array([one.p for one in found])
     by_max = np.full(len(places), np.nan)
@@ -85,6 +87,11 @@ def every_pair(estimate: Estimate, matrix: Matrix, look: Look, *, draws: int, se
     return pl.DataFrame(rows, schema=PAIRS, orient="row")
 
 
+def _places(systems: int, with_first: bool) -> Ints:
+    pairs = combinations(range(systems), 2)
+    return np.array([(a, b) for a, b in pairs if a == 0 or not with_first])
+
+
 def _effect(estimate: Estimate, a: int, b: int) -> float:
     if estimate.values is None:
         return np.nan
@@ -114,7 +121,7 @@ def _among(p: Floats, some: Bools) -> Floats:
 def ranks(estimate: Estimate, pairs: pl.DataFrame, level: float) -> pl.DataFrame:
     """Each system's score, its place, and the places it may have: as many as no pair of systems rules out."""
     size = len(estimate.systems)
-    places = np.array(list(combinations(range(size), 2)))
+    places = _places(size, pairs.height < size * (size - 1) // 2)
     best, worst = rank_intervals(places, -pairs["difference"].to_numpy(), family_p(pairs), size, alpha=1 - level)
     ends = [estimate.interval(s, level) for s in range(size)]
     frame = pl.DataFrame(

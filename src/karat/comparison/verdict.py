@@ -1,73 +1,70 @@
-"""Is B better than A, given that the labels are wrong sometimes? One call from labels and runs to the verdict."""
+"""The words of the verdict: what is better by what, with its interval and what it rests on."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
-from karat.comparison.comparer import Comparer, Method
-from karat.comparison.comparison import Comparison
-from karat.measures import Profile
-from karat.measures.topics import UserWeights
-from karat.records import LabelsLike, RunsLike
+from karat.records.number_format import decimals
+
+Verdict = Literal["better", "worse", "equivalent", "not worse", "no difference shown", "cannot say"]
+
+#: What the methods are called in a sentence.
+IN_WORDS = {
+    "plain": "labels as they are",
+    "ppi": "labels corrected with gold labels",
+    "inversion": "labels corrected by the judge's confusion matrix",
+    "inversion-independent": "corrected by the judge's confusion matrix, errors added up",
+}
 
 
-def compare(
-    labels: LabelsLike,
-    runs: RunsLike,
-    measure: object = None,
-    *,
-    gold: LabelsLike | None = None,
-    method: Method = "auto",
-    queries: Literal["sample", "fixed"] = "sample",
-    calibrate: bool | Sequence[str] = True,
-    consensus: str = "median",
-    profile: str | Profile = "trec_eval",
-    complete: bool = False,
-    level: float = 0.95,
-    margin: float | None = None,
-    user_weights: UserWeights | None = None,
-    peek: int | None = None,
-    draws: int = 10_000,
-    seed: int = 0,
-) -> Comparison:
-    """Which of these systems is better by a measure, with gold labels of some documents if there are any.
+def headline(verdict: Verdict, systems: Sequence[str], winner: str | None, baseline: str | None, measure: str) -> str:
+    """The verdict in a few words.
 
-    >>> labels = {f"q{i}": {"good": 1, "bad": 0} for i in range(20)}
-    >>> a = {f"q{i}": {"good": 1.0, "bad": 2.0} if i % 4 else {"good": 2.0, "bad": 1.0} for i in range(20)}
-    >>> b = {f"q{i}": {"good": 2.0, "bad": 1.0} for i in range(20)}
-    >>> compare(labels, {"a": a, "b": b}, "P@1").verdict
-    'better'
-
-    The measure is nDCG@10 unless named. Without gold labels the labels are taken as they are (`plain`). With gold
-    labels drawn with known probabilities (a column `probability`; without it, a uniform draw is assumed and said) the
-    default is prediction-powered (`ppi`), which is right however the judge errs; `inversion` is right only if errors
-    depend on nothing but the true grade, and is sharper then. For `ppi` the gold labels also teach what each label of
-    the judge is worth: `calibrate=False` takes the labels as they are, and names of further columns of numbers, such as
-    a model's expected grade, help to predict. `queries="fixed"` is about these queries only instead of all that users
-    ask. `consensus` makes one label of several judges': their median, majority or mean, or the posterior of an error
-    model (one-coin, dawid-skene, ordinal).
-    `user_weights` are for measures with udm gains, as in `score`. `margin` is a difference that does not matter: where
-    none is shown, the verdict may then be that the systems are equivalent, or that the second is not worse, by the ends
-    of the interval (two systems only).
-    `peek` is the number of queries planned when results are looked at again and again while queries arrive: the
-    interval then holds at all looks together.
+    >>> headline("better", ["bm25", "neural"], "neural", None, "P@10")
+    'neural is better than bm25 by P@10:'
+    >>> headline("no difference shown", ["bm25", "neural", "hybrid"], None, "bm25", "P@10")
+    'No system is shown better than bm25 by P@10:'
     """
-    comparer = Comparer(
-        labels,
-        runs,
-        gold=gold,
-        method=method,
-        queries=queries,
-        calibrate=calibrate,
-        consensus=consensus,
-        profile=profile,
-        complete=complete,
-        level=level,
-        margin=margin,
-        user_weights=user_weights,
-        peek=peek,
-        draws=draws,
-        seed=seed,
-    )
-    return comparer.by(measure)
+    if len(systems) == 2:
+        a, b = systems
+        if verdict == "no difference shown":
+            return f"No difference shown between {a} and {b} by {measure}:"
+        return (
+            f"{b} and {a} are equivalent by {measure}:"
+            if verdict == "equivalent"
+            else f"{b} is {verdict} than {a} by {measure}:"
+        )
+    if verdict == "worse":
+        return f"All others are worse than {baseline} by {measure}:"
+    others = "all others" if baseline is None else baseline
+    if verdict == "no difference shown":
+        return f"No system is shown better than {others} by {measure}:"
+    return f"{winner} is better than {others} by {measure}:"
+
+
+def reason_for(row: dict[str, Any], measure: str, level: float, winner_first: bool = False) -> str:
+    """A difference with its interval and what it rests on, in words.
+
+    >>> row = {"method": "plain", "difference": 0.051, "low": 0.012, "high": 0.09, "p": 0.011, "n_queries": 50,
+    ...        "n_gold": 0}
+    >>> reason_for(row, "P@10", 0.95)
+    '+0.051 (95 % interval +0.012 to +0.090, p = 0.011) over 50 queries, labels as they are'
+    """
+    sign = -1.0 if winner_first else 1.0
+    difference, ends = sign * row["difference"], sorted((sign * row["low"], sign * row["high"]))
+    places = decimals(*ends)
+    said = f"{difference:+z.{places}f}"
+    if not math.isnan(ends[0]):
+        said += f" ({level * 100:g} % interval {ends[0]:+z.{places}f} to {ends[1]:+z.{places}f}{_p(row['p'])})"
+    elif not math.isnan(row["p"]):
+        said += f" ({_p(row['p']).removeprefix(', ')})"
+    said += f" over {row['n_queries']:,} queries, {IN_WORDS[row['method']]}"
+    return said.replace("corrected with gold labels", f"corrected with {row['n_gold']:,} gold labels")
+
+
+def _p(p: float) -> str:
+    if math.isnan(p):
+        return ""
+    return ", p < 0.001" if p < 0.001 else f", p = {p:.3f}"

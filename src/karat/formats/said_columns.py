@@ -57,8 +57,12 @@ class Columns:
         if not isinstance(given, str):
             return cls({str(name).strip(): str(header) for name, header in given.items()})
         said: dict[str, str] = {}
-        # A line break can stand in no name of a column that is typed; as a blank it can end no row.
-        for part in next(csv.reader([" ".join(given.splitlines())], skipinitialspace=True), []):
+        try:
+            # A line break can stand in no name of a column that is typed; as a blank it can end no row.
+            parts = next(csv.reader([" ".join(given.splitlines())], skipinitialspace=True), [])
+        except csv.Error as error:  # a name without end
+            raise BadInput.at(place, expected="names of columns", found=str(error)) from None
+        for part in parts:
             name, equals, header = (word.strip() for word in part.partition("="))
             if not (name and equals and header):
                 example = "COLUMN=HEADER,..., as query=Input.qid,doc=Input.docid"

@@ -186,6 +186,25 @@ def several(data: Any) -> list[Runs]:
     return [Runs.of(data)]
 
 
+def each_system(runs: Runs) -> list[Runs]:
+    """A run for each system."""
+    return [Runs(runs.frame.filter(pl.col("system") == name), runs.notes) for name in runs.systems]
+
+
+def headed_by(runs: Sequence[Runs], system: str) -> list[Runs]:
+    """The same runs with this system, the baseline, as the first.
+
+    >>> two = Runs.of({"query": ["q", "q"], "doc": ["d", "d"], "score": [1.0, 2.0], "system": ["a", "b"]})
+    >>> [run.systems for run in headed_by([two], "b")]
+    [['b'], ['a']]
+    """
+    every = [one for run in runs for one in each_system(run)]
+    names = [one.systems[0] for one in every]
+    if system not in names:
+        raise BadInput.at("the baseline", expected=f"one of the systems ({', '.join(names)})", found=system)
+    return sorted(every, key=lambda run: run.systems[0] != system)
+
+
 def _called(name: str, run: Runs) -> Runs:
     """The run of one system under this name, whatever name it has in the run."""
     if len(run.systems) > 1:

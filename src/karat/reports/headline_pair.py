@@ -41,6 +41,7 @@ class Told:
 
     Where gold labels put another system first than the labels as they are do, these two are told of: that is where the
     labels mislead. Otherwise the first two are. Of two systems b is the second of the comparison, of more the best.
+    A baseline is a, and b the best of the others.
     """
 
     found: Comparison
@@ -51,7 +52,7 @@ class Told:
     def of(cls, found: Comparison) -> Told:
         """The pair to tell of, by the means of the labels as they are."""
         first, second, *more = found.systems
-        if not more:
+        if not more or found.baseline is not None:
             return cls(found, first, second)
         if found.by_query.height:
             naive = found.by_query.select(pl.col(found.systems).mean()).row(0, named=True)

@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 import polars as pl
 
 from karat.comparison import Comparison
-from karat.comparison.comparison import IN_WORDS
+from karat.comparison.verdict import IN_WORDS
 from karat.errors import Undefined
 from karat.records.base import count
 from karat.records.number_format import decimals
@@ -164,7 +164,7 @@ def pairs_table(comparison: Comparison) -> str:
     Of many pairs only those with the best system fit a page; Holm's p allows for all of them all the same.
     """
     lines, pairs, only = [], comparison.pairs, ""
-    if pairs.height > MOST_PAIRS:
+    if pairs.height > MOST_PAIRS and comparison.baseline is None:
         pairs = _with_best(comparison)
         only = f" Only the pairs with {_best(comparison)}, the best, are shown of {comparison.pairs.height:,}."
     for row in pairs.iter_rows(named=True):

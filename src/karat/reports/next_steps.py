@@ -11,10 +11,10 @@ from karat.errors import Undefined
 from karat.estimate.gold_pool import stand_in
 from karat.measures import as_measures, is_linear
 from karat.plan import pilot_variance, plan_gold, plan_gold_queries, plan_power
+from karat.records.runs import each_system
 from karat.reports import charts
 from karat.reports.figure import Figure
 from karat.reports.section import Section, Table, section_of
-from karat.reports.verdict import each_system
 from karat.study import Study
 
 #: The documents of a plan that the page shows; karat plan gold writes them all.

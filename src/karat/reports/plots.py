@@ -8,8 +8,8 @@ from typing import Any
 import polars as pl
 
 from karat.comparison import Comparison, GroupComparison
-from karat.comparison.comparison import IN_WORDS
 from karat.comparison.many_systems import family_p
+from karat.comparison.verdict import IN_WORDS
 from karat.errors import Undefined
 from karat.plan.llm_sheet import LLMAudit, LLMSheet
 from karat.plan.llm_words import name as figure_name

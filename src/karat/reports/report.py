@@ -17,6 +17,7 @@ from karat.measures.topics import UserWeights
 from karat.records import PathLike
 from karat.records.base import count
 from karat.records.result import Caution
+from karat.records.runs import headed_by
 from karat.reports.context import context_section
 from karat.reports.figure import Figure
 from karat.reports.grade_weights import worth_section
@@ -99,6 +100,7 @@ def report(
     measures: Sequence[str] = BESIDE,
     group: str | None = None,
     by: Sequence[str] = (),
+    baseline: str | None = None,
     difference: float = 0.02,
     gold: int = 300,
     draws: int = 1000,
@@ -110,7 +112,8 @@ def report(
 
     `measure` decides (nDCG@10 unless named); `group` names the judges whose labels score the systems, all
     of them by their median otherwise. `by` are columns of the queries, or length or question: the verdict on each group
-    of them. `difference` is the one worth seeing, `gold` the number of labels to plan for.
+    of them. `baseline` names the system that the others are compared with. `difference` is the one worth seeing, `gold`
+    the number of labels to plan for.
     `user_weights` are for gains of users who disagree, as `compare` takes them. `progress` gets the names of the parts
     and gives them back one by one.
     """
@@ -124,6 +127,8 @@ def report(
         raise BadInput.at("by", expected="a list of columns", found=f'"{by}"')
     for column in by:
         query_groups(study, column)
+    if baseline is not None:
+        study = replace(study, runs=tuple(headed_by(study.runs, baseline)))
     found: list[Comparison] = []
     scored: list[Scores] = []
 
@@ -132,7 +137,7 @@ def report(
         return scores_section(scored[0], found[0] if found else None)
 
     def verdict() -> Section:
-        found.append(comparison(study, deciding, group, seed, user_weights))
+        found.append(comparison(study, deciding, group, seed, user_weights, baseline))
         return verdict_section(found[0], study, group, seed, by, user_weights)
 
     makers: dict[str, Callable[[], Section]] = {

@@ -15,6 +15,7 @@ from karat.errors import KaratError, Undefined
 from karat.estimate import score
 from karat.measures.topics import UserWeights
 from karat.records import Judgments, Runs
+from karat.records.runs import each_system
 from karat.reports.headline_pair import Told
 from karat.reports.query_groups import groups_section
 from karat.reports.section import Section, Table
@@ -26,12 +27,18 @@ MOVED = 3
 
 
 def comparison(
-    study: Study, measure: str, group: str | None, seed: int, weights: UserWeights | None = None
+    study: Study,
+    measure: str,
+    group: str | None,
+    seed: int,
+    weights: UserWeights | None = None,
+    baseline: str | None = None,
 ) -> Comparison:
     """The comparison of the study's systems, as `compare` has it of the same files and seed.
 
     Of two systems every difference is the second less the first, in the order of the runs. Of more it is the leading
     one less the other, as the finding says it, in `methods` and in `pairs`, and the leader is the first of `systems`.
+    With a `baseline`, which is then the first, it is each of the others, best first, less the baseline.
     """
     if len(study.systems) < 2:
         there = "one system" if study.systems else "no run"
@@ -44,6 +51,8 @@ def comparison(
         return compared(labels, runs, measure, gold=study.gold, seed=seed, user_weights=weights)
     order = _best_first(labels, runs, study.gold, measure, seed, weights)
     runs.sort(key=lambda run: order.index(run.systems[0]))
+    if baseline is not None:
+        return compared(labels, runs, measure, gold=study.gold, seed=seed, user_weights=weights, baseline=baseline)
     found = compared(labels, runs, measure, gold=study.gold, seed=seed, user_weights=weights)
     return replace(found, methods=_turned(found.methods), pairs=_turned(found.pairs))
 
@@ -91,11 +100,6 @@ def each_measure(
         except KaratError:
             continue
     return found
-
-
-def each_system(runs: Runs) -> list[Runs]:
-    """A run for each system."""
-    return [Runs(runs.frame.filter(pl.col("system") == name), runs.notes) for name in runs.systems]
 
 
 def verdict_section(

@@ -10,7 +10,7 @@ import polars as pl
 
 from karat.comparison import Comparison
 from karat.comparison import compare as compared
-from karat.comparison.comparison import IN_WORDS
+from karat.comparison.verdict import IN_WORDS
 from karat.errors import KaratError, Undefined
 from karat.measures.topics import UserWeights
 from karat.records import Runs
