@@ -55,6 +55,7 @@ READERS: dict[str, tuple[Callable[[str], object], tuple[str, ...]]] = {
             "book.json",
             "basic.csv",
             "judges.csv",
+            "wide.csv",
             "umbrela.jsonl",
             "nested.json",
             "opensearch.json",

@@ -111,6 +111,7 @@ SAMPLES: dict[str, bytes] = {
     "book.json": BOOK,
     "basic.csv": _csv("query,docid,rating", [f"{q},{d},2" for q, d in _PAIRS]),
     "judges.csv": _csv("query,docid,Ann,Bob", [f"{q},{d},1,{n % 3}" for n, (q, d) in enumerate(_PAIRS)]),
+    "wide.csv": _csv("query,doc,anna,ben", [f"{q},{d},2,{n % 3}" for n, (q, d) in enumerate(_PAIRS)]),
     "umbrela.jsonl": _lines(
         [{"model": "m", "query": q, "passage": d, "prediction": "##final score: 2", "judgment": 2} for q, d in _PAIRS]
     ),

@@ -1,0 +1,84 @@
+"""A spreadsheet with a column of grades for each judge: `query,doc,anna,ben`.
+
+Quepid exports a book so, as `query,docid` and a column for each judge, people and AI judges alike. It knows queries by
+their text, so the text is the query's id here.
+"""
+
+from __future__ import annotations
+
+import polars as pl
+
+from karat.errors import BadInput
+from karat.formats.csv import names_of, read_csv, separator_of
+from karat.formats.format import Format, Narrow, add_format
+from karat.formats.open_files import File
+from karat.records import Judgments, Scale, Source
+from karat.records.base import count
+
+#: How Quepid's export begins, and what a grade may be in a table that another tool or a person made.
+QUEPID = ["query", "docid"]
+GRADES = {"", *(str(grade) for grade in range(-2, 11))}
+
+
+def read_judges(file: File, scale: Scale | None = None, drop_bad_labels: bool = False) -> Judgments:
+    """Judgments from a column for each judge; documents that a judge did not rate are no rows."""
+    frame, source = read_csv(file)
+    chosen = Judgments.schema.chosen(frame.columns, source.columns)
+    if not {"query", "doc"} <= chosen.keys() or len(frame.columns) < 3:
+        raise BadInput.at(
+            file.name, expected="a query, a document and a column for each judge", found=", ".join(frame.columns)
+        )
+    query, doc = chosen["query"], chosen["doc"]
+    judges = [name for name in frame.columns if name not in (query, doc)]
+    named = frame.rename({query: "query", doc: "doc"}).with_row_index("_row")
+    long = named.unpivot(judges, index=["_row", "query", "doc"], variable_name="judge", value_name="label")
+    rated = long.filter(pl.col("label").fill_null("").str.strip_chars() != "").sort("_row", maintain_order=True)
+    judgments = Judgments.check(
+        rated.select("query", "doc", "label", pl.col("judge").str.strip_chars()),
+        scale=scale,
+        source=Source(file.name, None if source.lines is None else source.lines.gather(rated["_row"])),
+        drop_bad_labels=drop_bad_labels,
+    )
+    open_ = named.height - rated["_row"].n_unique()
+    notes = [f"{file.name}: a column for each judge, {', '.join(judges)}"]
+    notes += [f"{file.name}: {count(open_, 'pair')} not judged yet"] if open_ else []
+    return Judgments(judgments.frame, (*judgments.notes, *notes), scale)
+
+
+def has_judges(file: File) -> bool:
+    """Whether the first line is a query, a document and two names or more, none of which karat knows.
+
+    One such name may be a column of labels that is misspelt: that is for the reader of tables to say. Two may be
+    features of documents, so they must hold grades; in Quepid's own `query,docid` they always do.
+    """
+    names = names_of(file)
+    if file.ending not in (".csv", ".tsv") or len(names) < 4:
+        return False
+    known = Judgments.schema.chosen(names)
+    if known.keys() != {"query", "doc"} or {"rank", "score", "system"} & {*names}:
+        return False
+    return names[:2] == QUEPID or _hold_grades(file)
+
+
+def _hold_grades(file: File) -> bool:
+    """Whether the cells of judges in the first lines are small whole numbers, or empty."""
+    first, *rows = file.head.decode("utf-8", "replace").splitlines()
+    separator, names = separator_of(first.encode()), names_of(file)
+    known = [names.index(header) for header in Judgments.schema.chosen(names).values()]
+    cells = [row.split(separator) for row in rows[:100]]
+    whole = [row for row in cells if len(row) == len(names)]
+    grades = [cell.strip().strip('"') for row in whole for n, cell in enumerate(row) if n not in known]
+    return any(grades) and all(grade in GRADES for grade in grades)
+
+
+add_format(
+    Format(
+        "judges-csv",
+        read_csv,
+        read_from=(".csv",),
+        sniff=lambda file, schema: schema.name == Judgments.schema.name and has_judges(file),
+        records={Judgments: Narrow(read_judges, several=True)},
+        holds=lambda file: "judgments",
+    ),
+    __name__,
+)
