@@ -52,7 +52,7 @@ def main(out: str, queries: int = 457, seed: int = 0, draws: int = 300) -> pl.Da
         paper.figure(name, curves.charts[title])
     paper.table("section-6-reuse", validity.reuse(study.judgments, study.runs))
     gold = study.pages.filter(~pl.col("spam")).select("query", "doc", label="worth")
-    primed = judges.priming(study.judgments, gold)
+    primed = judges.order_effects(study.judgments, gold)
     paper.both("section-5.1-priming", primed)
     changes = judges.mean_change(study.with_relations(), "relation")
     paper.both("section-5.1-conditioning", changes)

@@ -31,8 +31,6 @@ from karat.judges.most_clicked import most_clicked
 from karat.judges.opinions import opinions
 from karat.judges.order_effects import order_effects
 from karat.judges.ordinal import ordinal
-from karat.judges.pairwise import pairwise
-from karat.judges.priming import priming
 from karat.judges.random_user import random_user
 
 __all__ = [
@@ -79,9 +77,7 @@ __all__ = [
     "ordinal",
     "overall_correlation",
     "overlap",
-    "pairwise",
     "predict_overall",
-    "priming",
     "random_user",
     "register_error_model",
     "resampled_p",

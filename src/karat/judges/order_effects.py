@@ -1,168 +1,150 @@
-"""Does a judge's label depend on when it was given: on the label just before, and on how long the session is?"""
+"""Does what came before move a label? The document judged just before, the judge's own label of it, and the session."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from karat.errors import Undefined
-from karat.labels import select
-from karat.labels.gold import GOLD
-from karat.labels.order import in_order
-from karat.records import Judgments, LabelsLike, Result
+from karat.labels import ALL, GOLD
+from karat.labels.gathered import gathered
+from karat.records import LabelsLike, Result
 from karat.records.base import count
-from karat.records.number_format import interval_said, p_said
-from karat.stats.arrays import Bools, Floats, Ints
+from karat.records.number_format import interval_said
+from karat.stats import FEWEST
 from karat.stats.many import holm
 from karat.stats.regression import clustered_ols
+from karat.stats.totals import centred
 
-#: What is looked for, in the words of the table; a session's effect is per ten labels.
-BEFORE, LATER, EACH = "the label before, one grade higher", "ten labels later in the session", 10.0
-#: Orders to shuffle within a session: what a regression finds in them is its own doing.
-SHUFFLES = 40
-#: Fewer labels or judges than this tell nothing.
-FEWEST_LABELS, FEWEST_JUDGES = 30, 3
-GROUP = "judges"
+#: What may move a label, by its column: what a change is of, and how a sentence says it.
+EFFECTS = {
+    "document": ("document before", "for each grade that the document judged just before is better"),
+    "label": ("label before", "for each grade that the judge's label just before was above what others say"),
+    "place": ("100 labels later", "with every 100 labels of a session"),
+}
 
 
-def order_effects(labels: LabelsLike, *, level: float = 0.95, seed: int = 0) -> Result:
-    """How far labels move with the label that a judge gave just before, and with the place in the session.
+def order_effects(labels: LabelsLike, gold: LabelsLike | None = None, *, level: float = 0.95) -> Result:
+    """How far labels move with the document judged just before, the judge's label of it, and the place in the session.
 
-    >>> rng = np.random.default_rng(1)
-    >>> rows = [{"query": f"q{n // 6}", "doc": f"d{n}", "judge": f"j{j}", "label": int(rng.integers(4)), "time": n}
-    ...         for j in range(8) for n in range(60)]
-    >>> order_effects(rows).frame.select("effect", "n", "judges").rows()[0]
-    ('the label before, one grade higher', 472, 8)
+    >>> rows = [{"query": "q" + str(i % 5), "doc": f"d{i}", "judge": judge, "label": (i * 7 + (judge == "b") * i) % 4,
+    ...          "time": i if judge == "a" else 40 - i} for i in range(20) for judge in "ab"]
+    >>> order_effects(rows).frame.select("group", "effect", "n").rows()
+    [('all', 'document before', 38), ('all', 'label before', 38), ('all', '100 labels later', 38)]
 
-    A label counts as what it is above or below the mean of the others' labels of the same document, so that a query
-    with many good documents in a row is no effect, and less the judge's own mean. Labels stand in the order of their
-    time, in sessions where a column `session` tells them. Both effects are of one regression, with errors by query and
-    judge.
-    A label takes part in the mean that it is compared with, which alone makes the label before look as if it pushed
-    labels down: the same regression on shuffled sessions shows by how much, and this is taken off. p is adjusted for
-    all effects and groups (Holm).
+    Who has just seen a bad document may be kind to the next one (a negative effect: contrast), or go on as before (a
+    positive one). A label counts as what it is above what is known of its document without this judge: the gold label,
+    else the mean of the others' labels. Likewise the document before is as good as gold or others say, and the label
+    before is how far the judge went above that. Both are held against the judge's other documents of that query, and
+    labels against the judge's own mean, so that neither what others think of a query nor a judge's habits look like an
+    effect; how good the document itself is, is allowed for. All effects are of one regression. Errors allow for labels
+    of one query and of one judge (where five or more have names), `p_holm` for the number of rows.
 
-    Use it before believing that labels of one document are labels of that document only. Documents are best shown in an
-    order drawn by lot: where good ones come first by design, the place in the session is theirs. What the document
-    read just before does to a label is a question of context, not of habit.
+    Labels are in the order of the times (`time`), else of the file, in sessions where a column `session` tells them.
+    Documents are best shown in an order drawn by lot: where good ones come first by design, the place in the session
+    is theirs. Where judges had them in the same order, the one before moves them all alike, and only gold tells it.
+    Others' labels are rough measures of a document: without gold, its effect is found nearer to 0 than it is.
 
     Reference: Scholer, Kelly, Wu, Lee and Webber, The effect of threshold priming and need for cognition on relevance
     calibration and assessment (SIGIR 2013).
     """
-    judged = Judgments.of(labels)
-    judged.need("judge", "effects of order")
-    frame, notes = _sessions(judged)
-    rows = []
-    for (name,), part in frame.group_by("group", maintain_order=True):
-        rows += _effects(str(name), part, level, seed)
-    if not rows:
-        few = f"{FEWEST_JUDGES} judges with {FEWEST_LABELS} labels after another one, of documents that others judged"
-        raise Undefined(f"effects of order need at least {few}")
-    table = pl.DataFrame(rows).sort("group", maintain_order=True)
-    table = table.with_columns(p_adjusted=pl.Series(holm(table["p"].to_numpy())))
+    found = gathered(labels, gold)
+    notes = [*found.notes]
+    if not found.timed:
+        notes.append("no times: the order of the labels is taken for that in which they were given")
+    frame = _in_sequence(found.frame, list(found.key))
+    known = frame.drop_nulls(["above", "document", "label"])
+    if not known.height:
+        raise Undefined(
+            "no label stands beside another judge's, or a gold one, and after one that does: what came before it does "
+            "cannot be told"
+        )
+    if known.height < frame.height:
+        lost = count(frame.height - known.height, "label")
+        notes.append(f"{lost} left out: the first of a session, or of a document that nobody else judged")
+    known = known.with_columns(
+        pl.col("query").rank("dense").cast(pl.Int64), judge=pl.struct("group", "who").rank("dense").cast(pl.Int64)
+    )
+    parts = {str(name): part for (name,), part in known.sort("group").group_by("group", maintain_order=True)}
+    if len(parts) > 1:
+        parts = {ALL: known, **parts}
+    table = pl.DataFrame([row for name, part in parts.items() for row in _effects(name, part, level)])
+    table = table.insert_column(table.columns.index("p") + 1, pl.Series("p_holm", holm(table["p"].to_numpy())))
     return Result(table, _sentence(table, level), tuple(notes))
 
 
-def _sessions(judged: Judgments) -> tuple[pl.DataFrame, list[str]]:
-    """The labels in order, with what others said of the document: group, judge, query, session, error, label."""
-    counted = select(judged)
-    item, notes = list(counted.key), [*judged.notes, *counted.notes]
-    frame = counted.frame.drop_nulls(["label", "judge"])
-    frame = frame.with_columns(group=pl.col("group").fill_null(GROUP) if judged.has("group") else pl.lit(GROUP))
-    frame = frame.filter(pl.col("group") != GOLD)
-    if not judged.has("time"):
-        notes.append("labels without a time: taken in the order of the file")
-    # A judge's own second label is no other opinion.
-    frame = in_order(frame).unique([*item, "judge"], keep="first", maintain_order=True)
-    others, size = pl.col("label").sum().over(item) - pl.col("label"), pl.len().over(item) - 1
-    session = [pl.col(name).cast(pl.String).fill_null("") for name in ("judge", "session") if name in frame.columns]
-    frame = frame.with_columns(
-        error=pl.when(size > 0).then(pl.col("label") - others / size),
-        session=pl.concat_str(session, separator="\u0000"),
+def _in_sequence(frame: pl.DataFrame, key: list[str]) -> pl.DataFrame:
+    """How far each label is above its document, the document and the label before it, and its place in the session."""
+    trusted = frame.filter(pl.col("group") == GOLD).group_by(key).agg(gold=pl.col("label").mean())
+    frame = frame.filter(pl.col("group") != GOLD).join(
+        trusted, on=key, how="left", maintain_order="left", nulls_equal=True
     )
-    alone = frame["error"].null_count()
-    if alone:
-        notes.append(f"{count(alone, 'label')} of documents that nobody else judged: only as the label before")
-    return frame.select("group", "judge", "query", "session", "label", "error"), notes
+    size = pl.len().over(key) - 1
+    others = pl.when(size > 0).then((pl.col("label").sum().over(key) - pl.col("label")) / size)
+    frame = frame.with_columns(quality=pl.coalesce("gold", others)).with_columns(
+        above=pl.col("label") - pl.col("quality")
+    )
+    mine = ["group", "who", "query"]
+    frame = frame.with_columns(
+        *(pl.col(name).sum().over(mine).alias(f"{name}_total") for name in ("quality", "above")),
+        *(pl.col(name).count().over(mine).alias(f"{name}_known") for name in ("quality", "above")),
+    )
+    session = ["group", "who", *(["session"] if "session" in frame.columns else [])]
+    return frame.with_columns(
+        document=_before("quality", session),
+        label=_before("above", session),
+        place=pl.int_range(pl.len()).over(session) / 100,
+    ).filter(pl.col("judge").is_not_null())
 
 
-def _effects(group: str, frame: pl.DataFrame, level: float, seed: int) -> list[dict[str, object]]:
-    # Sessions by their beginnings, whatever judges are called: what is drawn is then the same.
-    begun = frame["session"].unique(maintain_order=True)
-    frame = frame.with_columns(pl.col("session").replace_strict(begun, range(len(begun))))
-    frame = frame.sort("session", maintain_order=True)
-    session = frame["session"].to_numpy().astype(np.int64)
-    judge, query = (frame[name].rank("dense").to_numpy().astype(np.int64) - 1 for name in ("judge", "query"))
-    label, error = (frame[name].cast(pl.Float64).to_numpy() for name in ("label", "error"))
-    kept, y, x = _design(session, judge, label, error)
-    if kept.sum() < FEWEST_LABELS or len(np.unique(judge[kept])) < FEWEST_JUDGES or len(np.unique(query[kept])) < 2:
-        return []
-    names = [BEFORE, LATER]
-    fit = clustered_ols(y, x, query[kept], names, judge=judge[kept])
-    own = _own_doing(session, judge, label, error, seed)
-    rows = []
-    for name, bias in zip(names, own, strict=True):
-        at = fit.names.index(name)
-        value, spread, df = (float(part[at]) for part in (fit.coefficients, fit.errors, fit.df))
-        low, high, p = _ends(value - bias, spread, df, level)
-        rows.append(
-            {
-                "group": group,
-                "effect": name,
-                "change": value - bias,
-                "low": low,
-                "high": high,
-                "p": p,
-                "n": int(kept.sum()),
-                "judges": len(np.unique(judge[kept])),
-            }
-        )
-    return rows
+def _before(name: str, session: list[str]) -> pl.Expr:
+    """The value of the label before, less the mean of the judge's labels of its query but for the one that follows.
+
+    What is common to a query is in both labels. The one that follows is no part of the mean, or its chance errors would
+    stand on both sides; and as the weights add up to 0, the judge's mean, which both are part of, does no harm either.
+    """
+    columns = (name, f"{name}_total", f"{name}_known", "query")
+    last, total, known, query = (pl.col(column).shift(1).over(session) for column in columns)
+    same = (query == pl.col("query")) & pl.col(name).is_not_null()
+    rest = known.cast(pl.Int64) - same.cast(pl.Int64)
+    usual = (total - pl.when(same).then(pl.col(name)).otherwise(0.0)) / rest
+    return pl.when(rest > 0).then(last - usual)
 
 
-def _design(session: Ints, judge: Ints, label: Floats, error: Floats) -> tuple[Bools, Floats, Floats]:
-    """Which labels come after another one of the session, their errors, what may move them; less the judge's means."""
-    first = np.append(True, session[1:] != session[:-1])
-    start = np.maximum.accumulate(np.where(first, np.arange(len(session)), 0))
-    place = (np.arange(len(session)) - start) / EACH
-    before = np.append(0.0, label[:-1])
-    kept = ~first & ~np.isnan(error)
-    y, x = error[kept], np.column_stack([before, place])[kept]
-    who = judge[kept]
-    number = np.maximum(np.bincount(who), 1)
-    columns = np.column_stack([y, x])
-    means = np.column_stack([np.bincount(who, column) / number for column in columns.T])
-    columns = columns - means[who]
-    return kept, columns[:, 0], columns[:, 1:]
-
-
-def _own_doing(session: Ints, judge: Ints, label: Floats, error: Floats, seed: int) -> Floats:
-    """What the regression finds where the order within sessions is drawn by lot."""
-    rng, found = np.random.default_rng(seed), []
-    for _ in range(SHUFFLES):
-        order = np.lexsort((rng.random(len(session)), session))
-        _, y, x = _design(session, judge[order], label[order], error[order])
-        found.append(np.linalg.lstsq(x, y, rcond=None)[0])
-    mean: Floats = np.mean(found, axis=0)
-    return mean
-
-
-def _ends(value: float, spread: float, df: float, level: float) -> tuple[float, float, float]:
-    from scipy.special import stdtr, stdtrit
-
-    if not spread > 0 or not df >= 1:
-        return np.nan, np.nan, np.nan
-    half = spread * float(stdtrit(df, (1 + level) / 2))
-    return value - half, value + half, float(2 * stdtr(df, -abs(value) / spread))
+def _effects(group: str, rows: pl.DataFrame, level: float) -> list[dict[str, Any]]:
+    """The effects on the labels of a group, each judge compared with their own mean."""
+    query, judge = rows["query"].to_numpy(), np.unique(rows["judge"].to_numpy(), return_inverse=True)[1]
+    queries, judges = len(np.unique(query)), int(judge.max()) + 1
+    y, *columns = (centred(judge, rows[name].to_numpy()) for name in ("above", *EFFECTS, "quality"))
+    change = low = high = p = np.full(len(EFFECTS) + 1, np.nan)
+    if queries >= FEWEST:
+        fit = clustered_ols(y, np.column_stack(columns), query, judge=judge if judges >= FEWEST else None)
+        change, p, (low, high) = fit.coefficients, fit.p, fit.intervals(level)
+    return [
+        {"group": group, "effect": name, "change": float(change[at]), "low": float(low[at]), "high": float(high[at])}
+        | {"p": float(p[at]), "n": rows.height, "n_queries": queries, "n_judges": judges}
+        for at, (name, _) in enumerate(EFFECTS.values(), start=1)
+    ]
 
 
 def _sentence(table: pl.DataFrame, level: float) -> str:
-    shown = table.filter(pl.col("p_adjusted") < 1 - level).sort("p")
-    if not shown.height:
-        least = float(table["p_adjusted"].drop_nans().min() or np.nan)  # type: ignore[arg-type]
-        return f"No effect of order is shown: {count(table.height, 'test')}, the least {p_said(least)}."
-    row = shown.row(0, named=True)
-    way = "higher" if row["change"] > 0 else "lower"
-    what = "after a label one grade higher" if row["effect"] == BEFORE else "ten labels later in the session"
-    said = interval_said(row["low"], row["high"], level)
-    return f"Labels of {row['group']} are {abs(row['change']):.2f} of a grade {way} {what}{said}, {p_said(row['p'])}."
+    over = f"{count(table['n'][0], 'label')} of {count(table['n_judges'][0], 'judge')}"
+    known = table.filter(pl.col("p").is_not_nan())
+    if not known.height:
+        return f"Too few queries, or labels too much alike, to tell what came before does to {over}."
+    words = dict(EFFECTS.values())
+    said = [
+        f"{row['change']:+.2f} of a grade {words[row['effect']]}{interval_said(row['low'], row['high'], level)}"
+        + ("" if row["group"] == table["group"][0] else f", {row['group']}")
+        for row in known.filter(pl.col("p_holm") <= 1 - level).sort("p").head(2).iter_rows(named=True)
+    ]
+    if not said:
+        first = known.row(0, named=True)
+        ends = interval_said(first["low"], first["high"], level)
+        return (
+            f"What came before is not shown to move labels: {first['change']:+.2f} of a grade "
+            f"{words[first['effect']]}{ends}, over {over}."
+        )
+    return f"What came before moves labels: {'; '.join(said)}, over {over}."

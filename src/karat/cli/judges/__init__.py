@@ -15,8 +15,7 @@ judges = LazyGroup(
             "clicks": "Whether labels prefer what users click.",
             "distribution": "How groups use the scale, and whether they differ in it.",
             "bias": "Queries and documents that judges rate too high or too low.",
-            "order": "Whether labels move with the one before, or along the way.",
-            "priming": "Whether the document judged just before moves a label.",
+            "order": "Whether what was judged before moves a label.",
             "llm": "Whether to use an LLM as a judge, and with how many gold labels.",
         }
     },

@@ -11,7 +11,6 @@ from karat import judges as analysis
 from karat.cli import options
 from karat.cli.judges.judged import Judged, features, of_labels
 from karat.cli.judges.llm import llm as llm
-from karat.cli.judges.order import order as order
 from karat.cli.option_values import OneOf
 from karat.cli.outputs import keep_inputs, write_csv
 from karat.cli.part import every_part, part
@@ -278,10 +277,18 @@ def bias(given: Judged) -> Tables:
     return {"Bias": analysis.find_bias(labels, gold=given.gold, judges=given.judges_are, level=given.level)}
 
 
-@part(of_labels(options.gold, options.level), examples="karat judges priming crowd.csv --gold gold.csv")
-def priming(given: Judged) -> Tables:
-    """Whether the document judged just before moves a label, and whether labels drift with the judge's work."""
-    return {"Priming": analysis.priming(given.judgments, given.gold, level=given.level)}
+@part(
+    of_labels(options.gold, options.level),
+    examples="""karat judges order crowd.csv
+karat judges order crowd.csv --gold gold.csv""",
+)
+def order(given: Judged) -> Tables:
+    """Whether the document judged just before, or the judge's label of it, moves a label, and how labels drift.
+
+    Labels are taken in the order of their column time, in sessions where a column session tells them; each counts as
+    what it is above or below gold, or the others' labels of the same document.
+    """
+    return {"Order": analysis.order_effects(given.judgments, given.gold, level=given.level)}
 
 
 EXAMPLES = """\b
