@@ -167,7 +167,6 @@ validate judges X : preferences.
 validate ranking X : preferences.
 validate clicks X qrels.txt a.run : clicks.csv log.csv
 validate reasons X : reasons.csv preferences.
-validate coders X : reasons.csv
 plan gold X a.run b.run -n 5 --force --out out.csv : labels. qrels.txt
 plan gold qrels.txt a.run b.run -n 5 --force --gold X --out out.csv : gold.csv
 plan pairs X a.run b.run --min-difference nDCG@10=0.01 --out out.csv : qrels.txt

@@ -81,16 +81,15 @@ def ranking(studies: int) -> None:
     """Strengths 0.6, 0.2, -0.1, -0.7, 6 answers a pair; where queries differ the truth is that of 6,000 of them."""
     far = rank_systems(answers(9999, 6000, 2, 0.8), draws=0).frame.sort("system")["strength"].to_numpy()
     cases = {
-        "30 queries": (STRENGTH, 30, 0.0, False),
-        "30 queries that differ": (far, 30, 0.8, False),
-        "10 queries that differ": (far, 10, 0.8, False),
-        "30 queries, with reliability": (STRENGTH, 30, 0.0, True),
+        "30 queries": (STRENGTH, 30, 0.0),
+        "30 queries that differ": (far, 30, 0.8),
+        "10 queries that differ": (far, 10, 0.8),
     }
-    for name, (truth, queries, effect, reliability) in cases.items():
+    for name, (truth, queries, effect) in cases.items():
         held, mean = [], []
         for seed in range(studies):
             said = answers(seed, queries, effect=effect)
-            frame = rank_systems(said, reliability=reliability, draws=300, seed=seed).frame.sort("system")
+            frame = rank_systems(said, draws=300, seed=seed).frame.sort("system")
             held.append((frame["low"].to_numpy() <= truth) & (truth <= frame["high"].to_numpy()))
             mean.append(frame["strength"][0])
         print(

@@ -232,7 +232,7 @@ def test_groups_that_share_no_document_say_so() -> None:
     [
         ({"by": "colour"}, "expected a column colour"),
         ({"by": "label"}, "something about the query or document"),
-        ({"by": "judge"}, r"pairwise\(\) compares every two judges"),
+        ({"by": "judge"}, r"overlap\(\) compares every two judges"),
         ({"level": 95.0}, "a share such as 0.95"),
         ({"draws": -1}, "0 draws or more"),
         ({"judges": "all"}, "sample or fixed"),

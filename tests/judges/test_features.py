@@ -166,42 +166,8 @@ def test_a_lacking_column_is_named_with_its_remedy() -> None:
 
 
 def test_unknown_features_are_refused_with_the_known_ones() -> None:
-    with pytest.raises(BadInput, match=r"expected some of wikipedia, .*, mine, or a column .*, found wikipdia"):
-        add_features(Judgments.of({"1": {"d": 1}}), ["wikipdia"], extra={"mine": lambda frame: frame["doc"]})
-
-
-def test_users_add_features_as_functions_of_all_that_is_known() -> None:
-    judgments = Judgments.of({"1": {"a": 2, "b": 0}})
-    documents = Documents.of(
-        {"doc": ["a", "b"], "title": ["Shop", "Help"], "text": ["buy", "read"], "url": ["x.com/", "y.com/"]}
-    )
-    added = add_features(
-        judgments,
-        [],
-        documents=documents,
-        extra={
-            "shop": lambda frame: frame["title"] == "Shop",
-            "letters": lambda frame: frame["document_text"].str.len_chars(),
-            "address": lambda frame: frame["url"],
-        },
-    )
-    assert added.frame.select("shop", "letters", "address").rows() == [(True, 3, "x.com/"), (False, 4, "y.com/")]
-    assert judgments.frame.columns == ["query", "doc", "label"]
-
-
-@pytest.mark.parametrize(
-    ("function", "found"),
-    [
-        (lambda frame: frame["nothing"], "ColumnNotFoundError"),
-        (lambda frame: pl.Series([1]), "1 values"),
-        (lambda frame: 3, "int"),
-    ],
-)
-def test_a_function_that_fails_is_an_error_with_the_features_name(function: object, found: str) -> None:
-    with pytest.raises(
-        BadInput, match=f"the feature mine: expected a function that gives a column of 2 values, found {found}"
-    ):
-        add_features(Judgments.of({"1": {"a": 2, "b": 0}}), [], extra={"mine": function})  # type: ignore[dict-item]
+    with pytest.raises(BadInput, match=r"expected some of wikipedia, .*, or a column .*, found wikipdia"):
+        add_features(Judgments.of({"1": {"d": 1}}), ["wikipdia"])
 
 
 def test_a_column_that_is_there_is_kept() -> None:

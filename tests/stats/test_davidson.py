@@ -71,9 +71,3 @@ def test_who_wins_always_has_a_finite_strength() -> None:
     fit = fit_davidson(np.array([0, 1]), np.array([1, 2]), np.array([[[9.0, 0, 0], [9.0, 0, 0]]]), 3)
     assert np.isfinite(fit.strength).all()
     assert fit.strength[0, 0] > fit.strength[0, 1] > fit.strength[0, 2]
-
-
-def test_a_scale_of_two_halves_the_strengths() -> None:
-    one, two, counts = np.array([0]), np.array([1]), np.array([[[16.0, 10, 4]]])
-    plain, scaled = (fit_davidson(one, two, counts, 2, scale=s, prior=0.0) for s in (None, np.array([2.0])))
-    assert scaled.strength[0, 0] == pytest.approx(plain.strength[0, 0] / 2)

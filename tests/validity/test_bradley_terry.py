@@ -113,34 +113,10 @@ def test_two_systems_by_hand() -> None:
     assert any("fewer than 5 queries" in note for note in found.notes)
 
 
-def test_judges_who_guess_are_the_least_reliable() -> None:
-    found = rank_systems(answers(5, 120, guess=0.25, strength=2 * STRENGTH), reliability=True, draws=0)
-    least = found.judges.head(5)
-    assert sorted(least["judge"].to_list()) == ["j00", "j01", "j02", "j03", "j04"]
-    assert least["reliability"].max() < 0.5 < found.judges["reliability"][5]
-    weighted = (found.judges["reliability"] * found.judges["answers"]).sum() / found.judges["answers"].sum()
-    assert weighted == pytest.approx(1.0)
-
-
-@pytest.mark.evidence
-def test_with_reliability_the_intervals_are_a_little_narrow_but_near() -> None:
-    held = []
-    for seed in studies(16, 500):
-        frame = rank_systems(answers(seed), reliability=True, draws=200, seed=seed).frame.sort("system")
-        held.append((frame["low"].to_numpy() <= STRENGTH) & (frame["high"].to_numpy() >= STRENGTH))
-    assert np.mean(held) > 0.82
-
-
 def test_systems_that_never_met_are_not_ranked_together() -> None:
     rows = [{"query": "q", "left": left, "right": right, "choice": "left"} for left, right in (("a", "b"), ("c", "d"))]
     with pytest.raises(Undefined, match="no comparison joins a, b with c, d"):
         rank_systems(Preferences.of(rows))
-
-
-def test_reliability_needs_judges() -> None:
-    rows = [{"query": "q", "left": "a", "right": "b", "choice": "left"}]
-    with pytest.raises(Undefined, match="do not say who judged"):
-        rank_systems(Preferences.of(rows), reliability=True)
 
 
 def test_those_who_failed_a_trap_do_not_count() -> None:

@@ -5,12 +5,9 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
-from sklearn.metrics import cohen_kappa_score
 
 from karat.errors import BadInput, Undefined
 from karat.records import Preferences
-from karat.stats.kappas import krippendorff_alpha, pair_sums
-from karat.validity.coding_agreement import coder_agreement, masi_distance
 from karat.validity.reason_classes import NAMES
 from karat.validity.reason_model import learn_reasons
 from karat.validity.reasons import codes_of, comments_of, reason_table, reasons_by_rules
@@ -134,74 +131,6 @@ def test_too_few_comments_teach_nothing_and_rare_classes_are_left_to_rules() -> 
     model = learn_reasons([*coded(60, 4), {"reason": "in English", "codes": "language", "query": "q1"}], draws=0)
     assert any("left to the rules: language" in note for note in model.notes)
     assert "language" in model.suggest(["it is in English"])["suggested"][0]
-
-
-def test_distances_of_sets_are_as_by_hand() -> None:
-    sets = np.array([[1, 1, 1, 0], [1, 0, 0, 0], [0, 0, 0, 1]], bool)
-    masi = 1 - 1 / 3 * 2 / 3
-    assert masi_distance(sets, sets) == pytest.approx(np.array([[0, masi, 1], [masi, 0, 1], [1, 1, 0]]))
-
-
-def two_coders(number: int, noise: float, seed: int) -> list[dict[str, object]]:
-    rng = np.random.default_rng(seed)
-    rows: list[dict[str, object]] = []
-    for item in range(number):
-        true = rng.random(4) < 0.4
-        for coder in ("ann", "bob"):
-            said = np.where(rng.random(4) < noise, rng.random(4) < 0.4, true)
-            names = [NAMES[place] for place in range(4) if said[place]] or ["language"]
-            rows.append({"item": item, "coder": coder, "codes": ";".join(names)})
-    return rows
-
-
-def test_the_kappa_of_a_class_is_scikit_learns_and_one_code_each_is_nominal_alpha() -> None:
-    rows = two_coders(80, 0.5, 1)
-    found = coder_agreement(rows, draws=200).frame
-    for place in range(4):
-        ann, bob = (
-            [NAMES[place] in str(row["codes"]).split(";") for row in rows if row["coder"] == who]
-            for who in ("ann", "bob")
-        )
-        row = found.filter(pl.col("class") == NAMES[place]).row(0, named=True)
-        assert row["agreement"] == pytest.approx(cohen_kappa_score(ann, bob))
-        assert row["low"] < row["agreement"] < row["high"]
-    # Sets of one class each lie 0 or 1 apart: Krippendorff's nominal alpha.
-    rng = np.random.default_rng(2)
-    one = rng.integers(0, 4, 60)
-    two = np.where(rng.random(60) < 0.3, rng.integers(0, 4, 60), one)
-    rows = [
-        {"item": n, "coder": who, "codes": NAMES[k]}
-        for who, codes in (("ann", one), ("bob", two))
-        for n, k in enumerate(codes)
-    ]
-    counts = np.eye(4)[one] + np.eye(4)[two]
-    expected = krippendorff_alpha(pair_sums(counts, np.zeros(60, int), 1).by_label, np.arange(4.0), "nominal")[0]
-    alpha = coder_agreement(rows, draws=0).frame.row(-1, named=True)
-    assert alpha["agreement"] == pytest.approx(expected)
-
-
-def test_coders_who_guess_agree_by_chance_and_those_who_do_not_always() -> None:
-    held = 0
-    for seed in range(60):
-        low, high = coder_agreement(two_coders(60, 1.0, seed), draws=300).frame.select("low", "high").row(-1)
-        held += low <= 0 <= high
-    assert held >= 53, held
-    found = coder_agreement(two_coders(50, 0.0, 2), draws=200)
-    assert found.frame["agreement"][-1] == pytest.approx(1)
-
-
-def test_a_coder_twice_on_a_comment_and_lonely_coders_are_refused() -> None:
-    row = {"item": 1, "coder": "ann", "codes": "number"}
-    with pytest.raises(BadInput, match="ann twice"):
-        coder_agreement([row, row])
-    with pytest.raises(Undefined, match="two coders"):
-        coder_agreement([row])
-    with pytest.raises(BadInput, match="a column coder"):
-        coder_agreement([{"item": 1, "codes": "number"}])
-    both = [row, row | {"coder": "bob"}, row | {"item": 2}]
-    found = coder_agreement(both, draws=0)
-    assert found.notes == ("1 comment of one coder only left out",)
-    assert "cannot be told" in found.finding
 
 
 def answered(judge: str, choice: str, reason: str, **more: object) -> dict[str, object]:

@@ -99,7 +99,7 @@ def told_by(
             "agreement by a column",
             expected="something about the query or document",
             found=by,
-            remedy="pairwise() compares every two judges" if by == "judge" else "",
+            remedy="overlap() compares every two judges" if by == "judge" else "",
         )
     taken = {"against", "labels", "value", "n_queries", "n_pairs", "n_labels", "n_judges", "n_single", "sample"}
     if by in taken | {"fleiss_p"} | {name + end for name in FIGURES for end in ("", "_low", "_high")}:

@@ -7,7 +7,6 @@ import polars as pl
 
 from karat.errors import Undefined
 from karat.judges.level_counts import level_of, levels_of, merged, used, with_names
-from karat.judges.pairwise import meetings
 from karat.labels import Panel
 from karat.labels.panel import numbered
 from karat.records import LabelsLike, Result
@@ -19,6 +18,8 @@ from karat.stats.kappas import label_counts
 
 #: A difference that is rounding.
 NOTHING = 1e-12
+#: How many meetings of two judges on a document to hold at once.
+AT_ONCE = 5_000_000
 
 
 def consistency(
@@ -149,7 +150,7 @@ def overlap(
     called = f"{panel.said(at)} or higher"
     part = None if by is None else panel.feature(by).cast(pl.String).fill_null("none")
     one, other, n = pl.col("grade"), pl.col("grade_other"), pl.col("n").cast(pl.Int64)
-    met = meetings(panel, part).with_columns(pl.col("grade", "grade_other") >= int(np.searchsorted(panel.grades, at)))
+    met = _meetings(panel, part).with_columns(pl.col("grade", "grade_other") >= int(np.searchsorted(panel.grades, at)))
     sums = {"documents": n.sum(), "both": n.filter(one & other).sum(), "either": n.filter(one | other).sum()}
     _, both, either = met.select(**sums).row(0)
     if not either:
@@ -166,6 +167,30 @@ def overlap(
         f"({count(table.height, 'pair')} of judges)."
     )
     return Result(table.select(*judges, pl.exclude("one", "other")), finding, panel.notes, scale=panel.scale)
+
+
+def _meetings(panel: Panel, part: pl.Series | None = None) -> pl.DataFrame:
+    """How often two judges said these two grades for the same document: one, other, grade, grade_other, query, n.
+
+    Where a value of each label is given, also by that of the first judge's (`part`).
+
+    Labels of one item are joined with each other, some items at a time, and counted before the next: memory goes with
+    the number of judges who met, not with items x judges.
+    """
+    frame = pl.DataFrame({"item": panel.item, "judge": panel.judge, "grade": panel.grade, "query": panel.query})
+    frame = frame.with_columns([] if part is None else [part.alias("part")])
+    # A panel made with repeats has several labels of a judge: the first is theirs.
+    frame = frame.unique(["item", "judge"], keep="first", maintain_order=True).sort("item", "judge")
+    size = frame.select(pl.len().over("item")).to_series().cast(pl.Int64)
+    # A lot ends with an item, so that the labels of an item stay together.
+    frame = frame.with_columns(lot=size.cum_sum() // AT_ONCE).with_columns(pl.col("lot").min().over("item"))
+    key = ["one", "other", "grade", "grade_other", "query", *([] if part is None else ["part"])]
+    found = []
+    for some in frame.partition_by("lot", include_key=False):
+        met = some.join(some, on=["item", "query"], suffix="_other").filter(pl.col("judge") < pl.col("judge_other"))
+        met = met.rename({"judge": "one", "judge_other": "other"})
+        found.append(met.group_by(key).agg(n=pl.len()))
+    return pl.concat(found).group_by(key).agg(pl.col("n").sum())
 
 
 def _overlap_by(met: pl.DataFrame, sums: dict[str, pl.Expr], by: str, called: str) -> tuple[pl.DataFrame, str]:

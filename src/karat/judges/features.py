@@ -1,7 +1,7 @@
 """Features of queries and documents by which judges may go wrong: Wikipedia page, query words in the URL, and so on.
 
-A feature is a column of the judgments, whether karat makes it, the user brings it or a small function of the user's
-does. Texts are compared value by value; numbers are cut into a few slices first.
+A feature is a column of the judgments, whether karat makes it or the user brings it. Texts are compared value by value;
+numbers are cut into a few slices first.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import polars as pl
 
 from karat.errors import BadInput
 from karat.judges import text_features
-from karat.judges.known_columns import facts_of, whole, with_documents
+from karat.judges.known_columns import facts_of, whole
 from karat.records import Documents, Judgments, Queries, Runs
 from karat.records.addresses import HOST, SCHEME, SITE
 from karat.records.base import count
@@ -207,7 +207,6 @@ def add_features(
     queries: Queries | None = None,
     documents: Documents | None = None,
     runs: Runs | None = None,
-    extra: Mapping[str, Callable[[pl.DataFrame], pl.Series]] | None = None,
 ) -> Judgments:
     """The judgments with a column for each feature of query and document.
 
@@ -217,21 +216,15 @@ def add_features(
     [('nWP', 'QiU', 0), ('WP', 'QiU', 2)]
 
     Without `names`, all of `FEATURES` that the data allows are made, and a note says which are not and why. A column
-    that the judgments already have under a feature's name is kept as it is. `extra` makes features of your own: each
-    function gets the judgments with `query_text`, `query_kind`, `url`, `title`, `snippet`, `document_text` and `rank`
-    as far as they are known, and gives a column of texts or numbers. Where a fact is unknown, the feature is null.
+    that the judgments already have under a feature's name is kept as it is; a feature of your own is a column that you
+    add. Where a fact is unknown, the feature is null.
 
     Reference: Kazai et al., An Analysis of Systematic Judging Errors in Information Retrieval (CIKM 2012), section 3.
     """
-    names_known = [*FEATURES, *(extra or {})]
     for name in names or ():
-        if name not in names_known and name not in judgments.frame.columns:
-            raise BadInput.at(
-                "the features",
-                expected=f"some of {', '.join(names_known)}, or a column of the judgments",
-                found=name,
-                remedy="make one of your own with extra=",
-            )
+        if name not in FEATURES and name not in judgments.frame.columns:
+            expected = f"some of {', '.join(FEATURES)}, or a column of the judgments"
+            raise BadInput.at("the features", expected=expected, found=name)
     facts, lacks = facts_of(judgments, queries, documents, runs)
     frame, notes, missing, partly = judgments.frame, [], [], []
     for name in names if names is not None else FEATURES:
@@ -257,22 +250,4 @@ def add_features(
         notes.append(f"features that cannot be made: {', '.join(missing)}")
     if partly:
         notes.append(f"unknown features of {count(frame.height, 'judgment')}: {', '.join(partly)}")
-    for name, function in (extra or {}).items():
-        joined = with_documents(judgments.frame, facts, documents)
-        frame = frame.with_columns(_made(name, function, joined))
     return replace(judgments, frame=frame, notes=(*judgments.notes, *notes))
-
-
-def _made(name: str, function: Callable[[pl.DataFrame], pl.Series], joined: pl.DataFrame) -> pl.Series:
-    """The column that a user's function makes, checked."""
-    place, expected = f"the feature {name}", f"a function that gives a column of {joined.height:,} values"
-    try:
-        made = function(joined)
-    except Exception as error:
-        raise BadInput.at(
-            place, expected=expected, found=f"{type(error).__name__}: {error}", remedy=f"it gets {joined.columns}"
-        ) from error
-    if not isinstance(made, pl.Series) or len(made) != joined.height:
-        found = f"{len(made):,} values" if isinstance(made, pl.Series) else type(made).__name__
-        raise BadInput.at(place, expected=expected, found=found)
-    return made.alias(name)

@@ -118,14 +118,3 @@ def _shown_by(frame: pl.DataFrame, runs: Runs) -> pl.Series:
         shown.select("query", "doc", said=said), on=["query", "doc"], how="left", maintain_order="left"
     )
     return found["said"]
-
-
-def with_documents(frame: pl.DataFrame, facts: pl.DataFrame, documents: Documents | None) -> pl.DataFrame:
-    """The judgments with all that is known about query and document, for a function of the user's."""
-    known = facts.select(name for name in facts.columns if name not in frame.columns)
-    frame = frame.hstack(known.with_columns(whole(pl.col("rank"))) if "rank" in known.columns else known)
-    if documents is None:
-        return frame
-    about = documents.frame.rename({"text": "document_text"}, strict=False)
-    new = ["doc", *(name for name in about.columns if name not in frame.columns)]
-    return frame.join(about.select(new), on="doc", how="left", maintain_order="left")

@@ -23,9 +23,7 @@ class Fit:
     tie: Floats
 
 
-def fit_davidson(
-    one: Ints, two: Ints, counts: Floats, players: int, *, scale: Floats | None = None, prior: float = PRIOR
-) -> Fit:
+def fit_davidson(one: Ints, two: Ints, counts: Floats, players: int, *, prior: float = PRIOR) -> Fit:
     """The most likely strengths: P(one wins) is proportional to exp(s1), of a tie to nu exp((s1 + s2) / 2).
 
     >>> fit = fit_davidson(np.array([0]), np.array([1]), np.array([[[16.0, 10.0, 4.0]]]), 2, prior=0.0)
@@ -36,8 +34,7 @@ def fit_davidson(
     `one` and `two` number the players of each pair; `counts` has, for each set of counts (a bootstrap draw, say) and
     each pair, the wins of one, the ties, and the wins of two; they need not be whole. All sets are fitted at once.
     `prior` adds so many games to each set in all, spread evenly over every pair of players and won and lost alike.
-    Without ties in a set, their weight is 0 there. `scale` multiplies the strengths in each pair's games, for judges
-    to whom strength means more or less than to others.
+    Without ties in a set, their weight is 0 there.
 
     Reference: Bradley and Terry (Biometrika 1952); Davidson (JASA 1970).
     """
@@ -56,8 +53,6 @@ def fit_davidson(
     design[row, 2, pairs_two] = 1.0
     design[row, 1, pairs_one] += 0.5
     design[row, 1, pairs_two] += 0.5
-    if scale is not None:
-        design[: len(one)] *= np.asarray(scale, np.float64)[:, None, None]
     design[:, 1, players] = 1.0
     total = games.sum(axis=2)
     value = np.zeros((sets, players + 1))
@@ -95,13 +90,13 @@ def fit_davidson(
     return Fit(strength, np.where(has_ties, value[:, players], -np.inf))
 
 
-def chances(strength: Floats, tie: float, one: Ints, two: Ints, scale: Floats | float = 1.0) -> Floats:
+def chances(strength: Floats, tie: float, one: Ints, two: Ints) -> Floats:
     """The chances that one wins, of a tie, and that two wins, pair by pair.
 
     >>> chances(np.array([0.0, 0.0]), 0.0, np.array([0]), np.array([1])).round(3).tolist()
     [[0.333, 0.333, 0.333]]
     """
-    first, second = scale * strength[one], scale * strength[two]
+    first, second = strength[one], strength[two]
     worth = np.stack([first, tie + (first + second) / 2, second], axis=1)
     worth = np.exp(worth - worth.max(axis=1, keepdims=True))
     found: Floats = worth / worth.sum(axis=1, keepdims=True)

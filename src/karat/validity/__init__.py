@@ -1,10 +1,8 @@
 """Do measures agree with users, and what do labels do to the rankers trained on them?"""
 
-from karat.validity.agreement_counts import agreement_from_counts
 from karat.validity.agreement_curves import PreferenceCurves, preference_curves
 from karat.validity.bradley_terry import SystemRanking, rank_systems
 from karat.validity.click_rates import against_click_rates, click_labels
-from karat.validity.coding_agreement import coder_agreement
 from karat.validity.document_preferences import document_agreement, preferred_documents
 from karat.validity.fitted_measure import FittedMeasure, fit_measure
 from karat.validity.human_ceiling import human_ceiling
@@ -34,11 +32,9 @@ __all__ = [
     "against_click_rates",
     "against_ratings",
     "agreement",
-    "agreement_from_counts",
     "agreement_tables",
     "as_printed",
     "click_labels",
-    "coder_agreement",
     "document_agreement",
     "fit_measure",
     "human_ceiling",

@@ -1,38 +1,31 @@
-"""A ranking of systems from side-by-side answers, with ties and with judges of different reliability."""
+"""A ranking of systems from side-by-side answers, with ties."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 import polars as pl
 
-from karat.errors import NotConverged, Undefined
 from karat.records import FrameLike, Preferences, Result
 from karat.records.base import count
 from karat.stats.arrays import Floats
 from karat.stats.bootstrap import FEWEST, Resampling
 from karat.stats.davidson import chances, fit_davidson
 from karat.stats.many import holm
-from karat.stats.totals import totals
 from karat.validity.side_by_side_answers import Answers, answers_of, refuse_apart, unbeaten
 from karat.validity.votes import counted, trusted
 
-#: What is believed of a judge before any answer: as reliable as the others, give or take this much.
-SPREAD = 0.5
 #: Strengths that move by less than this do not move.
 EVEN = 1e-9
-ROUNDS = 200
-CLOSE = 1e-4
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SystemRanking(Result):
-    """Systems by strength, and the judges by how far their answers go with it."""
+    """Systems by strength."""
 
-    beside: ClassVar[tuple[str, ...]] = ("judges", "tie_weight")
-    judges: pl.DataFrame = field(default_factory=pl.DataFrame)
+    beside: ClassVar[tuple[str, ...]] = ("tie_weight",)
     #: The weight of ties: at equal strength, a tie is so many times as likely as either win.
     tie_weight: float = np.nan
 
@@ -41,7 +34,6 @@ def rank_systems(
     preferences: Preferences | FrameLike,
     *,
     at_least: float | None = None,
-    reliability: bool = False,
     level: float = 0.95,
     draws: int = 1000,
     seed: int = 0,
@@ -59,35 +51,22 @@ def rank_systems(
     relevant" is a tie. The bootstrap draws whole queries; `best_rank` and `worst_rank` are the places that a system may
     have. `behind_p` is a test against the best system, adjusted for all pairs of systems (Holm).
 
-    With `reliability`, strengths count more for some judges than for others: 1 is the average judge, 0 is one who
-    guesses, below 0 one who answers against the others. Answers of those who guess then count less. The strengths are
-    those of the average judge; intervals take the reliabilities as known.
-
     Use it to say which system users prefer; whether measures agree is `agreement`'s question. Strengths compare
     systems that were shown against each other, directly or through others; otherwise it refuses.
 
-    Reference: Bradley and Terry (Biometrika 1952); Davidson (JASA 1970); for judges, Chen et al. (WSDM 2013).
+    Reference: Bradley and Terry (Biometrika 1952); Davidson (JASA 1970).
     """
     resampling = Resampling(level, draws, seed)
     kept = counted(trusted(preferences), at_least)
     answers = answers_of(kept)
     refuse_apart(answers)
     notes = list(kept.notes)
-    drawn, judges = np.empty((0, len(answers.systems))), pl.DataFrame()
+    by_query, drawn = answers.counts(), np.empty((0, len(answers.systems)))
+    fit = fit_davidson(answers.one, answers.two, by_query.sum(axis=0)[None], len(answers.systems))
+    strength, tie = fit.strength[0], float(fit.tie[0])
     enough = draws > 0 and answers.queries >= FEWEST
-    if reliability:
-        if not kept.has("judge"):
-            raise Undefined("the answers do not say who judged: reliability cannot be told")
-        strength, tie, reliable = _reliability(answers)
-        judges = _judges(answers, reliable)
-        if enough:
-            drawn = _moved(answers, strength, tie, reliable, resampling)
-    else:
-        by_query = answers.counts()
-        fit = fit_davidson(answers.one, answers.two, by_query.sum(axis=0)[None], len(answers.systems))
-        strength, tie = fit.strength[0], float(fit.tie[0])
-        if enough:
-            drawn = _drawn(answers, by_query, resampling)
+    if enough:
+        drawn = _drawn(answers, by_query, resampling)
     if draws and not enough:
         notes.append(f"no intervals: fewer than {FEWEST} queries are too few to tell")
     if unbeaten(answers):
@@ -97,56 +76,7 @@ def rank_systems(
         notes.append("all queries are answered alike: no intervals")
         drawn = drawn[:0]
     table = _table(answers, strength, tie, drawn, resampling)
-    return SystemRanking(table, _sentence(table, answers, level), tuple(notes), judges, float(np.exp(tie)))
-
-
-def _reliability(answers: Answers) -> tuple[Floats, float, Floats]:
-    """Strengths, the ties' weight, and each judge's reliability, fitted in turn until they settle."""
-    judges, pairs = len(answers.judges), len(answers.one)
-    cell, number = np.unique(answers.pair * judges + answers.judge, return_inverse=True)
-    counts = np.bincount(number * 3 + answers.outcome, minlength=len(cell) * 3).astype(np.float64).reshape(1, -1, 3)
-    pair, judge = cell // judges, cell % judges
-    one, two = answers.one[pair], answers.two[pair]
-    work = np.bincount(answers.judge, minlength=judges)
-    reliable = np.ones(judges)
-    for _ in range(ROUNDS):
-        fit = fit_davidson(one, two, counts, len(answers.systems), scale=reliable[judge])
-        strength, tie = fit.strength[0], float(fit.tie[0])
-        worth = np.stack([strength[one], (strength[one] + strength[two]) / 2, strength[two]], axis=1)
-        new = reliable
-        for _ in range(10):  # Newton's steps, all judges at once
-            chance = chances(strength, tie, one, two, new[judge])
-            mean = (chance * worth).sum(axis=1)
-            total = counts[0].sum(axis=1)
-            slope = totals(judge, (counts[0] * worth).sum(axis=1) - total * mean, judges) - (new - 1) / SPREAD**2
-            bend = totals(judge, total * ((chance * worth**2).sum(axis=1) - mean**2), judges) + 1 / SPREAD**2
-            new = new + slope / bend
-        new = new / (new @ work / work.sum())
-        moved, reliable = float(np.abs(new - reliable).max()), new
-        if moved < CLOSE:
-            fit = fit_davidson(one, two, counts, len(answers.systems), scale=reliable[judge])
-            return fit.strength[0], float(fit.tie[0]), reliable
-    raise NotConverged(f"the reliability of judges over {pairs:,} pairs did not settle: rank the systems without it")
-
-
-def _moved(answers: Answers, strength: Floats, tie: float, reliable: Floats, resampling: Resampling) -> Floats:
-    """As `_drawn`, by one step from the fit: judges' cells are too many to fit in every draw."""
-    n = len(strength)
-    one, two, scale = answers.one[answers.pair], answers.two[answers.pair], reliable[answers.judge]
-    chance, row = chances(strength, tie, one, two, scale), np.arange(len(one))
-    design = np.zeros((len(row), 3, n + 1))
-    design[row, 0, one] = design[row, 2, two] = scale
-    design[row, 1, one] = design[row, 1, two] = scale / 2
-    design[:, 1, n] = 1.0
-    expected = np.einsum("ro,rok->rk", chance, design)
-    bend = np.einsum("ro,rok,rol->kl", chance, design, design, optimize=True) - expected.T @ expected
-    bend[:n, :n] += 1.0
-    slopes = design[row, answers.outcome] - expected
-    by_query = np.stack([totals(answers.query, slopes[:, k], answers.queries) for k in range(n + 1)], axis=1)
-    steps = np.linalg.solve(bend + 1e-10 * np.eye(n + 1), by_query.T).T[:, :n]
-    drawn = strength + np.concatenate([(times - 1) @ steps for times in resampling.times(answers.queries)])
-    found: Floats = drawn - drawn.mean(axis=1, keepdims=True)
-    return found
+    return SystemRanking(table, _sentence(table, answers, level), tuple(notes), tie_weight=float(np.exp(tie)))
 
 
 def _drawn(answers: Answers, by_query: Floats, resampling: Resampling) -> Floats:
@@ -203,13 +133,6 @@ def _behind_p(strength: Floats, drawn: Floats, queries: int) -> Floats:
     square[one, two] = square[two, one] = holm(p)
     found: Floats = square[int(strength.argmax())]
     return found
-
-
-def _judges(answers: Answers, reliable: Floats) -> pl.DataFrame:
-    """Each judge with how many answers were given and how reliable they are, least first."""
-    number = np.bincount(answers.judge, minlength=len(answers.judges))
-    table = pl.DataFrame({"judge": answers.judges, "answers": number, "reliability": reliable})
-    return table.sort("reliability", maintain_order=True)
 
 
 def _sentence(table: pl.DataFrame, answers: Answers, level: float) -> str:

@@ -62,7 +62,7 @@ def learn_reasons(coded: Any, *, folds: int = 5, level: float = 0.95, draws: int
     rules comes with a bootstrap interval; where it holds 0, the rules do as well.
 
     Use it to suggest, and let a person decide: classes of a few comments are learned badly. The coder is taken for
-    right; see `coder_agreement` for how right two coders are.
+    right.
     """
     frame, flags = codes_of(coded)
     if frame.height < FEWEST_COMMENTS:

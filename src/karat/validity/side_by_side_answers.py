@@ -1,4 +1,4 @@
-"""Side-by-side answers as numbers: which pair, which outcome, for which query, by whom."""
+"""Side-by-side answers as numbers: which pair, which outcome, for which query."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from karat.stats.arrays import Floats, Ints
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """One row per answer: the pair, the outcome (0 one preferred, 1 tie, 2 the other), the query and the judge."""
+    """One row per answer: the pair, the outcome (0 one preferred, 1 tie, 2 the other) and the query."""
 
     systems: list[str]
     one: Ints  # of each pair
@@ -23,8 +23,6 @@ class Answers:
     outcome: Ints
     query: Ints
     queries: int
-    judge: Ints
-    judges: list[str | None]
 
     def counts(self) -> Floats:
         """Outcomes by query and pair: queries x pairs x 3."""
@@ -45,9 +43,6 @@ def answers_of(kept: Preferences) -> Answers:
     chosen = frame["choice"].replace_strict({"left": 0, "right": 2, "equal": 1, "none": 1}, return_dtype=pl.Int64)
     outcome = np.where(left > right, 2 - chosen.to_numpy(), chosen.to_numpy())
     names, query = np.unique(frame["query"].to_numpy(), return_inverse=True)
-    judge = frame["judge"] if "judge" in frame.columns else pl.Series([None] * frame.height, dtype=pl.String)
-    judges = judge.unique().sort().to_list()
-    who = {name: n for n, name in enumerate(judges)}
     return Answers(
         systems=systems.to_list(),
         one=pairs // len(systems),
@@ -56,8 +51,6 @@ def answers_of(kept: Preferences) -> Answers:
         outcome=outcome.astype(np.int64),
         query=query.astype(np.int64),
         queries=len(names),
-        judge=np.array([who[name] for name in judge.to_list()], np.int64),
-        judges=judges,
     )
 
 

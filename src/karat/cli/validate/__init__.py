@@ -22,7 +22,6 @@ validate = LazyGroup(
             "clicks": "Measures against click rates, over queries.",
             "ratings": "Measures against ratings of whole searches.",
             "reasons": "Why users preferred it: comments sorted into classes.",
-            "coders": "Whether people who code comments agree.",
         },
     },
     default="agreement",

@@ -1,4 +1,4 @@
-"""`karat validate clicks`, `ratings`, `reasons` and `coders`: other signs of what users think."""
+"""`karat validate clicks`, `ratings` and `reasons`: other signs of what users think."""
 
 from __future__ import annotations
 
@@ -122,9 +122,3 @@ def reasons(users: str, coded: str | None, out: str | None, **asked: Any) -> Tab
     if out is not None:
         write_csv(suggested, out)
     return found
-
-
-@part(click.argument("coded"), options.resampling, columns, examples="karat validate coders coded.csv")
-def coders(coded: str, **chance: Any) -> Tables:
-    """Whether people who code comments agree, class by class."""
-    return {"Coders": validity.coder_agreement(read_comments(coded), **chance)}

@@ -2,13 +2,12 @@
 
 from karat.cli.validate.against_preferences import agreement, correlation, fit, tables
 from karat.cli.validate.curves import curves
-from karat.cli.validate.other_signs import clicks, coders, ratings, reasons
+from karat.cli.validate.other_signs import clicks, ratings, reasons
 from karat.cli.validate.preferences_alone import documents, judges, ranking, votes
 
 __all__ = [
     "agreement",
     "clicks",
-    "coders",
     "correlation",
     "curves",
     "documents",

@@ -12,16 +12,13 @@ from karat.cli import options
 from karat.cli.inputs import Reading, runs_in
 from karat.cli.outputs import keep_inputs
 from karat.cli.part import part
-from karat.cli.results import Tables, print_result
+from karat.cli.results import Tables
 from karat.cli.runs import read_several
 from karat.cli.validate import users as of_users
 from karat.cli.validate.users import Users
 from karat.formats import read_preferences, write
 from karat.formats.kinds import kind_of
 from karat.records import Judgments, Result
-
-#: How many judges are shown; --json has all.
-SHOWN = 10
 
 
 @part(
@@ -41,25 +38,12 @@ def votes(users: str, by: str | None, how: str, at_least: float | None, reading:
     }
 
 
-def _with_judges(result: Result, title: str) -> None:
-    """Print the ranking, and the least reliable judges where they differ."""
-    print_result(result)
-    if isinstance(result, validity.SystemRanking) and result.judges.height:
-        click.echo()
-        said = "The least reliable judges (1 is the average, 0 guesses)."
-        more = result.judges.height - SHOWN
-        notes = (f"{more:,} more judges, all of them with --json",) if more > 0 else ()
-        print_result(Result(result.judges.head(SHOWN), said, notes))
-
-
 @part(
     of_users.preferences,
     of_users.min_strength,
-    click.option("--reliability", is_flag=True, help="Let judges differ in reliability."),
     options.resampling,
     options.preferences,
-    examples="karat validate ranking preferences.csv --reliability",
-    show=_with_judges,
+    examples="karat validate ranking preferences.csv",
 )
 def ranking(users: str, reading: Reading, **asked: Any) -> Tables:
     """A ranking of systems by what users prefer: Bradley and Terry's model with Davidson's ties."""
