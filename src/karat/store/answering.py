@@ -34,6 +34,45 @@ _SET = Prepared(_CHANGE.values(state=None, changed=None))
 _SET_UNTIL = Prepared(_CHANGE.values(state=None, changed=None, until=None))
 _OPENED = Prepared(_CHANGE.values(opened=True))
 _LATE = "others have finished this task meanwhile; your answer is kept but not counted"
+#: The last answers of a judge that stand, newest first, with their tasks.
+_GONE = select(events.c.target_id).where(
+    events.c.judge_id == bindparam("judge"),
+    events.c.kind.in_(("undo", "reject")),
+    events.c.target_id.is_not(None),
+)
+_RECENT = Prepared(
+    select(
+        events,
+        *(tasks.c[name].label(f"task_{name}") for name in ("kind", "query", "doc", "context", "subtopic")),
+        reservations.c.id.label("given"),
+    )
+    .join(tasks, tasks.c.id == events.c.task_id)
+    .join(reservations, (reservations.c.judge_id == events.c.judge_id) & (reservations.c.item == tasks.c.item))
+    .where(
+        events.c.study_id == bindparam("study"),
+        events.c.judge_id == bindparam("judge"),
+        events.c.kind.in_(("answer", "cant_tell")),
+        events.c.id.not_in(_GONE),
+    )
+    .order_by(events.c.id.desc())
+    .limit(UNDOABLE)
+)
+_LAST = Prepared(
+    select(func.max(events.c.id)).where(
+        events.c.judge_id == bindparam("judge"),
+        events.c.task_id == bindparam("task"),
+        events.c.kind == bindparam("which"),
+    )
+)
+_FAILED = Prepared(select(func.count()).where(events.c.judge_id == bindparam("judge"), events.c.kind == "trap_failed"))
+_PRACTISED = Prepared(PRACTISED.where(events.c.judge_id == bindparam("judge")))
+_TO_PRACTISE = Prepared(
+    select(func.count()).where(
+        tasks.c.study_id == bindparam("study"),
+        tasks.c.practice,
+        tasks.c.grp == select(judges.c.grp).where(judges.c.id == bindparam("judge")).scalar_subquery(),
+    )
+)
 _KEYED = Prepared(select(events).where(events.c.judge_id == bindparam("judge"), events.c.key == bindparam("sent")))
 
 
@@ -92,8 +131,7 @@ def _answer(store: Store, judge_id: int, task_id: int, said: Answer) -> Outcome 
     _set(store, mine, "answered")
     if task["trap"] and said.choice != _expected(task, mine["turned"]):
         log(store, "trap_failed", judge_id=judge_id, task_id=task_id, target_id=number)
-        many = select(func.count()).where(events.c.judge_id == judge_id, events.c.kind == "trap_failed")
-        if store.value(many) > store.rules.traps_failed:
+        if store.value(_FAILED, judge=judge_id) > store.rules.traps_failed:
             reject(store, judge, "a control question was answered wrongly", kind=task["kind"])
             return Outcome(number, None, True)
     if task["bundle_id"] is not None and mine["state"] == "held":
@@ -117,11 +155,10 @@ def undo(store: Store, judge_id: int, task_id: int, *, key: str | None = None) -
     if task["practice"]:
         raise Conflict("practice answers cannot be taken back")
     kind = "answer" if mine["state"] == "answered" else "cant_tell"
-    of = (events.c.judge_id == judge_id, events.c.task_id == task_id, events.c.kind == kind)
-    target = store.value(select(func.max(events.c.id)).where(*of))
+    target = store.value(_LAST, judge=judge_id, task=task_id, which=kind)
     if mine["state"] not in ("answered", "cant_tell") or target is None:
         raise Conflict("there is no answer of yours to take back")
-    if target not in [row["id"] for row in store.rows(_recent(store, judge_id, UNDOABLE))]:
+    if target not in [row["id"] for row in _recent(store, judge_id)]:
         raise Conflict(f"only the last {UNDOABLE} answers can be taken back")
     if kind == "cant_tell" and task["filled"] + task["held"] >= task["wanted"]:
         raise Conflict("others have finished this task meanwhile")
@@ -152,8 +189,11 @@ def opened(store: Store, judge_id: int, task_id: int, what: str) -> Outcome:
 
 def recent(store: Store, judge_id: int) -> list[dict[str, Any]]:
     """The judge's last answers that stand, newest first, with their tasks."""
-    rows = store.rows(_recent(store, judge_id, UNDOABLE))
-    return [row | {"more": json.loads(row["more"] or "{}")} for row in rows]
+    return [row | {"more": json.loads(row["more"] or "{}")} for row in _recent(store, judge_id)]
+
+
+def _recent(store: Store, judge_id: int) -> list[dict[str, Any]]:
+    return store.rows(_RECENT, judge=judge_id, study=store.study_id)
 
 
 @transaction
@@ -171,26 +211,6 @@ def _give_back(store: Store, judge_id: int, task_id: int, kind: str, said: Answe
     number = log(store, kind, judge_id=judge_id, task_id=task_id, answer=said)
     _set(store, mine, kind)
     return Outcome(number)
-
-
-def _recent(store: Store, judge_id: int, many: int) -> Any:
-    gone = select(events.c.target_id).where(
-        events.c.judge_id == judge_id, events.c.kind.in_(("undo", "reject")), events.c.target_id.is_not(None)
-    )
-    names = ("kind", "query", "doc", "context", "subtopic")
-    return (
-        select(events, *(tasks.c[name].label(f"task_{name}") for name in names), reservations.c.id.label("given"))
-        .join(tasks, tasks.c.id == events.c.task_id)
-        .join(reservations, (reservations.c.judge_id == events.c.judge_id) & (reservations.c.item == tasks.c.item))
-        .where(
-            events.c.study_id == store.study_id,
-            events.c.judge_id == judge_id,
-            events.c.kind.in_(("answer", "cant_tell")),
-            events.c.id.not_in(gone),
-        )
-        .order_by(events.c.id.desc())
-        .limit(many)
-    )
 
 
 def _reservation(store: Store, judge_id: int, task_id: int) -> dict[str, Any]:
@@ -241,11 +261,9 @@ def _expected(task: dict[str, Any], turned: bool) -> str:
 
 def _feedback(store: Store, judge_id: int, task: dict[str, Any], said: dict[str, Any]) -> dict[str, Any]:
     """Whether a practice answer was right, and after all of them whether the share of right ones is enough."""
-    rows = store.rows(PRACTISED.where(events.c.judge_id == judge_id))
+    rows = store.rows(_PRACTISED, judge=judge_id)
     correct = sum(KINDS[row["kind"]].is_right(row, row) for row in rows)
-    group = select(judges.c.grp).where(judges.c.id == judge_id).scalar_subquery()
-    mine = (tasks.c.study_id == store.study_id, tasks.c.practice, tasks.c.grp == group)
-    every = store.value(select(func.count()).where(*mine))
+    every = store.value(_TO_PRACTISE, judge=judge_id, study=store.study_id)
     return {
         "right": KINDS[task["kind"]].is_right(said, task),
         **{name: task[name] for name in ("gold", "expected", "note")},

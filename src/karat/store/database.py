@@ -22,6 +22,7 @@ from sqlalchemy.pool import StaticPool
 
 from karat.errors import BadInput
 from karat.store.database_errors import ADDRESS, first_line, in_words
+from karat.store.prepared import driver
 
 T = TypeVar("T")
 
@@ -215,7 +216,9 @@ def _engine(url: str) -> Engine:
     def _begin(connection: Connection) -> None:
         # A writer takes its turn at the start: a reader that turns writer half-way could be refused.
         writes = connection.get_execution_options().get("writes")
-        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+        begin = "BEGIN IMMEDIATE" if writes else "BEGIN"
+        with driver(connection, begin) as cursor:
+            cursor.execute(begin)
 
     return engine
 

@@ -7,16 +7,45 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import BindParameter, bindparam, func, select
 
 from karat.records.base import count
+from karat.store.people import all_judges
+from karat.store.prepared import Prepared
 from karat.store.store import Store
-from karat.store.tables import answers, bundles, events, judges, reservations, tasks
+from karat.store.tables import answers, bundles, events, reservations, tasks
 
 #: States of a question that is not asked of the judge again.
 MET = ("held", "answered", "cant_tell", "rejected")
 #: What stands in the way, in the order in which it is said.
 WHYS = ("work", "open", "theirs", "limit", "repeat", "people", "nobody")
+_STUDY: BindParameter[int] = bindparam("study")
+_WANTED = Prepared(
+    select(
+        *(tasks.c[name] for name in ("id", "item", "first_item", "grp", "wanted", "filled", "held")),
+        bundles.c.owner_id,
+        bundles.c.until,
+        bundles.c.name.label("bundle"),
+    )
+    .outerjoin(bundles, bundles.c.id == tasks.c.bundle_id)
+    .where(
+        tasks.c.study_id == _STUDY,
+        tasks.c.stage == "task",
+        ~tasks.c.trap,
+        tasks.c.grp.in_(bindparam("groups", expanding=True)),
+        tasks.c.wanted > tasks.c.filled,
+    )
+)
+
+
+def _who_met(item: Any, states: tuple[str, ...]) -> Prepared:
+    """Who has met each question that is not fully answered, and will not be asked it again."""
+    wanted = select(item).where(tasks.c.study_id == _STUDY, tasks.c.wanted > tasks.c.filled, item.is_not(None))
+    mine = (reservations.c.study_id == _STUDY, reservations.c.state.in_(states), reservations.c.item.in_(wanted))
+    return Prepared(select(reservations.c.item, reservations.c.judge_id).where(*mine))
+
+
+_MET, _SAID_FIRST = _who_met(tasks.c.item, MET), _who_met(tasks.c.first_item, ("answered",))
 
 
 @dataclass(frozen=True)
@@ -45,17 +74,17 @@ def what_is_left(store: Store) -> list[Left]:
     ['2 answers to 1 task: nobody of the group judges is at work. Invite people.']
     >>> store.close()
     """
-    people = store.rows(select(judges).where(judges.c.study_id == store.study_id))
+    people = all_judges(store)
     at_work = {row["id"]: row for row in people if row["state"] == "active" and row["source"] != "import"}
     most = store.rules.most_per_judge
     said = Counter(_counts(store, answers.c.judge_id, answers)) if most else Counter[int]()
     able = {number for number in at_work if not most or said[number] < most}
     size = Counter(at_work[number]["grp"] for number in at_work)
-    met, said_first = _met(store), _met(store, tasks.c.first_item, ("answered",))
+    met, said_first = _judges_by_item(store, _MET), _judges_by_item(store, _SAID_FIRST)
     named = {f"judge:{row['grp']}:{row['name']}": number for number, row in at_work.items()}
     found: dict[tuple[str, str, int | None], dict[int, int]] = {}
     more: Counter[str] = Counter()  # how many further people each group needs
-    for task in store.rows(_wanted(store)):
+    for task in store.rows(_WANTED, study=store.study_id, groups=store.groups):
         missing, group = task["wanted"] - task["filled"], task["grp"]
         kept = min(task["held"], missing)
         rest = missing - kept
@@ -119,23 +148,9 @@ def _day(at: float) -> str:
     return datetime.fromtimestamp(at, UTC).strftime("%d %B %H:%M UTC")
 
 
-def _wanted(store: Store) -> Any:
-    names = ("id", "item", "first_item", "grp", "wanted", "filled", "held")
-    found = select(
-        *(tasks.c[name] for name in names), bundles.c.owner_id, bundles.c.until, bundles.c.name.label("bundle")
-    )
-    mine = (tasks.c.study_id == store.study_id, tasks.c.stage == "task", ~tasks.c.trap, tasks.c.grp.in_(store.groups))
-    return found.outerjoin(bundles, bundles.c.id == tasks.c.bundle_id).where(*mine, tasks.c.wanted > tasks.c.filled)
-
-
-def _met(store: Store, item: Any = tasks.c.item, states: tuple[str, ...] = MET) -> dict[str, set[int]]:
-    """Who has met each question that is not fully answered, and will not be asked it again."""
-    wanted = select(item).where(tasks.c.study_id == store.study_id, tasks.c.wanted > tasks.c.filled, item.is_not(None))
-    names = (reservations.c.item, reservations.c.judge_id)
-    gone = reservations.c.state.in_(states)
-    mine = (reservations.c.study_id == store.study_id, gone, reservations.c.item.in_(wanted))
+def _judges_by_item(store: Store, who: Prepared) -> dict[str, set[int]]:
     found: dict[str, set[int]] = {}
-    for row in store.rows(select(*names).where(*mine)):
+    for row in store.rows(who, study=store.study_id):
         found.setdefault(row["item"], set()).add(row["judge_id"])
     return found
 
@@ -146,6 +161,8 @@ def _counts(store: Store, by: Any, table: Any) -> dict[int, int]:
 
 
 def _last_seen(store: Store, who: set[int]) -> dict[int, float]:
+    if not who:
+        return {}
     mine = select(events.c.judge_id, func.max(events.c.at).label("at"))
     mine = mine.where(events.c.study_id == store.study_id, events.c.judge_id.in_(who), events.c.kind != "joined")
     return {row["judge_id"]: float(row["at"]) for row in store.rows(mine.group_by(events.c.judge_id))}

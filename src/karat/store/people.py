@@ -8,7 +8,7 @@ import secrets
 from functools import cache
 from typing import Any
 
-from sqlalchemy import Table, bindparam, delete, insert, literal, select, update
+from sqlalchemy import BindParameter, Table, and_, bindparam, delete, insert, literal, or_, select, update
 
 from karat.errors import BadInput
 from karat.labels.selection import LLM
@@ -21,7 +21,23 @@ from karat.store.tables import bundles, judges, leads, reservations, sessions, s
 #: A session ends after so many seconds: two weeks.
 SESSION = 14 * 24 * 3600.0
 
+_STUDY: BindParameter[int] = bindparam("study")
+_JUDGE: BindParameter[int] = bindparam("judge")
 _NEW = Prepared.new_row(judges)
+_ONE_COMES = Prepared(select(studies.c.id).where(studies.c.id == _STUDY).with_for_update())
+_NAMES = Prepared(select(judges.c.name).where(judges.c.study_id == _STUDY))
+_EVERYBODY = Prepared(select(judges).where(judges.c.study_id == _STUDY).order_by(judges.c.id))
+_STATE = Prepared(update(judges).where(judges.c.id == _JUDGE, judges.c.study_id == _STUDY).values(state=None, why=None))
+_HELD = Prepared(
+    select(reservations.c.id, reservations.c.task_id)
+    .where(reservations.c.judge_id == _JUDGE, reservations.c.state == "held")
+    .order_by(reservations.c.task_id)
+)
+_FREE = Prepared(update(reservations).where(reservations.c.id == bindparam("number")).values(state=None, changed=None))
+#: The bundles that a judge began, or a plan has for them.
+_CALLED = select(literal("judge:").concat(judges.c.grp).concat(":").concat(judges.c.name)).where(judges.c.id == _JUDGE)
+_THEIRS = or_(bundles.c.owner_id == _JUDGE, and_(bundles.c.owner_id.is_(None), bundles.c.name.in_(_CALLED)))
+_FREE_BUNDLES = Prepared(update(bundles).where(bundles.c.study_id == _STUDY, _THEIRS).values(owner_id=None, until=None))
 
 
 def hashed(token: str) -> str:
@@ -48,7 +64,7 @@ def add_judge(
     if group not in store.groups and not (group == LLM and source == "import"):
         raise BadInput.at("the judge's group", expected=" or ".join(store.groups), found=f'"{group}"')
     # One after the other: people who come at once would be given the same name.
-    store.first(select(studies.c.id).where(studies.c.id == store.study_id).with_for_update())
+    store.first(_ONE_COMES, study=store.study_id)
     known = None if external is None else judge_from(store, source, external)
     token = secrets.token_urlsafe(32)
     if known is not None:
@@ -71,7 +87,7 @@ def add_judge(
     }
     number = store.add(_NEW, row)
     log(store, "joined", judge_id=number, more={"group": group, "source": source})
-    return store.rows(select(judges).where(judges.c.id == number))[0], token
+    return {"id": number, "completion": None, "why": None} | row, token
 
 
 @transaction
@@ -115,15 +131,15 @@ def judge_from(store: Store, source: str, external: str) -> dict[str, Any] | Non
 
 def all_judges(store: Store) -> list[dict[str, Any]]:
     """Everybody, as they came."""
-    return store.rows(select(judges).where(judges.c.study_id == store.study_id).order_by(judges.c.id))
+    return store.rows(_EVERYBODY, study=store.study_id)
 
 
 @transaction
 def set_state(store: Store, judge_id: int, state: str, why: str = "") -> None:
     """Pause a judge or let them go on; what a paused judge held is free for others."""
-    store.first(select(judges.c.id).where(judges.c.id == judge_id).with_for_update())
-    change = update(judges).where(judges.c.id == judge_id, judges.c.study_id == store.study_id)
-    store.change(change.values(state=state, why=why or None))
+    mine = {"judge": judge_id, "study": store.study_id}
+    store.first(JUDGE_LOCKED, **mine)
+    store.change(_STATE, mine | {"state": state, "why": why or None})
     log(store, state, judge_id=judge_id, more={"why": why} if why else None)
     if state != "active":
         free_held(store, judge_id)
@@ -146,23 +162,16 @@ def keep_completion(store: Store, judge_id: int, code: str, *, again: bool) -> s
 
 def free_held(store: Store, judge_id: int) -> None:
     """Give back what a judge holds: reservations, and bundles, which somebody else may go on with."""
-    mine = select(reservations.c.id, reservations.c.task_id).where(
-        reservations.c.judge_id == judge_id, reservations.c.state == "held"
-    )
-    for row in store.rows(mine.order_by(reservations.c.task_id)):
+    for row in store.rows(_HELD, judge=judge_id):
         lock_task(store, row["task_id"])
-        freed = update(reservations).where(reservations.c.id == row["id"])
-        store.change(freed.values(state="released", changed=store.clock()))
+        store.change(_FREE, {"number": row["id"], "state": "released", "changed": store.clock()})
         recount(store, row["task_id"])
     free_bundles(store, judge_id)
 
 
 def free_bundles(store: Store, judge_id: int) -> None:
     """Give back the bundles that a judge began, or a plan has for them: they are for whoever comes first."""
-    name = literal("judge:").concat(judges.c.grp).concat(":").concat(judges.c.name)
-    planned = bundles.c.owner_id.is_(None) & bundles.c.name.in_(select(name).where(judges.c.id == judge_id))
-    mine = update(bundles).where(bundles.c.study_id == store.study_id, (bundles.c.owner_id == judge_id) | planned)
-    store.change(mine.values(owner_id=None, until=0.0))
+    store.change(_FREE_BUNDLES, {"study": store.study_id, "judge": judge_id, "owner_id": None, "until": 0.0})
 
 
 @transaction
@@ -239,8 +248,7 @@ def _with(table: Table, *names: str) -> Prepared:
 
 
 def _next_name(store: Store) -> str:
-    mine = select(judges.c.name).where(judges.c.study_id == store.study_id)
-    taken = {row["name"] for row in store.rows(mine)}
+    taken = {row["name"] for row in store.rows(_NAMES, study=store.study_id)}
     many = len(taken)
     while f"judge {many + 1}" in taken:
         many += 1

@@ -82,11 +82,14 @@ class Prepared:
         lists = {name: names[name] if now is None else now() for name, now in self._lists.items()}
         key = (dialect.name, *map(len, lists.values()))
         ready = self._written.get(key) or self._write(dialect, key, lists)
-        values = {name: names.get(name, known) for name, known in ready.values.items()}
+        values = ready.values | names
         for name, members in ready.lists.items():
             values.update(zip(members, lists[name], strict=True))
-        with _driver(connection, ready.sql) as cursor:
+        cursor = connection.connection.cursor()
+        try:
             cursor.execute(ready.sql, values if ready.order is None else [values[name] for name in ready.order])
+        except dialect.loaded_dbapi.Error as error:
+            raise _refused(connection, cursor, ready.sql, error) from error
         return ready, cursor
 
     def _write(self, dialect: Dialect, key: tuple[Any, ...], lists: dict[str, Any]) -> _Written:
@@ -119,30 +122,35 @@ def add_all(connection: Connection, table: Table, rows: Sequence[dict[str, Any]]
     columns = ", ".join(f'"{name}"' for name in names)
     if connection.dialect.name == "sqlite":
         sql = f"INSERT INTO {table.name} ({columns}) VALUES ({', '.join('?' * len(names))})"
-        with _driver(connection, sql) as cursor:
+        with driver(connection, sql) as cursor:
             cursor.executemany(sql, values)
         return
     sql = f"COPY {table.name} ({columns}) FROM STDIN"
-    with _driver(connection, sql) as cursor, cursor.copy(sql) as copy:
+    with driver(connection, sql) as cursor, cursor.copy(sql) as copy:
         for each in values:
             copy.write_row(each)
 
 
 @contextmanager
-def _driver(connection: Connection, sql: str) -> Iterator[Any]:
+def driver(connection: Connection, sql: str) -> Iterator[Any]:
     """The driver's cursor; what it refuses is told as SQLAlchemy tells it."""
-    dialect = connection.dialect
     cursor = connection.connection.cursor()
     try:
         yield cursor
-    except dialect.loaded_dbapi.Error as error:
-        lost = dialect.is_disconnect(error, connection.connection, cursor)
-        if lost:
-            connection.invalidate(error)
-        # What is stored has no place in an error's text.
-        raise DBAPIError.instance(
-            sql, None, error, dialect.loaded_dbapi.Error, True, connection_invalidated=lost, dialect=dialect
-        ) from error
+    except connection.dialect.loaded_dbapi.Error as error:
+        raise _refused(connection, cursor, sql, error) from error
+
+
+def _refused(connection: Connection, cursor: Any, sql: str, error: Any) -> BaseException:
+    """What the driver refused, as SQLAlchemy tells it."""
+    dialect = connection.dialect
+    lost = dialect.is_disconnect(error, connection.connection, cursor)
+    if lost:
+        connection.invalidate(error)
+    # What is stored has no place in an error's text.
+    return DBAPIError.instance(
+        sql, None, error, dialect.loaded_dbapi.Error, True, connection_invalidated=lost, dialect=dialect
+    )
 
 
 def rows_of(connection: Connection, statement: Executable | Prepared, names: dict[str, Any]) -> list[dict[str, Any]]:

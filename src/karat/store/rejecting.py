@@ -4,12 +4,26 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import select, update
+from sqlalchemy import bindparam, select, update
 
 from karat.store.log import lock_task, log, recount
 from karat.store.people import free_held, lock_any
+from karat.store.prepared import Prepared
 from karat.store.store import Store, transaction
 from karat.store.tables import answers, judges, reservations, tasks
+
+_STAND = (
+    select(answers.c.id, answers.c.task_id)
+    .join(tasks, tasks.c.id == answers.c.task_id)
+    .where(answers.c.judge_id == bindparam("judge"), answers.c.study_id == bindparam("study"))
+    .order_by(answers.c.task_id)
+)
+_ALL, _OF_KIND = Prepared(_STAND), Prepared(_STAND.where(tasks.c.kind == bindparam("which")))
+_REJECT = Prepared(
+    update(reservations)
+    .where(reservations.c.judge_id == bindparam("judge"), reservations.c.task_id == bindparam("task"))
+    .values(state=None, changed=None)
+)
 
 
 @transaction
@@ -20,19 +34,13 @@ def reject_judge(store: Store, judge_id: int, why: str) -> None:
 
 def reject(store: Store, judge: dict[str, Any], why: str, *, kind: str | None = None) -> None:
     """Take back a judge's answers (to one kind of task) one by one in the log, and open their slots."""
-    stand = (
-        select(answers.c.id, answers.c.task_id)
-        .join(tasks, tasks.c.id == answers.c.task_id)
-        .where(answers.c.judge_id == judge["id"], answers.c.study_id == store.study_id)
-    )
-    if kind is not None:
-        stand = stand.where(tasks.c.kind == kind)
+    stand = _ALL if kind is None else _OF_KIND
     more = {"why": why}
-    for row in store.rows(stand.order_by(answers.c.task_id)):
+    for row in store.rows(stand, judge=judge["id"], study=store.study_id, which=kind):
         lock_task(store, row["task_id"])
         log(store, "reject", judge_id=judge["id"], task_id=row["task_id"], target_id=row["id"], more=more)
-        mine = (reservations.c.judge_id == judge["id"], reservations.c.task_id == row["task_id"])
-        store.change(update(reservations).where(*mine).values(state="rejected", changed=store.clock()))
+        mine = {"judge": judge["id"], "task": row["task_id"]}
+        store.change(_REJECT, mine | {"state": "rejected", "changed": store.clock()})
         recount(store, row["task_id"])
     store.change(update(judges).where(judges.c.id == judge["id"]).values(state="rejected", why=why))
     log(store, "rejected", judge_id=judge["id"], more=more)

@@ -98,6 +98,8 @@ class Store:
 
     def rows(self, statement: Executable | Prepared, **names: Any) -> list[dict[str, Any]]:
         """What the database answers to a question, with the names in it; within a transaction, a part of it."""
+        if (within := self.database.transaction) is not None:
+            return rows_of(within, statement, names)
         with self.database.read() as connection:
             return rows_of(connection, statement, names)
 
