@@ -179,6 +179,7 @@ def test_practice_tells_what_was_expected_and_why(page, press, serve):
     study = serve(FOUR, practice=items, rules=Rules(practice_pass=0.5))
     at_task(page, study.link())
     assert "PRACTICE" in page.inner_text("#eyebrow").upper()
+    assert page.locator(".send-box button").count() == 1, "nobody is offered what would be refused"
     right = {"Shoeing a horse, step by step": "3", "Horse shows this summer": "0"}
     press(right[title(page)], "Enter")
     page.wait_for_selector("#feedback[open]")
@@ -192,6 +193,7 @@ def test_practice_tells_what_was_expected_and_why(page, press, serve):
     assert page.inner_text("#feedback-text") in ("It answers the whole question.", "A show is no shoe.")
     press("Enter")
     page.wait_for_function("() => document.querySelector('#eyebrow').textContent === 'Query'")
+    assert page.locator(".send-box button").count() == 3
     assert not study.events("answer")
 
 
@@ -294,6 +296,28 @@ def test_an_answer_that_a_reload_interrupted_is_sent_again_and_counts_once(page,
     assert again.value.ok
     page.wait_for_selector(".answer")
     assert len(study.events("answer")) == 1
+
+
+def test_an_answer_that_the_server_keeps_failing_on_is_set_aside_and_told_and_the_next_ones_are_sent(
+    page, press, serve
+):
+    study = serve(FOUR)
+    at_task(page, study.link())
+    first = title(page)
+    page.wait_for_timeout(300)  # the next task has been fetched ahead
+    page.route("**/answer", lambda route: route.fulfill(status=500, json={"detail": "no"}), times=5)
+    press("2", "Enter")
+    moved_on(page, first)
+    for _ in range(4):
+        with page.expect_response("**/answer"):
+            page.evaluate("dispatchEvent(new Event('online'))")  # so as not to wait for the next try
+    page.wait_for_function(
+        "() => document.querySelector('#banner').textContent.startsWith('Not taken: the server fails')"
+    )
+    assert not study.events("answer")
+    press("3", "Enter")
+    assert [row["label"] for row in study.wait_for(1, "answer")] == [3.0]
+    assert page.inner_text("#banner").startswith("Not taken"), "long enough to be read"
 
 
 def test_time_away_is_kept_apart_from_time_at_work(page, press, serve):

@@ -23,6 +23,11 @@ let busy = false;
 let paid = false; // what a platform pays for is done
 let progress = { answered: 0, open: 0, practised: 0, practice: 0, limit: null };
 
+// What was not taken stays said so long, whatever is sent or loaded meanwhile.
+const STAYS = 10_000;
+let told = -STAYS;
+const quiet = () => performance.now() - told > STAYS && banner("");
+
 const outbox = new Outbox(setup.owner, {
   changed: (waiting, trouble, error) => {
     const gone = error instanceof Refused && error.status === 401;
@@ -31,7 +36,7 @@ const outbox = new Outbox(setup.owner, {
       const many = waiting === 1 ? "1 message is" : `${waiting} messages are`;
       const then = task ? "go on judging" : "the next task comes then";
       banner(`No connection. ${many} kept in this browser and will be sent when it is back; ${then}.`, true);
-    } else banner("");
+    } else quiet();
     if (!waiting && paid) window.location.assign("/done");
   },
   taken: (item, reply) => {
@@ -43,6 +48,7 @@ const outbox = new Outbox(setup.owner, {
     if (reply.rejected) load();
   },
   refused: (item, error) => {
+    told = performance.now();
     banner(`Not taken: ${error.message}`, true);
     if (error.status === 403) load();
   },
@@ -80,13 +86,18 @@ function hint(text, bad = false) {
   element.classList.toggle("bad", bad);
 }
 
-/** The buttons under every answer. */
+/** The buttons under every answer; practice is answered, right or wrong. */
 function buttons() {
   const button = (key, text, act, look = "") => make("button", { type: "button", class: look, onclick: act }, make("kbd", { "aria-hidden": "true" }, key), text);
   return make(
     "div",
     { class: "send-box" },
-    make("div", { class: "send-row" }, button("Enter", "Send", send, "primary"), button("x", "Can't tell", () => dialogs.cantTell()), button("l", "Later", later)),
+    make(
+      "div",
+      { class: "send-row" },
+      button("Enter", "Send", send, "primary"),
+      ...(task.practice ? [] : [button("x", "Can't tell", () => dialogs.cantTell()), button("l", "Later", later)]),
+    ),
     make("p", { class: "hint", id: "hint", role: "status" }),
   );
 }
@@ -152,7 +163,7 @@ async function load() {
   for (let wait = 1; ; wait = Math.min(wait * 2, 15)) {
     try {
       const [reply] = await Promise.all([next([]), count()]);
-      banner("");
+      quiet();
       if (reply.state !== "task") return leave(reply);
       show(reply.task);
       return prefetch();
@@ -224,7 +235,7 @@ async function send() {
 }
 
 function later() {
-  if (busy || !task) return;
+  if (busy || !task || task.practice) return;
   busy = true;
   post("skip", { key: newKey(), ...clock.read() });
   advance();
@@ -276,7 +287,7 @@ listen({
   send,
   acts: {
     u: () => dialogs.undo(),
-    x: () => task && dialogs.cantTell(),
+    x: () => task && !task.practice && dialogs.cantTell(),
     l: later,
     "/": () => dialogs.lookup(),
     "?": () => dialogs.help(),
