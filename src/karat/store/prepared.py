@@ -148,9 +148,10 @@ def _refused(connection: Connection, cursor: Any, sql: str, error: Any) -> BaseE
     if lost:
         connection.invalidate(error)
     # What is stored has no place in an error's text.
-    return DBAPIError.instance(
+    known: BaseException = DBAPIError.instance(
         sql, None, error, dialect.loaded_dbapi.Error, True, connection_invalidated=lost, dialect=dialect
     )
+    return known
 
 
 def rows_of(connection: Connection, statement: Executable | Prepared, names: dict[str, Any]) -> list[dict[str, Any]]:
