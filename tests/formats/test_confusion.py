@@ -54,3 +54,8 @@ def test_what_is_no_matrix_is_said_with_what_is_one(tmp_path: Path, text: str) -
         kt.BadInput, match=r"matrix\.csv: expected (a square|what karat judges confusion --json prints)"
     ):
         read(tmp_path, text)
+
+
+def test_more_gold_labels_than_people_have_given_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(kt.BadInput, match=r"expected a number of gold labels up to 1e\+12, found 1e\+20"):
+        read(tmp_path, f"grade,0,1\n0,{10**20},0\n1,3,7\n")

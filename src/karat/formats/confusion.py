@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import inf
+
 import polars as pl
 
 from karat.errors import BadInput
@@ -22,6 +24,8 @@ SHARES = Schema(
         Column("effective", pl.Float64, "as how many independent gold labels they count"),
     ),
 )
+#: More gold labels than people have given.
+MOST_LABELS = 1e12
 SQUARE = "a square: true grades down the first column, labels across the first line; shares, or counts of gold labels"
 
 
@@ -31,7 +35,13 @@ def read_confusion(path: PathLike) -> pl.DataFrame:
     From what `karat judges confusion` writes with --out or --json, or from CSV as a square with true grades down and
     labels across, of shares or of counts; counts tell how sure the shares are, too.
     """
-    return unbroken(_matrix)(File(str(path)))
+    file = File(str(path))
+    frame = unbroken(_matrix)(file)
+    for name in {"n", "effective"} & {*frame.columns}:
+        most = frame[name].max()
+        if isinstance(most, float) and MOST_LABELS < most < inf:
+            raise BadInput.at(file.name, expected=f"a number of gold labels up to {MOST_LABELS:g}", found=f"{most:g}")
+    return frame
 
 
 def _matrix(file: File) -> pl.DataFrame:
