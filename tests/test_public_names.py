@@ -20,7 +20,6 @@ FUNCTIONS = [
     "confusion",
     "consensus",
     "context_accuracy",
-    "context_schemes",
     "context_sources",
     "corrected_difference",
     "corrected_runs",

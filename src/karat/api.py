@@ -85,7 +85,6 @@ from karat.measures import parse_measure as parse_measure
 from karat.measures import register_measure as register_measure
 from karat.measures import tie_nDCG as tie_nDCG
 from karat.measures import udm as udm
-from karat.plan.context import context_schemes as context_schemes
 from karat.plan.context import plan_context as plan_context
 from karat.plan.gold import plan_gold as plan_gold
 from karat.plan.gold import plan_gold_queries as plan_gold_queries

@@ -49,7 +49,6 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("plan power --difference 0.1 --sd-difference 0.2 --scale 0..3", "--scale"),
         ("plan gold labels.csv a.run b.run --whole-queries --floor 0.1", "--floor"),
         ("plan gold labels.csv a.run b.run --force", "--force"),
-        ("plan context a.run --scheme fuller", "--scheme"),
         ("judges llm labels.csv --difference 0.1", "--difference"),
         ("judges llm labels.csv -m P@5", "--measure"),
         ("judges llm labels.csv a.run b.run --width 0.2", "--width"),

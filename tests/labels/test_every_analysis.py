@@ -170,7 +170,6 @@ NOT_HERE = {
     "comparison.gate": "takes a comparison",
     "comparison.groups_of": "takes queries",
     "comparison.live_verdict": "is about the order in which gold labels came; at the end it is compare's",
-    "kt.context_schemes": "takes no labels",
     "kt.corrected_difference": "takes printed figures",
     "kt.corrected_score": "takes printed figures",
     "kt.of_aspect": "is about aspects",

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import karat as kt
-from karat.plan.context import context_schemes, plan_context
+from karat.plan.context import plan_context
 from karat.records import Runs
 from simulated import about, studies
 
@@ -39,24 +39,11 @@ def test_a_query_gets_what_the_paper_describes() -> None:
     assert sum(kind == first for kind in kinds) == 30  # 3/5 of 50
 
 
-def test_counts_and_costs_of_the_three_schemes_by_hand() -> None:
-    table = context_schemes(runs(50), cost_alone=1, cost_in_context=2).frame
-    # cheaper: 5 alone, and 4 in 2/5 of the queries; paper: 5 + 2/5 x 5 and 4 + 4; fuller: 10, 9 and 8.
-    assert table.select("scheme", "alone", "in_context", "judgments").rows() == [
-        ("cheaper", 250, 80, 330),
-        ("paper", 350, 400, 750),
-        ("fuller", 500, 850, 1350),
-    ]
-    assert table["cost"].to_list() == [410, 1150, 2200]
-    assert table["per_query"].to_list() == pytest.approx([6.6, 15, 27])
-
-
-def test_the_table_counts_what_the_plan_asks_for() -> None:
-    several = runs(31, systems=("mine", "yours"))
-    table = context_schemes(several, judges=3, twice=0.2, seed=5).frame
-    assert table.height == 3
-    for scheme, number in table.select("scheme", "judgments").iter_rows():
-        assert plan_context(several, scheme=scheme, judges=3, twice=0.2, seed=5).frame.height == number
+def test_the_counts_by_hand() -> None:
+    plan = plan_context(runs(50))
+    # 5 alone and 2/5 x 5 further down; 4 and 4 in context.
+    assert plan.finding == "750 judgments of 50 queries are to be collected, 350 alone and 400 in context."
+    assert plan.frame["setting"].value_counts().sort("count")["count"].to_list() == [350, 400]
 
 
 def test_every_list_counts_and_nothing_is_asked_twice() -> None:
@@ -107,18 +94,18 @@ def test_the_tasks_of_a_query_stand_together_and_a_document_is_read_once_for_all
 
 @pytest.mark.evidence
 def test_much_to_do_brings_neither_a_query_nor_a_context_forward() -> None:
-    # Query b has ten tasks alone and 17 in context, query a two and one; in b, d0 is read before nine of the 17.
-    lists = {"a": {"d0": 2.0, "d1": 1.0}, "b": {f"d{i}": float(-i) for i in range(10)}}
+    # Query b has five tasks alone and eight in context, query a two and two; in b, d0 is read before four of the eight.
+    lists = {"a": {"d0": 2.0, "d1": 1.0}, "b": {f"d{i}": float(-i) for i in range(5)}}
     seeds, first, context = studies(60, 2000), [0, 0], 0
     for seed in seeds:
-        plan = plan_context(lists, scheme="fuller", seed=seed).frame
+        plan = plan_context(lists, share=1.0, seed=seed).frame
         for session in (1, 2):
             first[session - 1] += plan.filter(pl.col("session") == session)["query"][0] == "b"
         after = plan.filter((pl.col("session") == 2) & (pl.col("query") == "b"))["context"]
         context += after[0] == "d0"
-    # The least of all tasks' draws would give 10/12, 17/18 and 9/17.
+    # The least of all tasks' draws would give 5/7 and 8/10.
     assert [n / len(seeds) for n in first] == [about(0.5, len(seeds))] * 2
-    assert context / len(seeds) == about(1 / 9, len(seeds))
+    assert context / len(seeds) == about(1 / 2, len(seeds))
 
 
 def test_judges_without_a_query_are_counted() -> None:
@@ -133,7 +120,6 @@ def test_frames_rows_dictionaries_and_several_runs_are_taken_as_they_are() -> No
     parts = [several.frame.filter(pl.col("system") == name) for name in ("mine", "yours")]
     for same in (several.frame, several.frame.rows(named=True), [Runs.of(part) for part in parts]):
         assert plan_context(same, seed=1).frame.equals(expected)
-        assert context_schemes(same, seed=1).frame.equals(context_schemes(several, seed=1).frame)
     with pytest.raises(kt.BadInput, match="the run"):
         plan_context("my.run")
 
@@ -156,10 +142,7 @@ def test_the_same_seed_gives_the_same_plan() -> None:
 def test_short_lists_are_asked_for_as_far_as_they_go() -> None:
     plan = plan_context(runs(10, docs=3), seed=1)
     assert set(plan.frame["doc"]) == {"d0", "d1", "d2"}
-    assert any(note.startswith("paper: 10 lists of 10 shorter than 10") for note in plan.notes)
-    schemes = context_schemes(runs(10, docs=3), seed=1).notes
-    for name, depth in (("cheaper", 5), ("paper", 10), ("fuller", 10)):
-        assert f"{name}: 10 lists of 10 shorter than {depth}, what is not there is not asked for" in schemes
+    assert "10 lists of 10 shorter than 10: what is not there is not asked for" in plan.notes
     one = plan_context(runs(1), seed=1)
     assert one.frame.height in (13, 18)
 
@@ -167,13 +150,10 @@ def test_short_lists_are_asked_for_as_far_as_they_go() -> None:
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"scheme": "best"}, "cheaper or paper or fuller"),
         ({"depth": 1}, "the depth: expected a whole number from 2"),
         ({"share": 1.5}, "a share from 0 to 1"),
         ({"judges": 0}, "the number of judges"),
         ({"twice": 0.5}, "two judges or more"),
-        ({"cost_alone": -1.0}, "the cost of a judgment alone: expected a number from 0, found -1$"),
-        ({"cost_in_context": float("nan")}, "the cost of a judgment in context: expected a number from 0, found nan"),
     ],
 )
 def test_odd_wishes_are_refused(options: dict[str, Any], says: str) -> None:
