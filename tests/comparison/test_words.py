@@ -70,23 +70,42 @@ def test_these_queries_only_have_an_interval_or_the_reason_why_not(share: float,
 
 
 @pytest.mark.parametrize(
-    ("labels", "queries", "measure", "warned"),
+    ("labels", "uniform", "queries", "measure", "refused"),
     [
-        (320, "fixed", "nDCG@10", True),
-        (320, "sample", "nDCG@10", False),
-        (320, "fixed", "DCG@10", False),
-        (120, "fixed", "nDCG@10", False),
+        (340, 0.0, "fixed", "nDCG@10", True),
+        (340, 0.0, "sample", "nDCG@10", False),
+        (340, 0.0, "fixed", "DCG@10", False),
+        (120, 0.0, "fixed", "nDCG@10", False),
+        (340, 0.2, "fixed", "nDCG@10", False),
     ],
 )
-def test_where_intervals_are_known_to_be_too_narrow_it_is_said(
-    labels: int, queries: Any, measure: str, warned: bool
+def test_an_interval_that_rests_on_the_model_is_refused_with_the_remedy(
+    labels: int, uniform: float, queries: Any, measure: str, refused: bool
 ) -> None:
-    """30 queries have 420 documents that lists show; the note is about nDCG of these queries with gold for most."""
+    """30 queries have 420 documents that lists show, and 480 that none does; the latter had a chance if `uniform`."""
     study = graded_pair(30, seed=3)
-    plan = kt.plan_gold(study.judgments(), study.runs(), "nDCG@10", labels, seed=4).frame
+    plan = kt.plan_gold(study.judgments(), study.runs(), "nDCG@10", labels, uniform=uniform, seed=4).frame
     gold = plan.drop("label").join(study.judgments(study.truth).frame, on=["query", "doc"], maintain_order="left")
     found = kt.compare(study.judgments(), study.runs(), measure, gold=gold, queries=queries, draws=100)
-    assert any("held the truth in 89 %" in note for note in found.notes) == warned
+    assert (found.verdict == "cannot say") == refused
+    assert all(remedy in found.reason for remedy in ("--queries-are sample", "--uniform")) == refused
+
+
+def test_pairs_of_systems_that_the_model_alone_tells_apart_have_no_interval() -> None:
+    """A and its copy with two documents swapped, which have gold labels for sure, and B, which the draw decides."""
+    study = graded_pair(30, seed=3)
+    a, b = study.runs()
+    swapped = {1: 2, 2: 1}
+    near = a.frame.drop("score").with_columns(system=pl.lit("A2"), rank=pl.col("rank").replace(swapped))
+    runs = [a, b, kt.Runs.check(near)]
+    shown = (study.rank <= 10).any(axis=1)
+    sizes = np.where(study.rank[:, 0] <= 2, 1.0, 0.4 * shown)
+    gold = study.gold(np.random.default_rng(1).random(len(shown)) < sizes, sizes)
+    found = kt.compare(study.judgments(), runs, gold=gold, queries="fixed", draws=100)
+    pair = {frozenset((row["a"], row["b"])): row["low"] for row in found.pairs.iter_rows(named=True)}
+    assert np.isnan(pair[frozenset(("A", "A2"))])
+    assert np.isfinite(pair[frozenset(("A", "B"))])
+    assert any("1 pair of systems without an interval" in note for note in found.notes)
 
 
 @pytest.mark.parametrize(("queries", "warned"), [(4, True), (5, True), (9, True), (10, False)])

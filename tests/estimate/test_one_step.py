@@ -82,7 +82,7 @@ def test_gold_for_everything_shown_gives_nearly_the_true_difference(measure: str
     study = graded_pair(40, shift=1.0, judge="lenient", seed=3)
     shown = (study.rank <= 10).any(axis=1)
     gold = study.gold(shown & (np.random.default_rng(1).random(len(shown)) < 0.9), np.full(len(shown), 0.9))
-    found = difference(kt.compare(study.judgments(), study.runs(), measure, gold=gold, queries="fixed"))
+    found = difference(kt.compare(study.judgments(), study.runs(), measure, gold=gold))
     assert found["difference"] == pytest.approx(truth(study, measure), abs=0.03)
 
 
