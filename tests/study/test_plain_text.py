@@ -6,6 +6,8 @@ import time
 
 import pytest
 
+from karat.records import Documents
+from karat.study.material import Material
 from karat.study.plain_text import MOST, plain_text
 
 READ = {
@@ -52,6 +54,12 @@ def test_a_hostile_page_takes_no_longer_than_another(end: str) -> None:
     for part in PARTS:
         plain_text({"html": part * (60_000 // len(part)) + end})
     assert time.process_time() - start < 5
+
+
+def test_a_page_is_read_once_however_often_it_is_asked_for() -> None:
+    material = Material(documents=Documents.of([{"doc": "d", "html": "<p>Trim <b>them</b>.</p>"}]))
+    assert material.text("d") == "Trim them."
+    assert material.text("d") is material.text("d")
 
 
 def test_pages_without_end_are_cut() -> None:

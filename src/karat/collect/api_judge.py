@@ -17,7 +17,6 @@ from karat.store.answering import Outcome
 from karat.store.log import Answer
 from karat.store.progress import judge_progress
 from karat.store.queue import held_task, next_task
-from karat.study.plain_text import plain_text
 
 Besides = Annotated[
     str,
@@ -88,9 +87,8 @@ def get_text(request: Request, task_id: TaskId, doc: DocName = None) -> dict[str
     name = documents.shown_in(running, task, doc)
     if name in read_before(task["context"])[-1:]:
         answering.opened(running.store, judge["id"], task["id"], "context")
-    row = running.material.row(name)
     front = running.material.front(name)
-    return {part: front[part] for part in ("doc", "title", "url")} | {"text": plain_text(row)}
+    return {part: front[part] for part in ("doc", "title", "url")} | {"text": running.material.text(name)}
 
 
 @router.get("/task/{task_id}/others", **said(replies.Others))

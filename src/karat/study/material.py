@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import threading
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import polars as pl
@@ -12,9 +14,12 @@ import polars as pl
 from karat.records import Documents, Queries, Runs
 from karat.records.contexts import read_before
 from karat.records.runs import ranked
+from karat.study.plain_text import plain_text
 
 #: What judges see of a document before they open it.
 FRONT = ("doc", "title", "snippet", "url")
+#: So many texts that were read from pages are kept.
+TEXTS = 100
 
 
 def beginning(text: str, most: int = 200) -> str:
@@ -48,6 +53,8 @@ class Material:
         self._subtopics = {(row["query"], row["subtopic"]): row.get("description") or "" for row in subtopics}
         self._documents = pl.DataFrame({"doc": []}) if documents is None else documents.frame
         self._rows = {doc: row for row, doc in enumerate(self._documents["doc"].to_list())}
+        self._text = lru_cache(TEXTS)(lambda doc: plain_text(self.row(doc)))
+        self._reading = threading.Lock()
         self._lists: dict[tuple[str, str], list[str]] = {}
         for run in runs:
             for system, query, docs in ranked(run, depth).group_by("system", "query").agg("doc").iter_rows():
@@ -86,6 +93,11 @@ class Material:
         """All that is known of a document; nothing if it is not known."""
         place = self._rows.get(doc)
         return {} if place is None else self._documents.row(place, named=True)
+
+    def text(self, doc: str) -> str:
+        """A document's text, read from its page once and one page at a time: the largest take a second or two."""
+        with self._reading:
+            return self._text(doc)
 
     def titles(self, context: str | None) -> str:
         """The titles of what was read before, in order, or the ids of those that have none."""
