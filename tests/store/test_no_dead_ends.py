@@ -31,7 +31,7 @@ def test_one_cant_tell_does_not_end_the_second_session(database: str) -> None:
     here.say(one, 1)
     turn = next_task(here.store, one)
     assert (turn.state, turn.wait_until) == ("wait", here.clock.now + 24 * 3600)
-    assert "judge 1" in what_is_left(here.store)[0].text
+    assert "3 answers to 3 tasks wait for judge 1, who last" in what_is_left(here.store)[0].text
     here.clock.now += 24 * 3600 + 1
     for _ in range(3):
         task = here.next(one)
@@ -50,7 +50,7 @@ def test_what_nobody_there_could_tell_needs_more_people_and_the_lead_is_told(dat
     here.say(one, 1)
     assert next_task(here.store, one).state == "done"
     assert [(left.why, left.answers) for left in what_is_left(here.store)] == [("people", 1)]
-    assert "need 1 more person" in what_is_left(here.store)[0].text
+    assert "1 answer to 1 task needs 1 more person" in what_is_left(here.store)[0].text
     here.say(here.judge(), 1)
     assert what_is_left(here.store) == []
 

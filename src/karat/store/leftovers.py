@@ -124,15 +124,18 @@ def what_is_left(store: Store) -> list[Left]:
 def _words(
     store: Store, group: str, why: str, many: list[int], judge: str | None, seen: float | None, more: int
 ) -> str:
+    one = sum(many) == 1
     whole = f"{count(sum(many), 'answer')} to {count(len(many), 'task')}"
     of = f"of the group {group} " if why == "nobody" or len(store.groups) > 1 else ""
     if why == "work":
-        return f"{whole} {of}{'are' if sum(many) > 1 else 'is'} in work now."
+        return f"{whole} {of}{'is' if one else 'are'} in work now."
     if why == "open":
         return f"{whole} {of}may be given by judges who are there: who heard that all was done may come back."
     if why == "theirs":
         last = "has not said anything yet" if seen is None else f"last said something on {_day(seen)}"
-        return f"{whole} {of}wait for {judge}, who {last}. Pause {judge} to have others do them."
+        return (
+            f"{whole} {of}{'waits' if one else 'wait'} for {judge}, who {last}. Pause {judge} to have others do them."
+        )
     if why == "limit":
         return f"{whole} {of}could be given only by judges who reached {store.rules.most_per_judge} answers, the most."
     if why == "repeat":
@@ -141,7 +144,7 @@ def _words(
         return f"{whole}: nobody {of}is at work. Invite people."
     people = "1 more person" if more == 1 else f"{more:,} more people"
     met = "everybody there has answered or could not tell"
-    return f"{whole} {of}need {people}: {met}. Invite them, or withdraw the tasks."
+    return f"{whole} {of}{'needs' if one else 'need'} {people}: {met}. Invite them, or withdraw the tasks."
 
 
 def _day(at: float) -> str:
