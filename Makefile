@@ -7,7 +7,7 @@ BIN    := $(VENV)/bin
 help:
 	@echo "make demo      a whole study in a minute: which of four engines is best?"
 	@echo "make test      run the tests"
-	@echo "make evidence  the tests' simulations again, with hundreds to thousands of studies (minutes; TIMES=10)"
+	@echo "make evidence  the tests' simulations again, with hundreds to thousands of studies, and long tests (minutes; TIMES=10)"
 	@echo "make check     formatting, lint, types, layers"
 	@echo "make docs      the documentation as a site, in site/"
 	@echo "make wheel     build the package, check it, install it into an empty environment and use it"
@@ -77,13 +77,13 @@ test evidence: export PYTHONDONTWRITEBYTECODE =
 
 # Each core has a stretch of the files, so that what a file's tests share is made once; who is done early helps out.
 test: $(VENV)/.dev $(VENV)/.system $(VENV)/.model
-	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
+	$(BIN)/python -m pytest -m "not thorough" --numprocesses auto --dist worksteal
 
 # What was seen in the simulations is in .venv/evidence.tsv: test, share, expected, margin, studies. TIMES=10: ten times as many.
 TIMES ?= 1
-evidence: $(VENV)/.dev $(VENV)/.system
+evidence: $(VENV)/.dev $(VENV)/.system $(VENV)/.model
 	@rm -f $(VENV)/evidence.tsv
-	KARAT_EVIDENCE=$(TIMES) KARAT_EVIDENCE_FIGURES=$(VENV)/evidence.tsv $(BIN)/python -m pytest tests -m "evidence or hypothesis" --numprocesses auto --dist worksteal
+	KARAT_EVIDENCE=$(TIMES) KARAT_EVIDENCE_FIGURES=$(VENV)/evidence.tsv $(BIN)/python -m pytest tests -m "evidence or hypothesis or thorough" --numprocesses auto --dist worksteal
 
 check: $(VENV)/.dev
 	$(BIN)/ruff format --check .

@@ -143,8 +143,15 @@ def test_help_shows_the_function_with_its_arguments(name: str) -> None:
     assert str(inspect.getdoc(function)).partition("\n")[0] in shown
 
 
-def test_a_name_is_the_same_whatever_was_imported_before() -> None:
-    for first in ("karat.comparison.comparer", "karat.reports.page", "karat.judges"):
-        code = f"import {first}, karat as kt; print(type(kt.compare).__name__, type(kt.report).__name__)"
-        said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-        assert said.split() == ["function", "function"], first
+@pytest.mark.parametrize(
+    "first",
+    [
+        "karat.reports.page",
+        pytest.param("karat.comparison.comparer", marks=pytest.mark.thorough),
+        pytest.param("karat.judges", marks=pytest.mark.thorough),
+    ],
+)
+def test_a_name_is_the_same_whatever_was_imported_before(first: str) -> None:
+    code = f"import {first}, karat as kt; print(type(kt.compare).__name__, type(kt.report).__name__)"
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert said.split() == ["function", "function"]

@@ -191,10 +191,7 @@ def test_people_and_models_without_a_draw_are_counted_alike_and_this_is_said(
 def test_an_audit_asks_again_alters_and_leaves_the_study_alone(
     study: Path, tmp_path: Path, server: hostile.HostileServer
 ) -> None:
-    docs = [(f"q{q}", doc) for q in range(QUERIES) for doc in _shown(study, q)]
-    gold = tmp_path / "gold.csv"
-    gold.write_text("query,doc,label\n" + "".join(f"{q},{doc},{true_grade(doc)}\n" for q, doc in docs))
-    words = ("ask", study, "--model", "m", "--url", server.url, "--audit", "--gold", gold, "--out", tmp_path / "a.csv")
+    words = audited(study, tmp_path / "gold.csv", server.url, tmp_path / "a.csv")
     done(*words)
     rows = pl.read_csv(tmp_path / "a.csv", infer_schema=False)
     plain = rows.filter(pl.col("altered").is_null())
@@ -208,6 +205,15 @@ def test_an_audit_asks_again_alters_and_leaves_the_study_alone(
     assert len(server.calls) == calls
     # An audit is about the judge: its labels do not enter the study, and stand beside it for the sheet.
     assert "Wrote 0 rows" in done("export", study, tmp_path / "x.csv").stderr
+
+
+@pytest.mark.thorough
+def test_audits_of_two_models_stand_beside_the_study_and_in_its_report(
+    study: Path, tmp_path: Path, server: hostile.HostileServer
+) -> None:
+    gold = tmp_path / "gold.csv"
+    words = audited(study, gold, server.url, tmp_path / "a.csv")
+    done(*words)
     done(*words[:3], "kind", *words[4:])  # another model's audit leaves that of the first
     assert [*sheets(study, gold)] == ["kind", "m"]
     # Asked for everything, the model's answers count once, and the report has the audit's figures with the study's.
@@ -218,6 +224,13 @@ def test_an_audit_asks_again_alters_and_leaves_the_study_alone(
     (study / "gold.csv").write_text(gold.read_text())
     done("report", study, "-o", tmp_path / "r.html", "--draws", 100)
     assert "raised: it gives orders to the judge" in (tmp_path / "r.html").read_text()
+
+
+def audited(study: Path, gold: Path, url: str, out: Path) -> tuple[object, ...]:
+    """The command that audits a model with the true grades as gold labels, which are written."""
+    docs = [(f"q{q}", doc) for q in range(QUERIES) for doc in _shown(study, q)]
+    gold.write_text("query,doc,label\n" + "".join(f"{q},{doc},{true_grade(doc)}\n" for q, doc in docs))
+    return "ask", study, "--model", "m", "--url", url, "--audit", "--gold", gold, "--out", out
 
 
 def sheets(labels: Path, gold: Path) -> dict[str, dict[str, tuple[float, int]]]:

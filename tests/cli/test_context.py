@@ -23,6 +23,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.thorough
 def test_the_whole_report_has_every_part_each_with_its_finding(study: Path) -> None:
     done = karat(
         "context",

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,6 +25,11 @@ def files(tmp_path: Path) -> tuple[str, str]:
     return str(tmp_path / "qrels.txt"), str(tmp_path / "bm25.run")
 
 
+def others(*forms: str) -> list[Any]:
+    """The other forms of what is printed: each takes a process more."""
+    return [pytest.param(form, marks=pytest.mark.thorough) for form in forms]
+
+
 def shell(command: str) -> subprocess.CompletedProcess[str]:
     line = command.replace("karat", f"{sys.executable} -m karat", 1)
     return subprocess.run(["bash", "-c", line], capture_output=True, text=True)
@@ -35,12 +41,17 @@ def shell(command: str) -> subprocess.CompletedProcess[str]:
         (["score", "QRELS", "RUN", "-m", "RR"], None, 0),
         (["score", "QRELS", "-", "-m", "RR", "--json"], RUN, 0),
         (["compare", "QRELS", "RUN", "RUN"], None, 2),
-        (["score", "QRELS", "nowhere.run"], None, 2),
-        (["score", "QRELS", "-"], "Zürich", 2),
         (["correct", "--score", "0.5", "--n-queries", "100", "--relevant", "5/10", "--nonrelevant", "5/10"], None, 1),
-        (["score", "--no-such-option"], None, 2),
         (["score"], None, 2),
-        (["plan", "--help"], None, 0),
+        *(
+            pytest.param(words, given, code, marks=pytest.mark.thorough)
+            for words, given, code in (
+                (["score", "QRELS", "nowhere.run"], None, 2),
+                (["score", "QRELS", "-"], "Zürich", 2),
+                (["score", "--no-such-option"], None, 2),
+                (["plan", "--help"], None, 0),
+            )
+        ),
     ],
     ids=lambda x: " ".join(x) if isinstance(x, list) else "",
 )
@@ -66,13 +77,13 @@ def test_a_full_disk_is_not_called_a_fault_of_karat(files: tuple[str, str]) -> N
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize("form", ["", "--tsv -q", "--json"])
+@pytest.mark.parametrize("form", ["", *others("--tsv -q", "--json")])
 def test_a_closed_pipe_is_no_error(files: tuple[str, str], form: str) -> None:
     done = shell(f"karat score {files[0]} {files[1]} {form} | true; echo ${{PIPESTATUS[0]}}")
     assert (done.stdout, done.stderr) == ("0\n", "")
 
 
-@pytest.mark.parametrize("form", ["", "--tsv", "--json", "--latex"])
+@pytest.mark.parametrize("form", ["", *others("--tsv", "--json", "--latex")])
 def test_a_rule_that_failed_has_failed_though_nobody_reads_on(tmp_path: Path, form: str) -> None:
     """`karat compare ... | head -1` under pipefail: a closed pipe must not turn a failed check green."""
     queries = [f"q{number}" for number in range(8)]

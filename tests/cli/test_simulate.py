@@ -66,6 +66,7 @@ def test_what_was_planted_in_the_users_is_in_the_truth(tmp_path: Path) -> None:
     assert (truth["utility"], truth["careless"], truth["noise"]) == ("nDCG@10", 0.2, 0.5)
 
 
+@pytest.mark.thorough
 def test_a_planted_bias_is_found_in_the_files(tmp_path: Path) -> None:
     folder = tmp_path / "study"
     run("simulate", "judging", "--seed", "1", "--out", str(folder))

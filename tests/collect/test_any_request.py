@@ -18,6 +18,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 
 
 @pytest.mark.evidence
+@pytest.mark.parametrize("database", ["sqlite", pytest.param("postgresql", marks=pytest.mark.thorough)], indirect=True)
 def test_no_request_that_can_be_made_up_is_answered_with_a_fault(served_anywhere: Any) -> None:
     import schemathesis  # here, because every process reads this file and one runs the test
 

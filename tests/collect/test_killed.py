@@ -138,6 +138,7 @@ def answers_in(store: Store) -> Answers:
 
 
 @pytest.mark.evidence
+@pytest.mark.parametrize("database", ["sqlite", pytest.param("postgresql", marks=pytest.mark.thorough)], indirect=True)
 def test_every_acknowledged_answer_survives_a_killed_server(database: str, tmp_path: Path) -> None:
     folder = tmp_path / "study"
     write_example(str(folder), empty=True)

@@ -173,6 +173,7 @@ def test_what_is_clear_at_a_look_stands_and_what_is_not_has_an_outlook() -> None
     assert len(memo) == before + open_.looks.height
 
 
+@pytest.mark.thorough
 def test_looks_of_many_studies_at_once_are_those_of_the_study_alone() -> None:
     """Simulated studies are looked at in columns; each look is what `look` says of that study."""
     study = graded_pair(30, judge="fair", seed=7)

@@ -56,6 +56,7 @@ def runs(queries: int) -> dict[str, object]:
     }
 
 
+@pytest.mark.thorough
 @pytest.mark.evidence
 def test_intervals_hold_what_judges_would_have_said() -> None:
     truth = {name: worth(*study(10**6, 200_000), order).mean() for name, order in ORDERS.items()}

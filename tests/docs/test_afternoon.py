@@ -63,6 +63,7 @@ def judged(base: str, token: str, grades: dict[tuple[str, str], int]) -> int:
     return many
 
 
+@pytest.mark.thorough
 def test_an_afternoon_with_three_colleagues(demo_folder: Path, tmp_path: Path) -> None:
     (tmp_path / "karat-demo").symlink_to(demo_folder)
     (start, started), (verdict, decided) = BLOCK.findall(PAGE.read_text())

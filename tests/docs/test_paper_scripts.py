@@ -30,6 +30,7 @@ def script(monkeypatch: pytest.MonkeyPatch) -> object:
     return load
 
 
+@pytest.mark.thorough
 def test_users_who_disagree(script, tmp_path: Path) -> None:
     found = script("s0").main(str(tmp_path), engines=12, crowd_queries=60, draws=300, seed=1)
     # 20 and more figures at 95 %: more than four outside would be a chance of 1 in 100.
@@ -58,6 +59,7 @@ def test_noisy_judgments(script, tmp_path: Path) -> None:
     assert {"table-1.tex", "figure-2.svg", "figure-2.pdf", "section-6-two-scores.tex"} <= names
 
 
+@pytest.mark.thorough
 def test_judging_errors(script, tmp_path: Path) -> None:
     found = script("s3").main(str(tmp_path), queries=25, crowd=18, draws=100, seed=1)
     # Five figures at 95 %: two outside would be a chance of 1 in 40.

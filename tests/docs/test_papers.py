@@ -16,6 +16,9 @@ from karat.cli.help_ import WORDS, lookup, words
 ROOT = Path(__file__).parents[2]
 PAGES = sorted((ROOT / "docs" / "papers").glob("*-20*.md"))
 DATA = Path(os.environ.get("KARAT_DATA", ROOT.parent / "shared" / "data"))
+#: Pages whose commands take seconds; the others hold in make test that commands of a page are found and run.
+LONG = ("demeester-2014", "golbus-2014", "kazai-2012", "sanderson-2010")
+PAPERS = [pytest.param(page, marks=[pytest.mark.thorough] * (page.stem in LONG), id=page.stem) for page in PAGES]
 BLOCK = re.compile(r"^\$ (karat .*)$", re.MULTILINE)
 #: What is in the paper, the command, what is printed there, what karat prints.
 ROW = re.compile(r"^\| (.+?) \| (?:`(karat .+?)`)? ?\| (.*?) ?\| (.*?) ?\| (.*?) ?\|$", re.MULTILINE)
@@ -41,7 +44,7 @@ def test_every_paper_has_a_page_and_every_page_rows() -> None:
         assert len(lines) == len(rows(page)) + 1, f"{page.name}: a row that is not read"
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", PAPERS)
 def test_the_commands_of_a_page_print_its_figures(page: Path, tmp_path: Path) -> None:
     for command in BLOCK.findall(page.read_text()):
         assert typed(command, tmp_path).returncode == 0, command

@@ -115,6 +115,7 @@ def test_the_shops_gate_fails_by_labels_alone_and_passes_with_gold_labels() -> N
     assert "+0.293 (95 % interval +0.222 to +0.365" in with_gold.stdout
 
 
+@pytest.mark.thorough
 def test_the_step_for_github_keeps_the_report_and_ends_with_the_verdicts_code(tmp_path: Path) -> None:
     for name in ("llm.csv", "gold.csv", "live.run", "new.run"):
         shutil.copy(SHOP / name, tmp_path)

@@ -18,6 +18,9 @@ from stories import BLOCK, ROOT, holds, same_lists
 FETCHING = ROOT / "docs" / "how-to" / "fetch-from-an-engine.md"
 COLLEAGUES = ROOT / "docs" / "how-to" / "judge-with-colleagues.md"  # has a server: test_afternoon.py
 PAGES = [ROOT / "docs" / "tutorial.md", *sorted({*(ROOT / "docs" / "how-to").glob("*.md")} - {FETCHING, COLLEAGUES})]
+#: Stories that take seconds; the demo that the README and the tutorial show is run by demo/test_demo.py, too.
+LONG = ("tutorial", "run-a-crowd-study", "trust-an-llm-judge", "watch-gold-labels")
+STORIES = [pytest.param(page, marks=[pytest.mark.thorough] * (page.stem in LONG), id=page.stem) for page in PAGES]
 #: The topics of `help()` that the page about fetching was written with; another Python has others.
 TOPICS = "37b51a0283fe8609"
 
@@ -28,7 +31,7 @@ def said(command: str, folder: Path) -> str:
     return "\n".join(text.rstrip() for text in done.stdout.splitlines())
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", STORIES)
 def test_a_pages_commands_print_what_it_shows(page: Path, demo_folder: Path, tmp_path: Path) -> None:
     text = page.read_text()
     if "karat-demo/" in text:

@@ -19,6 +19,7 @@ from studies_at_once import studies_at_once
 MEASURES = ("P@10", "nDCG@10", "RR@10")
 
 
+@pytest.mark.thorough
 def test_studies_at_once_are_those_one_by_one() -> None:
     studies = [graded_pair(30, seed=seed) for seed in (1, 2)]
     for place, name, _, ways in studies_at_once(studies, MEASURES, 90, (5, 6)):

@@ -282,6 +282,7 @@ def test_unknown_values_are_neither_inside_nor_outside() -> None:
     assert every["effect"].abs().max() < 0.3
 
 
+@pytest.mark.thorough
 def test_a_hundred_thousand_labels_are_no_hurdle() -> None:
     frame = study(11, queries=1000, docs=33, effect=0.5, groups=("crowd", "professional"))
     judgments = Judgments.of(frame)

@@ -44,6 +44,7 @@ def test_figure_2_is_one_call() -> None:
     assert result.finding.startswith("Labels of gold agree with 8")
 
 
+@pytest.mark.thorough
 def test_table_3_is_one_call() -> None:
     """The crowd's bias turns preferences round where one of two pages is Wikipedia's, not where both or none are."""
 
@@ -63,6 +64,7 @@ def test_table_3_is_one_call() -> None:
     assert abs(turned(0.0, "crowd")) < 0.01
 
 
+@pytest.mark.thorough
 def test_table_4_is_one_call() -> None:
     """The crowd puts a much clicked Wikipedia page above the rest too often; professionals shun the top."""
     # One document for each query, and one in five from Wikipedia: it takes many queries to see it surely.

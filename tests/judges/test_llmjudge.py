@@ -34,6 +34,7 @@ def agreed(judged: tuple[kt.Judgments, kt.Judgments]) -> Result:
     return agreement(*judged, draws=0)
 
 
+@pytest.mark.thorough
 def test_kappa_and_alpha_are_the_published_ones(llmjudge: Path, agreed: Result) -> None:
     found = agreed.frame.filter(pl.col("against") == "gold")
     both = pl.read_csv(llmjudge / "table3_transcribed.csv").join(found, left_on="submission", right_on="group")
@@ -65,6 +66,7 @@ def test_the_exception_took_the_labels_off_the_scale_for_its_top(
     assert (both["alpha_ordinal"] - both["alpha"]).abs().max() < 0.51e-4
 
 
+@pytest.mark.thorough
 def test_groups_of_one_are_compared_with_each_other_and_within_all(
     judged: tuple[kt.Judgments, kt.Judgments], agreed: Result
 ) -> None:

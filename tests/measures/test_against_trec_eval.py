@@ -154,6 +154,7 @@ def test_order_of_rows_does_not_matter(labels: Labels, run: Run) -> None:
     assert per_query(labels, run, names) == per_query(labels, backwards, names)
 
 
+@pytest.mark.thorough
 def test_thousands_of_lists_score_as_trec_eval_does() -> None:
     test_karat_scores_as_trec_eval_does.hypothesis.inner_test(*many(1))  # type: ignore[attr-defined]
     for rel in (2, 3):

@@ -140,6 +140,7 @@ def test_one_system_has_scores_and_no_verdict():
     assert "<!doctype html>" in report.html()
 
 
+@pytest.mark.thorough
 def test_the_demos_planted_bias_is_found_out_and_the_page_says_so(demo):
     said = section(demo, "verdict").said
     assert "labels as they are" in said[1]
@@ -168,17 +169,28 @@ def test_the_page_never_calls_the_naive_winner_the_best_when_gold_says_otherwise
     assert drawn["low"].is_not_nan().all()
 
 
-def test_a_difference_has_the_same_sign_in_every_sentence_and_chart(demo):
-    said, told = section(demo, "verdict").said, Told.of(demo.comparison)
+def same_sign(report):
+    """The pair that is told and what each method says of it, the same in every sentence and by query."""
+    said, told = section(report, "verdict").said, Told.of(report.comparison)
     pair = f"{told.b} less {told.a}"
-    methods = figure(demo, "naive-and-corrected").data.filter(pl.col("pair") == pair)
+    methods = figure(report, "naive-and-corrected").data.filter(pl.col("pair") == pair)
     assert f"({pair}: {methods['difference'][0]:+.3f}, " in said[0]
     assert f"the true difference of {pair} is {methods['truth'][0]:+.3f}" in said[1]
+    assert figure(report, "by-query").data["difference"].mean() == pytest.approx(methods["difference"][0])
+    return pair, methods
+
+
+def test_a_difference_has_the_same_sign_in_every_sentence_and_chart(favouring):
+    assert same_sign(favouring)[0] == "B less A"
+
+
+@pytest.mark.thorough
+def test_a_difference_has_the_same_sign_in_the_chart_of_groups(demo):
+    pair, methods = same_sign(demo)
     groups = figure(demo, "by-group")
     assert groups.subtitle.startswith(pair)
     assert groups.data.filter(pl.col("group") == "simulated llm")["difference"][0] == methods["difference"][0]
     assert groups.data["truth"][0] == methods["truth"][0]
-    assert figure(demo, "by-query").data["difference"].mean() == pytest.approx(methods["difference"][0])
 
 
 @pytest.fixture(scope="module")
@@ -269,8 +281,8 @@ def test_gold_labels_are_planned_by_single_documents_where_these_can_correct(tol
     assert ("--whole-queries" in command) == whole
 
 
-def test_a_difference_of_one_pair_is_not_told_where_all_pairs_together_do_not_show_it(demo):
-    found = demo.comparison
+def test_a_difference_of_one_pair_is_not_told_where_all_pairs_together_do_not_show_it(by_llm):
+    found = by_llm.comparison
     told = Told.of(found)
     ends = pl.when(pl.col("method") == found.method)
     shown = found.methods.with_columns(low=ends.then(-0.2).otherwise(0.1), high=ends.then(-0.01).otherwise(0.2))
@@ -280,16 +292,25 @@ def test_a_difference_of_one_pair_is_not_told_where_all_pairs_together_do_not_sh
         assert words in said.split("with gold labels, ")[-1]
 
 
-def test_what_to_type_next_names_the_files_that_were_read_and_runs(demo_folder, demo, tmp_path):
-    folder = demo_folder
-    first, second = demo.comparison.systems[:2]
-    power, gold = (shlex.split(command) for command in section(demo, "next").commands)
+def commands_that_run(report, folder, labels, ending, tmp_path):
+    """What to type next names the files that were read, and runs."""
+    first, second = report.comparison.systems[:2]
+    power, gold = (shlex.split(command) for command in section(report, "next").commands)
     for words in (power, gold):
-        assert words[3] == str(folder / "judgments-llm.csv")
-        assert words[4:6] == [str(folder / "runs" / f"{name}.run") for name in (first, second)]
+        assert words[3] == str(folder / labels)
+        assert words[4:6] == [str(folder / "runs" / f"{name}.{ending}") for name in (first, second)]
     assert gold[gold.index("--gold") + 1] == str(folder / "gold.csv")
     found = CliRunner().invoke(karat, [*gold[1:-1], str(tmp_path / "more.csv")])
     assert (found.exit_code, (tmp_path / "more.csv").exists()) == (0, True)
+
+
+def test_what_to_type_next_names_the_files_that_were_read_and_runs(folder, report, tmp_path):
+    commands_that_run(report, folder, "judgments.csv", "csv", tmp_path)
+
+
+@pytest.mark.thorough
+def test_what_to_type_next_names_the_file_of_the_group(demo_folder, demo, tmp_path):
+    commands_that_run(demo, demo_folder, "judgments-llm.csv", "run", tmp_path)
 
 
 def test_where_one_judge_labels_once_the_disagreement_is_that_of_all(by_llm):

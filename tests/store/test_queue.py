@@ -261,6 +261,7 @@ def test_what_was_kept_before_the_clock_was_set_back_comes_free(database: str) -
     assert next_task(here.store, one).task is None
 
 
+@pytest.mark.thorough
 def test_the_places_of_300_000_queries_fit_any_database(database: str) -> None:
     """PostgreSQL's integers end at 2**31 - 1, which 214,748 queries reached."""
     places = places_of([f"q{n // 2}" for n in range(600_000)], np.random.default_rng(0))

@@ -133,6 +133,7 @@ def test_table_7_is_one_call_on_a_simulated_study() -> None:
     assert "trained on crowd and tested on crowd, bm25 + wikipedia has nDCG@10" in result.finding
 
 
+@pytest.mark.thorough
 def test_a_study_of_the_papers_size_takes_seconds() -> None:
     study = judging_study(seed=2)
     begin = perf_counter()
