@@ -26,7 +26,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(buckets, "ROWS", 500)
 
 
-LOG = position_log(queries=12, pages=300, unlike=0.5, seed=5).frame.with_columns(
+LOG = position_log(queries=12, pages=160, unlike=0.5, seed=5).frame.with_columns(
     doc=pl.when(pl.col("doc") == "d3-0").then(pl.lit('a "name"\nin two lines, quoted')).otherwise("doc"),
     dwell=pl.when("clicked").then(pl.int_range(pl.len()).cast(pl.Float64) % 50),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import permutations
 
 import numpy as np
+import polars as pl
 import pytest
 
 import karat as kt
@@ -29,15 +30,15 @@ def test_the_mean_over_all_orders_of_tied_documents(seed: int) -> None:
     }
     gains = "{0:0,1:0.25,2:1}"
     measures = ["AP(rel=2)", f"GAP(gains={gains})", f"nDCG(gains={gains})", f"nDCG(gains={gains},discount='zipf')"]
-    scores = [kt.score(labels, kt.Runs.of(run, system=name), measures, draws=0).means for name, run in runs.items()]
-    mean = np.mean([frame["value"].to_list() for frame in scores], axis=0)
+    scores = kt.score(labels, runs, measures, draws=0).means
+    mean = scores.group_by("measure", maintain_order=True).agg(pl.col("value").mean())["value"]
     found = [
         tied_gap(table, np.array([0.0, 0.0, 1.0])),
         tied_gap(table, WORTH),
         tied_ndcg(table, WORTH),
         tied_ndcg(table, WORTH, "zipf"),
     ]
-    assert [float(value[0]) for value in found] == pytest.approx(mean.tolist())
+    assert [float(value[0]) for value in found] == pytest.approx(mean.to_list())
 
 
 def test_a_list_with_nothing_that_counts_has_no_score() -> None:
