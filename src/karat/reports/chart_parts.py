@@ -39,14 +39,24 @@ def grouped(column: str, names: Sequence[Any]) -> alt.Color:
     import altair as alt
 
     if len(names) == 1:
-        return alt.Color(f"{column}:N", scale=alt.Scale(domain=list(names), range=[ACCENT]), legend=None)
+        return alt.Color(f"{column}:N", scale={"domain": list(names), "range": [ACCENT]}, legend=None)
     ranged = [GROUPS[place % len(GROUPS)] for place in range(len(names))]
     return alt.Color(
         f"{column}:N",
         sort=list(names),
-        scale=alt.Scale(domain=list(names), range=ranged),
-        legend=alt.Legend(title=None, symbolOpacity=1, symbolType="circle"),
+        scale={"domain": list(names), "range": ranged},
+        legend={"title": None, "symbolOpacity": 1, "symbolType": "circle"},
     )
+
+
+def either(test: str, yes: str, no: str) -> alt.ColorValue:
+    """One colour where a test of the row holds, and another elsewhere.
+
+    `alt.condition` says the same as a dictionary, which Altair checks against its schema again in every chart.
+    """
+    import altair as alt
+
+    return alt.ColorValue(no, condition={"test": test, "value": yes})
 
 
 def rule(at: float) -> Any:
@@ -56,11 +66,9 @@ def rule(at: float) -> Any:
     return alt.Chart(alt.InlineData(values=[{"at": at}])).mark_rule(color=RULE)
 
 
-def axis(percent: bool) -> alt.Axis:
+def axis(percent: bool) -> dict[str, Any]:
     """An axis of numbers, or of shares in percent."""
-    import altair as alt
-
-    return alt.Axis(format="%", tickCount=6) if percent else alt.Axis(tickCount=6)
+    return {"format": "%", "tickCount": 6} if percent else {"tickCount": 6}
 
 
 def tips(frame: pl.DataFrame) -> list[Any]:

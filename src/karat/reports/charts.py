@@ -13,7 +13,7 @@ import polars as pl
 
 from karat.records import Scale
 from karat.records.number_format import in_words
-from karat.reports.chart_parts import axis, grouped, inline, rule, tips, unchecked
+from karat.reports.chart_parts import axis, either, grouped, inline, rule, tips, unchecked
 from karat.reports.colours import ACCENT, LETTERS, ON_GOLD, PAPER, QUIET, TRUTH
 
 #: Pixels for a row of dots, and for a chart of bars or lines.
@@ -44,22 +44,22 @@ def dots(
     import altair as alt
 
     number = ".0%" if percent else f".{places}f"
-    x = alt.X(f"{value}:Q", title=x_title, scale=alt.Scale(zero=False, nice=True), axis=axis(percent))
+    x = alt.X(f"{value}:Q", title=x_title, scale={"zero": False, "nice": True}, axis=axis(percent))
     # A label of two parts takes two lines, so that a narrow page shows both.
-    two_lines = alt.Axis(
-        grid=False,
-        ticks=False,
-        domain=False,
-        labelPadding=8,
-        labelExpr="split(datum.label, ', ')",
-        labelLineHeight=13,
-        labelBaseline="line-bottom" if frame[row].str.contains(", ").any() else "middle",
-    )
+    two_lines = {
+        "grid": False,
+        "ticks": False,
+        "domain": False,
+        "labelPadding": 8,
+        "labelExpr": "split(datum.label, ', ')",
+        "labelLineHeight": 13,
+        "labelBaseline": "line-bottom" if frame[row].str.contains(", ").any() else "middle",
+    }
     # Named in their order: a row without an interval would otherwise come after all that have one.
     y = alt.Y(f"{row}:N", sort=frame[row].to_list(), title=None, axis=two_lines)
     ink: Any = alt.ColorValue(ACCENT)
     if "look_at" in frame.columns:
-        ink = alt.condition("datum['look_at']", alt.value(ACCENT), alt.value(QUIET))
+        ink = either("datum['look_at']", ACCENT, QUIET)
     elif colour is not None:
         ink = grouped(colour, frame[colour].unique(maintain_order=True).to_list())
     under_pointer = tips(frame)
@@ -91,11 +91,11 @@ def bars(
     order = in_words(pl.DataFrame({x: order}), scale)[x].to_list()
     frame = in_words(frame, scale)
     sign: dict[str, Any] = {"labelExpr": "datum.value > 0 ? '+' + datum.value : datum.value"} if zero else {}
-    across = alt.X(f"{x}:O", title=x_title, sort=order, axis=alt.Axis(labelAngle=0, grid=False, **sign))
+    across = alt.X(f"{x}:O", title=x_title, sort=order, axis={"labelAngle": 0, "grid": False, **sign})
     base = alt.Chart(inline(frame)).encode(
         x=across, xOffset=alt.XOffset(f"{group}:N", sort=groups), tooltip=tips(frame)
     )
-    up = alt.Y("share:Q", title="share", axis=alt.Axis(format="%"))
+    up = alt.Y("share:Q", title="share", axis={"format": "%"})
     layers = [base.mark_bar(opacity=0.85).encode(y=up, color=grouped(group, groups))]
     if {"low", "high"} <= {*frame.columns}:
         layers.append(base.mark_rule(color=LETTERS).encode(y=alt.Y("low:Q", title="share"), y2=alt.Y2("high:Q")))
@@ -110,12 +110,12 @@ def parts(frame: pl.DataFrame, *, row: str, colours: Sequence[str], x_title: str
     names = frame["part"].unique(maintain_order=True).to_list()
     placed = frame.with_columns(order=pl.col("part").replace_strict({n: i for i, n in enumerate(names)}))
     base = alt.Chart(inline(placed)).encode(
-        y=alt.Y(f"{row}:N", sort=None, axis=alt.Axis(**BARE)),
+        y=alt.Y(f"{row}:N", sort=None, axis=BARE),
         order="order:Q",
         tooltip=tips(frame),
     )
-    across = alt.X("share:Q", stack="zero", title=x_title, axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, 1]))
-    shown = alt.Color("part:N", sort=names, scale=alt.Scale(domain=names, range=list(colours)), title=None)
+    across = alt.X("share:Q", stack="zero", title=x_title, axis={"format": "%"}, scale={"domain": [0, 1]})
+    shown = alt.Color("part:N", sort=names, scale={"domain": names, "range": list(colours)}, title=None)
     layers = [
         base.mark_bar(height=22).encode(x=across, color=shown),
         base.transform_filter("datum['share'] > 0.06")
@@ -153,10 +153,10 @@ def lines(
     across = alt.X(
         f"{x}:Q",
         title=x_title,
-        scale=alt.Scale(zero=False, nice=False),
-        axis=alt.Axis(grid=False, format="d", tickMinStep=1) if whole else alt.Axis(grid=False, tickCount=8),
+        scale={"zero": False, "nice": False},
+        axis={"grid": False, "format": "d", "tickMinStep": 1} if whole else {"grid": False, "tickCount": 8},
     )
-    up = alt.Y(f"{value}:Q", title=y_title, scale=alt.Scale(zero=False), axis=axis(percent))
+    up = alt.Y(f"{value}:Q", title=y_title, scale={"zero": False}, axis=axis(percent))
     base = alt.Chart(inline(frame)).encode(x=across, color=grouped(series, names), tooltip=tips(frame))
     layers = [] if line is None else [rule(line).encode(y=alt.Y("at:Q", title=y_title))]
     if {"low", "high"} <= {*frame.columns}:
@@ -188,8 +188,8 @@ def histograms(frame: pl.DataFrame, *, x_title: str, truth: float | None = None)
         ]
     counted = pl.DataFrame(rows, schema=["series", "low", "high", "share"], orient="row").filter(pl.col("share") > 0)
     base = alt.Chart(inline(counted)).encode(color=grouped("series", names), tooltip=tips(counted))
-    across = alt.X("low:Q", title=x_title, scale=alt.Scale(zero=False, nice=True), axis=alt.Axis(grid=False))
-    up = alt.Y("share:Q", title="share of draws", stack=None, axis=alt.Axis(format="%"))
+    across = alt.X("low:Q", title=x_title, scale={"zero": False, "nice": True}, axis={"grid": False})
+    up = alt.Y("share:Q", title="share of draws", stack=None, axis={"format": "%"})
     layers = [base.mark_bar(opacity=0.6).encode(x=across, x2="high:Q", y=up, y2=alt.datum(0))]
     if truth is not None:
         line = rule(truth).mark_rule(color=LETTERS, strokeWidth=2, strokeDash=[5, 3])
@@ -204,9 +204,9 @@ def differences(frame: pl.DataFrame, *, y_title: str) -> dict[str, Any]:
 
     base = alt.Chart(inline(frame)).encode(tooltip=tips(frame))
     bar = base.mark_bar().encode(
-        x=alt.X("query:N", sort=None, axis=alt.Axis(labels=False, ticks=False, grid=False), title="queries, ordered"),
+        x=alt.X("query:N", sort=None, axis={"labels": False, "ticks": False, "grid": False}, title="queries, ordered"),
         y=alt.Y("difference:Q", title=y_title),
-        color=alt.condition("datum['difference'] > 0", alt.value(ACCENT), alt.value(QUIET)),
+        color=either("datum['difference'] > 0", ACCENT, QUIET),
     )
     return _spec(alt.layer(bar, rule(0).encode(y=alt.Y("at:Q"))), 220)
 
@@ -228,16 +228,16 @@ def cells(frame: pl.DataFrame, *, x_title: str = "", y_title: str = "", text: st
     names = {side: frame[side].unique(maintain_order=True).to_list() for side in ("first", "second")}
     across, down = ({"title": title} if title else {} for title in (x_title, y_title))
     base = alt.Chart(inline(frame)).encode(
-        x=alt.X("second:N", sort=names["second"], axis=alt.Axis(**BARE | across, labelAngle=0)),
-        y=alt.Y("first:N", sort=names["first"], axis=alt.Axis(**BARE | down)),
+        x=alt.X("second:N", sort=names["second"], axis={**BARE | across, "labelAngle": 0}),
+        y=alt.Y("first:N", sort=names["first"], axis=BARE | down),
         tooltip=tips(frame),
     )
-    scale = alt.Scale(domain=[0, 1], range=[PAPER, ACCENT], clamp=True)
+    scale = {"domain": [0, 1], "range": [PAPER, ACCENT], "clamp": True}
     layers = [
         base.mark_rect().encode(color=alt.Color("value:Q", scale=scale, legend=None)),
         base.mark_text(fontSize=12).encode(
             text=alt.Text("value:Q", format=".2f") if text is None else alt.Text(f"{text}:N"),
-            color=alt.condition("datum['value'] > 0.6", alt.value(ON_GOLD), alt.value(LETTERS)),
+            color=either("datum['value'] > 0.6", ON_GOLD, LETTERS),
         ),
     ]
     return _spec(alt.layer(*layers), 44 * max(len(names["first"]), 1) + 10)

@@ -28,10 +28,8 @@ def panels(drawing: Panels) -> dict[str, Any]:
         made = []
         for across in acrosses:
             mine = frame.filter((pl.col("down") == down) & (pl.col("across") == across))
-            x = alt.X(
-                f"{drawing.x}:Q", title=drawing.x_title if down == downs[-1] else None, scale=alt.Scale(nice=False)
-            )
-            up = alt.Y("value:Q", title=None, scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=5))
+            x = alt.X(f"{drawing.x}:Q", title=drawing.x_title if down == downs[-1] else None, scale={"nice": False})
+            up = alt.Y("value:Q", title=None, scale={"zero": False}, axis={"tickCount": 5})
             base = alt.Chart(inline(mine)).encode(x=x, color=colour, tooltip=tips(mine))
             layers = [base.mark_line(strokeWidth=2).encode(y=up)]
             if mine["low"].is_not_nan().any():
