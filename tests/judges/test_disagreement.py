@@ -172,18 +172,6 @@ def test_intervals_cover_and_both_models_are_right_where_they_hold() -> None:
     assert alike.beta_binomial(2, 5)[1] == pytest.approx(binom.sf(1, 4, 0.3), abs=0.02)
 
 
-def test_more_labels_seen_agree_with_one_and_with_the_truth() -> None:
-    rng = np.random.default_rng(3)
-    a, b = 1.5, 3.0
-    model = disagreement(simulated(rng, a, b, 300, 40), 2, draws=0)
-    assert model.posterior([1.0], 1, 3) == pytest.approx(model.beta_binomial(1, 3)[1])
-    assert model.posterior([2.0], 2, 3) == pytest.approx(model.beta_binomial(2, 3)[2])
-    # Seen top and not top: the share is Beta(a + 1, b + 1), and one more top of three others is wanted.
-    assert model.posterior([2.0, 0.0], 2, 5) == pytest.approx(betabinom.sf(0, 3, a + 1, b + 1), abs=0.02)
-    assert model.posterior([2.0, 0.0], 2, 5) == model.posterior([0.0, 2.0], 2, 5)
-    assert model.posterior([2.0, 2.0], 2, 5) == 1.0
-
-
 def test_conditions_are_told_apart() -> None:
     rows = [row | {"kind": "faceted"} for row in study({f"d{i}": [2, 2, 1] for i in range(6)}, "q1")]
     rows += [row | {"kind": "ambiguous"} for row in study({f"d{i}": [2, 1, 1] for i in range(6)}, "q2")]

@@ -115,9 +115,6 @@ def test_what_takes_three_labels_is_not_told_from_contested_documents() -> None:
     assert any("nothing can be counted for 3 users or more" in note for note in table.notes)
     assert any("no beta-binomial" in note for note in table.notes)
     assert not any("furthest" in note for note in table.notes)
-    with pytest.raises(Undefined, match="three labels"):
-        found.posterior([1.0, 0.0], 1, 3)
-    assert found.posterior([2.0, 0.0], 1, 3) == 1.0
     for ask in (disagreement, resampled_p):
         with pytest.raises(Undefined, match="asked only where the first two differed"):
             ask(study, min_labels=3)

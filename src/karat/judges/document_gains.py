@@ -96,8 +96,8 @@ def soft_relevance(
     """The probability that a random user calls a document top, given all labels that it has.
 
     Each label in turn tells what share of users likes such documents (a beta distribution), the others are votes, and
-    the answers are averaged (`Disagreement.posterior`). `calibration` holds each label out in turn, predicts it from
-    the others, and puts predictions beside what was said, with intervals over queries.
+    the answers are averaged: the order in which labels came must not matter. `calibration` holds each label out in
+    turn, predicts it from the others, and puts predictions beside what was said, with intervals over queries.
     """
     model = disagreement(labels, top, all_labels=True, level=level, draws=draws, seed=seed)
     if np.isnan([a for (a, _), p in zip(model.opinions, model.p, strict=True) if not np.isnan(p)]).any():

@@ -14,7 +14,6 @@ from typing import Self
 import numpy as np
 import polars as pl
 
-from karat.errors import BadInput, Undefined
 from karat.judges.chances import beta_binomial_tail, binomial_tail, fit_beta_binomial
 from karat.judges.level_counts import Votes
 from karat.records.scale import nothing_below
@@ -134,26 +133,6 @@ class UserModel:
         slope = (of - 1) * (binomial_tail(need - 1, rest, p) - binomial_tail(need, rest, p)) * (need > 0)
         moved = moved * slope
         return list(self.votes.levels), moved.T @ moved * n / max(n - 1, 1)
-
-    def posterior(self, seen: list[float], at_least: int, of: int) -> float:
-        """P(M of N say top) when several labels of a document were seen, the seen ones among the N.
-
-        With one label seen it is that label's beta-binomial weight. With more, each in turn is taken as the one that
-        tells how users think of such documents and the others as votes, and the answers are averaged: the order in
-        which labels came must not matter.
-        """
-        self.votes.needed(at_least, of)
-        levels = np.minimum(np.searchsorted(self.votes.levels, seen), len(self.votes.levels) - 1)
-        if not len(levels) or len(levels) > of:
-            raise BadInput.at("the labels seen", expected=f"from 1 to {of}", found=str(len(levels)))
-        is_top = levels == len(self.votes.levels) - 1
-        if is_top.sum() >= at_least:
-            return 1.0
-        a, b = np.transpose(self.opinions)[:, levels]
-        if np.isnan(a).any():
-            raise Undefined("no document of such a label has three labels: what several say together cannot be told")
-        need, more = at_least - is_top.sum(), is_top.sum() - is_top
-        return float(beta_binomial_tail(need, of - len(levels), a + more, b + len(levels) - 1 - more).mean())
 
     def with_labels(self, of: int) -> Self:
         """The model of those documents alone that have so many labels or more."""
