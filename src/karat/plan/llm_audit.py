@@ -17,7 +17,7 @@ from karat.judges import add_features
 from karat.judges.llm.agreement import of_people, with_gold
 from karat.judges.llm.asked import PAIR, LLMJudge, asked_llms
 from karat.judges.llm.canaries import canaries
-from karat.judges.llm.errors import errors, graded_with_gold, query_words
+from karat.judges.llm.errors import errors, graded_with_gold
 from karat.judges.llm.expected import expected_grades, expected_of
 from karat.judges.llm.figure import Figure, table
 from karat.judges.llm.known_by_text import known_by_text
@@ -39,7 +39,7 @@ from karat.stats import Resampling
 #: How many gold labels without a judge tell as much as one with it.
 WORTH = "one gold label is worth"
 #: Features of documents by which errors are told apart.
-FEATURES = ("document_length", "shown_by", "rank_shown")
+FEATURES = ("document_length", "query_words", "shown_by", "rank_shown")
 
 
 def audit_llm(
@@ -197,9 +197,9 @@ def _features(judge: LLMJudge, given: _Given) -> pl.DataFrame:
         documents=given.documents,
         runs=given.runs,
     ).frame
-    found = made.select(*PAIR, *(name for name in FEATURES if name in made.columns))
-    words = query_words(pairs, given.queries, given.documents)
-    return found if words is None else found.join(words, on=PAIR, how="left")
+    if "query_in_text" in made.columns:
+        made = made.with_columns(query_words=pl.col("query_in_text") / 100)
+    return made.select(*PAIR, *(name for name in FEATURES if name in made.columns))
 
 
 def _worth(judge: LLMJudge, frame: pl.DataFrame, resampling: Resampling) -> tuple[Worth, list[Figure]]:

@@ -8,7 +8,6 @@ import polars as pl
 from karat.judges.llm.asked import PAIR, LLMJudge
 from karat.judges.llm.figure import Figure, mean
 from karat.judges.slices import sliced
-from karat.records import Documents, Queries
 from karat.stats import FEWEST
 from karat.stats.regression import clustered_ols
 
@@ -21,7 +20,6 @@ ALONG = {
 SLICES = {"gold": "gold grade", "document_length": "words in it:", "query_words": "of the query's words:"}
 #: Fewer labels tell nothing of several features at a time.
 FEWEST_LABELS = 20
-WORD = r"[\p{L}\p{M}\p{N}]+"
 
 
 def graded_with_gold(judge: LLMJudge, gold: pl.DataFrame, features: pl.DataFrame) -> pl.DataFrame:
@@ -93,22 +91,3 @@ def _slopes(frame: pl.DataFrame, error: np.ndarray, level: float) -> list[Figure
         for name in terms[held:]
         if np.isfinite(ends[name][0])
     ]
-
-
-def query_words(pairs: pl.DataFrame, queries: Queries | None, documents: Documents | None) -> pl.DataFrame | None:
-    """The share of the query's words that a document has, for each query and document; None where texts are unknown.
-
-    >>> found = query_words(pl.DataFrame({"query": ["q"], "doc": ["d"]}), Queries.of([{"query": "q", "text": "a b"}]),
-    ...                     Documents.of([{"doc": "d", "text": "B and c"}]))
-    >>> found["query_words"].to_list()
-    [0.5]
-    """
-    if queries is None or documents is None or not queries.has("text") or not documents.has("text"):
-        return None
-    known = pairs.select(PAIR).unique().join(queries.frame.select("query", asked="text"), on="query")
-    known = known.join(documents.frame.select("doc", body="text"), on="doc").drop_nulls()
-    words = known.select(
-        *PAIR, *(pl.col(text).str.to_lowercase().str.extract_all(WORD).list.unique() for text in ("asked", "body"))
-    )
-    share = pl.col("asked").list.set_intersection("body").list.len() / pl.col("asked").list.len()
-    return words.filter(pl.col("asked").list.len() > 0).select(*PAIR, query_words=share.round(2))
