@@ -3,6 +3,17 @@
 Eleven of twelve are tiny (two or three tasks, up to three judges, some ten steps), the others several times as large. A
 history leaves nothing behind: all of it is one transaction, in which each step is a savepoint, as when the app writes
 for several judges at once; its end is a rollback. Tests of `make test` let each step be a transaction of its own.
+
+They can fail. Of sixty histories each (seeds 0 to 59), with a fault put in by hand, so many found it:
+
+| fault | found |
+|---|---|
+| one can't tell ends a judge's next session | context 17 |
+| what is kept never comes free | alone 2, pairs 3, blocks 9 |
+| a rejection does not open the slots again | alone 8, pairs 10, codes 6 |
+| what was put off never comes back | alone 11, codes 13 |
+| an answer that comes too late counts | alone 1, pairs 1 |
+| what was kept before the clock was set back stays kept | alone 0, pairs 0: `test_queue.py` has it by name |
 """
 
 from __future__ import annotations
