@@ -9,11 +9,12 @@ import polars as pl
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
 from sqlalchemy import delete, select, text, update
 from sqlalchemy.exc import DBAPIError
 
 from karat.records import Scale, StudyDesign
-from karat.store import Store, add_tasks
+from karat.store import Store, add_tasks, migrations
 from karat.store.people import add_judge, end_session, session_of, start_session
 from karat.store.read_tables import tasks_frame
 from karat.store.tables import events, judges, metadata, sessions
@@ -38,6 +39,11 @@ def test_the_schemas_history_ends_at_the_tables_of_the_code(database: str) -> No
         differences = compare_metadata(MigrationContext.configure(connection), metadata)
     store.close()
     assert differences == []
+
+
+def test_the_newest_step_by_the_names_of_files_is_alembics() -> None:
+    """Where the database has it, Alembic is not asked."""
+    assert ScriptDirectory(str(Path(migrations.__file__).parent)).get_current_head() == migrations.NEWEST
 
 
 def test_a_database_of_the_first_schema_is_brought_up_to_date_with_all_that_is_in_it(tmp_path: Path) -> None:

@@ -5,15 +5,20 @@ from __future__ import annotations
 import threading
 from pathlib import Path
 
-from sqlalchemy import Engine
+from sqlalchemy import Engine, text
+from sqlalchemy.exc import DBAPIError
 
 from karat.errors import BadInput
 
+#: The newest step, by the names of the files.
+NEWEST = max(path.name[1:5] for path in (Path(__file__).parent / "versions").glob("m*.py"))
 _ONE_AT_A_TIME = threading.Lock()  # Alembic keeps its context in module globals
 
 
 def migrate(engine: Engine) -> None:
     """Bring a database to the newest schema."""
+    if _is_newest(engine):
+        return
     from alembic import command
     from alembic.config import Config
     from alembic.util import CommandError
@@ -32,3 +37,15 @@ def migrate(engine: Engine) -> None:
             found=f"those of a newer karat ({error})",
             remedy="update karat",
         ) from None
+
+
+def _is_newest(engine: Engine) -> bool:
+    """Whether the database has all steps: then Alembic, which takes longer than most commands, is not loaded.
+
+    Asked as a writer: who cannot write here, or has to wait for another, learns it on opening.
+    """
+    with engine.connect() as connection, connection.execution_options(writes=True).begin():
+        try:
+            return connection.execute(text("SELECT version_num FROM alembic_version")).scalars().all() == [NEWEST]
+        except DBAPIError:  # a new database has no such table
+            return False
