@@ -7,9 +7,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from anyio.from_thread import start_blocking_portal
+from fastapi.testclient import TestClient
 
 from karat.records import Aspect, Platform
 from served import Served, serve
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_event_loop() -> Iterator[None]:
+    """Requests of all tests run in one event loop, as on a server: a thread and a loop for each take longer than it."""
+    with start_blocking_portal() as portal, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(TestClient, "portal", portal)
+        yield
 
 
 @pytest.fixture
