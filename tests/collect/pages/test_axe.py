@@ -82,7 +82,9 @@ def test_in_the_dark_pages_differ_in_colours_only():
     assert all(re.fullmatch(rf"{colour}|none", value.strip()) for value in re.findall(r":([^;]+);", dark))
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "kind", ["judge", *(pytest.param(kind, marks=pytest.mark.thorough) for kind in KINDS if kind != "judge")]
+)
 def test_axe_finds_nothing_serious_in_a_task(kind, still, press, serve):
     study = serve(KINDS[kind], aspects=(Aspect("novelty", "says something new"),))
     at_task(still, study)
@@ -91,6 +93,7 @@ def test_axe_finds_nothing_serious_in_a_task(kind, still, press, serve):
     assert violations(still) == []
 
 
+@pytest.mark.thorough
 def test_axe_finds_nothing_serious_in_what_opens_over_a_task(still, press, serve):
     study = serve(JUDGE)
     at_task(still, study)
@@ -109,6 +112,7 @@ def test_axe_finds_nothing_serious_in_what_opens_over_a_task(still, press, serve
         press("Escape")
 
 
+@pytest.mark.thorough
 def test_axe_finds_nothing_serious_in_the_practice_round(still, press, serve):
     practice = [
         {"query": "q1", "doc": f"q1-d{place}", "gold": 0.0, "note": "It is about something else."} for place in (5, 6)
@@ -131,6 +135,7 @@ def test_axe_finds_nothing_serious_in_the_practice_round(still, press, serve):
     assert violations(still) == []
 
 
+@pytest.mark.thorough
 def test_axe_finds_nothing_serious_on_the_way_in_and_at_the_end(still, serve):
     platform = Platform(prolific=True, mturk=True, completion_code="C0FFEE")
     rules = Rules(labels=3, apart=0)

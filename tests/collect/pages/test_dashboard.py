@@ -227,7 +227,7 @@ def test_disagreements_tell_context_and_long_titles_do_not_push_the_rest_away(pa
     assert page.evaluate(spill) <= 1
 
 
-@pytest.mark.parametrize("size", [(1280, 720), (1440, 900), (1920, 1080)])
+@pytest.mark.parametrize("size", [(1280, 720), pytest.param((1440, 900), marks=pytest.mark.thorough), (1920, 1080)])
 def test_the_table_of_judges_fits_its_box_with_all_its_buttons(size, page, serve):
     study = serve(TASKS, rules=Rules(labels=2))
     rng = np.random.default_rng(0)
@@ -244,7 +244,7 @@ def test_the_table_of_judges_fits_its_box_with_all_its_buttons(size, page, serve
     assert "5fbob0123456789abcdef012345" in page.inner_text("[data-judge=bob]")
 
 
-@pytest.mark.parametrize("width", [390, 1280, 1920])
+@pytest.mark.parametrize("width", [390, pytest.param(1280, marks=pytest.mark.thorough), 1920])
 def test_the_words_beside_a_dot_stay_inside_the_figure(width, page, serve):
     study = serve([{"query": "q1", "doc": f"q1-d{place}"} for place in range(4)], rules=Rules(labels=2))
     for name, grades in (("ann", (0, 1, 2, 3)), ("bob", (0, 2, 2, 0))):

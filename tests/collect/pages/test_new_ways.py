@@ -80,7 +80,7 @@ def test_without_suggestions_the_reason_is_written(page, press, serve):
     assert (said["choice"], said["reason"]) == ("left", "fewer adverts")
 
 
-@pytest.mark.parametrize("size", [(1280, 720), (1440, 900), (1920, 1080)])
+@pytest.mark.parametrize("size", [(1280, 720), pytest.param((1440, 900), marks=pytest.mark.thorough), (1920, 1080)])
 def test_the_last_aspect_is_never_under_the_send_bar(size, page, press, serve):
     """S4's six rows of six choices each: all that can be reached by scrolling or keys stands above the bar."""
     study = serve(JUDGE, aspects=PAPERS, not_applicable=True)
