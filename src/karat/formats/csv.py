@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
+import numpy as np
 import polars as pl
 
 from karat.errors import BadInput
@@ -89,15 +90,25 @@ def read_csv(file: File) -> Rows:
     except pl.exceptions.PolarsError:
         raise blame_csv(file, separator) from None
     frame = _named(frame, file)
+    # Asked of all columns at once, and changed where there is something to change: most tables have nothing of it.
+    looked = frame.select(
+        filled=pl.any_horizontal(pl.all().is_not_null()),
+        extra=pl.sum_horizontal(pl.all().str.count_matches("\n").fill_null(0)),
+    )
     # A quoted text may run over several lines: the lines below it stand lower by as many.
-    extra = frame.select(pl.sum_horizontal(pl.all().str.count_matches("\n").fill_null(0))).to_series()
-    lines = pl.int_range(2, frame.height + 2, eager=True) + file.above + extra.cum_sum().shift(1, fill_value=0)
-    filled = frame.select(pl.any_horizontal(pl.all().is_not_null())).to_series()
-    frame = frame.with_columns(pl.all().str.strip_chars(" \t"))
-    frame = frame.with_columns(_unguarded(column) for column in frame.iter_columns())
+    extra = looked["extra"].to_numpy().astype(np.int64)
+    lines = pl.Series(np.arange(2, frame.height + 2) + file.above + extra.cumsum() - extra)
+    frame = frame.select(pl.all().str.strip_chars(" \t"))
+    quoted = frame.select(pl.all().str.contains("'", literal=True).any()).row(0)
+    frame = frame.with_columns(
+        _unguarded(column) for column, some in zip(frame.iter_columns(), quoted, strict=True) if some
+    )
+    filled = looked["filled"]
+    if not filled.all():
+        frame, lines = frame.filter(filled), lines.filter(filled)
     header = first_line.decode(errors="replace")
     header = header if len(header) <= MOST_SHOWN else header[: MOST_SHOWN - 3] + "..."
-    return frame.filter(filled), Source(file.name, lines.filter(filled), header=header, separator=separator)
+    return frame, Source(file.name, lines, header=header, separator=separator)
 
 
 def _named(frame: pl.DataFrame, file: File) -> pl.DataFrame:

@@ -9,6 +9,7 @@ from html import escape
 from os import PathLike
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+import numpy as np
 import polars as pl
 
 from karat.errors import BadInput
@@ -140,7 +141,7 @@ def repeats(frame: pl.DataFrame, key: Sequence[str]) -> pl.Series:
     """
     hashes = frame.select(reduce(pl.Expr.xor, (pl.col(name).hash(seed=n) for n, name in enumerate(key))))
     if hashes.to_series().n_unique() == frame.height:
-        return pl.repeat(False, frame.height, eager=True)
+        return pl.Series(np.zeros(frame.height, bool))
     return frame.select(~pl.struct(key).is_first_distinct()).to_series()
 
 

@@ -31,7 +31,7 @@ class Blocks:
         """The blocks of a frame: rows are compared with the row before only, not with all."""
         if not frame.height:
             return cls(frame.select(key), np.zeros(0, np.int32), True)
-        differs = pl.repeat(False, frame.height - 1, eager=True)
+        differs = pl.Series(np.zeros(frame.height - 1, bool))
         for name in key:
             values = frame[name]
             differs |= values[1:] != values[:-1]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import lru_cache
 
+import numpy as np
 import polars as pl
 
 from karat.records.source import Source
@@ -101,12 +102,14 @@ class Column:
             typed = typed.set(~typed.is_in([*self.among, ""]), None)
             values = values.set(typed == "", None)
             typed = typed.set(typed == "", None)
-        if self.least is not None:
+        if self.least is not None and not _all_from(typed, self.least):
             if typed.dtype.is_float():
                 empty = typed.is_nan().fill_null(False)
                 values, typed = values.set(empty, None), typed.set(empty, None)
             typed = typed.set(((typed < self.least) | typed.is_infinite()).fill_null(False), None)
         filled = self.required if self.filled is None else self.filled
+        if typed.null_count() == (0 if filled else values.null_count()):
+            return typed  # what was empty is empty, and nothing else: there is no cell to refuse
         source.refuse(
             typed.is_null() if filled else typed.is_null() & values.is_not_null(),
             expected=f"{self.kind} as {spelled}",
@@ -114,3 +117,11 @@ class Column:
             remedy=f"{self.name} is {self.about}",
         )
         return typed
+
+
+def _all_from(numbers: pl.Series, least: float) -> bool:
+    """Whether every cell holds a finite number from `least` on, as in most columns: asked at once, of all cells."""
+    if numbers.null_count():
+        return False
+    cells = numbers.to_numpy()
+    return bool((np.isfinite(cells) & (cells >= least)).all())

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
 import polars as pl
 
 from karat.errors import BadInput
@@ -164,7 +165,7 @@ def _read_labels(labels: pl.Series, scale: Scale | None) -> tuple[pl.Series, pl.
     if scale is None:
         numbers = labels.cast(pl.Float64, strict=False)
         if not numbers.null_count() and (numbers.abs() <= MOST_LABEL).all():
-            return numbers, pl.repeat(False, len(labels), eager=True)
+            return numbers, pl.Series(np.zeros(len(labels), bool))
     if labels.dtype == pl.String:
         silent = labels.is_null() | labels.str.strip_chars().str.to_lowercase().is_in(list(NO_ANSWER))
         grades = labels.str.strip_chars().cast(pl.Float64, strict=False) if scale is None else scale.read(labels)

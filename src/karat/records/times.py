@@ -33,10 +33,12 @@ def moments(times: pl.Series) -> pl.Series:
     """
     texts = times.cast(pl.String).str.strip_chars()
     numbers = texts.cast(pl.Float64, strict=False)
-    for least in THOUSANDTHS:
-        numbers = numbers.zip_with((numbers < least).fill_null(True), numbers / 1000)
-    # What is no number, and what lies thousands of years away, is no time.
-    numbers = numbers.set(~(numbers.abs() <= THOUSANDTHS[-1]).fill_null(True) | numbers.is_nan().fill_null(False), None)
+    if numbers.null_count() < len(numbers):
+        for least in THOUSANDTHS:
+            numbers = numbers.zip_with((numbers < least).fill_null(True), numbers / 1000)
+        # What is no number, and what lies thousands of years away, is no time.
+        far = ~(numbers.abs() <= THOUSANDTHS[-1]).fill_null(True)
+        numbers = numbers.set(far | numbers.is_nan().fill_null(False), None)
     if numbers.null_count() == times.null_count():
         return numbers.alias(times.name)
     part = {name: pl.col("text").str.extract(ISO, place) for place, name in enumerate(_PARTS, 1)}
