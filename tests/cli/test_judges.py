@@ -87,6 +87,10 @@ def test_the_whole_report_says_what_it_left_out(study: Path) -> None:
     assert "left out: gold" in done.stdout
     assert "left out: clicks: clicks are needed: give them with --clicks" in done.stdout
     assert max(len(line) for line in done.stdout.splitlines()) <= 100
+
+
+@pytest.mark.thorough
+def test_the_whole_report_has_every_part_where_everything_is_given(study: Path) -> None:
     document = json.loads(
         karat(
             "judges",
@@ -241,7 +245,7 @@ def test_an_option_that_does_nothing_for_a_part_is_refused(
 def test_notes_name_no_column_that_is_not_printed(study: Path) -> None:
     done = karat(
         "judges",
-        *paths(study, "crowd.csv", "professional.csv"),
+        *paths(study, "crowd.csv"),
         "--gold",
         str(study / "gold.csv"),
         "--documents",

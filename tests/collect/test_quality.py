@@ -55,8 +55,8 @@ def test_agreement_is_on_the_first_two_labels_though_thirds_were_asked():
 @pytest.mark.evidence
 def test_the_interval_of_agreement_covers_the_truth_of_many_documents():
     rng = np.random.default_rng(9)
-    truth = agreement_now(with_third(rng, 20_000 if THOROUGH else 8000))["rows"][0]["alpha"]
-    covered, seeds = 0, studies(20, 300)
+    truth = agreement_now(with_third(rng, 20_000 if THOROUGH else 4000))["rows"][0]["alpha"]
+    covered, seeds = 0, studies(10, 300)
     for _ in seeds:
         row = agreement_now(with_third(rng, 400))["rows"][0]
         covered += row["alpha_low"] <= truth <= row["alpha_high"]

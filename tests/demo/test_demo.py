@@ -10,18 +10,31 @@ import polars as pl
 import pytest
 from click.testing import CliRunner
 
+from commands import typed
 from karat.cli import karat
 from karat.demo import corpus, demo_study, write_demo
-from karat.demo.demo_study import _graded_only, _searched, _table
+from karat.demo.demo_study import DemoStudy, _graded_only, _searched, _table
 from karat.demo.simulated_people import CROWD, FAVOURED, LLM, OTHER, favoured
 from karat.errors import BadInput, Undefined
 from karat.formats import read_clicks, read_documents, read_judgments, read_preferences, read_queries, read_runs
 from karat.judges.judge_table import judge_table
 from simulated import THOROUGH, studies
+from stories import BLOCK, ROOT, holds, same_lists
 
 
-def test_this_pythons_documentation_is_a_few_thousand_texts_with_names_that_python_knows() -> None:
-    documents = corpus.python_documents()
+@pytest.fixture(scope="module")
+def made() -> DemoStudy:
+    return demo_study()
+
+
+@pytest.fixture(scope="module")
+def documents() -> pl.DataFrame:
+    return corpus.python_documents()
+
+
+def test_this_pythons_documentation_is_a_few_thousand_texts_with_names_that_python_knows(
+    documents: pl.DataFrame,
+) -> None:
     assert documents.height > 3000
     known = {*documents["doc"]}
     assert {"shutil.copytree", "builtins.sorted", "os.path.isdir", "itertools.groupby", "topics.yield"} <= known
@@ -60,8 +73,7 @@ def test_every_question_has_grades_and_subtopics_and_every_grade_a_question() ->
     assert relevant["query"].n_unique() == asked.height
 
 
-def test_the_truth_is_outside_the_naive_interval_and_inside_the_corrected_one() -> None:
-    made = demo_study()
+def test_the_truth_is_outside_the_naive_interval_and_inside_the_corrected_one(made: DemoStudy) -> None:
     naive, corrected = made.naive.methods.row(0, named=True), made.corrected.methods.filter(pl.col("method") == "ppi")
     assert naive["low"] > made.truth, "labels taken as they are call the hybrid better"
     assert made.naive.verdict == "better"
@@ -72,7 +84,7 @@ def test_the_truth_is_outside_the_naive_interval_and_inside_the_corrected_one() 
 
 @pytest.mark.evidence
 def test_over_seeds_the_corrected_interval_holds_the_truth_and_the_naive_one_does_not() -> None:
-    found_out = [demo_study(seed).found_out for seed in studies(6, 60)]
+    found_out = [demo_study(seed).found_out for seed in studies(3, 60)]
     assert np.mean(found_out) >= (0.9 if THOROUGH else 0.8)
 
 
@@ -92,20 +104,18 @@ def test_the_judge_overrates_only_what_the_hybrid_shows_and_bm25_does_not() -> N
     assert [shift > 0 for shift in favoured(pairs, runs)] == [True, False, False]
 
 
-def test_what_is_simulated_says_so() -> None:
-    made = demo_study()
+def test_what_is_simulated_says_so(made: DemoStudy) -> None:
     for judgments in made.judgments.values():
         assert judgments.frame["group"].str.starts_with("simulated ").all()
     assert made.preferences.frame["group"].str.starts_with("simulated ").all()
 
 
-def test_the_spammer_is_found() -> None:
-    found = judge_table(demo_study().judgments["crowd"]).frame
+def test_the_spammer_is_found(made: DemoStudy) -> None:
+    found = judge_table(made.judgments["crowd"]).frame
     assert found.filter(pl.col("likely_spammer"))["judge"].to_list() == [CROWD.names[0]]
 
 
-def test_the_folder_reads_back(tmp_path: Path) -> None:
-    made = demo_study()
+def test_the_folder_reads_back(made: DemoStudy, tmp_path: Path) -> None:
     folder = tmp_path / "study"
     files = write_demo(made, str(folder))
     assert all((folder / name).is_file() for name in files)
@@ -122,10 +132,10 @@ def test_the_folder_reads_back(tmp_path: Path) -> None:
     assert again == files
 
 
-def test_a_folder_with_other_things_is_left_alone(tmp_path: Path) -> None:
+def test_a_folder_with_other_things_is_left_alone(made: DemoStudy, tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("years of work")
     with pytest.raises(BadInput, match="a new folder"):
-        write_demo(demo_study(), str(tmp_path))
+        write_demo(made, str(tmp_path))
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
 
 
@@ -140,20 +150,25 @@ def test_documents_that_another_python_tells_differently_are_left_out_and_counte
         _graded_only(found, graded.head(50))
 
 
-def test_the_command_prints_the_verdict_and_what_to_type_next(tmp_path: Path) -> None:
-    folder = str(tmp_path / "study")
-    told = CliRunner().invoke(karat, ["demo", folder, "--no-report"], catch_exceptions=False)
-    assert told.exit_code == 0
-    said = " ".join(told.output.split())
+def test_the_command_prints_the_verdict_and_what_to_type_next_as_the_readme_shows_it(tmp_path: Path) -> None:
+    told = typed("karat demo --no-report", tmp_path)
+    assert told.returncode == 0, told.stderr
+    said = " ".join(told.stdout.split())
     assert "hybrid is better than bm25" in said
     assert "outside the first interval and inside the second" in said
-    assert f"karat compare {folder}/judgments-llm.csv" in told.output
-    shown = json.loads(CliRunner().invoke(karat, ["demo", folder, "--no-report", "--json"]).output)
+    assert "karat compare karat-demo/judgments-llm.csv" in told.stdout
+    if same_lists():
+        (block,) = [
+            block for command, block in BLOCK.findall((ROOT / "README.md").read_text()) if command == "karat demo"
+        ]
+        holds("\n".join(line.rstrip() for line in told.stdout.splitlines()), block)
+    shown = json.loads(typed("karat demo --no-report --json", tmp_path).stdout)
     assert shown["found_out"] is True
     assert shown["simulated"] == ["judgments", "clicks", "preferences"]
     assert LLM.name in "".join(shown["files"])
 
 
+@pytest.mark.thorough
 def test_the_report_is_written_beside_the_study_and_says_what_was_planted(tmp_path: Path) -> None:
     folder = tmp_path / "study"
     told = CliRunner().invoke(karat, ["demo", str(folder), "--json"], catch_exceptions=False)
@@ -163,13 +178,12 @@ def test_the_report_is_written_beside_the_study_and_says_what_was_planted(tmp_pa
     assert "The interval of the labels as they are" in page
 
 
-def test_a_process_that_replaced_hooks_or_added_names_reads_the_same_documentation(monkeypatch):
+def test_a_process_that_replaced_hooks_or_added_names_reads_the_same_documentation(
+    documents: pl.DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
     import builtins
     import sys
 
-    from karat.demo.corpus import python_documents
-
-    before = python_documents()
     monkeypatch.setattr(sys, "excepthook", lambda *_: None)
     monkeypatch.setattr(
         builtins,
@@ -177,5 +191,5 @@ def test_a_process_that_replaced_hooks_or_added_names_reads_the_same_documentati
         test_a_process_that_replaced_hooks_or_added_names_reads_the_same_documentation,
         raising=False,
     )
-    assert python_documents().equals(before)
-    assert "sys.unraisablehook" in before["doc"]
+    assert corpus.python_documents().equals(documents)
+    assert "sys.unraisablehook" in documents["doc"]

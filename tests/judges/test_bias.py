@@ -63,7 +63,7 @@ def found(frame: pl.DataFrame, **options: object) -> pl.DataFrame:
 @pytest.mark.evidence
 def test_where_there_is_no_bias_a_study_in_twenty_at_most_has_a_finding() -> None:
     features = ["wikipedia", "root_url", "url_depth", "query_length", "colour"]
-    alarms = [found(study(seed, queries=30, docs=10), features=features).height > 0 for seed in studies(12, 500)]
+    alarms = [found(study(seed, queries=30, docs=10), features=features).height > 0 for seed in studies(6, 500)]
     assert np.mean(alarms) <= 0.05
 
 
@@ -71,7 +71,7 @@ def test_where_there_is_no_bias_a_study_in_twenty_at_most_has_a_finding() -> Non
 @pytest.mark.evidence
 def test_two_groups_of_one_population_without_gold_differ_nowhere(judges: int) -> None:
     """Neither on half of the documents nor on half of the queries; an interval holds 0 in 95 % of studies or more."""
-    seeds, alarms, held = studies(12, 600), 0, list[bool]()
+    seeds, alarms, held = studies(6, 600), 0, list[bool]()
     for seed in seeds:
         two = varied_judges(seed, judges=judges, groups=2).with_columns(kind=pl.col("query").cast(pl.Int64) % 2)
         frame = find_bias(two, ["split", "kind"], everything=True).frame

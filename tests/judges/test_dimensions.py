@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from math import comb
 from typing import Any
 
@@ -41,6 +42,10 @@ ALL = (
     predict_from_one,
     setting_agreement,
 )
+
+
+#: A study of several tests is made once.
+made = cache(context_study)
 
 
 def rows(
@@ -177,7 +182,7 @@ def test_prediction_tells_what_one_aspect_decides() -> None:
 
 @pytest.mark.parametrize("tell", ALL)
 def test_a_judge_who_says_na_throughout_is_named_and_changes_nothing(tell: Callable[..., Result]) -> None:
-    study = context_study(seed=4, queries=30, twice=1.0)
+    study = made(seed=4, queries=15, twice=1.0)
     frame = study.judgments.frame
     silent = frame.filter(pl.col("judge") == "judge-01").with_columns(
         judge=pl.lit("silent"), label=pl.lit(None, pl.Float64)
@@ -195,7 +200,7 @@ def test_a_judge_who_says_na_throughout_is_named_and_changes_nothing(tell: Calla
 
 @pytest.mark.parametrize("tell", ALL)
 def test_overall_alone_is_told_as_far_as_it_goes(tell: Callable[..., Result]) -> None:
-    study = context_study(seed=4, queries=30)
+    study = made(seed=4, queries=15)
     plain = Judgments.of(study.judgments.frame.filter(pl.col("aspect") == "overall").drop("aspect"))
     if tell in (aspect_distribution, grade_change, mean_change, setting_agreement):
         assert tell(plain).frame.height
@@ -206,7 +211,7 @@ def test_overall_alone_is_told_as_far_as_it_goes(tell: Callable[..., Result]) ->
 
 @pytest.mark.parametrize("tell", ALL)
 def test_one_setting_is_told_as_far_as_it_goes(tell: Callable[..., Result]) -> None:
-    study = context_study(seed=4, queries=30)
+    study = made(seed=4, queries=15)
     for chosen in (pl.col("context").is_null(), pl.col("context").is_not_null()):
         part = Judgments.of(study.judgments.frame.filter(chosen))
         if tell in (grade_change, mean_change, change_correlation):
@@ -265,7 +270,8 @@ def test_names_of_aspects_are_read_kindly() -> None:
 
 @pytest.mark.parametrize("wrong", [{"level": 1.5}, {"draws": -1}, {"seed": -1}])
 def test_odd_options_are_refused(wrong: dict[str, Any]) -> None:
+    judgments = context_study(seed=1, queries=8, twice=1.0).judgments
     for tell in ALL:
         if tell is not mean_change:
             with pytest.raises(BadInput, match="expected"):
-                tell(context_study(seed=1, queries=8, twice=1.0).judgments, **wrong)
+                tell(judgments, **wrong)

@@ -19,7 +19,7 @@ from karat.judges import (
     setting_agreement,
 )
 from karat.records import Result
-from simulated import about, studies
+from simulated import THOROUGH, about, studies
 
 #: What each analysis tells: its main figure, and how to find it.
 FIGURES: dict[str, tuple[Callable[..., Result], str, dict[str, str | float]]] = {
@@ -66,7 +66,7 @@ def told(result: Result, where: dict[str, str | float]) -> dict[str, float]:
 @pytest.fixture(scope="module")
 def population() -> Judgments:
     """So many judges and queries that their figures are those of all."""
-    return study(10_001, judges=1500, queries=6000)
+    return study(10_001, judges=1500, queries=6000) if THOROUGH else study(10_001, judges=500, queries=2000)
 
 
 @pytest.mark.evidence
@@ -74,7 +74,7 @@ def population() -> Judgments:
 def test_intervals_hold_what_all_judges_like_these_say(name: str, population: Judgments) -> None:
     tell, figure, where = FIGURES[name]
     truth = told(tell(population, draws=0), where)[figure]
-    held, seeds = [], studies(10, 300)
+    held, seeds = [], studies(6, 300)
     for seed in seeds:
         found = tell(study(seed))
         row = told(found, where)

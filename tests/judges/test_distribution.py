@@ -92,7 +92,7 @@ def test_a_grade_that_nobody_gave_has_an_interval_all_the_same() -> None:
 @pytest.mark.evidence
 def test_intervals_hold_the_true_share_in_about_95_percent() -> None:
     rng = np.random.default_rng(5)
-    held, seeds = 0, studies(40, 2000)
+    held, seeds = 0, studies(20, 2000)
     for _ in seeds:
         chance = rng.beta(3, 5, 40)
         labels = rng.random((40, 6)) < chance[:, None]

@@ -15,6 +15,7 @@ from karat.judges.others import Others
 from karat.judges.spammers import Signal, signals
 from karat.labels import Panel
 from karat.records import Judgments
+from simulated import studies
 
 
 def row(frame: pl.DataFrame, judge: str) -> dict[str, object]:
@@ -116,13 +117,14 @@ def test_a_real_crowd_has_its_spammers_found(rf10: Path) -> None:
     assert f"{spammers.height} of 762 judges look like spammers" in result.finding
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("bad", [0, 5, 15, 22])
 def test_gold_finds_spammers_also_where_most_judges_are_bad(bad: int) -> None:
     """Of 25 judges so many answer at random; the typical one is then no yardstick, but gold is."""
-    found = [called(*crowd(seed, random=bad)) for seed in range(20)]
+    found = [called(*crowd(seed, random=bad)) for seed in studies(8, 40)]
     if bad:
-        assert sum(sum(flags[:bad]) for flags in found) >= 0.9 * 20 * bad
-    assert sum(sum(flags[bad:]) for flags in found) <= 0.05 * 20 * (25 - bad)
+        assert sum(sum(flags[:bad]) for flags in found) >= 0.9 * len(found) * bad
+    assert sum(sum(flags[bad:]) for flags in found) <= 0.05 * len(found) * (25 - bad)
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from karat.formats import write
 from karat.reports import report
 from karat.simulate import preference_study
 from karat.study import Study
+from simulated import THOROUGH
 
 
 def labels(queries=6, grades=(0, 1, 2), judges=1, groups=None, docs=6):
@@ -54,6 +55,7 @@ def preferences():
     )
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize(
     "evidence",
     [
@@ -78,7 +80,8 @@ def test_an_awkward_study_has_a_report(evidence):
     assert len(report.sections) == 7
     assert all(section.said and section.said[0] for section in report.sections)
     assert "NaN" not in "".join(str(figure.spec) for figure in report.figures)
-    for figure in report.figures:
+    # Charts are held against Vega-Lite's schema in test_page.py; for every change, some of each study are drawn.
+    for figure in report.figures[:: 1 if THOROUGH else 4]:
         assert figure.svg().startswith("<svg")
     if report.scores is None:
         with pytest.raises(Undefined, match="no scores"):

@@ -77,7 +77,7 @@ def test_a_user_who_asks_everything_counts_as_one() -> None:
     ],
 )
 def test_equal_systems_are_called_different_in_one_of_twenty(made: dict[str, float]) -> None:
-    seeds = studies(100, 2000)
+    seeds = studies(50, 2000)
     alarms = [kt.interleave(team_draft_log(seed=seed, **made)).winner is not None for seed in seeds]  # type: ignore[arg-type]
     print(made, len(seeds), np.mean(alarms))
     assert float(np.mean(alarms)) == about(0.05, len(seeds))

@@ -110,6 +110,7 @@ def test_training_is_repeatable() -> None:
     assert one.equals(two, null_equal=True)
 
 
+@pytest.mark.thorough
 def test_table_7_is_one_call_on_a_simulated_study() -> None:
     """The crowd overrates Wikipedia: its labels reward a ranker that uses the feature, gold labels do not."""
     # A whole grade: half a grade shows too, but not surely, in so few queries.
