@@ -17,7 +17,7 @@ from karat.cli.messages import tell_notes
 from karat.cli.named_measures import measures_among
 from karat.cli.only import only as only_queries
 from karat.cli.only import only_of
-from karat.cli.results import tell_as
+from karat.cli.results import read_or_not, tell_as
 from karat.cli.runs import read_several
 from karat.comparison import by_group, by_measure, gate, groups_of
 from karat.comparison import moved as moved_most
@@ -187,11 +187,14 @@ def compare(
     tables = {"Comparison": found} | more.papers()
     show = partial(print_comparison, found, by_query, more)
     tell_as(form, document, rows, show, [name for name, _ in others], tables, more.drawn(found))
-    if unclear:
-        tell_notes(f"no verdict by {one.measure}, so none by the rule: {one.reason}" for one in unclear if one != found)
-        if by:
-            tell_notes([f"no verdict by {', '.join(by)}: there is none over all queries"])
-        sys.exit(1)
-    tell_notes(failed[:1] or told)
-    if failed:
-        sys.exit(3)
+    with read_or_not(sys.stderr):
+        if unclear:
+            tell_notes(
+                f"no verdict by {one.measure}, so none by the rule: {one.reason}" for one in unclear if one != found
+            )
+            if by:
+                tell_notes([f"no verdict by {', '.join(by)}: there is none over all queries"])
+        else:
+            tell_notes(failed[:1] or told)
+    if unclear or failed:
+        sys.exit(1 if unclear else 3)

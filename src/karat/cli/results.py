@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import Any, TextIO
 
 import click
 from rich.markup import escape
@@ -44,7 +44,7 @@ def tell(
 
     `seen` is how people see a table, in print as in the terminal.
     """
-    with _read_or_not():
+    with read_or_not():
         if form.printed == "json":
             print_json(said or document(found))
         elif form.printed == "tsv":
@@ -79,7 +79,7 @@ def tell_as(
     are of: the rows unless named.
     """
     tables = {"": rows} if tables is None else tables
-    with _read_or_not():
+    with read_or_not():
         if form.printed == "json":
             print_json(document)
         elif form.printed == "tsv":
@@ -92,13 +92,20 @@ def tell_as(
 
 
 @contextmanager
-def _read_or_not() -> Iterator[None]:
-    """What follows is done though the reader left early, as `head` does: files, and the exit code of a rule."""
+def read_or_not(stream: TextIO | None = None) -> Iterator[None]:
+    """What follows is done though the reader left early, as `head` does: files, and the exit code of a rule.
+
+    What goes to the `stream`, the standard output unless named, is lost then; what else goes the same way (2>&1), too.
+    """
+    stream = sys.stdout if stream is None else stream
     try:
         yield
-        sys.stdout.flush()
+        stream.flush()
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        left, nowhere = os.fstat(stream.fileno()), os.open(os.devnull, os.O_WRONLY)
+        for number in (1, 2):
+            if os.path.samestat(os.fstat(number), left):
+                os.dup2(nowhere, number)
 
 
 def write_files(
@@ -118,7 +125,8 @@ def write_files(
     if form.plot is not None:
         written += write_plots(rows if drawn is None else drawn, form.plot)
     if written:
-        click.echo(f"Wrote {', '.join(written)}.", err=True)
+        with read_or_not(sys.stderr):
+            click.echo(f"Wrote {', '.join(written)}.", err=True)
 
 
 def print_json(said: Mapping[str, Any]) -> None:
