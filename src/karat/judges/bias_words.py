@@ -8,9 +8,10 @@ import polars as pl
 
 from karat.judges.features import FEATURES
 from karat.judges.sides import Slice
-from karat.judges.slices import called, does, percent
+from karat.judges.slices import called, does
 from karat.labels import GOLD
 from karat.records.base import count
+from karat.records.number_format import percent
 
 SCHEMA: dict[str, type[pl.DataType]] = {
     **dict.fromkeys(["group", "against", "kind", "slice"], pl.String),

@@ -10,10 +10,11 @@ import numpy as np
 import polars as pl
 
 from karat.judges.population import Judges
-from karat.judges.slices import NOTHING, called, cells, grade_shares, listed, looked_at, ordered, percent, sentence
+from karat.judges.slices import NOTHING, called, cells, grade_shares, listed, looked_at, ordered, sentence
 from karat.labels import ALL, Panel
 from karat.records import LabelsLike, Result
 from karat.records.base import count
+from karat.records.number_format import percent
 from karat.stats import FEWEST
 from karat.stats.arrays import Floats
 from karat.stats.correction import half_width, two_sided

@@ -273,12 +273,3 @@ def listed(said: Sequence[str], most: int = 3) -> str:
 def sentence(words: str) -> str:
     """The words with a full stop, and with a capital unless a name like gpt-4 comes first."""
     return f"{words[:1].upper() if words.partition(' ')[0].isalpha() else words[:1]}{words[1:]}."
-
-
-def percent(share: float) -> str:
-    """A share as people write it.
-
-    >>> percent(0.314)
-    '31 %'
-    """
-    return f"{100 * share:.0f} %"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Self, TypeGuard
 
 from karat.errors import BadInput, Undefined
+from karat.records.number_format import percent
 from karat.stats.correction import CLEAR, share_variance
 
 #: Fewer gold labels than this in a cell say nothing of how far a rate might be off.
@@ -100,13 +101,13 @@ class Accuracy:
                 )
         if self.d < -CLEAR * self.d_error:
             raise Undefined(
-                f"{whose} answer the wrong way round: they call {_percent(self.relevant)} of relevant documents "
-                f"relevant, and {_percent(1 - self.nonrelevant)} of the others; look whether the labels are swapped"
+                f"{whose} answer the wrong way round: they call {percent(self.relevant)} of relevant documents "
+                f"relevant, and {percent(1 - self.nonrelevant)} of the others; look whether the labels are swapped"
             )
         if self.d < CLEAR * self.d_error or self.d == 0:
             raise Undefined(
-                f"{whose} cannot be told from guessing: they call {_percent(self.relevant)} of relevant documents "
-                f"relevant, but {_percent(1 - self.nonrelevant)} of the others too (a distance of {self.d:.3f} with a "
+                f"{whose} cannot be told from guessing: they call {percent(self.relevant)} of relevant documents "
+                f"relevant, but {percent(1 - self.nonrelevant)} of the others too (a distance of {self.d:.3f} with a "
                 f"standard error of {self.d_error:.3f}); get more gold labels or better judges"
             )
         return self
@@ -135,14 +136,10 @@ class Accuracy:
 
     def __repr__(self) -> str:
         return (
-            f"The judges are right on {_percent(self.relevant)} of relevant documents ({self.agreed_relevant} of "
-            f"{self.n_relevant}) and {_percent(self.nonrelevant)} of the others ({self.agreed_nonrelevant} of "
+            f"The judges are right on {percent(self.relevant)} of relevant documents ({self.agreed_relevant} of "
+            f"{self.n_relevant}) and {percent(self.nonrelevant)} of the others ({self.agreed_nonrelevant} of "
             f"{self.n_nonrelevant})."
         )
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %"
 
 
 def _whole(value: object) -> TypeGuard[int]:

@@ -52,6 +52,15 @@ def p_said(p: float) -> str:
     return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
 
 
+def percent(share: float) -> str:
+    """A share as people write it.
+
+    >>> percent(0.314)
+    '31 %'
+    """
+    return f"{100 * share:.0f} %"
+
+
 def column_decimals(frame: pl.DataFrame, name: str) -> int:
     """The decimals of a column: what its widest interval supports, three where there is none.
 

@@ -45,15 +45,6 @@ def figures(agree: int, equal: int, disagree: int, tied: int, ties: str, level: 
     }
 
 
-def percent(share: float) -> str:
-    """A share as people write it.
-
-    >>> percent(0.6410)
-    '64 %'
-    """
-    return f"{100 * share:.0f} %"
-
-
 def check_ties(ties: str) -> None:
     """Refuse anything but out and in."""
     if ties not in TIES:

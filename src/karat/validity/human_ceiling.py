@@ -10,8 +10,8 @@ import polars as pl
 from karat.errors import BadInput
 from karat.records import FrameLike, Preferences, Result
 from karat.records.base import count
+from karat.records.number_format import percent
 from karat.stats.bootstrap import Resampling
-from karat.validity.agreement_counts import percent
 from karat.validity.agreement_tests import ratio_interval
 from karat.validity.votes import BY, HOW, counted, for_side, signs, trusted
 

@@ -14,13 +14,14 @@ from karat.errors import BadInput
 from karat.measures import Profile, as_measures
 from karat.records import Documents, FrameLike, Judgments, LabelsLike, Preferences, Queries, Result, RunsLike
 from karat.records.base import count
+from karat.records.number_format import percent
 from karat.records.runs import joined
 from karat.stats.arrays import Bools
 from karat.stats.bootstrap import FEWEST, Resampling
 from karat.stats.many import holm
 from karat.stats.signs import flip_p
 from karat.stats.totals import totals
-from karat.validity.agreement_counts import check_ties, figures, percent
+from karat.validity.agreement_counts import check_ties, figures
 from karat.validity.agreement_tests import between_measures, between_parts, ratio_interval
 from karat.validity.human_ceiling import human_ceiling
 from karat.validity.pair_covariates import with_covariates
