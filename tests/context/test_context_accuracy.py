@@ -196,3 +196,17 @@ def test_what_cannot_be_answered_is_said() -> None:
         context_accuracy(small(), folds=1)
     with pytest.raises(kt.BadInput, match="grades or features"):
         context_accuracy(small(), model="magic")
+
+
+def test_rows_that_are_counted_together_are_learnt_as_one_by_one() -> None:
+    """scikit-learn's model of every row by itself, standardised by all of them, says the same."""
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.preprocessing import StandardScaler
+
+    rng = np.random.default_rng(1)
+    x = rng.integers(0, 3, (300, 2)).astype(float)
+    y = np.clip(x[:, 0] + rng.integers(-1, 2, 300), 0, 2).astype(np.int64)
+    learnt = fit(PREDICTORS["features"], x, y, np.arange(300), 3, calibrate=False)
+    scaler = StandardScaler().fit(x)
+    plain = LogisticRegression(max_iter=2000).fit(scaler.transform(x), y)
+    assert learnt.probabilities(x) == pytest.approx(plain.predict_proba(scaler.transform(x)), abs=1e-6)

@@ -1,15 +1,20 @@
-"""One session of Spark for all tests, on this machine, with two threads."""
+"""One session of Spark for all tests, on this machine, with two threads; it answers Spark Connect, too."""
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import shutil
+import socket
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+#: Where the session answers clients of Spark Connect, if their packages are installed.
+CONNECT = "spark.connect.grpc.binding.port"
 
 
 @pytest.fixture(scope="session")
@@ -24,8 +29,15 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     root = Path(__file__).parents[2]
     os.environ["PYTHONPATH"] = os.pathsep.join([str(root / "src"), os.environ.get("PYTHONPATH", "")])
     where = tmp_path_factory.mktemp("spark")
+    builder = sql.SparkSession.builder
+    if importlib.util.find_spec("grpc") and importlib.util.find_spec("grpc_status"):
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            builder = builder.config(CONNECT, str(free.getsockname()[1]))
+        builder = builder.config("spark.connect.grpc.binding.address", "127.0.0.1")
+        builder = builder.config("spark.plugins", "org.apache.spark.sql.connect.SparkConnectPlugin")
     session = (
-        sql.SparkSession.builder.master("local[2]")
+        builder.master("local[2]")
         .config("spark.ui.enabled", "false")
         .config("spark.ui.showConsoleProgress", "false")
         .config("spark.sql.shuffle.partitions", "3")
@@ -39,5 +51,20 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         .getOrCreate()
     )
     session.sparkContext.setLogLevel("OFF")
+    yield session
+    session.stop()
+
+
+@pytest.fixture
+def connected(spark: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """A client of Spark Connect at the session that all tests share."""
+    port = spark.conf.get(CONNECT, None)
+    if port is None:
+        pytest.skip("packages of Spark Connect are not installed: pip install 'pyspark[connect]'")
+    # What PySpark sets itself when a process begins with a remote session; this one has a session of the other kind.
+    monkeypatch.setenv("SPARK_CONNECT_MODE_ENABLED", "1")
+    from pyspark.sql.connect.session import SparkSession
+
+    session = SparkSession.builder.remote(f"sc://127.0.0.1:{port}").create()
     yield session
     session.stop()

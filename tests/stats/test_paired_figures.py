@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from karat.stats import mean_intervals
-from karat.stats.paired_figures import Cells, compared, one_setting, share
+from karat.stats.paired_figures import Cells, _jackknife, compared, one_setting, share
 
 
 def sums(values: np.ndarray) -> np.ndarray:
@@ -53,3 +53,17 @@ def test_a_judge_of_every_cell_alone_adds_what_he_differs_by() -> None:
     # V_query + V_judge - V_both = 0 + 0.1 / 5 - (2.4 / 29) / 30, and 2.7764 is the t of 4 degrees of freedom.
     reach = 2.7764 * (0.1 / 5 - 2.4 / 29 / 30) ** 0.5
     assert (mean[0], low[0], high[0]) == pytest.approx((0.5, 0.5 - reach, 0.5 + reach), abs=1e-4)
+
+
+def test_each_cluster_is_left_out_in_turn() -> None:
+    """Queries, judges, and each judge's cell of each query: the jackknife by hand, of two settings and their gap."""
+    rng = np.random.default_rng(3)
+    query, judge = (part.ravel() for part in np.indices((8, 10)))
+    both = np.stack([rng.random((80, 2)), np.ones((80, 2))], axis=2)[:, :, None]
+    cells = Cells(query, (np.arange(80), judge))
+    for clusters, of in zip(cells.clusters, (query, judge, 10 * query + judge), strict=True):
+        left = np.array([share(both[of != one].sum(axis=0))[:, 0] for one in np.unique(of)])
+        left = np.column_stack([left, left[:, 1] - left[:, 0]])
+        found, number = _jackknife(both, share, clusters)
+        assert found.variance[:, 0] == pytest.approx((len(left) - 1) * left.var(axis=0), rel=1e-9)
+        assert (number == len(left)).all()

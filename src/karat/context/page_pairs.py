@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import polars as pl
 
 from karat.errors import BadInput, Undefined
 from karat.labels.consensus import consensus, reduced
 from karat.labels.gold import split_gold
 from karat.labels.order import first_of_each, in_order
+from karat.labels.panel import numbered
 from karat.labels.selection import OVERALL, select
 from karat.records import Judgments, Runs, Scale
 from karat.records.base import count
@@ -110,8 +110,8 @@ class Graded:
         sheets = pl.concat([pairs.select("_pair", *PAIR), alone, above])
         who = sheets.join(self.judges, on=PAIR, nulls_equal=True).select("_pair", "group", "judge").unique()
         who = who.sort("_pair", "group", "judge")
-        number = who.select(pl.struct("group", "judge").rank("dense")).to_series().cast(pl.Int64).to_numpy() - 1
-        if who["judge"].null_count() or len(np.unique(number)) < FEWEST:
+        people, number = numbered(who.select("group", "judge"))
+        if who["judge"].null_count() or people.height < FEWEST:
             return None
         return who["_pair"].cast(pl.Int64).to_numpy(), number
 

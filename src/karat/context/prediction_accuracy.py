@@ -65,7 +65,7 @@ def context_accuracy(
     unchanged = (pairs["alone"] == pairs["grade"]).to_numpy().astype(np.float64)
     tables, notes = [], list[str]()
     for split, fold in (("whole queries", parts(query, folds, seed)), ("random 90/10", random_tenth)):
-        chances = out_of_fold(predictor, x, y, query, fold, len(grades))
+        chances = out_of_fold(predictor, x, y, fold, len(grades))
         right = (chances.argmax(axis=1) == y).astype(np.float64)
         sums = np.stack([among * right[:, None], among], axis=2)
         value, low, high, queries = one_setting(sums, share, cells, "share", level=level, draws=draws, seed=seed)

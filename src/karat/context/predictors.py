@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 import numpy as np
+import polars as pl
 
 from karat.context.pair_features import Features
 from karat.errors import BadInput
-from karat.stats.arrays import Floats, Ints
+from karat.stats.arrays import Bools, Floats, Ints
 
 #: Slopes on standardised features are held down by half their squares, once for all labels, as scikit-learn does.
 RIDGE = 1.0
@@ -75,6 +76,41 @@ class Fitted:
         return _tempered(self.model((x - self.mean) / self.spread), self.temperature)
 
 
+@dataclass(frozen=True, eq=False)
+class Examples:
+    """What there is to learn from: columns and a grade by number for each row.
+
+    Rows that are alike are counted together, which is what makes it fast: two grades have few different ones.
+
+    >>> made = Examples.of(np.array([[1.0], [0.0], [1.0]]), np.array([2, 0, 2]))
+    >>> made.x.tolist(), made.y.tolist(), made.alike.tolist(), made.counts(np.arange(3)).tolist()
+    ([[1.0], [0.0]], [2, 0], [0, 1, 0], [[2.0, 1.0]])
+    """
+
+    #: The different rows, and which of them each row is.
+    x: Floats
+    y: Ints
+    alike: Ints
+
+    @classmethod
+    def of(cls, x: Floats, y: Ints) -> Examples:
+        """Count rows that are alike together."""
+        rows = np.column_stack([x, y])
+        hashes = pl.DataFrame(rows).hash_rows().to_numpy()
+        first, alike = np.unique(hashes, return_index=True, return_inverse=True)[1:]
+        if not np.array_equal(rows[first][alike], rows):  # two different rows with one hash
+            return cls(x, y, np.arange(len(y)))
+        place = np.argsort(np.argsort(first))  # in the order in which they come
+        first = np.sort(first)
+        return cls(x[first], y[first], place[alike])
+
+    def counts(self, rows: Bools | Ints, part: Ints | None = None) -> Floats:
+        """How often each different row comes among these, part by part (of each row that is asked for)."""
+        n, alike = len(self.y), self.alike[rows]
+        place, number = (alike, 1) if part is None else (part * n + alike, int(part.max(initial=0)) + 1)
+        return np.bincount(place, minlength=number * n).reshape(number, n).astype(np.float64)
+
+
 def fit(
     predictor: Predictor, x: Floats, y: Ints, query: Ints, levels: int, *, calibrate: bool = True, seed: int = 0
 ) -> Fitted:
@@ -85,34 +121,44 @@ def fit(
 
     Reference: Guo et al., On Calibration of Modern Neural Networks (ICML 2017).
     """
+    examples = Examples.of(x, y)
+    counts = examples.counts(np.arange(len(y)), parts(query, INNER_FOLDS, seed) if calibrate else None)
+    return _counted(predictor, examples, counts, levels)
+
+
+def _counted(predictor: Predictor, examples: Examples, counts: Floats, levels: int) -> Fitted:
+    """The predictor that has learnt from examples that come so often, in parts of which each is held out in turn."""
     from scipy.optimize import minimize_scalar
 
-    spread = x.std(axis=0)
-    mean, spread = x.mean(axis=0), np.where(spread > 1e-9, spread, 1.0)
+    times = counts.sum(axis=0)
+    x, y, times, counts = (given[..., times > 0] for given in (examples.x.T, examples.y, times, counts))
+    x = x.T
+    mean = np.average(x, axis=0, weights=times)
+    spread = np.sqrt(np.average((x - mean) ** 2, axis=0, weights=times))
+    spread = np.where(spread > 1e-9, spread, 1.0)
     scaled = (x - mean) / spread
-    held_out = np.zeros((len(y), levels))
-    part = parts(query, INNER_FOLDS, seed)
     temperature = 1.0
-    if calibrate and part.max(initial=0) == INNER_FOLDS - 1:
-        for number in range(INNER_FOLDS):
-            test = part == number
-            held_out[test] = _learnt(predictor, scaled[~test], y[~test], levels)(scaled[test])
+    if len(counts) == INNER_FOLDS:
+        # Each held out by a model of the others: parts x examples x levels.
+        held_out = np.stack([_learnt(predictor, scaled, y, times - mine, levels)(scaled) for mine in counts])
 
         def loss(log_temperature: float) -> float:
-            told = _tempered(held_out, float(np.exp(log_temperature)))[np.arange(len(y)), y]
-            return -float(np.log(np.maximum(told, SMALLEST)).mean())
+            told = _tempered(held_out, float(np.exp(log_temperature)))[:, np.arange(len(y)), y]
+            return -float((counts * np.log(np.maximum(told, SMALLEST))).sum() / times.sum())
 
         temperature = float(np.exp(minimize_scalar(loss, bounds=(-1.5, 1.5), method="bounded").x))
-    return Fitted(mean, spread, _learnt(predictor, scaled, y, levels), temperature)
+    return Fitted(mean, spread, _learnt(predictor, scaled, y, times, levels), temperature)
 
 
-def out_of_fold(predictor: Predictor, x: Floats, y: Ints, query: Ints, fold: Ints, levels: int) -> Floats:
+def out_of_fold(predictor: Predictor, x: Floats, y: Ints, fold: Ints, levels: int) -> Floats:
     """The probabilities of each row's grades, by a model that saw no row of its fold."""
     told = np.zeros((len(y), levels))
+    examples = Examples.of(x, y)
     for number in np.unique(fold):
         test = fold == number
-        learnt = fit(predictor, x[~test], y[~test], query[~test], levels, calibrate=False)
-        told[test] = learnt.probabilities(x[test])
+        model = _counted(predictor, examples, examples.counts(~test), levels)
+        different, place = np.unique(examples.alike[test], return_inverse=True)
+        told[test] = model.probabilities(examples.x[different])[place]
     return told
 
 
@@ -134,11 +180,11 @@ def redrawn(
     """
     rng = np.random.default_rng([seed, 2])
     queries, code = np.unique(query, return_inverse=True)
-    found = []
+    examples, found = Examples.of(x, y), []
     for _ in range(times):
         often = np.bincount(rng.integers(len(queries), size=len(queries)), minlength=len(queries))
-        rows = np.repeat(np.arange(len(y)), often[code])
-        made = fit(predictor, x[rows], y[rows], query[rows], len(grades), calibrate=False)
+        drawn = np.bincount(examples.alike, often[code], len(examples.y))
+        made = _counted(predictor, examples, drawn[None], len(grades))
         chances = _tempered(made.probabilities(wanted), temperature)
         place = (chances.cumsum(axis=1) < rng.random((len(wanted), 1))).sum(axis=1).clip(max=len(grades) - 1)
         found.append(grades[place])
@@ -152,8 +198,10 @@ def parts(query: Ints, folds: int, seed: int) -> Ints:
     return part
 
 
-def _learnt(predictor: Predictor, x: Floats, y: Ints, levels: int) -> Callable[[Floats], Floats]:
-    """A model as a function from columns to probabilities; grades it never saw have none."""
+def _learnt(predictor: Predictor, x: Floats, y: Ints, times: Floats, levels: int) -> Callable[[Floats], Floats]:
+    """A model as a function from columns to probabilities, of rows that come so often; grades never seen have none."""
+    there = times > 0
+    x, y, times = x[there], y[there], times[there]
     seen = np.unique(y)
     if len(seen) == 1:
         only = np.zeros(levels)
@@ -161,7 +209,7 @@ def _learnt(predictor: Predictor, x: Floats, y: Ints, levels: int) -> Callable[[
         return lambda columns: np.tile(only, (len(columns), 1))
     from sklearn.linear_model import LogisticRegression
 
-    tell = LogisticRegression(C=1 / predictor.ridge, max_iter=2000).fit(x, y).predict_proba
+    tell = LogisticRegression(C=1 / predictor.ridge, max_iter=2000).fit(x, y, sample_weight=times).predict_proba
 
     def whole(columns: Floats) -> Floats:
         told = np.zeros((len(columns), levels))
@@ -174,5 +222,5 @@ def _learnt(predictor: Predictor, x: Floats, y: Ints, levels: int) -> Callable[[
 
 def _tempered(probabilities: Floats, temperature: float) -> Floats:
     raised = np.maximum(probabilities, 1e-300) ** (1 / temperature) * (probabilities > 0)
-    tempered: Floats = raised / raised.sum(axis=1, keepdims=True)
+    tempered: Floats = raised / raised.sum(axis=-1, keepdims=True)
     return tempered

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import polars as pl
@@ -109,16 +110,17 @@ class _Table:
     judges: pl.DataFrame
     who: Ints
 
-    @property
+    @cached_property
     def n(self) -> Ints:
         """How many labels each judge gave."""
         return np.bincount(self.who, minlength=self.judges.height)
 
-    @property
+    @cached_property
     def crowds(self) -> Bools:
         """Which rows are of several people without a name, of whom nobody can tell who looked."""
-        pairs = np.unique(np.stack([self.who, self.panel.judge]), axis=1)
-        return np.bincount(pairs[0], minlength=self.judges.height) > 1
+        people = self.panel.judges.height
+        pairs = np.unique(self.who * people + self.panel.judge)
+        return np.bincount(pairs // people, minlength=self.judges.height) > 1
 
     def name(self, place: int) -> str:
         """What a judge is called, with the group where there are several."""

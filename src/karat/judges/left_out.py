@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -38,6 +39,8 @@ class LeftOut:
     key: Ints
     #: The group from which a judge is a draw.
     stratum: Ints
+    #: Which column of the values is the cluster's: many clusters are alike, as where a judge has one label of a query.
+    at: Ints
     values: Floats
     #: The key of a judge's labels of a query is the judge's number times this, and the query's number.
     width: int
@@ -47,15 +50,17 @@ class LeftOut:
         """Several tables one below the other."""
         starts = np.cumsum([0, *(part.whole.shape[1] for part in parts[:-1])])
         rows = [part.row + start for part, start in zip(parts, starts, strict=True)]
+        columns = np.cumsum([0, *(part.values.shape[1] for part in parts[:-1])])
+        at = [part.at + start for part, start in zip(parts, columns, strict=True)]
         whole, kind, key, stratum, values = (
             np.concatenate([getattr(part, name) for part in parts], axis=-1)
             for name in ("whole", "kind", "key", "stratum", "values")
         )
-        return cls(whole, kind, np.concatenate(rows), key, stratum, values, parts[0].width)
+        return cls(whole, kind, np.concatenate(rows), key, stratum, np.concatenate(at), values, parts[0].width)
 
     def sampled(self, row: int) -> bool:
         """Whether the judges of this row are taken for a sample."""
-        return bool(((self.kind == JUDGE) & (self.row == row)).any())
+        return len(self._places(JUDGE, row)) > 0
 
     def error(self, *rows: int) -> tuple[Floats, Floats]:
         """The standard error of the figures of a row, or of the difference of two, and its degrees of freedom.
@@ -87,15 +92,26 @@ class LeftOut:
         return _root(found.variance), found.df
 
     def _places(self, kind: int, row: int) -> Ints:
-        return np.flatnonzero((self.kind == kind) & (self.row == row))
+        order, starts = self._by_row
+        place = kind * self.whole.shape[1] + row
+        return order[starts[place] : starts[place + 1]]
+
+    @cached_property
+    def _by_row(self) -> tuple[Ints, Ints]:
+        """The clusters in the order of what was left out of which row, and where each kind and row begins."""
+        place = self.kind * self.whole.shape[1] + self.row
+        number = np.bincount(place, minlength=3 * self.whole.shape[1])
+        return np.argsort(place, kind="stable"), np.append(0, np.cumsum(number))
 
     def _moved(self, kind: int, rows: Sequence[int]) -> tuple[Ints, Ints, Floats]:
         """The clusters, their strata, and how leaving them out moves the first row's figures, less the second's."""
         places = [self._places(kind, row) for row in rows]
         change = [
-            sign * (self.values[:, place] - self.whole[:, [row]])
+            sign * (self.values[:, self.at[place]] - self.whole[:, [row]])
             for sign, place, row in zip((1, -1), places, rows, strict=False)
         ]
+        if len(rows) == 1:
+            return self.key[places[0]], self.stratum[places[0]], change[0]
         at = np.concatenate(places)
         keys, first, where = np.unique(self.key[at], return_index=True, return_inverse=True)
         return keys, self.stratum[at][first], summed(where, np.concatenate(change, axis=1).T, len(keys)).T
@@ -103,6 +119,8 @@ class LeftOut:
 
 def left_out(panel: Panel, sums: Sums, at: float, judges: Judges) -> LeftOut:
     """The figures of each row with each of its queries left out, and, where judges are a sample, each of its judges."""
+    from scipy.sparse import csr_array
+
     tables, grades = sums.of_rows(sums.tables), panel.grades
     given = sums.given
     wide_enough = (sums.rows["n_queries"].to_numpy() >= FEWEST)[given.row]
@@ -112,24 +130,35 @@ def left_out(panel: Panel, sums: Sums, at: float, judges: Judges) -> LeftOut:
     new = np.append(True, (np.diff(row) != 0) | (np.diff(judge) != 0))[: len(order)]
     of_judge = np.flatnonzero(new)
     cells = np.flatnonzero(new | np.append(True, np.diff(query) != 0)[: len(order)])
+    ends = np.append(cells, len(order))
+    first, alike = _alike_cells(row[cells], given.alike[order], cells)
+    # How many cells of each kind each judge has.
+    times = csr_array(
+        (np.ones(len(cells)), (np.searchsorted(of_judge, cells, "right") - 1, alike)), shape=(len(of_judge), len(first))
+    ).tocsc()
     without = np.zeros((len(of_judge), *tables.shape[1:]))
     parts = []
-    # Cells of labels, so many at a time that their tables fit.
+    # So many cells at a time that the tables of their labels fit.
     width = max(1, AT_ONCE // int(np.prod(tables.shape[1:])))
-    ends = np.append(cells, len(order))
-    of_query, start = panel.n_queries + 1, 0
-    while start < len(cells):
-        stop = max(start + 1, int(np.searchsorted(ends, ends[start] + width, "right")) - 1)
-        shrunk = np.add.reduceat(given.less(order[ends[start] : ends[stop]]), ends[start:stop] - ends[start], axis=0)
-        np.add.at(without, np.searchsorted(of_judge, cells[start:stop], "right") - 1, shrunk)
-        parts.append(figures_of(tables[row[cells[start:stop]]] - shrunk, grades, at))
+    size = np.diff(ends)[first]
+    reach, start = np.append(0, np.cumsum(size)), 0
+    while start < len(first):
+        stop = max(start + 1, int(np.searchsorted(reach, reach[start] + width, "right")) - 1)
+        begins = reach[start:stop] - reach[start]
+        mine = np.repeat(ends[first[start:stop]] - begins, size[start:stop]) + np.arange(reach[stop] - reach[start])
+        shrunk = np.add.reduceat(given.less(order[mine]), begins, axis=0)
+        without += (times[:, start:stop] @ shrunk.reshape(len(shrunk), -1)).reshape(without.shape)
+        parts.append(figures_of(tables[row[cells[first[start:stop]]]] - shrunk, grades, at))
         start = stop
+    queries, judged = len(sums.row), len(of_judge)
+    of_query = panel.n_queries + 1
     return LeftOut(
         figures_of(tables, grades, at),
-        np.repeat([QUERY, JUDGE, BOTH], [len(sums.row), len(of_judge), len(cells)]),
+        np.repeat([QUERY, JUDGE, BOTH], [queries, judged, len(cells)]),
         np.concatenate([sums.row, row[of_judge], row[cells]]),
         np.concatenate([sums.query, judge[of_judge], judge[cells] * of_query + query[cells]]),
         np.concatenate([np.zeros_like(sums.row), stratum[of_judge], stratum[cells]]),
+        np.concatenate([np.arange(queries + judged), queries + judged + alike]),
         np.concatenate(
             [
                 figures_of(tables[sums.row] - sums.tables, grades, at),
@@ -140,6 +169,22 @@ def left_out(panel: Panel, sums: Sums, at: float, judges: Judges) -> LeftOut:
         ),
         of_query,
     )
+
+
+def _alike_cells(row: Ints, alike: Ints, cells: Ints) -> tuple[Ints, Ints]:
+    """Cells that shrink the tables of their row alike: the first of each kind, and which kind each cell is.
+
+    A cell is known by the sum of numbers drawn for its labels: that two different ones have the same happens once in
+    10^19 / cells^2.
+    """
+    if not len(cells):
+        return cells, cells
+    kinds, rows = int(alike.max()) + 1, int(row.max()) + 1
+    drawn = np.random.default_rng(0).integers(0, 2**64, kinds + rows, dtype=np.uint64)
+    sums = np.add.reduceat(drawn[alike], cells) + drawn[kinds + row]
+    first, kind = np.unique(sums, return_index=True, return_inverse=True)[1:]
+    order = np.argsort(first)  # in the order in which they come, whatever was drawn
+    return first[order], np.argsort(order)[kind]
 
 
 def _drawn(panel: Panel, given: Labels) -> Bools:

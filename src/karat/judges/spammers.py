@@ -72,7 +72,8 @@ def signals(panel: Panel, who: Ints, judges: int, others: Others, fewest: int) -
     label, gold = panel.value, panel.truth
     n, follows, typical, noise, chance = np.zeros((5, judges))
     # Nobody knows whether one of several people without a name looked.
-    people = np.bincount(np.unique(np.stack([who, panel.judge]), axis=1)[0], minlength=judges)
+    width = panel.judges.height
+    people = np.bincount(np.unique(who * width + panel.judge) // width, minlength=judges)
     for rows, truth, sure in (
         (~np.isnan(gold), gold, True),
         (np.isnan(gold) & (others.n > 0), _best_guess(others, label, reliability(panel)), False),

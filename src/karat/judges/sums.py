@@ -52,6 +52,8 @@ class Labels:
     stratum: Ints
     #: By how much the tables (by item, by label, two sides) shrink without these labels, one by one.
     less: Callable[[Ints], Floats]
+    #: Labels with the same number here shrink the tables alike.
+    alike: Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,7 +136,8 @@ def within_groups(panel: Panel, by: By, groups: Sequence[str]) -> Sums:
         return _without_one(counts[place[some]], grade[some])
 
     stratum = np.where(group == len(panel.groups), EVERYBODY, group)
-    given = Labels(row, panel.query[spot], judge, stratum, less)
+    like = _alike(counts)[place]
+    given = Labels(row, panel.query[spot], judge, stratum, less, like * panel.levels + grade)
     tables = np.stack([sums.by_item, sums.by_label, table], axis=1)
     return Sums(frame, cells[:, 0], cells[:, 1], tables, sums.spread, given)
 
@@ -253,7 +256,9 @@ def _two_sides(panel: Panel, a: _Side, b: _Side) -> Sums:
         np.add.at(shrunk, (stays, *after[:, stays]), -1.0)
         return _of_two(shrunk)
 
-    given = Labels(row[place], query[place], judge, np.array([a.group, b.group])[side], less)
+    stratum = np.array([a.group, b.group])[side]
+    alike = ((side * levels + said[0, place]) * levels + said[1, place]) * (levels + 1) + without + 1
+    given = Labels(row[place], query[place], judge, stratum, less, alike)
     return Sums(frame, cells[:, 0], cells[:, 1], _of_two(table), table.sum(axis=(1, 2)), given)
 
 
@@ -275,6 +280,16 @@ def _counted(panel: Panel, rows: int, query: Ints, pair: Ints, label: Ints, judg
 def overall_name(panel: Panel) -> str:
     """What the row of all groups is called: not like one of them."""
     return ALL if ALL not in panel.groups else "all groups"
+
+
+def _alike(counts: Floats) -> Ints:
+    """A number for each row of counts, the same where they are the same (else once in 10^19 / rows^2).
+
+    >>> len(set(_alike(np.array([[1, 0], [0, 2], [1, 0]])).tolist()))
+    2
+    """
+    drawn = np.random.default_rng(0).integers(0, 2**64, counts.shape[1], dtype=np.uint64)
+    return np.unique(counts.astype(np.uint64) @ drawn, return_inverse=True)[1]
 
 
 def _different(row: Ints, thing: Ints) -> tuple[Ints, Ints, Ints]:

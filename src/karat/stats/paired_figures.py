@@ -5,9 +5,11 @@ The settings are alone and in context, or two predictors of the same labels.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import polars as pl
@@ -16,12 +18,15 @@ from karat.stats import FEWEST, Resampling
 from karat.stats.arrays import Floats, Ints
 from karat.stats.two_way import Variance, combined
 
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
 Figure = Callable[[Floats], Floats]
 #: On which scale intervals are even to both sides: that of log odds, of log(1 - figure), Fisher's z, or the figure's.
 Scale = Literal["share", "kappa", "rho", "plain"]
 
-#: How many numbers of sums to hold at once.
-AT_ONCE = 4_000_000
+#: How many numbers of sums to hold at once: few enough to stay near the processor while figures are made of them.
+AT_ONCE = 500_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +37,20 @@ class Cells:
     #: Whose labels meet in which cell: cells and judges by number, a row for each judge of a cell; none where judges
     #: do not stand for others.
     judged: tuple[Ints, Ints] | None = None
+
+    @cached_property
+    def clusters(self) -> tuple[csr_array, ...]:
+        """What is left out in turn: queries, and where judges are a sample judges, and each judge's cells of a query.
+
+        Matrices of clusters x cells, 1 where a cell belongs to a cluster, so that products with them are sums.
+        """
+        number = len(self.query)
+        every = np.arange(number)
+        if self.judged is None:
+            return (_clusters(every, self.query, number),)
+        cell, judge = self.judged
+        crossed = self.query[cell] * (int(judge.max(initial=0)) + 1) + judge
+        return tuple(_clusters(*of, number) for of in ((every, self.query), (cell, judge), (cell, crossed)))
 
     @property
     def population(self) -> str:
@@ -86,12 +105,11 @@ def compared(
     resampling = Resampling(level, draws, seed)
     both = np.stack(sums, axis=1)
     value = _with_difference(figure(both.sum(axis=0)))
-    by_query, queries = _jackknife(both, figure, np.arange(len(both)), cells.query)
+    by_query, queries = _jackknife(both, figure, cells.clusters[0])
     spread, number = by_query, queries
     if cells.judged is not None:
-        cell, judge = cells.judged
-        by_judge, people = _jackknife(both, figure, cell, judge)
-        crossed, _ = _jackknife(both, figure, cell, cells.query[cell] * (int(judge.max(initial=0)) + 1) + judge)
+        by_judge, people = _jackknife(both, figure, cells.clusters[1])
+        crossed, _ = _jackknife(both, figure, cells.clusters[2])
         spread, number = combined(by_query, by_judge, crossed.variance), np.minimum(queries, people)
     told = (number >= FEWEST) & ~np.isnan(value)
     error = np.sqrt(np.where(told & (spread.variance > 1e-18), spread.variance, np.nan))
@@ -108,7 +126,7 @@ def compared(
         never, always = ((value[:2] == end) & told[:2] for end in (0, 1))
         low[:2][never], high[:2][never] = 0.0, missed[never]
         low[:2][always], high[:2][always] = 1 - missed[always], 1.0
-    p = 2 * stdtr(np.maximum(spread.df[2], 1), -np.abs(value[2] / error[2]))
+    p = 2 * stdtr(np.maximum(spread.df[-1], 1), -np.abs(value[-1] / error[-1]))
     return Compared(value, low, high, p, queries)
 
 
@@ -116,32 +134,42 @@ def one_setting(
     sums: Floats, figure: Figure, cells: Cells, scale: Scale, *, level: float, draws: int, seed: int
 ) -> tuple[Floats, Floats, Floats, Ints]:
     """Figures of one setting, the ends of their intervals and their numbers of queries, from such sums."""
-    found = compared([sums, np.zeros_like(sums)], figure, cells, scale, level=level, draws=draws, seed=seed)
+    found = compared([sums], figure, cells, scale, level=level, draws=draws, seed=seed)
     return found.value[0], found.low[0], found.high[0], found.queries[0]
 
 
-def _jackknife(both: Floats, figure: Figure, cell: Ints, cluster: Ints) -> tuple[Variance, Ints]:
-    """How far figures move when a cluster of cells is left out, and how many clusters tell something of each."""
-    order = np.argsort(cluster, kind="stable")
+def _clusters(cell: Ints, cluster: Ints, cells: int) -> csr_array:
+    """Which cells belong to which cluster, those of the lowest number first."""
+    from scipy.sparse import csr_array
+
+    rising = bool((np.diff(cluster) >= 0).all())
+    order = slice(None) if rising else np.argsort(cluster, kind="stable")
     starts = np.flatnonzero(np.diff(cluster[order], prepend=-1))
-    whole, tail = both.sum(axis=0), both.shape[2]
-    there, values = np.zeros((len(starts), 3, tail), np.bool_), np.zeros((len(starts), 3, tail))
-    ends = np.append(starts, len(order))
+    ends = np.append(starts, len(cluster))
+    return csr_array((np.ones(len(cluster)), cell[order], ends), shape=(len(starts), cells))
+
+
+def _jackknife(both: Floats, figure: Figure, clusters: csr_array) -> tuple[Variance, Ints]:
+    """How far figures move when a cluster of cells is left out, and how many clusters tell something of each."""
+    whole = both.sum(axis=0)
+    flat, shape = both.reshape(len(both), -1), (-1, *whole.shape)
+    # Sums of squares around the figure itself, which those with one cluster less are near to.
+    near = np.nan_to_num(_with_difference(figure(whole)))
+    number, moved, squares = np.zeros(near.shape, np.int64), np.zeros(near.shape), np.zeros(near.shape)
     at_once = max(1, AT_ONCE // max(whole.size, 1))
-    first = 0
-    while first < len(starts):
-        last = max(first + 1, int(np.searchsorted(ends, ends[first] + at_once, "right")) - 1)
-        mine = both[cell[order[ends[first] : ends[last]]]]
-        sums = np.add.reduceat(mine, starts[first:last] - ends[first], axis=0)
-        some = (sums.reshape(len(sums), 2, tail, -1) != 0).any(axis=3)
-        there[first:last] = np.concatenate([some, some.any(axis=1, keepdims=True)], axis=1)
-        values[first:last] = _with_difference(figure(whole - sums), axis=1)
-        first = last
-    number = there.sum(axis=0)
-    values = np.where(there, values, 0.0)
-    middle = values.sum(axis=0) / np.maximum(number, 1)
-    squares = (np.where(there, values - middle, 0.0) ** 2).sum(axis=0)
-    return Variance(squares * (number - 1) / np.maximum(number, 1), np.maximum(number - 1.0, 1.0)), number
+    for first in range(0, clusters.shape[0], at_once):
+        sums = (clusters[first : first + at_once] @ flat).reshape(shape)
+        there = (sums.reshape(len(sums), *both.shape[1:3], -1) != 0).any(axis=3)
+        if there.shape[1] == 2:
+            there = np.concatenate([there, there.any(axis=1, keepdims=True)], axis=1)
+        move = np.where(there, _with_difference(figure(whole - sums), axis=1) - near, 0.0)
+        number += there.sum(axis=0)
+        moved += move.sum(axis=0)
+        squares += (move**2).sum(axis=0)
+    n = np.maximum(number, 1)
+    rest = squares - moved**2 / n
+    rest[rest < 1e-12 * squares] = 0.0  # they all move alike: what is left is rounding
+    return Variance(rest * (number - 1) / n, np.maximum(number - 1.0, 1.0)), number
 
 
 def _ends(value: Floats, error: Floats, df: Floats, level: float, scale: Scale) -> tuple[Floats, Floats]:
@@ -181,7 +209,7 @@ def _drawn(both: Floats, figure: Figure, query: Ints, resampling: Resampling) ->
     queries = int(query.max(initial=-1)) + 1
     flat = summed(query, both, queries).reshape(queries, -1)
     at_once = max(1, AT_ONCE // flat.shape[1])
-    found = [np.empty((0, 3, both.shape[2]))]
+    found = [np.empty((0, 3 if both.shape[1] == 2 else 1, both.shape[2]))]
     for times in resampling.times(queries):
         for start in range(0, len(times), at_once):
             sums = times[start : start + at_once] @ flat
@@ -202,9 +230,12 @@ def summed(cell: Ints, values: Floats, cells: int) -> Floats:
     >>> summed(np.array([1, 1]), np.array([[1.0, 0.0], [2.0, 5.0]]), 2).tolist()
     [[0.0, 0.0], [3.0, 5.0]]
     """
-    sums = np.zeros((cells, *values.shape[1:]))
-    np.add.at(sums, cell, values)
-    return sums
+    from scipy.sparse import csr_array
+
+    rows, columns = np.arange(len(cell)), values.shape[1:]
+    within = csr_array((np.ones(len(cell)), (cell, rows)), shape=(cells, len(cell)))
+    sums: Floats = within @ values.reshape(len(cell), math.prod(columns))
+    return sums.reshape(cells, *columns)
 
 
 def interval_note(low: Floats, value: Floats, draws: int, cells: Cells) -> list[str]:
@@ -237,6 +268,8 @@ def in_words(
 
 
 def _with_difference(value: Floats, axis: int = 0) -> Floats:
-    """Two settings and, behind them, the second less the first."""
+    """Two settings and, behind them, the second less the first; a single setting has none."""
+    if value.shape[axis] == 1:
+        return value
     first, second = np.take(value, 0, axis), np.take(value, 1, axis)
     return np.stack([first, second, second - first], axis=axis)

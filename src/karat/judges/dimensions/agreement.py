@@ -70,11 +70,12 @@ def _twice(sheets: Sheets) -> tuple[Ints, Ints]:
 
 def _cells(sheets: Sheets, first: Ints, second: Ints) -> tuple[Cells, Ints]:
     """The cells of a query and two judges, and the cell of each pair of rows."""
-    pairs = np.stack([sheets.query[first], sheets.judge[first], sheets.judge[second]])
-    each, cell = np.unique(pairs, axis=1, return_inverse=True)
+    judges = int(sheets.judge.max(initial=0)) + 1
+    pairs = (sheets.query[first] * judges + sheets.judge[first]) * judges + sheets.judge[second]
+    each, cell = np.unique(pairs, return_inverse=True)
     sampled = sheets.sampled(np.concatenate([first, second]))
-    judged = np.tile(np.arange(each.shape[1]), 2), each[1:].reshape(-1)
-    return Cells(each[0], judged if sampled else None), cell.reshape(-1)
+    judged = np.tile(np.arange(len(each)), 2), np.concatenate([each // judges % judges, each % judges])
+    return Cells(each // judges**2, judged if sampled else None), cell
 
 
 def _tables(sheets: Sheets, first: Ints, second: Ints, cell: Ints, cells: Cells, aspect: int) -> Floats:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import polars as pl
@@ -12,6 +14,7 @@ from karat.errors import BadInput, Undefined
 from karat.labels import GOLD
 from karat.labels.consensus import given_again
 from karat.labels.gathered import Gathered, gathered
+from karat.labels.panel import numbered
 from karat.labels.selection import ASKED, OVERALL
 from karat.records import Judgments
 from karat.records.base import count
@@ -68,6 +71,13 @@ class Sheets:
         labels without a name are one judge's: those of several people could not be put into sheets.
         """
         judgments = Judgments.of(data)
+        known = _MADE.setdefault(judgments, {})
+        if by not in known:
+            known[by] = cls._made(judgments, by)
+        return known[by]
+
+    @classmethod
+    def _made(cls, judgments: Judgments, by: str | None) -> Sheets:
         if not len(judgments):
             raise BadInput.at("the judgments", expected="at least one judgment", found="none")
         if by is not None:
@@ -78,7 +88,7 @@ class Sheets:
         key = [*dict.fromkeys([*found.key, *SETTINGS])]
         sheet = [*(name for name in key if name != "aspect"), "group", "who"]
         frame = frame.with_columns(
-            _row=pl.struct(sheet).rank("dense").cast(pl.Int64) - 1,
+            pl.Series("_row", numbered(frame.select(sheet))[1]),
             _time=pl.int_range(pl.len()).over(*key, "group", "who"),
         )
         once, later = frame.filter(pl.col("_time") == 0), frame.filter(pl.col("_time") > 0)
@@ -112,8 +122,7 @@ class Sheets:
             notes.append(
                 f"{count(missing, 'document')} judged in context but not alone by the same judge: no change to tell"
             )
-        query = (keys["query"].rank("dense").cast(pl.Int64) - 1).to_numpy()
-        judge = keys.select(pl.struct("group", "who").rank("dense").cast(pl.Int64) - 1).to_series().to_numpy()
+        query, judge = numbered(keys.select("query"))[1], numbered(keys.select("group", "who"))[1]
         return cls(
             keys=keys.select(*dict.fromkeys([*sheet, "judge", *([by] if by is not None else [])])),
             aspects=tuple(aspects),
@@ -122,7 +131,7 @@ class Sheets:
             retest=again - labels,
             query=query,
             judge=judge,
-            cell=np.unique(np.stack([query, judge]), axis=1, return_inverse=True)[1].reshape(-1),
+            cell=np.unique(query * (int(judge.max(initial=0)) + 1) + judge, return_inverse=True)[1],
             alone=alone.to_numpy(),
             alone_row=before["_at"].fill_null(-1).to_numpy(),
             grades=grades,
@@ -147,10 +156,15 @@ class Sheets:
 
     def cells(self, rows: Bools) -> Cells:
         """The cells of query and judge, for figures of these rows."""
+        return self._cells[self.sampled(rows)]
+
+    @cached_property
+    def _cells(self) -> tuple[Cells, Cells]:
+        """The cells where judges do not stand for others, and where they do."""
         number = int(self.cell.max(initial=-1)) + 1
         query, judge = np.zeros((2, number), np.int64)
         query[self.cell], judge[self.cell] = self.query, self.judge
-        return Cells(query, (np.arange(number), judge) if self.sampled(rows) else None)
+        return Cells(query), Cells(query, (np.arange(number), judge))
 
     def sums(self, rows: Bools | Ints, values: Floats | Bools) -> Floats:
         """The sums of the values of rows, a row each, by cell."""
@@ -171,6 +185,10 @@ class Sheets:
         if not len(self.alone) or (self.alone.any() and not self.alone.all()):
             return []
         return ["no document was judged " + ("in context: nothing to compare" if self.alone.all() else "alone")]
+
+
+#: The sheets that were made of judgments, by the column beside them: the parts of an analysis look at the same ones.
+_MADE: WeakKeyDictionary[Judgments, dict[str | None, Sheets]] = WeakKeyDictionary()
 
 
 def _plain(found: Gathered) -> tuple[pl.DataFrame, list[str]]:
